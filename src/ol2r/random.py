@@ -1,0 +1,205 @@
+"""Counter-based randomness: every number is a function of (key, stream, round, index), never of what was drawn before.
+
+The generator is Philox4x32-10 (Salmon et al., 2011), whose known answers are in the tests. A replica's key is its
+(data set, fold, seed); what uses the number is named by its stream. This room knows nothing of rankings or learners.
+"""
+
+import hashlib
+from enum import IntEnum
+
+import numpy as np
+import torch
+from numba import njit, prange
+
+_M0, _M1 = 0xD2511F53, 0xCD9E8D57
+_W0, _W1 = 0x9E3779B9, 0xBB67AE85
+_MASK = 0xFFFFFFFF
+
+
+class Stream(IntEnum):
+    """What a random number is for. Values are part of every stored result: append, never renumber."""
+
+    QUERY = 1  # which query a round serves
+    CLICK = 2  # a user's click coins, by slot
+    STOP = 3  # a user's stop coins, by slot
+    INITIAL = 4  # a learner's starting weights
+    DIRECTION = 5  # exploratory directions, by candidate and feature
+    TIES = 6  # order of equally scored documents, by ranker and document
+    INTERLEAVE = 7  # draft order and coin flips of interleaving, by slot
+    WINNER = 8  # choice among winners that remain tied
+    BASIS = 9  # which basis vectors of a null space, and their signs
+    HISTORY = 10  # which recorded interactions a preselection match replays
+
+
+def replica_key(dataset: str, fold: int, seed: int) -> np.uint64:
+    """Key of a replica: the first 64 bits of BLAKE2b of (data set, fold, seed).
+
+    Learner, users and hyper-parameters are left out on purpose: replicas that differ only in them meet the same
+    queries and the same user coins, so that comparisons are paired.
+    """
+    text = f"{dataset}\x1f{fold}\x1f{seed}".encode()
+    return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
+
+
+def generator(name: str, seed: int) -> np.random.Generator:
+    """A numpy generator for bulk draws outside the simulated rounds (synthetic data, Monte-Carlo audits, bootstrap)."""
+    digest = hashlib.blake2b(f"{name}\x1f{seed}".encode(), digest_size=16).digest()
+    return np.random.Generator(np.random.Philox(key=np.frombuffer(digest, dtype=np.uint64)))
+
+
+@njit
+def _philox_round(c0, c1, c2, c3, k0, k1):
+    p0 = np.uint64(_M0) * np.uint64(c0)
+    p1 = np.uint64(_M1) * np.uint64(c2)
+    return (
+        np.uint32(p1 >> np.uint64(32)) ^ c1 ^ k0,
+        np.uint32(p1),
+        np.uint32(p0 >> np.uint64(32)) ^ c3 ^ k1,
+        np.uint32(p0),
+    )
+
+
+@njit
+def philox(c0, c1, c2, c3, k0, k1):
+    """Philox4x32-10: four 32-bit words of counter and two of key to four random 32-bit words."""
+    for _ in range(10):
+        c0, c1, c2, c3 = _philox_round(c0, c1, c2, c3, k0, k1)
+        k0 = np.uint32(k0 + np.uint32(_W0))
+        k1 = np.uint32(k1 + np.uint32(_W1))
+    return c0, c1, c2, c3
+
+
+@njit
+def block(key, stream, round_, number):
+    """Block `number` of a stream in a round: four uint32 words, which are words 4·number … 4·number + 3."""
+    return philox(
+        np.uint32(number),
+        np.uint32(round_),
+        np.uint32(stream),
+        np.uint32(0),
+        np.uint32(key & np.uint64(_MASK)),
+        np.uint32(key >> np.uint64(32)),
+    )
+
+
+@njit
+def word(key, stream, round_, index):
+    """Word `index` of a stream in a round, a uint32."""
+    w0, w1, w2, w3 = block(key, stream, round_, index >> 2)
+    lane = index & 3
+    return w0 if lane == 0 else w1 if lane == 1 else w2 if lane == 2 else w3
+
+
+@njit
+def _unit_interval(bits):
+    return np.float32(bits >> np.uint32(8)) * np.float32(2.0**-24)
+
+
+@njit
+def uniform(key, stream, round_, index):
+    """A float32 in [0, 1), a multiple of 2⁻²⁴."""
+    return _unit_interval(word(key, stream, round_, index))
+
+
+@njit
+def integer_below(key, stream, round_, index, bound):
+    """An integer in [0, bound), by multiplication; its bias is below bound · 2⁻³²."""
+    return np.int64((np.uint64(word(key, stream, round_, index)) * np.uint64(bound)) >> np.uint64(32))
+
+
+@njit
+def _box_muller(a, b):
+    radius = np.sqrt(np.float32(-2.0) * np.log((np.float32(a) + np.float32(0.5)) * np.float32(2.0**-32)))
+    angle = np.float32(2.0 * np.pi) * np.float32(b) * np.float32(2.0**-32)
+    return radius * np.cos(angle), radius * np.sin(angle)
+
+
+@njit(cache=True)
+def fill_gaussian(key, stream, round_, first_block, out):
+    """Fill a float32 vector with standard normals from the blocks first_block, first_block + 1, … (four to a block)."""
+    n = out.shape[0]
+    for number in range((n + 3) // 4):
+        w0, w1, w2, w3 = block(key, stream, round_, first_block + number)
+        i = 4 * number
+        out[i], sine = _box_muller(w0, w1)
+        if i + 1 < n:
+            out[i + 1] = sine
+        if i + 2 < n:
+            cosine, sine = _box_muller(w2, w3)
+            out[i + 2] = cosine
+            if i + 3 < n:
+                out[i + 3] = sine
+
+
+@njit(parallel=True, cache=True)
+def _uniforms(keys, stream, round_, out):
+    for r in prange(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[r, j] = uniform(keys[r], stream, round_, j)
+
+
+@njit(parallel=True, cache=True)
+def _gaussians(keys, stream, round_, out):
+    for r in prange(out.shape[0]):
+        fill_gaussian(keys[r], stream, round_, 0, out[r])
+
+
+def _philox_torch(counter: list[torch.Tensor], key: list[torch.Tensor]) -> list[torch.Tensor]:
+    # int64 products wrap modulo 2⁶⁴, so masking after the shift gives the exact high and low words
+    c0, c1, c2, c3 = counter
+    k0, k1 = key
+    for _ in range(10):
+        p0, p1 = c0 * _M0, c2 * _M1
+        c0, c1, c2, c3 = (p1 >> 32 & _MASK) ^ c1 ^ k0, p1 & _MASK, (p0 >> 32 & _MASK) ^ c3 ^ k1, p0 & _MASK
+        k0, k1 = k0 + _W0 & _MASK, k1 + _W1 & _MASK
+    return [c0, c1, c2, c3]
+
+
+def words_torch(keys: torch.Tensor, stream: int, round_: int, n: int) -> torch.Tensor:
+    """The first n words of a stream in a round, for each key: Int64[R, n] on the keys' device (same bits as `word`)."""
+    device = keys.device
+    number = torch.arange((n + 3) // 4, device=device).expand(len(keys), -1)
+    constant = [torch.full_like(number, value) for value in (round_, int(stream), 0)]
+    key = [(keys & _MASK)[:, None], (keys >> 32 & _MASK)[:, None]]
+    return torch.stack(_philox_torch([number, *constant], key), dim=2).reshape(len(keys), -1)[:, :n]
+
+
+class Streams:
+    """The streams of a batch of replicas: bulk draws as tensors with the replicas first.
+
+    Args:
+        keys: uint64[R], one `replica_key` for each replica.
+        device: where draws are wanted; on the CPU they come from the compiled body, elsewhere from the torch body.
+    """
+
+    def __init__(self, keys: np.ndarray, device: str | torch.device = "cpu"):
+        self.keys = np.ascontiguousarray(keys, dtype=np.uint64)
+        self.device = torch.device(device)
+        self.keys_torch = torch.from_numpy(self.keys.view(np.int64)).to(self.device)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def uniforms(self, stream: Stream, round_: int, n: int) -> torch.Tensor:
+        """Float32[R, n] in [0, 1): words 0 … n − 1 of the stream in this round."""
+        if self.device.type == "cpu":
+            out = np.empty((len(self), n), dtype=np.float32)
+            _uniforms(self.keys, int(stream), round_, out)
+            return torch.from_numpy(out)
+        return (words_torch(self.keys_torch, stream, round_, n) >> 8).to(torch.float32) * 2.0**-24
+
+    def gaussians(self, stream: Stream, round_: int, n: int) -> torch.Tensor:
+        """Float32[R, n] standard normals by Box and Muller from words 0 … n − 1 (n rounded up to a block of four)."""
+        if self.device.type == "cpu":
+            out = np.empty((len(self), n), dtype=np.float32)
+            _gaussians(self.keys, int(stream), round_, out)
+            return torch.from_numpy(out)
+        pairs = words_torch(self.keys_torch, stream, round_, 4 * ((n + 3) // 4)).view(len(self), -1, 2)
+        radius = torch.sqrt(-2.0 * torch.log((pairs[..., 0].to(torch.float32) + 0.5) * 2.0**-32))
+        angle = 2.0 * np.pi * pairs[..., 1].to(torch.float32) * 2.0**-32
+        return torch.stack([radius * torch.cos(angle), radius * torch.sin(angle)], dim=-1).flatten(1)[:, :n]
+
+    def integers_below(self, stream: Stream, round_: int, bounds: torch.Tensor) -> torch.Tensor:
+        """Int64[R]: word 0 of the stream in this round scaled to [0, bounds[r])."""
+        words = words_torch(self.keys_torch, stream, round_, 1)[:, 0]
+        return words * bounds.to(self.device) >> 32
