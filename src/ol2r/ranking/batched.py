@@ -1,0 +1,210 @@
+"""The hot operations in torch, on any device: ragged queries are padded and all replicas move in step.
+
+Same names, signatures and results as `compiled` (see there for what each does); random words are the same bits.
+"""
+
+import torch
+
+from ol2r.random import Stream, Streams, words_torch
+from ol2r.ranking.candidates import Candidates
+
+_QUIET = 1e-6
+
+
+def use_threads(n: int) -> None:
+    """Limit torch to n CPU threads."""
+    torch.set_num_threads(max(1, n))
+
+
+def _ordered(scores: torch.Tensor, present: torch.Tensor, streams: Streams, round_: int, salts: torch.Tensor):
+    """Documents from best to worst, equal scores by the words salt + j of the stream of ties; absent ones last.
+
+    Args:
+        scores: Float32[R, M, V]; present: Bool[R, 1, V]; salts: Int64[R, M].
+    """
+    n_words = int(salts.max()) + scores.shape[2]
+    index = salts[:, :, None] + torch.arange(scores.shape[2], device=scores.device)
+    words = words_torch(streams.keys_torch, Stream.TIES, round_, n_words)
+    tie = words[:, None, :].expand(-1, scores.shape[1], -1).gather(2, index)
+    by_word = tie.argsort(dim=2, stable=True)
+    masked = torch.where(present, scores, -torch.inf).gather(2, by_word)
+    return by_word.gather(2, masked.argsort(dim=2, descending=True, stable=True))
+
+
+def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
+    """See `compiled.rank`."""
+    features, present = candidates.padded()
+    scores = torch.einsum("rvd,rmd->rmv", features, weights)
+    salts = candidates.sizes[:, None] * torch.arange(weights.shape[1], device=weights.device)
+    order = _ordered(scores, present[:, None], streams, round_, salts)
+    places = torch.arange(depth, device=weights.device)
+    if order.shape[2] < depth:
+        order = torch.nn.functional.pad(order, (0, depth - order.shape[2]))
+    return torch.where(places < candidates.sizes[:, None, None], order[..., :depth], -1)
+
+
+def team_draft(
+    lists: torch.Tensor, first: torch.Tensor, prefix_credit: bool, streams: Streams, round_: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """See `compiled.team_draft`."""
+    replicas, rankers, depth = lists.shape
+    device = lists.device
+    length = (lists[:, 0] >= 0).sum(dim=1)
+    placed = torch.zeros(replicas, dtype=torch.int64, device=device)
+    ranking = torch.full((replicas, depth), -1, dtype=torch.int64, device=device)
+    team = torch.full_like(ranking, -1)
+    if not prefix_credit:
+        same = (lists == lists[:, :1]).all(dim=1) & (lists[:, 0] >= 0)
+        placed = same.long().cumprod(dim=1).sum(dim=1)
+        shared = torch.arange(depth, device=device) < placed[:, None]
+        ranking = torch.where(shared, lists[:, 0], ranking)
+    turns = depth  # every turn places at least one document
+    words = words_torch(streams.keys_torch, Stream.INTERLEAVE, round_, turns * rankers)
+    everyone = torch.arange(replicas, device=device)
+    for number in range(turns):
+        order = torch.arange(rankers, device=device).repeat(replicas, 1)
+        for m in range(rankers - 1, 0, -1):
+            other = words[:, number * rankers + m] * (m + 1) >> 32
+            swapped = order.gather(1, other[:, None])[:, 0]
+            order[everyone, other] = order[:, m]
+            order[:, m] = swapped
+        favoured = order == first[:, None]
+        order = order.gather(1, (~favoured).long().argsort(dim=1, stable=True))
+        for turn in range(rankers):
+            drafter = order[:, turn]
+            own = lists[everyone, drafter]
+            taken = (own[:, :, None] == ranking[:, None, :]).any(dim=2) | (own < 0)
+            choice = own[everyone, taken.long().argmin(dim=1)]
+            open_ = placed < length
+            slot = placed.clamp_max(depth - 1)
+            ranking[everyone, slot] = torch.where(open_, choice, ranking[everyone, slot])
+            team[everyone, slot] = torch.where(open_, drafter, team[everyone, slot])
+            placed = placed + open_.long()
+    return ranking, team
+
+
+def _masses(candidates, queries, weights, decay, streams, round_, first_salt):
+    """Softened rankings 1 / position^τ over padded documents: Float64[R, M, V]."""
+    features, present = candidates.padded(queries)
+    scores = torch.einsum("rvd,rmd->rmv", features, weights)
+    sizes = candidates.offsets[queries + 1] - candidates.offsets[queries]
+    salts = sizes[:, None] * (first_salt + torch.arange(weights.shape[1], device=weights.device))
+    order = _ordered(scores, present[:, None], streams, round_, salts)
+    position = order.argsort(dim=2)
+    return torch.where(present[:, None], 1.0 / (position + 1.0).to(torch.float64) ** decay, 0.0)
+
+
+def probabilistic_interleave(
+    candidates: Candidates, weights: torch.Tensor, depth: int, decay: float, streams: Streams, round_: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """See `compiled.probabilistic_interleave`."""
+    mass = _masses(candidates, candidates.query, weights, decay, streams, round_, 0)
+    replicas, _, width = mass.shape
+    words = words_torch(streams.keys_torch, Stream.INTERLEAVE, round_, 2 * depth)
+    everyone = torch.arange(replicas, device=mass.device)
+    ranking = torch.full((replicas, depth), -1, dtype=torch.int64, device=mass.device)
+    share = torch.full((replicas, depth), 0.5, dtype=torch.float64, device=mass.device)
+    log_probability = torch.zeros(replicas, dtype=torch.float64, device=mass.device)
+    for i in range(min(depth, width)):
+        shown = i < candidates.sizes
+        total = mass.sum(dim=2)
+        coin = words[:, 2 * i] * 2 >> 32
+        own = mass[everyone, coin]
+        level = (words[:, 2 * i + 1] >> 8).to(torch.float64) * 2.0**-24 * total[everyone, coin]
+        chosen = (own.cumsum(dim=1) <= level[:, None]).sum(dim=1).clamp_max(width - 1)
+        p = mass[everyone, :, chosen] / total.clamp_min(1e-300)
+        ranking[:, i] = torch.where(shown, chosen, -1)
+        share[:, i] = torch.where(shown, p[:, 1] / p.sum(dim=1).clamp_min(1e-300), 0.5)
+        log_probability += torch.where(shown, torch.log((0.5 * p.sum(dim=1)).clamp_min(1e-300)), 0.0)
+        mass[everyone, :, chosen] = 0.0
+    return ranking, share, log_probability
+
+
+def replayed_probabilities(
+    candidates: Candidates,
+    queries: torch.Tensor,
+    lists: torch.Tensor,
+    weights: torch.Tensor,
+    decay: float,
+    streams: Streams,
+    round_: int,
+) -> torch.Tensor:
+    """See `compiled.replayed_probabilities`."""
+    replicas, items, depth = lists.shape
+    rankers = weights.shape[1]
+    out = torch.ones((replicas, rankers, items, depth), dtype=torch.float64, device=weights.device)
+    for h in range(items):
+        held = queries[:, h] >= 0
+        mass = _masses(candidates, queries[:, h].clamp_min(0), weights, decay, streams, round_, h * rankers + 2)
+        for i in range(depth):
+            document = lists[:, h, i]
+            shown = (held & (document >= 0))[:, None]
+            index = document.clamp_min(0)[:, None, None].expand(-1, rankers, 1)
+            probability = mass.gather(2, index)[..., 0] / mass.sum(dim=2).clamp_min(1e-300)
+            out[:, :, h, i] = torch.where(shown, probability, 1.0)
+            mass = mass.scatter(2, index, torch.where(shown[..., None], 0.0, mass.gather(2, index)))
+    return out
+
+
+def unit_vectors(streams: Streams, stream: Stream, round_: int, n: int, n_features: int) -> torch.Tensor:
+    """See `compiled.unit_vectors`."""
+    width = 4 * ((n_features + 3) // 4)
+    drawn = streams.gaussians(stream, round_, n * width).view(len(streams), n, width)[..., :n_features]
+    return drawn / drawn.norm(dim=2, keepdim=True)
+
+
+def reflectors(vectors: torch.Tensor, used: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """See `compiled.reflectors`."""
+    replicas, count, d = vectors.shape
+    out = torch.zeros_like(vectors)
+    rank_ = torch.zeros(replicas, dtype=torch.int64, device=vectors.device)
+    axis = torch.arange(d, device=vectors.device)
+    for i in range(count):
+        residual = vectors[:, i]
+        for j in range(i):
+            residual = residual - 2.0 * (out[:, j] * residual).sum(dim=1, keepdim=True) * out[:, j]
+        residual = torch.where(axis >= rank_[:, None], residual, 0.0)
+        rest = residual.norm(dim=1)
+        new = used[:, i] & (rank_ < d) & (rest > _QUIET * vectors[:, i].norm(dim=1))
+        pivot = rank_.clamp_max(d - 1)[:, None]
+        at_pivot = residual.gather(1, pivot)[:, 0]
+        v = residual.scatter_add(1, pivot, torch.where(at_pivot >= 0, rest, -rest)[:, None])
+        out[:, i] = torch.where(new[:, None], v / v.norm(dim=1, keepdim=True).clamp_min(1e-30), 0.0)
+        rank_ = rank_ + new.long()
+    return out, rank_
+
+
+def reflect(v: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
+    """See `compiled.reflect`."""
+    out = coordinates
+    for j in range(v.shape[1] - 1, -1, -1):
+        out = out - 2.0 * torch.einsum("rmd,rd->rm", out, v[:, j])[..., None] * v[:, j, None]
+    return out
+
+
+def clicks_ndcg(
+    candidates: Candidates,
+    queries: torch.Tensor,
+    lists: torch.Tensor,
+    clicks: torch.Tensor,
+    weights: torch.Tensor,
+    tied: torch.Tensor,
+) -> torch.Tensor:
+    """See `compiled.clicks_ndcg`."""
+    depth = lists.shape[2]
+    discount = 1.0 / torch.log2(torch.arange(2, depth + 2, device=weights.device, dtype=torch.float64))
+    out = torch.zeros(tied.shape, dtype=torch.float64, device=weights.device)
+    for h in range(lists.shape[1]):
+        features, present = candidates.padded(queries[:, h].clamp_min(0))
+        scores = torch.einsum("rvd,rmd->rmv", features, weights).masked_fill(~present[:, None], -torch.inf)
+        document = lists[:, h].clamp_min(0)[:, None].expand(-1, tied.shape[1], -1)
+        own = scores.gather(2, document)[..., None]
+        before = torch.arange(scores.shape[2], device=weights.device) < document[..., None]
+        ahead = (scores[:, :, None] > own) | ((scores[:, :, None] == own) & before)
+        place = ahead.sum(dim=3)
+        gain = torch.where(place < depth, discount[place.clamp_max(depth - 1)], 0.0) * clicks[:, h, None]
+        count = clicks[:, h].sum(dim=1)
+        ideal = torch.cat([discount.new_zeros(1), discount.cumsum(0)])[count]
+        valid = (queries[:, h] >= 0) & (count > 0)
+        out += torch.where(valid[:, None], gain.sum(dim=2) / ideal.clamp_min(1e-12)[:, None], 0.0)
+    return torch.where(tied & (tied.sum(dim=1) > 1)[:, None], out, 0.0)

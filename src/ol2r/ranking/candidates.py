@@ -1,0 +1,44 @@
+"""What a learner may see of a query: the features of its documents, and no labels."""
+
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The documents that each replica has to rank in a round, ragged: replica r ranks those of query[r].
+
+    The documents of a data set are stored once; a round only names queries. Rankings hold positions within a query's
+    own list (0 is its first document) and −1 where the list is shorter than asked.
+
+    Args:
+        features: Float32[documents, features].
+        offsets: Int64[queries + 1]; query q owns the documents offsets[q] … offsets[q + 1] − 1.
+        query: Int64[R].
+    """
+
+    features: torch.Tensor
+    offsets: torch.Tensor
+    query: torch.Tensor
+
+    @property
+    def sizes(self) -> torch.Tensor:
+        """Number of documents of each replica's query: Int64[R]."""
+        return self.offsets[self.query + 1] - self.offsets[self.query]
+
+    def padded(self, queries: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+        """Features of the documents of `queries` (default: this round's), padded to the longest list.
+
+        Args:
+            queries: Int64[...].
+
+        Returns:
+            Float32[..., V, features] with zeros beyond a list's end, and Bool[..., V] that is true where a document is.
+        """
+        queries = self.query if queries is None else queries
+        start, size = self.offsets[queries], self.offsets[queries + 1] - self.offsets[queries]
+        place = torch.arange(int(size.max()), device=queries.device)
+        present = place < size[..., None]
+        rows = torch.where(present, start[..., None] + place, 0)
+        return self.features[rows] * present[..., None], present

@@ -1,0 +1,476 @@
+"""The hot operations on the CPU: each replica is one compiled loop, replicas run side by side over the cores.
+
+Because a replica's numbers are computed by the same scalar code whoever stands beside it, a trajectory is bit for bit
+independent of the batch. `batched` has the same functions in torch; the tests hold one against the other.
+"""
+
+import numpy as np
+import torch
+from numba import get_num_threads, njit, prange, set_num_threads
+
+from ol2r import random
+from ol2r.random import Stream, Streams, integer_below, uniform, word
+from ol2r.ranking.candidates import Candidates
+
+_QUIET = 1e-6  # relative length below which a vector counts as lying in the span of the ones before it
+
+
+def use_threads(n: int) -> None:
+    """Limit the compiled operations to n threads (a process of a parallel run uses one)."""
+    set_num_threads(max(1, min(n, get_num_threads())))
+
+
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def _dot(a, b):
+    total = np.float32(0.0)
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@njit
+def _before(score_a, score_b, a, b, key, round_, salt):
+    """Whether document a stands before document b: higher score first, equal scores in a random order."""
+    if score_a != score_b:
+        return score_a > score_b
+    return word(key, Stream.TIES, round_, salt + a) < word(key, Stream.TIES, round_, salt + b)
+
+
+@njit
+def _insert(scores, j, out, filled, key, round_, salt):
+    """Insert document j into the sorted top list `out` of which `filled` places are taken; return places taken."""
+    depth = out.shape[0]
+    if filled == depth:
+        last = out[depth - 1]
+        if not _before(scores[j], scores[last], j, last, key, round_, salt):
+            return filled
+        place = depth - 1
+    else:
+        place = filled
+        filled += 1
+    while place > 0 and _before(scores[j], scores[out[place - 1]], j, out[place - 1], key, round_, salt):
+        out[place] = out[place - 1]
+        place -= 1
+    out[place] = j
+    return filled
+
+
+@njit(parallel=True, cache=True)
+def _rank(features, offsets, query, weights, keys, round_, out):
+    replicas, rankers, depth = out.shape
+    for r in prange(replicas):
+        first = offsets[query[r]]
+        size = offsets[query[r] + 1] - first
+        scores = np.empty((rankers, size), dtype=np.float32)
+        for j in range(size):
+            x = features[first + j]
+            for m in range(rankers):
+                scores[m, j] = _dot(x, weights[r, m])
+        for m in range(rankers):
+            filled = 0
+            for j in range(size):
+                filled = _insert(scores[m], j, out[r, m], filled, keys[r], round_, m * size)
+            out[r, m, filled:] = -1
+
+
+def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
+    """The top `depth` documents of each linear ranker, ties in a random order of its own.
+
+    Args:
+        weights: Float32[R, M, features].
+
+    Returns:
+        Int64[R, M, depth], padded with −1.
+    """
+    out = np.empty((*weights.shape[:2], depth), dtype=np.int64)
+    _rank(*_arrays(candidates), weights.numpy(), streams.keys, round_, out)
+    return torch.from_numpy(out)
+
+
+def _arrays(candidates: Candidates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return candidates.features.numpy(), candidates.offsets.numpy(), candidates.query.numpy()
+
+
+@njit
+def _common_prefix(lists):
+    rankers, depth = lists.shape
+    for i in range(depth):
+        for m in range(1, rankers):
+            if lists[m, i] != lists[0, i]:
+                return i
+        if lists[0, i] < 0:
+            return i
+    return depth
+
+
+@njit
+def _draft(lists, first, prefix_credit, key, round_, ranking, team, order):
+    rankers, depth = lists.shape
+    placed = 0
+    if not prefix_credit:
+        placed = _common_prefix(lists)
+        ranking[:placed] = lists[0, :placed]
+        team[:placed] = -1
+    next_of = np.full(rankers, placed, dtype=np.int64)
+    number = 0
+    while placed < depth and lists[0, placed] >= 0:
+        for m in range(rankers):
+            order[m] = m
+        for m in range(rankers - 1, 0, -1):  # Fisher and Yates; a turn of the draft uses words turn·M + m
+            other = integer_below(key, Stream.INTERLEAVE, round_, number * rankers + m, m + 1)
+            order[m], order[other] = order[other], order[m]
+        if first >= 0:
+            for m in range(rankers):
+                if order[m] == first:
+                    for i in range(m, 0, -1):
+                        order[i] = order[i - 1]
+                    order[0] = first
+                    break
+        for turn in range(rankers):
+            if placed == depth or lists[0, placed] < 0:
+                break
+            ranker = order[turn]
+            while True:
+                document = lists[ranker, next_of[ranker]]
+                next_of[ranker] += 1
+                taken = False
+                for i in range(placed):
+                    if ranking[i] == document:
+                        taken = True
+                        break
+                if not taken:
+                    break
+            ranking[placed] = document
+            team[placed] = ranker
+            placed += 1
+        number += 1
+    ranking[placed:] = -1
+    team[placed:] = -1
+
+
+@njit(parallel=True, cache=True)
+def _team_draft(lists, first, prefix_credit, keys, round_, ranking, team):
+    for r in prange(lists.shape[0]):
+        order = np.empty(lists.shape[1], dtype=np.int64)
+        _draft(lists[r], first[r], prefix_credit, keys[r], round_, ranking[r], team[r], order)
+
+
+def team_draft(
+    lists: torch.Tensor, first: torch.Tensor, prefix_credit: bool, streams: Streams, round_: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Team-draft multileaving (Radlinski et al., 2008; Schuth et al., 2014): in each turn the rankers draft in a random
+    order, each its best document that is not yet taken.
+
+    Args:
+        lists: Int64[R, M, k], each ranker's top k.
+        first: Int64[R], the ranker that drafts first in every turn (contextual interleaving), or −1 for none.
+        prefix_credit: whether a document of the prefix that all lists share belongs to a team.
+
+    Returns:
+        ranking Int64[R, k] and team Int64[R, k], the ranker that drafted each document; both padded with −1.
+    """
+    ranking = np.empty((lists.shape[0], lists.shape[2]), dtype=np.int64)
+    team = np.empty_like(ranking)
+    _team_draft(lists.numpy(), first.numpy(), prefix_credit, streams.keys, round_, ranking, team)
+    return torch.from_numpy(ranking), torch.from_numpy(team)
+
+
+@njit
+def _positions(scores, key, round_, salt, position):
+    """position[j] = place of document j in the whole ranking by scores."""
+    size = scores.shape[0]
+    order = np.empty(size, dtype=np.int64)
+    filled = 0
+    for j in range(size):
+        filled = _insert(scores, j, order, filled, key, round_, salt)
+    for i in range(size):
+        position[order[i]] = i
+
+
+@njit(parallel=True, cache=True)
+def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranking, share, log_probability):
+    replicas, depth = ranking.shape
+    for r in prange(replicas):
+        first = offsets[query[r]]
+        size = offsets[query[r] + 1] - first
+        scores = np.empty(size, dtype=np.float32)
+        position = np.empty(size, dtype=np.int64)
+        mass = np.empty((2, size), dtype=np.float64)
+        total = np.zeros(2)
+        for m in range(2):
+            for j in range(size):
+                scores[j] = _dot(features[first + j], weights[r, m])
+            _positions(scores, keys[r], round_, m * size, position)
+            for j in range(size):
+                mass[m, j] = 1.0 / float(position[j] + 1) ** decay
+                total[m] += mass[m, j]
+        log_probability[r] = 0.0
+        shown = min(depth, size)
+        for i in range(shown):
+            m = integer_below(keys[r], Stream.INTERLEAVE, round_, 2 * i, 2)
+            left = uniform(keys[r], Stream.INTERLEAVE, round_, 2 * i + 1) * total[m]
+            chosen = -1
+            for j in range(size):
+                if mass[m, j] > 0.0:
+                    chosen = j
+                    left -= mass[m, j]
+                    if left < 0.0:
+                        break
+            p0 = mass[0, chosen] / total[0]
+            p1 = mass[1, chosen] / total[1]
+            ranking[r, i] = chosen
+            share[r, i] = p1 / (p0 + p1)
+            log_probability[r] += np.log(0.5 * (p0 + p1))
+            for n in range(2):
+                mass[n, chosen] = 0.0
+                total[n] = 0.0  # summed afresh: a running difference would lose the small masses
+                for j in range(size):
+                    total[n] += mass[n, j]
+        ranking[r, shown:] = -1
+        share[r, shown:] = 0.5
+
+
+def probabilistic_interleave(
+    candidates: Candidates, weights: torch.Tensor, depth: int, decay: float, streams: Streams, round_: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Probabilistic interleaving of two rankers (Hofmann et al., 2011): each slot is drawn from one of the softened
+    rankings p(d) ∝ 1/position(d)^τ, chosen by a fair coin, without replacement.
+
+    Args:
+        weights: Float32[R, 2, features].
+        decay: τ.
+
+    Returns:
+        ranking Int64[R, k]; share Float64[R, k], the probability that ranker 1 contributed the slot given all that was
+        shown (½ beyond the list); log probability of the list, Float64[R].
+    """
+    ranking = np.empty((len(weights), depth), dtype=np.int64)
+    share = np.empty(ranking.shape, dtype=np.float64)
+    log_probability = np.empty(len(weights), dtype=np.float64)
+    _probabilistic(
+        *_arrays(candidates), weights.numpy(), float(decay), streams.keys, round_, ranking, share, log_probability
+    )
+    return torch.from_numpy(ranking), torch.from_numpy(share), torch.from_numpy(log_probability)
+
+
+@njit(parallel=True, cache=True)
+def _replayed(features, offsets, queries, lists, weights, decay, keys, round_, out):
+    replicas, rankers, items, depth = out.shape
+    for r in prange(replicas):
+        for h in range(items):
+            if queries[r, h] < 0:
+                out[r, :, h, :] = 1.0
+                continue
+            first = offsets[queries[r, h]]
+            size = offsets[queries[r, h] + 1] - first
+            scores = np.empty(size, dtype=np.float32)
+            position = np.empty(size, dtype=np.int64)
+            mass = np.empty(size, dtype=np.float64)
+            for m in range(rankers):
+                for j in range(size):
+                    scores[j] = _dot(features[first + j], weights[r, m])
+                _positions(scores, keys[r], round_, (h * rankers + m + 2) * size, position)
+                for j in range(size):
+                    mass[j] = 1.0 / float(position[j] + 1) ** decay
+                for i in range(depth):
+                    document = lists[r, h, i]
+                    if document < 0:
+                        out[r, m, h, i] = 1.0
+                        continue
+                    total = 0.0
+                    for j in range(size):
+                        total += mass[j]
+                    out[r, m, h, i] = mass[document] / total
+                    mass[document] = 0.0
+
+
+def replayed_probabilities(
+    candidates: Candidates,
+    queries: torch.Tensor,
+    lists: torch.Tensor,
+    weights: torch.Tensor,
+    decay: float,
+    streams: Streams,
+    round_: int,
+) -> torch.Tensor:
+    """Probability of each recorded slot under each ranker's softened ranking, given the slots above it.
+
+    Args:
+        queries: Int64[R, H], the recorded queries, −1 for an empty place.
+        lists: Int64[R, H, k], the lists then shown.
+        weights: Float32[R, M, features].
+
+    Returns:
+        Float64[R, M, H, k]; 1 in empty places.
+    """
+    out = np.empty((*weights.shape[:2], *lists.shape[1:]), dtype=np.float64)
+    features, offsets, _ = _arrays(candidates)
+    _replayed(
+        features, offsets, queries.numpy(), lists.numpy(), weights.numpy(), float(decay), streams.keys, round_, out
+    )
+    return torch.from_numpy(out)
+
+
+@njit(parallel=True, cache=True)
+def _directions(keys, stream, round_, out):
+    replicas, n, d = out.shape
+    for r in prange(replicas):
+        for i in range(n):
+            random.fill_gaussian(keys[r], stream, round_, i * ((d + 3) // 4), out[r, i])
+            out[r, i] /= np.sqrt(_dot(out[r, i], out[r, i]))
+
+
+def unit_vectors(streams: Streams, stream: Stream, round_: int, n: int, n_features: int) -> torch.Tensor:
+    """n directions uniform on the unit sphere for each replica: Float32[R, n, features]."""
+    out = np.empty((len(streams), n, n_features), dtype=np.float32)
+    _directions(streams.keys, int(stream), round_, out)
+    return torch.from_numpy(out)
+
+
+@njit(parallel=True, cache=True)
+def _reflectors(vectors, used, out, rank):
+    replicas, count, d = vectors.shape
+    for r in prange(replicas):
+        rank[r] = 0
+        residual = np.empty(d, dtype=np.float32)
+        for i in range(count):
+            out[r, i] = 0.0
+            if not used[r, i] or rank[r] == d:
+                continue
+            residual[:] = vectors[r, i]
+            length = np.sqrt(_dot(residual, residual))
+            for j in range(i):
+                residual -= np.float32(2.0) * _dot(out[r, j], residual) * out[r, j]
+            pivot = rank[r]
+            rest = np.sqrt(_dot(residual[pivot:], residual[pivot:]))
+            if rest <= _QUIET * length:
+                continue
+            v = out[r, i]
+            v[pivot:] = residual[pivot:]
+            v[pivot] += rest if residual[pivot] >= 0 else -rest
+            v /= np.sqrt(_dot(v, v))
+            rank[r] += 1
+
+
+def reflectors(vectors: torch.Tensor, used: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Householder reflectors of a QR decomposition of each replica's used vectors; dependent vectors are passed over.
+
+    With H_i = I − 2 v_i v_iᵀ and Q = H_1 H_2 …, the first `rank` columns of Q span the vectors and the other columns
+    are an orthonormal basis of their null space.
+
+    Args:
+        vectors: Float32[R, n, features].
+        used: Bool[R, n].
+
+    Returns:
+        v: Float32[R, n, features], unit vectors, or zero where a vector is unused or dependent; rank: Int64[R].
+    """
+    out = np.empty(vectors.shape, dtype=np.float32)
+    rank_ = np.empty(len(vectors), dtype=np.int64)
+    _reflectors(vectors.numpy(), used.numpy(), out, rank_)
+    return torch.from_numpy(out), torch.from_numpy(rank_)
+
+
+@njit(parallel=True, cache=True)
+def _reflect(v, out):
+    for r in prange(out.shape[0]):
+        for i in range(out.shape[1]):
+            for j in range(v.shape[1] - 1, -1, -1):
+                along = np.float32(2.0) * _dot(v[r, j], out[r, i])
+                if along != 0.0:
+                    out[r, i] -= along * v[r, j]
+
+
+def reflect(v: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
+    """Q z for each z: from coordinates in the basis that `reflectors` describes to vectors.
+
+    Args:
+        v: Float32[R, n, features], from `reflectors`.
+        coordinates: Float32[R, m, features].
+
+    Returns:
+        Float32[R, m, features].
+    """
+    out = coordinates.numpy().copy()
+    _reflect(v.numpy(), out)
+    return torch.from_numpy(out)
+
+
+@njit(parallel=True, cache=True)
+def _clicks_ndcg(features, offsets, queries, lists, clicks, weights, tied, discount, out):
+    replicas, items, depth = lists.shape
+    rankers = weights.shape[1]
+    for r in prange(replicas):
+        out[r] = 0.0
+        contenders = 0
+        for m in range(rankers):
+            contenders += tied[r, m]
+        if contenders < 2:
+            continue
+        for h in range(items):
+            if queries[r, h] < 0:
+                continue
+            ideal = 0.0
+            count = 0
+            for i in range(depth):
+                if clicks[r, h, i]:
+                    ideal += discount[count]
+                    count += 1
+            if count == 0:
+                continue
+            first = offsets[queries[r, h]]
+            size = offsets[queries[r, h] + 1] - first
+            scores = np.empty(size, dtype=np.float32)
+            for m in range(rankers):
+                if not tied[r, m]:
+                    continue
+                for j in range(size):
+                    scores[j] = _dot(features[first + j], weights[r, m])
+                gain = 0.0
+                for i in range(depth):
+                    if not clicks[r, h, i]:
+                        continue
+                    document = lists[r, h, i]
+                    place = 0
+                    for j in range(size):
+                        ahead = scores[j] > scores[document]
+                        place += ahead or (scores[j] == scores[document] and j < document)
+                    if place < depth:
+                        gain += discount[place]
+                out[r, m] += gain / ideal
+
+
+def clicks_ndcg(
+    candidates: Candidates,
+    queries: torch.Tensor,
+    lists: torch.Tensor,
+    clicks: torch.Tensor,
+    weights: torch.Tensor,
+    tied: torch.Tensor,
+) -> torch.Tensor:
+    """Σ NDCG@k of the tied rankers on recorded queries, with the clicked documents as the relevant ones.
+
+    Args:
+        queries: Int64[R, H], −1 for an empty place.
+        lists: Int64[R, H, k], the lists then shown; clicks: Bool[R, H, k].
+        weights: Float32[R, M, features].
+        tied: Bool[R, M]; replicas with fewer than two tied rankers are passed over.
+
+    Returns:
+        Float64[R, M], 0 where a ranker is not tied. Equal scores stand in document order.
+    """
+    out = np.empty(tied.shape, dtype=np.float64)
+    discount = 1.0 / np.log2(np.arange(2, lists.shape[2] + 2))
+    features, offsets, _ = _arrays(candidates)
+    _clicks_ndcg(
+        features,
+        offsets,
+        queries.numpy(),
+        lists.numpy(),
+        clicks.numpy(),
+        weights.numpy(),
+        tied.numpy(),
+        discount,
+        out,
+    )
+    return torch.from_numpy(out)

@@ -1,0 +1,170 @@
+"""NDCG with its conventions stated: of lists as shown, and of scores over held-out queries; Kendall-tau pair regret.
+
+Gain is 2^grade − 1, the discount of rank i (from 1) is 1 / log2(i + 1), and the ideal list is cut where the list is.
+Grades come in as arguments: this module is for evaluation, a learner never calls it.
+"""
+
+import numpy as np
+import torch
+from numba import njit, prange
+
+
+def discounts(k: int) -> np.ndarray:
+    """1 / log2(i + 1) for ranks i = 1 … k: Float64[k]."""
+    return 1.0 / np.log2(np.arange(2, k + 2))
+
+
+def gains(grades: torch.Tensor) -> torch.Tensor:
+    """2^grade − 1 as float32, exactly."""
+    return torch.exp2(grades.to(torch.float32)) - 1.0
+
+
+def ideal_dcg(relevance: np.ndarray, offsets: np.ndarray, k: int) -> np.ndarray:
+    """DCG@k of each query's best list: Float64[queries]; 0 where no document is relevant.
+
+    Args:
+        relevance: Int[documents], grades.
+        offsets: Int64[queries + 1].
+        k: cut; a list shorter than k is ordinary.
+    """
+    ideal = np.zeros(len(offsets) - 1)
+    for query, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        best = np.sort(relevance[start:stop])[::-1][:k]
+        ideal[query] = ((2.0**best - 1.0) * discounts(len(best))).sum()
+    return ideal
+
+
+def shown_ndcg(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor) -> torch.Tensor:
+    """NDCG of lists as shown.
+
+    Args:
+        grades: Int[R, k], the grade in each slot (any value where nothing is shown).
+        shown: Bool[R, k].
+        ideal: Float[R], `ideal_dcg` at the same cut.
+
+    Returns:
+        Float64[R]; 0 for a query without relevant documents.
+    """
+    discount = torch.from_numpy(discounts(grades.shape[1])).to(grades.device)
+    dcg = (gains(grades) * shown).to(torch.float64).mul(discount).sum(dim=1)
+    return torch.where(ideal > 0, dcg / ideal.clamp_min(1e-12), 0.0)
+
+
+@njit
+def _expected_dcg(scores, gain, discount, top, top_gain):
+    """Expected DCG of one list when documents of equal score stand in a uniformly random order."""
+    size = scores.shape[0]
+    depth = min(discount.shape[0], size)
+    filled = 0
+    for j in range(size):
+        s = scores[j]
+        if filled == depth:
+            if s <= top[depth - 1]:
+                continue
+            place = depth - 1
+        else:
+            place = filled
+            filled += 1
+        while place > 0 and s > top[place - 1]:
+            top[place] = top[place - 1]
+            top_gain[place] = top_gain[place - 1]
+            place -= 1
+        top[place] = s
+        top_gain[place] = gain[j]
+    dcg = 0.0
+    i = 0
+    while i < depth:
+        stop = i + 1
+        while stop < depth and top[stop] == top[i]:
+            stop += 1
+        total = 0.0
+        members = stop - i
+        if stop == depth:  # the group may go on beyond the cut
+            members = 0
+            for j in range(size):
+                if scores[j] == top[i]:
+                    total += gain[j]
+                    members += 1
+        else:
+            for n in range(i, stop):
+                total += top_gain[n]
+        weight = 0.0
+        for n in range(i, stop):
+            weight += discount[n]
+        dcg += weight * total / members
+        i = stop
+    return dcg
+
+
+@njit(parallel=True, cache=True)
+def _mean_ndcg(scores, gain, offsets, ideal, discount, out):
+    for q in prange(offsets.shape[0] - 1):
+        start = offsets[q] - offsets[0]
+        stop = offsets[q + 1] - offsets[0]
+        top = np.empty(discount.shape[0], dtype=np.float32)
+        top_gain = np.empty(discount.shape[0], dtype=np.float64)
+        column = np.empty(stop - start, dtype=np.float32)
+        for r in range(scores.shape[1]):
+            if ideal[q] > 0.0:
+                for j in range(stop - start):
+                    column[j] = scores[start + j, r]
+                out[q, r] = _expected_dcg(column, gain[start:stop], discount, top, top_gain) / ideal[q]
+            else:
+                out[q, r] = 0.0
+
+
+def _mean_ndcg_torch(scores: torch.Tensor, gain: torch.Tensor, offsets: torch.Tensor, ideal: torch.Tensor, discount):
+    """The same through padded tensors, on any device: expected gain at a place = mean gain of its group of equals."""
+    size = offsets[1:] - offsets[:-1]
+    place = torch.arange(int(size.max()), device=scores.device)
+    present = place < size[:, None]
+    rows = torch.where(present, (offsets[:-1] - offsets[0])[:, None] + place, 0)
+    padded = torch.where(present[..., None], scores[rows], -torch.inf).transpose(1, 2)  # [queries, R, V]
+    ordered, order = padded.sort(dim=2, descending=True)
+    gained = torch.where(present, gain[rows], 0.0)[:, None, :].expand_as(order).gather(2, order).to(torch.float64)
+    group = torch.cat([torch.zeros_like(order[..., :1]), (ordered.diff(dim=2) != 0).long()], dim=2).cumsum(dim=2)
+    total = torch.zeros_like(gained).scatter_add(2, group, gained)
+    members = torch.zeros_like(gained).scatter_add(2, group, torch.ones_like(gained))
+    expected = total.gather(2, group) / members.gather(2, group)
+    depth = min(len(discount), expected.shape[2])
+    dcg = (expected[..., :depth] * discount[:depth]).sum(dim=2)
+    return torch.where(ideal[:, None] > 0, dcg / ideal[:, None].clamp_min(1e-12), 0.0)
+
+
+def query_ndcg(scores: torch.Tensor, gain: torch.Tensor, offsets: torch.Tensor, ideal: torch.Tensor, k: int):
+    """Expected NDCG@k of every query under every ranker, documents of equal score in a uniformly random order.
+
+    McSherry and Najork (2008) give the expectation: a place inside a group of equals counts the group's mean gain. It
+    is what breaking ties at random gives on average, without the noise.
+
+    Args:
+        scores: Float32[documents, R], of consecutive queries.
+        gain: Float32[documents].
+        offsets: Int64[queries + 1]; offsets[0] is the first of these documents.
+        ideal: Float64[queries], `ideal_dcg` at k.
+        k: cut.
+
+    Returns:
+        Float64[queries, R]; 0 for queries without relevant documents.
+    """
+    discount = discounts(k)
+    if scores.device.type != "cpu":
+        return _mean_ndcg_torch(scores, gain, offsets, ideal, torch.from_numpy(discount).to(scores.device))
+    out = np.empty((len(offsets) - 1, scores.shape[1]), dtype=np.float64)
+    _mean_ndcg(scores.numpy(), gain.numpy(), offsets.numpy(), ideal.numpy(), discount, out)
+    return torch.from_numpy(out)
+
+
+def misordered_pairs(grades: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
+    """Kendall-tau pair regret of lists as shown: pairs in which a lower grade stands above a higher one.
+
+    Args:
+        grades: Int[R, k]; shown: Bool[R, k].
+
+    Returns:
+        Int64[R]. Only pairs of shown documents count; pairs of equal grade never do.
+    """
+    above, below = grades[:, :, None], grades[:, None, :]
+    k = grades.shape[1]
+    upper = torch.ones(k, k, dtype=torch.bool, device=grades.device).triu(1)
+    return ((above < below) & shown[:, :, None] & shown[:, None, :] & upper).sum(dim=(1, 2))
