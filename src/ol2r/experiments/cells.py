@@ -1,0 +1,215 @@
+"""What an experiment is made of: cells (what to run), rows (which folds and seeds) and items (which figure wants them).
+
+A cell is a frozen declaration; its key is a hash of that declaration and nothing else, so the same cell is found again
+by any machine. This module must not know any learner, any data set or how and where results are computed and kept.
+"""
+
+import dataclasses
+import hashlib
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import pandas as pd
+
+TIERS = ("smoke", "laptop", "paper")
+
+
+class ExperimentError(Exception):
+    """Something a user asked of the experiments that cannot be done; the message is one clear sentence."""
+
+
+class Row(NamedTuple):
+    """One replica of a cell: a fold (from 1) and a seed (from 0)."""
+
+    fold: int
+    seed: int
+
+
+class Job(NamedTuple):
+    """Some rows of one cell."""
+
+    cell: "Cell"
+    rows: tuple[Row, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Expected seconds on one core."""
+        return self.cell.expected_seconds(self.rows)
+
+
+def canonical(value: object) -> object:
+    """The JSON value that stands for a declaration; values that compare equal have equal canonical forms.
+
+    A dataclass becomes its type, its class's integer `revision` where it has one, and all its fields.
+
+    Raises:
+        TypeError: the value is neither a plain immutable value nor a dataclass of such.
+        ValueError: a float is not finite.
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} cannot be part of a cell: only finite numbers can")
+        # 1 == 1.0 makes two cells equal, so it must make their keys equal too
+        return int(value) if value.is_integer() else float(value)
+    if isinstance(value, tuple):
+        return [canonical(entry) for entry in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        kind = type(value)
+        declared: dict[str, object] = {"type": getattr(kind, "kind", kind.__name__)}
+        if hasattr(kind, "revision"):
+            declared["revision"] = kind.revision  # pyright: ignore[reportAttributeAccessIssue]
+        declared["fields"] = {f.name: canonical(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return declared
+    raise TypeError(f"{value!r} of type {type(value).__name__} cannot be part of a cell")
+
+
+class Cell(ABC):
+    """One declared computation, repeated over rows; subclasses are frozen dataclasses of plain values and tuples.
+
+    Its result is a table whose first columns are the integers `fold` and `seed`, with at least one line for each row.
+    """
+
+    kind: ClassVar[str]
+    """Name of the kind of cell, part of the key."""
+
+    code: ClassVar[tuple[str, ...]]
+    """Modules and packages whose source is the code version of this kind's results."""
+
+    exact: ClassVar[tuple[str, ...]] = ()
+    """Columns that feed back into state: equal bit for bit on the same pins, kind of CPU and engine."""
+
+    verifiable: ClassVar[bool] = True
+    """False for timings, which no second run repeats."""
+
+    @cached_property
+    def declaration(self) -> dict:
+        """The cell as a JSON object: type, revision, fields."""
+        return canonical(self)  # pyright: ignore[reportReturnType]
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of the canonical JSON of the declaration, 64 hexadecimal digits."""
+        text = json.dumps(self.declaration, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
+        """Rows of the given folds (None: all the cell has) × seeds, folds outermost."""
+        seeds = tuple(seeds)
+        unknown = set(folds or ()) - set(self.folds)
+        if unknown:
+            raise ExperimentError(f"no fold {min(unknown)}: this cell has folds {', '.join(map(str, self.folds))}")
+        return tuple(Row(fold, seed) for fold in folds or self.folds for seed in seeds)
+
+    def describe(self) -> str:
+        """The labels in one line, for messages."""
+        return f"{self.kind} " + " ".join(f"{name}={value}" for name, value in self.labels().items())
+
+    def needs(self, rows: Sequence[Row]) -> tuple[Job, ...]:
+        """Jobs whose tables must be stored before these rows can run; `run_group` receives them as `inputs`."""
+        return ()
+
+    def not_at_hand(self) -> str | None:
+        """Name of a data set this cell needs and that is not on this machine."""
+        return None
+
+    @property
+    @abstractmethod
+    def folds(self) -> tuple[int, ...]:
+        """All folds of the cell, numbered from 1."""
+
+    @property
+    @abstractmethod
+    def restricted(self) -> bool:
+        """Whether the data's licence forbids storing values of single documents or queries."""
+
+    @property
+    @abstractmethod
+    def group(self) -> Hashable:
+        """Cells of one kind with equal groups may run side by side in one batch."""
+
+    @abstractmethod
+    def labels(self) -> dict[str, str | float | int]:
+        """Columns that tell this cell from others of its item: data set (`dataset`), users, learner, parameters."""
+
+    @abstractmethod
+    def expected_seconds(self, rows: Sequence[Row]) -> float:
+        """Seconds these rows take on one core, roughly; a pure function of its arguments."""
+
+    @classmethod
+    @abstractmethod
+    def run_group(
+        cls,
+        jobs: Sequence[Job],
+        *,
+        inputs: Mapping["Cell", pd.DataFrame],
+        device: str,
+        engine: str,
+        progress: Callable[[float], None],
+    ) -> list[pd.DataFrame]:
+        """Run jobs of one group side by side.
+
+        Args:
+            jobs: cells of this class and one group, each with its rows.
+            inputs: the stored table of every cell that `needs` named.
+            device: "cpu" or "cuda".
+            engine: "numba" or "torch".
+            progress: to be called now and then with the fraction done, in [0, 1].
+
+        Returns:
+            One table for each job, in order.
+        """
+
+
+@dataclass(frozen=True)
+class Item:
+    """A figure or table of a paper: the cells it shows, and how many seeds of them, at each tier."""
+
+    title: str
+    cells: Callable[[str], Sequence[Cell]]
+    seeds: Mapping[str, Sequence[int]]
+    folds: tuple[int, ...] | None = None
+
+    def jobs(self, tier: str, n_seeds: int | None = None, datasets: Sequence[str] | None = None) -> list[Job]:
+        """The item's jobs at a tier, in declared order.
+
+        Args:
+            tier: "smoke", "laptop" or "paper".
+            n_seeds: number of seeds, counted from the first declared one (None: as declared).
+            datasets: names of the data sets to keep (None: all).
+        """
+        seeds = self.seeds[tier]
+        if n_seeds is not None:
+            seeds = range(seeds[0], seeds[0] + n_seeds)
+        cells = [c for c in self.cells(tier) if datasets is None or c.labels().get("dataset") in datasets]
+        return [Job(cell, cell.rows(self.folds, seeds)) for cell in cells]
+
+
+def merged(jobs: Iterable[Job]) -> list[Job]:
+    """Each cell once, in order of first appearance, with the union of its rows."""
+    rows_of: dict[Cell, set[Row]] = {}
+    for job in jobs:
+        rows_of.setdefault(job.cell, set()).update(job.rows)
+    return [Job(cell, tuple(sorted(rows))) for cell, rows in rows_of.items()]
+
+
+def with_needs(jobs: Iterable[Job]) -> list[Job]:
+    """The jobs preceded by all that they need, however deep, each cell once."""
+    ordered: list[Job] = []
+
+    def visit(job: Job) -> None:
+        for need in job.cell.needs(job.rows):
+            visit(need)
+        ordered.append(job)
+
+    for job in jobs:
+        visit(job)
+    return merged(ordered)

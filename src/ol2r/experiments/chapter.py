@@ -1,0 +1,342 @@
+"""The way from a chapter of the book to its results: checked parameters in, stored or freshly computed results out.
+
+A chapter's first cell calls `ol2r.chapter(name, globals())`, because papermill passes parameters it does not know in
+silence. This module must not know what a chapter shows.
+"""
+
+import difflib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import cpu_count
+
+from ol2r.experiments import papers
+from ol2r.experiments.cells import TIERS, Cell, ExperimentError, Job
+from ol2r.experiments.runner import (
+    Failure,
+    ShardsFailed,
+    check_device,
+    compute,
+    lacking,
+    read_inputs,
+    resolve_engine,
+    run,
+)
+from ol2r.experiments.store import Store
+
+LIVE_SECONDS = 30.0
+"""Expected seconds that a chapter may compute at every build."""
+
+
+class Parameter(NamedTuple):
+    """A chapter's parameter: None is allowed where it is the default."""
+
+    type: type
+    default: object
+    expected: str
+    check: Callable[[object], bool] = lambda value: True
+
+
+PARAMETERS: dict[str, Parameter] = {
+    "tier": Parameter(str, "laptop", " or ".join(map(repr, TIERS)), lambda value: value in TIERS),
+    "seeds": Parameter(int, None, "a number of seeds, at least 1", lambda value: value >= 1),
+    "datasets": Parameter(list, None, "a list of data set names, not empty", lambda value: len(value) > 0),
+    "device": Parameter(str, "cpu", "'cpu' or 'cuda'", lambda value: value in ("cpu", "cuda")),
+    "engine": Parameter(str, None, "'numba' or 'torch'", lambda value: value in ("numba", "torch")),
+    "max_minutes": Parameter(float, 30.0, "minutes, more than 0", lambda value: value > 0),
+    "fresh": Parameter(bool, False, "True or False"),
+}
+"""What every chapter understands; a paper's module adds its own in a PARAMETERS of the same form."""
+
+
+def check_parameters(given: Mapping[str, object], known: Mapping[str, Parameter]) -> dict[str, object]:
+    """All known parameters with their values, given or default.
+
+    Args:
+        given: a notebook's globals; every plain value in it that is not private counts as a parameter.
+        known: the chapter's parameters by name.
+
+    Raises:
+        ExperimentError: a name is unknown, or a value has the wrong type or lies out of range.
+    """
+    values = {name: parameter.default for name, parameter in known.items()}
+    for name, value in given.items():
+        plain = value is None or isinstance(value, bool | int | float | str | list | tuple | dict)
+        if name.startswith("_") or name in ("In", "Out") or not plain:
+            continue
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            advice = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+            raise ExperimentError(f"unknown parameter {name!r}: {advice}")
+        values[name] = _checked(name, value, known[name])
+    return values
+
+
+def _checked(name: str, value: object, parameter: Parameter) -> object:
+    if value is None and parameter.default is None:
+        return None
+    if parameter.type is list and isinstance(value, str):  # papermill's -p has no lists
+        value = [entry.strip() for entry in value.split(",")]
+    if parameter.type is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    right_type = isinstance(value, parameter.type) and isinstance(value, bool) == (parameter.type is bool)
+    if not (right_type and parameter.check(value)):
+        raise ExperimentError(f"parameter {name} is {value!r}, expected {parameter.expected}")
+    return value
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of one item: a table with the cells' labels as columns, and where every number came from."""
+
+    paper: str
+    item: str
+    title: str
+    tier: str
+    frame: pd.DataFrame
+    """Columns: `cell` (store key), the labels of the cells, `fold`, `seed`, then what the kind of cell measures."""
+    cells: tuple[Cell, ...]
+    provenance: tuple[dict, ...]
+    not_at_hand: tuple[str, ...] = ()
+    """Data sets the item declares whose rows are missing because the data is not on this machine."""
+    difference: dict[str, float] = field(default_factory=dict)
+    """Under `fresh`: by column, the largest difference from what is stored."""
+
+    @property
+    def rounds(self) -> int | None:
+        """The last round of any row, or None when the results have no rounds."""
+        return int(self.frame["round"].max()) if "round" in self.frame and len(self.frame) else None
+
+    @property
+    def seeds(self) -> int:
+        """Number of distinct seeds."""
+        return self.frame["seed"].nunique() if len(self.frame) else 0
+
+    @property
+    def folds(self) -> int:
+        """Largest number of folds any cell has."""
+        return int(self.frame.groupby("cell")["fold"].nunique().max()) if len(self.frame) else 0
+
+
+def labelled(cell: Cell, frame: pd.DataFrame) -> pd.DataFrame:
+    """A cell's table preceded by its key and labels, repeated on every line."""
+    labels = {"cell": cell.key, **cell.labels()}
+    clash = set(labels) & set(frame.columns)
+    if clash:
+        raise ValueError(f"{cell.kind}: {min(clash)!r} is both a label and a column")
+    described = pd.DataFrame({name: [value] * len(frame) for name, value in labels.items()}, index=frame.index)
+    return pd.concat([described, frame], axis=1)
+
+
+def command(paper: str, item: str | None, tier: str) -> str:
+    """The shell command that computes an item into results/."""
+    return f"ol2r run {paper} --tier {tier}{f' --item {item}' if item else ''} --commit"
+
+
+class Chapter:
+    """One chapter with its checked parameters; `results` is what its figures and tables are drawn from."""
+
+    def __init__(self, name: str, parameters: Mapping[str, object], module: ModuleType, store: Store):
+        self.name = name
+        self.parameters = dict(parameters)
+        self.module = module
+        self.store = store
+        self._results: dict[str, Results] = {}
+
+    def __getattr__(self, name: str):
+        try:
+            return self.__dict__["parameters"][name]
+        except KeyError:
+            raise AttributeError(f"chapter has no parameter {name!r}") from None
+
+    def results(self, item: str) -> Results:
+        """The results of an item at the chapter's parameters, computed first where the store lacks them.
+
+        Args:
+            item: identifier of a figure or table, a key of the paper's ITEMS.
+
+        Raises:
+            ExperimentError: no such item; rows are missing and OL2R_COMPUTE is "never", or computing them would take
+                longer than `max_minutes`, or some but not all rows of a cell are there and its data is not.
+        """
+        if item not in self.module.ITEMS:
+            raise ExperimentError(f"{self.name} has no item {item!r}: it has {', '.join(self.module.ITEMS)}")
+        if item not in self._results:
+            self._results[item] = self._fetch(item)
+        return self._results[item]
+
+    def _fetch(self, item: str) -> Results:
+        declared = self.module.ITEMS[item]
+        jobs = declared.jobs(self.tier, self.seeds, self.datasets)
+        absent = tuple(job for job in jobs if self._absent(job))
+        jobs = [job for job in jobs if job not in absent]
+        frames, records = self._fresh(item, jobs) if self.fresh else self._stored(item, jobs)
+        difference = {}
+        if self.fresh:
+            difference = self._difference(jobs, frames)
+        return Results(
+            paper=self.name,
+            item=item,
+            title=declared.title,
+            tier=self.tier,
+            frame=_stacked(jobs, frames),
+            cells=tuple(job.cell for job in jobs),
+            provenance=tuple(records),
+            not_at_hand=tuple(dict.fromkeys(str(job.cell.not_at_hand()) for job in absent)),
+            difference=difference,
+        )
+
+    def _absent(self, job: Job) -> bool:
+        """Whether the job has no row in the store (or none is wanted from it) and its data is not at hand."""
+        data = job.cell.not_at_hand()
+        if data is None:
+            return False
+        missing = self.store.missing(job.cell, job.rows)
+        if self.fresh or len(missing) == len(job.rows):
+            return True
+        if missing:
+            raise ExperimentError(
+                f"{len(missing)} of {len(job.rows)} rows of {job.cell.describe()} are not stored, "
+                f"and {data} is not at hand"
+            )
+        return False
+
+    def _stored(self, item: str, jobs: Sequence[Job]) -> tuple[list[pd.DataFrame], list[dict]]:
+        todo = lacking(jobs, self.store)
+        if todo:
+            self._allow(item, todo)
+            run(todo, self.store, device=self.device, engine=self.engine)
+        stored = [self.store.read(job.cell, job.rows) for job in jobs]
+        frames = [read.frame for read in stored if read.frame is not None]
+        return frames, [record for read in stored for record in read.provenance]
+
+    def _fresh(self, item: str, jobs: Sequence[Job]) -> tuple[list[pd.DataFrame], list[dict]]:
+        needs = lacking((need for job in jobs for need in job.cell.needs(job.rows)), self.store)
+        self._allow(item, [*needs, *jobs])
+        run(needs, self.store, device=self.device, engine=self.engine)
+        return _in_memory(jobs, self.store, self.device, self.engine)
+
+    def _allow(self, item: str, todo: Sequence[Job]) -> None:
+        """Say what is about to be computed and how long it takes; stop where that is not wanted."""
+        n_rows = sum(len(job.rows) for job in todo)
+        minutes = sum(job.seconds for job in todo) / 60 / (1 if self.device == "cuda" else cpu_count())
+        what = f"{self.name} {item} ({self.tier}): {n_rows} rows of {len(todo)} cells, about {minutes:.1f} minutes"
+        if os.environ.get("OL2R_COMPUTE") == "never":
+            listed = _first([job.cell.describe() for job in todo])
+            raise ExperimentError(
+                f"{what}, are not stored and OL2R_COMPUTE=never forbids computing them: {listed}. "
+                f"Compute them with: {command(self.name, item, self.tier)}"
+            )
+        print(f"{what} to compute: {_first([job.cell.describe() for job in todo])}")
+        if minutes > self.max_minutes:
+            raise ExperimentError(
+                f"{what}, is more than max_minutes = {self.max_minutes:g}: raise it, ask for fewer seeds, or run "
+                f"{command(self.name, item, self.tier)}"
+            )
+
+    def _difference(self, jobs: Sequence[Job], frames: Sequence[pd.DataFrame]) -> dict[str, float]:
+        largest: dict[str, float] = {}
+        n_compared = 0
+        for job, frame in zip(jobs, frames, strict=True):
+            stored = self.store.read(job.cell, job.rows).frame
+            if stored is None:
+                continue
+            n_compared += 1
+            for column, value in largest_differences(stored, frame).items():
+                largest[column] = max(value, largest.get(column, 0.0))
+        told = ", ".join(f"{column} {value:.3g}" for column, value in largest.items())
+        print(f"fresh: {len(jobs)} cells recomputed, {n_compared} of them stored; largest difference: {told or 'none'}")
+        return largest
+
+    def live(self, jobs: Iterable[Job]) -> pd.DataFrame:
+        """Compute small jobs in memory, at every build and whatever is stored; their labelled table.
+
+        Raises:
+            ExperimentError: they are expected to take more than half a minute.
+        """
+        jobs = list(jobs)
+        seconds = sum(job.seconds for job in jobs)
+        if seconds > LIVE_SECONDS:
+            raise ExperimentError(f"live cells may take {LIVE_SECONDS:g} s, these take {seconds:.0f}")
+        frames, _ = _in_memory(jobs, self.store, self.device, self.engine)
+        return _stacked(jobs, frames)
+
+
+def _first(names: Sequence[str], n: int = 5) -> str:
+    return "; ".join(names[:n]) + (f"; and {len(names) - n} more" if len(names) > n else "")
+
+
+def _stacked(jobs: Sequence[Job], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    if not jobs:
+        return pd.DataFrame({"cell": pd.Series(dtype=str), "fold": pd.Series(dtype=int), "seed": pd.Series(dtype=int)})
+    return pd.concat([labelled(job.cell, frame) for job, frame in zip(jobs, frames, strict=True)], ignore_index=True)
+
+
+def _in_memory(
+    jobs: Sequence[Job], store: Store, device: str, engine: str | None
+) -> tuple[list[pd.DataFrame], list[dict]]:
+    parts: dict[Cell, list[pd.DataFrame]] = {job.cell: [] for job in jobs}
+    records, failures = [], []
+    for outcome in compute(jobs, read_inputs(jobs, store), device=device, engine=engine):
+        if isinstance(outcome, Failure):
+            failures.append(outcome)
+            continue
+        for job, frame, record in outcome:
+            parts[job.cell].append(frame)
+            records.append(record)
+    if failures:
+        raise ShardsFailed(failures, 0, 0)
+    frames = [pd.concat(parts[job.cell], ignore_index=True) for job in jobs]
+    return [frame.sort_values(["fold", "seed"], kind="stable", ignore_index=True) for frame in frames], records
+
+
+def largest_differences(stored: pd.DataFrame, fresh: pd.DataFrame) -> dict[str, float]:
+    """By column, the largest |stored − fresh| over lines of rows that both have; NaN equals NaN, text differs by ∞.
+
+    Tables whose lines do not match one to one differ by ∞ in `fold`.
+    """
+    common = stored[["fold", "seed"]].drop_duplicates().merge(fresh[["fold", "seed"]].drop_duplicates())
+    stored, fresh = (common.merge(frame, on=["fold", "seed"], how="left") for frame in (stored, fresh))
+    if len(stored) != len(fresh) or list(stored.columns) != list(fresh.columns):
+        return {"fold": np.inf}
+    largest = {}
+    for column in stored.columns[2:]:
+        a, b = stored[column].to_numpy(), fresh[column].to_numpy()
+        if pd.api.types.is_numeric_dtype(stored[column]):
+            gap = np.abs(a.astype(float) - b.astype(float))
+            gap[(a == b) | (pd.isna(a) & pd.isna(b))] = 0.0
+            largest[column] = float(np.nan_to_num(gap, nan=np.inf).max(initial=0.0))
+        else:
+            largest[column] = 0.0 if (a == b).all() else np.inf
+    return largest
+
+
+def chapter(name: str, given: Mapping[str, object]) -> Chapter:
+    """Check a chapter's parameters and open its results.
+
+    Args:
+        name: the paper, such as "nsgd".
+        given: the notebook's `globals()`.
+
+    Raises:
+        ExperimentError: no such paper; a parameter is unknown, misspelt, of the wrong type or out of range; a data set
+            is not one of the paper's; the device is not there.
+    """
+    known = papers()
+    if name not in known:
+        raise ExperimentError(f"no chapter {name!r}: there are {', '.join(known)}")
+    module = known[name]
+    parameters = check_parameters(given, PARAMETERS | getattr(module, "PARAMETERS", {}))
+    tier, device, engine = (str(parameters["tier"]), str(parameters["device"]), parameters["engine"])
+    resolve_engine(None if engine is None else str(engine), check_device(device))
+    declared = {cell.labels().get("dataset") for item in module.ITEMS.values() for cell in item.cells(tier)}
+    for dataset in parameters["datasets"] or ():  # pyright: ignore[reportGeneralTypeIssues]
+        if dataset not in declared:
+            names = sorted(str(other) for other in declared if other is not None)
+            raise ExperimentError(f"no data set {dataset!r} at tier {tier!r} of {name}: there are {', '.join(names)}")
+    return Chapter(name, parameters, module, Store.open())

@@ -1,0 +1,135 @@
+"""Where a result came from: code, versions, machine and time, as plain JSON that travels inside the result's file.
+
+Nothing here may enter a key or a trajectory, and nothing here may name a person, a path or a host.
+"""
+
+import hashlib
+import importlib.util
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import ol2r
+from ol2r.experiments.cells import Cell, Row
+
+LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "numba", "torch")
+
+
+def checkout() -> Path | None:
+    """The repository this package or the working directory lies in, or None."""
+    for start in (Path(__file__).resolve(), Path.cwd()):
+        for folder in (start, *start.parents):
+            project = folder / "pyproject.toml"
+            if project.is_file() and 'name = "ol2r"' in project.read_text(encoding="utf-8"):
+                return folder
+    return None
+
+
+@cache
+def code_digest(modules: tuple[str, ...]) -> str:
+    """SHA-256 of the source of modules and packages (with all they contain), in the order of their file names."""
+    files: dict[str, bytes] = {}
+    for name in modules:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError(f"no source for {name}, whose digest is the code version of a cell")
+        origin = Path(spec.origin)
+        sources = sorted(origin.parent.rglob("*.py")) if spec.submodule_search_locations else [origin]
+        for source in sources:
+            inside = source.relative_to(origin.parent).as_posix()
+            files[f"{name}/{inside}"] = source.read_bytes().replace(b"\r\n", b"\n")
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(f"{name}\0{len(files[name])}\0".encode() + files[name])
+    return digest.hexdigest()
+
+
+def _git(*arguments: str) -> str | None:
+    source = Path(ol2r.__file__).parent
+    try:
+        done = subprocess.run(["git", "-C", str(source), *arguments], capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+@cache
+def commit() -> str | None:
+    """The commit the package's source is checked out at, or None outside a repository."""
+    return _git("rev-parse", "HEAD") if _git("ls-files", "__init__.py") else None
+
+
+@cache
+def dirty() -> bool | None:
+    """Whether the package's source differs from its commit, or None outside a repository."""
+    return None if commit() is None else bool(_git("status", "--porcelain", "--", "."))
+
+
+@cache
+def cpu() -> str:
+    """The kind of processor, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    except OSError:
+        names = []
+    return f"{platform.machine()} {names[0] if names else platform.processor()}".strip()
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of Python and of the libraries a trajectory can depend on."""
+    found = {"python": platform.python_version()}
+    for library in LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            found[library] = "absent"
+    return found
+
+
+def accelerator(device: str) -> str | None:
+    """Name of the GPU that `device` means, or None on the CPU."""
+    if device == "cpu":
+        return None
+    import torch
+
+    return torch.cuda.get_device_name(torch.device(device))
+
+
+def provenance(
+    cell: Cell, rows: Sequence[Row], *, device: str, engine: str, seconds: float, shard_rows: int
+) -> dict[str, object]:
+    """The record stored with a table.
+
+    Args:
+        cell: what was run.
+        rows: the rows of the table.
+        device: "cpu" or "cuda".
+        engine: "numba" or "torch".
+        seconds: wall time of the shard the rows ran in.
+        shard_rows: rows that ran side by side in that shard.
+    """
+    return {
+        "key": cell.key,
+        "cell": cell.declaration,
+        "rows": [list(row) for row in rows],
+        "device": device,
+        "engine": engine,
+        "accelerator": accelerator(device),
+        "cpu": cpu(),
+        "cores": os.cpu_count(),
+        "versions": versions(),
+        "ol2r": ol2r.__version__,
+        "code": code_digest(cell.code),
+        "commit": commit(),
+        "dirty": dirty(),
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "shard_seconds": round(seconds, 3),
+        "shard_rows": shard_rows,
+    }

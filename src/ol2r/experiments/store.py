@@ -1,0 +1,320 @@
+"""Where results are kept: one parquet file for each cell and span of rows, with its provenance inside.
+
+`results/` holds what the book shows and is only read, unless the store was opened to commit; everything else goes to a
+scratch folder. The store checks and keeps tables; it must not know how they are computed or what their columns mean.
+"""
+
+import io
+import json
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ol2r.experiments.cells import Cell, ExperimentError, Job, Row
+from ol2r.experiments.provenance import checkout, code_digest
+
+SEEDS_PER_BLOCK = 5
+"""Seeds 0-4, 5-9, … of all folds asked for make a block; a whole block is one file."""
+
+PER_DOCUMENT = frozenset({"document", "document_id", "query", "query_id"})
+
+_NAME = re.compile(r"folds(?P<folds>\d+(?:-\d+|(?:\.\d+)*))-seeds(?P<first>\d+)-(?P<last>\d+)\.parquet")
+
+
+class StoreWarning(UserWarning):
+    """A stored file is damaged, or two runs disagree."""
+
+
+class StoreError(ExperimentError):
+    """A table cannot be stored."""
+
+
+def spans(rows: Iterable[Row]) -> list[tuple[Row, ...]]:
+    """Cut rows into what one file holds each: within one block, consecutive seeds of one set of folds."""
+    folds_of: dict[int, list[int]] = {}
+    for fold, seed in sorted(set(rows)):
+        folds_of.setdefault(seed, []).append(fold)
+    seeds = sorted(folds_of)
+    # seed − position is constant along consecutive seeds
+    runs = groupby(enumerate(seeds), lambda at: (at[1] // SEEDS_PER_BLOCK, at[1] - at[0], folds_of[at[1]]))
+    return [_product(folds, [seed for _, seed in run]) for (_, _, folds), run in runs]
+
+
+def _product(folds: Iterable[int], seeds: Sequence[int]) -> tuple[Row, ...]:
+    return tuple(Row(fold, seed) for fold in folds for seed in seeds)
+
+
+def file_name(span: Sequence[Row]) -> str:
+    """File name that carries the rows of a span, such as folds1-5-seeds0-4.parquet."""
+    folds = sorted({row.fold for row in span})
+    seeds = sorted({row.seed for row in span})
+    if sorted(span) != list(_product(folds, range(seeds[0], seeds[-1] + 1))):
+        raise ValueError("a file holds all given folds of consecutive seeds")
+    consecutive = len(folds) > 1 and folds == list(range(folds[0], folds[-1] + 1))
+    listed = f"{folds[0]}-{folds[-1]}" if consecutive else ".".join(map(str, folds))
+    return f"folds{listed}-seeds{seeds[0]}-{seeds[-1]}.parquet"
+
+
+def rows_of(name: str) -> tuple[Row, ...] | None:
+    """The rows a file name carries, or None when it is not the name of a result."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    first, dash, last = match["folds"].partition("-")
+    folds = range(int(first), int(last) + 1) if dash else map(int, first.split("."))
+    return _product(folds, range(int(match["first"]), int(match["last"]) + 1))
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What the store has of some rows of a cell: their table, one provenance record a file, and the rows it lacks."""
+
+    frame: pd.DataFrame | None
+    provenance: list[dict]
+    missing: tuple[Row, ...]
+
+
+def _rows_in(frame: pd.DataFrame) -> pd.MultiIndex:
+    return pd.MultiIndex.from_frame(frame[["fold", "seed"]])
+
+
+def check_table(cell: Cell, rows: Sequence[Row], frame: pd.DataFrame) -> None:
+    """Refuse a table that is not the result of these rows, or that shows single documents of restricted data.
+
+    Raises:
+        StoreError: naming the cell and what is wrong with its table.
+    """
+
+    def refuse(reason: str):
+        raise StoreError(f"table of {cell.describe()} refused: {reason}")
+
+    if list(frame.columns[:2]) != ["fold", "seed"] or any(dtype.kind != "i" for dtype in list(frame.dtypes)[:2]):
+        refuse("its first columns are not the integers fold and seed")
+    found = {Row(int(fold), int(seed)) for fold, seed in _rows_in(frame).unique()}
+    if found != set(rows):
+        wrong = sorted(found ^ set(rows))[0]
+        refuse(f"row {tuple(wrong)} is {'not asked for' if wrong in found else 'not there'}")
+    told = PER_DOCUMENT & set(frame.columns)
+    if cell.restricted and told:
+        refuse(f"the licence of its data allows no values of single documents or queries (column {min(told)})")
+
+
+def _encode(frame: pd.DataFrame, provenance: dict) -> bytes:
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    record = json.dumps(provenance, sort_keys=True, separators=(",", ":"))
+    sink = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({"ol2r": record}), sink, compression="zstd", write_page_checksum=True)
+    return sink.getvalue()
+
+
+def _decode(path: Path) -> tuple[pd.DataFrame, dict]:
+    """Table and provenance of a file; ValueError says how it is damaged."""
+    try:
+        table = pq.read_table(path, page_checksum_verification=True, partitioning=None)
+        record = json.loads(table.schema.metadata[b"ol2r"])
+        frame = table.replace_schema_metadata().to_pandas()
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, TypeError, KeyError, ValueError) as error:
+        raise ValueError(str(error).partition("\n")[0]) from error
+    rows = rows_of(path.name)
+    if record.get("key") != path.parent.name or [list(row) for row in rows or ()] != sorted(record.get("rows", [])):
+        raise ValueError("it holds another cell or other rows than its name says")
+    if set(_rows_in(frame).unique()) != set(rows or ()):
+        raise ValueError("its table lacks rows that its name promises")
+    return frame, record
+
+
+class Store:
+    """Results on disk: `published` is searched first, then `scratch`; new tables go to `scratch`.
+
+    Args:
+        published: the folder of the results the book shows, or None.
+        scratch: the folder for everything computed here.
+        commit: look only at `published` and write there.
+    """
+
+    def __init__(self, published: Path | None, scratch: Path, *, commit: bool = False):
+        if commit and published is None:
+            raise ExperimentError("no results/ folder found: run inside the repository or set OL2R_RESULTS")
+        self.published = published
+        self.scratch = scratch
+        self.commit = commit
+
+    @classmethod
+    def open(cls, *, commit: bool = False) -> "Store":
+        """The store of this checkout: OL2R_RESULTS or its results/, and OL2R_STORE or its .ol2r/."""
+        home = checkout()
+        results = os.environ.get("OL2R_RESULTS") or (home and home / "results")
+        scratch = os.environ.get("OL2R_STORE") or (home or Path.cwd()) / ".ol2r"
+        return cls(Path(results) if results else None, Path(scratch), commit=commit)
+
+    @property
+    def _written(self) -> Path:
+        return self.published if self.commit and self.published else self.scratch
+
+    @property
+    def _searched(self) -> list[Path]:
+        if self.commit:
+            return [self._written]
+        return [folder for folder in (self.published, self.scratch) if folder is not None]
+
+    def files(self, cell: Cell) -> Iterator[tuple[Path, tuple[Row, ...]]]:
+        """Files of a cell with the rows their names carry, published ones first; none is opened."""
+        for folder in self._searched:
+            for path in sorted((folder / cell.key).glob("*.parquet")):
+                rows = rows_of(path.name)
+                if rows is not None:
+                    yield path, rows
+
+    def listed(self, cell: Cell) -> set[Row]:
+        """Rows the names of the cell's files promise; `read` is what finds out whether they keep it."""
+        return {row for _, rows in self.files(cell) for row in rows}
+
+    def read(self, cell: Cell, rows: Sequence[Row]) -> Stored:
+        """What is stored of these rows; a damaged file counts as missing, with a `StoreWarning`."""
+        wanted = set(rows)
+        frames, records = [], []
+        for path, held in self.files(cell):
+            here = wanted & set(held)
+            if not here:
+                continue
+            try:
+                frame, record = _decode(path)
+            except FileNotFoundError:
+                continue  # another process has set it aside
+            except ValueError as damage:
+                self._set_aside(path, damage)
+                continue
+            frames.append(frame if here == set(held) else frame[_rows_in(frame).isin(list(here))])
+            records.append(record)
+            wanted -= here
+        if not frames:
+            return Stored(None, [], tuple(sorted(wanted)))
+        frame = pd.concat(frames, ignore_index=True)
+        # stable, so that lines of one row keep their order
+        frame = frame.sort_values(["fold", "seed"], kind="stable", ignore_index=True)
+        return Stored(frame, records, tuple(sorted(wanted)))
+
+    def missing(self, cell: Cell, rows: Sequence[Row]) -> tuple[Row, ...]:
+        """Those of the rows that the store does not have in good order."""
+        return self.read(cell, rows).missing
+
+    def _set_aside(self, path: Path, damage: ValueError) -> None:
+        if path.is_relative_to(self._written):
+            aside = path.with_name(path.name + ".damaged")
+            path.replace(aside)
+            advice = f"set aside as {aside.name}"
+        else:
+            advice = "left in place; its rows are recomputed into the scratch store"
+        warnings.warn(f"damaged result {path}: {damage}; {advice}", StoreWarning, stacklevel=4)
+
+    def write(self, cell: Cell, rows: Sequence[Row], frame: pd.DataFrame, provenance: dict) -> Path:
+        """Store a table under its cell and rows; what is stored already is never replaced.
+
+        Args:
+            cell: what was run.
+            rows: one span of rows.
+            frame: the table, `fold` and `seed` first.
+            provenance: the record of `provenance.provenance`.
+
+        Returns:
+            The file.
+
+        Raises:
+            StoreError: the table is not what it should be, or the disk does not take it.
+        """
+        check_table(cell, rows, frame)
+        path = self._written / cell.key / file_name(rows)
+        frame = frame.reset_index(drop=True)
+        content = _encode(frame, provenance)
+        while not _publish(path, content):
+            try:
+                first, _ = _decode(path)
+            except ValueError as damage:
+                self._set_aside(path, damage)
+                continue
+            if not _same(first, frame):
+                message = f"another run stored {path} first, with other values; the first is kept, this one is dropped"
+                warnings.warn(message, StoreWarning, stacklevel=3)
+            break
+        return path
+
+    def promote(self, job: Job) -> None:
+        """Copy scratch files made by exactly the present code into results/, as far as they hold wanted rows only."""
+        source = Store(None, self.scratch)
+        for path, held in source.files(job.cell):
+            if not set(held) <= set(self.missing(job.cell, job.rows)):
+                continue
+            try:
+                frame, record = _decode(path)
+            except ValueError as damage:
+                source._set_aside(path, damage)
+                continue
+            if record["code"] == code_digest(job.cell.code):
+                self.write(job.cell, held, frame, record)
+
+    def prunable(self, declared: set[str], *, published: bool = False) -> list[Path]:
+        """Files whose key is not declared, damaged files and left-over temporary files of one folder."""
+        folder = self.published if published else self.scratch
+        files = sorted(folder.glob("*/*")) if folder else []
+        return [path for path in files if path.parent.name not in declared or rows_of(path.name) is None]
+
+
+def _same(first: pd.DataFrame, second: pd.DataFrame) -> bool:
+    try:
+        pd.testing.assert_frame_equal(first, second, check_exact=True, check_dtype=False)
+    except AssertionError:
+        return False
+    return True
+
+
+def _publish(path: Path, content: bytes) -> bool:
+    """Put a file in place whole or not at all; False when there is one already."""
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        _place(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise StoreError(
+            f"cannot store {path}: {error.strerror or error}; all that was stored before is intact"
+        ) from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+    _sync_folder(path.parent)
+    return True
+
+
+def _place(temporary: str, path: Path) -> None:
+    try:
+        os.link(temporary, path)  # unlike a rename, a link never replaces what another run stored first
+    except PermissionError:  # a file system without hard links
+        if path.exists():
+            raise FileExistsError(path) from None
+        Path(temporary).rename(path)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,102 @@
+"""Cells that compute nothing of interest, for tests of what surrounds them."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from ol2r.experiments.cells import Cell, Job
+
+
+@dataclass(frozen=True)
+class Learner:
+    revision: ClassVar[int] = 1
+    rate: float = 0.1
+    candidates: int = 4
+
+
+@dataclass(frozen=True)
+class Fake(Cell):
+    """Value = 100 fold + seed + offset; each row it runs is noted in the file FAKE_LOG names."""
+
+    kind: ClassVar[str] = "fake"
+    code: ClassVar[tuple[str, ...]] = ("fakes",)
+    exact: ClassVar[tuple[str, ...]] = ("value",)
+
+    name: str = "a"
+    offset: float = 0.0
+    learner: Learner = Learner()
+    seconds_a_row: float = 0.01
+    sleep: float = 0.0
+    needed: "Fake | None" = None
+    fails: bool = False
+    per_document: bool = False
+    secret: bool = False
+    data: str | None = None
+    n_folds: int = 5
+
+    @property
+    def folds(self):
+        return tuple(range(1, self.n_folds + 1))
+
+    @property
+    def restricted(self):
+        return self.secret
+
+    @property
+    def group(self):
+        return self.learner.candidates
+
+    def labels(self):
+        return {"dataset": self.data or "synthetic", "name": self.name}
+
+    def expected_seconds(self, rows):
+        return self.seconds_a_row * len(rows)
+
+    def not_at_hand(self):
+        return self.data
+
+    def needs(self, rows):
+        if self.needed is None:
+            return ()
+        return (Job(self.needed, self.needed.rows(sorted({row.fold for row in rows}), [0])),)
+
+    @classmethod
+    def run_group(cls, jobs, *, inputs, device, engine, progress):
+        assert len({job.cell.group for job in jobs}) == 1
+        frames = []
+        for number, (cell, rows) in enumerate(jobs):
+            if cell.fails:
+                raise ValueError(f"{cell.name} diverged")
+            time.sleep(cell.sleep)
+            note("".join(f"{cell.name} {row.fold} {row.seed} {os.getpid()}\n" for row in rows))
+            frame = pd.DataFrame(rows, columns=["fold", "seed"])
+            base = 0.0
+            if cell.needed is not None:
+                base = float(inputs[cell.needed]["value"].iloc[0])
+            frame = frame.loc[frame.index.repeat(2)].reset_index(drop=True)
+            frame["round"] = np.tile([5, 10], len(rows))
+            frame["value"] = (100.0 * frame.fold + frame.seed + cell.offset + base).astype(np.float32)
+            frame["threads"] = int(os.environ.get("NUMBA_NUM_THREADS", 0))
+            frame["status"] = "ok"
+            if cell.per_document:
+                frame["document_id"] = "d1"
+            frames.append(frame)
+            progress((number + 1) / len(jobs))
+        return frames
+
+
+def note(text: str) -> None:
+    log = os.environ.get("FAKE_LOG")
+    if log:
+        with Path(log).open("a") as file:
+            file.write(text)
+
+
+def ran(log: Path) -> list[tuple[str, int, int]]:
+    """(name, fold, seed) of every row that ran, in order."""
+    lines = log.read_text().split("\n")[:-1] if log.exists() else []
+    return [(name, int(fold), int(seed)) for name, fold, seed, _ in map(str.split, lines)]
