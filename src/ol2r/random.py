@@ -28,7 +28,8 @@ class Stream(IntEnum):
     INTERLEAVE = 7  # draft order and coin flips of interleaving, by slot
     WINNER = 8  # choice among winners that remain tied
     BASIS = 9  # which basis vectors of a null space, and their signs
-    HISTORY = 10  # which recorded interactions a preselection match replays
+    MATCH = 10  # who meets whom when candidates are preselected
+    MIX = 11  # directions from the whole space among those of a null space
 
 
 def replica_key(dataset: str, fold: int, seed: int) -> np.uint64:

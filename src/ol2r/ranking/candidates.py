@@ -15,11 +15,13 @@ class Candidates:
     Args:
         features: Float32[documents, features].
         offsets: Int64[queries + 1]; query q owns the documents offsets[q] … offsets[q + 1] − 1.
+        totals: Float32[queries, features], the sum of each query's documents.
         query: Int64[R].
     """
 
     features: torch.Tensor
     offsets: torch.Tensor
+    totals: torch.Tensor
     query: torch.Tensor
 
     @property

@@ -1,0 +1,116 @@
+"""Graded cascade users: they scan a list from the top, click by grade, and after a click may stop by grade.
+
+The model is the dependent click model of Guo et al. (2009) in the instantiations that online learning to rank uses
+(perfect, navigational, informational).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from ol2r.random import Stream, Streams
+
+STOP_RULES = ("after_click", "every_document")
+
+# kind -> number of grades -> (click by grade, stop by grade); three grades: NSGD's Table 1; five: PairRank's protocol
+_TABLES = {
+    "perfect": {
+        3: ((0.0, 0.5, 1.0), (0.0, 0.0, 0.0)),
+        5: ((0.0, 0.2, 0.4, 0.8, 1.0), (0.0,) * 5),
+    },
+    "navigational": {
+        3: ((0.05, 0.5, 0.95), (0.2, 0.5, 0.9)),
+        5: ((0.05, 0.3, 0.5, 0.7, 0.95), (0.2, 0.3, 0.5, 0.7, 0.9)),
+    },
+    "informational": {
+        3: ((0.4, 0.7, 0.9), (0.1, 0.3, 0.5)),
+        5: ((0.4, 0.6, 0.7, 0.8, 0.9), (0.1, 0.2, 0.3, 0.4, 0.5)),
+    },
+}
+USERS = tuple(_TABLES)
+
+
+@dataclass(frozen=True)
+class GradedCascade:
+    """One kind of user.
+
+    Args:
+        name: what figures call it.
+        click: probability of a click on an examined document, by grade.
+        stop: probability of stopping, by grade.
+        stop_rule: `"after_click"` (the papers) draws the stop only after a click; `"every_document"` (the field's
+            public code) at every examined document.
+
+    Raises:
+        ValueError: probabilities outside [0, 1], lengths that differ, an unknown stop rule.
+    """
+
+    name: str
+    click: tuple[float, ...]
+    stop: tuple[float, ...]
+    stop_rule: str
+
+    def __post_init__(self):
+        if len(self.click) != len(self.stop):
+            raise ValueError(f"user {self.name!r}: {len(self.click)} click but {len(self.stop)} stop probabilities")
+        if not all(0.0 <= p <= 1.0 for p in self.click + self.stop):
+            raise ValueError(f"user {self.name!r}: probabilities must lie in [0, 1]")
+        if self.stop_rule not in STOP_RULES:
+            raise ValueError(f"stop_rule must be one of {STOP_RULES}, not {self.stop_rule!r}")
+
+
+def users(kind: str, n_grades: int, *, stop_rule: str = "after_click", binary: str = "highest") -> GradedCascade:
+    """The user of a paper's table, for the grades that a data set has.
+
+    Args:
+        kind: `"perfect"`, `"navigational"` or `"informational"`.
+        n_grades: 3 or 5, or 2 for binary relevance, which takes columns of the table of three grades.
+        stop_rule: see `GradedCascade`.
+        binary: which column grade 1 of a binary set takes: `"highest"` (lerot's convention) or `"middle"`.
+
+    Raises:
+        ValueError: an unknown kind, or grades that no paper has a table for.
+    """
+    if kind not in _TABLES:
+        raise ValueError(f"users must be one of {USERS}, not {kind!r}")
+    if n_grades == 2:
+        column = {"highest": 2, "middle": 1}[binary]
+        click, stop = ((row[0], row[column]) for row in _TABLES[kind][3])
+    elif n_grades in _TABLES[kind]:
+        click, stop = _TABLES[kind][n_grades]
+    else:
+        raise ValueError(f"no table of click probabilities for {n_grades} grades (known: 2, 3, 5)")
+    return GradedCascade(kind, click, stop, stop_rule)
+
+
+class UserBatch:
+    """The users of a batch of replicas, one each; all of one stop rule and one number of grades."""
+
+    def __init__(self, batch: Sequence[GradedCascade], streams: Streams):
+        rules = {user.stop_rule for user in batch}
+        if len(rules) != 1 or len({len(user.click) for user in batch}) != 1:
+            raise ValueError("the users of one batch must share their stop rule and their number of grades")
+        self.stops_unclicked = rules == {"every_document"}
+        self.streams = streams
+        self.click_probability = torch.tensor([user.click for user in batch], device=streams.device)
+        self.stop_probability = torch.tensor([user.stop for user in batch], device=streams.device)
+
+    def click(self, grades: torch.Tensor, shown: torch.Tensor, round_: int) -> torch.Tensor:
+        """Clicks on displayed lists.
+
+        Slot i is examined iff no earlier slot stopped the user; its coins are word i of the replica's click and stop
+        streams in this round, whatever the document.
+
+        Args:
+            grades: Int64[R, k], the grade in each slot (0 where nothing is shown); shown: Bool[R, k].
+
+        Returns:
+            Bool[R, k].
+        """
+        k = grades.shape[1]
+        attracted = self.streams.uniforms(Stream.CLICK, round_, k) < self.click_probability.gather(1, grades)
+        stopping = self.streams.uniforms(Stream.STOP, round_, k) < self.stop_probability.gather(1, grades)
+        stops = stopping if self.stops_unclicked else stopping & attracted
+        examined = stops.cumsum(dim=1) - stops.long() == 0
+        return attracted & examined & shown

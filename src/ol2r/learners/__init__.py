@@ -1,0 +1,10 @@
+"""Learners: from candidates and clicks to a ranker, one file a family.
+
+A learner is given `Candidates` and clicks; it imports neither data sets nor users, so labels are out of its reach by
+construction. `LEARNERS` names them all; the registry refuses a name twice.
+"""
+
+from ol2r.learners.base import LEARNERS, Learner
+from ol2r.learners.dueling import CPS, DBGD, DPDBGD, MGD, NSGD
+
+__all__ = ["CPS", "DBGD", "DPDBGD", "LEARNERS", "MGD", "NSGD", "Learner"]

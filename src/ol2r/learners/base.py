@@ -1,0 +1,94 @@
+"""What every learner is: state with the replicas first, two acts a round, and a scorer to evaluate."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import torch
+
+from ol2r import ranking
+from ol2r.random import Streams
+from ol2r.ranking import Candidates
+from ol2r.rankers import LinearRanker
+
+LEARNERS: dict[str, type["Learner"]] = {}
+
+Value = float | int | str | bool
+
+
+class Learner(ABC):
+    """A batch of replicas of one online learner.
+
+    Args:
+        n_features: width of a document's features.
+        hyperparameters: every name in `numeric` and `structural`, none missing and none more. Numeric ones may be a
+            number or one number a replica (Float[R]); structural ones are the same across the batch.
+        streams: the replicas' randomness, R keys.
+        engine: `"numba"` or `"torch"`, or None for the device's own.
+
+    Raises:
+        ValueError: unknown or missing hyper-parameters.
+    """
+
+    name: ClassVar[str]
+    revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
+    numeric: ClassVar[frozenset[str]]
+    structural: ClassVar[frozenset[str]]
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "name" in cls.__dict__:
+            if cls.name in LEARNERS:
+                raise ValueError(f"two learners are named {cls.name!r}")
+            LEARNERS[cls.name] = cls
+
+    def __init__(
+        self,
+        n_features: int,
+        hyperparameters: Mapping[str, Value | torch.Tensor],
+        streams: Streams,
+        engine: str | None = None,
+    ):
+        self.check(hyperparameters)
+        self.n_features = n_features
+        self.streams = streams
+        self.device = streams.device
+        self.ops = ranking.engine(engine or ranking.default_engine(self.device.type))
+        self.round = 1
+        self.alive = torch.ones(len(streams), dtype=torch.bool, device=self.device)
+        self.number = {
+            name: torch.as_tensor(hyperparameters[name], dtype=torch.float32, device=self.device).expand(len(streams))
+            for name in self.numeric
+        }
+        self.choice = {name: hyperparameters[name] for name in self.structural}
+
+    @classmethod
+    def check(cls, hyperparameters: Mapping[str, object]) -> None:
+        """Raise ValueError unless exactly the learner's hyper-parameters are given."""
+        wanted, given = cls.numeric | cls.structural, set(hyperparameters)
+        if wanted != given:
+            raise ValueError(
+                f"{cls.name} takes {', '.join(sorted(wanted))}; missing: {', '.join(sorted(wanted - given)) or 'none'}; "
+                f"unknown: {', '.join(sorted(given - wanted)) or 'none'}"
+            )
+
+    @abstractmethod
+    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+        """The lists to display: Int64[R, depth], padded with −1."""
+
+    @abstractmethod
+    def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
+        """Learn from the clicks (Bool[R, depth]) on the lists that `rank` gave for these candidates."""
+
+    @abstractmethod
+    def evaluated(self) -> LinearRanker:
+        """The scorer that offline evaluation uses."""
+
+    def diagnostics(self) -> dict[str, torch.Tensor]:
+        """Further quantities to record at a checkpoint, each [R]."""
+        return {}
+
+    @property
+    def status(self) -> list[str]:
+        """"ok", or "diverged" for a replica whose weights left the finite numbers and is frozen since."""
+        return ["ok" if alive else "diverged" for alive in self.alive.tolist()]

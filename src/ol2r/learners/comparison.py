@@ -1,0 +1,66 @@
+"""Interleaved comparisons: how several rankers share one displayed list, and what clicks on it say of each.
+
+A comparison keeps what it showed until the clicks come; it moves no weights.
+"""
+
+from types import ModuleType
+
+import torch
+
+from ol2r.random import Streams
+from ol2r.ranking import Candidates
+
+
+class TeamDraft:
+    """Team-draft interleaving and multileaving (Radlinski et al., 2008; Schuth et al., 2014): a click is a point for
+    the ranker that drafted the document.
+
+    Args:
+        prefix_credit: whether clicks on the prefix that all lists share count for those who drafted it. The field's
+            public code gives no credit there; the two papers' algorithms draft from the first slot on.
+    """
+
+    def __init__(self, ops: ModuleType, streams: Streams, prefix_credit: bool):
+        self.ops, self.streams, self.prefix_credit = ops, streams, prefix_credit
+
+    def interleave(
+        self, candidates: Candidates, contenders: torch.Tensor, depth: int, round_: int, first: torch.Tensor
+    ) -> torch.Tensor:
+        """The list to show: Int64[R, depth].
+
+        Args:
+            contenders: Float32[R, M, features], the rankers' weights.
+            first: Int64[R], the ranker that drafts first in every turn, or −1.
+        """
+        lists = self.ops.rank(candidates, contenders, depth, self.streams, round_)
+        ranking, self.team = self.ops.team_draft(lists, first, self.prefix_credit, self.streams, round_)
+        return ranking
+
+    def credit(self, clicks: torch.Tensor, n_rankers: int) -> torch.Tensor:
+        """Clicks on each ranker's documents: Float32[R, M]."""
+        rankers = torch.arange(n_rankers, device=clicks.device)
+        return ((self.team[:, :, None] == rankers) & clicks[:, :, None]).sum(dim=1).to(torch.float32)
+
+
+class ProbabilisticInterleaving:
+    """Probabilistic interleaving of two rankers with credit marginalised over assignments (Hofmann et al., 2011): a
+    click is shared as the probabilities that each ranker contributed the document.
+
+    Args:
+        decay: τ of the softened rankings p(d) ∝ 1/position(d)^τ.
+    """
+
+    def __init__(self, ops: ModuleType, streams: Streams, decay: float):
+        self.ops, self.streams, self.decay = ops, streams, decay
+
+    def interleave(self, candidates: Candidates, contenders: torch.Tensor, depth: int, round_: int) -> torch.Tensor:
+        """The list to show, Int64[R, depth]; keeps its log probability for later re-use."""
+        ranking, self.share, self.log_probability = self.ops.probabilistic_interleave(
+            candidates, contenders, depth, self.decay, self.streams, round_
+        )
+        return ranking
+
+    def credit(self, clicks: torch.Tensor) -> torch.Tensor:
+        """Expected clicks on each ranker's contributions: Float64[R, 2]."""
+        second = (clicks * self.share).sum(dim=1)
+        return torch.stack([clicks.sum(dim=1) - second, second], dim=1)

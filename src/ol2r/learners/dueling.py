@@ -1,0 +1,465 @@
+"""Dueling-bandit gradient descent and its descendants: propose directions, compare by interleaving, step to the winner.
+
+DBGD (Yue and Joachims, 2009), CPS (Hofmann et al., 2013), DP-DBGD (Zhao and King, 2016), MGD (Schuth et al., 2016) and
+NSGD (Wang et al., 2018). All are linear and share one round; a learner says which directions it proposes, how the
+rankers meet, and whom it follows.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+
+import torch
+
+from ol2r.learners.base import Learner, Value
+from ol2r.learners.comparison import ProbabilisticInterleaving, TeamDraft
+from ol2r.random import Stream, Streams
+from ol2r.rankers import LinearRanker
+from ol2r.ranking import Candidates
+
+_SHARED_NUMERIC = frozenset({"alpha", "delta", "decay"})
+
+
+def _one_of(mask: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
+    """One true entry of each row, chosen by a number in [0, 1): Bool like `mask`; a row without any stays empty."""
+    nth = (uniform * mask.sum(dim=1)).long()
+    return mask & (mask.cumsum(dim=1) - 1 == nth[:, None])
+
+
+def _unit(vectors: torch.Tensor) -> torch.Tensor:
+    return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(1e-30)
+
+
+class DuelingBandit(Learner):
+    """The round that the family shares (NSGD paper, Algorithm 1).
+
+    w⁰ is the current ranker and w^i = w⁰ + δ g^i the candidates; after the comparison w⁰ ← w⁰ + α Σ_i share_i g^i,
+    where the shares of the winners sum to one, or all are zero and w⁰ stays.
+
+    Hyper-parameters of all: `alpha` (learning rate α), `delta` (exploration step δ), `decay` (α is multiplied by it
+    after every step taken; 1 in the papers' text), `start` (`"unit"`: w₁ a random unit vector; `"zero"`).
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        hyperparameters: Mapping[str, Value | torch.Tensor],
+        streams: Streams,
+        engine: str | None = None,
+    ):
+        super().__init__(n_features, hyperparameters, streams, engine)
+        if self.choice["start"] not in ("unit", "zero"):
+            raise ValueError(f'start must be "unit" or "zero", not {self.choice["start"]!r}')
+        start = self.ops.unit_vectors(streams, Stream.INITIAL, 0, 1, n_features)[:, 0]
+        self.state = {
+            "weights": start if self.choice["start"] == "unit" else torch.zeros_like(start),
+            "alpha": self.number["alpha"].clone(),
+        }
+
+    @abstractmethod
+    def _propose(self, candidates: Candidates) -> torch.Tensor:
+        """Unit directions to explore: Float32[R, m, features]."""
+
+    @abstractmethod
+    def _interleave(self, candidates: Candidates, depth: int) -> torch.Tensor:
+        """The list in which `self.contenders` meet: Int64[R, depth]."""
+
+    @abstractmethod
+    def _shares(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
+        """Whom to follow, after remembering what is to be remembered: Float32[R, m]."""
+
+    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+        self.directions = self._propose(candidates)
+        current = self.state["weights"][:, None]
+        self.contenders = torch.cat([current, current + self.number["delta"][:, None, None] * self.directions], dim=1)
+        return self._interleave(candidates, depth)
+
+    def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
+        shares = self._shares(candidates, ranking, clicks)
+        step = (shares[..., None] * self.directions).sum(dim=1)
+        moved = self.state["weights"] + self.state["alpha"][:, None] * step
+        self.alive &= moved.isfinite().all(dim=1)
+        self.state["weights"] = torch.where(self.alive[:, None], moved, self.state["weights"])
+        won = shares.sum(dim=1) > 0
+        self.state["alpha"] = torch.where(won, self.state["alpha"] * self.number["decay"], self.state["alpha"])
+        self.round += 1
+
+    def evaluated(self) -> LinearRanker:
+        return LinearRanker(self.state["weights"])
+
+
+class _Multileaved(DuelingBandit):
+    """Candidates meet the current ranker in one team draft. Further hyper-parameter: `prefix_credit`."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.comparison = TeamDraft(self.ops, self.streams, bool(self.choice["prefix_credit"]))
+        self.nobody = torch.full((len(self.streams),), -1, dtype=torch.int64, device=self.device)
+
+    def _drafts_first(self) -> torch.Tensor:
+        return self.nobody
+
+    def _interleave(self, candidates: Candidates, depth: int) -> torch.Tensor:
+        return self.comparison.interleave(candidates, self.contenders, depth, self.round, self._drafts_first())
+
+    def _winners(self, credit: torch.Tensor) -> torch.Tensor:
+        """Candidates with the largest credit, provided it exceeds the current ranker's: Bool[R, m]."""
+        return (credit[:, 1:] == credit.amax(dim=1, keepdim=True)) & (credit[:, 1:] > credit[:, :1])
+
+    @staticmethod
+    def _mean(winners: torch.Tensor) -> torch.Tensor:
+        return winners / winners.sum(dim=1, keepdim=True).clamp_min(1)
+
+
+class DBGD(_Multileaved):
+    """Dueling bandit gradient descent: one uniform direction, followed when it has more clicks (Algorithm 1)."""
+
+    name = "DBGD"
+    revision = 1
+    numeric = _SHARED_NUMERIC
+    structural = frozenset({"start", "prefix_credit"})
+
+    def _propose(self, candidates: Candidates) -> torch.Tensor:
+        return self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, 1, self.n_features)
+
+    def _shares(self, candidates, ranking, clicks):
+        return self._mean(self._winners(self.comparison.credit(clicks, 2)))
+
+
+class MGD(_Multileaved):
+    """Multileave gradient descent: m uniform directions in one multileaving.
+
+    Further hyper-parameters: `m`; `winners`: `"best"` (the largest credit, if above the current ranker's) or `"better"`
+    (all above the current ranker's, as the public code); `follow`: `"mean"` of the winners or `"one"` at random.
+    """
+
+    name = "MGD"
+    revision = 1
+    numeric = _SHARED_NUMERIC
+    structural = frozenset({"start", "prefix_credit", "m", "winners", "follow"})
+
+    def _propose(self, candidates: Candidates) -> torch.Tensor:
+        return self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, self.choice["m"], self.n_features)
+
+    def _shares(self, candidates, ranking, clicks):
+        credit = self.comparison.credit(clicks, self.choice["m"] + 1)
+        better = credit[:, 1:] > credit[:, :1]
+        winners = better if self.choice["winners"] == "better" else self._winners(credit)
+        if self.choice["follow"] == "one":
+            return _one_of(winners, self.streams.uniforms(Stream.WINNER, self.round, 1)[:, 0]).to(torch.float32)
+        return self._mean(winners)
+
+
+class DPDBGD(_Multileaved):
+    """Dual-point dueling bandit: ±u in one team draft with the current ranker, followed by contextual interleaving.
+
+    The paper cites Zhao and King (2016) without details and no public code is known. Ours: of the two new directions,
+    the one with a positive inner product with the direction that won the round before drafts first in every turn;
+    after a round that no direction won, the draft order is random.
+    """
+
+    name = "DP-DBGD"
+    revision = 1
+    numeric = _SHARED_NUMERIC
+    structural = frozenset({"start", "prefix_credit"})
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.state["last_winner"] = torch.zeros_like(self.state["weights"])
+
+    def _propose(self, candidates: Candidates) -> torch.Tensor:
+        u = self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, 1, self.n_features)
+        return torch.cat([u, -u], dim=1)
+
+    def _drafts_first(self) -> torch.Tensor:
+        along = (self.directions[:, 0] * self.state["last_winner"]).sum(dim=1)
+        return torch.where(along > 0, 1, torch.where(along < 0, 2, self.nobody))
+
+    def _shares(self, candidates, ranking, clicks):
+        winners = self._winners(self.comparison.credit(clicks, 3))
+        shares = torch.where(winners.all(dim=1, keepdim=True), False, winners).to(torch.float32)
+        self.state["last_winner"] = (shares[..., None] * self.directions).sum(dim=1)
+        return shares
+
+
+class CPS(DuelingBandit):
+    """Candidate preselection (Hofmann et al., 2013), in its public form: of `n_candidates` uniform directions the one
+    left after a knock-out on recorded interactions meets the current ranker in probabilistic interleaving.
+
+    A match between two candidates replays every stored interaction (the latest `history`): the outcome, expected click
+    credit of one less the other's per click, is weighted by P(list | the two) / P(list | the pair that it was shown
+    under); the loser leaves, a drawn match is decided by a coin. Credit is marginalised over assignments.
+
+    Further hyper-parameters: `n_candidates`, `history` (interactions kept), `tau` (τ of the softened rankings).
+    """
+
+    name = "CPS"
+    revision = 1
+    numeric = _SHARED_NUMERIC
+    structural = frozenset({"start", "n_candidates", "history", "tau"})
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.comparison = ProbabilisticInterleaving(self.ops, self.streams, float(self.choice["tau"]))
+        self.state["queries"] = torch.full(
+            (len(self.streams), self.choice["history"]), -1, dtype=torch.int64, device=self.device
+        )
+
+    def _propose(self, candidates: Candidates) -> torch.Tensor:
+        n = self.choice["n_candidates"]
+        proposed = self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, n, self.n_features)
+        remaining = torch.ones(len(self.streams), n, dtype=torch.bool, device=self.device)
+        words = self.streams.uniforms(Stream.MATCH, self.round, 3 * (n - 1))
+        replayed = self._replay(candidates, proposed) if self.round > 1 else None
+        for match in range(n - 1):
+            one = _one_of(remaining, words[:, 3 * match])
+            other = _one_of(remaining & ~one, words[:, 3 * match + 1])
+            heads = words[:, 3 * match + 2] < 0.5
+            lead = self._lead(replayed, one, other) if replayed is not None else torch.zeros_like(words[:, 0])
+            one_leaves = torch.where(lead == 0, heads, lead < 0)
+            remaining &= ~torch.where(one_leaves[:, None], one, other)
+        return proposed.gather(1, remaining.long().argmax(dim=1)[:, None, None].expand(-1, 1, self.n_features))
+
+    def _replay(self, candidates: Candidates, proposed: torch.Tensor) -> torch.Tensor:
+        """Probability of every recorded slot under every candidate: Float64[R, n, H, k]."""
+        rankers = self.state["weights"][:, None] + self.number["delta"][:, None, None] * proposed
+        return self.ops.replayed_probabilities(
+            candidates,
+            self.state["queries"],
+            self.state["lists"],
+            rankers,
+            float(self.choice["tau"]),
+            self.streams,
+            self.round,
+        )
+
+    def _lead(self, replayed: torch.Tensor, one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+        """Weighted outcome of a match, positive when `one` is ahead: Float64[R]."""
+        replicas = torch.arange(len(one), device=self.device)
+        p, q = replayed[replicas, one.long().argmax(dim=1)], replayed[replicas, other.long().argmax(dim=1)]
+        shown = self.state["lists"] >= 0
+        mixture = 0.5 * (p + q)
+        log_ratio = torch.where(shown, mixture.log(), 0.0).sum(dim=2) - self.state["log_probability"]
+        clicks = self.state["clicks"]
+        lead = (clicks * (p - q) / (p + q)).sum(dim=2) / clicks.sum(dim=2).clamp_min(1)
+        return torch.where(self.state["queries"] >= 0, lead * log_ratio.exp(), 0.0).sum(dim=1)
+
+    def _interleave(self, candidates: Candidates, depth: int) -> torch.Tensor:
+        return self.comparison.interleave(candidates, self.contenders, depth, self.round)
+
+    def _shares(self, candidates, ranking, clicks):
+        self._remember(candidates, ranking, clicks)
+        credit = self.comparison.credit(clicks)
+        return (credit[:, 1:] > credit[:, :1]).to(torch.float32)
+
+    def _remember(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
+        if self.round == 1:
+            places = (*self.state["queries"].shape, ranking.shape[1])
+            self.state["lists"] = torch.full(places, -1, dtype=torch.int64, device=self.device)
+            self.state["clicks"] = torch.zeros(places, dtype=torch.bool, device=self.device)
+            self.state["log_probability"] = torch.zeros(places[:2], dtype=torch.float64, device=self.device)
+        place = (self.round - 1) % self.choice["history"]
+        self.state["queries"][:, place] = candidates.query
+        self.state["lists"][:, place] = ranking
+        self.state["clicks"][:, place] = clicks
+        self.state["log_probability"][:, place] = self.comparison.log_probability
+
+
+class NSGD(_Multileaved):
+    """Null space gradient descent (Wang et al., 2018, Algorithm 2).
+
+    Candidates come from the null space of directions that lost recently (`k_g` worst of those of the last `T_g` rounds
+    that had a loser); of `n` drawn, the `m` with the largest |x̄ᵀg| meet the current ranker; a tie is broken by NDCG
+    on the `k_h` worst of the last `T_h` queries with a click, their clicked documents being the relevant ones.
+
+    Further hyper-parameters: `m`, `n` (n = m: no preselection), `k_g`, `T_g`, `k_h`, `T_h`; `lag` and `epsilon` of the
+    hybrid sampling; and the readings of what the paper leaves open:
+    `hybrid`: `"cosine"` (basis vectors until cos(w_t, w_{t−lag}) > 1 − ε), `"literal"` (until ‖w_t − w_{t−lag}‖ < 1 − ε,
+    as printed), `"never"` (no basis vectors); `tie_break`: `"history"`, `"mean"` (as MGD), `"history_until_full"` (public
+    code: history only while Q_g is not full, then at random); `click_free`: rounds without a click `"skip"` or
+    `"literal"`; `losers`: `"below_current"` or `"fourth_smallest"` (public code); `sampling`: `"orthonormal"` or
+    `"echelon"` (public code: Gaussian combinations of the basis that Gaussian elimination gives); `n_uniform`: how many
+    of the m candidates come uniformly from the whole space instead (Figure 5b).
+    """
+
+    name = "NSGD"
+    revision = 1
+    numeric = _SHARED_NUMERIC | {"k_g", "k_h", "epsilon"}
+    structural = frozenset(
+        "start prefix_credit m n T_g T_h lag hybrid tie_break click_free losers sampling n_uniform".split()
+    )
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        replicas, d, m = len(self.streams), self.n_features, self.choice["m"]
+        self.width_g, self.width_h = int(self.number["k_g"].max()), int(self.number["k_h"].max())
+
+        def full(*shape, value, dtype):
+            return torch.full((replicas, *shape), value, dtype=dtype, device=self.device)
+
+        self.state |= {
+            "g": full(self.choice["T_g"], m, d, value=0.0, dtype=torch.float32),
+            "q": full(self.choice["T_g"], m, value=0.0, dtype=torch.float32),
+            "n_g": full(value=0, dtype=torch.int64),
+            "past_weights": self.state["weights"][:, None].repeat(1, self.choice["lag"], 1),
+            "queries": full(self.choice["T_h"], value=-1, dtype=torch.int64),
+            "quality": full(self.choice["T_h"], value=torch.inf, dtype=torch.float64),
+            "n_h": full(value=0, dtype=torch.int64),
+            "null_won": full(value=0.0, dtype=torch.float32),
+            "uniform_won": full(value=0.0, dtype=torch.float32),
+        }
+        self.everyone = torch.arange(replicas, device=self.device)
+
+    # 1. Null space gradient exploration (lines 8-12)
+
+    def _worst_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """The k_g worst directions of Q_g, the newest first among equals: Float32[R, K, features] and Bool[R, K]."""
+        slots, m = self.choice["T_g"], self.choice["m"]
+        age = (self.state["n_g"][:, None] - 1 - torch.arange(slots, device=self.device)) % slots
+        order_key = torch.where(self.state["q"] < 0, self.state["q"] * (slots + 1) + age[..., None], torch.inf)
+        order_key, order = order_key.flatten(1).sort(dim=1, stable=True)
+        width = min(self.width_g, slots * m)
+        order, order_key = order[:, :width], order_key[:, :width]
+        chosen = self.state["g"].flatten(1, 2)[self.everyone[:, None], order]
+        ranks = torch.arange(width, device=self.device)
+        return chosen, order_key.isfinite() & (ranks < self.number["k_g"][:, None])
+
+    def _moving(self) -> torch.Tensor:
+        """Whether the ranker still moves, so that basis vectors are drawn: Bool[R]."""
+        now, then = self.state["weights"], self.state["past_weights"][:, (self.round - 1) % self.choice["lag"]]
+        if self.choice["hybrid"] == "never":
+            return torch.zeros_like(self.alive)
+        if self.choice["hybrid"] == "literal":
+            return (now - then).norm(dim=1) >= 1 - self.number["epsilon"]
+        cosine = (_unit(now) * _unit(then)).sum(dim=1)
+        return (cosine <= 1 - self.number["epsilon"]) | (self.round <= self.choice["lag"])
+
+    def _coordinates(self, rank: torch.Tensor, n: int) -> torch.Tensor:
+        """Coordinates of n candidates in the basis whose last d − rank vectors span the null space: Float32[R, n, d]."""
+        d = self.n_features
+        axis = torch.arange(d, device=self.device)
+        free = axis >= rank[:, None]
+        z = self.streams.gaussians(Stream.DIRECTION, self.round, n * d).view(-1, n, d)
+        z = torch.where(free[:, None], z, 0.0)
+        if self.choice["hybrid"] == "never" or not bool((moving := self._moving()).any()):
+            return z
+        words = self.streams.uniforms(Stream.BASIS, self.round, d + n)
+        shuffled = torch.where(free, words[:, :d], 2.0).argsort(dim=1)[:, :n]
+        signs = torch.where(words[:, d : d + shuffled.shape[1]] < 0.5, -1.0, 1.0)
+        basis = torch.zeros_like(z)
+        basis[:, : shuffled.shape[1]].scatter_(2, shuffled[..., None], signs[..., None])
+        # without replacement: candidates beyond the number of basis vectors stay random unit vectors
+        of_basis = moving[:, None] & (torch.arange(n, device=self.device) < (d - rank)[:, None])
+        return torch.where(of_basis[..., None], basis, z)
+
+    def _null_space(self, n: int) -> torch.Tensor:
+        """n unit vectors in the null space of the worst directions; in the whole space when none is left."""
+        worst, used = self._worst_directions()
+        if self.choice["sampling"] == "echelon":
+            return _unit(self._echelon(worst, used, n))
+        v, rank = self.ops.reflectors(worst, used)
+        spanned = rank == self.n_features
+        v, rank = torch.where(spanned[:, None, None], 0.0, v), torch.where(spanned, 0, rank)
+        return _unit(self.ops.reflect(v, self._coordinates(rank, n)))
+
+    def _echelon(self, worst: torch.Tensor, used: torch.Tensor, n: int) -> torch.Tensor:
+        """Gaussian combinations of the null-space basis that elimination gives: free coordinates z, the leading ones
+        solve G x = 0."""
+        worst = worst[:, : self.n_features - 1]
+        used = used[:, : self.n_features - 1]
+        k, d = worst.shape[1], self.n_features
+        z = self.streams.gaussians(Stream.DIRECTION, self.round, n * d).view(-1, n, d)
+        leading = torch.where(used[..., None], worst[..., :k], torch.eye(k, device=self.device))
+        right = torch.where(used[..., None], -worst[..., k:] @ z[..., k:].transpose(1, 2), z[..., :k].transpose(1, 2))
+        return torch.cat([torch.linalg.solve(leading, right).transpose(1, 2), z[..., k:]], dim=2)
+
+    # 2. Context-dependent preselection (line 13)
+
+    def _propose(self, candidates: Candidates) -> torch.Tensor:
+        n, n_uniform = self.choice["n"], self.choice["n_uniform"]
+        kept = self.choice["m"] - n_uniform
+        uniform = self.ops.unit_vectors(self.streams, Stream.MIX, self.round, n_uniform, self.n_features)
+        if not kept:
+            return uniform
+        drawn = self._null_space(n)
+        if n > kept:
+            along = (drawn * candidates.totals[candidates.query][:, None]).sum(dim=2).abs()
+            drawn = drawn[self.everyone[:, None], along.topk(kept, dim=1).indices]
+        return torch.cat([drawn, uniform], dim=1)
+
+    # 3. Whom to follow: credits, and history-dependent tie breaking (lines 19-31)
+
+    def _shares(self, candidates, ranking, clicks):
+        if self.round == 1:
+            places = (*self.state["queries"].shape, ranking.shape[1])
+            self.state["lists"] = torch.full(places, -1, dtype=torch.int64, device=self.device)
+            self.state["clicks"] = torch.zeros(places, dtype=torch.bool, device=self.device)
+        credit = self.comparison.credit(clicks, self.choice["m"] + 1)
+        counted = clicks.any(dim=1) | (self.choice["click_free"] == "literal")
+        if self.choice["tie_break"] == "mean":
+            shares = self._mean(self._winners(credit))
+        else:
+            shares = self._single_winner(candidates, credit, counted)[:, 1:].to(torch.float32)
+        kept = self.choice["m"] - self.choice["n_uniform"]
+        self.state["null_won"] += (shares[:, :kept] > 0).sum(dim=1)
+        self.state["uniform_won"] += (shares[:, kept:] > 0).sum(dim=1)
+        self._remember(candidates, ranking, clicks, credit, counted)
+        return shares
+
+    def _single_winner(self, candidates: Candidates, credit: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
+        """The one ranker to follow, the current one included: Bool[R, m + 1]; nobody in a round that does not count."""
+        best = (credit == credit.amax(dim=1, keepdim=True)) & counted[:, None]
+        by_history = best
+        if self.choice["tie_break"] == "history_until_full":
+            by_history = best & (self.state["n_g"] < self.choice["T_g"])[:, None]
+        if self.width_h and bool((by_history.sum(dim=1) > 1).any()):
+            score = self.ops.clicks_ndcg(candidates, *self._hard_queries(), self.contenders, by_history)
+            score = torch.where(best, score, -1.0)
+            best &= score == score.amax(dim=1, keepdim=True)
+        return _one_of(best, self.streams.uniforms(Stream.WINNER, self.round, 1)[:, 0])
+
+    def _hard_queries(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The k_h worst queries of Q_h, the newest first among equals: queries, lists and clicks, [R, H, …]."""
+        slots = self.choice["T_h"]
+        age = (self.state["n_h"][:, None] - 1 - torch.arange(slots, device=self.device)) % slots
+        order = (torch.round(self.state["quality"] * 1e6) * slots + age).sort(dim=1, stable=True).indices
+        order = order[:, : self.width_h]
+        rows = self.everyone[:, None]
+        wanted = torch.arange(order.shape[1], device=self.device) < self.number["k_h"][:, None]
+        queries = torch.where(wanted, self.state["queries"][rows, order], -1)
+        return queries, self.state["lists"][rows, order], self.state["clicks"][rows, order]
+
+    # 4. Memory: Q_g, Q_h (lines 32-38), and w_{t−lag}
+
+    def _remember(self, candidates, ranking, clicks, credit, counted) -> None:
+        quality = credit[:, 1:] - credit[:, :1]
+        if self.choice["losers"] == "fourth_smallest":
+            bound = credit.sort(dim=1).values[:, min(3, credit.shape[1] - 1), None]
+            quality = torch.where(credit[:, 1:] <= bound, quality, 0.0)
+        losers = quality.clamp_max(0.0)
+        rows = (losers < 0).any(dim=1).nonzero()[:, 0]
+        place = self.state["n_g"][rows] % self.choice["T_g"]
+        self.state["g"][rows, place] = self.directions[rows]
+        self.state["q"][rows, place] = losers[rows]
+        self.state["n_g"][rows] += 1
+
+        rows = counted.nonzero()[:, 0]
+        place = self.state["n_h"][rows] % self.choice["T_h"]
+        discount = 1.0 / torch.log2(torch.arange(2, clicks.shape[1] + 2, device=self.device, dtype=torch.float64))
+        ideal = torch.cat([discount.new_ones(1), discount.cumsum(0)])[clicks.sum(dim=1)]
+        self.state["queries"][rows, place] = candidates.query[rows]
+        self.state["lists"][rows, place] = ranking[rows]
+        self.state["clicks"][rows, place] = clicks[rows]
+        self.state["quality"][rows, place] = ((clicks * discount).sum(dim=1) / ideal)[rows]
+        self.state["n_h"][rows] += 1
+        self.state["past_weights"][:, (self.round - 1) % self.choice["lag"]] = self.state["weights"]
+
+    def diagnostics(self) -> dict[str, torch.Tensor]:
+        """Candidates proposed and followed so far, by where they came from (Figure 5b)."""
+        rounds = torch.full_like(self.state["null_won"], self.round - 1)
+        n_uniform = self.choice["n_uniform"]
+        return {
+            "null_proposed": rounds * (self.choice["m"] - n_uniform),
+            "null_won": self.state["null_won"],
+            "uniform_proposed": rounds * n_uniform,
+            "uniform_won": self.state["uniform_won"],
+        }

@@ -1,0 +1,223 @@
+"""The loop for feature-based learners: a query, a list, clicks, an update; and what is recorded at checkpoints.
+
+This is the one place where a learner, its users and the labels meet. It knows no particular learner and no paper.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+
+from ol2r.clicks import GradedCascade, UserBatch
+from ol2r.data import RankingDataset
+from ol2r.learners import Learner
+from ol2r.random import Stream, Streams, replica_key
+from ol2r.ranking import Candidates, metrics
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The conventions of a measurement; each is a field without a default, because each changes published numbers.
+
+    Args:
+        k: cut of displayed lists and of NDCG.
+        split: held-out queries of the offline score, `"test"` or `"validation"`.
+        empty: queries without relevant documents count `"zero"` in the offline mean, or are left out (`"skip"`).
+        gamma: discount of the cumulative online NDCG, Σ_t γ^(t−1) NDCG_t.
+        checkpoints: rounds after which to record, ascending; 0 is before the first.
+    """
+
+    k: int
+    split: str
+    empty: str
+    gamma: float
+    checkpoints: tuple[int, ...]
+
+    def __post_init__(self):
+        if self.k < 1:
+            raise ValueError(f"k must be at least 1, not {self.k}")
+        if self.split not in ("test", "validation"):
+            raise ValueError(f'split must be "test" or "validation", not {self.split!r}')
+        if self.empty not in ("zero", "skip"):
+            raise ValueError(f'empty must be "zero" or "skip", not {self.empty!r}')
+        if not 0.0 < self.gamma <= 1.0:
+            raise ValueError(f"gamma must lie in (0, 1], not {self.gamma}")
+        if not self.checkpoints or list(self.checkpoints) != sorted(set(self.checkpoints)) or self.checkpoints[0] < 0:
+            raise ValueError("checkpoints must be rounds in ascending order, at least one")
+
+
+@dataclass(frozen=True)
+class Replica:
+    """One simulated run: a fold and a seed of a data set, a kind of user."""
+
+    fold: int
+    seed: int
+    users: GradedCascade
+
+
+class _Queries:
+    """A data set on a device, and the query that each replica meets in each round: uniform with replacement."""
+
+    def __init__(self, dataset: RankingDataset, replicas: Sequence[Replica], streams: Streams, k: int):
+        device = streams.device
+        self.streams = streams
+        self.features = torch.as_tensor(dataset.features).to(device)
+        self.offsets = torch.as_tensor(dataset.offsets).to(device)
+        self.relevance = torch.as_tensor(dataset.relevance).to(device, torch.int64)
+        self.gain = metrics.gains(self.relevance)
+        self.ideal = torch.from_numpy(metrics.ideal_dcg(dataset.relevance, dataset.offsets, k)).to(device)
+        sums = [dataset.features[a:b].sum(axis=0) for a, b in zip(dataset.offsets, dataset.offsets[1:], strict=False)]
+        self.totals = torch.from_numpy(np.stack(sums)).to(device)
+        folds = [dataset.folds[replica.fold - 1].train for replica in replicas]
+        self.n_train = torch.tensor([len(train) for train in folds], device=device)
+        start = np.cumsum([0, *(len(fold.train) for fold in dataset.folds)])
+        self.train = torch.from_numpy(np.concatenate([fold.train for fold in dataset.folds])).to(device)
+        self.train_start = torch.tensor([int(start[replica.fold - 1]) for replica in replicas], device=device)
+
+    def draw(self, round_: int) -> Candidates:
+        place = self.streams.integers_below(Stream.QUERY, round_, self.n_train)
+        return Candidates(self.features, self.offsets, self.totals, self.train[self.train_start + place])
+
+    def grades(self, candidates: Candidates, ranking: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Grade in each slot (0 where nothing is shown) and whether a document is shown there."""
+        shown = ranking >= 0
+        documents = self.offsets[candidates.query][:, None] + ranking.clamp_min(0)
+        return torch.where(shown, self.relevance[documents], 0), shown
+
+
+class _HeldOut:
+    """The held-out queries of each fold among the replicas, and the mean NDCG on them by one product a fold."""
+
+    def __init__(self, queries: _Queries, dataset: RankingDataset, replicas: Sequence[Replica], evaluation: Evaluation):
+        self.k, self.n_replicas = evaluation.k, len(replicas)
+        folds = np.array([replica.fold for replica in replicas])
+        self.parts = []
+        for fold in np.unique(folds):
+            held_out = getattr(dataset.folds[fold - 1], evaluation.split)
+            if len(held_out) == 0:
+                raise ValueError(f"{dataset.name} has no {evaluation.split} queries in fold {fold}")
+            ideal = queries.ideal[torch.as_tensor(held_out).to(queries.ideal.device)]
+            if evaluation.empty == "skip":
+                held_out = held_out[(ideal > 0).cpu().numpy()]
+                ideal = ideal[ideal > 0]
+            sizes = dataset.offsets[held_out + 1] - dataset.offsets[held_out]
+            rows = np.concatenate([np.arange(dataset.offsets[q], dataset.offsets[q + 1]) for q in held_out])
+            offsets = torch.from_numpy(np.concatenate([[0], np.cumsum(sizes)]))
+            device = queries.features.device
+            documents = torch.from_numpy(rows).to(device)
+            members = torch.from_numpy(np.flatnonzero(folds == fold)).to(device)
+            self.parts.append((members, queries.features[documents], queries.gain[documents], offsets, ideal))
+
+    def ndcg(self, learner: Learner) -> np.ndarray:
+        """Mean NDCG@k over the held-out queries of each replica's fold: Float64[R]."""
+        scorer = learner.evaluated()
+        out = np.empty(self.n_replicas)
+        for members, features, gain, offsets, ideal in self.parts:
+            total = np.zeros(len(members))
+            for a, b in _chunks(offsets):
+                documents = slice(int(offsets[a]), int(offsets[b]))
+                scores = scorer.scores(features[documents], members)
+                chunk = offsets[a : b + 1].to(scores.device)
+                total += metrics.query_ndcg(scores, gain[documents], chunk, ideal[a:b], self.k).sum(dim=0).cpu().numpy()
+            out[members.cpu().numpy()] = total / len(ideal)
+        return out
+
+
+def _chunks(offsets: torch.Tensor, documents: int = 16384):
+    """Ranges of queries of about so many documents each, so that the scores of one range stay small."""
+    start, n_queries = 0, len(offsets) - 1
+    while start < n_queries:
+        stop = int(torch.searchsorted(offsets, offsets[start] + documents, right=True)) - 1
+        stop = min(max(stop, start + 1), n_queries)
+        yield start, stop
+        start = stop
+
+
+def make_streams(dataset: RankingDataset, replicas: Sequence[Replica], device: str = "cpu") -> Streams:
+    """The replicas' randomness: keys of (data set, fold, seed)."""
+    return Streams(np.array([replica_key(dataset.name, r.fold, r.seed) for r in replicas], dtype=np.uint64), device)
+
+
+def simulate(
+    dataset: RankingDataset,
+    replicas: Sequence[Replica],
+    learner: Learner,
+    evaluation: Evaluation,
+    *,
+    reference: np.ndarray | None = None,
+    progress=lambda rounds: None,
+) -> pd.DataFrame:
+    """Run a batch of replicas to the last checkpoint.
+
+    Args:
+        dataset: documents, labels and folds.
+        replicas: R of them; the learner was made with `make_streams(dataset, replicas)`.
+        learner: a batch of R fresh replicas.
+        evaluation: what to record, and by which conventions.
+        reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
+        progress: called with the number of rounds done since the last call.
+
+    Returns:
+        A row per replica and checkpoint: `replica` (its place in the batch), `fold`, `seed`, `round`, `ndcg` (mean
+        held-out NDCG@k), `cndcg` (Σ γ^(t−1) NDCG_t of the lists shown up to here), `online_ndcg` (mean NDCG of the
+        lists shown since the last checkpoint), `cosine` (to w*; NaN without one), `status`, and the learner's
+        diagnostics.
+    """
+    if learner.round != 1 or len(learner.streams) != len(replicas):
+        raise ValueError("simulate() takes a fresh learner with one stream for each replica")
+    if dataset.n_grades != len(replicas[0].users.click):
+        raise ValueError(
+            f"{dataset.name} has {dataset.n_grades} grades, the users {replicas[0].users.name!r} know "
+            f"{len(replicas[0].users.click)}"
+        )
+    queries = _Queries(dataset, replicas, learner.streams, evaluation.k)
+    held_out = _HeldOut(queries, dataset, replicas, evaluation)
+    users = UserBatch([replica.users for replica in replicas], learner.streams)
+    cumulative = torch.zeros(len(replicas), dtype=torch.float64, device=learner.device)
+    since = torch.zeros_like(cumulative)
+    discount, last, tables = 1.0, 0, []
+
+    def record(round_: int) -> None:
+        online = since / (round_ - last) if round_ > last else torch.full_like(since, torch.nan)
+        columns = {
+            "replica": np.arange(len(replicas), dtype=np.int32),
+            "fold": np.array([r.fold for r in replicas], dtype=np.int32),
+            "seed": np.array([r.seed for r in replicas], dtype=np.int32),
+            "round": np.full(len(replicas), round_, dtype=np.int32),
+            "ndcg": held_out.ndcg(learner).astype(np.float32),
+            "cndcg": cumulative.cpu().numpy().astype(np.float32),
+            "online_ndcg": online.cpu().numpy().astype(np.float32),
+            "cosine": _cosine(learner, reference),
+            "status": np.array(learner.status, dtype=object),
+        }
+        tables.append(pd.DataFrame(columns | {k: v.cpu().numpy() for k, v in learner.diagnostics().items()}))
+
+    checkpoints = set(evaluation.checkpoints)
+    if 0 in checkpoints:
+        record(0)
+    for round_ in range(1, evaluation.checkpoints[-1] + 1):
+        candidates = queries.draw(round_)
+        ranking = learner.rank(candidates, evaluation.k)
+        grades, shown = queries.grades(candidates, ranking)
+        learner.update(candidates, ranking, users.click(grades, shown, round_))
+        ndcg = metrics.shown_ndcg(grades, shown, queries.ideal[candidates.query])
+        cumulative += discount * ndcg
+        since += ndcg
+        discount *= evaluation.gamma
+        if round_ in checkpoints:
+            record(round_)
+            progress(round_ - last)
+            last = round_
+            since.zero_()
+    return pd.concat(tables, ignore_index=True)
+
+
+def _cosine(learner: Learner, reference: np.ndarray | None) -> np.ndarray:
+    if reference is None:
+        return np.full(len(learner.streams), np.nan, dtype=np.float32)
+    weights = learner.evaluated().weights.cpu().numpy().astype(np.float64)
+    lengths = np.linalg.norm(weights, axis=1) * np.linalg.norm(reference, axis=1)
+    return ((weights * reference).sum(axis=1) / np.maximum(lengths, 1e-30)).astype(np.float32)
+
