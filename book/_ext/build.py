@@ -1,0 +1,115 @@
+"""From the text of the book to its pages: run each chapter, strip what changes from run to run, hand the rest to Sphinx.
+
+Chapters are text notebooks. Papermill runs them once, at the tier asked for; Sphinx never executes anything. This file
+knows files and cells, not learners or results: a chapter asks `ol2r` for those itself.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+import jupytext
+import nbformat
+import papermill
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def pages(toc: Path) -> list[str]:
+    """Names of all pages of a table of contents, in reading order."""
+
+    def walk(node: object) -> list[str]:
+        if isinstance(node, list):
+            return [page for item in node for page in walk(item)]
+        if not isinstance(node, dict):
+            return []
+        own = [node[key] for key in ("root", "file") if key in node]
+        return own + [page for key in ("parts", "chapters", "sections") for page in walk(node.get(key))]
+
+    return walk(yaml.safe_load(toc.read_text()))
+
+
+def is_chapter(source: Path) -> bool:
+    """Whether a page is a text notebook, that is, whether its front matter names a kernel."""
+    text = source.read_text()
+    return text.startswith("---\n") and "\nkernelspec:" in text.split("\n---", 1)[0]
+
+
+def publishable(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The same executed notebook without times, paths and random ids, its code folded and its parameters out of sight.
+
+    Two runs on the same stored results then give the same bytes.
+    """
+    notebook.metadata.pop("papermill", None)
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"
+        for key in ("papermill", "execution"):
+            cell.metadata.pop(key, None)
+        if cell.cell_type != "code":
+            continue
+        tags = cell.metadata.setdefault("tags", [])
+        if "injected-parameters" in tags:
+            tags.append("remove-input")
+        elif not {"remove-input", "remove-cell", "show-input"} & set(tags):
+            tags.append("hide-input")
+    return notebook
+
+
+def run_chapter(source: Path, parameters: Mapping[str, object]) -> None:
+    """Replace a text notebook by the notebook papermill made of it, which starts in the folder of its page."""
+    notebook = jupytext.read(source)
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    page = source.with_suffix(".ipynb")
+    nbformat.write(notebook, page)
+    papermill.execute_notebook(page, page, dict(parameters), cwd=page.parent, progress_bar=False)
+    nbformat.write(publishable(nbformat.read(page, as_version=4)), page)
+    source.unlink()
+
+
+def stage(book: Path, staged: Path, parameters: Mapping[str, object]) -> None:
+    """Copy the book to a scratch folder and run its chapters there."""
+    shutil.rmtree(staged, ignore_errors=True)
+    shutil.copytree(book, staged)
+    for page in pages(staged / "_toc.yml"):
+        source = staged / f"{page}.md"
+        if source.exists() and is_chapter(source):
+            print(f"running {page}", flush=True)
+            run_chapter(source, parameters)
+
+
+def render(staged: Path, config: Path, out: Path, builder: str = "html") -> None:
+    """Pages of a staged book in out/_build/html: every warning is an error, and so is a page that is not there."""
+    if not version("jupyter-book").startswith("1."):
+        raise SystemExit(f"jupyter-book 1.x makes this book; {version('jupyter-book')} would ignore _config.yml")
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", staged, "--config", config, "--path-output", out]
+    command += ["-W", "-n", "--keep-going", "--builder", builder]
+    # Sphinx reads docstrings off functions, so the API pages are made with numba's compiler off
+    subprocess.run([str(word) for word in command], check=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
+    html = out / "_build" / "html"
+    missing = [page for page in pages(staged / "_toc.yml") if not (html / f"{page}.html").is_file()]
+    if missing:
+        raise SystemExit(f"no HTML came out for {', '.join(missing)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Build the book into _build/html.")
+    parser.add_argument("--tier", default="paper", help="smoke, laptop or paper")
+    parser.add_argument("--links", action="store_true", help="check outgoing links of the book staged last")
+    arguments = parser.parse_args()
+    staged = ROOT / "_build" / "book"
+    if arguments.links:
+        render(staged, ROOT / "_config.yml", ROOT, "linkcheck")
+        return
+    shutil.rmtree(ROOT / "_build" / "html", ignore_errors=True)
+    stage(ROOT / "book", staged, {"tier": arguments.tier})
+    render(staged, ROOT / "_config.yml", ROOT)
+
+
+if __name__ == "__main__":
+    main()

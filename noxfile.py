@@ -1,0 +1,77 @@
+"""The project's chores, each in an environment of its own made from constraints.txt: `nox -l` lists them.
+
+Arguments after `--` reach the tool: `nox -s tests -- tests/learners -x`. Nothing here knows what a chapter computes.
+"""
+
+import nox
+
+nox.needs_version = ">=2024.10"
+nox.options.default_venv_backend = "virtualenv"
+nox.options.reuse_existing_virtualenvs = True
+nox.options.sessions = ["lint", "types", "tests", "book", "browser"]
+
+
+def install(session: nox.Session, *requirements: str) -> None:
+    session.install("-q", "-c", "constraints.txt", *requirements)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Every test (those that open the built book are skipped until `book` has made one)."""
+    install(session, "-e", ".[book,test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, and the order of the rooms: which may import which."""
+    install(session, "ruff", "import-linter")
+    session.run("ruff", "check", ".")
+    session.run("lint-imports", "--no-cache", env={"PYTHONPATH": "src"})
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Static types."""
+    install(session, "-e", ".[book,test,dev]")
+    session.run("pyright", *session.posargs)
+
+
+@nox.session
+def book(session: nox.Session) -> None:
+    """The published book, from committed results only, into _build/html."""
+    install(session, "-e", ".[book]")
+    session.run("python", "book/_ext/build.py", *session.posargs, env={"OL2R_COMPUTE": "never"})
+
+
+@nox.session
+def browser(session: nox.Session) -> None:
+    """Open the built book in a headless Chromium: requests, mathematics, alt text, accessibility, anchors."""
+    install(session, "-e", ".[book,test]")
+    session.run("pytest", "tests/book", *session.posargs, env={"OL2R_REQUIRE_BROWSER": "1"})
+
+
+@nox.session
+def rerun(session: nox.Session) -> None:
+    """One chapter through papermill: `nox -s rerun -- nsgd -p tier laptop -p seeds 3` writes nsgd.ipynb here."""
+    if not session.posargs:
+        session.error("name a chapter, then papermill's arguments: nox -s rerun -- nsgd -p tier smoke")
+    chapter, *parameters = session.posargs
+    install(session, "-e", ".[book]")
+    source = f"{session.create_tmp()}/{chapter}.ipynb"
+    session.run("jupytext", "--to", "ipynb", "--set-kernel", "python3", "-o", source, f"book/{chapter}.md")
+    session.run("papermill", source, f"{chapter}.ipynb", *parameters)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Speed against peers and against the limit: `nox -s bench -- --quick --json`."""
+    install(session, "-e", ".")
+    session.run("python", "benchmarks/run.py", *session.posargs)
+
+
+@nox.session
+def links(session: nox.Session) -> None:
+    """Every link that leaves the book (needs the network; `book` first)."""
+    install(session, "-e", ".[book]")
+    session.run("python", "book/_ext/build.py", "--links", env={"OL2R_COMPUTE": "never"})
