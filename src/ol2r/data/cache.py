@@ -1,0 +1,179 @@
+"""Parsed data sets on disk, as .npy files beside a JSON record of where they came from. Never a pickle.
+
+A source file that changed is noticed and read again; a damaged cache is rebuilt with a warning. This module must not
+know how a data set is made.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from ol2r.data.dataset import Fold, RankingDataset
+
+_ARRAYS = ("features", "relevance", "offsets")
+_SCALARS = ("name", "n_grades", "checksum", "restricted", "label", "normalization")
+_SPLITS = ("train", "validation", "test")
+_BLOCK_BYTES = 1 << 24
+
+
+class _Damaged(Exception):
+    pass
+
+
+def cache_dir() -> Path:
+    """Where parsed data sets are kept: OL2R_CACHE, else the user's cache directory."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("OL2R_CACHE") or Path(base) / "ol2r")
+
+
+def cached(
+    name: str, fingerprint: str, sources: Mapping[str, Path], build: Callable[[], RankingDataset]
+) -> RankingDataset:
+    """The data set from its cache, or built and stored.
+
+    Arrays are mapped copy-on-write: processes share their pages and none can write to the file.
+
+    Args:
+        name: names the cache's folder.
+        fingerprint: of everything but the sources that decides the result; another fingerprint is built anew.
+        sources: the files it is read from. One with the recorded size and time of modification counts as unchanged;
+            otherwise its SHA-256 decides.
+        build: called when there is no cache, or it is damaged or outdated.
+    """
+    folder = cache_dir() / name
+    try:
+        dataset = _open(folder, fingerprint, sources)
+        if dataset is not None:
+            return dataset
+    except _Damaged as error:
+        warnings.warn(f"the cache of {name} in {folder} is damaged ({error}); reading the source again", stacklevel=2)
+    dataset = build()
+    try:
+        _store(folder, fingerprint, sources, dataset)
+    except OSError as error:
+        warnings.warn(f"{name} cannot be cached in {folder}: {error}", stacklevel=2)
+    return dataset
+
+
+def _open(folder: Path, fingerprint: str, sources: Mapping[str, Path]) -> RankingDataset | None:
+    try:
+        record = json.loads((folder / "record.json").read_text())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise _Damaged(f"record.json: {error}") from error
+    try:
+        if record["fingerprint"] != fingerprint or record["sources"].keys() != sources.keys():
+            return None
+        touched = {name: path for name, path in sources.items() if record["sources"][name][:2] != _stamp(path)}
+        if any(record["sources"][name][2] != _file_digest(path) for name, path in touched.items()):
+            return None
+        arrays = {name: _load(folder / file, digest) for name, (file, digest) in record["arrays"].items()}
+        dataset = _dataset(arrays, record["scalars"])
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise _Damaged(repr(error)) from error
+    if touched:
+        record["sources"] |= {name: [*_stamp(path), record["sources"][name][2]] for name, path in touched.items()}
+        _write(folder / "record.json", lambda path: path.write_text(json.dumps(record)))
+    return dataset
+
+
+def _load(path: Path, digest: str) -> np.ndarray:
+    try:
+        array = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+    except (OSError, ValueError, EOFError) as error:
+        raise _Damaged(f"{path.name}: {error}") from error
+    if _array_digest(array) != digest:
+        raise _Damaged(f"{path.name}: its checksum does not match")
+    return array
+
+
+def _store(folder: Path, fingerprint: str, sources: Mapping[str, Path], dataset: RankingDataset) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {}
+    for name, array in _arrays(dataset).items():
+        digest = _array_digest(array)
+        # named by content, so that a reader of the previous record never sees a file change under it
+        files[name] = (f"{name}-{digest[:16]}.npy", digest)
+        _write(folder / files[name][0], lambda path, array=array: _save(path, array))
+    record = {
+        "fingerprint": fingerprint,
+        "sources": {name: [*_stamp(path), _file_digest(path)] for name, path in sources.items()},
+        "arrays": files,
+        "scalars": {name: getattr(dataset, name) for name in _SCALARS},
+    }
+    _write(folder / "record.json", lambda path: path.write_text(json.dumps(record)))
+    for path in folder.glob("*.npy"):
+        if path.name not in {file for file, _ in files.values()}:
+            path.unlink(missing_ok=True)
+
+
+def _write(target: Path, write: Callable[[Path], object]) -> None:
+    """Write beside the target, then rename, so that a reader finds the old file or the new one, whole."""
+    scratch = Path(tempfile.mkdtemp(dir=target.parent))
+    try:
+        write(scratch / target.name)
+        (scratch / target.name).replace(target)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _save(path: Path, array: np.ndarray) -> None:
+    np.save(path, array, allow_pickle=False)
+
+
+def _stamp(path: Path) -> list[int]:
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns]
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _array_digest(array: np.ndarray) -> str:
+    """SHA-256 of the SHA-256 of blocks, which several cores compute side by side."""
+    data = memoryview(np.ascontiguousarray(array)).cast("B")
+    blocks = [data[i : i + _BLOCK_BYTES] for i in range(0, len(data), _BLOCK_BYTES)]
+    total = hashlib.sha256(f"{array.dtype} {array.shape}".encode())
+    with ThreadPoolExecutor() as pool:
+        for digest in pool.map(lambda block: hashlib.sha256(block).digest(), blocks):
+            total.update(digest)
+    return total.hexdigest()
+
+
+def _arrays(dataset: RankingDataset) -> dict[str, np.ndarray]:
+    arrays = {name: getattr(dataset, name) for name in _ARRAYS} | {"query_ids": _from_strings(dataset.query_ids)}
+    if dataset.document_ids is not None:
+        arrays["document_ids"] = _from_strings(dataset.document_ids)
+    for number, fold in enumerate(dataset.folds, start=1):
+        arrays |= {f"fold{number}_{split}": getattr(fold, split) for split in _SPLITS}
+    return arrays
+
+
+def _dataset(arrays: Mapping[str, np.ndarray], scalars: Mapping) -> RankingDataset:
+    n_folds = sum(name.endswith("_train") for name in arrays)
+    return RankingDataset(
+        **{name: arrays[name] for name in _ARRAYS},
+        **{name: scalars[name] for name in _SCALARS},
+        query_ids=_to_strings(arrays["query_ids"]),
+        document_ids=_to_strings(arrays["document_ids"]) if "document_ids" in arrays else None,
+        folds=tuple(Fold(*(arrays[f"fold{f}_{split}"] for split in _SPLITS)) for f in range(1, n_folds + 1)),
+    )
+
+
+def _from_strings(strings: tuple[str, ...]) -> np.ndarray:
+    return np.frombuffer("\n".join(strings).encode(), dtype=np.uint8)
+
+
+def _to_strings(array: np.ndarray) -> tuple[str, ...]:
+    return tuple(array.tobytes().decode().split("\n"))

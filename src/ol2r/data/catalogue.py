@@ -1,0 +1,494 @@
+"""Every data set the five papers use: what it is, who may use it, how to get it, and whether it is at hand.
+
+An entry's checksum is known without the data, so that results can be looked up without it. This module must not know
+what data is used for.
+"""
+
+import difflib
+import hashlib
+import json
+import os
+import warnings
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ol2r.data import synthetic
+from ol2r.data.cache import cached
+from ol2r.data.dataset import DataError, Fold, RankingDataset, normalize_per_query
+from ol2r.data.letor import LetorText, parse_letor, read_bytes
+
+READER_REVISION = 1  # another reader or normalisation is another cache
+_SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
+
+
+class MissingData(FileNotFoundError):
+    """A data set of the catalogue is not at hand; the message says where to get it."""
+
+
+class Split(NamedTuple):
+    """The files of one fold, relative to the data set's folder and without .txt, .txt.gz or .txt.xz."""
+
+    train: str
+    validation: str | None
+    test: str
+
+    def roles(self) -> dict[str, str]:
+        return {role: stem for role, stem in self._asdict().items() if stem is not None}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One data set of the catalogue.
+
+    Args:
+        label: how figures must call it.
+        source: who publishes it and where.
+        restricted: True where only aggregates of it may be shown.
+        checksum: digest of the decompressed text of its files (`source_checksum`), or None where nobody here has it.
+        how_to_get: what a reader has to do.
+        folders: names its folder may have under a search path.
+        splits: its folds' files; empty for synthetic sets and click logs.
+        files: files of a click log.
+        normalization: "query min-max" or "none".
+    """
+
+    name: str
+    label: str
+    title: str
+    source: str
+    licence: str
+    restricted: bool
+    kind: Literal["ranking", "synthetic", "clicks"]
+    n_queries: int | None
+    n_documents: int | None
+    n_features: int
+    n_grades: int
+    n_folds: int
+    checksum: str | None
+    how_to_get: str
+    folders: tuple[str, ...] = ()
+    splits: tuple[Split, ...] = ()
+    files: tuple[str, ...] = ()
+    normalization: str = "query min-max"
+
+    def at_hand(self) -> bool:
+        """Whether `load` would find it now."""
+        return self.kind == "synthetic" or self.location() is not None
+
+    def location(self) -> Path | None:
+        """The first folder of the search paths that holds all of its files."""
+        return next((folder for folder in self._folders() if not self.missing_from(folder)), None)
+
+    def texts(self, folder: Path) -> dict[str, Path]:
+        """The files of its splits that a folder holds, by stem."""
+        stems = sorted({stem for split in self.splits for stem in split.roles().values()})
+        candidates = ((stem, folder / f"{stem}{suffix}") for stem in stems for suffix in reversed(_SUFFIXES))
+        return {stem: path for stem, path in candidates if path.is_file()}
+
+    def missing_from(self, folder: Path) -> list[str]:
+        """Which of its files a folder lacks."""
+        found = self.texts(folder)
+        stems = sorted({stem for split in self.splits for stem in split.roles().values()} - found.keys())
+        return [f"{stem}.txt" for stem in stems] + [name for name in self.files if not (folder / name).is_file()]
+
+    def _folders(self) -> list[Path]:
+        places = [root / folder for root in search_paths() for folder in self.folders]
+        return [place for place in places if place.is_dir()]
+
+    def require(self) -> Path:
+        """Its folder.
+
+        Raises:
+            MissingData: it is not at hand, or some of its files are not.
+        """
+        if (location := self.location()) is not None:
+            return location
+        found = "".join(
+            f" In {folder} these files are missing: {', '.join(self.missing_from(folder)[:3])}…"
+            for folder in self._folders()
+        )
+        raise MissingData(
+            f"{self.name} is not at hand.{found} {self.how_to_get} Then run `ol2r data add PATH`, or put PATH into "
+            f"OL2R_DATA, where PATH is the directory that holds {' or '.join(self.folders)}."
+        )
+
+
+def search_paths() -> list[Path]:
+    """Directories searched for data: OL2R_DATA (separated like PATH), then those added by `ol2r data add`."""
+    listed = os.environ.get("OL2R_DATA", "").split(os.pathsep)
+    record = paths_file()
+    added = record.read_text().splitlines() if record.is_file() else []
+    return [Path(path) for path in [*listed, *added] if path]
+
+
+def paths_file() -> Path:
+    """The file that records added paths, one a line: in OL2R_CONFIG, else in the user's configuration directory."""
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(os.environ.get("OL2R_CONFIG") or Path(base) / "ol2r") / "data-paths"
+
+
+def entry(name: str) -> Entry:
+    """The catalogue's entry.
+
+    Raises:
+        ValueError: no such name; the message offers the nearest one.
+    """
+    if name not in CATALOGUE:
+        near = difflib.get_close_matches(name, CATALOGUE, n=1, cutoff=0.4)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"unknown data set {name!r}{hint} (`ol2r data list` shows all)")
+    return CATALOGUE[name]
+
+
+def load(name: str) -> RankingDataset:
+    """A data set of the catalogue, normalised as its entry says, from its source text or from the cache of it.
+
+    Raises:
+        ValueError: unknown name, or a click log.
+        MissingData: not at hand; says where to get it.
+        DataError: the files are not what they should be.
+    """
+    it = entry(name)
+    if it.kind == "clicks":
+        raise ValueError(f"{name} is a collection of clicks, not a ranking data set")
+    fingerprint = hashlib.sha256(json.dumps([READER_REVISION, asdict(it)]).encode()).hexdigest()
+    if it.kind == "synthetic":
+        return cached(name, fingerprint, {}, lambda: synthetic.generate(name, it.label, str(it.checksum)))
+    folder = it.require()
+    sources = {path.relative_to(folder).as_posix(): path for path in it.texts(folder).values()}
+    return cached(name, fingerprint, sources, lambda: _read(it, folder))
+
+
+def _read(it: Entry, folder: Path) -> RankingDataset:
+    """Read the files of every fold, keep each query once, and check that folds agree on the queries they share."""
+    pieces: list[LetorText] = []
+    known: dict[str, tuple[int, bytes, str]] = {}  # query id: its number, digest of its text, the file it came from
+    queries_of: dict[str, np.ndarray] = {}  # by digest of a file's text: folds repeat whole files
+    digests: list[tuple[str, str]] = []
+    folds = []
+    texts = it.texts(folder)
+    for number, split in enumerate(it.splits, start=1):
+        members = {"validation": np.empty(0, dtype=np.int64)}
+        for role, stem in split.roles().items():
+            path = texts[stem]
+            text = read_bytes(path)
+            digest = hashlib.sha256(text).hexdigest()
+            digests.append((f"fold {number} {role}", digest))
+            if digest not in queries_of:
+                letor = parse_letor(text, str(path), it.n_grades, it.n_features)
+                queries_of[digest] = _register(letor, text, str(path), known, pieces)
+            members[role] = queries_of[digest]
+        folds.append(Fold(**members))
+    checksum = source_checksum(digests)
+    if it.checksum is not None and checksum != it.checksum:
+        raise DataError(f"{folder}: expected the checksum {it.checksum} for {it.name}, found {checksum}")
+    sizes = np.concatenate([np.diff(piece.offsets) for piece in pieces])
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    if it.n_documents is not None and (it.n_queries, it.n_documents) != (len(sizes), int(offsets[-1])):
+        warnings.warn(
+            f"{it.name} should have {it.n_queries} queries and {it.n_documents} documents; "
+            f"{folder} has {len(sizes)} and {offsets[-1]}",
+            stacklevel=2,
+        )
+    features = np.concatenate([piece.features for piece in pieces])
+    has_ids = all(piece.document_ids is not None for piece in pieces)
+    return RankingDataset(
+        name=it.name,
+        features=normalize_per_query(features, offsets) if it.normalization == "query min-max" else features,
+        relevance=np.concatenate([piece.relevance for piece in pieces]),
+        offsets=offsets,
+        query_ids=tuple(known),
+        document_ids=tuple(i for piece in pieces for i in piece.document_ids or ()) if has_ids else None,
+        folds=tuple(folds),
+        n_grades=it.n_grades,
+        checksum=checksum,
+        restricted=it.restricted,
+        label=it.label,
+        normalization=it.normalization,
+    )
+
+
+def _register(letor: LetorText, text: np.ndarray, source: str, known: dict, pieces: list[LetorText]) -> np.ndarray:
+    """Number the queries of one file, append the documents of new ones to `pieces`, compare the others: int64[queries].
+
+    Raises:
+        DataError: a query that another file has with different text.
+    """
+    new = np.array([query_id not in known for query_id in letor.query_ids])
+    for query_id, (start, end) in zip(letor.query_ids, letor.spans.tolist(), strict=True):
+        digest = hashlib.sha256(bytes(text[start:end]).replace(b"\r", b"")).digest()
+        _, first_digest, first_source = known.setdefault(query_id, (len(known), digest, source))
+        if digest != first_digest:
+            raise DataError(f"{source}: expected the documents of query {query_id} as in {first_source}, found others")
+    if new.all():
+        pieces.append(letor)
+    elif new.any():
+        pieces.append(_select(letor, np.flatnonzero(new)))
+    return np.array([known[query_id][0] for query_id in letor.query_ids], dtype=np.int64)
+
+
+def _select(letor: LetorText, queries: np.ndarray) -> LetorText:
+    sizes = np.diff(letor.offsets)
+    rows = np.flatnonzero(np.isin(np.repeat(np.arange(len(sizes)), sizes), queries))
+    ids = letor.document_ids
+    return LetorText(
+        letor.features[rows],
+        letor.relevance[rows],
+        np.concatenate([[0], np.cumsum(sizes[queries])]),
+        tuple(letor.query_ids[q] for q in queries),
+        None if ids is None else tuple(ids[row] for row in rows),
+        letor.spans[queries],
+    )
+
+
+def source_checksum(digests: list[tuple[str, str]]) -> str:
+    """One digest of a data set's source, the same for .txt, .gz and .xz: SHA-256 over role and text of every file.
+
+    Args:
+        digests: ("fold 1 train", SHA-256 of the decompressed text in hexadecimal) for each file of each fold.
+    """
+    return hashlib.sha256("".join(f"{role} {digest}\n" for role, digest in sorted(digests)).encode()).hexdigest()
+
+
+def _five_folds(train: str = "train", validation: str | None = "vali", test: str = "test") -> tuple[Split, ...]:
+    return tuple(
+        Split(f"Fold{f}/{train}", f"Fold{f}/{validation}" if validation else None, f"Fold{f}/{test}")
+        for f in range(1, 6)
+    )
+
+
+_MICROSOFT = "https://www.microsoft.com/en-us/research/project"
+_LETOR = f"{_MICROSOFT}/letor-learning-rank-information-retrieval"
+_LETOR4 = {
+    "source": f"Microsoft Research LETOR 4.0 (Qin and Liu, 2013), {_LETOR}",
+    "licence": "Microsoft Research LETOR, research use",
+    "restricted": True,
+    "kind": "ranking",
+    "n_features": 46,
+    "n_grades": 3,
+    "n_folds": 5,
+    "splits": _five_folds(),
+}
+_LETOR3 = _LETOR4 | {
+    "source": f"Microsoft Research LETOR 3.0 (Qin et al., 2010), {_LETOR}",
+    "checksum": None,
+    "n_features": 64,
+    "n_grades": 2,
+    "splits": _five_folds("trainingset", "validationset", "testset"),
+}
+_MSLR = {
+    "source": f"Microsoft Learning to Rank Datasets (Qin and Liu, 2013), {_MICROSOFT}/mslr",
+    "licence": "Microsoft Research, research use",
+    "restricted": True,
+    "kind": "ranking",
+    "n_features": 136,
+    "n_grades": 5,
+}
+_YANDEX = {
+    "licence": "Yandex, research use",
+    "restricted": True,
+    "kind": "clicks",
+    "n_documents": None,
+    "n_features": 0,
+    "n_grades": 0,
+    "n_folds": 0,
+    "checksum": None,
+    "normalization": "none",
+}
+
+
+def _letor3(name: str, task: str, n_queries: int, n_documents: int) -> Entry:
+    return Entry(
+        name=name,
+        label=name,
+        title=f"LETOR 3.0 {name}: TREC 2003 Web track, {task}",
+        n_queries=n_queries,
+        n_documents=n_documents,
+        how_to_get="Get the .Gov QueryLevelNorm archive from the LETOR 3.0 page.",
+        folders=(name, f"Gov/QueryLevelNorm/2003_{name[:2].lower()}_dataset"),
+        **_LETOR3,
+    )
+
+
+def _mslr(name: str, n_queries: int, n_documents: int) -> Entry:
+    return Entry(
+        name=name,
+        label=name,
+        title=f"{name}: queries of Bing with 136 features",
+        n_queries=n_queries,
+        n_documents=n_documents,
+        n_folds=5,
+        checksum=None,
+        how_to_get=f"Get {name}.zip from the page of the Microsoft Learning to Rank Datasets.",
+        folders=(name,),
+        splits=_five_folds(),
+        **_MSLR,
+    )
+
+
+def _synthetic(name: str, shape: synthetic.Shape) -> Entry:
+    return Entry(
+        name=name,
+        label=name,
+        title=f"{shape.title}, truth: {'wide network' if synthetic.is_network(name) else 'linear'}",
+        source="generated by ol2r.data.synthetic",
+        licence="CC BY 4.0",
+        restricted=False,
+        kind="synthetic",
+        n_queries=shape.n_queries,
+        n_documents=None,
+        n_features=shape.n_features,
+        n_grades=len(shape.grade_shares),
+        n_folds=shape.n_folds,
+        checksum=hashlib.sha256(f"{name} revision {synthetic.REVISION}".encode()).hexdigest(),
+        how_to_get="Always at hand.",
+    )
+
+
+_ENTRIES = [
+    Entry(
+        name="MQ2008",
+        label="MQ2008",
+        title="LETOR 4.0 MQ2008: TREC 2008 Million Query track on Gov2",
+        n_queries=784,
+        n_documents=15_211,
+        checksum="e3efa06050a7fc2ef6c397bb90453f1d49826a874a4e252a2a36ce33a37ca092",
+        how_to_get="Get MQ2008.rar (supervised ranking) from the LETOR 4.0 page.",
+        folders=("MQ2008",),
+        **_LETOR4,
+    ),
+    Entry(
+        name="MQ2007",
+        label="MQ2007",
+        title="LETOR 4.0 MQ2007: TREC 2007 Million Query track on Gov2",
+        n_queries=1_692,
+        n_documents=69_623,
+        checksum=None,
+        how_to_get="Get MQ2007.rar (supervised ranking) from the LETOR 4.0 page.",
+        folders=("MQ2007",),
+        **_LETOR4,
+    ),
+    Entry(
+        name="MQ2007_partial85",
+        label="MQ2007, 85 % of documents",
+        title="LETOR 4.0 MQ2007, 59,135 of its 69,623 documents; not comparable with published numbers",
+        n_queries=1_692,
+        n_documents=59_135,
+        checksum="c5c6c65dbf736ea1825d5d3fa64475718e12cc7ecabca7753cdfd1cbf88dca1b",
+        how_to_get="It is MQ2007 without the documents that its missing_docs.tsv.gz lists; prefer the whole MQ2007.",
+        folders=("MQ2007_partial85",),
+        **_LETOR4,
+    ),
+    Entry(
+        name="ClueWeb09_webis",
+        label="ClueWeb09 (Webis)",
+        title="TREC Web track 2009-2012, judged documents of ClueWeb09; no validation split",
+        source="Webis (Fröbe et al., SIGIR 2020), https://github.com/webis-de/"
+        "sigir20-sampling-bias-due-to-near-duplicates-in-learning-to-rank, commit a203e65d",
+        licence="CC BY-SA 4.0",
+        restricted=False,
+        kind="ranking",
+        n_queries=61,
+        n_documents=26_646,
+        n_features=42,
+        n_grades=5,
+        n_folds=5,
+        checksum="01ad2f233b69c8325dd1ac334123caa8b14fb861564f669fc35688d0202f3c21",
+        how_to_get="Clone the repository with Git LFS; name its folder ClueWeb09 (Fold1 … Fold5) ClueWeb09_webis.",
+        folders=("ClueWeb09_webis",),
+        splits=_five_folds(validation=None),
+    ),
+    _letor3("TD2003", "topic distillation", 50, 49_058),
+    _letor3("NP2003", "named page finding", 150, 148_657),
+    _letor3("HP2003", "home page finding", 150, 147_606),
+    _mslr("MSLR-WEB10K", 10_000, 1_200_192),
+    _mslr("MSLR-WEB30K", 31_531, 3_771_125),
+    Entry(
+        name="MSLR-WEB30K_sample",
+        label="MSLR-WEB30K, 90 queries",
+        title="90 queries of MSLR-WEB30K's first fold: a check of shapes, not MSLR",
+        n_queries=90,
+        n_documents=9_189,
+        n_folds=1,
+        checksum="fe97262aca1e013453406336ffdde509b0738bb41eaa717b36ff9bbdba164ab9",
+        how_to_get="A sample of MSLR-WEB30K's first fold; prefer the whole set.",
+        folders=("MSLR-WEB30K_sample",),
+        splits=(Split("train", "vali", "test"),),
+        **_MSLR,
+    ),
+    Entry(
+        name="Yahoo-LTRC-1",
+        label="Yahoo! LTRC set 1",
+        title="Yahoo! Learning to Rank Challenge, set 1",
+        source="Yahoo! Webscope C14B (Chapelle and Chang, 2011), https://webscope.sandbox.yahoo.com",
+        licence="Yahoo! Webscope, research agreement",
+        restricted=True,
+        kind="ranking",
+        n_queries=29_921,
+        n_documents=709_877,
+        n_features=700,
+        n_grades=5,
+        n_folds=1,
+        checksum=None,
+        how_to_get="Request C14B from Webscope; set1.train.txt, set1.valid.txt, set1.test.txt go into Yahoo-LTRC-1.",
+        folders=("Yahoo-LTRC-1", "ltrc_yahoo"),
+        splits=(Split("set1.train", "set1.valid", "set1.test"),),
+    ),
+    Entry(
+        name="Istella",
+        label="Istella LETOR",
+        title="Istella LETOR (full); no validation split",
+        source="Istella and HPC Lab of ISTI-CNR (Dato et al., 2016), https://istella.ai/data/letor-dataset",
+        licence="Istella LETOR licence, research use",
+        restricted=True,
+        kind="ranking",
+        n_queries=33_018,
+        n_documents=10_454_629,
+        n_features=220,
+        n_grades=5,
+        n_folds=1,
+        checksum=None,
+        how_to_get="Accept the licence on Istella's page and get istella-letor.tar.gz; name its folder full Istella.",
+        folders=("Istella", "istella-letor/full"),
+        splits=(Split("train", None, "test"),),
+    ),
+    Entry(
+        name="Yandex_60Q_click_models",
+        label="Yandex, 60 queries",
+        title="Click models fitted to Yandex sessions, 60 queries of 10 documents (BatchRank's collection)",
+        source="fitted to the Yandex Relevance Prediction Challenge log (Zoghi et al., 2017)",
+        n_queries=60,
+        how_to_get="Published with the code of the BatchRank experiments (PyClickLambdas): 60Q.json.",
+        folders=("Yandex_60Q_click_models",),
+        files=("60Q.json",),
+        **_YANDEX,
+    ),
+    Entry(
+        name="Yandex_WSCD_sample",
+        label="Yandex sessions, 40 queries",
+        title="Raw search sessions of Yandex, 40 queries",
+        source="sample of the Yandex Relevance Prediction Challenge log, distributed with PyClick",
+        n_queries=40,
+        how_to_get="Published as example data of the PyClick library: trainSample, testSample (.xz).",
+        folders=("Yandex_WSCD_sample",),
+        files=("trainSample.xz", "testSample.xz"),
+        **_YANDEX,
+    ),
+    Entry(
+        name="Yandex_RelPred",
+        label="Yandex Relevance Prediction",
+        title="Yandex Relevance Prediction Challenge 2011: the click log BubbleRank's paper fits its models to",
+        source="Yandex, https://academy.yandex.ru/events/data_analysis/relpred2011",
+        n_queries=None,
+        how_to_get="Yandex's page no longer offers it to everyone; whoever has it puts the log into Yandex_RelPred.",
+        folders=("Yandex_RelPred",),
+        files=("Clicklog.txt",),
+        **_YANDEX,
+    ),
+    *(_synthetic(name, shape) for name, shape in synthetic.SHAPES.items()),
+]
+
+CATALOGUE: dict[str, Entry] = {it.name: it for it in _ENTRIES}

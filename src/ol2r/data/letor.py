@@ -1,0 +1,351 @@
+"""LETOR / SVMlight text, `grade qid:id 1:value 2:value … # comment`, to arrays, at the speed of the disk.
+
+Parsing is compiled and runs over chunks of lines side by side. This module knows lines and files; it must not know
+data sets, folds or normalisation.
+"""
+
+import gzip
+import lzma
+import re
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, prange
+
+from ol2r.data.dataset import DataError
+
+MAX_FEATURES = 100_000
+_CHUNK_BYTES = 1 << 20
+_TAB, _NEWLINE, _RETURN, _SPACE, _HASH, _COLON = 9, 10, 13, 32, 35, 58
+_POWERS_OF_TEN = 10.0 ** np.arange(23)  # every one exact in float64, so a product or quotient is rounded once
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
+
+_GRADE, _UNKNOWN_GRADE, _QID, _EMPTY_QID, _FEATURE, _ORDER, _RANGE, _NUMBER, _NOT_FINITE = range(1, 10)
+_EXPECTED = {
+    _GRADE: "an integer grade at the start of the line",
+    _UNKNOWN_GRADE: "a grade from 0 to {last_grade}",
+    _QID: "'qid:' and the query's id after the grade",
+    _EMPTY_QID: "the query's id after 'qid:'",
+    _FEATURE: "index:value with a positive integer index",
+    _ORDER: "feature indices in increasing order",
+    _RANGE: "a feature index from 1 to {n_features}",
+    _NUMBER: "a decimal number after the colon",
+    _NOT_FINITE: "a finite number after the colon",
+}
+
+
+class LetorText(NamedTuple):
+    """The documents of one text, in its order; query q owns documents offsets[q] … offsets[q + 1] − 1."""
+
+    features: np.ndarray  # float32[documents, features]
+    relevance: np.ndarray  # int8[documents]
+    offsets: np.ndarray  # int64[queries + 1]
+    query_ids: tuple[str, ...]
+    document_ids: tuple[str, ...] | None
+    spans: np.ndarray  # int64[queries, 2], bytes of the text that hold each query
+
+
+def read_bytes(path: Path) -> np.ndarray:
+    """The decompressed content of a .gz, .xz or plain file: uint8[bytes].
+
+    Raises:
+        DataError: the compressed stream is truncated or damaged.
+    """
+    try:
+        if path.suffix == ".xz":
+            return np.frombuffer(lzma.decompress(path.read_bytes()), dtype=np.uint8)
+        if path.suffix == ".gz":
+            return np.frombuffer(gzip.decompress(path.read_bytes()), dtype=np.uint8)
+    except (lzma.LZMAError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: expected a whole {path.suffix} file, found a truncated or damaged one") from error
+    return np.fromfile(path, dtype=np.uint8)
+
+
+def read_letor(path: Path, n_grades: int, n_features: int | None = None) -> LetorText:
+    """Read one LETOR file (.txt, .gz, .xz); see `parse_letor`."""
+    return parse_letor(read_bytes(path), str(path), n_grades, n_features)
+
+
+def parse_letor(text: np.ndarray, source: str, n_grades: int, n_features: int | None = None) -> LetorText:
+    """Parse LETOR text.
+
+    Missing features are 0, blank lines and lines that are only a comment are passed over, and a finite value beyond
+    float32 (Istella writes 1.8e308 for "unknown") becomes float32's largest.
+
+    Args:
+        text: uint8[bytes].
+        source: name of the file, for errors.
+        n_grades: grades are 0 … n_grades − 1.
+        n_features: the width of the result; None takes the largest index of the text.
+
+    Raises:
+        DataError: with file, line and what was expected there.
+    """
+    chunks = _chunk_starts(text, _CHUNK_BYTES)
+    first_lines = np.concatenate([[0], np.cumsum(_count_lines(text, chunks))])
+    n_lines = int(first_lines[-1])
+    if n_features is None:
+        n_features = max(int(_largest_index(text, chunks).max(initial=0)), 1)
+    features = np.zeros((n_lines, n_features), dtype=np.float32)
+    relevance = np.full(n_lines, -1, dtype=np.int8)
+    marks = np.zeros((n_lines, 6), dtype=np.int64)
+    errors = np.zeros((len(chunks) - 1, 3), dtype=np.int64)
+    _parse(text, chunks, first_lines, n_grades, features, relevance, marks, errors)
+    if errors[:, 0].any():
+        code, line, position = (int(x) for x in errors[errors[:, 0] > 0][0])
+        expected = _EXPECTED[code].format(last_grade=n_grades - 1, n_features=n_features)
+        found = re.split(rb"\s", text[position : position + 60].tobytes(), maxsplit=1)[0].decode(errors="replace")
+        raise DataError(f"{source}:{line + 1}: expected {expected}, found {found or 'the end of the line'!r}")
+
+    is_document = relevance >= 0
+    if not is_document.all():
+        line_numbers = np.flatnonzero(is_document)
+        features, relevance, marks = features[is_document], relevance[is_document], marks[is_document]
+    else:
+        line_numbers = np.arange(n_lines)
+    if not len(relevance):
+        raise DataError(f"{source}: expected at least one document, found an empty file")
+
+    starts = np.flatnonzero(_starts_query(text, marks))
+    offsets = np.append(starts, len(relevance))
+    query_ids = _strings(text, marks[starts, 2:4])
+    seen = set()
+    for start, query_id in zip(starts, query_ids, strict=True):
+        if query_id in seen:
+            where = f"{source}:{line_numbers[start] + 1}"
+            raise DataError(f"{where}: expected the documents of query {query_id} side by side, found them again")
+        seen.add(query_id)
+    has_comment = (marks[:, 5] > marks[:, 4]).any()
+    document_ids = _strings(text, marks[:, 4:6]) if has_comment else None
+    spans = np.stack([marks[starts, 0], marks[offsets[1:] - 1, 1]], axis=1)
+    return LetorText(features, relevance, offsets, query_ids, document_ids, spans)
+
+
+def _strings(text: np.ndarray, bounds: np.ndarray) -> tuple[str, ...]:
+    view = memoryview(text)
+    return tuple(str(view[a:b], "utf-8", "replace") for a, b in bounds.tolist())
+
+
+def _chunk_starts(text: np.ndarray, chunk_bytes: int) -> np.ndarray:
+    """Byte offsets that cut the text at line ends into chunks of about `chunk_bytes`: int64[chunks + 1]."""
+    starts = [0]
+    view = memoryview(text)
+    while starts[-1] < len(text):
+        cut = starts[-1] + chunk_bytes
+        while cut < len(text) and view[cut - 1] != _NEWLINE:
+            cut += 1
+        starts.append(min(cut, len(text)))
+    return np.array(starts, dtype=np.int64)
+
+
+@njit(parallel=True, cache=True)
+def _count_lines(text, chunks):
+    counts = np.zeros(chunks.shape[0] - 1, dtype=np.int64)
+    for c in prange(counts.shape[0]):
+        n = 0
+        for i in range(chunks[c], chunks[c + 1]):
+            n += text[i] == _NEWLINE
+        if text[chunks[c + 1] - 1] != _NEWLINE:
+            n += 1
+        counts[c] = n
+    return counts
+
+
+@njit(parallel=True, cache=True)
+def _largest_index(text, chunks):
+    largest = np.zeros(chunks.shape[0] - 1, dtype=np.int64)
+    for c in prange(largest.shape[0]):
+        in_comment = False
+        for i in range(chunks[c], chunks[c + 1]):
+            if text[i] == _NEWLINE:
+                in_comment = False
+            elif text[i] == _HASH:
+                in_comment = True
+            elif text[i] == _COLON and not in_comment:
+                index, unit, j = 0, 1, i - 1
+                while j >= chunks[c] and _is_digit(text[j]) and unit <= MAX_FEATURES:
+                    index += unit * (text[j] - 48)
+                    unit *= 10
+                    j -= 1
+                if largest[c] < index <= MAX_FEATURES:
+                    largest[c] = index
+    return largest
+
+
+@njit(inline="always")
+def _is_digit(byte):
+    return 48 <= byte <= 57
+
+
+@njit(inline="always")
+def _is_blank(byte):
+    return byte == _SPACE or byte == _TAB or byte == _RETURN
+
+
+@njit(inline="always")
+def _skip_blanks(text, i, end):
+    while i < end and _is_blank(text[i]):
+        i += 1
+    return i
+
+
+@njit(inline="always")
+def _ends_token(text, i, end):
+    return i >= end or _is_blank(text[i]) or text[i] == _HASH
+
+
+@njit
+def _integer(text, i, end):
+    """The non-negative integer at i and the position after it; the position stays at i when there is none."""
+    value = 0
+    while i < end and _is_digit(text[i]) and value < 10**15:
+        value = 10 * value + (text[i] - 48)
+        i += 1
+    return value, i
+
+
+@njit
+def _number(text, i, end):
+    """The decimal number at i, the position after it and an error code."""
+    negative = i < end and text[i] == 45
+    if i < end and (text[i] == 45 or text[i] == 43):
+        i += 1
+    if i < end and text[i] | 32 in (105, 110):  # i(nf), n(an)
+        return 0.0, i, _NOT_FINITE
+    mantissa, digits, power = np.uint64(0), 0, 0
+    while i < end and _is_digit(text[i]):
+        if digits < 19:
+            mantissa = mantissa * np.uint64(10) + np.uint64(text[i] - 48)
+        else:
+            power += 1
+        digits += mantissa > 0
+        i += 1
+    any_digit = _is_digit(text[i - 1])
+    if i < end and text[i] == 46:
+        i += 1
+        while i < end and _is_digit(text[i]):
+            if digits < 19:
+                mantissa = mantissa * np.uint64(10) + np.uint64(text[i] - 48)
+                power -= 1
+            digits += mantissa > 0
+            any_digit = True
+            i += 1
+    if not any_digit:
+        return 0.0, i, _NUMBER
+    if i < end and text[i] | 32 == 101:  # e
+        i += 1
+        negative_exponent = i < end and text[i] == 45
+        if i < end and (text[i] == 45 or text[i] == 43):
+            i += 1
+        exponent, after = _integer(text, i, end)
+        if after == i:
+            return 0.0, i, _NUMBER
+        i = after
+        power += -exponent if negative_exponent else exponent
+    if not _ends_token(text, i, end):
+        return 0.0, i, _NUMBER
+    value = np.float64(mantissa)
+    if -22 <= power <= 22:
+        value = value * _POWERS_OF_TEN[power] if power >= 0 else value / _POWERS_OF_TEN[-power]
+    elif value > 0:
+        value *= 10.0**power
+    if not np.isfinite(value):
+        return 0.0, i, _NOT_FINITE
+    value = min(value, _FLOAT32_MAX)
+    return -value if negative else value, i, 0
+
+
+@njit
+def _document_id(text, i, end):
+    """Bounds of the id in a comment: LETOR's `docid = X …` gives X, any other comment itself, without blanks around."""
+    i = _skip_blanks(text, i, end)
+    while end > i and _is_blank(text[end - 1]):
+        end -= 1
+    is_docid = end - i > 5 and text[i] == 100 and text[i + 1] == 111 and text[i + 2] == 99
+    if is_docid and text[i + 3] == 105 and text[i + 4] == 100:
+        j = _skip_blanks(text, i + 5, end)
+        if j < end and text[j] == 61:
+            i = _skip_blanks(text, j + 1, end)
+            end = i
+            while end < text.shape[0] and text[end] != _NEWLINE and not _is_blank(text[end]):
+                end += 1
+    return i, end
+
+
+@njit
+def _parse_line(text, i, end, n_grades, features, marks):
+    """One line into its row; returns (grade or −1 for no document, error code, where)."""
+    i = _skip_blanks(text, i, end)
+    if i >= end or text[i] == _HASH:
+        return -1, 0, i
+    grade, after = _integer(text, i, end)
+    if after == i or not _ends_token(text, after, end):
+        return -1, _UNKNOWN_GRADE if text[i] == 45 else _GRADE, i
+    if grade >= n_grades:
+        return -1, _UNKNOWN_GRADE, i
+    i = _skip_blanks(text, after, end)
+    if end - i < 4 or text[i] != 113 or text[i + 1] != 105 or text[i + 2] != 100 or text[i + 3] != _COLON:
+        return -1, _QID, i
+    marks[2] = i + 4
+    i += 4
+    while not _ends_token(text, i, end):
+        i += 1
+    marks[3] = i
+    if marks[2] == marks[3]:
+        return -1, _EMPTY_QID, i
+    previous = 0
+    while True:
+        i = _skip_blanks(text, i, end)
+        if i >= end:
+            break
+        if text[i] == _HASH:
+            marks[4], marks[5] = _document_id(text, i + 1, end)
+            break
+        index, after = _integer(text, i, end)
+        if after == i or after >= end or text[after] != _COLON:
+            return -1, _FEATURE, i
+        if index < 1 or index > features.shape[0]:
+            return -1, _RANGE, i
+        if index <= previous:
+            return -1, _ORDER, i
+        previous = index
+        value, after, error = _number(text, after + 1, end)
+        if error:
+            return -1, error, i
+        features[index - 1] = value
+        i = after
+    return grade, 0, i
+
+
+@njit(parallel=True, cache=True)
+def _parse(text, chunks, first_lines, n_grades, features, relevance, marks, errors):
+    for c in prange(chunks.shape[0] - 1):
+        start, line = chunks[c], first_lines[c]
+        while start < chunks[c + 1]:
+            end = start
+            while end < chunks[c + 1] and text[end] != _NEWLINE:
+                end += 1
+            marks[line, 0], marks[line, 1] = start, end
+            grade, error, where = _parse_line(text, start, end, n_grades, features[line], marks[line])
+            if error:
+                errors[c, 0], errors[c, 1], errors[c, 2] = error, line, where
+                break
+            relevance[line] = grade
+            start = end + 1
+            line += 1
+
+
+@njit(cache=True)
+def _starts_query(text, marks):
+    starts = np.ones(marks.shape[0], dtype=np.bool_)
+    for i in range(1, marks.shape[0]):
+        a, b = marks[i - 1, 2], marks[i, 2]
+        n = marks[i, 3] - b
+        if marks[i - 1, 3] - a == n:
+            same = True
+            for j in range(n):
+                same = same and text[a + j] == text[b + j]
+            starts[i] = not same
+    return starts
