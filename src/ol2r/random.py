@@ -145,6 +145,12 @@ def _gaussians(keys, stream, round_, out):
         fill_gaussian(keys[r], stream, round_, 0, out[r])
 
 
+@njit(cache=True)
+def _integers(keys, stream, round_, bounds, out):
+    for r in range(out.shape[0]):
+        out[r] = integer_below(keys[r], stream, round_, 0, bounds[r])
+
+
 def _philox_torch(counter: list[torch.Tensor], key: list[torch.Tensor]) -> list[torch.Tensor]:
     # int64 products wrap modulo 2⁶⁴, so masking after the shift gives the exact high and low words
     c0, c1, c2, c3 = counter
@@ -202,5 +208,8 @@ class Streams:
 
     def integers_below(self, stream: Stream, round_: int, bounds: torch.Tensor) -> torch.Tensor:
         """Int64[R]: word 0 of the stream in this round scaled to [0, bounds[r])."""
-        words = words_torch(self.keys_torch, stream, round_, 1)[:, 0]
-        return words * bounds.to(self.device) >> 32
+        if self.device.type == "cpu":
+            out = np.empty(len(self), dtype=np.int64)
+            _integers(self.keys, int(stream), round_, bounds.numpy(), out)
+            return torch.from_numpy(out)
+        return words_torch(self.keys_torch, stream, round_, 1)[:, 0] * bounds >> 32

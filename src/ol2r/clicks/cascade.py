@@ -7,9 +7,11 @@ The model is the dependent click model of Guo et al. (2009) in the instantiation
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numba import njit
 
-from ol2r.random import Stream, Streams
+from ol2r.random import Stream, Streams, uniform
 
 STOP_RULES = ("after_click", "every_document")
 
@@ -84,6 +86,20 @@ def users(kind: str, n_grades: int, *, stop_rule: str = "after_click", binary: s
     return GradedCascade(kind, click, stop, stop_rule)
 
 
+@njit(cache=True)
+def _click(grades, shown, click_probability, stop_probability, stops_unclicked, keys, round_, out):
+    for r in range(grades.shape[0]):
+        examining = True
+        for i in range(grades.shape[1]):
+            out[r, i] = False
+            if not (examining and shown[r, i]):
+                continue
+            grade = grades[r, i]
+            out[r, i] = uniform(keys[r], Stream.CLICK, round_, i) < click_probability[r, grade]
+            if out[r, i] or stops_unclicked:
+                examining = uniform(keys[r], Stream.STOP, round_, i) >= stop_probability[r, grade]
+
+
 class UserBatch:
     """The users of a batch of replicas, one each; all of one stop rule and one number of grades."""
 
@@ -108,6 +124,14 @@ class UserBatch:
         Returns:
             Bool[R, k].
         """
+        if grades.device.type == "cpu":
+            out = np.empty(grades.shape, dtype=np.bool_)
+            probabilities = self.click_probability.numpy(), self.stop_probability.numpy()
+            _click(grades.numpy(), shown.numpy(), *probabilities, self.stops_unclicked, self.streams.keys, round_, out)
+            return torch.from_numpy(out)
+        return self._click_batched(grades, shown, round_)
+
+    def _click_batched(self, grades: torch.Tensor, shown: torch.Tensor, round_: int) -> torch.Tensor:
         k = grades.shape[1]
         attracted = self.streams.uniforms(Stream.CLICK, round_, k) < self.click_probability.gather(1, grades)
         stopping = self.streams.uniforms(Stream.STOP, round_, k) < self.stop_probability.gather(1, grades)

@@ -75,12 +75,8 @@ class DuelingBandit(Learner):
 
     def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
         shares = self._shares(candidates, ranking, clicks)
-        step = (shares[..., None] * self.directions).sum(dim=1)
-        moved = self.state["weights"] + self.state["alpha"][:, None] * step
-        self.alive &= moved.isfinite().all(dim=1)
-        self.state["weights"] = torch.where(self.alive[:, None], moved, self.state["weights"])
-        won = shares.sum(dim=1) > 0
-        self.state["alpha"] = torch.where(won, self.state["alpha"] * self.number["decay"], self.state["alpha"])
+        self.ops.follow(self.state["weights"], self.directions, shares, self.state["alpha"], self.alive)
+        self.state["alpha"] *= torch.where(shares.any(dim=1), self.number["decay"], 1.0)
         self.round += 1
 
     def evaluated(self) -> LinearRanker:

@@ -208,3 +208,12 @@ def clicks_ndcg(
         valid = (queries[:, h] >= 0) & (count > 0)
         out += torch.where(valid[:, None], gain.sum(dim=2) / ideal.clamp_min(1e-12)[:, None], 0.0)
     return torch.where(tied & (tied.sum(dim=1) > 1)[:, None], out, 0.0)
+
+
+def follow(
+    weights: torch.Tensor, directions: torch.Tensor, shares: torch.Tensor, alpha: torch.Tensor, alive: torch.Tensor
+) -> None:
+    """See `compiled.follow`."""
+    moved = weights + ((alpha[:, None] * shares)[..., None] * directions).sum(dim=1)
+    alive &= moved.isfinite().all(dim=1)
+    weights.copy_(torch.where(alive[:, None], moved, weights))

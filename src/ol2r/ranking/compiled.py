@@ -474,3 +474,30 @@ def clicks_ndcg(
         out,
     )
     return torch.from_numpy(out)
+
+
+@njit(cache=True)
+def _follow(weights, directions, shares, alpha, alive):
+    for r in range(weights.shape[0]):
+        if not alive[r]:
+            continue
+        moved = weights[r].copy()
+        for i in range(shares.shape[1]):
+            if shares[r, i] != 0.0:
+                moved += (alpha[r] * shares[r, i]) * directions[r, i]
+        for j in range(moved.shape[0]):
+            alive[r] &= np.isfinite(moved[j])
+        if alive[r]:
+            weights[r] = moved
+
+
+def follow(
+    weights: torch.Tensor, directions: torch.Tensor, shares: torch.Tensor, alpha: torch.Tensor, alive: torch.Tensor
+) -> None:
+    """w ← w + α Σ_i share_i g^i in place; a replica whose weights would leave the finite numbers dies and stays.
+
+    Args:
+        weights: Float32[R, features], changed; alive: Bool[R], changed.
+        directions: Float32[R, m, features]; shares: Float32[R, m]; alpha: Float32[R].
+    """
+    _follow(weights.numpy(), directions.numpy(), shares.numpy(), alpha.numpy(), alive.numpy())

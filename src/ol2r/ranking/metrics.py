@@ -45,6 +45,24 @@ def shown_ndcg(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor) -
     Returns:
         Float64[R]; 0 for a query without relevant documents.
     """
+    if grades.device.type == "cpu":
+        out = np.empty(len(grades))
+        _shown_ndcg(grades.numpy(), shown.numpy(), ideal.numpy(), discounts(grades.shape[1]), out)
+        return torch.from_numpy(out)
+    return _shown_ndcg_batched(grades, shown, ideal)
+
+
+@njit(cache=True)
+def _shown_ndcg(grades, shown, ideal, discount, out):
+    for r in range(grades.shape[0]):
+        dcg = 0.0
+        for i in range(grades.shape[1]):
+            if shown[r, i]:
+                dcg += float((1 << grades[r, i]) - 1) * discount[i]
+        out[r] = dcg / ideal[r] if ideal[r] > 0.0 else 0.0
+
+
+def _shown_ndcg_batched(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor) -> torch.Tensor:
     discount = torch.from_numpy(discounts(grades.shape[1])).to(grades.device)
     dcg = (gains(grades) * shown).to(torch.float64).mul(discount).sum(dim=1)
     return torch.where(ideal > 0, dcg / ideal.clamp_min(1e-12), 0.0)
