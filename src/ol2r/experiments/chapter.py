@@ -4,29 +4,19 @@ A chapter's first cell calls `ol2r.chapter(name, globals())`, because papermill 
 silence. This module must not know what a chapter shows.
 """
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from joblib import cpu_count
 
 from ol2r.experiments import papers
-from ol2r.experiments.cells import TIERS, Cell, ExperimentError, Job
-from ol2r.experiments.runner import (
-    Failure,
-    ShardsFailed,
-    check_device,
-    compute,
-    lacking,
-    read_inputs,
-    resolve_engine,
-    run,
-)
+from ol2r.experiments.cells import TIERS, Cell, ExperimentError, Job, MissingRows, one_of
+from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run
 from ol2r.experiments.store import Store
 
 LIVE_SECONDS = 30.0
@@ -39,7 +29,7 @@ class Parameter(NamedTuple):
     type: type
     default: object
     expected: str
-    check: Callable[[object], bool] = lambda value: True
+    check: Callable[[Any], bool] = lambda value: True
 
 
 PARAMETERS: dict[str, Parameter] = {
@@ -54,7 +44,7 @@ PARAMETERS: dict[str, Parameter] = {
 """What every chapter understands; a paper's module adds its own in a PARAMETERS of the same form."""
 
 
-def check_parameters(given: Mapping[str, object], known: Mapping[str, Parameter]) -> dict[str, object]:
+def check_parameters(given: Mapping[str, object], known: Mapping[str, Parameter]) -> dict[str, Any]:
     """All known parameters with their values, given or default.
 
     Args:
@@ -69,11 +59,7 @@ def check_parameters(given: Mapping[str, object], known: Mapping[str, Parameter]
         plain = value is None or isinstance(value, bool | int | float | str | list | tuple | dict)
         if name.startswith("_") or name in ("In", "Out") or not plain:
             continue
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            advice = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
-            raise ExperimentError(f"unknown parameter {name!r}: {advice}")
-        values[name] = _checked(name, value, known[name])
+        values[name] = _checked(name, value, known[one_of(name, known, "parameter")])
     return values
 
 
@@ -110,17 +96,17 @@ class Results:
     @property
     def rounds(self) -> int | None:
         """The last round of any row, or None when the results have no rounds."""
-        return int(self.frame["round"].max()) if "round" in self.frame and len(self.frame) else None
+        return int(self.frame["round"].to_numpy().max()) if "round" in self.frame and len(self.frame) else None
 
     @property
     def seeds(self) -> int:
         """Number of distinct seeds."""
-        return self.frame["seed"].nunique() if len(self.frame) else 0
+        return len(np.unique(self.frame["seed"].to_numpy()))
 
     @property
     def folds(self) -> int:
         """Largest number of folds any cell has."""
-        return int(self.frame.groupby("cell")["fold"].nunique().max()) if len(self.frame) else 0
+        return max((len(set(rows["fold"])) for _, rows in self.frame.groupby("cell")), default=0)
 
 
 def labelled(cell: Cell, frame: pd.DataFrame) -> pd.DataFrame:
@@ -133,19 +119,50 @@ def labelled(cell: Cell, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([described, frame], axis=1)
 
 
+def stored_results(name: str, tier: str | None = None) -> dict[str, Results]:
+    """The results of a paper as far as they are stored, by item; nothing is computed.
+
+    Args:
+        name: the paper.
+        tier: the tier to read (None: for each item the largest one that is stored whole and not empty).
+    """
+    module = papers()[name]
+    defaults = {parameter: known.default for parameter, known in PARAMETERS.items()}
+    found = {}
+    for each in [tier] if tier else TIERS:  # a larger tier replaces what a smaller one gave
+        reader = Chapter(name, defaults | {"tier": each}, module, Store.open(), never=True)
+        for item in module.ITEMS:
+            try:
+                results = reader.results(item)
+            except MissingRows:
+                continue
+            if len(results.frame):
+                found[item] = results
+    return found
+
+
 def command(paper: str, item: str | None, tier: str) -> str:
     """The shell command that computes an item into results/."""
     return f"ol2r run {paper} --tier {tier}{f' --item {item}' if item else ''} --commit"
 
 
 class Chapter:
-    """One chapter with its checked parameters; `results` is what its figures and tables are drawn from."""
+    """One chapter with its checked parameters; `results` is what its figures and tables are drawn from.
 
-    def __init__(self, name: str, parameters: Mapping[str, object], module: ModuleType, store: Store):
+    Args:
+        name: the paper.
+        parameters: by name, checked; each is an attribute as well.
+        module: the paper's experiments.
+        store: where results are looked up and kept.
+        never: whether results that are not stored are an error.
+    """
+
+    def __init__(self, name: str, parameters: Mapping[str, Any], module: ModuleType, store: Store, never: bool = False):
         self.name = name
         self.parameters = dict(parameters)
         self.module = module
         self.store = store
+        self.never = never
         self._results: dict[str, Results] = {}
 
     def __getattr__(self, name: str):
@@ -161,11 +178,11 @@ class Chapter:
             item: identifier of a figure or table, a key of the paper's ITEMS.
 
         Raises:
-            ExperimentError: no such item; rows are missing and OL2R_COMPUTE is "never", or computing them would take
-                longer than `max_minutes`, or some but not all rows of a cell are there and its data is not.
+            MissingRows: rows are missing and OL2R_COMPUTE is "never", or computing them would take longer than
+                `max_minutes`, or some but not all rows of a cell are there and its data is not.
+            ExperimentError: no such item.
         """
-        if item not in self.module.ITEMS:
-            raise ExperimentError(f"{self.name} has no item {item!r}: it has {', '.join(self.module.ITEMS)}")
+        one_of(item, self.module.ITEMS, f"item of {self.name}")
         if item not in self._results:
             self._results[item] = self._fetch(item)
         return self._results[item]
@@ -176,9 +193,6 @@ class Chapter:
         absent = tuple(job for job in jobs if self._absent(job))
         jobs = [job for job in jobs if job not in absent]
         frames, records = self._fresh(item, jobs) if self.fresh else self._stored(item, jobs)
-        difference = {}
-        if self.fresh:
-            difference = self._difference(jobs, frames)
         return Results(
             paper=self.name,
             item=item,
@@ -188,7 +202,7 @@ class Chapter:
             cells=tuple(job.cell for job in jobs),
             provenance=tuple(records),
             not_at_hand=tuple(dict.fromkeys(str(job.cell.not_at_hand()) for job in absent)),
-            difference=difference,
+            difference=self._difference(jobs, frames) if self.fresh else {},
         )
 
     def _absent(self, job: Job) -> bool:
@@ -200,7 +214,7 @@ class Chapter:
         if self.fresh or len(missing) == len(job.rows):
             return True
         if missing:
-            raise ExperimentError(
+            raise MissingRows(
                 f"{len(missing)} of {len(job.rows)} rows of {job.cell.describe()} are not stored, "
                 f"and {data} is not at hand"
             )
@@ -219,22 +233,22 @@ class Chapter:
         needs = lacking((need for job in jobs for need in job.cell.needs(job.rows)), self.store)
         self._allow(item, [*needs, *jobs])
         run(needs, self.store, device=self.device, engine=self.engine)
-        return _in_memory(jobs, self.store, self.device, self.engine)
+        return in_memory(jobs, read_inputs(jobs, self.store), device=self.device, engine=self.engine)
 
     def _allow(self, item: str, todo: Sequence[Job]) -> None:
         """Say what is about to be computed and how long it takes; stop where that is not wanted."""
         n_rows = sum(len(job.rows) for job in todo)
         minutes = sum(job.seconds for job in todo) / 60 / (1 if self.device == "cuda" else cpu_count())
         what = f"{self.name} {item} ({self.tier}): {n_rows} rows of {len(todo)} cells, about {minutes:.1f} minutes"
-        if os.environ.get("OL2R_COMPUTE") == "never":
-            listed = _first([job.cell.describe() for job in todo])
-            raise ExperimentError(
+        listed = _first([job.cell.describe() for job in todo])
+        if self.never:
+            raise MissingRows(
                 f"{what}, are not stored and OL2R_COMPUTE=never forbids computing them: {listed}. "
                 f"Compute them with: {command(self.name, item, self.tier)}"
             )
-        print(f"{what} to compute: {_first([job.cell.describe() for job in todo])}")
+        print(f"{what} to compute: {listed}")
         if minutes > self.max_minutes:
-            raise ExperimentError(
+            raise MissingRows(
                 f"{what}, is more than max_minutes = {self.max_minutes:g}: raise it, ask for fewer seeds, or run "
                 f"{command(self.name, item, self.tier)}"
             )
@@ -263,7 +277,7 @@ class Chapter:
         seconds = sum(job.seconds for job in jobs)
         if seconds > LIVE_SECONDS:
             raise ExperimentError(f"live cells may take {LIVE_SECONDS:g} s, these take {seconds:.0f}")
-        frames, _ = _in_memory(jobs, self.store, self.device, self.engine)
+        frames, _ = in_memory(jobs, read_inputs(jobs, self.store), device=self.device, engine=self.engine)
         return _stacked(jobs, frames)
 
 
@@ -275,24 +289,6 @@ def _stacked(jobs: Sequence[Job], frames: Sequence[pd.DataFrame]) -> pd.DataFram
     if not jobs:
         return pd.DataFrame({"cell": pd.Series(dtype=str), "fold": pd.Series(dtype=int), "seed": pd.Series(dtype=int)})
     return pd.concat([labelled(job.cell, frame) for job, frame in zip(jobs, frames, strict=True)], ignore_index=True)
-
-
-def _in_memory(
-    jobs: Sequence[Job], store: Store, device: str, engine: str | None
-) -> tuple[list[pd.DataFrame], list[dict]]:
-    parts: dict[Cell, list[pd.DataFrame]] = {job.cell: [] for job in jobs}
-    records, failures = [], []
-    for outcome in compute(jobs, read_inputs(jobs, store), device=device, engine=engine):
-        if isinstance(outcome, Failure):
-            failures.append(outcome)
-            continue
-        for job, frame, record in outcome:
-            parts[job.cell].append(frame)
-            records.append(record)
-    if failures:
-        raise ShardsFailed(failures, 0, 0)
-    frames = [pd.concat(parts[job.cell], ignore_index=True) for job in jobs]
-    return [frame.sort_values(["fold", "seed"], kind="stable", ignore_index=True) for frame in frames], records
 
 
 def largest_differences(stored: pd.DataFrame, fresh: pd.DataFrame) -> dict[str, float]:
@@ -328,15 +324,13 @@ def chapter(name: str, given: Mapping[str, object]) -> Chapter:
             is not one of the paper's; the device is not there.
     """
     known = papers()
-    if name not in known:
-        raise ExperimentError(f"no chapter {name!r}: there are {', '.join(known)}")
-    module = known[name]
+    module = known[one_of(name, known, "chapter")]
     parameters = check_parameters(given, PARAMETERS | getattr(module, "PARAMETERS", {}))
-    tier, device, engine = (str(parameters["tier"]), str(parameters["device"]), parameters["engine"])
-    resolve_engine(None if engine is None else str(engine), check_device(device))
-    declared = {cell.labels().get("dataset") for item in module.ITEMS.values() for cell in item.cells(tier)}
-    for dataset in parameters["datasets"] or ():  # pyright: ignore[reportGeneralTypeIssues]
-        if dataset not in declared:
-            names = sorted(str(other) for other in declared if other is not None)
-            raise ExperimentError(f"no data set {dataset!r} at tier {tier!r} of {name}: there are {', '.join(names)}")
-    return Chapter(name, parameters, module, Store.open())
+    tier = parameters["tier"]
+    resolve_engine(parameters["engine"], check_device(parameters["device"]))
+    declared = sorted(
+        {str(cell.labels().get("dataset")) for item in module.ITEMS.values() for cell in item.cells(tier)}
+    )
+    for dataset in parameters["datasets"] or ():
+        one_of(dataset, declared, f"data set at tier {tier!r} of {name}")
+    return Chapter(name, parameters, module, Store.open(), never=os.environ.get("OL2R_COMPUTE") == "never")

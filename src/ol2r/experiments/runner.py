@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from joblib import Parallel, cpu_count, delayed, parallel_config
@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from ol2r.experiments.cells import Cell, ExperimentError, Job, merged, with_needs
 from ol2r.experiments.provenance import provenance
-from ol2r.experiments.store import Store, spans
+from ol2r.experiments.store import Store, in_order, spans
 
 LONGEST_SHARD = 600.0
 """Seconds a shard may take, as its cells expect."""
@@ -234,8 +234,9 @@ def _spread(
     with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=max(1, cpu_count() // n_jobs)):
         arguments = [(shard, _inputs_of(shard, inputs), device, engine) for shard in shards]
         tasks = (delayed(_attempt)(i, *each) for i, each in enumerate(arguments))
+        outcomes: Any = Parallel(return_as="generator_unordered")(tasks)
         try:
-            for i, outcome in Parallel(return_as="generator_unordered", batch_size=1)(tasks):
+            for i, outcome in outcomes:
                 yield shards[i], outcome
         except BrokenProcessPool as error:
             raise ExperimentError(
@@ -246,6 +247,33 @@ def _spread(
 
 def _inputs_of(shard: Shard, inputs: Mapping[Cell, pd.DataFrame]) -> dict[Cell, pd.DataFrame]:
     return {need.cell: inputs[need.cell] for job in shard.jobs for need in job.cell.needs(job.rows)}
+
+
+def in_memory(
+    jobs: Sequence[Job],
+    inputs: Mapping[Cell, pd.DataFrame],
+    *,
+    device: str = "cpu",
+    engine: str | None = None,
+    progress: bool = True,
+) -> tuple[list[pd.DataFrame], list[dict]]:
+    """Run jobs of different cells without storing anything: one table for each, and the records of how they were made.
+
+    Raises:
+        ShardsFailed: some shards raised.
+    """
+    parts: dict[Cell, list[pd.DataFrame]] = {job.cell: [] for job in jobs}
+    records, failures = [], []
+    for outcome in compute(jobs, inputs, device=device, engine=engine, progress=progress):
+        if isinstance(outcome, Failure):
+            failures.append(outcome)
+            continue
+        for job, frame, record in outcome:
+            parts[job.cell].append(frame)
+            records.append(record)
+    if failures:
+        raise ShardsFailed(failures, 0, 0)
+    return [in_order(pd.concat(parts[job.cell])) for job in jobs], records
 
 
 def read_inputs(jobs: Iterable[Job], store: Store) -> dict[Cell, pd.DataFrame]:

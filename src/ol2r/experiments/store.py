@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -83,8 +84,19 @@ class Stored:
     missing: tuple[Row, ...]
 
 
-def _rows_in(frame: pd.DataFrame) -> pd.MultiIndex:
-    return pd.MultiIndex.from_frame(frame[["fold", "seed"]])
+def rows_in(frame: pd.DataFrame) -> pd.MultiIndex:
+    """(fold, seed) of every line of a table."""
+    return pd.MultiIndex.from_arrays([frame["fold"], frame["seed"]])
+
+
+def in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table by fold and seed; lines of one row keep their order."""
+    return frame.iloc[np.lexsort((frame["seed"], frame["fold"]))].reset_index(drop=True)
+
+
+def select(frame: pd.DataFrame, rows: Iterable[Row]) -> pd.DataFrame:
+    """The lines of some rows, in order."""
+    return in_order(frame.iloc[np.flatnonzero(rows_in(frame).isin(list(rows)))])
 
 
 def check_table(cell: Cell, rows: Sequence[Row], frame: pd.DataFrame) -> None:
@@ -99,7 +111,7 @@ def check_table(cell: Cell, rows: Sequence[Row], frame: pd.DataFrame) -> None:
 
     if list(frame.columns[:2]) != ["fold", "seed"] or any(dtype.kind != "i" for dtype in list(frame.dtypes)[:2]):
         refuse("its first columns are not the integers fold and seed")
-    found = {Row(int(fold), int(seed)) for fold, seed in _rows_in(frame).unique()}
+    found = {Row(int(fold), int(seed)) for fold, seed in rows_in(frame).unique()}
     if found != set(rows):
         wrong = sorted(found ^ set(rows))[0]
         refuse(f"row {tuple(wrong)} is {'not asked for' if wrong in found else 'not there'}")
@@ -116,10 +128,15 @@ def _encode(frame: pd.DataFrame, provenance: dict) -> bytes:
     return sink.getvalue()
 
 
-def _decode(path: Path) -> tuple[pd.DataFrame, dict]:
-    """Table and provenance of a file; ValueError says how it is damaged."""
+def read_file(path: Path) -> tuple[pd.DataFrame, dict]:
+    """Table and provenance of a stored file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: it is damaged; the message says how.
+    """
     try:
-        table = pq.read_table(path, page_checksum_verification=True, partitioning=None)
+        table = pq.read_table(path, page_checksum_verification=True)
         record = json.loads(table.schema.metadata[b"ol2r"])
         frame = table.replace_schema_metadata().to_pandas()
     except FileNotFoundError:
@@ -129,7 +146,7 @@ def _decode(path: Path) -> tuple[pd.DataFrame, dict]:
     rows = rows_of(path.name)
     if record.get("key") != path.parent.name or [list(row) for row in rows or ()] != sorted(record.get("rows", [])):
         raise ValueError("it holds another cell or other rows than its name says")
-    if set(_rows_in(frame).unique()) != set(rows or ()):
+    if set(rows_in(frame).unique()) != set(rows or ()):
         raise ValueError("its table lacks rows that its name promises")
     return frame, record
 
@@ -189,21 +206,18 @@ class Store:
             if not here:
                 continue
             try:
-                frame, record = _decode(path)
+                frame, record = read_file(path)
             except FileNotFoundError:
                 continue  # another process has set it aside
             except ValueError as damage:
                 self._set_aside(path, damage)
                 continue
-            frames.append(frame if here == set(held) else frame[_rows_in(frame).isin(list(here))])
+            frames.append(select(frame, here))
             records.append(record)
             wanted -= here
         if not frames:
             return Stored(None, [], tuple(sorted(wanted)))
-        frame = pd.concat(frames, ignore_index=True)
-        # stable, so that lines of one row keep their order
-        frame = frame.sort_values(["fold", "seed"], kind="stable", ignore_index=True)
-        return Stored(frame, records, tuple(sorted(wanted)))
+        return Stored(in_order(pd.concat(frames)), records, tuple(sorted(wanted)))
 
     def missing(self, cell: Cell, rows: Sequence[Row]) -> tuple[Row, ...]:
         """Those of the rows that the store does not have in good order."""
@@ -239,7 +253,7 @@ class Store:
         content = _encode(frame, provenance)
         while not _publish(path, content):
             try:
-                first, _ = _decode(path)
+                first, _ = read_file(path)
             except ValueError as damage:
                 self._set_aside(path, damage)
                 continue
@@ -256,7 +270,7 @@ class Store:
             if not set(held) <= set(self.missing(job.cell, job.rows)):
                 continue
             try:
-                frame, record = _decode(path)
+                frame, record = read_file(path)
             except ValueError as damage:
                 source._set_aside(path, damage)
                 continue

@@ -1,0 +1,237 @@
+"""The `ol2r` command: run and look after experiments, judge claims, manage data sets.
+
+It parses, calls and prints; everything it does can be done from Python as well. Rooms are imported by the command that
+needs them, so that `ol2r --help` is instant.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import ol2r
+
+if TYPE_CHECKING:
+    from ol2r.experiments.cells import Job
+
+TIERS = ("smoke", "laptop", "paper")
+
+
+def _papers(name: str | None) -> dict[str, ModuleType]:
+    from ol2r.experiments import papers
+    from ol2r.experiments.cells import one_of
+
+    known = papers()
+    return known if name is None else {one_of(name, known, "paper"): known[name]}
+
+
+def _declared(papers: dict[str, ModuleType]) -> "list[Job]":
+    """Everything the papers declare at any tier, with all it needs."""
+    from ol2r.experiments.cells import with_needs
+
+    items = [item for module in papers.values() for item in module.ITEMS.values()]
+    return with_needs(job for item in items for tier in TIERS for job in item.jobs(tier))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compute what is missing of a paper's items."""
+    from joblib import cpu_count
+
+    from ol2r.experiments.cells import one_of
+    from ol2r.experiments.runner import check_device, lacking, resolve_engine
+    from ol2r.experiments.runner import run as run_jobs
+    from ol2r.experiments.store import Store
+
+    module = _papers(arguments.paper)[arguments.paper]
+    resolve_engine(arguments.engine, check_device(arguments.device))
+    items = [one_of(item, module.ITEMS, f"item of {arguments.paper}") for item in arguments.item or module.ITEMS]
+    jobs = [j for item in items for j in module.ITEMS[item].jobs(arguments.tier, arguments.seeds, arguments.datasets)]
+    absent = sorted({data for job in jobs if (data := job.cell.not_at_hand())})
+    jobs = [job for job in jobs if job.cell.not_at_hand() is None]
+    store = Store.open(commit=arguments.commit)
+    todo = lacking(jobs, store)
+    minutes = sum(job.seconds for job in todo) / 60 / (arguments.jobs or cpu_count())
+    for data in absent:
+        print(f"{data} is not at hand: its cells are left out (`ol2r data info {data}` says where to get it)")
+    print(f"{sum(len(job.rows) for job in todo)} rows of {len(todo)} cells to compute, about {minutes:.1f} minutes")
+    if arguments.dry_run:
+        for job in todo:
+            print(f"  {job.cell.key[:12]} {job.cell.describe()}: {len(job.rows)} rows, {job.seconds:.0f} s")
+        return 0
+    n_rows = run_jobs(jobs, store, device=arguments.device, engine=arguments.engine, n_jobs=arguments.jobs)
+    print(f"{n_rows} rows stored in {store.published if arguments.commit else store.scratch}")
+    return 0
+
+
+def status(arguments: argparse.Namespace) -> int:
+    """Count stored and declared rows of every item at every tier."""
+    from ol2r.experiments.store import Store
+
+    store = Store.open()
+    for name, module in _papers(arguments.paper).items():
+        width = max(map(len, module.ITEMS), default=0)
+        print(f"{name:{width + 2}}" + "".join(f"{tier:>16}" for tier in TIERS) + "   rows stored / declared")
+        for item, declared in module.ITEMS.items():
+            counts, absent = [], set()
+            for tier in TIERS:
+                jobs = declared.jobs(tier)
+                stored = sum(len(store.listed(job.cell) & set(job.rows)) for job in jobs)
+                counts.append(f"{stored}/{sum(len(job.rows) for job in jobs)}")
+                absent |= {data for job in jobs if (data := job.cell.not_at_hand())}
+            note = f"   not at hand: {', '.join(sorted(absent))}" if absent else ""
+            print(f"  {item:{width}}" + "".join(f"{count:>16}" for count in counts) + note)
+    return 0
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    """Recompute stored results drawn at random; 1 when one does not come out again, or none could be compared."""
+    from ol2r.experiments.provenance import commit
+    from ol2r.experiments.store import Store
+    from ol2r.experiments.verify import verify as checks
+
+    seed = arguments.seed or commit() or "0"
+    counts = {True: 0, False: 0, None: 0}
+    for check in checks(_declared(_papers(arguments.paper)), Store.open(), minutes=arguments.minutes, seed=seed):
+        counts[check.passed] += 1
+        print(check, flush=True)
+    print(f"files drawn with seed {seed}: {counts[True]} the same, {counts[False]} different, {counts[None]} skipped")
+    if not counts[True]:
+        print("nothing was verified", file=sys.stderr)
+    return 0 if counts[True] and not counts[False] else 1
+
+
+def prune(arguments: argparse.Namespace) -> int:
+    """Delete results of cells that no paper declares, damaged files and left-overs of killed runs."""
+    from ol2r.experiments.cells import ExperimentError
+    from ol2r.experiments.store import Store
+
+    declared = {job.cell.key for job in _declared(_papers(None))}
+    if not declared:
+        raise ExperimentError("no paper declares anything: nothing is deleted")
+    store = Store.open()
+    files = store.prunable(declared, published=arguments.results)
+    folder = store.published if arguments.results else store.scratch
+    if not files:
+        print(f"nothing to delete in {folder}")
+        return 0
+    for path in files:
+        print(f"  {path.parent.name[:12]}/{path.name}")
+    if not arguments.yes and input(f"delete these {len(files)} files of {folder}? [y/N] ").strip().lower() != "y":
+        return 0
+    for path in files:
+        path.unlink()
+        if not any(path.parent.iterdir()):
+            path.parent.rmdir()
+    print(f"{len(files)} files deleted")
+    return 0
+
+
+def claims(arguments: argparse.Namespace) -> int:
+    """Judge every claim on what is stored."""
+    from ol2r.experiments.chapter import stored_results
+    from ol2r.experiments.published import printed_numbers
+    from ol2r.report.claims import judge
+
+    judgements = []
+    for name, module in _papers(arguments.paper).items():
+        results = stored_results(name, arguments.tier)
+        judgements += [judge(claim, results, printed_numbers(name)) for claim in module.CLAIMS]
+    if arguments.json:
+        print(json.dumps([judgement.to_json() for judgement in judgements], indent=1, ensure_ascii=False))
+        return 0
+    for judgement in judgements:
+        print(f"{judgement.paper} {judgement.id:5} {judgement.verdict:18} {judgement.statement}")
+        print(f"{'':{len(judgement.paper) + 7}}{judgement.reason}")
+    return 0
+
+
+def data(arguments: argparse.Namespace) -> int:
+    """Show or add data sets."""
+    from ol2r.data import commands
+
+    if arguments.action == "list":
+        print(commands.list_datasets())
+    elif arguments.action == "info":
+        print(commands.describe(arguments.name))
+    else:
+        print(commands.add(arguments.path))
+    return 0
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return value
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's grammar."""
+    top = argparse.ArgumentParser(prog="ol2r", description="Five papers on online learning to rank, made to run.")
+    top.add_argument("--version", action="version", version=f"ol2r {ol2r.__version__}")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(function, **options) -> argparse.ArgumentParser:
+        summary = function.__doc__.partition("\n")[0]
+        added = commands.add_parser(function.__name__, help=summary, description=summary, **options)
+        added.set_defaults(function=function)
+        return added
+
+    add = command(run)
+    add.add_argument("paper")
+    add.add_argument("--tier", choices=TIERS, default="laptop")
+    add.add_argument("--item", action="append", help="a figure or table, such as fig-2; may be repeated (all)")
+    add.add_argument("--seeds", type=_positive, help="number of seeds (as declared)")
+    add.add_argument("--datasets", nargs="+", help="data sets (all declared ones)")
+    add.add_argument("--jobs", type=_positive, help="worker processes (one a core)")
+    add.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    add.add_argument("--engine", choices=("numba", "torch"), help="numba on the CPU, torch on a GPU")
+    add.add_argument("--commit", action="store_true", help="write to results/ instead of the scratch store")
+    add.add_argument("--dry-run", action="store_true", help="say what would be computed, and stop")
+
+    add = command(status)
+    add.add_argument("paper", nargs="?")
+
+    add = command(verify)
+    add.add_argument("paper", nargs="?")
+    add.add_argument("--minutes", type=float, default=3.0)
+    add.add_argument("--seed", metavar="COMMIT", help="what the draw depends on (the present commit)")
+
+    add = command(prune)
+    add.add_argument("--results", action="store_true", help="of results/ instead of the scratch store")
+    add.add_argument("--yes", action="store_true", help="do not ask")
+
+    add = command(claims)
+    add.add_argument("paper", nargs="?")
+    add.add_argument("--tier", choices=TIERS, help="(for each item the largest that is stored)")
+    add.add_argument("--json", action="store_true", help="a list with one object for each claim")
+
+    actions = command(data).add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions.add_parser("list", help="all data sets and whether they are at hand")
+    actions.add_parser("info", help="one data set: source, licence, how to get it").add_argument("name")
+    actions.add_parser("add", help="make a downloaded folder known").add_argument("path")
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; 0 done, 1 something failed on the way, 2 the request itself cannot be met."""
+    arguments = parser().parse_args(argv)
+    from ol2r.data.dataset import DataError
+    from ol2r.experiments.cells import ExperimentError
+    from ol2r.experiments.runner import ShardsFailed
+    from ol2r.experiments.store import StoreError
+
+    try:
+        return arguments.function(arguments)
+    except (ShardsFailed, StoreError) as error:
+        trace = "\n".join(getattr(error, "__notes__", ()))
+        print(f"{trace}ol2r: {error}", file=sys.stderr)
+        return 1
+    except (ExperimentError, DataError, OSError) as error:
+        print(f"ol2r: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("ol2r: interrupted; what had ended is stored, run again to go on", file=sys.stderr)
+        return 1

@@ -1,0 +1,190 @@
+"""Recomputes stored results drawn at random and says whether they come out again, and by which standard.
+
+With the same library versions, kind of processor and engine, state-fed columns must be equal bit for bit and the others
+to 1e-5; otherwise trajectories diverge, and means must agree within three combined standard errors. It writes nothing.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from ol2r.experiments.cells import Cell, ExperimentError, Job, Row
+from ol2r.experiments.provenance import cpu, versions
+from ol2r.experiments.runner import check_device, in_memory, read_inputs, resolve_engine
+from ol2r.experiments.store import Store, read_file
+from ol2r.random import generator
+
+ROWS_DRAWN = 5
+"""Rows recomputed of a file where bits are compared: a trajectory does not depend on which others stand beside it."""
+
+TOLERANCE = 1e-5
+"""Difference allowed, relative to the larger of 1 and the stored value, in columns that do not feed back into state."""
+
+Level = Literal["bits", "means"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One stored file recomputed: passed, failed, or (None) not to be compared."""
+
+    path: Path
+    cell: Cell
+    n_rows: int
+    level: Level | None
+    passed: bool | None
+    detail: str
+
+    def __str__(self) -> str:
+        verdict = {True: "same", False: "DIFFERENT", None: "skipped"}[self.passed]
+        standard = {"bits": "bit for bit", "means": "3 standard errors", None: ""}[self.level]
+        compared = f" {self.n_rows} rows, {standard}:" if self.level else ""
+        return f"{verdict:9} {self.path.parent.name[:12]} {self.cell.describe()}:{compared} {self.detail}"
+
+
+def verify(jobs: Iterable[Job], store: Store, *, minutes: float, seed: str, progress: bool = True) -> Iterator[Check]:
+    """Recompute published files in an order drawn from `seed` until the time is up, and compare.
+
+    Args:
+        jobs: everything declared; files of other cells are not looked at.
+        store: its published results are read, nothing is written.
+        minutes: time to spend; at least one row is recomputed however long it takes.
+        seed: any text, such as a commit id.
+        progress: whether to show bars.
+    """
+    if store.published is None:
+        raise ExperimentError("no results/ folder found: run inside the repository or set OL2R_RESULTS")
+    published = Store(store.published, store.published)
+    drawn = [(job.cell, path, rows) for job in jobs for path, rows in published.files(job.cell)]
+    order = generator(f"verify {seed}", 0)
+    deadline = time.monotonic() + 60 * minutes
+    started = False
+    for number in order.permutation(len(drawn)):
+        cell, path, rows = drawn[number]
+        left = deadline - time.monotonic()
+        if started and left <= 0:
+            return
+        rows = [rows[i] for i in order.permutation(len(rows))]
+        check = _check(
+            cell, path, rows, left if started else max(left, cell.expected_seconds(rows[:1])), store, progress
+        )
+        started |= check.level is not None
+        yield check
+
+
+def _check(cell: Cell, path: Path, rows: list[Row], seconds: float, store: Store, progress: bool) -> Check:
+    def outcome(level: Level | None, passed: bool | None, detail: str, n_rows: int = 0) -> Check:
+        return Check(path, cell, n_rows, level, passed, detail)
+
+    if not cell.verifiable:
+        return outcome(None, None, "a timing, which no second run repeats")
+    data = cell.not_at_hand()
+    if data is not None:
+        return outcome(None, None, f"{data} is not at hand")
+    try:
+        stored, record = read_file(path)
+    except ValueError as damage:
+        return outcome(None, False, f"damaged: {damage}")
+    device, engine = _machine(record)
+    level: Level = "bits" if _same_pins(record, device, engine) else "means"
+    if level == "bits":
+        rows = rows[:ROWS_DRAWN]
+        while len(rows) > 1 and cell.expected_seconds(rows) > seconds:
+            rows = rows[:-1]
+    if cell.expected_seconds(rows) > seconds:
+        return outcome(
+            None, None, f"{len(rows)} rows take about {cell.expected_seconds(rows):.0f} s, {seconds:.0f} are left"
+        )
+    job = Job(cell, tuple(sorted(rows)))
+    try:
+        inputs = read_inputs([job], store)
+        frames, _ = in_memory([job], inputs, device=device, engine=engine, progress=progress)
+    except ExperimentError as error:
+        return outcome(level, False, f"cannot be recomputed: {error}", len(rows))
+    stored, fresh = select(stored, rows), frames[0]
+    passed, detail = compare_bits(stored, fresh, cell.exact) if level == "bits" else compare_means(stored, fresh)
+    return outcome(level, passed, detail, len(rows))
+
+
+def _machine(record: dict) -> tuple[str, str]:
+    """Device and engine to recompute with: the recorded ones where this machine has them."""
+    try:
+        device = check_device(record["device"])
+    except ExperimentError:
+        return "cpu", resolve_engine(None, "cpu")
+    return device, record["engine"]
+
+
+def _same_pins(record: dict, device: str, engine: str) -> bool:
+    recorded = (record["versions"], record["cpu"], record["device"], record["engine"])
+    return recorded == (versions(), cpu(), device, engine) and device == "cpu"
+
+
+def compare_bits(stored: pd.DataFrame, fresh: pd.DataFrame, exact: Sequence[str]) -> tuple[bool, str]:
+    """Line by line: columns in `exact`, integers and text equal, other numbers to 1e-5 (NaN equals NaN).
+
+    Returns:
+        Whether all agree, and the column that differs most or the largest difference.
+    """
+    if list(stored.columns) != list(fresh.columns) or len(stored) != len(fresh):
+        return False, "other columns or another number of lines"
+    worst = 0.0
+    for column in stored.columns:
+        a, b = stored[column].to_numpy(), fresh[column].to_numpy()
+        if column in exact or not pd.api.types.is_float_dtype(stored[column]):
+            unequal = int((~((a == b) | (pd.isna(a) & pd.isna(b)))).sum())
+            if unequal:
+                return False, f"{column} differs in {unequal} of {len(a)} lines"
+            continue
+        gap = _gap(a.astype(float), b.astype(float))
+        if gap > TOLERANCE:
+            return False, f"{column} differs by {gap:.3g}"
+        worst = max(worst, gap)
+    return True, f"largest difference {worst:.3g}"
+
+
+def _gap(a: np.ndarray, b: np.ndarray) -> float:
+    """max |a − b| / max(1, |a|); infinite where only one is finite."""
+    both = np.isfinite(a) & np.isfinite(b)
+    if not np.array_equal(a[~both], b[~both], equal_nan=True):
+        return np.inf
+    return float((np.abs(a - b) / np.maximum(1.0, np.abs(a)))[both].max(initial=0.0))
+
+
+def compare_means(stored: pd.DataFrame, fresh: pd.DataFrame) -> tuple[bool | None, str]:
+    """Means of every number over all rows, at the last round where there are rounds, against their standard errors.
+
+    |mean − mean'| <= 3 √(se² + se'²) + 1e-5 max(1, |mean|)
+
+    Returns:
+        Whether all agree (None for a single row, which has no standard error), and the column furthest apart.
+    """
+    if list(stored.columns) != list(fresh.columns):
+        return False, "other columns"
+    found = []
+    a, b = _last(stored), _last(fresh)
+    if len(a) < 2:
+        return None, "one row has no standard error"
+    for column in a.columns:
+        x, y = (values[column].dropna().to_numpy(dtype=float) for values in (a, b))
+        if len(x) < 2 or len(y) < 2:
+            continue
+        allowed = 3 * np.sqrt(x.var(ddof=1) / len(x) + y.var(ddof=1) / len(y)) + TOLERANCE * max(1.0, abs(x.mean()))
+        apart = float(np.nan_to_num(abs(x.mean() - y.mean()) / allowed, nan=np.inf))
+        found.append((apart, f"{column} {x.mean():.6g} stored, {y.mean():.6g} now: {3 * apart:.2f} standard errors"))
+    if not found:
+        return None, "no column with two numbers"
+    apart, detail = max(found)
+    return apart <= 1, detail
+
+
+def _last(frame: pd.DataFrame) -> pd.DataFrame:
+    """One line a row of the cell: numbers at its last round, or their mean over its lines."""
+    if "round" in frame:
+        last = frame.groupby(["fold", "seed"])["round"].transform("max")
+        frame = frame.iloc[np.flatnonzero(frame["round"] == last)].drop(columns="round")
+    return pd.DataFrame(frame.groupby(["fold", "seed"]).mean(numeric_only=True))
