@@ -32,7 +32,7 @@ def test_theory_holds_in_its_own_model_and_a_named_mistake_would_not(cell):
         ("error", "squared_error", lambda energy, d, m, orthogonal: dueling.spread(d, m, orthogonal)),  # no bias
         ("losers", "energy_odds", lambda b, d, k: k * b),  # as if stored directions were orthogonal
         ("losers by a margin", "loser_alignment", lambda d, margin=0.0: 1 / (d - 3)),
-        ("best of", "expected_progress", lambda d, m: m * dueling.win_constant(d)),
+        ("best of", "expected_progress", lambda d, m: (m + 1) * dueling.win_constant(d)),
         ("null space", "smoothing_gap", lambda third, basis, delta: np.zeros(len(third))),
         ("preselection", "preselected_energy", lambda d, n, m: m / n),
         ("smoothing", "one_point_excess", lambda d, value, delta: (d * value / (delta / 2)) ** 2),  # half the radius
@@ -80,3 +80,27 @@ def test_the_smoke_tier_has_the_same_lines():
 def test_the_bar_grows_with_the_number_of_lines():
     one, many = (pd.DataFrame({"z": [3.5] + [0.0] * n}) for n in (0, 99))
     assert not audits.holds(one) and audits.holds(many)
+
+
+def labelled(*cells: Audit) -> pd.DataFrame:
+    return pd.concat([run(cell, 0).assign(**cell.labels()) for cell in cells], ignore_index=True)
+
+
+def test_the_error_figure_crosses_the_whole_space_at_its_threshold():
+    drawn = audits.error_figure(labelled(*(c for c in dueling_audits("smoke") if c.name in ("error", "best of"))))
+    assert len(drawn) == 5 * len(audits.ENERGIES)
+    below = drawn["energy"] < drawn["threshold"]
+    assert ((drawn["expected"] < drawn["whole"]) == below).all() and below.any() and not below.all()
+
+
+def test_the_advance_figure_has_every_size_and_number_of_candidates():
+    drawn = audits.advance_figure(labelled(*(c for c in dueling_audits("smoke") if c.name == "best of")))
+    assert set(zip(drawn["null_dimension"], drawn["candidates"], strict=True)) == {
+        (size, m) for size in (6, 21, 46) for m in audits.CANDIDATES
+    }
+
+
+def test_the_loser_figure_is_above_one_where_losers_are_behind_by_something():
+    drawn = audits.loser_figure(labelled(*(c for c in dueling_audits("smoke") if c.name == "losers by a margin")))
+    assert ((drawn["expected"] > 1) == (drawn["margin"] < 0)).all()
+    assert ((drawn["measured"] > 1) == (drawn["margin"] < 0)).all()

@@ -159,12 +159,15 @@ def margin_losers(
 ) -> Iterator[Finding]:
     """The same when a direction loses unless its cosine with the gradient reaches a margin."""
     gradient = sphere.unit_vectors(rng, dimension)
-    u = sphere.unit_vectors(rng, samples, stored, dimension)
-    while (won := u @ gradient >= margin).any():
-        u[won] = sphere.unit_vectors(rng, int(won.sum()), dimension)
+    u = sphere.unit_vectors(rng, samples * stored, dimension)
+    won = np.flatnonzero(u @ gradient >= margin)
+    while len(won):
+        u[won] = sphere.unit_vectors(rng, len(won), dimension)
+        won = won[u[won] @ gradient >= margin]
     expected = dueling.energy_odds(dueling.loser_alignment(dimension, margin), dimension, stored)
     chance = dueling.energy_odds(dueling.loser_alignment(dimension), dimension, stored)
-    yield Finding("odds, losers by a margin", expected, "no margin", chance, _odds(_span_share(u, gradient)))
+    share = _span_share(u.reshape(samples, stored, dimension), gradient)
+    yield Finding("odds, losers by a margin", expected, "no margin", chance, _odds(share))
 
 
 def duel(
@@ -376,3 +379,54 @@ def dueling_audits(tier: str) -> list[Audit]:
         ),
         _audit("preselection", many // 5, **subspace, proposals=20, kept=4),
     ]
+
+
+def error_figure(frame: pd.DataFrame) -> pd.DataFrame:
+    """Data of the figure "error of the null-space gradient against the energy it cannot see".
+
+    Args:
+        frame: the tables of the "error" audits, each with its cell's labels as columns.
+
+    Returns:
+        One line a setting: `energy`, `directions`, `orthogonal`, `expected`, `measured`, `standard_error` of the best
+        scaled squared error; `whole`, the same in the whole space; `threshold`, the energy where the two are equal.
+    """
+    lines = frame.query("audit == 'error' and quantity == 'squared error, best scaled'").reset_index(drop=True)
+    drawn = lines.filter(["energy", "directions", "orthogonal", "expected", "measured", "standard_error"])
+    settings = list(
+        zip(lines["dimension"], lines["null_dimension"], lines["directions"], lines["orthogonal"], strict=True)
+    )
+    return drawn.assign(
+        whole=[dueling.best_scaled_error(0.0, int(d), int(m), bool(o)) for d, _, m, o in settings],
+        threshold=[dueling.energy_threshold(int(d), int(null), int(m), bool(o)) for d, null, m, o in settings],
+    )
+
+
+def advance_figure(frame: pd.DataFrame) -> pd.DataFrame:
+    """Data of the figure "advance of a round against the number of candidates".
+
+    Args:
+        frame: the tables of the "best of" audits, each with its cell's labels as columns.
+
+    Returns:
+        One line a setting: `null_dimension`, `candidates`, `expected`, `measured`, `standard_error` of the advance
+        along the gradient, in units of the step α.
+    """
+    lines = frame.query("audit == 'best of'").reset_index(drop=True)
+    return lines.filter(["null_dimension", "candidates", "expected", "measured", "standard_error"])
+
+
+def loser_figure(frame: pd.DataFrame) -> pd.DataFrame:
+    """Data of the figure "what losing says about a direction": odds of the gradient's energy, over the odds by chance.
+
+    Args:
+        frame: the tables of the "losers by a margin" audits, each with its cell's labels as columns.
+
+    Returns:
+        One line a margin: `margin`, `expected`, `measured`, `standard_error`, all but the first relative to chance.
+    """
+    lines = frame.query("audit == 'losers by a margin'").reset_index(drop=True)
+    settings = zip(lines["dimension"], lines["stored"], strict=True)
+    chance = [dueling.energy_odds(dueling.loser_alignment(int(d)), int(d), int(k)) for d, k in settings]
+    relative = lines.filter(["expected", "measured", "standard_error"]).div(chance, axis=0)
+    return lines.filter(["margin"]).join(relative)
