@@ -26,39 +26,51 @@ def raw(text: str) -> nodes.raw:
     return nodes.raw("", text, format="html")
 
 
+def read(text: str) -> dict:
+    """The strip a block describes.
+
+    Raises:
+        ValueError: it is not YAML, or lacks one of `KEYS`, or has a key beyond them.
+    """
+    try:
+        strip = yaml.safe_load(text)
+    except yaml.YAMLError as fault:
+        raise ValueError(f"provenance: not YAML: {fault}") from fault
+    given = set(strip) if isinstance(strip, dict) else set()
+    if given != KEYS:
+        raise ValueError(f"provenance: missing {sorted(KEYS - given)}, unknown {sorted(given - KEYS)}")
+    return strip
+
+
 class Provenance(SphinxDirective):
-    """Draw one strip from YAML with exactly the keys of `KEYS`; a missing or unknown key is a build error."""
+    """Draws one strip; a block that `read` refuses is a build error."""
 
     has_content = True
 
     def run(self) -> list[nodes.Node]:
         try:
-            strip = yaml.safe_load("\n".join(self.content))
-        except yaml.YAMLError as fault:
-            raise self.error(f"provenance: not YAML: {fault}") from fault
-        if not isinstance(strip, dict) or set(strip) != KEYS:
-            found = set(strip) if isinstance(strip, dict) else set()
-            raise self.error(f"provenance: missing {sorted(KEYS - found)}, unknown {sorted(found - KEYS)}")
-
+            strip = read("\n".join(self.content))
+        except ValueError as fault:
+            raise self.error(str(fault)) from fault
         facts = nodes.paragraph(classes=["provenance-facts"])
         for name in FACTS:
             value = "none" if strip[name] is None else str(strip[name])
             facts += [nodes.inline("", f"{name} ", classes=["provenance-name"]), nodes.strong("", value)]
             facts += nodes.Text(" · ")
         csv = download_reference("", "", reftarget=strip["csv"], refdoc=self.env.docname, refdomain="")
-        csv += nodes.literal("", f"{Path(strip['csv']).name}", classes=["xref", "download"])
+        csv += nodes.literal("", Path(strip["csv"]).name, classes=["xref", "download"])
         facts += csv
 
         details = nodes.container(classes=["provenance-more"])
         anchor = html.escape(str(strip["anchor"]), quote=True)
         details += raw(f'<details><summary>make it again, cite it <span class="provenance-name">{anchor}</span></summary>')
         for label, language, text in (
-            ("The command that makes it again", "bash", strip["command"]),
-            ("Cite this figure", "bibtex", strip["bibtex"]),
+            ("The command that makes it again", "bash", str(strip["command"])),
+            ("Cite it", "bibtex", str(strip["bibtex"]).strip()),
             ("Stored under", "text", "\n".join(str(key) for key in strip["keys"])),
         ):
             details += nodes.paragraph("", label, classes=["provenance-label"])
-            details += nodes.literal_block(text, str(text).strip(), language=language)
+            details += nodes.literal_block(text, text, language=language)
         details += raw("</details>")
 
         box = nodes.container("", facts, details, classes=["provenance"])

@@ -1,0 +1,108 @@
+"""From text notebook to page: what the pipeline promises about every chapter, seen on a sample."""
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import papermill
+import pytest
+
+import build
+
+HERE = Path(__file__).parent
+CHAPTER = """---
+kernelspec:
+  name: python3
+  display_name: Python 3
+---
+
+# A chapter
+
+```{code-cell} python
+:tags: [parameters]
+tier = "laptop"
+```
+
+```{code-cell} python
+print(tier)
+```
+"""
+
+
+@pytest.fixture
+def chapter(tmp_path):
+    source = tmp_path / "chapter.md"
+    source.write_text(CHAPTER)
+    return source
+
+
+def test_pages_are_listed_in_reading_order(tmp_path):
+    toc = tmp_path / "_toc.yml"
+    toc.write_text(
+        "format: jb-book\nroot: index\nparts:\n"
+        "- chapters:\n  - file: one\n    sections:\n    - file: deep/two\n"
+        "- chapters:\n  - file: three\n"
+    )
+    assert build.pages(toc) == ["index", "one", "deep/two", "three"]
+
+
+def test_only_pages_that_name_a_kernel_are_run(chapter, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A page\n\nkernelspec: is a word here\n")
+    assert build.is_chapter(chapter)
+    assert not build.is_chapter(page)
+
+
+def test_two_runs_of_a_chapter_give_the_same_bytes(chapter):
+    made = []
+    for _ in range(2):
+        chapter.write_text(CHAPTER)
+        build.run_chapter(chapter, {"tier": "paper"})
+        made.append(chapter.with_suffix(".ipynb").read_bytes())
+    assert made[0] == made[1]
+
+
+def test_a_parameter_reaches_the_chapter_and_its_cell_is_out_of_sight(chapter):
+    build.run_chapter(chapter, {"tier": "paper"})
+    cells = nbformat.read(chapter.with_suffix(".ipynb"), as_version=4).cells
+    injected = [cell for cell in cells if "injected-parameters" in cell.metadata.get("tags", [])]
+    assert cells[-1].outputs[0].text == "paper\n"
+    assert ["remove-input" in cell.metadata.tags for cell in injected] == [True]
+
+
+def test_code_is_folded(chapter):
+    build.run_chapter(chapter, {})
+    code = [c for c in nbformat.read(chapter.with_suffix(".ipynb"), as_version=4).cells if c.cell_type == "code"]
+    assert all("hide-input" in cell.metadata.tags for cell in code)
+
+
+def test_a_failing_cell_fails_the_build(chapter):
+    chapter.write_text(CHAPTER.replace("print(tier)", "raise ValueError(tier)"))
+    with pytest.raises(papermill.PapermillExecutionError, match="paper"):
+        build.run_chapter(chapter, {"tier": "paper"})
+
+
+def test_a_page_that_sphinx_leaves_out_fails_the_build(tmp_path, monkeypatch):
+    staged = tmp_path / "staged"
+    staged.mkdir()
+    (staged / "_toc.yml").write_text("format: jb-book\nroot: index\n")
+    monkeypatch.setattr(build.subprocess, "run", lambda *arguments, **options: None)
+    with pytest.raises(SystemExit, match="no HTML came out for index"):
+        build.render(staged, tmp_path / "_config.yml", tmp_path)
+
+
+def test_another_generation_of_jupyter_book_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "version", lambda package: "2.1.0")
+    with pytest.raises(SystemExit, match=r"jupyter-book 1\.x"):
+        build.render(tmp_path, tmp_path / "_config.yml", tmp_path)
+
+
+def test_a_warning_fails_the_build(tmp_path):
+    staged = tmp_path / "staged"
+    staged.mkdir()
+    (staged / "_toc.yml").write_text("format: jb-book\nroot: index\n")
+    (staged / "index.md").write_text("# A page\n\n[nowhere](missing.md)\n")
+    shutil.copytree(build.ROOT / "book" / "_offline", staged / "_offline")
+    shutil.copy(build.ROOT / "book" / "references.bib", staged)
+    with pytest.raises(build.subprocess.CalledProcessError):
+        build.render(staged, build.ROOT / "_config.yml", tmp_path)
