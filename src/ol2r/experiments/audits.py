@@ -341,7 +341,7 @@ def _audit(name: str, samples: int, **parameters: int | float | bool) -> Audit:
 
 
 ENERGIES = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85)
-MARGINS = (-0.2, -0.1, 0.1, 0.2, 0.3)
+MARGINS = (-0.1, -0.05, 0.05, 0.1, 0.2, 0.3)
 CANDIDATES = (1, 2, 4, 6, 10)
 
 
