@@ -1,6 +1,7 @@
 """Cells that compute nothing of interest, for tests of what surrounds them."""
 
 import os
+import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+
 from ol2r.experiments.cells import Cell, Job
 
 
@@ -69,6 +71,8 @@ class Fake(Cell):
         assert len({job.cell.group for job in jobs}) == 1
         frames = []
         for number, (cell, rows) in enumerate(jobs):
+            if cell.name == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
             if cell.fails:
                 raise ValueError(f"{cell.name} diverged")
             time.sleep(cell.sleep)

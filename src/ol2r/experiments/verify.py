@@ -16,7 +16,7 @@ import pandas as pd
 from ol2r.experiments.cells import Cell, ExperimentError, Job, Row
 from ol2r.experiments.provenance import cpu, versions
 from ol2r.experiments.runner import check_device, in_memory, read_inputs, resolve_engine
-from ol2r.experiments.store import Store, read_file
+from ol2r.experiments.store import Store, read_file, select
 from ol2r.random import generator
 
 ROWS_DRAWN = 5
@@ -58,7 +58,7 @@ def verify(jobs: Iterable[Job], store: Store, *, minutes: float, seed: str, prog
     """
     if store.published is None:
         raise ExperimentError("no results/ folder found: run inside the repository or set OL2R_RESULTS")
-    published = Store(store.published, store.published)
+    published = Store(None, store.published)
     drawn = [(job.cell, path, rows) for job in jobs for path, rows in published.files(job.cell)]
     order = generator(f"verify {seed}", 0)
     deadline = time.monotonic() + 60 * minutes

@@ -1,0 +1,339 @@
+import errno
+import json
+import os
+import resource
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from fakes import Fake
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ol2r.experiments import store as store_module
+from ol2r.experiments.cells import ExperimentError, Job, Row
+from ol2r.experiments.provenance import provenance
+from ol2r.experiments.store import Store, StoreError, StoreWarning, file_name, rows_of, spans
+
+row_sets = st.sets(st.builds(Row, st.integers(1, 12), st.integers(0, 17)), min_size=1, max_size=60)
+
+
+def table(cell, rows):
+    return Fake.run_group([Job(cell, rows)], inputs={}, device="cpu", engine="numba", progress=lambda _: None)[0]
+
+
+def record(cell, rows):
+    return provenance(cell, rows, device="cpu", engine="numba", seconds=1.0, shard_rows=len(rows))
+
+
+def put(store, cell, rows, frame=None):
+    return store.write(cell, rows, table(cell, rows) if frame is None else frame, record(cell, rows))
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "results", tmp_path / "scratch")
+
+
+@pytest.fixture
+def committing(store):
+    return Store(store.published, store.scratch, commit=True)
+
+
+CELL = Fake()
+BLOCK = CELL.rows(None, range(5))
+
+
+@given(row_sets)
+def test_spans_cut_rows_without_loss_and_stay_inside_blocks(rows):
+    cut = spans(rows)
+    assert sorted(row for span in cut for row in span) == sorted(rows)
+    assert all(len({row.seed // 5 for row in span}) == 1 for span in cut)
+
+
+@given(row_sets)
+def test_a_file_name_carries_its_rows(rows):
+    for span in spans(rows):
+        assert set(rows_of(file_name(span)) or ()) == set(span)
+
+
+def test_whole_blocks_make_one_file_each():
+    assert [file_name(span) for span in spans(CELL.rows(None, range(15)))] == [
+        "folds1-5-seeds0-4.parquet",
+        "folds1-5-seeds5-9.parquet",
+        "folds1-5-seeds10-14.parquet",
+    ]
+    assert [file_name(span) for span in spans([Row(1, 3), Row(3, 3), Row(1, 5)])] == [
+        "folds1.3-seeds3-3.parquet",
+        "folds1-seeds5-5.parquet",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["folds1-seeds0-4.parquet.damaged", ".writing-x", "notes.txt", "folds1-seeds0.parquet"]
+)
+def test_other_names_carry_no_rows(name):
+    assert rows_of(name) is None
+
+
+def test_what_is_written_is_read_with_its_types_and_provenance(store):
+    frame = table(CELL, BLOCK)
+    put(store, CELL, BLOCK, frame)
+    stored = store.read(CELL, BLOCK)
+    pd.testing.assert_frame_equal(stored.frame, frame)
+    assert stored.frame["value"].dtype == np.float32
+    assert stored.missing == ()
+    assert stored.provenance[0]["cell"] == CELL.declaration
+    assert stored.provenance[0]["rows"] == [list(row) for row in BLOCK]
+
+
+def test_provenance_names_code_versions_machine_and_time(store):
+    path = put(store, CELL, BLOCK)
+    found = json.loads(pq.read_schema(path).metadata[b"ol2r"])
+    assert set(found) == {
+        "key", "cell", "rows", "device", "engine", "accelerator", "cpu", "cores", "versions", "ol2r", "code",
+        "commit", "dirty", "time", "shard_seconds", "shard_rows",
+    }  # fmt: skip
+    assert str(Path.home()) not in json.dumps(found) and str(path.parents[2]) not in json.dumps(found)
+
+
+def test_the_same_table_is_the_same_bytes(store, committing):
+    same = record(CELL, BLOCK)
+    first = store.write(CELL, BLOCK, table(CELL, BLOCK), same)
+    second = committing.write(CELL, BLOCK, table(CELL, BLOCK), same)
+    assert first != second
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_part_of_a_block_is_answered_from_the_whole(store):
+    put(store, CELL, BLOCK)
+    wanted = CELL.rows([2], range(3))
+    stored = store.read(CELL, wanted)
+    pd.testing.assert_frame_equal(stored.frame, table(CELL, wanted))
+    assert stored.missing == ()
+
+
+def test_a_whole_is_answered_from_its_parts_in_order(store):
+    put(store, CELL, CELL.rows([4, 5], range(5)))
+    put(store, CELL, CELL.rows([1, 2, 3], range(5)))
+    pd.testing.assert_frame_equal(store.read(CELL, BLOCK).frame, table(CELL, BLOCK))
+    assert store.read(CELL, CELL.rows(None, range(6))).missing == CELL.rows(None, [5])
+
+
+def test_rows_in_two_files_count_once_and_published_ones_come_first(store, committing):
+    put(store, CELL, CELL.rows(None, range(3)), table(CELL, CELL.rows(None, range(3))).assign(status="scratch"))
+    put(committing, CELL, BLOCK)
+    stored = store.read(CELL, BLOCK)
+    pd.testing.assert_frame_equal(stored.frame, table(CELL, BLOCK))
+
+
+def test_only_a_committing_store_writes_to_results(store, committing):
+    assert put(store, CELL, BLOCK).is_relative_to(store.scratch)
+    assert not store.published.exists()
+    assert put(committing, CELL, BLOCK).is_relative_to(store.published)
+
+
+def test_committing_without_results_folder_is_an_error(tmp_path):
+    with pytest.raises(ExperimentError, match="no results/ folder"):
+        Store(None, tmp_path, commit=True)
+
+
+@pytest.mark.parametrize("column", ["document", "document_id", "query", "query_id"])
+def test_restricted_data_keeps_no_single_documents_or_queries(store, column):
+    cell = Fake(secret=True)
+    put(store, cell, BLOCK)
+    with pytest.raises(StoreError, match=f"licence.*column {column}"):
+        put(store, cell, BLOCK, table(cell, BLOCK).assign(**{column: 1}))
+    put(store, CELL, BLOCK, table(CELL, BLOCK).assign(**{column: 1}))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda frame: frame[frame.seed > 0], r"row \(1, 0\) is not there"),
+        (lambda frame: frame.assign(seed=frame.seed + 1), r"row \(1, 0\) is not there"),
+        (lambda frame: pd.concat([frame, frame.assign(fold=9)]), r"row \(9, 0\) is not asked for"),
+        (lambda frame: frame[["seed", "fold", "value"]], "first columns"),
+        (lambda frame: frame.assign(fold=1.0), "first columns"),
+    ],
+)
+def test_a_table_of_other_rows_is_refused(store, spoil, reason):
+    with pytest.raises(StoreError, match=reason):
+        put(store, CELL, BLOCK, spoil(table(CELL, BLOCK)))
+    assert store.missing(CELL, BLOCK) == BLOCK
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def flip_a_bit(path):
+    content = bytearray(path.read_bytes())
+    content[60] ^= 1
+    path.write_bytes(content)
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def swap_rows(path):
+    pq.write_table(pq.read_table(path).slice(4), path)
+
+
+@pytest.mark.parametrize("damage", [truncate, flip_a_bit, empty, swap_rows])
+def test_a_damaged_scratch_file_is_set_aside_with_a_warning(store, damage):
+    path = put(store, CELL, BLOCK)
+    damage(path)
+    damaged = path.read_bytes()
+    with pytest.warns(StoreWarning, match="damaged result"):
+        assert store.read(CELL, BLOCK).missing == BLOCK
+    assert not path.exists()
+    assert path.with_name(path.name + ".damaged").read_bytes() == damaged
+    put(store, CELL, BLOCK)
+    assert store.missing(CELL, BLOCK) == ()
+
+
+def test_a_damaged_published_file_is_reported_left_alone_and_recomputed_into_scratch(store, committing):
+    path = put(committing, CELL, BLOCK)
+    truncate(path)
+    with pytest.warns(StoreWarning, match="scratch store"):
+        assert store.missing(CELL, BLOCK) == BLOCK
+    put(store, CELL, BLOCK)
+    assert path.exists()
+    with pytest.warns(StoreWarning):
+        assert store.missing(CELL, BLOCK) == ()
+
+
+def test_a_file_under_another_key_is_damaged(store):
+    path = put(store, CELL, BLOCK)
+    other = Fake(name="other")
+    (store.scratch / other.key).mkdir()
+    path.rename(store.scratch / other.key / path.name)
+    with pytest.warns(StoreWarning, match="another cell"):
+        assert store.missing(other, BLOCK) == BLOCK
+
+
+def test_the_loser_of_a_race_drops_its_identical_file(store):
+    path = put(store, CELL, BLOCK)
+    first = path.read_bytes()
+    put(store, CELL, BLOCK)
+    assert path.read_bytes() == first
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_two_runs_that_disagree_keep_the_first_and_warn(store):
+    path = put(store, CELL, BLOCK)
+    first = path.read_bytes()
+    with pytest.warns(StoreWarning, match="other values; the first is kept"):
+        put(store, CELL, BLOCK, table(CELL, BLOCK).assign(status="odd"))
+    assert path.read_bytes() == first
+
+
+def test_a_race_lost_to_a_damaged_file_is_won(store):
+    path = put(store, CELL, BLOCK)
+    truncate(path)
+    with pytest.warns(StoreWarning, match="damaged"):
+        put(store, CELL, BLOCK)
+    assert store.missing(CELL, BLOCK) == ()
+
+
+def test_writers_at_the_same_moment_leave_one_whole_file(store):
+    start = threading.Barrier(8)
+    frame, made = table(CELL, BLOCK), record(CELL, BLOCK)
+
+    def write():
+        start.wait()
+        store.write(CELL, BLOCK, frame, made)
+
+    threads = [threading.Thread(target=write) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(list((store.scratch / CELL.key).iterdir())) == 1
+    assert store.missing(CELL, BLOCK) == ()
+
+
+def test_without_hard_links_nothing_is_replaced_either(store, monkeypatch):
+    def no_links(source, target):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(store_module.os, "link", no_links)
+    path = put(store, CELL, BLOCK)
+    first = path.read_bytes()
+    put(store, CELL, BLOCK)
+    assert path.read_bytes() == first
+    assert len(list(path.parent.iterdir())) == 1
+
+
+def test_a_full_disk_is_a_clear_error_and_loses_nothing(store, monkeypatch):
+    later = CELL.rows(None, range(5, 10))
+    put(store, CELL, BLOCK)
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(store_module.os, "fsync", full)
+    with pytest.raises(StoreError, match="No space left on device; all that was stored before is intact"):
+        put(store, CELL, later)
+    assert store.missing(CELL, BLOCK + later) == later
+    assert [p.name for p in (store.scratch / CELL.key).iterdir()] == [file_name(BLOCK)]
+
+
+def test_a_file_cut_by_the_system_never_takes_its_place(store, tmp_path):
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limit[1]))
+        with pytest.raises(StoreError, match="File too large"):
+            put(store, CELL, BLOCK)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert list((store.scratch / CELL.key).iterdir()) == []
+
+
+def test_scratch_rows_of_the_present_code_are_promoted_byte_for_byte(store, committing):
+    path = put(store, CELL, BLOCK)
+    committing.promote(Job(CELL, BLOCK))
+    assert committing.missing(CELL, BLOCK) == ()
+    assert (store.published / CELL.key / path.name).read_bytes() == path.read_bytes()
+
+
+def test_scratch_rows_of_other_code_or_of_rows_not_wanted_are_not_promoted(store, committing):
+    store.write(CELL, BLOCK, table(CELL, BLOCK), record(CELL, BLOCK) | {"code": "other"})
+    later = CELL.rows(None, range(5, 10))
+    put(store, CELL, later)
+    committing.promote(Job(CELL, BLOCK + later[:2]))
+    assert set(committing.missing(CELL, BLOCK + later)) == {*BLOCK, *later}
+
+
+def test_prunable_are_undeclared_damaged_and_left_over_files(store):
+    kept = put(store, CELL, BLOCK)
+    undeclared = put(store, Fake(name="gone"), BLOCK)
+    damaged = kept.with_name("folds1-seeds0-0.parquet.damaged")
+    damaged.write_bytes(b"")
+    left_over = kept.with_name(".writing-abc")
+    left_over.write_bytes(b"")
+    assert set(store.prunable({CELL.key})) == {undeclared, damaged, left_over}
+    assert store.prunable({CELL.key}, published=True) == []
+
+
+def test_the_store_is_found_from_any_directory(tmp_path):
+    code = "from ol2r.experiments.store import Store; s = Store.open(); print(s.published); print(s.scratch)"
+    env = {key: value for key, value in os.environ.items() if not key.startswith("OL2R_")}
+
+    def found(**variables):
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, env=env | variables, capture_output=True, text=True, check=True
+        )
+        return done.stdout.split()
+
+    assert found(OL2R_RESULTS="/a", OL2R_STORE="/b") == ["/a", "/b"]
+    (tmp_path / "sub").mkdir()
+    published, scratch = map(Path, found())
+    assert published.name == "results" and scratch.name == ".ol2r" and published.parent == scratch.parent

@@ -1,0 +1,193 @@
+import itertools
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from fakes import Fake
+
+from ol2r.experiments import verify as verify_module
+from ol2r.experiments.cells import ExperimentError, Job
+from ol2r.experiments.runner import run
+from ol2r.experiments.store import Store, encode, read_file
+from ol2r.experiments.verify import compare_bits, compare_means, verify
+from ol2r.random import generator
+
+
+@dataclass(frozen=True)
+class Timing(Fake):
+    kind: ClassVar[str] = "timing"
+    verifiable: ClassVar[bool] = False
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "results", tmp_path / "scratch")
+
+
+@pytest.fixture
+def committing(store):
+    return Store(store.published, store.scratch, commit=True)
+
+
+def job(cell, n_seeds=5):
+    return Job(cell, cell.rows(None, range(n_seeds)))
+
+
+def falsify(path, change, **provenance):
+    """Rewrite a stored file as a forger would: well-formed, with other values."""
+    frame, record = read_file(path)
+    path.write_bytes(encode(change(frame), record | provenance))
+
+
+def only(checks):
+    (check,) = checks
+    return check
+
+
+def verified(jobs, store, minutes=1.0, seed="0"):
+    return list(verify(jobs, store, minutes=minutes, seed=seed, progress=False))
+
+
+def test_what_was_stored_here_comes_out_bit_for_bit(store, committing):
+    run([job(Fake())], committing)
+    check = only(verified([job(Fake())], store))
+    assert check.passed and check.level == "bits" and check.n_rows == 5
+
+
+def test_a_falsified_file_is_caught(store, committing):
+    run([job(Fake())], committing)
+    path = next(store.published.glob("*/*"))
+    falsify(path, lambda frame: frame.assign(value=np.nextafter(frame.value, np.float32(np.inf))))
+    check = only(verified([job(Fake())], store))
+    assert check.passed is False and check.detail == "value differs in 10 of 10 lines"
+
+
+def test_a_falsified_file_of_another_machine_is_caught_by_its_means(store, committing):
+    run([job(Fake())], committing)
+    path = next(store.published.glob("*/*"))
+    falsify(path, lambda frame: frame, cpu="another")
+    check = only(verified([job(Fake())], store))
+    assert check.passed and check.level == "means" and check.n_rows == 25
+    falsify(path, lambda frame: frame.assign(value=frame.value + 200), cpu="another")
+    check = only(verified([job(Fake())], store))
+    assert check.passed is False and check.level == "means" and check.detail.startswith("value 502 stored, 302 now")
+
+
+@pytest.mark.parametrize("changed", [{"engine": "torch"}, {"versions": {}}, {"device": "cuda"}])
+def test_bits_are_asked_only_of_the_same_versions_and_device(store, committing, monkeypatch, changed):
+    run([job(Fake())], committing)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    falsify(next(store.published.glob("*/*")), lambda frame: frame, **changed)
+    expected = "bits" if "engine" in changed else "means"  # the other engine is here as well
+    assert only(verified([job(Fake())], store)).level == expected
+
+
+def test_a_damaged_published_file_fails_and_stays(store, committing):
+    run([job(Fake())], committing)
+    path = next(store.published.glob("*/*"))
+    path.write_bytes(path.read_bytes()[:-9])
+    check = only(verified([job(Fake())], store))
+    assert check.passed is False and "damaged" in check.detail
+    assert path.exists()
+
+
+def test_timings_and_absent_data_are_skipped(store, committing):
+    run([job(Timing()), job(Fake(data="TD2003"))], committing)
+    checks = verified([job(Timing()), job(Fake(data="TD2003"))], store)
+    assert [check.passed for check in checks] == [None, None]
+
+
+def test_a_cell_that_cannot_be_recomputed_fails(store, committing):
+    needed = Fake(name="needed")
+    run([job(Fake(needed=needed))], committing)
+    for path in (store.published / needed.key).iterdir():
+        path.unlink()
+    check = only(verified([job(Fake(needed=needed))], store))
+    assert check.passed is False and "needed first" in check.detail
+
+
+def test_only_published_files_are_drawn(store):
+    run([job(Fake())], store)
+    assert verified([job(Fake())], store) == []
+
+
+def test_the_draw_depends_on_the_seed_only(store, committing):
+    jobs = [job(Fake(name=str(i))) for i in range(6)]
+    run(jobs, committing)
+    orders = {seed: [check.cell.name for check in verified(jobs, store, seed=seed)] for seed in "abcd"}
+    assert orders["a"] == [check.cell.name for check in verified(jobs, store, seed="a")]
+    assert len(set(map(tuple, orders.values()))) > 1
+
+
+def test_time_is_kept_and_at_least_one_row_is_recomputed(store, committing, monkeypatch):
+    jobs = [job(Fake(name=str(i), seconds_a_row=30.0)) for i in range(3)]
+    run(jobs, committing, n_jobs=1)
+    clock = itertools.count(step=10)
+    monkeypatch.setattr(verify_module.time, "monotonic", lambda: float(next(clock)))
+    first, *later = verified(jobs, store, minutes=0.4)
+    assert first.passed and first.n_rows == 1
+    assert all(check.passed is None for check in later) and len(later) < 3
+
+
+def test_no_results_folder_is_an_error(tmp_path):
+    with pytest.raises(ExperimentError, match="no results/ folder"):
+        verified([], Store(None, tmp_path))
+
+
+FRAME = pd.DataFrame({"fold": [1, 1], "seed": [0, 1], "state": [0.5, 0.25], "metric": [0.5, np.nan], "status": "ok"})
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "same"),
+    [
+        ("metric", [0.5 + 0.9e-5, np.nan], True),
+        ("metric", [0.5 + 1.1e-5, np.nan], False),
+        ("metric", [0.5, 0.0], False),
+        ("metric", [np.nan, np.nan], False),
+        ("state", [0.5 + 1e-15, 0.25], False),
+        ("status", ["ok", "diverged"], False),
+    ],
+)
+def test_state_is_compared_by_bits_and_metrics_to_1e_5(column, value, same):
+    passed, detail = compare_bits(FRAME, FRAME.assign(**{column: value}), ["state"])
+    assert passed is same
+    assert same or column in detail
+
+
+def test_a_cumulative_metric_is_compared_relative_to_its_size():
+    frame = pd.DataFrame({"fold": [1], "seed": [0], "cndcg": [100.0]})
+    assert compare_bits(frame, frame.assign(cndcg=100 * (1 + 0.9e-5)), [])[0]
+    assert not compare_bits(frame, frame.assign(cndcg=100 * (1 + 1.1e-5)), [])[0]
+
+
+def test_other_columns_or_lines_are_different():
+    assert not compare_bits(FRAME, FRAME.iloc[:1], [])[0]
+    assert not compare_bits(FRAME, FRAME.drop(columns="metric"), [])[0]
+    assert not compare_means(FRAME, FRAME.drop(columns="metric"))[0]
+
+
+@pytest.mark.parametrize(("errors", "same"), [(2.9, True), (3.1, False)])
+def test_means_agree_within_three_combined_standard_errors(errors, same):
+    values = np.arange(10.0)
+    # two samples with equal deviations: the combined standard error is √2 that of one
+    combined = np.sqrt(2 * values.var(ddof=1) / 10)
+    stored = pd.DataFrame({"fold": 1, "seed": range(10), "round": 5, "metric": values})
+    fresh = stored.assign(metric=values + errors * combined)
+    early = stored.assign(round=1, metric=-1e6)  # earlier rounds are not compared
+    passed, detail = compare_means(pd.concat([early, stored]), fresh)
+    assert passed is same
+    assert f"{errors:.2f} standard errors" in detail
+
+
+def test_one_row_has_no_mean_to_compare():
+    frame = pd.DataFrame({"fold": [1], "seed": [0], "metric": [1.0]})
+    assert compare_means(frame, frame) == (None, "one row has no standard error")
+
+
+def test_independent_repetitions_of_one_experiment_seldom_disagree():
+    draws = generator("verify test", 0).normal(size=(200, 2, 25))
+    frames = [[pd.DataFrame({"fold": 1, "seed": range(25), "metric": x}) for x in pair] for pair in draws]
+    # the normal distribution leaves 0.27 % beyond three standard errors
+    assert sum(not compare_means(a, b)[0] for a, b in frames) <= 3
