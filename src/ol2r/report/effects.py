@@ -1,0 +1,131 @@
+"""Estimates with their uncertainty: means of runs, paired differences and ratios of deviations.
+
+A run is one (fold, seed). Inference is about seeds within the folds of the data set at hand: folds are strata, equal in
+weight, never resampled. This module must not know what is compared.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportReturnType=false
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+RESAMPLES = 2000
+
+
+class TooFewSeeds(ValueError):
+    """An interval over seeds within folds needs at least two seeds in every fold."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """An estimate with a standard error and the degrees of freedom of its t distribution, over folds × seeds runs."""
+
+    estimate: float
+    standard_error: float
+    degrees: float
+    folds: int
+    seeds: int
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """estimate ± t · standard error, with t the (1 + level)/2 quantile."""
+        half = float(stats.t.ppf(0.5 + level / 2, self.degrees)) * self.standard_error
+        return self.estimate - half, self.estimate + half
+
+    def p_value(self, at: float = 0.0) -> float:
+        """Two-sided p-value of the hypothesis that the effect is `at`."""
+        if self.standard_error == 0:
+            return float(self.estimate == at)
+        return float(2 * stats.t.sf(abs(self.estimate - at) / self.standard_error, self.degrees))
+
+
+def _strata(index: pd.MultiIndex) -> tuple[np.ndarray, np.ndarray]:
+    """Fold number (0-based) of every run, and how many runs each fold has."""
+    fold = pd.factorize(index.get_level_values("fold"))[0]
+    sizes = np.bincount(fold)
+    if sizes.min() < 2:
+        raise TooFewSeeds("fewer than two seeds in a fold")
+    return fold, sizes
+
+
+def mean_effect(values: pd.Series) -> Effect:
+    """Mean over folds of the fold means, with its stratified standard error.
+
+        d̄ = Σ_f d̄_f / F,   se² = Σ_f s_f² / (n_f F²),   degrees of freedom after Satterthwaite
+
+    Args:
+        values: one number a run, indexed by (fold, seed); a paired difference for a comparison.
+
+    Raises:
+        TooFewSeeds: a fold has fewer than two.
+    """
+    fold, sizes = _strata(values.index)
+    folds = values.groupby(fold)
+    variances = folds.var().to_numpy() / sizes / len(sizes) ** 2
+    total = float(variances.sum())
+    degrees = total**2 / float((variances**2 / (sizes - 1)).sum()) if total > 0 else float((sizes - 1).sum())
+    return Effect(float(folds.mean().mean()), total**0.5, degrees, len(sizes), int(sizes.min()))
+
+
+def deviation_effect(smaller: pd.DataFrame, larger: pd.DataFrame, name: str) -> Effect:
+    """log of the ratio of two deviation curves, each the standard deviation over all runs averaged over rounds.
+
+        log( ∫ sd(larger) dt / ∫ sd(smaller) dt )
+
+    Its standard error is a bootstrap that draws n_f − 1 of a fold's n_f seeds with replacement, the same for both sides
+    (Rao and Wu, 1988: one draw fewer makes the variance of a mean unbiased in small strata).
+
+    Args:
+        smaller, larger: one row a run, indexed alike by (fold, seed); one column a checkpoint, named by its round.
+        name: names the bootstrap's random numbers.
+
+    Raises:
+        TooFewSeeds: a fold has fewer than two.
+    """
+    from ol2r.random import generator  # here, because it loads torch, which declaring a claim must not
+
+    fold, sizes = _strata(smaller.index)
+    random = generator(f"deviation_effect {name}", 0)
+    counts = np.zeros((RESAMPLES, len(fold)))
+    for f, size in enumerate(sizes):
+        counts[:, fold == f] = random.multinomial(size - 1, np.full(size, 1 / size), size=RESAMPLES) * size / (size - 1)
+
+    def mean_deviation(runs: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+        values = runs.to_numpy() - runs.to_numpy().mean(axis=0)
+        weights = weights / weights.sum(axis=1, keepdims=True)
+        variance = weights @ values**2 - (weights @ values) ** 2
+        return time_mean(np.sqrt(np.maximum(variance, 0)), runs.columns.to_numpy(dtype=float))
+
+    def log_ratio(weights: np.ndarray) -> np.ndarray:
+        return np.log(mean_deviation(larger, weights) / mean_deviation(smaller, weights))
+
+    estimate = float(log_ratio(np.ones((1, len(fold))))[0])
+    error = float(log_ratio(counts).std(ddof=1))
+    return Effect(estimate, error, float((sizes - 1).sum()), len(sizes), int(sizes.min()))
+
+
+def time_mean(curves: np.ndarray, rounds: np.ndarray) -> np.ndarray:
+    """Mean over time of curves[..., checkpoints], linear between the checkpoints at `rounds`."""
+    if len(rounds) == 1:
+        return curves[..., 0]
+    return np.trapezoid(curves, rounds, axis=-1) / (rounds[-1] - rounds[0])
+
+
+def summarize(frame: pd.DataFrame, column: str, by: list[str]) -> pd.DataFrame:
+    """Mean, deviation and 95 % interval of a column over runs, for every combination of the columns `by`.
+
+    Returns:
+        by, mean, deviation (standard deviation over runs, n − 1), n (runs), low and high: mean ± t · deviation / √n.
+        Runs without a value are left out of n.
+    """
+    table = frame.groupby(by, sort=False)[column].agg(mean="mean", deviation="std", n="count").reset_index()
+    half = stats.t.ppf(0.975, np.maximum(table["n"] - 1, 1)) * table["deviation"] / np.sqrt(table["n"])
+    return table.assign(low=table["mean"] - half, high=table["mean"] + half)
+
+
+def at_end(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the last round of the frame."""
+    return frame[frame["round"] == frame["round"].max()]

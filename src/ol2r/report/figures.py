@@ -1,0 +1,342 @@
+"""Figures of results: tidy frames in, drawings out.
+
+Frames have one line a run and checkpoint: dataset, users, the label columns of their cells, fold, seed, round and what
+was measured. Every function aggregates first, keeps the aggregate as the drawing's `table`, and draws nothing else.
+Captions say what a figure is; axes say what is plotted, in which unit and with which dispersion. This module knows no
+learner.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.colors import TwoSlopeNorm
+from matplotlib.container import BarContainer, ErrorbarContainer
+from matplotlib.lines import Line2D
+from matplotlib.quiver import Quiver
+from matplotlib.text import Annotation
+
+from ol2r.report.effects import at_end, summarize
+from ol2r.report.style import FAINT, INK, LEARNERS, QUIET, USERS, Drawing, Look, legend, panels, styled
+
+INTERVAL = "mean, 95 % interval over runs"
+SOURCES = {"published": "s", "reproduced": "o"}
+
+
+def _one_dataset(frame: pd.DataFrame) -> pd.DataFrame:
+    names = frame["dataset"].unique()
+    if len(names) != 1:
+        raise ValueError(f"a figure shows one data set, not {', '.join(names) or 'none'}")
+    return frame
+
+
+def _line(ax: Axes, table: pd.DataFrame, x: str, y: str, label: str, look: Look, marks: int | None = None) -> None:
+    """One line in a look; `marks` is the number of markers along it (None: one at every point)."""
+    every = None if marks is None else max(1, len(table) // marks)
+    ax.plot(table[x], table[y], color=look.color, marker=look.marker, linestyle=look.line, label=label, markevery=every)
+
+
+def _curves(frame: pd.DataFrame, column: str, by: str, ylabel: str, spread: bool = False) -> Drawing:
+    """Panels by users, a line for each value of `by`: the mean with its interval, or (spread) the deviation."""
+    table = summarize(_one_dataset(frame), column, ["users", by, "round"]).sort_values("round", kind="stable")
+    users = USERS.ordered(table["users"])
+    fig, axes = panels(users, table, height=3.0)
+    for ax, user in zip(axes, users, strict=True):
+        for name in LEARNERS.ordered(table[by]):
+            line = table[(table["users"] == user) & (table[by] == name)]
+            look = LEARNERS[name]
+            _line(ax, line, "round", "deviation" if spread else "mean", name, look, marks=6)
+            if not spread:
+                ax.fill_between(line["round"], line["low"], line["high"], color=look.color, alpha=0.18, linewidth=0)
+        ax.set_xlabel("round")
+    axes[0].set_ylabel(ylabel)
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def learning_curves(frame: pd.DataFrame, by: str = "learner") -> Drawing:
+    """Offline NDCG@10 on held-out queries against rounds: mean and 95 % interval over runs, one panel a kind of user.
+
+    Args:
+        frame: one data set; columns users, round, ndcg and `by`.
+        by: the label column that tells the lines apart ("variant" for an ablation).
+    """
+    return _curves(frame, "ndcg", by, f"offline NDCG@10\n({INTERVAL})")
+
+
+@styled
+def deviation_curves(frame: pd.DataFrame) -> Drawing:
+    """Standard deviation over runs of the offline NDCG@10 against rounds, one panel a kind of user."""
+    return _curves(frame, "ndcg", "learner", "offline NDCG@10\n(standard deviation over runs)", spread=True)
+
+
+@styled
+def cumulative_curves(frame: pd.DataFrame) -> Drawing:
+    """Discounted cumulative NDCG@10 against rounds: mean and 95 % interval over runs, one panel a kind of user."""
+    return _curves(frame, "cndcg", "learner", f"discounted cumulative NDCG@10\n({INTERVAL})")
+
+
+@styled
+def cosine_curves(frame: pd.DataFrame) -> Drawing:
+    """Cosine of the learner's weights to the offline reference against rounds: mean and 95 % interval over runs."""
+    return _curves(frame, "cosine", "learner", f"cosine to the offline reference\n({INTERVAL})")
+
+
+def selection_ratios(frame: pd.DataFrame) -> pd.DataFrame:
+    """How often a proposed candidate of each origin beat the current ranker, with the online score of the mix.
+
+    Args:
+        frame: n_uniform (of four candidates) and, at the last round, null_won, null_proposed, uniform_won,
+            uniform_proposed (counts of a run) and cndcg.
+
+    Returns:
+        n_uniform, quantity ("null space", "uniform": wins a proposed candidate; "online": cndcg), mean, deviation, n,
+        low, high. An origin that a mix never proposes has no line.
+    """
+    last = at_end(_one_dataset(frame))
+    quantities = {
+        "null space": last["null_won"] / last["null_proposed"].where(last["null_proposed"] > 0),
+        "uniform": last["uniform_won"] / last["uniform_proposed"].where(last["uniform_proposed"] > 0),
+        "online": last["cndcg"],
+    }
+    parts = [last[["n_uniform"]].assign(quantity=name, value=values) for name, values in quantities.items()]
+    return summarize(pd.concat(parts).dropna(), "value", ["n_uniform", "quantity"])
+
+
+@styled
+def selection_bars(frame: pd.DataFrame) -> Drawing:
+    """Bars: wins of a proposed candidate, null-space beside uniform, for every mix; line: the online score.
+
+    Args:
+        frame: as for `selection_ratios`, one kind of user.
+    """
+    table = selection_ratios(frame)
+    fig, (ax,) = panels([""], table, height=3.2)
+    mixes = sorted(table["n_uniform"].unique())
+    place = {n: i for i, n in enumerate(mixes)}
+    for quantity, shift, color, hatch in (
+        ("null space", -0.2, LEARNERS["NSGD"].color, ""),
+        ("uniform", 0.2, FAINT, "///"),
+    ):
+        bars = table[table["quantity"] == quantity]
+        x = bars["n_uniform"].map(place) + shift
+        ax.bar(
+            x,
+            bars["mean"],
+            0.36,
+            color=color,
+            hatch=hatch,
+            edgecolor=QUIET,
+            linewidth=0.5,
+            label=f"{quantity} candidates",
+        )
+        ax.errorbar(x, bars["mean"], _arms(bars), fmt="none", ecolor=INK, elinewidth=0.9, capsize=2)
+    ax.set_xticks(range(len(mixes)), [f"{4 - n}:{n}" for n in mixes])
+    ax.set_xlabel("null-space : uniform candidates")
+    ax.set_ylabel(f"wins per proposed candidate\n({INTERVAL})")
+    right = ax.twinx()
+    right.grid(False)
+    right.spines["right"].set_visible(True)
+    online = table[table["quantity"] == "online"].sort_values("n_uniform")
+    x = online["n_uniform"].map(place)
+    right.errorbar(
+        x, online["mean"], _arms(online), color=INK, marker="o", capsize=2, label="online score (right axis)"
+    )
+    right.set_ylabel("discounted cumulative NDCG@10")
+    legend(fig, [ax, right])
+    return fig
+
+
+def _arms(table: pd.DataFrame) -> np.ndarray:
+    """Lengths of error bars below and above the mean, [2, n]."""
+    return np.stack([table["mean"] - table["low"], table["high"] - table["mean"]])
+
+
+@styled
+def sweep(frame: pd.DataFrame, name: str, symbol: str, published: float) -> Drawing:
+    """Final online score against the values of one parameter, a line a kind of user, with 95 % intervals over runs.
+
+    Args:
+        frame: one data set; users, round, cndcg and the label column `name`.
+        symbol: what the parameter is called on the axis.
+        published: the paper's setting, marked by a vertical line.
+    """
+    table = summarize(at_end(_one_dataset(frame)), "cndcg", ["users", name]).sort_values(name, kind="stable")
+    fig, (ax,) = panels([""], table, height=3.0)
+    ax.axvline(published, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label="the paper's setting")
+    for user in USERS.ordered(table["users"]):
+        line, look = table[table["users"] == user], USERS[user]
+        ax.errorbar(
+            line[name], line["mean"], _arms(line), color=look.color, marker=look.marker, linestyle=look.line,
+            elinewidth=0.9, capsize=2, label=user,
+        )  # fmt: skip
+    ax.set_xlabel(symbol)
+    ax.set_ylabel(f"discounted cumulative NDCG@10\n({INTERVAL})")
+    legend(fig, [ax])
+    return fig
+
+
+@styled
+def published_against_reproduced(comparison: pd.DataFrame, xlabel: str) -> Drawing:
+    """Published (hollow) against reproduced (solid) means with 95 % intervals, a row a learner, a panel a kind of user.
+
+    Args:
+        comparison: `tables.compare` of one data set.
+        xlabel: what the means are of.
+    """
+    table = _one_dataset(comparison)
+    users = USERS.ordered(table["users"])
+    learners = LEARNERS.ordered(table["learner"])
+    fig, axes = panels(users, table, height=1.1 + 0.38 * len(learners))
+    for ax, user in zip(axes, users, strict=True):
+        for row, learner in enumerate(learners):
+            line = table[(table["users"] == user) & (table["learner"] == learner)]
+            color = LEARNERS[learner].color
+            for source, prefix, shift, face in (
+                ("published", "published_", -0.14, "white"),
+                ("reproduced", "", 0.14, color),
+            ):
+                ax.errorbar(
+                    line[f"{prefix}mean"], [row + shift] * len(line), xerr=1.96 * line[f"{prefix}error"], linestyle="",
+                    marker=SOURCES[source], color=color, markerfacecolor=face, elinewidth=1.1, capsize=2,
+                    label=f"{learner} {source}",
+                )  # fmt: skip
+        ax.grid(True, axis="x")
+        ax.set_yticks(range(len(learners)), learners)
+    axes[0].invert_yaxis()
+    fig.supxlabel(f"{xlabel} (mean ± 1.96 standard errors)", fontsize=9)
+    faces = {"published": "white", "reproduced": INK}
+    marks = [
+        Line2D([], [], linestyle="", marker=SOURCES[s], color=INK, markerfacecolor=faces[s], label=s) for s in SOURCES
+    ]
+    fig.legend(handles=marks, loc="outside upper center", ncols=2)
+    return fig
+
+
+@styled
+def screen(table: pd.DataFrame) -> Drawing:
+    """Heat map of a screen: a row a switch, a column a cell; the number is how far it lies from the paper.
+
+    Args:
+        table: `tables.screen`: switch, users, learner and z = (reproduced − published) / combined standard error.
+    """
+    learners, users = LEARNERS.ordered(table["learner"]), USERS.ordered(table["users"])
+    columns = [(user, learner) for user in users for learner in learners]
+    grid = table.set_index(["switch", "users", "learner"])["z"].unstack(["users", "learner"])  # noqa: PD010
+    grid = grid.loc[table["switch"].unique(), columns]
+    fig, (ax,) = panels([""], table, height=1.5 + 0.27 * len(grid))
+    image = ax.imshow(grid, aspect="auto", cmap="PuOr", norm=TwoSlopeNorm(0, -12, 12))
+    for (i, j), z in np.ndenumerate(grid.to_numpy()):
+        if np.isfinite(z):
+            ax.text(j, i, f"{z:.1f}", ha="center", va="center", fontsize=7, color="white" if abs(z) > 8 else INK)
+    ax.set_yticks(range(len(grid)), list(grid.index), fontsize=8)
+    ax.set_xticks(range(len(columns)), [learner for _, learner in columns], rotation=90, fontsize=8)
+    for k, user in enumerate(users):
+        ax.text((k + 0.5) * len(learners) - 0.5, -0.7, user, ha="center", va="bottom", fontsize=8.5)
+        if k:
+            ax.axvline(k * len(learners) - 0.5, color=INK, linewidth=1.2)
+    ax.grid(False)
+    ax.tick_params(length=0)
+    bar = fig.colorbar(image, ax=ax, extend="both", fraction=0.03)
+    bar.set_label("reproduced − published,\ncombined standard errors")
+    return fig
+
+
+@styled
+def illustration(data: Mapping[str, np.ndarray]) -> Drawing:
+    """The paper's Fig. 1 in two dimensions: null space, preselection, tie breaking, one panel each.
+
+    Args:
+        data: `experiments.illustration.figure_1`: the current ranker, directions tried before and which lost, the worst
+            and the null space's direction, documents and candidate directions with their preselection and whether they
+            reorder the query, tied rankers with their NDCG on the hardest recorded queries and the winner.
+    """
+    w, blue, red = data["current"], LEARNERS["MGD"].color, LEARNERS["NSGD"].color
+    best = data["preselection"].argmax()
+    others = np.arange(len(data["candidates"])) != best
+    won, ndcg = int(data["winner"]), data["tied_ndcg"].mean(axis=0)
+    arrows = [
+        ("null space", "tried, did not lose", data["tried"][~data["lost"]], "#a8a8a8", 1.2),
+        ("null space", "lost", data["tried"][data["lost"]], "#e3a59b", 1.2),
+        ("null space", "worst of the lost", data["loser"][None], red, 1.8),
+        ("null space", "null space of the worst", np.stack([data["null"], -data["null"]]), blue, 1.8),
+        ("preselection", "same order", data["candidates"][others & ~data["reorders"]], "#a8a8a8", 1.2),
+        ("preselection", "another order", data["candidates"][others & data["reorders"]], "#8fbbd9", 1.2),
+        ("preselection", "largest preselection", data["candidates"][[best]], blue, 1.8),
+        ("tie breaking", f"tied, NDCG {ndcg[1 - won]:.2f} on hard queries", data["tied"][[1 - won]] - w, QUIET, 1.2),
+        ("tie breaking", f"tied, NDCG {ndcg[won]:.2f}: wins", data["tied"][[won]] - w, blue, 1.8),
+    ]
+    steps = [(panel, label, *w, *step) for panel, label, many, _, _ in arrows for step in many]
+    table = pd.DataFrame(steps, columns=["panel", "arrow", "from_1", "from_2", "step_1", "step_2"])
+    names = list(table["panel"].unique())
+    fig, axes = panels(names, table, height=3.4)
+    for ax, name in zip(axes, names, strict=True):
+        for panel, label, many, color, width in arrows:
+            if panel == name and len(many):
+                start = np.broadcast_to(w, many.shape).T
+                ax.quiver(
+                    *start,
+                    *many.T,
+                    color=color,
+                    width=0.007 * width,
+                    label=label,
+                    angles="xy",
+                    scale_units="xy",
+                    scale=1,
+                )
+                ax.update_datalim(w + many)  # quiver itself counts only where arrows start
+        if name == "preselection":
+            ax.scatter(*data["documents"].T, s=14, marker="s", color=INK, label="documents")
+        ax.scatter(*np.stack([w, data["optimum"]]).T, s=24, color=INK, zorder=3)
+        _note(ax, "$w_t$", w)
+        _note(ax, "$w^*$", data["optimum"])
+        ax.margins(0.2)
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.grid(False)
+        ax.set_xlabel("weight of feature 1")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), handlelength=1.2)
+    axes[0].set_ylabel("weight of feature 2")
+    return fig
+
+
+def _note(ax: Axes, text: str, at: np.ndarray) -> Annotation:
+    return ax.annotate(text, at, (5, 4), textcoords="offset points", fontsize=9, annotation_clip=False)
+
+
+def alt(fig: Drawing) -> str:
+    """What a figure shows, in words, read off what was drawn: axes, panels, and where each line starts and ends."""
+    sentences = []
+    for ax in fig.axes:
+        if ax.get_label() == "<colorbar>":
+            continue
+        where = f"{ax.get_title()}: " if ax.get_title() else ""
+        x, y = (" ".join(label.split()) for label in (ax.get_xlabel(), ax.get_ylabel()))
+        if y or x:
+            where += " against ".join(filter(None, [y, x])) + ". "
+        parts = [_told(handle, label) for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)]
+        for image in ax.images:
+            rows, columns = np.shape(image.get_array())
+            parts.append(f"a heat map of {rows} rows by {columns} columns")
+        sentences.append(where + "; ".join(filter(None, parts)))
+    return " ".join(sentence.strip().rstrip(".") + "." for sentence in sentences)
+
+
+def _told(handle, label: str) -> str:
+    """One entry of a legend in words: where a line or a row of bars starts and ends, or where a single point lies."""
+    if isinstance(handle, Quiver):
+        return f"{handle.N} arrows, {label}"
+    if isinstance(handle, BarContainer):
+        x, y = np.array([[bar.get_x(), bar.get_height()] for bar in handle.patches]).T
+    elif isinstance(handle, PathCollection):
+        return f"{len(handle.get_offsets())} points, {label}"
+    else:
+        x, y = (handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle).get_data()
+    if not len(x):
+        return ""
+    return f"{label} at {x[0]:.3g}" if np.ptp(x) == 0 else f"{label} from {y[0]:.3g} to {y[-1]:.3g}"

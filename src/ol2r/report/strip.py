@@ -1,0 +1,79 @@
+"""The strip under a figure: where its numbers came from, its data, the command that makes it again, how to cite it.
+
+Writes what the book's `provenance` directive draws; they share nothing but the keys. The file holds the aggregate that
+was drawn, never values of single queries or documents.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+import ol2r
+from ol2r.report.tables import NOT_AT_HAND, label
+
+if TYPE_CHECKING:
+    from ol2r.experiments.chapter import Results
+
+
+def strip(results: "Results", table: pd.DataFrame, *, anchor: str, command: str, csv: str) -> str:
+    """Write a figure's data and return the block that tells where it came from.
+
+    Args:
+        results: what the figure was drawn from.
+        table: the aggregate it shows (`Drawing.table`, or a table's frame).
+        anchor: the figure's anchor on the page, such as "nsgd-fig-5b".
+        command: the shell command that makes its results again.
+        csv: file to write the table to, relative to the page.
+
+    Returns:
+        A MyST block `provenance` of YAML.
+
+    Raises:
+        ValueError: the table has single runs, queries or documents.
+    """
+    private = {"seed", "query", "query_id", "document", "document_id"} & set(table.columns)
+    if private:
+        raise ValueError(f"a figure's data is aggregated, but this table has a column {min(private)!r}")
+    Path(csv).parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(csv, index=False, float_format="%.6g", lineterminator="\n")
+
+    data = [label(name) for name in results.frame["dataset"].unique()] if "dataset" in results.frame else []
+    absent = [f"{name} ({NOT_AT_HAND})" for name in results.not_at_hand]
+    records = results.provenance
+    version = f"ol2r {', '.join(_distinct(records, 'ol2r')) or ol2r.__version__}"
+    facts = {
+        "anchor": anchor,
+        "tier": results.tier,
+        "data": "; ".join([*data, *absent]),
+        "rounds": results.rounds,
+        "seeds": f"{results.seeds} × {results.folds} folds",
+        "device": ", ".join(_distinct(records, "device")),
+        "code": f"{version}, {', '.join(digest[:12] for digest in _distinct(records, 'code'))}"
+        + (" with local changes" if any(record.get("dirty") for record in records) else ""),
+        "csv": csv,
+        "command": command,
+        "bibtex": bibtex(anchor, results.title, version, "; ".join(data), results.tier),
+        "keys": [str(key) for key in results.frame["cell"].unique()],
+    }
+    return "\n".join(
+        [":::{provenance}", *(f"{k}: {json.dumps(v, ensure_ascii=False)}" for k, v in facts.items()), ":::", ""]
+    )
+
+
+def _distinct(records, field: str) -> list[str]:
+    return list(dict.fromkeys(str(record[field]) for record in records if record.get(field)))
+
+
+def bibtex(anchor: str, title: str, version: str, data: str, tier: str) -> str:
+    """A BibTeX entry for one figure, with its anchor, the version and the data."""
+    chapter = anchor.split("-", 1)[0]
+    return "\n".join([
+        f"@misc{{ol2r-{anchor},",
+        f"  title = {{{title}}},",
+        "  author = {{The ol2r authors}},",
+        f"  howpublished = {{Online learning to rank: five papers, made to run, {chapter}.html\\#{anchor}}},",
+        f"  note = {{{version}; data: {data}; {tier} tier}},",
+        "}",
+    ])  # fmt: skip

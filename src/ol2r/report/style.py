@@ -1,0 +1,171 @@
+"""One quiet look for every figure: who is drawn how, and how large and dark everything is on a page 700 pixels wide.
+
+A learner keeps its colour, marker and line style in all chapters; users keep theirs and their order. Colours stay apart
+for the colour-blind and in grey print. This module must not know what a figure shows.
+"""
+
+import io
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import NamedTuple, ParamSpec
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+WIDTH = 7.0
+"""Width of a figure in inches; 100 pixels each make the 700 of a page."""
+
+INK, QUIET, FAINT = "#222222", "#666666", "#d9d9d9"
+
+
+class Look(NamedTuple):
+    """How one thing is drawn."""
+
+    color: str
+    marker: str
+    line: str | tuple
+
+
+class Looks:
+    """Looks by name, in order of registration; nothing is named or looks like something else twice."""
+
+    def __init__(self):
+        self._looks: dict[str, Look] = {}
+
+    def register(self, name: str, look: Look) -> None:
+        """Give `name` its look.
+
+        Raises:
+            ValueError: the name has one already, or its colour or its marker with this line is another's.
+        """
+        if name in self._looks:
+            raise ValueError(f"{name} has a look already")
+        for other, taken in self._looks.items():
+            if look.color == taken.color or look[1:] == taken[1:]:
+                raise ValueError(f"{name} would look like {other}")
+        self._looks[name] = look
+
+    def __getitem__(self, name: str) -> Look:
+        if name not in self._looks:
+            raise KeyError(f"{name!r} has no look: register it in ol2r.report.style")
+        return self._looks[name]
+
+    def __iter__(self):
+        return iter(self._looks)
+
+    def ordered(self, names: Iterable[str]) -> list[str]:
+        """These names, each once, in the order of registration.
+
+        Raises:
+            KeyError: one has no look.
+        """
+        present = set(names)
+        for name in present:
+            self[name]
+        return [name for name in self if name in present]
+
+
+LEARNERS = Looks()
+LEARNERS.register("DBGD", Look("#4d4d4d", "o", (0, (1, 1.2))))
+LEARNERS.register("CPS", Look("#aa4499", "s", (0, (5, 1.5))))
+LEARNERS.register("DP-DBGD", Look("#117755", "^", (0, (5, 1.2, 1, 1.2))))
+LEARNERS.register("MGD", Look("#0072b2", "D", (0, (7, 1))))
+LEARNERS.register("NSGD w/o CDP & TB", Look("#b8860b", "P", (0, (3, 1, 1, 1))))
+LEARNERS.register("NSGD w/o TB", Look("#e07b39", "X", (0, (2, 1))))
+LEARNERS.register("NSGD", Look("#c0270d", "o", "-"))
+LEARNERS.register("LambdaRank", Look("#000000", "", (0, (1, 3))))
+
+USERS = Looks()
+USERS.register("perfect", Look("#16324f", "o", "-"))
+USERS.register("navigational", Look("#3f7fa8", "s", (0, (5, 1.5))))
+USERS.register("informational", Look("#8a8f98", "^", (0, (1.5, 1.2))))
+
+RC = {
+    "figure.dpi": 100,
+    "savefig.dpi": 200,
+    "figure.constrained_layout.use": True,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "legend.handlelength": 2.6,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": QUIET,
+    "axes.linewidth": 0.7,
+    "xtick.color": QUIET,
+    "ytick.color": QUIET,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 4.5,
+}
+
+
+class Drawing(Figure):
+    """A figure that carries the table it was drawn from, and shows itself in a notebook without a display."""
+
+    table: pd.DataFrame
+
+    def _repr_svg_(self) -> str:
+        file = io.StringIO()
+        with mpl.rc_context({"svg.hashsalt": "ol2r"}):
+            self.savefig(file, format="svg", metadata={"Date": None})  # no date: the same results give the same bytes
+        return file.getvalue()
+
+
+P = ParamSpec("P")
+
+
+def styled(draw: Callable[P, Drawing]) -> Callable[P, Drawing]:
+    """Run a drawing function under the house style, whatever the caller's settings are."""
+
+    @wraps(draw)
+    def inside(*args: P.args, **kwargs: P.kwargs) -> Drawing:
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            mpl.rcParams.update(RC)  # pyright: ignore[reportCallIssue, reportArgumentType]
+            return draw(*args, **kwargs)
+
+    return inside
+
+
+def panels(
+    names: Iterable[str], table: pd.DataFrame, height: float = 2.6, sharey: bool = True
+) -> tuple[Drawing, list[Axes]]:
+    """A drawing of the table with one panel a name, side by side, each under its name.
+
+    Args:
+        names: panel titles, one empty string for a single panel.
+        table: the aggregated data that will be drawn.
+        height: of the figure, in inches.
+        sharey: whether the panels share the y axis.
+    """
+    names = list(names)
+    fig = Drawing(figsize=(WIDTH, height))
+    fig.table = table
+    axes = list(fig.subplots(1, len(names), sharey=sharey, squeeze=False)[0])
+    for ax, name in zip(axes, names, strict=True):
+        ax.set_title(name)
+    return fig, axes
+
+
+def legend(fig: Figure, axes: Iterable[Axes]) -> None:
+    """One legend for all panels, above them; each name once."""
+    handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    fig.legend(list(handles.values()), list(handles), loc="outside upper center", ncols=min(len(handles), 5))

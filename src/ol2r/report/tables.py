@@ -1,0 +1,285 @@
+"""Tables of results as MyST text: published beside reproduced, effects, claims, conventions, map of a paper's items.
+
+Comparisons are frames first (for figures, CSV files and tests) and text last. This module knows printed numbers and
+runs; it must not know how either came about.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from ol2r.report.claims import VERDICTS, Judgement, Verdict
+from ol2r.report.effects import TooFewSeeds, at_end, mean_effect, summarize
+from ol2r.report.style import LEARNERS, USERS
+
+PUBLISHED_RUNS = 75
+"""15 repeats × 5 folds."""
+
+NOT_AT_HAND = "data not at hand"
+MARK = "▲"
+CELL = ["dataset", "users", "learner"]
+
+SYMBOLS: dict[Verdict, str] = dict(zip(VERDICTS, "✔≈?✘–·", strict=True))
+
+
+def label(dataset: str) -> str:
+    """What a data set must be called, as its catalogue entry says."""
+    from ol2r.data import entry  # here, because it is the only word of data this room needs
+
+    return entry(dataset).label
+
+
+# Comparisons
+
+
+def compare(
+    frame: pd.DataFrame, published: pd.DataFrame, column: str, stand_ins: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """Published beside reproduced, one line a (data set, users, learner) of either.
+
+    z = (reproduced mean − published mean) / √(s²/n + s_p²/75), with s and s_p the deviations over runs.
+
+    Args:
+        frame: runs of any data sets; its last round counts.
+        published: the printed numbers of one table.
+        column: what the table is of.
+        stand_ins: data at hand for a printed data set that is not: {printed name: name of ours}.
+
+    Returns:
+        dataset (printed name, or ours where nothing is printed), data (where it was reproduced, or ""), users, learner,
+        published_mean, published_deviation, published_error, published_significant, mean, deviation, n, error
+        (deviation / √n),
+        z, p and significant: a two-sided paired t-test of the learner against MGD over runs, for a higher mean at p <
+        0.05. What does not exist is NaN.
+    """
+    last = at_end(frame)
+    printed_name = {ours: printed for printed, ours in (stand_ins or {}).items()}
+    ours = summarize(last, column, CELL).merge(
+        _against(last, column, "MGD")[[*CELL, "p", "difference"]], on=CELL, how="left"
+    )
+    ours = ours.assign(data=ours["dataset"], dataset=ours["dataset"].map(lambda name: printed_name.get(name, name)))
+    theirs = published[[*CELL, "mean", "deviation", "significant"]].add_prefix("published_")
+    table = theirs.rename(columns={f"published_{c}": c for c in CELL}).merge(ours, on=CELL, how="outer", sort=False)
+    table["data"] = table["data"].fillna("")
+    table["published_error"] = table["published_deviation"] / PUBLISHED_RUNS**0.5
+    table["error"] = table["deviation"] / np.sqrt(table["n"])
+    table["z"] = (table["mean"] - table["published_mean"]) / np.hypot(table["error"], table["published_error"])
+    table["significant"] = (table["p"] < 0.05) & (table["difference"] > 0)
+    order = {name: i for i, name in enumerate([*published["dataset"].unique(), *ours["dataset"].unique()][::-1])}
+    rank = [
+        table["users"].map({u: i for i, u in enumerate(USERS)}),
+        -table["dataset"].map(order),
+        table["learner"].map({name: i for i, name in enumerate(LEARNERS)}),
+    ]
+    table = table.iloc[np.lexsort([key.to_numpy() for key in reversed(rank)])]
+    columns = ["dataset", "data", "users", "learner", "published_mean", "published_deviation", "published_error",
+               "published_significant", "mean", "deviation", "n", "error", "z", "p", "significant"]  # fmt: skip
+    return table[columns].reset_index(drop=True)
+
+
+def _against(last: pd.DataFrame, column: str, baseline: str) -> pd.DataFrame:
+    """Paired comparison of every learner with the baseline on the runs that both have."""
+    lines = []
+    for (dataset, users), cell in last.groupby(["dataset", "users"], sort=False):
+        runs = cell.pivot(index=["fold", "seed"], columns="learner", values=column)  # noqa: PD010 (refuses doubles)
+        for learner in LEARNERS.ordered(runs.columns):
+            if learner == baseline or baseline not in runs:
+                continue
+            paired = (runs[learner] - runs[baseline]).dropna()
+            p = float(stats.ttest_1samp(paired, 0.0)[1])
+            lines.append((dataset, users, learner, paired.mean(), paired.std(), p, paired))
+    return pd.DataFrame(lines, columns=[*CELL, "difference", "spread", "p", "paired"])
+
+
+def effects(frame: pd.DataFrame, column: str, baseline: str = "MGD") -> pd.DataFrame:
+    """Effect sizes against a baseline at the last round, paired by run.
+
+    Returns:
+        dataset, users, learner, difference (mean of learner − baseline), low and high (its 95 % interval over seeds
+        within folds; NaN with fewer than two seeds a fold), d (difference / deviation of the paired differences), p
+        (paired t-test).
+    """
+    table = _against(at_end(frame), column, baseline)
+    intervals = []
+    for paired in table["paired"]:
+        try:
+            intervals.append(mean_effect(paired).interval())
+        except TooFewSeeds:
+            intervals.append((np.nan, np.nan))
+    low, high = np.array(intervals).reshape(-1, 2).T
+    return table.assign(low=low, high=high, d=table["difference"] / table["spread"])[
+        [*CELL, "difference", "low", "high", "d", "p"]
+    ]
+
+
+def screen(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.DataFrame:
+    """How far every switch's runs lie from the printed numbers: switch, users, learner, z (as in `compare`).
+
+    Args:
+        frame: runs on one printed data set, with the label column `switch`.
+        published: the printed numbers of one table.
+        column: what the table is of.
+    """
+    parts = [compare(runs, published, column).assign(switch=name) for name, runs in frame.groupby("switch", sort=False)]
+    table = pd.concat(parts)
+    return table[table["data"] != ""][["switch", "users", "learner", "z"]].reset_index(drop=True)
+
+
+# Text
+
+
+def myst(header: Sequence[str], rows: Iterable[Sequence[str]], *, name: str, caption: str) -> str:
+    """A numbered MyST table; `name` is its anchor."""
+    lines = [" | ".join(line) for line in (header, ["---"] * len(header), *(map(_cell, row) for row in rows))]
+    return "\n".join([f":::{{table}} {caption}", f":name: {name}", "", *(f"| {line} |" for line in lines), ":::", ""])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A number with its sign, a true minus, and no NaN."""
+    return "–" if not np.isfinite(value) else f"{float(value):+.{digits}f}".replace("-", "−")
+
+
+def interval(low: float, high: float, digits: int = 3) -> str:
+    return f"[{signed(low, digits)}, {signed(high, digits)}]"
+
+
+def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callable[[str], str] = label) -> str:
+    """Published beside reproduced: for every kind of user and data set a line of each, and their distance.
+
+    Means with deviations over runs in brackets; bold: the best of its line; ▲: above MGD at p < 0.05; distance in
+    combined standard errors.
+
+    Args:
+        comparison: from `compare`.
+        name_of: what a data set is called.
+    """
+    learners = LEARNERS.ordered(comparison["learner"])
+    rows = []
+    for (users, dataset), cell in comparison.groupby(["users", "dataset"], sort=False):
+        cell = cell.set_index("learner").reindex(learners)
+        data = next(iter(cell["data"].replace("", None).dropna()), None)
+        printed = bool(cell["published_mean"].notna().any())
+        source = "reproduced" if data == dataset else f"reproduced on {name_of(data)}" if data else f"*{NOT_AT_HAND}*"
+        lines = []
+        if printed:
+            marks = cell["published_significant"] == 1
+            lines.append(["published", *_scores(cell["published_mean"], cell["published_deviation"], marks)])
+        ours = _scores(cell["mean"], cell["deviation"], cell["significant"] == 1) if data else [""] * len(learners)
+        lines.append([source if printed else "ours, not in the paper", *ours])
+        if printed and data:
+            lines.append(["difference / s.e.", *(signed(z, 1) for z in cell["z"])])
+        heads = [[str(users), str(dataset) if printed else name_of(str(dataset))], *[["", ""]] * 2]
+        rows += [[*head, *line] for head, line in zip(heads, lines, strict=False)]
+    return myst(["users", "data", "", *learners], rows, name=name, caption=caption)
+
+
+def _scores(means: pd.Series, deviations: pd.Series, marks: pd.Series) -> list[str]:
+    cells = []
+    for learner, mean in means.items():
+        if not np.isfinite(mean):
+            cells.append("–")
+            continue
+        text = f"{float(mean):.3f}"
+        text = f"**{text}**" if mean == means.max() else text
+        cells.append(f"{text} ({float(deviations[learner]):.3f})" + (f" {MARK}" if marks[learner] else ""))
+    return cells
+
+
+def effect_sizes(table: pd.DataFrame, *, name: str, caption: str, name_of: Callable[[str], str] = label) -> str:
+    """Effect sizes against MGD with 95 % intervals, a line a learner.
+
+    Args:
+        table: from `effects`.
+    """
+    rows = [
+        [str(r.users), name_of(str(r.dataset)), str(r.learner), f"{signed(r.difference)} {interval(r.low, r.high)}",
+         signed(r.d, 2), "< 0.001" if r.p < 0.001 else f"{r.p:.3f}"]
+        for r in table.itertuples()
+    ]  # fmt: skip
+    header = ["users", "data", "learner", "difference to MGD [95 %]", "d", "p"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def conventions(rows: Iterable[tuple[str, object, str]], *, name: str, caption: str) -> str:
+    """The conventions of a chapter: (field, value, source) a line."""
+    return myst(["field", "value", "source"], [[f, str(v), s] for f, v, s in rows], name=name, caption=caption)
+
+
+def silences(rows: Iterable[tuple[str, str, str | None]], *, name: str, caption: str) -> str:
+    """What the paper does not say: (what is open, what we did, its measured effect or None) a line."""
+    header = ["the paper does not say", "what we did", "measured effect"]
+    return myst(header, [[o, d, e or "not measured"] for o, d, e in rows], name=name, caption=caption)
+
+
+OUTCOMES = ("same", "differs", "not at hand")
+
+
+def item_map(rows: Iterable[tuple[str, str | None, str]], *, name: str, caption: str) -> str:
+    """Map of the paper's items: (item, anchor of ours or None, outcome) a line.
+
+    Raises:
+        ValueError: an outcome other than same, differs, not at hand.
+    """
+    lines = []
+    for item, anchor, outcome in rows:
+        if outcome not in OUTCOMES:
+            raise ValueError(f"{item}: {outcome!r} is none of {', '.join(OUTCOMES)}")
+        lines.append([item, f"{{numref}}`{anchor}`" if anchor else "–", outcome])
+    return myst(["the paper's", "ours", "outcome"], lines, name=name, caption=caption)
+
+
+# Claims
+
+
+def badge(verdict: Verdict) -> str:
+    """A verdict as a mark and its words, readable without colour; the class is for the page's style sheet."""
+    return f'<span class="verdict verdict-{_slug(verdict)}">{SYMBOLS[verdict]} {verdict}</span>'
+
+
+def _slug(verdict: str) -> str:
+    return "-".join("".join(c if c.isalpha() else " " for c in verdict).split())
+
+
+def opening(judgements: Sequence[Judgement]) -> str:
+    """The chapter's answer in one sentence: how many claims have which verdict, on what data, at what tier."""
+    counts = {v: sum(j.verdict == v for j in judgements) for v in VERDICTS}
+    told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
+    data = sorted({name for j in judgements for name in j.data})
+    tiers = sorted({j.tier for j in judgements if j.tier})
+    on = f" on {', '.join(data)}" if data else ""
+    return f"Of the paper's {len(judgements)} claims: {told} ({', '.join(tiers)} tier{on})."
+
+
+def claims_overview(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
+    """One line a claim, linked to where it is judged: verdict, least favourable effect and interval, cells tested."""
+    rows = [
+        [f"{{ref}}`{j.id} <{j.anchor}>`", j.statement, badge(j.verdict), _effect(j), f"{j.n_testable} of {j.n_cells}"]
+        for j in judgements
+    ]
+    header = ["claim", "what the paper says", "verdict", "least favourable effect [95 %]", "cells tested"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def claim(judgement: Judgement) -> str:
+    """One claim with its anchor: statement, rule, verdict, effect, and what the verdict rests on."""
+    j = judgement
+    return "\n".join([
+        f"::::{{admonition}} {j.id}: {j.statement}", f":name: {j.anchor}", f":class: claim-{_slug(j.verdict)}", "",
+        f"{badge(j.verdict)} · {_effect(j)}", "", f"*Rule.* {j.rule}.", "", f"*Grounds.* {j.reason}.", "::::", "",
+    ])  # fmt: skip
+
+
+def _effect(j: Judgement) -> str:
+    if j.effect is None or j.interval is None:
+        return "–"
+    digits = int(np.clip(2 - np.floor(np.log10(max(abs(j.effect), 1e-9))), 2, 5))
+    return f"{signed(j.effect, digits)} {interval(*j.interval, digits)}"

@@ -1,0 +1,102 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from ol2r.random import generator
+from ol2r.report.effects import Effect, TooFewSeeds, at_end, deviation_effect, mean_effect, summarize, time_mean
+
+
+def series(*folds):
+    index = [(f + 1, s) for f, values in enumerate(folds) for s in range(len(values))]
+    return pd.Series(
+        np.concatenate(folds).astype(float), index=pd.MultiIndex.from_tuples(index, names=["fold", "seed"])
+    )
+
+
+def test_one_fold_gives_the_ordinary_t_interval():
+    values = [1.0, 2.0, 4.0, 7.0]
+    effect = mean_effect(series(values))
+    expected = stats.ttest_1samp(values, 0.0)
+    assert effect.interval() == pytest.approx(tuple(expected.confidence_interval(0.95)))
+    assert effect.p_value() == pytest.approx(expected.pvalue)
+
+
+def test_differences_between_folds_do_not_widen_the_interval():
+    effect = mean_effect(series([1.0, 3.0], [101.0, 103.0]))
+    assert effect.estimate == (2.0 + 102.0) / 2
+    assert effect.standard_error == pytest.approx((2.0 / 2 / 4 + 2.0 / 2 / 4) ** 0.5)
+    assert (effect.degrees, effect.folds, effect.seeds) == (pytest.approx(2.0), 2, 2)
+
+
+def test_equal_differences_have_no_width():
+    effect = mean_effect(series([0.5, 0.5], [0.5, 0.5]))
+    assert effect.interval() == (0.5, 0.5)
+    assert (effect.p_value(), effect.p_value(at=0.5)) == (0.0, 1.0)
+
+
+def test_a_single_seed_has_no_interval():
+    with pytest.raises(TooFewSeeds):
+        mean_effect(series([1.0, 2.0], [3.0]))
+
+
+def test_the_interval_covers_the_mean_as_often_as_it_says():
+    rng = generator("coverage", 0)
+    hits = [
+        low < 0.0 < high
+        for draw in rng.standard_normal((400, 5, 4))
+        for low, high in [mean_effect(series(*(draw + np.arange(5)[:, None] - 2.0))).interval()]
+    ]
+    assert np.mean(hits) == pytest.approx(0.95, abs=3 * (0.95 * 0.05 / 400) ** 0.5)
+
+
+def frames(spread_a, spread_b, seeds=15, folds=5, seed=0):
+    rng = generator("deviations", seed)
+    index = pd.MultiIndex.from_product([range(1, folds + 1), range(seeds)], names=["fold", "seed"])
+    noise = rng.standard_normal((2, folds * seeds))
+    noise -= noise.mean(axis=1, keepdims=True)
+    noise /= noise.std(axis=1, keepdims=True)
+    return tuple(
+        pd.DataFrame({100: s[0] * z, 200: s[1] * z}, index=index)
+        for s, z in zip((spread_a, spread_b), noise, strict=True)
+    )
+
+
+def test_the_deviation_ratio_is_that_of_the_areas_under_the_curves():
+    smaller, larger = frames((1.0, 3.0), (2.0, 8.0))
+    effect = deviation_effect(smaller, larger, "test")
+    assert effect.estimate == pytest.approx(np.log((2.0 + 8.0) / 2 / ((1.0 + 3.0) / 2)))
+
+
+def test_the_bootstrap_error_of_a_log_deviation_ratio_is_that_of_normal_samples():
+    # the deviation of n normals has a relative error of 1/√(2(n − 1)); two independent ones add in square
+    errors = [deviation_effect(*frames((1.0, 1.0), (1.0, 1.0), seed=s), f"{s}").standard_error for s in range(8)]
+    assert np.mean(errors) == pytest.approx((2 / (2 * 74)) ** 0.5, rel=0.15)
+
+
+def test_the_bootstrap_repeats_itself():
+    pair = frames((1.0, 1.0), (1.5, 1.0))
+    assert deviation_effect(*pair, "same") == deviation_effect(*pair, "same")
+
+
+def test_holding_an_effect_against_a_value_agrees_with_its_interval():
+    effect = Effect(1.0, 0.5, 10.0, 5, 3)
+    low, high = effect.interval()
+    assert effect.p_value(at=low) == pytest.approx(0.05) and effect.p_value(at=high) == pytest.approx(0.05)
+
+
+def test_the_time_mean_weighs_unequal_checkpoints_by_their_distance():
+    assert time_mean(np.array([0.0, 1.0, 1.0]), np.array([0.0, 10.0, 40.0])) == (5.0 + 30.0) / 40.0
+    assert time_mean(np.array([[3.0], [4.0]]), np.array([7.0])).tolist() == [3.0, 4.0]
+
+
+def test_a_summary_leaves_out_runs_without_a_value():
+    frame = pd.DataFrame({"learner": ["a"] * 4, "ndcg": [1.0, 2.0, 3.0, np.nan]})
+    row = summarize(frame, "ndcg", ["learner"]).iloc[0]
+    assert (row["mean"], row["deviation"], row["n"]) == (2.0, 1.0, 3)
+    assert row["high"] - row["mean"] == pytest.approx(stats.t.ppf(0.975, 2) / 3**0.5)
+
+
+def test_the_end_is_the_last_round():
+    frame = pd.DataFrame({"round": [1, 10, 10], "ndcg": [0.0, 1.0, 2.0]})
+    assert at_end(frame)["ndcg"].tolist() == [1.0, 2.0]
