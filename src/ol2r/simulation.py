@@ -3,7 +3,7 @@
 This is the one place where a learner, its users and the labels meet. It knows no particular learner and no paper.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -147,7 +147,7 @@ def simulate(
     evaluation: Evaluation,
     *,
     reference: np.ndarray | None = None,
-    progress=lambda rounds: None,
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> pd.DataFrame:
     """Run a batch of replicas to the last checkpoint.
 
@@ -157,7 +157,7 @@ def simulate(
         learner: a batch of R fresh replicas.
         evaluation: what to record, and by which conventions.
         reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
-        progress: called with the number of rounds done since the last call.
+        progress: called at checkpoints with the fraction of rounds done.
 
     Returns:
         A row per replica and checkpoint: `replica` (its place in the batch), `fold`, `seed`, `round`, `ndcg` (mean
@@ -208,7 +208,7 @@ def simulate(
         discount *= evaluation.gamma
         if round_ in checkpoints:
             record(round_)
-            progress(round_ - last)
+            progress(round_ / evaluation.checkpoints[-1])
             last = round_
             since.zero_()
     return pd.concat(tables, ignore_index=True)

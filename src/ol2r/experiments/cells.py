@@ -28,7 +28,7 @@ class MissingRows(ExperimentError):
     """Results were asked for that are not stored and may not be computed."""
 
 
-def one_of(name: str, known: Collection[str], what: str) -> str:
+def one_of(name: str, known: Collection[str], what: str, where: str = "") -> str:
     """The name, if it is known.
 
     Raises:
@@ -38,7 +38,7 @@ def one_of(name: str, known: Collection[str], what: str) -> str:
         return name
     near = difflib.get_close_matches(name, known, n=1)
     advice = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}" if known else "there are none"
-    raise ExperimentError(f"no {what} {name!r}: {advice}")
+    raise ExperimentError(f"no {what} {name!r}{where and f' in {where}'}: {advice}")
 
 
 class Row(NamedTuple):
@@ -195,6 +195,8 @@ class Item:
     cells: Callable[[str], Sequence[Cell]]
     seeds: Mapping[str, Sequence[int]]
     folds: tuple[int, ...] | None = None
+    names: Callable[[Cell], Mapping[str, str]] = lambda cell: {}
+    """Labels that this item adds to those of its cells, such as the name of a variant."""
 
     def jobs(self, tier: str, n_seeds: int | None = None, datasets: Sequence[str] | None = None) -> list[Job]:
         """The item's jobs at a tier, in declared order.

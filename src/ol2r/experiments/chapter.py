@@ -109,9 +109,9 @@ class Results:
         return max((len(set(rows["fold"])) for _, rows in self.frame.groupby("cell")), default=0)
 
 
-def labelled(cell: Cell, frame: pd.DataFrame) -> pd.DataFrame:
-    """A cell's table preceded by its key and labels, repeated on every line."""
-    labels = {"cell": cell.key, **cell.labels()}
+def labelled(cell: Cell, frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """A cell's table preceded by its key, its labels and the names an item adds, repeated on every line."""
+    labels = {"cell": cell.key, **cell.labels(), **names}
     clash = set(labels) & set(frame.columns)
     if clash:
         raise ValueError(f"{cell.kind}: {min(clash)!r} is both a label and a column")
@@ -182,7 +182,7 @@ class Chapter:
                 `max_minutes`, or some but not all rows of a cell are there and its data is not.
             ExperimentError: no such item.
         """
-        one_of(item, self.module.ITEMS, f"item of {self.name}")
+        one_of(item, self.module.ITEMS, "item", self.name)
         if item not in self._results:
             self._results[item] = self._fetch(item)
         return self._results[item]
@@ -198,7 +198,7 @@ class Chapter:
             item=item,
             title=declared.title,
             tier=self.tier,
-            frame=_stacked(jobs, frames),
+            frame=_stacked(jobs, frames, declared.names),
             cells=tuple(job.cell for job in jobs),
             provenance=tuple(records),
             not_at_hand=tuple(dict.fromkeys(str(job.cell.not_at_hand()) for job in absent)),
@@ -278,17 +278,20 @@ class Chapter:
         if seconds > LIVE_SECONDS:
             raise ExperimentError(f"live cells may take {LIVE_SECONDS:g} s, these take {seconds:.0f}")
         frames, _ = in_memory(jobs, read_inputs(jobs, self.store), device=self.device, engine=self.engine)
-        return _stacked(jobs, frames)
+        return _stacked(jobs, frames, lambda cell: {})
 
 
 def _first(names: Sequence[str], n: int = 5) -> str:
     return "; ".join(names[:n]) + (f"; and {len(names) - n} more" if len(names) > n else "")
 
 
-def _stacked(jobs: Sequence[Job], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _stacked(
+    jobs: Sequence[Job], frames: Sequence[pd.DataFrame], names: Callable[[Cell], Mapping[str, str]]
+) -> pd.DataFrame:
     if not jobs:
         return pd.DataFrame({"cell": pd.Series(dtype=str), "fold": pd.Series(dtype=int), "seed": pd.Series(dtype=int)})
-    return pd.concat([labelled(job.cell, frame) for job, frame in zip(jobs, frames, strict=True)], ignore_index=True)
+    tables = [labelled(job.cell, frame, names(job.cell)) for job, frame in zip(jobs, frames, strict=True)]
+    return pd.concat(tables, ignore_index=True)
 
 
 def largest_differences(stored: pd.DataFrame, fresh: pd.DataFrame) -> dict[str, float]:
@@ -332,5 +335,5 @@ def chapter(name: str, given: Mapping[str, object]) -> Chapter:
         {str(cell.labels().get("dataset")) for item in module.ITEMS.values() for cell in item.cells(tier)}
     )
     for dataset in parameters["datasets"] or ():
-        one_of(dataset, declared, f"data set at tier {tier!r} of {name}")
+        one_of(dataset, declared, "data set", f"{name} at tier {tier!r}")
     return Chapter(name, parameters, module, Store.open(), never=os.environ.get("OL2R_COMPUTE") == "never")

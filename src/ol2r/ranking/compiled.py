@@ -29,6 +29,14 @@ def _dot(a, b):
 
 
 @njit
+def _mirror(v, x):
+    """x ← (I − 2 v vᵀ) x in place."""
+    twice = np.float32(2.0) * _dot(v, x)
+    for i in range(x.shape[0]):
+        x[i] -= twice * v[i]
+
+
+@njit
 def _before(score_a, score_b, a, b, key, round_, salt):
     """Whether document a stands before document b: higher score first, equal scores in a random order."""
     if score_a != score_b:
@@ -264,24 +272,28 @@ def _replayed(features, offsets, queries, lists, weights, decay, keys, round_, o
             first = offsets[queries[r, h]]
             size = offsets[queries[r, h] + 1] - first
             scores = np.empty(size, dtype=np.float32)
-            position = np.empty(size, dtype=np.int64)
-            mass = np.empty(size, dtype=np.float64)
+            everything = 0.0
+            for j in range(size):
+                everything += 1.0 / float(j + 1) ** decay
             for m in range(rankers):
                 for j in range(size):
                     scores[j] = _dot(features[first + j], weights[r, m])
-                _positions(scores, keys[r], round_, (h * rankers + m + 2) * size, position)
-                for j in range(size):
-                    mass[j] = 1.0 / float(position[j] + 1) ** decay
+                salt = (h * rankers + m + 2) * size
+                left = everything
                 for i in range(depth):
                     document = lists[r, h, i]
                     if document < 0:
                         out[r, m, h, i] = 1.0
                         continue
-                    total = 0.0
+                    position = 0
                     for j in range(size):
-                        total += mass[j]
-                    out[r, m, h, i] = mass[document] / total
-                    mass[document] = 0.0
+                        if scores[j] > scores[document]:
+                            position += 1
+                        elif scores[j] == scores[document] and j != document:
+                            position += _before(scores[j], scores[document], j, document, keys[r], round_, salt)
+                    mass = 1.0 / float(position + 1) ** decay
+                    out[r, m, h, i] = mass / left
+                    left -= mass
 
 
 def replayed_probabilities(
@@ -340,7 +352,7 @@ def _reflectors(vectors, used, out, rank):
             residual[:] = vectors[r, i]
             length = np.sqrt(_dot(residual, residual))
             for j in range(i):
-                residual -= np.float32(2.0) * _dot(out[r, j], residual) * out[r, j]
+                _mirror(out[r, j], residual)
             pivot = rank[r]
             rest = np.sqrt(_dot(residual[pivot:], residual[pivot:]))
             if rest <= _QUIET * length:
@@ -376,9 +388,7 @@ def _reflect(v, out):
     for r in prange(out.shape[0]):
         for i in range(out.shape[1]):
             for j in range(v.shape[1] - 1, -1, -1):
-                along = np.float32(2.0) * _dot(v[r, j], out[r, i])
-                if along != 0.0:
-                    out[r, i] -= along * v[r, j]
+                _mirror(v[r, j], out[r, i])
 
 
 def reflect(v: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
