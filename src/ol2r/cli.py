@@ -20,10 +20,10 @@ TIERS = ("smoke", "laptop", "paper")
 
 
 def _papers(name: str | None) -> dict[str, ModuleType]:
-    from ol2r.experiments import papers
+    from ol2r import experiments
     from ol2r.experiments.cells import one_of
 
-    known = papers()
+    known = experiments.papers()
     return known if name is None else {one_of(name, known, "paper"): known[name]}
 
 
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     module = _papers(arguments.paper)[arguments.paper]
     resolve_engine(arguments.engine, check_device(arguments.device))
-    items = [one_of(item, module.ITEMS, f"item of {arguments.paper}") for item in arguments.item or module.ITEMS]
+    items = [one_of(item, module.ITEMS, "item", arguments.paper) for item in arguments.item or module.ITEMS]
     jobs = [j for item in items for j in module.ITEMS[item].jobs(arguments.tier, arguments.seeds, arguments.datasets)]
     absent = sorted({data for job in jobs if (data := job.cell.not_at_hand())})
     jobs = [job for job in jobs if job.cell.not_at_hand() is None]
@@ -130,14 +130,14 @@ def prune(arguments: argparse.Namespace) -> int:
 
 def claims(arguments: argparse.Namespace) -> int:
     """Judge every claim on what is stored."""
+    from ol2r.experiments import published
     from ol2r.experiments.chapter import stored_results
-    from ol2r.experiments.published import printed_numbers
     from ol2r.report.claims import judge
 
     judgements = []
     for name, module in _papers(arguments.paper).items():
         results = stored_results(name, arguments.tier)
-        judgements += [judge(claim, results, printed_numbers(name)) for claim in module.CLAIMS]
+        judgements += [judge(claim, results, published.printed_numbers(name)) for claim in module.CLAIMS]
     if arguments.json:
         print(json.dumps([judgement.to_json() for judgement in judgements], indent=1, ensure_ascii=False))
         return 0
@@ -150,13 +150,17 @@ def claims(arguments: argparse.Namespace) -> int:
 def data(arguments: argparse.Namespace) -> int:
     """Show or add data sets."""
     from ol2r.data import commands
+    from ol2r.experiments.cells import ExperimentError
 
-    if arguments.action == "list":
-        print(commands.list_datasets())
-    elif arguments.action == "info":
-        print(commands.describe(arguments.name))
-    else:
-        print(commands.add(arguments.path))
+    try:
+        if arguments.action == "list":
+            print(commands.list_datasets())
+        elif arguments.action == "info":
+            print(commands.describe(arguments.name))
+        else:
+            print(commands.add(arguments.path))
+    except ValueError as error:
+        raise ExperimentError(str(error)) from error
     return 0
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from joblib import cpu_count
 
-from ol2r.experiments import papers
+from ol2r import experiments
 from ol2r.experiments.cells import TIERS, Cell, ExperimentError, Job, MissingRows, one_of
 from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run
 from ol2r.experiments.store import Store
@@ -126,7 +126,7 @@ def stored_results(name: str, tier: str | None = None) -> dict[str, Results]:
         name: the paper.
         tier: the tier to read (None: for each item the largest one that is stored whole and not empty).
     """
-    module = papers()[name]
+    module = experiments.papers()[name]
     defaults = {parameter: known.default for parameter, known in PARAMETERS.items()}
     found = {}
     for each in [tier] if tier else TIERS:  # a larger tier replaces what a smaller one gave
@@ -326,7 +326,7 @@ def chapter(name: str, given: Mapping[str, object]) -> Chapter:
         ExperimentError: no such paper; a parameter is unknown, misspelt, of the wrong type or out of range; a data set
             is not one of the paper's; the device is not there.
     """
-    known = papers()
+    known = experiments.papers()
     module = known[one_of(name, known, "chapter")]
     parameters = check_parameters(given, PARAMETERS | getattr(module, "PARAMETERS", {}))
     tier = parameters["tier"]

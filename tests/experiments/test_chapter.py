@@ -1,0 +1,227 @@
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from fakes import Fake, ran
+
+import ol2r
+from ol2r import experiments
+from ol2r.experiments.cells import ExperimentError, Item, Job, MissingRows
+from ol2r.experiments.chapter import PARAMETERS, Parameter, check_parameters, largest_differences, stored_results
+from ol2r.experiments.runner import run
+from ol2r.experiments.store import Store
+
+SEEDS = {"smoke": range(1), "laptop": range(2), "paper": range(5)}
+
+
+def cells(tier):
+    if tier == "smoke":
+        return [Fake()]
+    return [Fake(name="x"), Fake(name="y", offset=0.5), Fake(name="z", data="TD2003")]
+
+
+PAPER = SimpleNamespace(
+    ITEMS={
+        "fig-1": Item("The first", cells, SEEDS),
+        "fig-2": Item("Too long", lambda tier: [Fake(name="long", seconds_a_row=3600.0)], SEEDS),
+    },
+    PARAMETERS={"users": Parameter(str, "perfect", "a kind of users", lambda value: value in ("perfect", "careless"))},
+)
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path, monkeypatch):
+    monkeypatch.setattr(experiments, "papers", lambda: {"nsgd": PAPER})
+    monkeypatch.setenv("OL2R_STORE", str(tmp_path / "scratch"))
+    monkeypatch.setenv("OL2R_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    monkeypatch.delenv("OL2R_COMPUTE", raising=False)
+    return tmp_path
+
+
+NOTEBOOK = {"__name__": "__main__", "_i1": "text", "In": ["x"], "Out": {}, "pd": pd, "quit": quit, "ol2r": ol2r}
+
+
+def test_a_chapter_without_parameters_has_the_defaults():
+    opened = ol2r.chapter("nsgd", NOTEBOOK)
+    assert (opened.tier, opened.seeds, opened.device, opened.users) == ("laptop", None, "cpu", "perfect")
+
+
+def test_given_values_replace_defaults():
+    opened = ol2r.chapter("nsgd", NOTEBOOK | {"tier": "paper", "seeds": 3, "users": "careless", "max_minutes": 5})
+    assert (opened.tier, opened.seeds, opened.users, opened.max_minutes) == ("paper", 3, "careless", 5.0)
+
+
+def test_data_sets_may_be_given_as_papermill_gives_text():
+    assert ol2r.chapter("nsgd", {"datasets": "synthetic, TD2003"}).datasets == ["synthetic", "TD2003"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"sedes": 3}, "no parameter 'sedes': did you mean 'seeds'?"),
+        ({"zzz": 3}, "no parameter 'zzz': there are tier, seeds, datasets"),
+        ({"tier": "huge"}, "parameter tier is 'huge', expected 'smoke' or 'laptop' or 'paper'"),
+        ({"tier": None}, "parameter tier is None"),
+        ({"seeds": 0}, "parameter seeds is 0, expected a number of seeds, at least 1"),
+        ({"seeds": "3"}, "parameter seeds is '3'"),
+        ({"seeds": True}, "parameter seeds is True"),
+        ({"seeds": 1.5}, "parameter seeds is 1.5"),
+        ({"fresh": 1}, "parameter fresh is 1, expected True or False"),
+        ({"max_minutes": 0}, "parameter max_minutes is 0.0, expected minutes, more than 0"),
+        ({"datasets": []}, "parameter datasets is []"),
+        ({"datasets": ["TD2004"]}, "no data set 'TD2004' in nsgd at tier 'laptop': did you mean 'TD2003'?"),
+        ({"users": "angry"}, "parameter users is 'angry', expected a kind of users"),
+        ({"engine": "jax"}, "parameter engine is 'jax'"),
+        ({"device": "gpu"}, "parameter device is 'gpu', expected 'cpu' or 'cuda'"),
+        ({"device": "cuda"}, "torch finds no GPU"),
+    ],
+)
+def test_wrong_parameters_are_errors_that_say_what_was_expected(given, message, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(ExperimentError) as caught:
+        ol2r.chapter("nsgd", NOTEBOOK | given)
+    assert message in str(caught.value)
+
+
+def test_an_unknown_chapter_is_an_error():
+    with pytest.raises(ExperimentError, match="no chapter 'nsdg': did you mean 'nsgd'"):
+        ol2r.chapter("nsdg", {})
+
+
+def test_only_plain_public_values_count_as_parameters():
+    values = check_parameters(NOTEBOOK, PARAMETERS)
+    assert values == {name: parameter.default for name, parameter in PARAMETERS.items()}
+
+
+def test_results_carry_labels_rows_and_provenance():
+    results = ol2r.chapter("nsgd", {"seeds": 3}).results("fig-1")
+    assert list(results.frame.columns[:6]) == ["cell", "dataset", "name", "fold", "seed", "round"]
+    assert set(results.frame["name"]) == {"x", "y"}
+    assert len(results.frame) == 2 * 5 * 3 * 2  # cells, folds, seeds, checkpoints
+    assert set(results.frame["cell"]) == {cell.key for cell in results.cells}
+    assert (results.seeds, results.folds, results.rounds) == (3, 5, 10)
+    assert [record["key"] for record in results.provenance] == [cell.key for cell in results.cells]
+    assert (results.paper, results.item, results.title, results.tier) == ("nsgd", "fig-1", "The first", "laptop")
+
+
+def test_data_that_is_not_at_hand_is_listed_not_replaced():
+    results = ol2r.chapter("nsgd", {}).results("fig-1")
+    assert results.not_at_hand == ("TD2003",)
+    assert set(results.frame["dataset"]) == {"synthetic"}
+
+
+def test_stored_rows_are_shown_without_the_data(surroundings):
+    cell = Fake(name="z", data="TD2003")
+    run([Job(cell, cell.rows(None, range(5)))], Store.open())
+    results = ol2r.chapter("nsgd", {}).results("fig-1")
+    assert results.not_at_hand == ()
+    assert set(results.frame["name"]) == {"x", "y", "z"}
+
+
+def test_half_a_cell_whose_data_is_not_at_hand_is_an_error():
+    cell = Fake(name="z", data="TD2003")
+    run([Job(cell, cell.rows(None, range(5)))], Store.open())
+    with pytest.raises(MissingRows, match=r"5 of 30 rows .* not stored, and TD2003 is not at hand"):
+        ol2r.chapter("nsgd", {"seeds": 6}).results("fig-1")
+
+
+def test_chosen_data_sets_limit_the_results():
+    results = ol2r.chapter("nsgd", {"datasets": ["TD2003"]}).results("fig-1")
+    assert len(results.frame) == 0 and results.not_at_hand == ("TD2003",)
+    assert (results.seeds, results.folds, results.rounds) == (0, 0, None)
+
+
+def test_what_is_stored_is_not_computed_again(surroundings):
+    ol2r.chapter("nsgd", {}).results("fig-1")
+    before = len(ran(surroundings / "log"))
+    ol2r.chapter("nsgd", {"seeds": 1}).results("fig-1")
+    assert len(ran(surroundings / "log")) == before
+    ol2r.chapter("nsgd", {"seeds": 3}).results("fig-1")
+    assert len(ran(surroundings / "log")) == before + 2 * 5  # seed 2 of both cells in five folds
+
+
+def test_results_reach_the_scratch_store_only(surroundings):
+    ol2r.chapter("nsgd", {}).results("fig-1")
+    assert not (surroundings / "results").exists()
+
+
+def test_computing_forbidden_names_cells_and_command(monkeypatch):
+    monkeypatch.setenv("OL2R_COMPUTE", "never")
+    with pytest.raises(MissingRows) as caught:
+        ol2r.chapter("nsgd", {}).results("fig-1")
+    assert "20 rows of 2 cells" in str(caught.value)
+    assert "name=x; fake dataset=synthetic name=y" in str(caught.value)
+    assert "ol2r run nsgd --tier laptop --item fig-1 --commit" in str(caught.value)
+
+
+def test_more_than_max_minutes_stops_before_computing(surroundings, capsys):
+    with pytest.raises(MissingRows, match="more than max_minutes = 30"):
+        ol2r.chapter("nsgd", {}).results("fig-2")
+    assert "nsgd fig-2 (laptop): 10 rows of 1 cells" in capsys.readouterr().out
+    assert ran(surroundings / "log") == []
+
+
+def test_fresh_ignores_what_is_stored_and_reports_the_difference(surroundings, capsys):
+    opened = ol2r.chapter("nsgd", {})
+    opened.results("fig-1")
+    run_before = len(ran(surroundings / "log"))
+    results = ol2r.chapter("nsgd", {"fresh": True}).results("fig-1")
+    assert len(ran(surroundings / "log")) == 2 * run_before
+    assert results.difference["value"] == 0.0
+    assert "fresh: 2 cells recomputed, 2 of them stored; largest difference: " in capsys.readouterr().out
+
+
+def test_fresh_finds_a_difference_and_leaves_the_store_alone(surroundings, monkeypatch):
+    before = ol2r.chapter("nsgd", {}).results("fig-1").frame
+    really = Fake.run_group.__func__
+
+    def drifted(cls, jobs, **options):
+        return [frame.assign(value=frame["value"] + 1.5) for frame in really(cls, jobs, **options)]
+
+    monkeypatch.setattr(Fake, "run_group", classmethod(drifted))
+    results = ol2r.chapter("nsgd", {"fresh": True}).results("fig-1")
+    assert results.difference["value"] == 1.5
+    assert results.frame["value"].tolist() == (before["value"] + 1.5).tolist()
+    pd.testing.assert_frame_equal(ol2r.chapter("nsgd", {}).results("fig-1").frame, before)
+
+
+def test_an_unknown_item_is_an_error():
+    with pytest.raises(ExperimentError, match="no item 'fig-3' in nsgd: did you mean"):
+        ol2r.chapter("nsgd", {}).results("fig-3")
+
+
+def test_live_cells_run_even_where_computing_is_forbidden(surroundings, monkeypatch):
+    monkeypatch.setenv("OL2R_COMPUTE", "never")
+    cell = Fake(name="live")
+    frame = ol2r.chapter("nsgd", {}).live([Job(cell, cell.rows([1], [0]))])
+    assert frame["value"].tolist() == [100.0, 100.0]
+    assert not (surroundings / "scratch").exists()
+
+
+def test_live_cells_must_be_small():
+    cell = Fake(name="live", seconds_a_row=31.0)
+    with pytest.raises(ExperimentError, match="live cells may take 30 s"):
+        ol2r.chapter("nsgd", {}).live([Job(cell, cell.rows([1], [0]))])
+
+
+def test_stored_results_take_the_largest_tier_that_is_whole():
+    assert stored_results("nsgd") == {}
+    ol2r.chapter("nsgd", {"tier": "smoke"}).results("fig-1")
+    assert {item: results.tier for item, results in stored_results("nsgd").items()} == {"fig-1": "smoke"}
+    ol2r.chapter("nsgd", {"tier": "laptop"}).results("fig-1")
+    assert stored_results("nsgd")["fig-1"].tier == "laptop"
+    assert stored_results("nsgd", "smoke")["fig-1"].tier == "smoke"
+    assert stored_results("nsgd", "paper") == {}
+
+
+FRAME = pd.DataFrame({"fold": 1, "seed": [0, 1], "value": [1.0, None], "status": "ok"})
+
+
+def test_differences_are_of_common_rows_and_by_column():
+    fresh = pd.DataFrame({"fold": 1, "seed": [1, 2], "value": [None, 7.0], "status": "ok"})
+    assert largest_differences(FRAME, fresh) == {"value": 0.0, "status": 0.0}
+    assert largest_differences(FRAME, FRAME.assign(value=[1.25, None])) == {"value": 0.25, "status": 0.0}
+    assert largest_differences(FRAME, FRAME.assign(value=[None, None]))["value"] == float("inf")
+    assert largest_differences(FRAME, FRAME.assign(status=["ok", "no"]))["status"] == float("inf")
+    assert largest_differences(FRAME, pd.concat([FRAME, FRAME])) == {"fold": float("inf")}

@@ -1,0 +1,72 @@
+import subprocess
+import sys
+
+import pytest
+
+from ol2r.experiments import provenance
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of two modules, importable under a name of its own."""
+    folder = tmp_path / "rooms"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "a.py").write_text("x = 1\n")
+    (folder / "inner" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    provenance.code_digest.cache_clear()
+    yield folder
+    for name in [name for name in sys.modules if name.partition(".")[0] == "rooms"]:
+        del sys.modules[name]
+    provenance.code_digest.cache_clear()
+
+
+def digest(*modules):
+    provenance.code_digest.cache_clear()
+    return provenance.code_digest(modules)
+
+
+@pytest.mark.parametrize("changed", ["a.py", "inner/__init__.py", "inner/new.py"])
+def test_the_code_digest_of_a_package_sees_every_module_in_it(package, changed):
+    before = digest("rooms")
+    (package / changed).write_text("x = 2\n")
+    assert digest("rooms") != before
+
+
+def test_the_code_digest_sees_named_modules_only(package):
+    before = digest("rooms.a")
+    (package / "inner" / "new.py").write_text("y = 1\n")
+    assert digest("rooms.a") == before
+    (package / "a.py").write_text("x = 2\n")
+    assert digest("rooms.a") != before
+
+
+def test_the_code_digest_does_not_depend_on_line_ends_or_place(package, tmp_path):
+    before = digest("rooms")
+    (package / "a.py").write_bytes(b"x = 1\r\n")
+    (package / "data.csv").write_text("1")
+    assert digest("rooms") == before
+
+
+def test_a_module_that_is_not_there_is_an_error():
+    with pytest.raises(ModuleNotFoundError, match="no source for ol2r"):
+        digest("ol2r.nowhere")
+
+
+def test_outside_a_repository_commit_and_dirt_are_unknown(monkeypatch):
+    def no_git(*arguments, **options):
+        raise FileNotFoundError("git")
+
+    for cached in (provenance.commit, provenance.dirty):
+        cached.cache_clear()
+    monkeypatch.setattr(subprocess, "run", no_git)
+    assert provenance.commit() is None
+    assert provenance.dirty() is None
+    for cached in (provenance.commit, provenance.dirty):
+        cached.cache_clear()
+
+
+def test_versions_name_every_library_a_trajectory_depends_on():
+    assert set(provenance.versions()) == {"python", "numpy", "scipy", "pandas", "pyarrow", "numba", "torch"}
+    assert "absent" not in provenance.versions().values()

@@ -1,0 +1,191 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "experiments"))
+
+from fakes import Fake, ran
+
+from ol2r import cli, experiments
+from ol2r.experiments.cells import Item
+from ol2r.experiments.store import encode, read_file
+
+UNDECLARED = "0" * 64
+SEEDS = {"smoke": range(1), "laptop": range(2), "paper": range(5)}
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path, monkeypatch):
+    items = {
+        "fig-1": Item("one", lambda tier: [Fake(name="x", needed=Fake(name="root"))], SEEDS),
+        "table-2": Item("two", lambda tier: [Fake(name="y"), Fake(name="z", data="TD2003")], SEEDS),
+    }
+    paper = SimpleNamespace(ITEMS=items, CLAIMS=())
+    monkeypatch.setattr(experiments, "papers", lambda: {"nsgd": paper})
+    monkeypatch.setenv("OL2R_STORE", str(tmp_path / "scratch"))
+    monkeypatch.setenv("OL2R_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    return tmp_path
+
+
+def files(folder):
+    return sorted(path for path in folder.glob("*/*") if path.is_file())
+
+
+def test_run_computes_into_the_scratch_store_what_is_missing(surroundings, capsys):
+    assert cli.main(["run", "nsgd"]) == 0
+    out = capsys.readouterr().out
+    assert "TD2003 is not at hand: its cells are left out" in out
+    assert "25 rows of 3 cells to compute" in out  # x and y with two seeds in five folds, root with one
+    assert f"25 rows stored in {surroundings / 'scratch'}" in out
+    assert len(files(surroundings / "scratch")) == 3
+    assert cli.main(["run", "nsgd"]) == 0
+    assert "0 rows stored" in capsys.readouterr().out
+
+
+def test_run_takes_chosen_items_seeds_and_data_sets(surroundings):
+    assert cli.main(["run", "nsgd", "--item", "table-2", "--seeds", "1", "--datasets", "synthetic"]) == 0
+    assert {name for name, _, _ in ran(surroundings / "log")} == {"y"}
+    assert len(ran(surroundings / "log")) == 5
+
+
+def test_a_dry_run_computes_nothing(surroundings, capsys):
+    assert cli.main(["run", "nsgd", "--tier", "paper", "--dry-run"]) == 0
+    assert "name=x: 25 rows" in capsys.readouterr().out
+    assert ran(surroundings / "log") == []
+
+
+def test_only_commit_writes_to_results_and_takes_over_what_scratch_has(surroundings):
+    cli.main(["run", "nsgd"])
+    before = len(ran(surroundings / "log"))
+    assert cli.main(["run", "nsgd", "--commit"]) == 0
+    assert len(ran(surroundings / "log")) == before
+    assert [path.name for path in files(surroundings / "results")] == [
+        path.name for path in files(surroundings / "scratch")
+    ]
+
+
+def test_status_counts_stored_rows_by_item_and_tier(capsys):
+    cli.main(["run", "nsgd", "--item", "fig-1"])
+    capsys.readouterr()
+    assert cli.main(["status"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[1] == ["fig-1", "5/5", "10/10", "10/25"]
+    assert lines[2] == ["table-2", "0/10", "0/20", "0/50", "not", "at", "hand:", "TD2003"]
+
+
+def test_verify_passes_what_comes_out_again_and_fails_a_forgery(surroundings, capsys):
+    cli.main(["run", "nsgd", "--commit"])
+    assert cli.main(["verify", "--minutes", "1", "--seed", "abc"]) == 0
+    assert "files drawn with seed abc: 3 the same, 0 different, 0 skipped" in capsys.readouterr().out
+    forged = files(surroundings / "results")[0]
+    frame, record = read_file(forged)
+    forged.write_bytes(encode(frame.assign(value=frame["value"] + 1), record))
+    assert cli.main(["verify", "--minutes", "1"]) == 1
+    assert "2 the same, 1 different, 0 skipped" in capsys.readouterr().out
+
+
+def test_verifying_nothing_is_a_failure(capsys):
+    assert cli.main(["verify"]) == 1
+    assert "nothing was verified" in capsys.readouterr().err
+
+
+def test_prune_deletes_undeclared_scratch_files_only(surroundings, capsys, monkeypatch):
+    cli.main(["run", "nsgd"])
+    cli.main(["run", "nsgd", "--commit"])
+    kept = files(surroundings / "results")
+    for folder in ("results", "scratch"):
+        (surroundings / folder / UNDECLARED).mkdir()
+        (surroundings / folder / UNDECLARED / "folds1-seeds0-0.parquet").write_bytes(b"")
+    answers = iter(["n", "y"])
+    monkeypatch.setattr("builtins.input", lambda question: next(answers))
+    assert cli.main(["prune"]) == 0
+    assert len(files(surroundings / "scratch")) == len(kept) + 1
+    assert cli.main(["prune"]) == 0
+    assert len(files(surroundings / "scratch")) == len(kept)
+    assert len(files(surroundings / "results")) == len(kept) + 1
+    assert cli.main(["prune", "--results", "--yes"]) == 0
+    assert files(surroundings / "results") == kept
+    assert "nothing to delete" not in capsys.readouterr().out
+    assert cli.main(["prune"]) == 0
+    assert "nothing to delete" in capsys.readouterr().out
+
+
+def test_prune_without_any_declaration_deletes_nothing(surroundings, monkeypatch, capsys):
+    cli.main(["run", "nsgd"])
+    before = files(surroundings / "scratch")
+    monkeypatch.setattr(experiments, "papers", dict)
+    assert cli.main(["prune", "--yes"]) == 2
+    assert files(surroundings / "scratch") == before
+
+
+def test_a_failed_shard_exits_1_with_its_trace(monkeypatch, capsys):
+    item = Item("bad", lambda tier: [Fake(name="bad", fails=True)], SEEDS)
+    monkeypatch.setattr(experiments, "papers", lambda: {"nsgd": SimpleNamespace(ITEMS={"fig-1": item})})
+    assert cli.main(["run", "nsgd"]) == 1
+    err = capsys.readouterr().err
+    assert "ol2r: 1 shards failed" in err and "bad diverged" in err and "Traceback" in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["run", "nsdg"], "ol2r: no paper 'nsdg': did you mean 'nsgd'?"),
+        (["run", "nsgd", "--item", "fig1"], "ol2r: no item 'fig1' in nsgd: did you mean 'fig-1'?"),
+        (["run", "nsgd", "--device", "cuda"], "ol2r: device is 'cuda', but torch finds no GPU on this machine"),
+        (["status", "other"], "ol2r: no paper 'other': there are nsgd"),
+        (["data", "info", "MQ2009"], "ol2r: unknown data set 'MQ2009'"),
+    ],
+)
+def test_requests_that_cannot_be_met_exit_2_with_one_line(argv, message, capsys, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert cli.main(argv) == 2
+    err = capsys.readouterr().err
+    assert message in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "argv", [[], ["walk"], ["run"], ["run", "nsgd", "--tier", "huge"], ["run", "nsgd", "--seeds", "0"]]
+)
+def test_bad_usage_exits_2(argv, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(argv)
+    assert caught.value.code == 2
+
+
+def test_data_lists_the_catalogue(capsys):
+    assert cli.main(["data", "list"]) == 0
+    assert "MQ2008" in capsys.readouterr().out
+
+
+CLAIM_FIELDS = {
+    "paper", "id", "statement", "rule", "verdict", "effect", "interval", "data", "tier", "seeds", "cells",
+    "n_testable", "n_cells", "reason",
+}  # fmt: skip
+
+
+def test_claims_are_one_json_object_each(monkeypatch, capsys):
+    from ol2r.report.claims import Claim, Contrast, Measure, Part, Size
+
+    high = Measure("fig-1", "value", (("name", "x"),))
+    part = Part("x is positive", (Contrast("x", ((1.0, high),)),), (("synthetic", "anyone"),))
+    claim = Claim("nsgd", "NS1", "x is positive", (part,), Size(10, 5, 5))
+    experiments.papers()["nsgd"].CLAIMS = (claim,)
+    monkeypatch.setattr(Fake, "labels", lambda self: {"dataset": "synthetic", "name": self.name, "users": "anyone"})
+    cli.main(["run", "nsgd", "--tier", "paper"])
+    capsys.readouterr()
+    assert cli.main(["claims", "nsgd", "--json"]) == 0
+    (judged,) = json.loads(capsys.readouterr().out)
+    assert set(judged) == CLAIM_FIELDS
+    assert (judged["paper"], judged["id"], judged["tier"], judged["seeds"]) == ("nsgd", "NS1", "paper", 5)
+    assert judged["cells"] == [Fake(name="x", needed=Fake(name="root")).key]
+
+
+def test_help_does_not_import_the_library():
+    code = "import sys; from ol2r import cli; cli.parser().format_help(); print({'torch', 'pandas'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
