@@ -21,6 +21,7 @@ from ol2r.data.dataset import DataError, Fold, RankingDataset, normalize_per_que
 from ol2r.data.letor import LetorText, parse_letor, read_bytes
 
 READER_REVISION = 1  # another reader or normalisation is another cache
+QUERY_MIN_MAX = "query min-max"
 _SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
 
 
@@ -52,7 +53,7 @@ class Entry:
         folders: names its folder may have under a search path.
         splits: its folds' files; empty for synthetic sets and click logs.
         files: files of a click log.
-        normalization: "query min-max" or "none".
+        normalization: "query min-max" (`normalize_per_query`), or in words how the source normalised it.
     """
 
     name: str
@@ -72,7 +73,7 @@ class Entry:
     folders: tuple[str, ...] = ()
     splits: tuple[Split, ...] = ()
     files: tuple[str, ...] = ()
-    normalization: str = "query min-max"
+    normalization: str = QUERY_MIN_MAX
 
     def at_hand(self) -> bool:
         """Whether `load` would find it now."""
@@ -197,7 +198,7 @@ def _read(it: Entry, folder: Path) -> RankingDataset:
     has_ids = all(piece.document_ids is not None for piece in pieces)
     return RankingDataset(
         name=it.name,
-        features=normalize_per_query(features, offsets) if it.normalization == "query min-max" else features,
+        features=normalize_per_query(features, offsets) if it.normalization == QUERY_MIN_MAX else features,
         relevance=np.concatenate([piece.relevance for piece in pieces]),
         offsets=offsets,
         query_ids=tuple(known),
@@ -296,7 +297,7 @@ _YANDEX = {
     "n_grades": 0,
     "n_folds": 0,
     "checksum": None,
-    "normalization": "none",
+    "normalization": "",
 }
 
 
@@ -380,6 +381,8 @@ _ENTRIES = [
         checksum="c5c6c65dbf736ea1825d5d3fa64475718e12cc7ecabca7753cdfd1cbf88dca1b",
         how_to_get="It is MQ2007 without the documents that its missing_docs.tsv.gz lists; prefer the whole MQ2007.",
         folders=("MQ2007_partial85",),
+        # min-max over the documents that are left would move one value in ten away from the complete set's
+        normalization="query min-max by the source, over the complete lists",
         **_LETOR4,
     ),
     Entry(

@@ -1,0 +1,146 @@
+"""LambdaRank without a hidden layer (Burges et al., 2006): the linear reference ranker w* of the online chapters.
+
+It reads the true labels of training queries. This module must not know clicks or online learners.
+"""
+
+import numpy as np
+import torch
+from numba import njit
+
+from ol2r.data import RankingDataset
+from ol2r.ranking.metrics import discounts, gains, ideal_dcg, query_ndcg
+
+_BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # Adam's
+
+
+class _Queries:
+    """Some queries of a data set with their documents copied side by side."""
+
+    def __init__(self, dataset: RankingDataset, queries: np.ndarray, k: int):
+        rows = [dataset.documents(query) for query in queries]
+        self.features = np.concatenate([dataset.features[r] for r in rows])
+        self.relevance = np.concatenate([dataset.relevance[r] for r in rows])
+        self.offsets = np.concatenate([[0], np.cumsum(dataset.sizes[queries])])
+        self.ideal = ideal_dcg(self.relevance, self.offsets, k)
+        self.k = k
+
+    def ndcg(self, weights: np.ndarray) -> float:
+        scores = (self.features @ weights.astype(np.float32))[:, None]
+        gain = gains(torch.from_numpy(self.relevance))
+        offsets, ideal = torch.from_numpy(self.offsets), torch.from_numpy(self.ideal)
+        return float(query_ndcg(torch.from_numpy(scores), gain, offsets, ideal, self.k).mean())
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        return lambda_gradient(self.features, self.relevance, self.offsets, self.ideal, weights, self.k)
+
+
+def fit_lambdarank(
+    dataset: RankingDataset, fold: int, *, k: int = 10, epochs: int = 300, rate: float = 0.1
+) -> np.ndarray:
+    """Weights of a linear LambdaRank, deterministic: from w = 0, one Adam step on all training queries an epoch.
+
+    The weights kept are those with the best mean NDCG@k over the validation queries, looked at after every epoch. In
+    a fold without validation queries they are those after the last epoch. Queries without relevant documents count
+    zero and give no gradient.
+
+    Args:
+        fold: number of the fold, from 1; its test queries are not read.
+        k: cut of NDCG.
+        epochs: passes over the training queries.
+        rate: Adam's step.
+
+    Returns:
+        float64[features].
+
+    Raises:
+        ValueError: no such fold, k < 1, or no training query tells two documents apart.
+    """
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}")
+    queries = dataset.fold(fold)
+    train = _Queries(dataset, queries.train, k)
+    validation = _Queries(dataset, queries.validation, k) if len(queries.validation) else None
+    weights = best = np.zeros(dataset.n_features)
+    if not train.gradient(weights).any():
+        raise ValueError(f"{dataset.name}, fold {fold}: no training query has documents of different grades")
+    best_ndcg = -1.0
+    mean, square = np.zeros_like(weights), np.zeros_like(weights)
+    for epoch in range(1, epochs + 1):
+        gradient = train.gradient(weights)
+        mean = _BETA_1 * mean + (1 - _BETA_1) * gradient
+        square = _BETA_2 * square + (1 - _BETA_2) * gradient**2
+        step = mean / (1 - _BETA_1**epoch) / (np.sqrt(square / (1 - _BETA_2**epoch)) + _EPSILON)
+        weights = weights + rate * step
+        ndcg = validation.ndcg(weights) if validation else float(epoch)
+        if ndcg > best_ndcg:
+            best_ndcg, best = ndcg, weights
+    return best
+
+
+def mean_ndcg(dataset: RankingDataset, queries: np.ndarray, weights: np.ndarray, k: int) -> float:
+    """Mean NDCG@k of a linear ranker; queries without relevant documents count zero, ties their expectation.
+
+    Args:
+        queries: int64[n ≥ 1], query numbers.
+        weights: float64[features].
+    """
+    return _Queries(dataset, queries, k).ndcg(weights)
+
+
+def lambda_gradient(
+    features: np.ndarray, relevance: np.ndarray, offsets: np.ndarray, ideal: np.ndarray, weights: np.ndarray, k: int
+) -> np.ndarray:
+    """The direction in which LambdaRank moves linear weights, averaged over queries.
+
+    Σ over pairs with grade i > grade j of σ(s_j − s_i) |ΔNDCG_ij| (x_i − x_j), where s = X w and ΔNDCG_ij is the
+    change of NDCG@k when i and j change places in the list sorted by score (documents of equal score in their given
+    order).
+
+    Args:
+        features: float32[documents, features].
+        relevance: int[documents].
+        offsets: int64[queries + 1].
+        ideal: float64[queries], `ideal_dcg` at k.
+        weights: float64[features].
+
+    Returns:
+        float64[features].
+    """
+    total = np.zeros(features.shape[1])
+    _lambda_gradient(features, relevance, offsets, ideal, weights, discounts(k), total)
+    return total / len(ideal)
+
+
+@njit(cache=True)  # on one thread: folds run side by side, and the sum keeps its bits
+def _lambda_gradient(features, relevance, offsets, ideal, weights, discount, total):
+    for q in range(ideal.shape[0]):
+        start, stop = offsets[q], offsets[q + 1]
+        if ideal[q] > 0.0:
+            _add_query(features[start:stop], relevance[start:stop], ideal[q], weights, discount, total)
+
+
+@njit
+def _add_query(features, relevance, ideal, weights, discount, total):
+    n, d = features.shape
+    scores = np.zeros(n)
+    for i in range(n):
+        for f in range(d):
+            scores[i] += features[i, f] * weights[f]
+    order = np.argsort(-scores, kind="mergesort")
+    depth = min(n, discount.shape[0])
+    force = np.zeros(n)
+    for rank in range(depth):  # a pair below the cut changes nothing by changing places
+        for other in range(rank + 1, n):
+            better, worse = order[rank], order[other]
+            if relevance[better] == relevance[worse]:
+                continue
+            if relevance[better] < relevance[worse]:
+                better, worse = worse, better
+            gained = float((1 << relevance[better]) - (1 << relevance[worse]))
+            moved = discount[rank] - (discount[other] if other < depth else 0.0)
+            swing = gained * moved / ideal / (1.0 + np.exp(scores[better] - scores[worse]))
+            force[better] += swing
+            force[worse] -= swing
+    for i in range(n):
+        for f in range(d):
+            total[f] += force[i] * features[i, f]
