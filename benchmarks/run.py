@@ -1,0 +1,138 @@
+"""Speed of what the chapters call, against the field's public code and the project's own targets.
+
+    python benchmarks/run.py --quick --json [--only PREFIX]
+
+prints one flat JSON object. Every figure comes from `simulate()` as chapters call it, with sampling, clicks, update and
+streams all on. A rate is the difference of two runs that differ only in what is measured (more rounds with the same one
+evaluation; more evaluations in the same rounds), median of three. `*.compile_s` is the warm-up, `*.vs_public` the ratio
+to public code, `*.vs_target` the ratio to the project's target. Nothing is asserted: times depend on the machine.
+"""
+
+import argparse
+import json
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from data import measure as measure_data
+
+from ol2r import data
+from ol2r.clicks import users
+from ol2r.experiments.nsgd import SETTINGS
+from ol2r.learners import LEARNERS
+from ol2r.simulation import Evaluation, Replica, make_streams, simulate
+
+DATASET = "synthetic-mslr"  # 136 features, about 125 documents a query
+REPLICAS = 64
+
+# rounds per second of public code (one process of a two-core machine, perfect users, evaluation excluded, MSLR shape):
+# MGD with 9 candidates, NSGD with a numpy null space; evaluation of 2000 queries in 40 ms; LETOR text by scikit-learn
+PUBLIC = {
+    "dbgd.rounds_per_s": 5200.0,
+    "mgd.rounds_per_s": 3850.0,
+    "nsgd.rounds_per_s": 189.0,
+    "dbgd.rounds_per_s_1": 5200.0,
+    "evaluate.queries_per_s": 2000 / 0.040,
+    "letor.mb_per_s": 200 / 17.9,
+}
+TARGET = {
+    "dbgd.rounds_per_s": 80_000.0,
+    "mgd.rounds_per_s": 30_000.0,
+    "nsgd.rounds_per_s": 5_000.0,
+    "evaluate.queries_per_s": 10 * 2000 / 0.040,
+    "letor.mb_per_s": 200 / 2.0,
+}
+ROUNDS = {"DBGD": 1000, "MGD": 500, "NSGD": 150, "CPS": 60, "DP-DBGD": 500}
+
+
+def seconds(learner: str, n_replicas: int, checkpoints: tuple[int, ...]) -> float:
+    """Seconds of one call of `simulate()`."""
+    dataset = data.load(DATASET)
+    replicas = [Replica(1, seed, users("perfect", dataset.n_grades)) for seed in range(n_replicas)]
+    batch = LEARNERS[learner](dataset.n_features, SETTINGS[learner], make_streams(dataset, replicas))
+    evaluation = Evaluation(k=10, split="test", empty="zero", gamma=0.9995, checkpoints=checkpoints)
+    start = time.perf_counter()
+    simulate(dataset, replicas, batch, evaluation)
+    return time.perf_counter() - start
+
+
+def median_difference(longer: Callable[[], float], shorter: Callable[[], float]) -> float:
+    return statistics.median(longer() - shorter() for _ in range(3))
+
+
+def rounds_per_s(learner: str, n_replicas: int, scale: float) -> float:
+    """Replicas × rounds per second, from a run against the same run a tenth as long."""
+    rounds = max(20, int(ROUNDS[learner] * scale))
+    spent = median_difference(
+        lambda: seconds(learner, n_replicas, (rounds,)), lambda: seconds(learner, n_replicas, (rounds // 10,))
+    )
+    return n_replicas * (rounds - rounds // 10) / spent
+
+
+def queries_per_s(scale: float) -> float:
+    """Held-out queries × replicas evaluated per second, from a run that evaluates after every round."""
+    evaluations = max(3, int(20 * scale))
+    spent = median_difference(
+        lambda: seconds("DBGD", REPLICAS, tuple(range(1, evaluations + 1))),
+        lambda: seconds("DBGD", REPLICAS, (evaluations,)),
+    )
+    return (evaluations - 1) * REPLICAS * len(data.load(DATASET).folds[0].test) / spent
+
+
+def learner_family(learner: str, scale: float) -> dict[str, float]:
+    name = learner.lower()
+    start = time.perf_counter()
+    seconds(learner, REPLICAS, (3,))
+    found = {f"{name}.compile_s": time.perf_counter() - start}
+    found[f"{name}.rounds_per_s"] = rounds_per_s(learner, REPLICAS, scale)
+    if learner == "DBGD":
+        found["dbgd.rounds_per_s_1"] = rounds_per_s(learner, 1, 3 * scale)
+    return found
+
+
+def evaluation_family(scale: float) -> dict[str, float]:
+    start = time.perf_counter()
+    seconds("DBGD", REPLICAS, (1,))
+    return {"evaluate.compile_s": time.perf_counter() - start, "evaluate.queries_per_s": queries_per_s(scale)}
+
+
+FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
+    **{
+        learner.lower(): lambda quick, learner=learner: learner_family(learner, 1.0 if quick else 4.0)
+        for learner in ("DBGD", "MGD", "NSGD", "CPS", "DP-DBGD")
+    },
+    "evaluate": lambda quick: evaluation_family(0.5 if quick else 2.0),
+    "letor": measure_data,
+}
+
+
+def main() -> None:
+    """Measure, and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="at most a minute a family after its warm-up")
+    parser.add_argument("--json", action="store_true", help="one flat JSON object instead of lines")
+    parser.add_argument("--only", default="", metavar="PREFIX", help="only figures whose name begins so")
+    arguments = parser.parse_args()
+
+    found: dict[str, float] = {}
+    for name, measure in FAMILIES.items():
+        if name.startswith(arguments.only.split(".")[0]) or (name == "letor" and arguments.only.startswith("cache")):
+            found |= measure(arguments.quick)
+    found["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found |= {f"{key}.vs_public": found[key] / peer for key, peer in PUBLIC.items() if key in found}
+    found |= {f"{key}.vs_target": found[key] / target for key, target in TARGET.items() if key in found}
+    found = {key: value for key, value in found.items() if key.startswith(arguments.only)}
+    if arguments.json:
+        print(json.dumps({key: round(value, 4) for key, value in found.items()}, indent=1))
+    else:
+        for key, value in found.items():
+            print(f"{key:40} {value:14,.2f}")
+
+
+if __name__ == "__main__":
+    main()

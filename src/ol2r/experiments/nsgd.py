@@ -1,0 +1,243 @@
+"""The NSGD paper (Wang et al., 2018): its settings, and the grid of every table and figure at each tier.
+
+Each value of the paper stands here once; what the paper leaves open is marked as ours. What is drawn from the results,
+and how claims are judged, is declared elsewhere.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+
+from ol2r import data
+from ol2r.clicks import users
+from ol2r.clicks.cascade import USERS
+from ol2r.experiments.cells import Cell, Item
+from ol2r.experiments.fit_cell import Fit
+from ol2r.experiments.nsgd_claims import CLAIMS
+from ol2r.experiments.simulate_cell import Simulate
+from ol2r.learners import LEARNERS
+from ol2r.learners.base import Value
+from ol2r.simulation import Evaluation
+
+__all__ = ["CLAIMS", "ITEMS", "PAPER", "PARAMETERS", "SCREEN", "SETTINGS"]
+
+PAPER = "nsgd"
+PARAMETERS: dict = {}
+
+ROUNDS = 1000
+K = 10
+GAMMA = 0.995
+SMOKE_ROUNDS = 60
+
+LEARNERS_SHOWN = ("DBGD", "CPS", "DP-DBGD", "MGD", "NSGD")
+PUBLISHED_DATASETS = ("MQ2007", "MQ2008", "HP2003", "NP2003", "TD2003")
+DATASETS = (*PUBLISHED_DATASETS, "MQ2007_partial85", "ClueWeb09_webis")
+SMOKE_DATASET = "synthetic-tiny"
+
+_SHARED: dict[str, Value] = {"alpha": 0.1, "delta": 1.0, "decay": 1.0, "start": "unit"}
+_DRAFT: dict[str, Value] = {"prefix_credit": False}  # ours, as the field's public code
+SETTINGS: dict[str, dict[str, Value]] = {
+    "DBGD": _SHARED | _DRAFT,
+    "CPS": _SHARED | {"n_candidates": 6, "history": 10, "tau": 3.0},  # lerot's; the paper gives none
+    "DP-DBGD": _SHARED | _DRAFT,
+    "MGD": _SHARED | _DRAFT | {"m": 4, "winners": "best", "follow": "mean"},
+    "NSGD": _SHARED
+    | _DRAFT
+    | {"m": 4, "k_g": 25, "T_g": 15, "k_h": 10, "T_h": 50}
+    | {"n": 20, "lag": 10, "epsilon": 0.01, "hybrid": "cosine"}  # ours: the paper names n, k and ε and gives no value
+    | {"tie_break": "history", "click_free": "skip", "losers": "below_current", "sampling": "orthonormal"}
+    | {"n_uniform": 0},
+}
+"""Every learner's hyper-parameters in the main results: the paper's values where it gives them."""
+
+_CURVE = (0, 1, 2, 5, 10, *range(20, ROUNDS + 1, 20))
+_SMOKE_CURVE = (0, 1, 2, 5, 10, 20, 40, SMOKE_ROUNDS)
+
+
+def cell(
+    tier: str,
+    dataset: str,
+    kind: str,
+    learner: str,
+    *,
+    curve: bool = False,
+    stop_rule: str = "after_click",
+    empty: str = "zero",
+    features: str = "all",
+    binary: str = "highest",
+    **changed: Value,
+) -> Simulate:
+    """One cell of the grid: the paper's setting but for what is named.
+
+    Args:
+        curve: whether to record learning curves and the cosine to w*; otherwise only the last round.
+        stop_rule, empty, features, binary: conventions, see `GradedCascade`, `Evaluation`, `Simulate` and `users`.
+        changed: hyper-parameters that differ from `SETTINGS`.
+    """
+    smoke = tier == "smoke"
+    source = data.entry(dataset)
+    checkpoints = (_SMOKE_CURVE if smoke else _CURVE) if curve else (SMOKE_ROUNDS if smoke else ROUNDS,)
+    return Simulate(
+        dataset=dataset,
+        checksum=source.checksum or "unknown",
+        learner=learner,
+        revision=LEARNERS[learner].revision,
+        hyperparameters=tuple(sorted((SETTINGS[learner] | changed).items())),
+        users=users(kind, source.n_grades, stop_rule=stop_rule, binary=binary),
+        evaluation=Evaluation(k=K, split="test", empty=empty, gamma=GAMMA, checkpoints=checkpoints),
+        features=features,
+        reference=reference(dataset) if curve else None,
+    )
+
+
+def reference(dataset: str) -> Fit:
+    """w*: LambdaRank without a hidden layer, fitted to each fold's labels."""
+    return Fit(dataset=dataset, checksum=data.entry(dataset).checksum or "unknown", k=K)
+
+
+def _on(*names: str) -> Callable[[str], tuple[str, ...]]:
+    """The data sets of an item at a tier: the smoke tier has one of its own."""
+    return lambda tier: (SMOKE_DATASET,) if tier == "smoke" else names
+
+
+_EVERYWHERE = _on(*DATASETS)
+_MQ2007 = _on("MQ2007", "MQ2007_partial85")
+_SWEPT = ("MQ2007", "MQ2007_partial85", "MQ2008")
+
+
+def _main(datasets: Callable[[str], Sequence[str]], kinds=USERS, learners=LEARNERS_SHOWN) -> Callable[[str], list[Cell]]:
+    return lambda tier: [
+        cell(tier, dataset, kind, learner, curve=True)
+        for dataset, kind, learner in product(datasets(tier), kinds, learners)
+    ]
+
+
+def _sweep(name: str, values: Sequence[Value]) -> Callable[[str], list[Cell]]:
+    def cells(tier: str) -> list[Cell]:
+        chosen = values if tier != "smoke" else values[:: max(1, len(values) // 2)]
+        return [
+            cell(tier, dataset, kind, "NSGD", **swept(name, value))
+            for dataset, kind, value in product(_MQ2007(tier), USERS, chosen)
+        ]
+
+    return cells
+
+
+def swept(name: str, value: Value) -> dict[str, Value]:
+    """The changes that set one hyper-parameter of NSGD; without recorded queries ties go to the mean, as in MGD."""
+    return {"k_h": 0, "tie_break": "mean"} if (name, value) == ("k_h", 0) else {name: value}
+
+
+ABLATION: dict[str, tuple[str, dict[str, Value]]] = {
+    "NSGD": ("NSGD", {}),
+    "NSGD w/o TB": ("NSGD", {"tie_break": "mean"}),
+    "NSGD w/o CDP & TB": ("NSGD", {"tie_break": "mean", "n": 4}),
+    "MGD": ("MGD", {}),
+}
+"""Figure 5c's variants; the paper names two of them with the same words (erratum)."""
+
+
+def _mixes(tier: str) -> list[Cell]:
+    return [
+        cell(tier, dataset, "informational", "NSGD", curve=True, n_uniform=n)
+        for dataset, n in product(_MQ2007(tier), range(5))
+    ]
+
+
+def _ablation(tier: str) -> list[Cell]:
+    return [
+        cell(tier, dataset, "informational", learner, curve=True, **changed)
+        for dataset, (learner, changed) in product(_MQ2007(tier), ABLATION.values())
+    ]
+
+
+def variant(cell: Cell) -> dict[str, str]:
+    """Figure 5c's name of a cell."""
+    labels = cell.labels()
+    for name, (learner, changed) in ABLATION.items():
+        wanted = SETTINGS[learner] | changed
+        if learner == labels["learner"] and all(labels[key] == value for key, value in wanted.items()):
+            return {"variant": name}
+    raise ValueError(f"{cell.describe()} is no variant of the ablation")
+
+
+_DRAFTERS = ("DBGD", "DP-DBGD", "MGD", "NSGD")
+SCREEN: dict[str, tuple[Sequence[str], dict]] = {
+    "start at w = 0": (LEARNERS_SHOWN, {"start": "zero"}),
+    "stop drawn at every document": (LEARNERS_SHOWN, {"stop_rule": "every_document"}),
+    "queries without relevant documents left out": (LEARNERS_SHOWN, {"empty": "skip"}),
+    "constant features dropped": (LEARNERS_SHOWN, {"features": "varying"}),
+    "credit on the common prefix": (_DRAFTERS, {"prefix_credit": True}),
+    "δ = 0.5": (LEARNERS_SHOWN, {"delta": 0.5}),
+    "α = 0.01": (LEARNERS_SHOWN, {"alpha": 0.01}),
+    "α decays by 0.999977 a win": (LEARNERS_SHOWN, {"decay": 0.999977}),
+    "MGD: all rankers above the current one win": (("MGD",), {"winners": "better"}),
+    "MGD: one winner instead of the mean": (("MGD",), {"follow": "one"}),
+    "NSGD: mean of the winners": (("NSGD",), {"tie_break": "mean"}),
+    "NSGD: click-free rounds count": (("NSGD",), {"click_free": "literal"}),
+    "NSGD: hybrid test as printed": (("NSGD",), {"hybrid": "literal"}),
+    "NSGD: T_g counts directions (4 rounds of 4)": (("NSGD",), {"T_g": 4}),
+    "NSGD: no preselection": (("NSGD",), {"n": 4}),
+    "NSGD: 9 candidates": (("NSGD",), {"m": 9}),
+    "NSGD: losers as in public code": (("NSGD",), {"losers": "fourth_smallest"}),
+    "NSGD: null space as in public code": (("NSGD",), {"sampling": "echelon", "hybrid": "never"}),
+    "NSGD: tie-break as in public code": (("NSGD",), {"tie_break": "history_until_full"}),
+    "NSGD: public code, all of it": (
+        ("NSGD",),
+        {"m": 9, "alpha": 0.01, "losers": "fourth_smallest", "sampling": "echelon", "hybrid": "never"}
+        | {"tie_break": "history_until_full", "start": "zero", "stop_rule": "every_document"},
+    ),
+}
+"""The fixed screen, declared before any of its results: each switch alone, from the paper's text, on MQ2008."""
+
+
+def _screen(tier: str) -> list[Cell]:
+    return [
+        cell(tier, dataset, kind, learner, **changed)
+        for dataset in _on("MQ2008")(tier)
+        for learners, changed in (SCREEN.values() if tier != "smoke" else list(SCREEN.values())[::4])
+        for kind, learner in product(USERS, learners)
+    ]
+
+
+def switch(cell: Cell) -> dict[str, str]:
+    """The screen's name of a cell."""
+    labels = cell.labels()
+    usual: Mapping[str, object] = {"stop_rule": "after_click", "empty": "zero", "features": "all"}
+    for name, (learners, changed) in SCREEN.items():
+        wanted = usual | SETTINGS[str(labels["learner"])] | changed
+        if labels["learner"] in learners and all(labels[key] == value for key, value in wanted.items()):
+            return {"switch": name}
+    raise ValueError(f"{cell.describe()} is not in the screen")
+
+
+def _references(tier: str) -> list[Cell]:
+    return [reference(dataset) for dataset in _EVERYWHERE(tier)]
+
+
+_SEEDS: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(5), "paper": range(15)}
+_ONCE: dict[str, Sequence[int]] = {"smoke": range(1), "laptop": range(1), "paper": range(1)}
+
+
+ITEMS: dict[str, Item] = {
+    "reference": Item("Offline LambdaRank, the reference ranker w*", _references, _ONCE),
+    "table-2": Item("Online score after 1000 rounds", _main(_EVERYWHERE), _SEEDS),
+    "table-3": Item("Offline score after 1000 rounds", _main(_EVERYWHERE), _SEEDS),
+    "fig-2": Item("Offline NDCG@10 against rounds", _main(_MQ2007), _SEEDS),
+    "fig-3": Item("Standard deviation of offline NDCG@10 against rounds", _main(_MQ2007), _SEEDS),
+    "fig-4": Item("Discounted cumulative NDCG@10 against rounds", _main(_MQ2007), _SEEDS),
+    "fig-5a": Item("Cosine to w*", _main(_MQ2007, ("informational",), ("DBGD", "MGD", "NSGD")), _SEEDS),
+    "fig-5b": Item("Null-space against uniform candidates", _mixes, _SEEDS),
+    "fig-5c": Item("Ablation", _ablation, _SEEDS, names=variant),
+    "fig-6a": Item("Number of candidates", _sweep("m", range(1, 11)), _SEEDS),
+    "fig-6b": Item("Learning rate", _sweep("alpha", (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)), _SEEDS),
+    "fig-6c": Item("Directions that make the null space", _sweep("k_g", range(5, 41, 5)), _SEEDS),
+    "fig-6d": Item("Recorded queries that break ties", _sweep("k_h", range(0, 41, 5)), _SEEDS),
+    "mgd-9": Item(
+        "MGD with nine candidates",
+        lambda tier: [
+            cell(tier, dataset, kind, "MGD", m=9) for dataset, kind in product(_on(*_SWEPT)(tier), USERS)
+        ],
+        _SEEDS,
+    ),
+    "screen": Item("One switch at a time", _screen, _SEEDS, names=switch),
+}
