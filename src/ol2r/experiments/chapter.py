@@ -17,7 +17,7 @@ from joblib import cpu_count
 from ol2r import experiments
 from ol2r.experiments.cells import TIERS, Cell, ExperimentError, Job, MissingRows, one_of
 from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run
-from ol2r.experiments.store import Store
+from ol2r.experiments.store import Store, Stored
 
 LIVE_SECONDS = 30.0
 """Expected seconds that a chapter may compute at every build."""
@@ -164,6 +164,7 @@ class Chapter:
         self.store = store
         self.never = never
         self._results: dict[str, Results] = {}
+        self._read: dict[Job, Stored] = {}  # items of a paper share cells
 
     def __getattr__(self, name: str):
         try:
@@ -221,11 +222,16 @@ class Chapter:
         return False
 
     def _stored(self, item: str, jobs: Sequence[Job]) -> tuple[list[pd.DataFrame], list[dict]]:
-        todo = lacking(jobs, self.store)
-        if todo:
+        for job in jobs:
+            if job not in self._read:
+                self._read[job] = self.store.read(job.cell, job.rows)
+        missing = [job for job in jobs if self._read[job].missing]
+        if missing:
+            todo = lacking(missing, self.store)
             self._allow(item, todo)
             run(todo, self.store, device=self.device, engine=self.engine)
-        stored = [self.store.read(job.cell, job.rows) for job in jobs]
+            self._read |= {job: self.store.read(job.cell, job.rows) for job in missing}
+        stored = [self._read[job] for job in jobs]
         frames = [read.frame for read in stored if read.frame is not None]
         return frames, [record for read in stored for record in read.provenance]
 
