@@ -89,6 +89,7 @@ def labelled(*cells: Audit) -> pd.DataFrame:
 def test_the_error_figure_crosses_the_whole_space_at_its_threshold():
     drawn = audits.error_figure(labelled(*(c for c in dueling_audits("smoke") if c.name in ("error", "best of"))))
     assert len(drawn) == 5 * len(audits.ENERGIES)
+    assert drawn["orthogonal"].dtype == bool  # although other audits have no such label
     below = drawn["energy"] < drawn["threshold"]
     assert ((drawn["expected"] < drawn["whole"]) == below).all() and below.any() and not below.all()
 

@@ -393,6 +393,7 @@ def error_figure(frame: pd.DataFrame) -> pd.DataFrame:
     """
     lines = frame.query("audit == 'error' and quantity == 'squared error, best scaled'").reset_index(drop=True)
     drawn = lines.filter(["energy", "directions", "orthogonal", "expected", "measured", "standard_error"])
+    drawn = drawn.astype({"directions": int, "orthogonal": bool})  # no longer beside audits that lack them
     settings = list(
         zip(lines["dimension"], lines["null_dimension"], lines["directions"], lines["orthogonal"], strict=True)
     )
@@ -413,7 +414,8 @@ def advance_figure(frame: pd.DataFrame) -> pd.DataFrame:
         along the gradient, in units of the step α.
     """
     lines = frame.query("audit == 'best of'").reset_index(drop=True)
-    return lines.filter(["null_dimension", "candidates", "expected", "measured", "standard_error"])
+    drawn = lines.filter(["null_dimension", "candidates", "expected", "measured", "standard_error"])
+    return drawn.astype({"null_dimension": int, "candidates": int})
 
 
 def loser_figure(frame: pd.DataFrame) -> pd.DataFrame:
