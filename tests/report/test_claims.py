@@ -13,12 +13,12 @@ from ol2r.report.claims import (
     VERDICTS,
     Claim,
     Contrast,
+    Finding,
     Measure,
     NotMeasured,
     Part,
     Size,
     SmallerDeviation,
-    Finding,
     combine,
     difference,
     holm_levels,
@@ -321,7 +321,7 @@ def test_every_claim_covers_the_cells_the_sheet_names():
 
 
 def agreement(number):
-    """Of the contrasts whose means the paper prints, how many cells have all as claimed, and how many cells there are."""
+    """In how many of the cells whose means the paper prints all contrasts are as claimed, and how many there are."""
     claim = CLAIMS[number - 1]
     printed: dict = {}
     for part in claim.parts:

@@ -73,7 +73,7 @@ LEARNERS.register("CPS", Look("#aa4499", "s", (0, (5, 1.5))))
 LEARNERS.register("DP-DBGD", Look("#117755", "^", (0, (5, 1.2, 1, 1.2))))
 LEARNERS.register("MGD", Look("#0072b2", "D", (0, (7, 1))))
 LEARNERS.register("NSGD w/o CDP & TB", Look("#b8860b", "P", (0, (3, 1, 1, 1))))
-LEARNERS.register("NSGD w/o TB", Look("#e07b39", "X", (0, (2, 1))))
+LEARNERS.register("NSGD w/o TB", Look("#cc6611", "X", (0, (2, 1))))
 LEARNERS.register("NSGD", Look("#c0270d", "o", "-"))
 LEARNERS.register("LambdaRank", Look("#000000", "", (0, (1, 3))))
 

@@ -1,0 +1,143 @@
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+
+from ol2r.experiments.illustration import figure_1
+from ol2r.experiments.published import printed_numbers
+from ol2r.report import figures, tables
+from ol2r.report.style import LEARNERS, USERS
+
+NUMBERS = printed_numbers("nsgd")
+OFFLINE = NUMBERS[NUMBERS["item"] == "table-3"]
+
+
+def line(ax: Axes, label: str):
+    handles, labels = ax.get_legend_handles_labels()
+    handle = handles[labels.index(label)]
+    return handle.lines[0] if hasattr(handle, "lines") else handle
+
+
+def test_learning_curves_draw_the_mean_of_every_learner_in_every_panel(grid):
+    fig = figures.learning_curves(grid)
+    assert [ax.get_title() for ax in fig.axes] == list(USERS)
+    assert fig.axes[0].get_xlabel() == "round" and "offline NDCG@10" in fig.axes[0].get_ylabel()
+    assert "95 % interval over runs" in fig.axes[0].get_ylabel()
+    for ax in fig.axes:
+        for name in ("DBGD", "CPS", "DP-DBGD", "MGD", "NSGD"):
+            own = grid[(grid["users"] == ax.get_title()) & (grid["learner"] == name)]
+            drawn = line(ax, name)
+            assert drawn.get_color() == LEARNERS[name].color
+            assert list(drawn.get_xdata()) == sorted(own["round"].unique())
+            assert drawn.get_ydata() == pytest.approx(own.groupby("round")["ndcg"].mean().to_numpy())
+
+
+def test_bands_are_the_intervals_of_the_table(grid):
+    fig = figures.learning_curves(grid)
+    band = fig.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    own = fig.table[(fig.table["users"] == "perfect") & (fig.table["learner"] == "DBGD")]
+    assert (band.min(), band.max()) == pytest.approx((own["low"].min(), own["high"].max()))
+
+
+def test_deviation_curves_draw_standard_deviations_over_runs(grid):
+    fig = figures.deviation_curves(grid)
+    own = grid[(grid["users"] == "perfect") & (grid["learner"] == "MGD")]
+    assert line(fig.axes[0], "MGD").get_ydata() == pytest.approx(own.groupby("round")["ndcg"].std().to_numpy())
+    assert "standard deviation over runs" in fig.axes[0].get_ylabel()
+
+
+def test_cumulative_and_cosine_curves_draw_their_columns(grid):
+    for draw, column in ((figures.cumulative_curves, "cndcg"), (figures.cosine_curves, "cosine")):
+        own = grid[(grid["users"] == "perfect") & (grid["learner"] == "NSGD")]
+        drawn = line(draw(grid).axes[0], "NSGD").get_ydata()
+        assert drawn == pytest.approx(own.groupby("round")[column].mean().to_numpy())
+
+
+def test_ablations_are_told_apart_by_variant(grid):
+    fig = figures.learning_curves(
+        grid.rename(columns={"learner": "variant"}).replace({"variant": {"CPS": "NSGD w/o TB"}}), by="variant"
+    )
+    assert "NSGD w/o TB" in fig.axes[0].get_legend_handles_labels()[1]
+
+
+def test_a_figure_of_two_data_sets_is_refused(grid):
+    with pytest.raises(ValueError, match="one data set"):
+        figures.learning_curves(pd.concat([grid, grid.assign(dataset="MQ2007")]))
+
+
+@pytest.fixture
+def mixes(invented_runs):
+    frame = invented_runs({("MQ2008", n): 60.0 - n for n in range(5)}, ("dataset", "n_uniform"), column="cndcg")
+    frame["null_proposed"], frame["uniform_proposed"] = (4 - frame["n_uniform"]) * 100, frame["n_uniform"] * 100
+    return frame.assign(null_won=0.3 * frame["null_proposed"], uniform_won=0.1 * frame["uniform_proposed"])
+
+
+def test_selection_ratios_are_wins_a_proposed_candidate(mixes):
+    table = figures.selection_ratios(mixes).set_index(["quantity", "n_uniform"])["mean"]
+    assert table["null space"].to_dict() == pytest.approx({n: 0.3 for n in range(4)})  # none proposed in the mix 0:4
+    assert table["uniform"].to_dict() == pytest.approx({n: 0.1 for n in range(1, 5)})
+    assert table["online"].to_dict() == pytest.approx({n: 60.0 - n for n in range(5)})
+
+
+def test_selection_bars_stand_over_their_mix(mixes):
+    fig = figures.selection_bars(mixes)
+    left, right = fig.axes
+    assert [t.get_text() for t in left.get_xticklabels()] == ["4:0", "3:1", "2:2", "1:3", "0:4"]
+    assert len(left.patches) == 4 + 4
+    assert {round(p.get_x() + p.get_width() / 2 + 0.2) for p in left.patches if p.get_height() > 0.2} == {0, 1, 2, 3}
+    assert line(right, "online score (right axis)").get_ydata() == pytest.approx([60, 59, 58, 57, 56])
+    assert "right" in figures.alt(fig) and "from 60 to 56" in figures.alt(fig)
+
+
+def test_a_sweep_draws_final_scores_and_marks_the_papers_setting(invented_runs):
+    keys = {("MQ2008", u, a): 50 + 100 * a for u in USERS for a in (0.5, 0.0, 0.1)}
+    frame = invented_runs(keys, ("dataset", "users", "alpha"), column="cndcg")
+    fig = figures.sweep(frame, "alpha", r"learning rate $\alpha$", published=0.1)
+    ax = fig.axes[0]
+    assert ax.get_xlabel() == r"learning rate $\alpha$"
+    assert list(line(ax, "perfect").get_xdata()) == [0.0, 0.1, 0.5]
+    assert line(ax, "perfect").get_ydata() == pytest.approx([50, 60, 100])
+    assert list(line(ax, "the paper's setting").get_xdata()) == [0.1, 0.1]
+    assert "the paper's setting at 0.1" in figures.alt(fig)
+
+
+def test_published_and_reproduced_means_lie_side_by_side(grid):
+    comparison = tables.compare(grid, OFFLINE, "ndcg").query("dataset == 'MQ2008'")
+    fig = figures.published_against_reproduced(comparison, "offline NDCG@10")
+    assert [t.get_text() for t in fig.axes[0].get_yticklabels()] == ["DBGD", "CPS", "DP-DBGD", "MGD", "NSGD"]
+    assert line(fig.axes[0], "NSGD published").get_xdata()[0] == 0.488
+    own = comparison.query("users == 'perfect' and learner == 'NSGD'").iloc[0]
+    assert line(fig.axes[0], "NSGD reproduced").get_xdata()[0] == own["mean"]
+    assert "NSGD published at 0.488" in figures.alt(fig)
+    assert "standard errors" in fig.get_supxlabel()
+
+
+def test_a_screen_has_a_row_a_switch_and_a_column_a_cell(grid):
+    switched = pd.concat(
+        [grid.assign(switch="as in the paper"), grid.assign(switch="start at 0", ndcg=grid["ndcg"] + 1)]
+    )
+    table = tables.screen(switched, OFFLINE, "ndcg")
+    fig = figures.screen(table)
+    drawn = np.asarray(fig.axes[0].images[0].get_array())
+    assert drawn.shape == (2, 15) and (drawn[1] > drawn[0]).all()
+    assert [t.get_text() for t in fig.axes[0].get_yticklabels()] == ["as in the paper", "start at 0"]
+    first = table.query("switch == 'as in the paper' and users == 'perfect' and learner == 'DBGD'")["z"].iloc[0]
+    assert drawn[0, 0] == first
+    assert "2 rows by 15 columns" in figures.alt(fig)
+
+
+def test_the_illustration_draws_every_arrow_of_its_data():
+    data = figure_1(1)
+    fig = figures.illustration(data)
+    assert [ax.get_title() for ax in fig.axes] == ["null space", "preselection", "tie breaking"]
+    assert fig.table.groupby("panel", sort=False).size().tolist() == [6 + 1 + 2, 8, 2]
+    best = fig.table[fig.table["arrow"] == "largest preselection"][["step_1", "step_2"]].to_numpy()[0]
+    assert (best == data["candidates"][data["preselection"].argmax()]).all()
+    assert "arrows, null space of the worst" in figures.alt(fig)
+
+
+def test_alternative_text_tells_panels_axes_and_where_lines_end(grid):
+    told = figures.alt(figures.learning_curves(grid))
+    own = grid[(grid["users"] == "perfect") & (grid["learner"] == "NSGD")].groupby("round")["ndcg"].mean()
+    assert f"NSGD from {own.iloc[0]:.3g} to {own.iloc[-1]:.3g}" in told
+    assert told.startswith("perfect: offline NDCG@10") and "informational: " in told and "\n" not in told

@@ -1,0 +1,172 @@
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ol2r.experiments.nsgd_claims import CLAIMS
+from ol2r.experiments.published import printed_numbers
+from ol2r.report import tables
+from ol2r.report.claims import VERDICTS, judge
+
+NUMBERS = printed_numbers("nsgd")
+OFFLINE = NUMBERS[NUMBERS["item"] == "table-3"]
+
+
+def rows(text):
+    """Cells of a MyST table's body."""
+    return [
+        [c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]] for line in text.splitlines() if line.startswith("|")
+    ][2:]
+
+
+def cell(table, dataset, users, learner):
+    return table.query("dataset == @dataset and users == @users and learner == @learner").iloc[0]
+
+
+def test_the_distance_is_in_combined_standard_errors(grid):
+    found = cell(tables.compare(grid, OFFLINE, "ndcg"), "MQ2008", "perfect", "NSGD")
+    ours = grid.query("users == 'perfect' and learner == 'NSGD' and round == 1000")["ndcg"]
+    assert found["mean"] == pytest.approx(ours.mean()) and found["n"] == 75
+    error = (ours.std() ** 2 / 75 + 0.043**2 / 75) ** 0.5
+    assert found["z"] == pytest.approx((ours.mean() - 0.488) / error)
+
+
+def test_significance_is_the_two_sided_paired_t_test_against_mgd_for_higher_means(grid):
+    table = tables.compare(grid, OFFLINE, "ndcg")
+    last = grid.query("users == 'perfect' and round == 1000").pivot_table("ndcg", ["fold", "seed"], "learner")
+    for learner in ("DBGD", "NSGD"):
+        assert cell(table, "MQ2008", "perfect", learner)["p"] == pytest.approx(
+            stats.ttest_rel(last[learner], last["MGD"]).pvalue
+        )
+    assert cell(table, "MQ2008", "perfect", "NSGD")["significant"]
+    assert not cell(table, "MQ2008", "perfect", "DBGD")["significant"]  # significant, but lower
+    assert np.isnan(cell(table, "MQ2008", "perfect", "MGD")["p"])
+
+
+def test_a_comparison_has_every_printed_cell_and_every_one_of_ours(grid):
+    table = tables.compare(grid, OFFLINE, "ndcg")
+    assert len(table) == 75 and not table.duplicated(["dataset", "users", "learner"]).any()
+    extended = tables.compare(grid.assign(dataset="ClueWeb09_webis"), OFFLINE, "ndcg")
+    assert len(extended) == 75 + 15
+    assert extended[extended["data"] == "ClueWeb09_webis"]["published_mean"].isna().all()
+
+
+def test_rows_stand_in_the_papers_order_with_ours_last(grid):
+    table = tables.compare(grid.assign(dataset="ClueWeb09_webis"), OFFLINE, "ndcg")
+    assert table["users"].unique().tolist() == ["perfect", "navigational", "informational"]
+    assert table.query("users == 'perfect'")["dataset"].unique().tolist() == [
+        "MQ2007", "MQ2008", "HP2003", "NP2003", "TD2003", "ClueWeb09_webis",
+    ]  # fmt: skip
+    assert table["learner"].tolist()[:5] == ["DBGD", "CPS", "DP-DBGD", "MGD", "NSGD"]
+
+
+def test_published_beside_reproduced(grid):
+    text = tables.beside(tables.compare(grid, OFFLINE, "ndcg"), name="nsgd-table-3", caption="Offline.")
+    assert text.startswith(":::{table} Offline.\n:name: nsgd-table-3\n") and text.endswith(":::\n")
+    lines = rows(text)
+    at = next(i for i, line in enumerate(lines) if line[:2] == ["perfect", "MQ2008"])
+    published, reproduced, difference = lines[at : at + 3]
+    assert published == ["perfect", "MQ2008", "published", "0.465 (0.042)", "0.474 (0.042)", "0.461 (0.041)",
+                         "0.487 (0.037)", "**0.488** (0.043)"]  # fmt: skip
+    assert reproduced[2] == "reproduced" and reproduced[-1].startswith("**0.700** (0.010) ▲")
+    assert difference[2] == "difference / s.e." and re.fullmatch(r"[+−]\d+\.\d", difference[-1])
+
+
+def test_data_that_is_not_at_hand_keeps_its_published_numbers(grid):
+    lines = rows(tables.beside(tables.compare(grid, OFFLINE, "ndcg"), name="t", caption=""))
+    at = next(i for i, line in enumerate(lines) if line[:2] == ["informational", "TD2003"])
+    assert lines[at][2:4] == ["published", "0.174 (0.099)"]
+    assert lines[at + 1][2] == f"*{tables.NOT_AT_HAND}*" and set(lines[at + 1][3:]) == {""}
+
+
+def test_a_stand_in_is_called_what_it_is(grid):
+    partial = grid.assign(dataset="MQ2007_partial85")
+    comparison = tables.compare(partial, OFFLINE, "ndcg", stand_ins={"MQ2007": "MQ2007_partial85"})
+    lines = rows(tables.beside(comparison, name="t", caption=""))
+    at = next(i for i, line in enumerate(lines) if line[:2] == ["perfect", "MQ2007"])
+    assert "85" in lines[at + 1][2] and lines[at + 2][2] == "difference / s.e."
+
+
+def test_our_own_data_set_stands_without_published_numbers(grid):
+    lines = rows(
+        tables.beside(
+            tables.compare(grid.assign(dataset="own"), OFFLINE, "ndcg"), name="t", caption="", name_of=str.upper
+        )
+    )
+    own = [line for line in lines if line[1] == "OWN"]
+    assert len(own) == 3 and all(line[2] == "ours, not in the paper" for line in own)
+
+
+def test_effect_sizes_are_paired_and_carry_their_interval(grid):
+    table = tables.effects(grid, "ndcg")
+    found = cell(table, "MQ2008", "perfect", "NSGD")
+    last = grid.query("users == 'perfect' and round == 1000").pivot_table("ndcg", ["fold", "seed"], "learner")
+    paired = last["NSGD"] - last["MGD"]
+    assert found["difference"] == pytest.approx(0.1) and found["low"] < 0.1 < found["high"]
+    assert found["d"] == pytest.approx(paired.mean() / paired.std())
+    assert "MGD" not in set(table["learner"])
+    line = rows(tables.effect_sizes(table, name="e", caption="", name_of=str))[3]
+    assert (
+        line[:3] == ["informational", "MQ2008", "NSGD"] and line[3].startswith("+0.100 [+0.0") and line[5] == "< 0.001"
+    )
+
+
+def test_one_seed_a_fold_has_an_effect_without_an_interval(grid):
+    table = tables.effects(grid.query("seed == 0"), "ndcg")
+    assert table["low"].isna().all() and table["difference"].notna().all()
+    assert "[–, –]" in tables.effect_sizes(table, name="e", caption="", name_of=str)
+
+
+def test_a_screen_measures_every_switch_against_print(grid):
+    table = tables.screen(grid.assign(switch="as printed"), OFFLINE, "ndcg")
+    whole = tables.compare(grid, OFFLINE, "ndcg")
+    assert len(table) == 15
+    found = table.query("users == 'perfect' and learner == 'CPS'")["z"].iloc[0]
+    assert found == cell(whole, "MQ2008", "perfect", "CPS")["z"]
+
+
+def test_cells_of_text_cannot_break_a_table():
+    text = tables.conventions([("n | m", 3, "two\nlines")], name="c", caption="")
+    assert rows(text) == [["n \\| m", "3", "two lines"]]
+
+
+def test_what_was_not_measured_says_so():
+    text = tables.silences([("ε", "0.01", None), ("n", "20", "+0.1")], name="s", caption="")
+    assert [line[2] for line in rows(text)] == ["not measured", "+0.1"]
+
+
+def test_the_map_links_items_and_knows_three_outcomes():
+    lines = rows(
+        tables.item_map([("Fig. 2", "nsgd-fig-2", "same"), ("TD2003", None, "not at hand")], name="m", caption="")
+    )
+    assert lines == [["Fig. 2", "{numref}`nsgd-fig-2`", "same"], ["TD2003", "–", "not at hand"]]
+    with pytest.raises(ValueError, match="roughly"):
+        tables.item_map([("Fig. 2", "nsgd-fig-2", "roughly the same")], name="m", caption="")
+
+
+@pytest.fixture(scope="module")
+def judgements(grid, invented_results):
+    return [judge(claim, {"table-3": invented_results(grid)}, NUMBERS) for claim in CLAIMS[1:4]]
+
+
+def test_every_claim_is_listed_under_its_anchor(judgements):
+    lines = rows(tables.claims_overview(judgements, name="nsgd-claims", caption="Claims."))
+    assert [line[0] for line in lines] == ["{ref}`NS2 <nsgd-ns2>`", "{ref}`NS3 <nsgd-ns3>`", "{ref}`NS4 <nsgd-ns4>`"]
+    assert lines[0][4] == "3 of 14" and "reproduced" in lines[0][2]
+    assert lines[2][3] == "–"
+
+
+def test_a_claims_block_has_anchor_rule_and_grounds(judgements):
+    text = tables.claim(judgements[0])
+    assert ":name: nsgd-ns2" in text and judgements[0].rule in text and judgements[0].reason in text
+
+
+def test_the_opening_counts_verdicts(judgements):
+    told = tables.opening(judgements)
+    assert told.startswith("Of the paper's 3 claims: ") and "2 reproduced, 1 not testable" in told and "MQ2008" in told
+
+
+def test_verdicts_are_told_apart_without_colour():
+    assert len({re.sub("<[^>]*>", "", tables.badge(verdict)) for verdict in VERDICTS}) == len(VERDICTS)
+    assert 'verdict-not-judged-smoke"' in tables.badge("not judged (smoke)")
