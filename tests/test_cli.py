@@ -36,6 +36,12 @@ def files(folder):
     return sorted(path for path in folder.glob("*/*") if path.is_file())
 
 
+def test_papers_are_listed_one_a_line(monkeypatch, capsys):
+    monkeypatch.setattr(experiments, "PAPERS", ("nsgd", "pairrank"))
+    assert cli.main(["papers"]) == 0
+    assert capsys.readouterr().out == "nsgd\npairrank\n"
+
+
 def test_run_computes_into_the_scratch_store_what_is_missing(surroundings, capsys):
     assert cli.main(["run", "nsgd"]) == 0
     out = capsys.readouterr().out

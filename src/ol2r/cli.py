@@ -35,6 +35,14 @@ def _declared(papers: dict[str, ModuleType]) -> "list[Job]":
     return with_needs(job for item in items for tier in TIERS for job in item.jobs(tier))
 
 
+def papers(arguments: argparse.Namespace) -> int:
+    """List the papers that have a chapter, one a line."""
+    from ol2r import experiments
+
+    print("\n".join(experiments.PAPERS))
+    return 0
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Compute what is missing of a paper's items."""
     from joblib import cpu_count
@@ -182,6 +190,8 @@ def parser() -> argparse.ArgumentParser:
         added = commands.add_parser(function.__name__, help=summary, description=summary, **options)
         added.set_defaults(function=function)
         return added
+
+    command(papers)
 
     add = command(run)
     add.add_argument("paper")

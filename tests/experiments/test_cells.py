@@ -120,6 +120,11 @@ def test_an_item_counts_seeds_from_its_first_and_keeps_asked_data_sets():
     ]
 
 
+def test_a_cell_that_an_item_names_twice_is_one_job():
+    item = Item("sweep", lambda tier: [Fake(), Fake(name="b"), Fake()], {"laptop": range(1)}, folds=(1,))
+    assert [job.cell.name for job in item.jobs("laptop")] == ["a", "b"]
+
+
 def test_a_misspelt_name_is_answered_with_the_nearest():
     with pytest.raises(ExperimentError, match="no item 'fig2': did you mean 'fig-2'"):
         one_of("fig2", ["fig-1", "fig-2"], "item")

@@ -23,6 +23,7 @@ def cells(tier):
 PAPER = SimpleNamespace(
     ITEMS={
         "fig-1": Item("The first", cells, SEEDS),
+        "fig-1b": Item("Named", cells, SEEDS, names=lambda cell: {"variant": cell.name.upper()}),
         "fig-2": Item("Too long", lambda tier: [Fake(name="long", seconds_a_row=3600.0)], SEEDS),
     },
     PARAMETERS={"users": Parameter(str, "perfect", "a kind of users", lambda value: value in ("perfect", "careless"))},
@@ -103,6 +104,11 @@ def test_results_carry_labels_rows_and_provenance():
     assert (results.seeds, results.folds, results.rounds) == (3, 5, 10)
     assert [record["key"] for record in results.provenance] == [cell.key for cell in results.cells]
     assert (results.paper, results.item, results.title, results.tier) == ("nsgd", "fig-1", "The first", "laptop")
+
+
+def test_an_item_may_name_its_cells():
+    frame = ol2r.chapter("nsgd", {}).results("fig-1b").frame
+    assert set(zip(frame["name"], frame["variant"], strict=True)) == {("x", "X"), ("y", "Y")}
 
 
 def test_data_that_is_not_at_hand_is_listed_not_replaced():
@@ -208,7 +214,8 @@ def test_live_cells_must_be_small():
 def test_stored_results_take_the_largest_tier_that_is_whole():
     assert stored_results("nsgd") == {}
     ol2r.chapter("nsgd", {"tier": "smoke"}).results("fig-1")
-    assert {item: results.tier for item, results in stored_results("nsgd").items()} == {"fig-1": "smoke"}
+    tiers = {item: results.tier for item, results in stored_results("nsgd").items()}
+    assert tiers == {"fig-1": "smoke", "fig-1b": "smoke"}
     ol2r.chapter("nsgd", {"tier": "laptop"}).results("fig-1")
     assert stored_results("nsgd")["fig-1"].tier == "laptop"
     assert stored_results("nsgd", "smoke")["fig-1"].tier == "smoke"

@@ -189,12 +189,21 @@ class Cell(ABC):
 
 @dataclass(frozen=True)
 class Item:
-    """A figure or table of a paper: the cells it shows, and how many seeds of them, at each tier."""
+    """A figure or table of a paper: the cells it shows, and how many seeds of them, at each tier.
+
+    Args:
+        title: as in a caption.
+        cells: from a tier to the cells; a cell named twice counts once.
+        seeds: by tier.
+        folds: None for all that each cell has.
+        names: labels that cells have in this item only, such as the name of a variant.
+    """
 
     title: str
     cells: Callable[[str], Sequence[Cell]]
     seeds: Mapping[str, Sequence[int]]
     folds: tuple[int, ...] | None = None
+    names: Callable[[Cell], dict[str, str]] = lambda cell: {}
     names: Callable[[Cell], Mapping[str, str]] = lambda cell: {}
     """Labels that this item adds to those of its cells, such as the name of a variant."""
 
@@ -209,7 +218,9 @@ class Item:
         seeds = self.seeds[tier]
         if n_seeds is not None:
             seeds = range(seeds[0], seeds[0] + n_seeds)
-        cells = [c for c in self.cells(tier) if datasets is None or c.labels().get("dataset") in datasets]
+        cells = dict.fromkeys(self.cells(tier))
+        if datasets is not None:
+            cells = [cell for cell in cells if cell.labels().get("dataset") in datasets]
         return [Job(cell, cell.rows(self.folds, seeds)) for cell in cells]
 
 

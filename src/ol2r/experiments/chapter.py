@@ -110,7 +110,7 @@ class Results:
 
 
 def labelled(cell: Cell, frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """A cell's table preceded by its key, its labels and the names an item adds, repeated on every line."""
+    """A cell's table preceded by its key, its labels and its names in an item, repeated on every line."""
     labels = {"cell": cell.key, **cell.labels(), **names}
     clash = set(labels) & set(frame.columns)
     if clash:
