@@ -1,4 +1,4 @@
-"""From the text of the book to its pages: run each chapter, strip what changes from run to run, hand the rest to Sphinx.
+"""From the text of the book to its pages: run each chapter, strip what changes between runs, let Sphinx do the rest.
 
 Chapters are text notebooks. Papermill runs them once, at the tier asked for; Sphinx never executes anything. This file
 knows files and cells, not learners or results: a chapter asks `ol2r` for those itself.
@@ -87,8 +87,8 @@ def render(staged: Path, config: Path, out: Path, builder: str = "html") -> None
     """Pages of a staged book in out/_build/html: every warning is an error, and so is a page that is not there."""
     if not version("jupyter-book").startswith("1."):
         raise SystemExit(f"jupyter-book 1.x makes this book; {version('jupyter-book')} would ignore _config.yml")
-    command = [Path(sys.executable).with_name("jupyter-book"), "build", staged, "--config", config, "--path-output", out]
-    command += ["-W", "-n", "--keep-going", "--builder", builder]
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", staged, "--config", config]
+    command += ["--path-output", out, "--builder", builder, "-W", "-n", "--keep-going"]
     # Sphinx reads docstrings off functions, so the API pages are made with numba's compiler off
     subprocess.run([str(word) for word in command], check=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
     html = out / "_build" / "html"

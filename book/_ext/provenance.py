@@ -63,7 +63,8 @@ class Provenance(SphinxDirective):
 
         details = nodes.container(classes=["provenance-more"])
         anchor = html.escape(str(strip["anchor"]), quote=True)
-        details += raw(f'<details><summary>make it again, cite it <span class="provenance-name">{anchor}</span></summary>')
+        summary = f'make it again, cite it <span class="provenance-name">{anchor}</span>'
+        details += raw(f"<details><summary>{summary}</summary>")
         for label, language, text in (
             ("The command that makes it again", "bash", str(strip["command"])),
             ("Cite it", "bibtex", str(strip["bibtex"]).strip()),

@@ -1,12 +1,11 @@
-"""Books for the tests: a small one made here from sample.md by the real machinery, and the published one if it is built."""
+"""Books to test: a small one made from sample.md by the real machinery, and the published one if it is built."""
 
 import os
 import shutil
 from pathlib import Path
 
-import pytest
-
 import build
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 

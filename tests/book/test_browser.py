@@ -51,7 +51,8 @@ def page(request, browser):
     html = request.getfixturevalue(f"{book}_html")
     tab = browser.new_page()
     faults: list[str] = []
-    tab.on("request", lambda sent: None if sent.url.startswith(("file:", "data:", "blob:")) else faults.append(sent.url))
+    local = ("file:", "data:", "blob:")
+    tab.on("request", lambda sent: None if sent.url.startswith(local) else faults.append(sent.url))
     tab.on("requestfailed", lambda sent: faults.append(f"failed: {sent.url}"))
     tab.on("pageerror", lambda error: faults.append(f"script: {error}"))
     tab.goto((html / f"{name}.html").as_uri())

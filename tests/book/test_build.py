@@ -3,11 +3,10 @@
 import shutil
 from pathlib import Path
 
+import build
 import nbformat
 import papermill
 import pytest
-
-import build
 
 HERE = Path(__file__).parent
 CHAPTER = """---

@@ -3,14 +3,13 @@
 import re
 from pathlib import Path
 
+import provenance
 import pytest
 import yaml
 
-import provenance
-
 STRIP = {
-    "anchor": "sample-fig-1", "tier": "paper", "data": "none", "rounds": 1, "seeds": 1, "device": "cpu", "code": "0.1.0",
-    "csv": "data/sample-fig-1.csv", "command": "ol2r run sample", "bibtex": "@misc{sample}", "keys": ["abc"],
+    "anchor": "sample-fig-1", "tier": "paper", "data": "none", "rounds": 1, "seeds": 1, "device": "cpu",
+    "code": "0.1.0", "csv": "sample-fig-1.csv", "command": "ol2r run sample", "bibtex": "@misc{s}", "keys": ["abc"],
 }  # fmt: skip
 
 
@@ -22,7 +21,7 @@ def test_a_strip_that_lacks_a_key_is_an_error_that_names_it(key):
 
 @pytest.mark.parametrize("text", ["", "just words", "- a list"])
 def test_a_block_that_is_no_mapping_lacks_every_key(text):
-    with pytest.raises(ValueError, match="missing .*'anchor'.*'tier'"):
+    with pytest.raises(ValueError, match=r"missing .*'anchor'.*'tier'"):
         provenance.read(text)
 
 
@@ -38,8 +37,8 @@ def test_what_is_not_yaml_is_an_error():
 
 def test_the_page_shows_every_fact_the_command_and_the_citation(sample_html: Path):
     page = re.sub(r"<[^>]+>", "", (sample_html / "index.html").read_text())
-    for words in ("tier paper", "rounds 1", "device cpu", "code 0.1.0", "ol2r run sample --item sample-fig-1", "@misc{"):
-        assert words in page
+    for fact in ("tier paper", "rounds 1", "device cpu", "code 0.1.0", "run sample --item sample-fig-1", "@misc{"):
+        assert fact in page
 
 
 def test_the_data_of_a_strip_can_be_downloaded(sample_html: Path):

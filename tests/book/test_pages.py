@@ -1,0 +1,53 @@
+"""The book keeps up with the library: each room and module has its place on the pages, and no page is forgotten."""
+
+import re
+import tomllib
+
+import build
+
+BOOK = build.ROOT / "book"
+SOURCE = build.ROOT / "src" / "ol2r"
+
+
+def rooms() -> list[str]:
+    """Rooms from the ground up, as the import contract has them."""
+    contracts = tomllib.loads((build.ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    return layers[::-1]
+
+
+def test_every_page_is_in_the_table_of_contents():
+    pages = {path.relative_to(BOOK).with_suffix("").as_posix() for path in BOOK.rglob("*.md")}
+    listed = build.pages(BOOK / "_toc.yml")
+    assert sorted(pages) == sorted(listed)
+
+
+def test_the_import_contract_names_every_room():
+    there = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert sorted(rooms()) == sorted(there - {"__init__"})
+
+
+def test_the_rooms_stand_in_one_order_everywhere():
+    contribute = re.findall(r"^\| \{doc\}`(\w+) <api/\1>`", (BOOK / "contribute.md").read_text(), re.MULTILINE)
+    listed = [page.removeprefix("api/") for page in build.pages(BOOK / "_toc.yml") if page.startswith("api/")]
+    assert contribute == rooms()
+    assert listed == ["index", *rooms()]
+
+
+def test_every_module_is_described_on_the_page_of_its_room():
+    for room in rooms():
+        described = re.findall(r"automodule:: (\S+)", (BOOK / "api" / f"{room}.md").read_text())
+        folder = SOURCE / room
+        files = [SOURCE / f"{room}.py"] if not folder.is_dir() else folder.rglob("*.py")
+        modules = {
+            ".".join(["ol2r", *file.relative_to(SOURCE).with_suffix("").parts]).removesuffix(".__init__")
+            for file in files
+        }
+        assert sorted(described) == sorted(modules), room
+
+
+def test_a_work_stands_once_in_the_bibliography():
+    text = (BOOK / "references.bib").read_text()
+    for field in (r"^@\w+\{(.*),$", r"^  title = \{(.*)\},$"):
+        found = re.findall(field, text, re.MULTILINE)
+        assert len(found) == text.count("\n@") and len(set(found)) == len(found)

@@ -1,0 +1,125 @@
+"""What the project says of itself in several files is one thing: pins, environments, version, imports, commands."""
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import ol2r
+
+ROOT = Path(__file__).resolve().parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PINS = {
+    canonicalize_name(requirement.name): requirement
+    for line in (ROOT / "constraints.txt").read_text().splitlines()
+    if line and not line.startswith("#")
+    for requirement in [Requirement(line)]
+}
+CONDA_NAMES = {"matplotlib-base": "matplotlib", "pytorch-cpu": "torch", "pytorch-gpu": "torch"}
+
+
+def declared(*extras: str) -> list[Requirement]:
+    """The project's own requirements, with some extras."""
+    project = PYPROJECT["project"]
+    lines = project["dependencies"] + [line for extra in extras for line in project["optional-dependencies"][extra]]
+    return [Requirement(line) for line in lines]
+
+
+def pinned(name: str) -> str:
+    """The version constraints.txt pins."""
+    (pin,) = PINS[canonicalize_name(name)].specifier
+    assert pin.operator == "=="
+    return pin.version
+
+
+def test_every_pin_lies_within_the_declared_bounds():
+    for requirement in declared("book", "test", "dev"):
+        assert requirement.specifier.contains(pinned(requirement.name)), requirement
+
+
+def test_everything_that_is_needed_however_indirectly_is_pinned():
+    seen: set[str] = set()
+
+    def visit(requirement: Requirement) -> None:
+        name = canonicalize_name(requirement.name)
+        if name in seen or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            return
+        seen.add(name)
+        try:
+            needs = requires(name) or []
+        except PackageNotFoundError:
+            return  # of an extra that is not installed here
+        # a GPU build of torch names its own libraries, each at one version
+        assert name in PINS or name.startswith(("nvidia-", "cuda-", "triton")), requirement
+        for line in needs:
+            visit(Requirement(line))
+
+    for requirement in declared("book", "test", "dev"):
+        visit(requirement)
+
+
+def test_what_is_installed_here_is_what_is_pinned():
+    for requirement in declared("book", "test"):
+        assert version(requirement.name).partition("+")[0] == pinned(requirement.name)
+
+
+def test_conda_users_get_the_same_versions():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    packages = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
+    (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
+    pins = dict(package.split("=") for package in packages if "=" in package)
+    assert pins.pop("python") in PYPROJECT["project"]["requires-python"]
+    for package, found in pins.items():
+        assert found == pinned(CONDA_NAMES.get(package, package)), package
+    assert pip == ["-c constraints.txt", "-e .[book,test,dev]"]
+
+
+def test_the_gpu_environment_differs_from_the_printed_one_by_one_line():
+    text = (ROOT / "environment.yml").read_text()
+    assert re.findall(r"^  - pytorch-\w+=", text, re.MULTILINE) == ["  - pytorch-cpu="]
+    assert "`pytorch-cpu` by `pytorch-gpu`" in text
+
+
+def test_every_import_of_the_library_is_declared():
+    """A package that is imported but only comes along with another one is a break in waiting."""
+    names = {canonicalize_name(requirement.name) for requirement in declared()}
+    for source in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(source.read_text())):
+            modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                modules = [node.module]
+            for module in {module.partition(".")[0] for module in modules} - sys.stdlib_module_names - {"ol2r"}:
+                assert canonicalize_name(module) in names, f"{source.name} imports {module}"
+
+
+def test_every_declared_dependency_is_imported():
+    sources = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    imported = set(re.findall(r"^\s*(?:import|from) (\w+)", sources, re.MULTILINE))
+    assert {requirement.name for requirement in declared()} <= imported
+
+
+def test_version_and_licence_are_the_same_wherever_they_stand():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert PYPROJECT["project"]["version"] == ol2r.__version__ == citation["version"]
+    assert f"Version {ol2r.__version__}" in (ROOT / "book" / "cite.md").read_text()
+    assert PYPROJECT["project"]["license"] in citation["license"]
+
+
+def test_published_numbers_travel_with_the_package():
+    for package, patterns in PYPROJECT["tool"]["setuptools"]["package-data"].items():
+        folder = ROOT / "src" / Path(*package.split("."))
+        assert all(any(folder.glob(pattern)) for pattern in patterns), package
+
+
+@pytest.mark.parametrize("session", ["tests", "book"])
+def test_the_readme_prints_one_line_that_makes_its_own_environment(session):
+    lines = re.findall(rf"^[^#\n].*nox -s {session}$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(lines) == 1
+    assert lines[0].startswith("python3 -m venv ") and "-c constraints.txt" in lines[0]
