@@ -203,9 +203,7 @@ class Item:
     cells: Callable[[str], Sequence[Cell]]
     seeds: Mapping[str, Sequence[int]]
     folds: tuple[int, ...] | None = None
-    names: Callable[[Cell], dict[str, str]] = lambda cell: {}
     names: Callable[[Cell], Mapping[str, str]] = lambda cell: {}
-    """Labels that this item adds to those of its cells, such as the name of a variant."""
 
     def jobs(self, tier: str, n_seeds: int | None = None, datasets: Sequence[str] | None = None) -> list[Job]:
         """The item's jobs at a tier, in declared order.
