@@ -220,4 +220,3 @@ def _cosine(learner: Learner, reference: np.ndarray | None) -> np.ndarray:
     weights = learner.evaluated().weights.cpu().numpy().astype(np.float64)
     lengths = np.linalg.norm(weights, axis=1) * np.linalg.norm(reference, axis=1)
     return ((weights * reference).sum(axis=1) / np.maximum(lengths, 1e-30)).astype(np.float32)
-

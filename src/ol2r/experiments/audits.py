@@ -336,6 +336,13 @@ def has_power(table: pd.DataFrame, level: float = 0.001) -> bool:
     return bool(table["z_mistaken"].abs().min() > stats.norm.isf(level / (2 * len(table))))
 
 
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """One line an audited quantity: audit, quantity, mistake, lines, largest |z|, smallest |z| of the mistake."""
+    table = frame.assign(z=frame["z"].abs(), z_mistaken=frame["z_mistaken"].abs())
+    by = table.groupby(["audit", "quantity", "mistake"], sort=False)
+    return by.agg(lines=("z", "size"), z=("z", "max"), z_mistaken=("z_mistaken", "min")).reset_index()
+
+
 def _audit(name: str, samples: int, **parameters: int | float | bool) -> Audit:
     return Audit(name, tuple(parameters.items()), samples)
 

@@ -10,6 +10,7 @@ from itertools import product
 from ol2r import data
 from ol2r.clicks import users
 from ol2r.clicks.cascade import USERS
+from ol2r.experiments.audits import dueling_audits
 from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.fit_cell import Fit
 from ol2r.experiments.nsgd_claims import CLAIMS
@@ -18,7 +19,7 @@ from ol2r.learners import LEARNERS
 from ol2r.learners.base import Value
 from ol2r.simulation import Evaluation
 
-__all__ = ["CLAIMS", "ITEMS", "PAPER", "PARAMETERS", "SCREEN", "SETTINGS"]
+__all__ = ["CLAIMS", "CONVENTIONS", "FIGURES", "ITEMS", "PAPER", "PARAMETERS", "SCREEN", "SETTINGS", "SILENCES"]
 
 PAPER = "nsgd"
 PARAMETERS: dict = {}
@@ -104,7 +105,11 @@ _MQ2007 = _on("MQ2007", "MQ2007_partial85")
 _SWEPT = ("MQ2007", "MQ2007_partial85", "MQ2008")
 
 
-def _main(datasets: Callable[[str], Sequence[str]], kinds=USERS, learners=LEARNERS_SHOWN) -> Callable[[str], list[Cell]]:
+def _main(
+    datasets: Callable[[str], Sequence[str]],
+    kinds: Sequence[str] = USERS,
+    learners: Sequence[str] = LEARNERS_SHOWN,
+) -> Callable[[str], list[Cell]]:
     return lambda tier: [
         cell(tier, dataset, kind, learner, curve=True)
         for dataset, kind, learner in product(datasets(tier), kinds, learners)
@@ -234,10 +239,91 @@ ITEMS: dict[str, Item] = {
     "fig-6d": Item("Recorded queries that break ties", _sweep("k_h", range(0, 41, 5)), _SEEDS),
     "mgd-9": Item(
         "MGD with nine candidates",
-        lambda tier: [
-            cell(tier, dataset, kind, "MGD", m=9) for dataset, kind in product(_on(*_SWEPT)(tier), USERS)
-        ],
+        lambda tier: [cell(tier, dataset, kind, "MGD", m=9) for dataset, kind in product(_on(*_SWEPT)(tier), USERS)],
         _SEEDS,
     ),
     "screen": Item("One switch at a time", _screen, _SEEDS, names=switch),
+    "audits": Item("What NSGD rests on, against simulation", dueling_audits, _ONCE),
 }
+
+CONVENTIONS: tuple[tuple[str, object, str], ...] = (
+    ("rounds T", ROUNDS, "paper, 4.1"),
+    ("runs", "15 seeds × 5 folds", "paper, 4.2: 15 repeats for each fold"),
+    ("queries of a round", "uniform with replacement from the fold's training queries", "paper, 4.1"),
+    ("cut k of lists and of NDCG", K, "paper, 4.1"),
+    ("discount γ of the online score", f"{GAMMA}: Σ γ^(t−1) NDCG_t, T terms", "paper, 4.1"),
+    ("gain and discount of NDCG", "2^grade − 1, log2(rank + 1), ideal list cut at k", "ours; the field's usual"),
+    ("queries without relevant documents", "count zero, online and offline", "ours; fits the printed MQ2008 numbers"),
+    ("features", "min-max in each query, constant → 0; none dropped", "ours; the field's usual, without the dropping"),
+    ("equal scores", "random in displayed lists; their expectation in offline NDCG", "ours"),
+    ("stop of a user", "drawn only after a click", "paper, 4.1"),
+    ("δ, α", "1, 0.1", "paper, 4.2"),
+    ("start w₁", "random unit vector", "paper, Algorithms 1 and 2"),
+    ("candidates m of MGD and NSGD", SETTINGS["NSGD"]["m"], "paper, 4.2"),
+    ("k_g, T_g, k_h, T_h", "25, 15, 10, 50", "paper, 4.2"),
+    ("n, lag k and ε of NSGD", "20, 10, 0.01", "ours; the paper names them without values"),
+    ("reference w*", "LambdaRank without a hidden layer, fitted to each fold", "paper, 4.1"),
+    ("grade 1 of binary data sets", "the click table's highest column", "ours; lerot's convention"),
+)
+"""The first table of the chapter: (convention, value, where it comes from)."""
+
+SILENCES: tuple[tuple[str, str, str | None], ...] = (
+    (
+        "whether queries without relevant documents count",
+        "they count zero",
+        "queries without relevant documents left out",
+    ),
+    ("whether features constant over a training set are dropped", "none is", "constant features dropped"),
+    (
+        "whether a click on the prefix that all lists share is credited",
+        "no, as in public code",
+        "credit on the common prefix",
+    ),
+    ("whether α decays", "it does not", "α decays by 0.999977 a win"),
+    (
+        "who the winners of MGD are",
+        "the largest credit, if above the current ranker's",
+        "MGD: all rankers above the current one win",
+    ),
+    ("what a round without a click does in NSGD", "nothing: no update, not recorded", "NSGD: click-free rounds count"),
+    (
+        "when the hybrid sampling switches (the printed test is always true)",
+        "at cos(w_t, w_{t−10}) > 0.99",
+        "NSGD: hybrid test as printed",
+    ),
+    (
+        "what T_g counts (k_g = 25 > T_g = 15)",
+        "rounds that had a losing direction",
+        "NSGD: T_g counts directions (4 rounds of 4)",
+    ),
+    ("n, from which m are preselected", "20", None),
+    ("which of equally bad directions or queries are taken first", "the newest", None),
+    ("how CPS replays history, and how long its history is", "a knock-out among 6 on the 10 latest interactions", None),
+    ("how DP-DBGD favours the last winner", "the direction along it drafts first in every turn", None),
+    ("which test ▲ stands for, and what deviations are over", "paired t-test and deviation over the 75 runs", None),
+)
+"""(what is open, what we did, the screen's switch that measures the other choice, or None)."""
+
+FIGURES: tuple[tuple[str, str], ...] = (
+    ("Figure 1, illustration", "nsgd-fig-1"),
+    ("Table 1, click models", "nsgd-table-1"),
+    ("Table 2, online score", "nsgd-table-2"),
+    ("Table 3, offline score", "nsgd-table-3"),
+    ("Figure 2, offline NDCG@10 on MQ2007", "nsgd-fig-2"),
+    ("Figure 3, its deviation", "nsgd-fig-3"),
+    ("Figure 4, online score on MQ2007", "nsgd-fig-4"),
+    ("Figure 5a, cosine to w*", "nsgd-fig-5a"),
+    ("Figure 5b, selection ratio", "nsgd-fig-5b"),
+    ("Figure 5c, ablation", "nsgd-fig-5c"),
+    ("Figure 6a, number of candidates", "nsgd-fig-6a"),
+    ("Figure 6b, learning rate", "nsgd-fig-6b"),
+    ("Figure 6c, stored directions", "nsgd-fig-6c"),
+    ("Figure 6d, recorded queries", "nsgd-fig-6d"),
+)
+"""The paper's items and their anchors in the chapter."""
+
+
+def click_models() -> list[tuple[str, object, str]]:
+    """The paper's Table 1 as rows (users, click by grade, stop by grade)."""
+    kinds = [users(kind, 3) for kind in USERS]
+    return [(kind.name, ", ".join(map(str, kind.click)), ", ".join(map(str, kind.stop))) for kind in kinds]

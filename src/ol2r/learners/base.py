@@ -8,8 +8,8 @@ import torch
 
 from ol2r import ranking
 from ol2r.random import Streams
-from ol2r.ranking import Candidates
 from ol2r.rankers import LinearRanker
+from ol2r.ranking import Candidates
 
 LEARNERS: dict[str, type["Learner"]] = {}
 
@@ -68,7 +68,8 @@ class Learner(ABC):
         wanted, given = cls.numeric | cls.structural, set(hyperparameters)
         if wanted != given:
             raise ValueError(
-                f"{cls.name} takes {', '.join(sorted(wanted))}; missing: {', '.join(sorted(wanted - given)) or 'none'}; "
+                f"{cls.name} takes {', '.join(sorted(wanted))}; "
+                f"missing: {', '.join(sorted(wanted - given)) or 'none'}; "
                 f"unknown: {', '.join(sorted(given - wanted)) or 'none'}"
             )
 
@@ -90,5 +91,5 @@ class Learner(ABC):
 
     @property
     def status(self) -> list[str]:
-        """"ok", or "diverged" for a replica whose weights left the finite numbers and is frozen since."""
+        """ "ok", or "diverged" for a replica whose weights left the finite numbers and is frozen since."""
         return ["ok" if alive else "diverged" for alive in self.alive.tolist()]

@@ -269,12 +269,13 @@ class NSGD(_Multileaved):
 
     Further hyper-parameters: `m`, `n` (n = m: no preselection), `k_g`, `T_g`, `k_h`, `T_h`; `lag` and `epsilon` of the
     hybrid sampling; and the readings of what the paper leaves open:
-    `hybrid`: `"cosine"` (basis vectors until cos(w_t, w_{t−lag}) > 1 − ε), `"literal"` (until ‖w_t − w_{t−lag}‖ < 1 − ε,
-    as printed), `"never"` (no basis vectors); `tie_break`: `"history"`, `"mean"` (as MGD), `"history_until_full"` (public
-    code: history only while Q_g is not full, then at random); `click_free`: rounds without a click `"skip"` or
-    `"literal"`; `losers`: `"below_current"` or `"fourth_smallest"` (public code); `sampling`: `"orthonormal"` or
-    `"echelon"` (public code: Gaussian combinations of the basis that Gaussian elimination gives); `n_uniform`: how many
-    of the m candidates come uniformly from the whole space instead (Figure 5b).
+    `hybrid`: `"cosine"` (basis vectors until cos(w_t, w_{t−lag}) > 1 − ε), `"literal"` (as printed: until
+    ‖w_t − w_{t−lag}‖ < 1 − ε), `"never"` (no basis vectors); `tie_break`: `"history"`, `"mean"` (as MGD),
+    `"history_until_full"` (public code: history only while Q_g is not full, then at random); `click_free`: rounds
+    without a click `"skip"` or `"literal"`; `losers`: `"below_current"` or `"fourth_smallest"` (public code);
+    `sampling`: `"orthonormal"` or `"echelon"` (public code: Gaussian combinations of the basis that Gaussian
+    elimination gives); `n_uniform`: how many of the m candidates come uniformly from the whole space instead
+    (Figure 5b).
     """
 
     name = "NSGD"
@@ -330,7 +331,7 @@ class NSGD(_Multileaved):
         return (cosine <= 1 - self.number["epsilon"]) | (self.round <= self.choice["lag"])
 
     def _coordinates(self, rank: torch.Tensor, n: int) -> torch.Tensor:
-        """Coordinates of n candidates in the basis whose last d − rank vectors span the null space: Float32[R, n, d]."""
+        """Coordinates of n candidates where the last d − rank vectors of the basis span the null space: [R, n, d]."""
         d = self.n_features
         axis = torch.arange(d, device=self.device)
         free = axis >= rank[:, None]

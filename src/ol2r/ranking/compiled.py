@@ -65,7 +65,7 @@ def _insert(scores, j, out, filled, key, round_, salt):
 
 @njit(parallel=True, cache=True)
 def _rank(features, offsets, query, weights, keys, round_, out):
-    replicas, rankers, depth = out.shape
+    replicas, rankers, _ = out.shape
     for r in prange(replicas):
         first = offsets[query[r]]
         size = offsets[query[r] + 1] - first

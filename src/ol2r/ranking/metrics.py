@@ -4,6 +4,8 @@ Gain is 2^grade − 1, the discount of rank i (from 1) is 1 / log2(i + 1), and t
 Grades come in as arguments: this module is for evaluation, a learner never calls it.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import torch
 from numba import njit, prange
@@ -28,7 +30,7 @@ def ideal_dcg(relevance: np.ndarray, offsets: np.ndarray, k: int) -> np.ndarray:
         k: cut; a list shorter than k is ordinary.
     """
     ideal = np.zeros(len(offsets) - 1)
-    for query, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for query, (start, stop) in enumerate(pairwise(offsets)):
         best = np.sort(relevance[start:stop])[::-1][:k]
         ideal[query] = ((2.0**best - 1.0) * discounts(len(best))).sum()
     return ideal

@@ -248,6 +248,70 @@ def screen(table: pd.DataFrame) -> Drawing:
     return fig
 
 
+SHADES = ("#c0270d", "#0072b2", "#4d4d4d")
+
+
+def _derived(ax: Axes, table: pd.DataFrame, x: str, label: str, color: str, marker: str) -> None:
+    """What theory expects as a line, what was measured as points with three standard errors."""
+    ax.plot(table[x], table["expected"], color=color, label=f"{label}: derived")
+    ax.errorbar(
+        table[x], table["measured"], 3 * table["standard_error"], linestyle="", color=color, marker=marker,
+        markerfacecolor="white", capsize=2, label=f"{label}: measured",
+    )  # fmt: skip
+
+
+@styled
+def error_against_energy(table: pd.DataFrame) -> Drawing:
+    """Error of the null-space gradient against the energy it cannot see, and of the whole space's (dashed).
+
+    Args:
+        table: `audits.error_figure`.
+    """
+    table = table[~table["orthogonal"]]
+    fig, (ax,) = panels([""], table, height=3.2)
+    for color, marker, (m, line) in zip(SHADES, "osD", table.groupby("directions", sort=True), strict=False):
+        line = line.sort_values("energy")
+        _derived(ax, line, "energy", f"{m} direction{'s' if m > 1 else ''}", color, marker)
+        ax.axhline(line["whole"].iloc[0], color=color, linestyle=(0, (4, 2)), linewidth=1)
+        ax.axvline(line["threshold"].iloc[0], color=color, linestyle=(0, (1, 2)), linewidth=1)
+    ax.set_xlabel("share of the gradient's energy in the span of G, φ")
+    ax.set_ylabel("relative squared error, best scaled\n(points ± 3 standard errors)")
+    legend(fig, [ax])
+    return fig
+
+
+@styled
+def advance_against_candidates(table: pd.DataFrame) -> Drawing:
+    """Mean advance of a noise-free round against the number of candidates, a line a dimension.
+
+    Args:
+        table: `audits.advance_figure`.
+    """
+    fig, (ax,) = panels([""], table, height=3.0)
+    for color, marker, (size, line) in zip(SHADES, "osD", table.groupby("null_dimension", sort=True), strict=False):
+        _derived(ax, line.sort_values("candidates"), "candidates", f"d′ = {size}", color, marker)
+    ax.set_xlabel("candidates m")
+    ax.set_ylabel("advance along the gradient / α\n(points ± 3 standard errors)")
+    legend(fig, [ax])
+    return fig
+
+
+@styled
+def losers_against_margin(table: pd.DataFrame) -> Drawing:
+    """Odds of the gradient's energy in the span of losers, over the odds by chance, against the margin of losing.
+
+    Args:
+        table: `audits.loser_figure`.
+    """
+    fig, (ax,) = panels([""], table, height=3.0)
+    _derived(ax, table.sort_values("margin"), "margin", "odds over chance", SHADES[0], "o")
+    ax.axhline(1.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label="by chance")
+    ax.set_xlabel("a direction loses when its cosine is below")
+    ax.set_ylabel("odds of φ, relative to chance\n(points ± 3 standard errors)")
+    legend(fig, [ax])
+    return fig
+
+
 @styled
 def illustration(data: Mapping[str, np.ndarray]) -> Drawing:
     """The paper's Fig. 1 in two dimensions: null space, preselection, tie breaking, one panel each.

@@ -130,6 +130,85 @@ def screen(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.Data
     return table[table["data"] != ""][["switch", "users", "learner", "z"]].reset_index(drop=True)
 
 
+GAP = 3.0
+"""Combined standard errors beyond which a cell does not come out as printed."""
+
+
+def switch_effects(screened: pd.DataFrame, main: pd.DataFrame) -> dict[str, str]:
+    """What each switch changes, in words: the range over users and learners of the paired mean change at the end.
+
+    Args:
+        screened: runs with the label column `switch`, on one data set.
+        main: the main results; runs of the same data set, users, learner, fold and seed are subtracted.
+    """
+    keys = [*CELL, "fold", "seed"]
+    paired = at_end(screened)[[*keys, "switch", "ndcg", "cndcg"]].merge(
+        at_end(main)[[*keys, "ndcg", "cndcg"]], on=keys, suffixes=("", "_main")
+    )
+    change = paired.assign(ndcg=paired["ndcg"] - paired["ndcg_main"], cndcg=paired["cndcg"] - paired["cndcg_main"])
+    means = change.groupby(["switch", *CELL], sort=False)[["ndcg", "cndcg"]].mean()
+    told = {}
+    for name, cells in means.groupby("switch", sort=False):
+        parts = (("offline", "ndcg", 3), ("online", "cndcg", 2))
+        told[str(name)] = "; ".join(
+            f"{word} {signed(cells[column].min(), digits)} … {signed(cells[column].max(), digits)}"
+            for word, column, digits in parts
+        )
+    return told
+
+
+def stacked(main: pd.DataFrame, screened: pd.DataFrame) -> pd.DataFrame:
+    """The main result as first row above the screen's: switch, users, learner, z."""
+    return pd.concat([main, screened], ignore_index=True)[["switch", "users", "learner", "z"]]
+
+
+def explained(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
+    """Whether a switch explains the gaps: it closes each gap of the cells it touches, and opens none.
+
+    Args:
+        screens: by printed table, the main result's z and the screen's, as `stacked` takes them.
+
+    Returns:
+        switch, touched (cells), before and after (gaps, |z| > 3, among them), closed, opened, explains.
+    """
+    cells = pd.concat([
+        screened.merge(main.drop(columns="switch"), on=["users", "learner"], suffixes=("", "_main"))
+        for main, screened in screens.values()
+    ]).dropna(subset=["z", "z_main"])  # fmt: skip
+    before, after = cells["z_main"].abs() > GAP, cells["z"].abs() > GAP
+    counted = cells.assign(touched=1, before=before, after=after, closed=before & ~after, opened=after & ~before)
+    table = counted.groupby("switch", sort=False)[["touched", "before", "after", "closed", "opened"]].sum()
+    table = table.astype(int).reset_index()
+    return table.assign(explains=(table["before"] > 0) & (table["after"] == 0))
+
+
+def explanations(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]], *, name: str, caption: str) -> str:
+    """`explained` as a table."""
+    table = explained(screens)
+    header = ["switch", "cells touched", "gaps before", "gaps after", "closed", "opened", "explains"]
+    rows = [
+        [str(r.switch), *map(str, (r.touched, r.before, r.after, r.closed, r.opened)), "yes" if r.explains else "no"]
+        for r in table.itertuples()
+    ]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def explained_in_words(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> str:
+    """The outcome of the screen in a sentence or two."""
+    main = pd.concat([table for table, _ in screens.values()])
+    gaps, cells = int((main["z"].abs() > GAP).sum()), int(main["z"].notna().sum())
+    if not cells:
+        return "No cell of these tables is at hand, so there is no gap to explain."
+    table = explained(screens)
+    names = list(table.loc[table["explains"], "switch"])
+    told = f"By the paper's text {gaps} of {cells} cells lie more than {GAP:g} standard errors from the print. "
+    if not gaps:
+        return told + "There is nothing to explain."
+    if names:
+        return f"{told}By the rule above, these switches explain the gaps of what they touch: {', '.join(names)}."
+    return f"{told}By the rule above no switch explains them: they are *not reproduced*, and that is the finding."
+
+
 # Text
 
 
@@ -235,6 +314,20 @@ def item_map(rows: Iterable[tuple[str, str | None, str]], *, name: str, caption:
             raise ValueError(f"{item}: {outcome!r} is none of {', '.join(OUTCOMES)}")
         lines.append([item, f"{{numref}}`{anchor}`" if anchor else "–", outcome])
     return myst(["the paper's", "ours", "outcome"], lines, name=name, caption=caption)
+
+
+def audits(summary: pd.DataFrame, *, name: str, caption: str) -> str:
+    """What was audited, how far simulation lies from theory, and how far from a named mistake.
+
+    Args:
+        summary: `audits.summary`.
+    """
+    header = ["audit", "quantity", "lines", "largest |z|", "the mistake it would report", "its smallest |z|"]
+    rows = [
+        [r.audit, r.quantity, str(r.lines), f"{r.z:.1f}", r.mistake, f"{r.z_mistaken:.1f}"]
+        for r in summary.itertuples()
+    ]
+    return myst(header, rows, name=name, caption=caption)
 
 
 # Claims
