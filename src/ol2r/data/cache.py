@@ -66,7 +66,7 @@ def cached(
 def _open(folder: Path, fingerprint: str, sources: Mapping[str, Path]) -> RankingDataset | None:
     try:
         record = json.loads((folder / "record.json").read_text())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
         raise _Damaged(f"record.json: {error}") from error
@@ -142,7 +142,7 @@ def _file_digest(path: Path) -> str:
 
 def _array_digest(array: np.ndarray) -> str:
     """SHA-256 of the SHA-256 of blocks, which several cores compute side by side."""
-    data = memoryview(np.ascontiguousarray(array)).cast("B")
+    data = np.ascontiguousarray(array).data.cast("B")
     blocks = [data[i : i + _BLOCK_BYTES] for i in range(0, len(data), _BLOCK_BYTES)]
     total = hashlib.sha256(f"{array.dtype} {array.shape}".encode())
     with ThreadPoolExecutor() as pool:

@@ -176,7 +176,7 @@ def _read(it: Entry, folder: Path) -> RankingDataset:
         for role, stem in split.roles().items():
             path = texts[stem]
             text = read_bytes(path)
-            digest = hashlib.sha256(text).hexdigest()
+            digest = hashlib.sha256(text.data).hexdigest()
             digests.append((f"fold {number} {role}", digest))
             if digest not in queries_of:
                 letor = parse_letor(text, str(path), it.n_grades, it.n_features)

@@ -53,14 +53,15 @@ def read_bytes(path: Path) -> np.ndarray:
     Raises:
         DataError: the compressed stream is truncated or damaged.
     """
+    content = path.read_bytes()
     try:
         if path.suffix == ".xz":
-            return np.frombuffer(lzma.decompress(path.read_bytes()), dtype=np.uint8)
-        if path.suffix == ".gz":
-            return np.frombuffer(gzip.decompress(path.read_bytes()), dtype=np.uint8)
+            content = lzma.decompress(content)
+        elif path.suffix == ".gz":
+            content = gzip.decompress(content)
     except (lzma.LZMAError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: expected a whole {path.suffix} file, found a truncated or damaged one") from error
-    return np.fromfile(path, dtype=np.uint8)
+    return np.frombuffer(content, dtype=np.uint8)
 
 
 def read_letor(path: Path, n_grades: int, n_features: int | None = None) -> LetorText:
@@ -71,7 +72,7 @@ def read_letor(path: Path, n_grades: int, n_features: int | None = None) -> Leto
 def parse_letor(text: np.ndarray, source: str, n_grades: int, n_features: int | None = None) -> LetorText:
     """Parse LETOR text.
 
-    Missing features are 0, blank lines and lines that are only a comment are passed over, and a finite value beyond
+    Missing features are 0, blank lines and lines that are only a comment are passed over, and a number beyond
     float32 (Istella writes 1.8e308 for "unknown") becomes float32's largest.
 
     Args:
@@ -124,14 +125,14 @@ def parse_letor(text: np.ndarray, source: str, n_grades: int, n_features: int | 
 
 
 def _strings(text: np.ndarray, bounds: np.ndarray) -> tuple[str, ...]:
-    view = memoryview(text)
+    view = text.data
     return tuple(str(view[a:b], "utf-8", "replace") for a, b in bounds.tolist())
 
 
 def _chunk_starts(text: np.ndarray, chunk_bytes: int) -> np.ndarray:
     """Byte offsets that cut the text at line ends into chunks of about `chunk_bytes`: int64[chunks + 1]."""
     starts = [0]
-    view = memoryview(text)
+    view = text.data
     while starts[-1] < len(text):
         cut = starts[-1] + chunk_bytes
         while cut < len(text) and view[cut - 1] != _NEWLINE:
@@ -251,8 +252,6 @@ def _number(text, i, end):
         value = value * _POWERS_OF_TEN[power] if power >= 0 else value / _POWERS_OF_TEN[-power]
     elif value > 0:
         value *= 10.0**power
-    if not np.isfinite(value):
-        return 0.0, i, _NOT_FINITE
     value = min(value, _FLOAT32_MAX)
     return -value if negative else value, i, 0
 

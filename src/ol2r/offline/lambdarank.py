@@ -10,6 +10,7 @@ from numba import njit
 from ol2r.data import RankingDataset
 from ol2r.ranking.metrics import discounts, gains, ideal_dcg, query_ndcg
 
+_LOOK_EVERY = 5
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # Adam's
 
 
@@ -39,9 +40,9 @@ def fit_lambdarank(
 ) -> np.ndarray:
     """Weights of a linear LambdaRank, deterministic: from w = 0, one Adam step on all training queries an epoch.
 
-    The weights kept are those with the best mean NDCG@k over the validation queries, looked at after every epoch. In
-    a fold without validation queries they are those after the last epoch. Queries without relevant documents count
-    zero and give no gradient.
+    The weights kept are those with the best mean NDCG@k over the validation queries, looked at after every fifth epoch
+    and the last. In a fold without validation queries they are those after the last epoch. Queries without relevant
+    documents count zero and give no gradient.
 
     Args:
         fold: number of the fold, from 1; its test queries are not read.
@@ -71,10 +72,11 @@ def fit_lambdarank(
         square = _BETA_2 * square + (1 - _BETA_2) * gradient**2
         step = mean / (1 - _BETA_1**epoch) / (np.sqrt(square / (1 - _BETA_2**epoch)) + _EPSILON)
         weights = weights + rate * step
-        ndcg = validation.ndcg(weights) if validation else float(epoch)
-        if ndcg > best_ndcg:
-            best_ndcg, best = ndcg, weights
-    return best
+        if validation and (epoch % _LOOK_EVERY == 0 or epoch == epochs):
+            ndcg = validation.ndcg(weights)
+            if ndcg > best_ndcg:
+                best_ndcg, best = ndcg, weights
+    return best if validation else weights
 
 
 def mean_ndcg(dataset: RankingDataset, queries: np.ndarray, weights: np.ndarray, k: int) -> float:

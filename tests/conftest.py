@@ -1,0 +1,27 @@
+import os
+
+import pytest
+
+from ol2r.data import entry
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "real_data(*names): needs these data sets of the catalogue under OL2R_DATA")
+
+
+def pytest_runtest_setup(item):
+    marker = item.get_closest_marker("real_data")
+    missing = [name for name in marker.args if not entry(name).at_hand()] if marker else []
+    if missing:
+        if os.environ.get("OL2R_DATA") or os.environ.get("OL2R_REQUIRE_DATA") == "1":
+            pytest.fail(f"not under OL2R_DATA: {', '.join(missing)}")
+        pytest.skip("OL2R_DATA is not set")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache_and_config(tmp_path_factory):
+    """Tests neither read nor write the caches and settings of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OL2R_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("OL2R_CONFIG", str(tmp_path_factory.mktemp("config")))
+        yield

@@ -1,0 +1,152 @@
+import dataclasses
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ol2r.data import DataError, RankingDataset, load
+from ol2r.data.cache import cached
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """A cache of its own around one source file; `store()` opens it, `store.builds` counts readings of the source."""
+    monkeypatch.setenv("OL2R_CACHE", str(tmp_path / "cache"))
+    tiny = load("synthetic-tiny")
+
+    class Store:
+        builds = 0
+        source = tmp_path / "source.txt"
+        folder = tmp_path / "cache" / "toy"
+
+        def build(self) -> RankingDataset:
+            self.builds += 1
+            ids = tuple(f"d{i} é" for i in range(tiny.n_documents))
+            return dataclasses.replace(tiny, name="toy", label=self.source.read_text(), document_ids=ids)
+
+        def __call__(self, fingerprint: str = "1") -> RankingDataset:
+            return cached("toy", fingerprint, {"source.txt": self.source}, self.build)
+
+        def array(self, name: str) -> Path:
+            (path,) = self.folder.glob(f"{name}-*.npy")
+            return path
+
+    Store.source.write_text("first")
+    return Store()
+
+
+def assert_same(a: RankingDataset, b: RankingDataset):
+    for name in ("features", "relevance", "offsets"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+        assert getattr(a, name).dtype == getattr(b, name).dtype
+    assert (a.query_ids, a.document_ids, a.label, a.n_grades) == (b.query_ids, b.document_ids, b.label, b.n_grades)
+    for one, other in zip(a.folds, b.folds, strict=True):
+        for split in ("train", "validation", "test"):
+            np.testing.assert_array_equal(getattr(one, split), getattr(other, split))
+
+
+def test_a_second_opening_gives_the_same_without_reading_the_source(store):
+    assert_same(store(), store())
+    assert store.builds == 1
+
+
+def test_a_changed_source_is_noticed(store):
+    store()
+    store.source.write_text("second")
+    assert store().label == "second"
+    store.source.write_text("sec0nd")  # same size
+    os.utime(store.source, ns=(1, 1))
+    assert store().label == "sec0nd"
+    assert store.builds == 3
+
+
+def test_a_source_that_was_only_touched_is_not_read_again(store):
+    store()
+    os.utime(store.source, ns=(1, 1))
+    store()
+    store()
+    assert store.builds == 1
+    assert json.loads((store.folder / "record.json").read_text())["sources"]["source.txt"][1] == 1
+
+
+def test_another_fingerprint_is_another_data_set(store):
+    store("1")
+    store("2")
+    assert store.builds == 2
+
+
+def cut(path: Path):
+    path.write_bytes(path.read_bytes()[:-10])
+
+
+def flip(path: Path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+def pickle(path: Path):
+    np.save(path, np.array([{"an": "object"}], dtype=object), allow_pickle=True)
+
+
+@pytest.mark.parametrize("damage", [cut, flip, pickle, Path.unlink])
+@pytest.mark.parametrize("name", ["features", "document_ids", "fold2_test"])
+def test_a_damaged_array_is_rebuilt_with_a_warning(store, name, damage):
+    whole = store()
+    damage(store.array(name))
+    with pytest.warns(UserWarning, match="the cache of toy .* is damaged"):
+        assert_same(store(), whole)
+    assert_same(store(), whole)
+    assert store.builds == 2
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"fingerprint": "1"}', "\x00"])
+def test_a_damaged_record_is_rebuilt_with_a_warning(store, content):
+    whole = store()
+    (store.folder / "record.json").write_text(content)
+    with pytest.warns(UserWarning, match="is damaged"):
+        assert_same(store(), whole)
+
+
+def test_arrays_of_an_older_reading_are_removed_and_no_scratch_is_left(store):
+    store()
+    before = {path.name for path in store.folder.iterdir()}
+    store("2")
+    assert {path.name for path in store.folder.iterdir()} == before
+
+
+def test_a_cache_that_cannot_be_written_costs_a_warning_only(store, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("OL2R_CACHE", str(tmp_path / "file"))
+    with pytest.warns(UserWarning, match="toy cannot be cached in"):
+        assert store().label == "first"
+
+
+def test_a_full_disk_leaves_the_previous_cache_whole(store, monkeypatch):
+    whole = store()
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ol2r.data.cache.np.save", full)
+        with pytest.warns(UserWarning, match="No space left"):
+            store("2")
+    assert_same(store("1"), whole)
+    assert store.builds == 2
+
+
+def test_writing_to_an_opened_data_set_does_not_reach_the_file(store):
+    store()
+    store().features[0, 0] = 7.0
+    assert store().features[0, 0] <= 1.0
+
+
+def test_an_error_in_the_source_is_not_taken_for_a_damaged_cache(store):
+    def broken():
+        raise DataError("source.txt:3: expected something else")
+
+    with pytest.raises(DataError, match=r"source\.txt:3"):
+        cached("toy", "1", {"source.txt": store.source}, broken)

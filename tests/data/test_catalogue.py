@@ -1,0 +1,205 @@
+import dataclasses
+import gzip
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ol2r.data import CATALOGUE, DataError, MissingData, catalogue, commands, entry, load
+
+# five parts of one query each, as a LETOR set divides them
+PARTS = [f"{i % 3} qid:{i} 1:{i} 2:3\n0 qid:{i} 1:{i + 1}\n" for i in range(1, 6)]
+
+
+def write_folds(folder: Path, suffix: str = ".txt", pack=lambda text: text):
+    for fold in range(5):
+        p = PARTS[fold:] + PARTS[:fold]
+        for split, text in (("train", "".join(p[:3])), ("vali", p[3]), ("test", p[4])):
+            path = folder / f"Fold{fold + 1}" / f"{split}{suffix}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(pack(text.encode()))
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """A catalogue with one more entry, `toy`, whose files the test writes under the search path."""
+    it = dataclasses.replace(
+        entry("MQ2008"), name="toy", folders=("toy",), n_features=2, n_queries=5, n_documents=10, checksum=None
+    )
+    monkeypatch.setitem(CATALOGUE, "toy", it)
+    monkeypatch.setenv("OL2R_DATA", str(tmp_path))
+    monkeypatch.setenv("OL2R_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setenv("OL2R_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "toy"
+
+
+def test_documents_are_stored_once_and_folds_are_lists_of_queries(toy):
+    write_folds(toy)
+    dataset = load("toy")
+    assert dataset.query_ids == ("1", "2", "3", "4", "5")
+    assert dataset.n_documents == 10
+    assert dataset.relevance.tolist() == [1, 0, 2, 0, 0, 0, 1, 0, 2, 0]
+    assert dataset.features.tolist() == [[0, 1], [1, 0]] * 5  # (1, 3) and (2, 0), min-max in the query
+    for fold in range(5):
+        order = [(fold + i) % 5 for i in range(5)]
+        assert dataset.folds[fold].train.tolist() == order[:3]
+        assert dataset.folds[fold].validation.tolist() == order[3:4]
+        assert dataset.folds[fold].test.tolist() == order[4:]
+
+
+def test_the_entry_decides_whether_features_are_normalised(toy, monkeypatch):
+    write_folds(toy)
+    monkeypatch.setitem(CATALOGUE, "toy", dataclasses.replace(entry("toy"), normalization="by the source"))
+    assert load("toy").features[0].tolist() == [1, 3]
+
+
+def test_the_checksum_does_not_depend_on_compression(toy, tmp_path, monkeypatch):
+    checksums = set()
+    for suffix, pack in ((".txt", bytes), (".txt.gz", gzip.compress), (".txt.xz", lzma.compress)):
+        monkeypatch.setenv("OL2R_DATA", str(tmp_path / suffix))
+        write_folds(tmp_path / suffix / "toy", suffix, pack)
+        checksums.add(load("toy").checksum)
+    assert len(checksums) == 1
+
+
+def test_a_wrong_checksum_is_an_error_that_names_both(toy, monkeypatch):
+    write_folds(toy)
+    right = load("toy").checksum
+    monkeypatch.setitem(CATALOGUE, "toy", dataclasses.replace(entry("toy"), checksum="0" * 64))
+    with pytest.raises(DataError, match=f"toy: expected the checksum {'0' * 64} for toy, found {right}"):
+        load("toy")
+
+
+def test_folds_that_disagree_on_a_shared_query_are_an_error(toy):
+    write_folds(toy)
+    (toy / "Fold3" / "test.txt").write_text(PARTS[1].replace("2:3", "2:4"))
+    with pytest.raises(DataError, match=r"Fold3/test.txt: expected the documents of query 2 as in .*Fold1/train.txt"):
+        load("toy")
+
+
+def test_line_ends_are_no_disagreement(toy):
+    write_folds(toy)
+    (toy / "Fold3" / "test.txt").write_bytes(PARTS[1].replace("\n", "\r\n").encode())
+    assert load("toy").n_documents == 10
+
+
+def test_a_query_that_only_a_later_fold_has_is_added(toy):
+    write_folds(toy)
+    path = toy / "Fold5" / "test.txt"
+    path.write_text(path.read_text() + "1 qid:9 1:1\n0 qid:9 1:0\n")
+    with pytest.warns(UserWarning, match="toy should have 5 queries and 10 documents"):
+        dataset = load("toy")
+    assert dataset.query_ids[-1] == "9"
+    assert dataset.folds[4].test.tolist() == [3, 5]
+    assert dataset.query(5)[0].tolist() == [[1, 0], [0, 0]]
+
+
+def test_bad_text_names_its_file_and_line(toy):
+    write_folds(toy)
+    (toy / "Fold2" / "vali.txt").write_text("0 qid:5 1:1\n7 qid:5 1:1\n")
+    with pytest.raises(DataError, match=r"Fold2/vali.txt:2: expected a grade from 0 to 2, found '7'"):
+        load("toy")
+
+
+def test_a_changed_data_file_is_read_again(toy):
+    write_folds(toy)
+    before = load("toy")
+    for path in toy.glob("Fold*/*.txt"):
+        path.write_text(path.read_text().replace("1 qid:4", "2 qid:4"))
+    after = load("toy")
+    assert after.checksum != before.checksum
+    assert after.relevance.tolist() == [1, 0, 2, 0, 0, 0, 2, 0, 2, 0]
+
+
+def test_missing_data_says_where_to_get_it_and_what_to_do():
+    with pytest.raises(MissingData) as error:
+        load("Yahoo-LTRC-1")
+    for part in ("Yahoo-LTRC-1 is not at hand", "Webscope", "ol2r data add PATH", "OL2R_DATA", "ltrc_yahoo"):
+        assert part in str(error.value)
+
+
+def test_a_missing_file_is_named(toy):
+    write_folds(toy)
+    (toy / "Fold4" / "vali.txt").unlink()
+    assert not entry("toy").at_hand()
+    with pytest.raises(MissingData, match=r"these files are missing: Fold4/vali.txt"):
+        load("toy")
+
+
+def test_an_unknown_name_gets_the_nearest_one():
+    with pytest.raises(ValueError, match=r"unknown data set 'MQ2009'; did you mean MQ200[78]\?"):
+        load("MQ2009")
+
+
+def test_click_logs_are_entries_and_not_ranking_data():
+    with pytest.raises(ValueError, match="a collection of clicks"):
+        load("Yandex_60Q_click_models")
+
+
+def test_every_entry_can_be_described_and_found():
+    listing = commands.list_datasets().splitlines()
+    assert [line.split()[0] for line in listing[1:]] == list(CATALOGUE)
+    for name, it in CATALOGUE.items():
+        assert it.name == name
+        assert it.how_to_get in commands.describe(name) and it.licence in commands.describe(name)
+        if it.kind == "ranking":
+            assert len(it.splits) == it.n_folds and it.folders
+
+
+def test_added_paths_are_searched_after_ol2r_data(toy, tmp_path, monkeypatch):
+    write_folds(tmp_path / "elsewhere" / "toy")
+    assert not entry("toy").at_hand()
+    said = commands.add(str(tmp_path / "elsewhere" / "toy"))  # the folder itself stands for the one that holds it
+    assert said == f"Added {tmp_path / 'elsewhere'}\n  toy: at hand"
+    assert entry("toy").location() == tmp_path / "elsewhere" / "toy"
+    commands.add(str(tmp_path / "elsewhere"))
+    assert catalogue.paths_file().read_text().splitlines() == [str(tmp_path / "elsewhere")]
+    write_folds(toy)
+    assert entry("toy").location() == toy
+
+
+def test_adding_says_which_files_are_missing(toy):
+    write_folds(toy)
+    (toy / "Fold1" / "test.txt").unlink()
+    assert "  toy: missing Fold1/test.txt" in commands.add(str(toy))
+
+
+def test_adding_a_place_without_data_is_an_error(toy, tmp_path):
+    with pytest.raises(ValueError, match="is not a directory"):
+        commands.add(str(tmp_path / "nowhere"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="holds none of the catalogue's folders"):
+        commands.add(str(tmp_path / "empty"))
+
+
+@pytest.mark.real_data("MQ2008")
+def test_mq2008_has_its_published_size_and_partition():
+    dataset = load("MQ2008")
+    assert (dataset.n_queries, dataset.n_documents, dataset.n_features) == (784, 15211, 46)
+    assert np.bincount(dataset.relevance).tolist() == [12279, 2001, 931]
+    relevant = np.add.reduceat(dataset.relevance > 0, dataset.offsets[:-1])
+    assert (relevant > 0).sum() == 564
+    assert dataset.document_ids is not None and dataset.document_ids[0] == "GX008-86-4444840"
+    tests = [set(fold.test.tolist()) for fold in dataset.folds]  # S5 S1 S2 S3 S4
+    for f, fold in enumerate(dataset.folds):
+        assert set(fold.train.tolist()) == tests[(f + 1) % 5] | tests[(f + 2) % 5] | tests[(f + 3) % 5]
+        assert set(fold.validation.tolist()) == tests[(f + 4) % 5]
+
+
+@pytest.mark.real_data("MQ2007_partial85", "ClueWeb09_webis", "MSLR-WEB30K_sample")
+@pytest.mark.parametrize("name", ["MQ2007_partial85", "ClueWeb09_webis", "MSLR-WEB30K_sample"])
+def test_sets_at_hand_match_their_entries(name):
+    dataset, it = load(name), entry(name)
+    assert (dataset.n_queries, dataset.n_documents, dataset.n_features) == (it.n_queries, it.n_documents, it.n_features)
+    assert (len(dataset.folds), dataset.checksum, dataset.restricted) == (it.n_folds, it.checksum, it.restricted)
+    assert dataset.features.min() == 0.0 and dataset.features.max() == 1.0
+    assert all((len(fold.validation) == 0) == (name == "ClueWeb09_webis") for fold in dataset.folds)
+
+
+@pytest.mark.real_data("MQ2008")
+def test_letor_4_comes_normalised_as_we_would(monkeypatch, tmp_path):
+    monkeypatch.setenv("OL2R_CACHE", str(tmp_path))
+    ours = load("MQ2008").features
+    monkeypatch.setitem(CATALOGUE, "MQ2008", dataclasses.replace(entry("MQ2008"), normalization="by the source"))
+    np.testing.assert_allclose(load("MQ2008").features, ours, atol=1e-6)

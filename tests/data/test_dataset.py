@@ -1,0 +1,91 @@
+import dataclasses
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from ol2r.data import DataError, Fold, RankingDataset, drop_constant_features, load, normalize_per_query
+
+
+def make(**changes) -> RankingDataset:
+    dataset = RankingDataset(
+        name="toy",
+        features=np.array([[0, 1, 5], [2, 1, 6], [4, 1, 7], [3, 3, 3]], dtype=np.float32),
+        relevance=np.array([0, 1, 2, 0], dtype=np.int8),
+        offsets=np.array([0, 3, 4]),
+        query_ids=("a", "b"),
+        document_ids=None,
+        folds=(Fold(np.array([0]), np.array([], dtype=np.int64), np.array([1])),),
+        n_grades=3,
+        checksum="",
+        restricted=False,
+        label="toy",
+        normalization="none",
+    )
+    return dataclasses.replace(dataset, **changes)
+
+
+def test_queries_own_consecutive_documents():
+    dataset = make()
+    assert (dataset.n_queries, dataset.n_documents, dataset.n_features) == (2, 4, 3)
+    assert dataset.sizes.tolist() == [3, 1]
+    features, relevance = dataset.query(1)
+    assert features.tolist() == [[3, 3, 3]] and relevance.tolist() == [0]
+
+
+def test_folds_are_numbered_from_one():
+    assert make().fold(1).train.tolist() == [0]
+    for number in (0, 2):
+        with pytest.raises(ValueError, match=f"toy has folds 1 to 1, not {number}"):
+            make().fold(number)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"offsets": np.array([0, 4, 4])}, "query b has no documents"),
+        ({"offsets": np.array([0, 2, 3])}, "do not fit together"),
+        ({"query_ids": ("a", "b", "c")}, "do not fit together"),
+        ({"relevance": np.array([0, 1, 3, 0], dtype=np.int8)}, "outside 0 … 2"),
+        ({"folds": (Fold(np.array([0]), np.array([0]), np.array([1])),)}, "fold 1 has a query in two of its splits"),
+    ],
+)
+def test_arrays_that_make_no_data_set_are_errors(changes, message):
+    with pytest.raises(DataError, match=message):
+        make(**changes)
+
+
+@settings(max_examples=50, deadline=None)
+@given(arrays(np.float32, st.tuples(st.integers(1, 12), st.integers(1, 4)), elements=st.floats(-3, 3, width=32)))
+def test_normalisation_is_min_max_in_each_query(features):
+    offsets = np.array([0, (len(features) + 1) // 2, len(features)] if len(features) > 1 else [0, 1])
+    out = normalize_per_query(features, offsets)
+    for start, stop in pairwise(offsets):
+        for column in range(features.shape[1]):
+            x = features[start:stop, column].astype(float)
+            expected = (x - x.min()) / (x.max() - x.min()) if x.max() > x.min() else 0 * x
+            np.testing.assert_allclose(out[start:stop, column], expected, atol=1e-7)
+    np.testing.assert_allclose(normalize_per_query(out, offsets), out, atol=1e-7)
+
+
+def test_normalisation_survives_the_whole_range_of_float32():
+    largest = np.finfo(np.float32).max
+    out = normalize_per_query(np.array([[-largest], [0.0], [largest]], dtype=np.float32), np.array([0, 3]))
+    assert out[:, 0].tolist() == [0.0, 0.5, 1.0]
+
+
+def test_dropping_looks_at_the_training_documents_of_its_fold_only():
+    assert drop_constant_features(make(), 1).features.tolist() == [[0, 5], [2, 6], [4, 7], [3, 3]]
+    other = Fold(np.array([0, 1]), np.array([], dtype=np.int64), np.array([], dtype=np.int64))
+    kept = drop_constant_features(dataclasses.replace(make(), folds=(other,)), 1)
+    assert kept.n_features == 3
+    assert "dropped" in kept.normalization
+
+
+@pytest.mark.real_data("MQ2007_partial85")
+def test_features_dropped_from_mq2007_differ_by_fold():
+    dataset = load("MQ2007_partial85")
+    assert [drop_constant_features(dataset, fold).n_features for fold in range(1, 6)] == [41, 41, 41, 40, 40]

@@ -1,0 +1,171 @@
+import gzip
+import lzma
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ol2r.data import DataError, letor
+from ol2r.data.letor import parse_letor, read_letor
+
+
+def parse(text: str, n_grades: int = 5, n_features: int | None = None):
+    return parse_letor(np.frombuffer(text.encode(), dtype=np.uint8), "some.txt", n_grades, n_features)
+
+
+def obvious(text: str, n_features: int):
+    """The same by splitting strings."""
+    features, relevance, qids = [], [], []
+    for line in text.splitlines():
+        content = line.split("#")[0].split()
+        if content:
+            row = [0.0] * n_features
+            for pair in content[2:]:
+                index, value = pair.split(":")
+                row[int(index) - 1] = float(value)
+            features.append(row)
+            relevance.append(int(content[0]))
+            qids.append(content[1].removeprefix("qid:"))
+    return np.array(features, dtype=np.float32), relevance, qids
+
+
+DOCUMENT = st.tuples(
+    st.integers(0, 4),
+    st.dictionaries(st.integers(1, 12), st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=12),
+    st.sampled_from(["", " # docid = a-1 inc = 2", "#x", "\t# two words "]),
+    st.sampled_from(["\n", "\r\n", " \n"]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(DOCUMENT, min_size=1, max_size=4), min_size=1, max_size=4))
+def test_parsing_agrees_with_splitting_strings(queries):
+    text = "".join(
+        f"{grade} qid:q{q} {' '.join(f'{i}:{row[i]!r}' for i in sorted(row))}{comment}{end}"
+        for q, documents in enumerate(queries)
+        for grade, row, comment, end in documents
+    )
+    parsed = parse(text, n_features=12)
+    features, relevance, qids = obvious(text, 12)
+    np.testing.assert_array_equal(parsed.features, features)
+    assert parsed.relevance.tolist() == relevance
+    assert [q for q, n in zip(parsed.query_ids, np.diff(parsed.offsets), strict=True) for _ in range(n)] == qids
+
+
+@pytest.mark.parametrize(
+    "number",
+    "0 -0 1 +1.5 -20.27957 .5 5. 1e-5 2.5E+3 0.1 16777217 0.30000001192092896 1e-400 0e999 "
+    "123456789012345678901234567890 0.00000000000000000000000000000001234567".split(),
+)
+def test_numbers_are_read_as_python_reads_them(number):
+    assert parse(f"0 qid:1 1:{number}\n").features[0, 0] == np.float32(float(number))
+
+
+def test_values_beyond_float32_become_its_largest():
+    largest = np.finfo(np.float32).max
+    features = parse("0 qid:1 1:1.797693134862315708e+308 2:-1e39\n").features
+    assert features.tolist() == [[largest, -largest]]
+
+
+def test_missing_features_are_zero_and_width_is_the_largest_index():
+    parsed = parse("1 qid:1 2:7\n0 qid:1 1:5 4:6 # at 9:30\n")
+    assert parsed.features.tolist() == [[0, 7, 0, 0], [5, 0, 0, 6]]
+    assert parse("1 qid:1 2:7\n", n_features=6).features.shape == (1, 6)
+
+
+def test_comments_give_document_ids():
+    text = (
+        "0 qid:1 1:0 #docid = GX004-93-7097963 inc = 0.0428115405134536 prob = 0.860366\n"
+        "0 qid:1 1:0 # docid = clueweb09-en0003-55-31884 \n"
+        "0 qid:2 1:0 # some words \n"
+        "0 qid:2 1:0\n"
+    )
+    parsed = parse(text)
+    assert parsed.document_ids == ("GX004-93-7097963", "clueweb09-en0003-55-31884", "some words", "")
+    assert parse("0 qid:1 1:0\n").document_ids is None
+
+
+def test_blank_lines_comment_lines_and_a_missing_last_newline_do_not_matter():
+    plain = parse("0 qid:1 1:1\n1 qid:2 1:2\n")
+    noisy = parse("# header\n\n0 qid:1 1:1\r\n  \n1 qid:2 1:2")
+    for a, b in zip(plain[:4], noisy[:4], strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_spans_hold_each_query():
+    text = "0 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:2\n"
+    lines = text.split("\n")
+    parsed = parse(text)
+    assert [text[a:b] for a, b in parsed.spans] == ["\n".join(lines[:2]), lines[2]]
+
+
+def test_result_does_not_depend_on_where_chunks_are_cut(monkeypatch):
+    text = "".join(f"{i % 3} qid:{i // 4} 1:{i} 3:{i / 7} # d{i}\n" for i in range(60))
+    whole = parse(text)
+    for size in (1, 7, 30, 200):
+        monkeypatch.setattr(letor, "_CHUNK_BYTES", size)
+        pieces = parse(text)
+        assert pieces.query_ids == whole.query_ids and pieces.document_ids == whole.document_ids
+        np.testing.assert_array_equal(pieces.features, whole.features)
+        with pytest.raises(DataError, match=r"^some.txt:41: "):
+            parse(text.replace("qid:10 1:40", "1:40").replace("qid:13 1:52", "1:52"))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("0 1:1 2:2", "expected 'qid:' and the query's id after the grade, found '1:1'"),
+        ("0", "expected 'qid:' and the query's id after the grade, found 'the end of the line'"),
+        ("0 qid: 1:1", "expected the query's id after 'qid:'"),
+        ("0 qid:1 2:1 1:1", "expected feature indices in increasing order, found '1:1'"),
+        ("0 qid:1 2:1 2:1", "expected feature indices in increasing order, found '2:1'"),
+        ("0 qid:1 0:1", "expected a feature index from 1 to 4, found '0:1'"),
+        ("0 qid:1 5:1", "expected a feature index from 1 to 4, found '5:1'"),
+        ("0 qid:1 99999999999999999999:1", "expected index:value"),
+        ("0 qid:1 1:nan", "expected a finite number after the colon, found '1:nan'"),
+        ("0 qid:1 1:-inf", "expected a finite number after the colon, found '1:-inf'"),
+        ("0 qid:1 1:Infinity", "expected a finite number after the colon, found '1:Infinity'"),
+        ("0 qid:1 1:", "expected a decimal number after the colon, found '1:'"),
+        ("0 qid:1 1:1,5", "expected a decimal number after the colon, found '1:1,5'"),
+        ("0 qid:1 1:1e", "expected a decimal number after the colon, found '1:1e'"),
+        ("0 qid:1 1:-", "expected a decimal number after the colon, found '1:-'"),
+        ("0 qid:1 1:0x1", "expected a decimal number after the colon, found '1:0x1'"),
+        ("0 qid:1 one:1", "expected index:value with a positive integer index, found 'one:1'"),
+        ("0 qid:1 1 2:1", "expected index:value with a positive integer index, found '1'"),
+        ("3 qid:1 1:1", "expected a grade from 0 to 2, found '3'"),
+        ("-1 qid:1 1:1", "expected a grade from 0 to 2, found '-1'"),
+        ("1.5 qid:1 1:1", "expected an integer grade at the start of the line, found '1.5'"),
+        ("good qid:1 1:1", "expected an integer grade at the start of the line, found 'good'"),
+    ],
+)
+def test_an_error_names_file_line_and_what_was_expected(line, expected):
+    with pytest.raises(DataError) as error:
+        parse(f"0 qid:1 1:1\n# a comment\n{line}\n0 qid:1 1:1\n", n_grades=3, n_features=4)
+    assert str(error.value).startswith(f"some.txt:3: {expected}")
+
+
+def test_queries_must_stand_side_by_side():
+    with pytest.raises(DataError, match=r"some.txt:4: expected the documents of query 1 side by side"):
+        parse("0 qid:1 1:1\n\n0 qid:2 1:1\n0 qid:1 1:1\n")
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "# nothing here\n"])
+def test_a_file_without_documents_is_an_error(text):
+    with pytest.raises(DataError, match=r"some.txt: expected at least one document"):
+        parse(text)
+
+
+def test_compressed_files_read_like_plain_ones_and_truncated_ones_are_errors(tmp_path):
+    text = b"".join(b"1 qid:%d 1:%d\n" % (i, i * i) for i in range(2000))
+    for suffix, content in ((".txt", text), (".txt.gz", gzip.compress(text)), (".txt.xz", lzma.compress(text))):
+        path = tmp_path / f"a{suffix}"
+        path.write_bytes(content)
+        assert read_letor(path, 2).features[:, 0].tolist() == [np.float32(i * i) for i in range(2000)]
+        if suffix != ".txt":
+            damaged = bytearray(content)
+            damaged[len(content) // 2] ^= 0xFF
+            for broken in (content[: len(content) // 2], bytes(damaged)):
+                path.write_bytes(broken)
+                with pytest.raises(DataError, match=rf"a{suffix}: expected a whole .* truncated or damaged"):
+                    read_letor(path, 2)
