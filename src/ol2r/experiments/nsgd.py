@@ -13,13 +13,24 @@ from ol2r.clicks.cascade import USERS
 from ol2r.experiments.audits import dueling_audits
 from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.fit_cell import Fit
-from ol2r.experiments.nsgd_claims import CLAIMS
+from ol2r.experiments.nsgd_claims import CLAIMS, STAND_INS
 from ol2r.experiments.simulate_cell import Simulate
 from ol2r.learners import LEARNERS
 from ol2r.learners.base import Value
 from ol2r.simulation import Evaluation
 
-__all__ = ["CLAIMS", "CONVENTIONS", "FIGURES", "ITEMS", "PAPER", "PARAMETERS", "SCREEN", "SETTINGS", "SILENCES"]
+__all__ = [
+    "CLAIMS",
+    "CONVENTIONS",
+    "ITEMS",
+    "MAP",
+    "PAPER",
+    "PARAMETERS",
+    "SCREEN",
+    "SETTINGS",
+    "SILENCES",
+    "STAND_INS",
+]
 
 PAPER = "nsgd"
 PARAMETERS: dict = {}
@@ -304,23 +315,23 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
 )
 """(what is open, what we did, the screen's switch that measures the other choice, or None)."""
 
-FIGURES: tuple[tuple[str, str], ...] = (
-    ("Figure 1, illustration", "nsgd-fig-1"),
-    ("Table 1, click models", "nsgd-table-1"),
-    ("Table 2, online score", "nsgd-table-2"),
-    ("Table 3, offline score", "nsgd-table-3"),
-    ("Figure 2, offline NDCG@10 on MQ2007", "nsgd-fig-2"),
-    ("Figure 3, its deviation", "nsgd-fig-3"),
-    ("Figure 4, online score on MQ2007", "nsgd-fig-4"),
-    ("Figure 5a, cosine to w*", "nsgd-fig-5a"),
-    ("Figure 5b, selection ratio", "nsgd-fig-5b"),
-    ("Figure 5c, ablation", "nsgd-fig-5c"),
-    ("Figure 6a, number of candidates", "nsgd-fig-6a"),
-    ("Figure 6b, learning rate", "nsgd-fig-6b"),
-    ("Figure 6c, stored directions", "nsgd-fig-6c"),
-    ("Figure 6d, recorded queries", "nsgd-fig-6d"),
+MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("Figure 1, illustration", "fig-1", ()),
+    ("Table 1, click models", "table-1", ()),
+    ("Table 2, online score", "table-2", ()),
+    ("Table 3, offline score", "table-3", ()),
+    ("Figure 2, offline NDCG@10 on MQ2007", "fig-2", ("NS5",)),
+    ("Figure 3, its deviation", "fig-3", ("NS4",)),
+    ("Figure 4, online score on MQ2007", "fig-4", ("NS10",)),
+    ("Figure 5a, cosine to w*", "fig-5a", ("NS6",)),
+    ("Figure 5b, selection ratio", "fig-5b", ("NS7",)),
+    ("Figure 5c, ablation", "fig-5c", ("NS8", "NS13")),
+    ("Figure 6a, number of candidates", "fig-6a", ("NS9",)),
+    ("Figure 6b, learning rate", "fig-6b", ("NS9",)),
+    ("Figure 6c, stored directions", "fig-6c", ("NS9",)),
+    ("Figure 6d, recorded queries", "fig-6d", ("NS9",)),
 )
-"""The paper's items and their anchors in the chapter."""
+"""The paper's items: what each is, its name here, and the claims that rest on it."""
 
 
 def click_models() -> list[tuple[str, object, str]]:

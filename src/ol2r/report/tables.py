@@ -302,6 +302,19 @@ def silences(rows: Iterable[tuple[str, str, str | None]], *, name: str, caption:
 OUTCOMES = ("same", "differs", "not at hand")
 
 
+def outcome_of_table(comparison: pd.DataFrame) -> str:
+    """Whether a printed table comes out: a cell on the paper's own data further off than `GAP` makes it differ."""
+    own = comparison[(comparison["data"] == comparison["dataset"]) & comparison["z"].notna()]
+    return "not at hand" if own.empty else "differs" if (own["z"].abs() > GAP).any() else "same"
+
+
+def outcome_of_figure(data_at_hand: bool, judgements: Iterable[Judgement]) -> str:
+    """Whether a figure without printed numbers shows what the paper says of it, on the paper's own data."""
+    if not data_at_hand:
+        return "not at hand"
+    return "differs" if any(j.verdict == "not reproduced" for j in judgements) else "same"
+
+
 def item_map(rows: Iterable[tuple[str, str | None, str]], *, name: str, caption: str) -> str:
     """Map of the paper's items: (item, anchor of ours or None, outcome) a line.
 
