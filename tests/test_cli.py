@@ -129,12 +129,12 @@ def test_prune_without_any_declaration_deletes_nothing(surroundings, monkeypatch
     assert files(surroundings / "scratch") == before
 
 
-def test_a_failed_shard_exits_1_with_its_trace(monkeypatch, capsys):
+def test_a_failed_job_exits_1_with_its_trace(monkeypatch, capsys):
     item = Item("bad", lambda tier: [Fake(name="bad", fails=True)], SEEDS)
     monkeypatch.setattr(experiments, "papers", lambda: {"nsgd": SimpleNamespace(ITEMS={"fig-1": item})})
     assert cli.main(["run", "nsgd"]) == 1
     err = capsys.readouterr().err
-    assert "ol2r: 1 shards failed" in err and "bad diverged" in err and "Traceback" in err
+    assert "ol2r: 1 jobs failed" in err and "bad diverged" in err and "Traceback" in err
 
 
 @pytest.mark.parametrize(

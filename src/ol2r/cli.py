@@ -234,12 +234,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     from ol2r.data.dataset import DataError
     from ol2r.experiments.cells import ExperimentError
-    from ol2r.experiments.runner import ShardsFailed
+    from ol2r.experiments.runner import JobsFailed
     from ol2r.experiments.store import StoreError
 
     try:
         return arguments.function(arguments)
-    except (ShardsFailed, StoreError) as error:
+    except (JobsFailed, StoreError) as error:
         trace = "\n".join(getattr(error, "__notes__", ()))
         print(f"{trace}ol2r: {error}", file=sys.stderr)
         return 1

@@ -16,8 +16,8 @@ from ol2r.experiments import store as store_module
 from ol2r.experiments.cells import ExperimentError, Job, Row
 from ol2r.experiments.runner import (
     LONGEST_SHARD,
+    JobsFailed,
     Shard,
-    ShardsFailed,
     check_device,
     in_memory,
     lacking,
@@ -116,15 +116,24 @@ def test_processes_give_what_one_process_gives_and_share_the_cores(store, tmp_pa
         assert set(spread["threads"]) == {max(1, len(os.sched_getaffinity(0)) // 2)}
 
 
-def test_a_failing_shard_is_named_and_the_others_are_stored(store):
-    good = [Fake(name=f"good{i}", learner=Learner(candidates=i)) for i in range(2)]
+def test_a_failing_job_is_named_and_the_others_are_stored_even_of_its_shard(store):
+    good = [Fake(name="good0"), Fake(name="good1", learner=Learner(candidates=1))]
     bad = Fake(name="bad", fails=True)
     waiting = Fake(name="waiting", needed=bad)
-    with pytest.raises(ShardsFailed, match=r"name=bad: ValueError: bad diverged") as caught:
+    assert any({good[0], bad} <= {piece.cell for piece in shard.jobs} for shard in plan([job(good[0]), job(bad)]))
+    with pytest.raises(JobsFailed, match=r"name=bad: ValueError: bad diverged") as caught:
         run([job(good[0]), job(bad), job(waiting), job(good[1])], store)
-    assert "1 shards failed (50 rows of the others are stored, 1 cells wait for what failed)" in str(caught.value)
+    assert "1 jobs failed (50 rows of others are stored, 1 cells wait for what failed)" in str(caught.value)
     assert "raise ValueError" in caught.value.__notes__[0]
     assert lacking([job(cell) for cell in good], store) == []
+
+
+def test_a_table_that_may_not_be_stored_fails_its_job_only(store):
+    leaky, good = Fake(name="leaky", secret=True, per_document=True), Fake(name="good")
+    with pytest.raises(JobsFailed, match=r"leaky.*licence"):
+        run([job(leaky), job(good)], store)
+    assert lacking([job(good)], store) == []
+    assert store.listed(leaky) == set()
 
 
 def test_a_killed_worker_is_a_clear_error_and_what_was_stored_stays(store):
@@ -216,8 +225,8 @@ def test_in_memory_stores_nothing_and_keeps_the_order_of_jobs(store):
     assert not store.scratch.exists()
 
 
-def test_a_shard_that_raises_is_a_value_not_an_exception():
-    failure = run_shard(Shard((job(Fake(fails=True)),)), {}, "cpu", "numba")
+def test_a_job_that_raises_is_a_value_not_an_exception():
+    (failure,) = run_shard(Shard((job(Fake(fails=True)),)), {}, "cpu", "numba")
     assert str(failure) == "fake dataset=synthetic name=a: ValueError: a diverged"
 
 

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from ol2r.experiments.cells import Cell, ExperimentError, Job, merged, with_needs
 from ol2r.experiments.provenance import provenance
-from ol2r.experiments.store import Store, in_order, spans
+from ol2r.experiments.store import Store, check_table, in_order, spans
 
 LONGEST_SHARD = 600.0
 """Seconds a shard may take, as its cells expect."""
@@ -50,25 +50,26 @@ class Computed(NamedTuple):
 
 @dataclass(frozen=True)
 class Failure:
-    """A shard that raised."""
+    """A job that raised."""
 
-    shard: Shard
+    job: Job
     error: str
     trace: str
 
     def __str__(self) -> str:
-        first = self.shard.jobs[0].cell.describe()
-        more = len(self.shard.jobs) - 1
-        return f"{first}{f' and {more} more in its shard' if more else ''}: {self.error}"
+        return f"{self.job.cell.describe()}: {self.error}"
 
 
-class ShardsFailed(ExperimentError):
-    """Some shards raised; all the others are stored."""
+Outcome = Computed | Failure
+
+
+class JobsFailed(ExperimentError):
+    """Some jobs raised; all the others are done."""
 
     def __init__(self, failures: Sequence[Failure], n_rows: int, n_blocked: int):
         blocked = f", {n_blocked} cells wait for what failed" if n_blocked else ""
         lines = "".join(f"\n  {failure}" for failure in failures)
-        super().__init__(f"{len(failures)} shards failed ({n_rows} rows of the others are stored{blocked}):{lines}")
+        super().__init__(f"{len(failures)} jobs failed ({n_rows} rows of others are stored{blocked}):{lines}")
         self.add_note(failures[0].trace)
 
 
@@ -150,24 +151,28 @@ def run_shard(
     device: str,
     engine: str,
     progress: Callable[[float], None] = _no_progress,
-) -> list[Computed] | Failure:
-    """Run a shard: its tables and their provenance, or what went wrong."""
+) -> list[Outcome]:
+    """Run a shard; when something in it raises, each of its jobs alone, so that one does not fail the others."""
     kind = type(shard.jobs[0].cell)
     start = time.perf_counter()
     try:
         frames = kind.run_group(shard.jobs, inputs=inputs, device=device, engine=engine, progress=progress)
-        seconds = time.perf_counter() - start
-        n_rows = sum(len(job.rows) for job in shard.jobs)
+        made = {
+            "device": device,
+            "engine": engine,
+            "seconds": time.perf_counter() - start,
+            "shard_rows": sum(len(job.rows) for job in shard.jobs),
+        }
+        for job, frame in zip(shard.jobs, frames, strict=True):
+            check_table(job.cell, job.rows, frame)
         return [
-            Computed(
-                job,
-                frame,
-                provenance(job.cell, job.rows, device=device, engine=engine, seconds=seconds, shard_rows=n_rows),
-            )
+            Computed(job, frame, provenance(job.cell, job.rows, **made))
             for job, frame in zip(shard.jobs, frames, strict=True)
         ]
-    except Exception as error:  # a shard that fails must not take the others with it
-        return Failure(shard, f"{type(error).__name__}: {error}", traceback.format_exc())
+    except Exception as error:
+        if len(shard.jobs) == 1:
+            return [Failure(shard.jobs[0], f"{type(error).__name__}: {error}", traceback.format_exc())]
+    return [outcome for job in shard.jobs for outcome in run_shard(Shard((job,)), inputs, device, engine)]
 
 
 def compute(
@@ -178,8 +183,8 @@ def compute(
     engine: str | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
-) -> Iterator[list[Computed] | Failure]:
-    """Run jobs whose needs are in `inputs`, shard by shard, and yield each shard's outcome as it ends.
+) -> Iterator[Outcome]:
+    """Run jobs whose needs are in `inputs`, shard by shard, and yield the outcomes as shards end.
 
     Worker processes share the cores: with n of them each has cores // n threads. On a GPU, or when the work is too
     short for them, everything runs in this process.
@@ -199,21 +204,21 @@ def compute(
     here = device != "cpu" or n_jobs == 1 or len(shards) == 1 or seconds < WORTH_PROCESSES
 
     layout = "{l_bar}{bar}| {n:.0f}/{total:.0f} expected s [{elapsed}]"
-    with tqdm(total=seconds, delay=3, disable=not progress, desc="computing", bar_format=layout) as bar:
+    with tqdm(total=seconds, delay=3, mininterval=1, disable=not progress, desc="computing", bar_format=layout) as bar:
         done = 0.0
         if here:
-            outcomes = _here(shards, inputs, device, engine, bar)
+            ended = _here(shards, inputs, device, engine, bar)
         else:
-            outcomes = _spread(shards, inputs, device, engine, n_jobs)
-        for shard, outcome in outcomes:
+            ended = _spread(shards, inputs, device, engine, n_jobs)
+        for shard, outcomes in ended:
             done += shard.seconds
             bar.update(done - bar.n)
-            yield outcome
+            yield from outcomes
 
 
 def _here(
     shards: Sequence[Shard], inputs: Mapping[Cell, pd.DataFrame], device: str, engine: str, bar: tqdm
-) -> Iterator[tuple[Shard, list[Computed] | Failure]]:
+) -> Iterator[tuple[Shard, list[Outcome]]]:
     done = 0.0
     for shard in shards:
 
@@ -224,20 +229,20 @@ def _here(
         done += shard.seconds
 
 
-def _attempt(number: int, *arguments) -> tuple[int, list[Computed] | Failure]:
+def _attempt(number: int, *arguments) -> tuple[int, list[Outcome]]:
     return number, run_shard(*arguments)
 
 
 def _spread(
     shards: Sequence[Shard], inputs: Mapping[Cell, pd.DataFrame], device: str, engine: str, n_jobs: int
-) -> Iterator[tuple[Shard, list[Computed] | Failure]]:
+) -> Iterator[tuple[Shard, list[Outcome]]]:
     with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=max(1, cpu_count() // n_jobs)):
         arguments = [(shard, _inputs_of(shard, inputs), device, engine) for shard in shards]
         tasks = (delayed(_attempt)(i, *each) for i, each in enumerate(arguments))
-        outcomes: Any = Parallel(return_as="generator_unordered")(tasks)
+        ended: Any = Parallel(return_as="generator_unordered")(tasks)
         try:
-            for i, outcome in outcomes:
-                yield shards[i], outcome
+            for i, outcomes in ended:
+                yield shards[i], outcomes
         except BrokenProcessPool as error:
             raise ExperimentError(
                 "a worker process was killed, perhaps for want of memory; shards that had ended are kept: "
@@ -260,19 +265,18 @@ def in_memory(
     """Run jobs of different cells without storing anything: one table for each, and the records of how they were made.
 
     Raises:
-        ShardsFailed: some shards raised.
+        JobsFailed: some jobs raised.
     """
     parts: dict[Cell, list[pd.DataFrame]] = {job.cell: [] for job in jobs}
     records, failures = [], []
     for outcome in compute(jobs, inputs, device=device, engine=engine, progress=progress):
         if isinstance(outcome, Failure):
             failures.append(outcome)
-            continue
-        for job, frame, record in outcome:
-            parts[job.cell].append(frame)
-            records.append(record)
+        else:
+            parts[outcome.job.cell].append(outcome.frame)
+            records.append(outcome.provenance)
     if failures:
-        raise ShardsFailed(failures, 0, 0)
+        raise JobsFailed(failures, 0, 0)
     return [in_order(pd.concat(parts[job.cell])) for job in jobs], records
 
 
@@ -336,7 +340,7 @@ def run(
         progress: whether to show a bar.
 
     Raises:
-        ShardsFailed: some shards raised; everything else has run and is stored.
+        JobsFailed: some jobs raised; everything else has run and is stored.
         StoreError: the disk takes no more.
     """
     wanted = with_needs(jobs)
@@ -352,10 +356,9 @@ def run(
         for outcome in compute(ready, inputs, device=device, engine=engine, n_jobs=n_jobs, progress=progress):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
-                continue
-            for job, frame, record in outcome:
-                store.write(job.cell, job.rows, frame, record)
-                n_rows += len(job.rows)
+            else:
+                store.write(outcome.job.cell, outcome.job.rows, outcome.frame, outcome.provenance)
+                n_rows += len(outcome.job.rows)
     if failures:
-        raise ShardsFailed(failures, n_rows, n_blocked)
+        raise JobsFailed(failures, n_rows, n_blocked)
     return n_rows
