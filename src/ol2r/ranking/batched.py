@@ -83,40 +83,41 @@ def team_draft(
     return ranking, team
 
 
-def _masses(candidates, queries, weights, decay, streams, round_, first_salt):
-    """Softened rankings 1 / position^τ over padded documents: Float64[R, M, V]."""
+def _softened(candidates, queries, weights, decay, streams, round_, first_salt):
+    """Place of each padded document in each ranking, Int64[R, M, V], and 1 / position^τ by place, Float64[R, M, V]."""
     features, present = candidates.padded(queries)
     scores = torch.einsum("rvd,rmd->rmv", features, weights)
     sizes = candidates.offsets[queries + 1] - candidates.offsets[queries]
     salts = sizes[:, None] * (first_salt + torch.arange(weights.shape[1], device=weights.device))
-    order = _ordered(scores, present[:, None], streams, round_, salts)
-    position = order.argsort(dim=2)
-    return torch.where(present[:, None], 1.0 / (position + 1.0).to(torch.float64) ** decay, 0.0)
+    position = _ordered(scores, present[:, None], streams, round_, salts).argsort(dim=2)
+    mass = 1.0 / torch.arange(1, scores.shape[2] + 1, device=weights.device, dtype=torch.float64) ** decay
+    return position, torch.where(present[:, None], mass, 0.0).expand_as(scores)
 
 
 def probabilistic_interleave(
     candidates: Candidates, weights: torch.Tensor, depth: int, decay: float, streams: Streams, round_: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """See `compiled.probabilistic_interleave`."""
-    mass = _masses(candidates, candidates.query, weights, decay, streams, round_, 0)
-    replicas, _, width = mass.shape
+    position, left = _softened(candidates, candidates.query, weights, decay, streams, round_, 0)
+    replicas, _, width = left.shape
     words = words_torch(streams.keys_torch, Stream.INTERLEAVE, round_, 2 * depth)
-    everyone = torch.arange(replicas, device=mass.device)
-    ranking = torch.full((replicas, depth), -1, dtype=torch.int64, device=mass.device)
-    share = torch.full((replicas, depth), 0.5, dtype=torch.float64, device=mass.device)
-    log_probability = torch.zeros(replicas, dtype=torch.float64, device=mass.device)
+    everyone = torch.arange(replicas, device=left.device)
+    ranking = torch.full((replicas, depth), -1, dtype=torch.int64, device=left.device)
+    share = torch.full((replicas, depth), 0.5, dtype=torch.float64, device=left.device)
+    log_probability = torch.zeros(replicas, dtype=torch.float64, device=left.device)
     for i in range(min(depth, width)):
         shown = i < candidates.sizes
-        total = mass.sum(dim=2)
+        total = left.sum(dim=2)
         coin = words[:, 2 * i] * 2 >> 32
-        own = mass[everyone, coin]
+        own = left[everyone, coin].gather(1, position[everyone, coin])
         level = (words[:, 2 * i + 1] >> 8).to(torch.float64) * 2.0**-24 * total[everyone, coin]
         chosen = (own.cumsum(dim=1) <= level[:, None]).sum(dim=1).clamp_max(width - 1)
-        p = mass[everyone, :, chosen] / total.clamp_min(1e-300)
+        place = position[everyone, :, chosen][..., None]
+        p = left.gather(2, place)[..., 0] / total.clamp_min(1e-300)
         ranking[:, i] = torch.where(shown, chosen, -1)
         share[:, i] = torch.where(shown, p[:, 1] / p.sum(dim=1).clamp_min(1e-300), 0.5)
         log_probability += torch.where(shown, torch.log((0.5 * p.sum(dim=1)).clamp_min(1e-300)), 0.0)
-        mass[everyone, :, chosen] = 0.0
+        left = left.scatter(2, place, 0.0)
     return ranking, share, log_probability
 
 
@@ -134,15 +135,15 @@ def replayed_probabilities(
     rankers = weights.shape[1]
     out = torch.ones((replicas, rankers, items, depth), dtype=torch.float64, device=weights.device)
     for h in range(items):
-        held = queries[:, h] >= 0
-        mass = _masses(candidates, queries[:, h].clamp_min(0), weights, decay, streams, round_, h * rankers + 2)
+        query, held = queries[:, h].clamp_min(0), queries[:, h] >= 0
+        position, left = _softened(candidates, query, weights, decay, streams, round_, h * rankers + 2)
         for i in range(depth):
             document = lists[:, h, i]
             shown = (held & (document >= 0))[:, None]
-            index = document.clamp_min(0)[:, None, None].expand(-1, rankers, 1)
-            probability = mass.gather(2, index)[..., 0] / mass.sum(dim=2).clamp_min(1e-300)
-            out[:, :, h, i] = torch.where(shown, probability, 1.0)
-            mass = mass.scatter(2, index, torch.where(shown[..., None], 0.0, mass.gather(2, index)))
+            place = position.gather(2, document.clamp_min(0)[:, None, None].expand(-1, rankers, 1))
+            mass = left.gather(2, place)
+            out[:, :, h, i] = torch.where(shown, mass[..., 0] / left.sum(dim=2).clamp_min(1e-300), 1.0)
+            left = left.scatter(2, place, torch.where(shown[..., None], 0.0, mass))
     return out
 
 

@@ -28,6 +28,14 @@ def _dot(a, b):
     return total
 
 
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def _sum(a):
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i]
+    return total
+
+
 @njit
 def _mirror(v, x):
     """x ← (I − 2 v vᵀ) x in place."""
@@ -195,6 +203,16 @@ def _positions(scores, key, round_, salt, position):
         position[order[i]] = i
 
 
+@njit
+def _softened(size, decay):
+    """1 / position^τ of every place. What is left of it is always summed in order of place: rankings that put the same
+    documents on the same places then give equal bits, and a tie is a tie."""
+    mass = np.empty(size, dtype=np.float64)
+    for place in range(size):
+        mass[place] = 1.0 / float(place + 1) ** decay
+    return mass
+
+
 @njit(parallel=True, cache=True)
 def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranking, share, log_probability):
     replicas, depth = ranking.shape
@@ -202,38 +220,33 @@ def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranki
         first = offsets[query[r]]
         size = offsets[query[r] + 1] - first
         scores = np.empty(size, dtype=np.float32)
-        position = np.empty(size, dtype=np.int64)
-        mass = np.empty((2, size), dtype=np.float64)
-        total = np.zeros(2)
+        position = np.empty((2, size), dtype=np.int64)
+        left = np.empty((2, size), dtype=np.float64)
         for m in range(2):
             for j in range(size):
                 scores[j] = _dot(features[first + j], weights[r, m])
-            _positions(scores, keys[r], round_, m * size, position)
-            for j in range(size):
-                mass[m, j] = 1.0 / float(position[j] + 1) ** decay
-                total[m] += mass[m, j]
+            _positions(scores, keys[r], round_, m * size, position[m])
+            left[m] = _softened(size, decay)
         log_probability[r] = 0.0
         shown = min(depth, size)
         for i in range(shown):
             m = integer_below(keys[r], Stream.INTERLEAVE, round_, 2 * i, 2)
-            left = uniform(keys[r], Stream.INTERLEAVE, round_, 2 * i + 1) * total[m]
+            level = uniform(keys[r], Stream.INTERLEAVE, round_, 2 * i + 1) * _sum(left[m])
             chosen = -1
             for j in range(size):
-                if mass[m, j] > 0.0:
+                mass = left[m, position[m, j]]
+                if mass > 0.0:
                     chosen = j
-                    left -= mass[m, j]
-                    if left < 0.0:
+                    level -= mass
+                    if level < 0.0:
                         break
-            p0 = mass[0, chosen] / total[0]
-            p1 = mass[1, chosen] / total[1]
+            p0 = left[0, position[0, chosen]] / _sum(left[0])
+            p1 = left[1, position[1, chosen]] / _sum(left[1])
             ranking[r, i] = chosen
             share[r, i] = p1 / (p0 + p1)
             log_probability[r] += np.log(0.5 * (p0 + p1))
             for n in range(2):
-                mass[n, chosen] = 0.0
-                total[n] = 0.0  # summed afresh: a running difference would lose the small masses
-                for j in range(size):
-                    total[n] += mass[n, j]
+                left[n, position[n, chosen]] = 0.0
         ranking[r, shown:] = -1
         share[r, shown:] = 0.5
 
@@ -272,14 +285,12 @@ def _replayed(features, offsets, queries, lists, weights, decay, keys, round_, o
             first = offsets[queries[r, h]]
             size = offsets[queries[r, h] + 1] - first
             scores = np.empty(size, dtype=np.float32)
-            everything = 0.0
-            for j in range(size):
-                everything += 1.0 / float(j + 1) ** decay
+            mass = _softened(size, decay)
             for m in range(rankers):
                 for j in range(size):
                     scores[j] = _dot(features[first + j], weights[r, m])
                 salt = (h * rankers + m + 2) * size
-                left = everything
+                left = mass.copy()
                 for i in range(depth):
                     document = lists[r, h, i]
                     if document < 0:
@@ -291,9 +302,8 @@ def _replayed(features, offsets, queries, lists, weights, decay, keys, round_, o
                             position += 1
                         elif scores[j] == scores[document] and j != document:
                             position += _before(scores[j], scores[document], j, document, keys[r], round_, salt)
-                    mass = 1.0 / float(position + 1) ** decay
-                    out[r, m, h, i] = mass / left
-                    left -= mass
+                    out[r, m, h, i] = left[position] / _sum(left)
+                    left[position] = 0.0
 
 
 def replayed_probabilities(
