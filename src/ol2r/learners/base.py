@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import torch
 
@@ -27,13 +27,15 @@ class Learner(ABC):
         engine: `"numba"` or `"torch"`, or None for the device's own.
 
     Raises:
-        ValueError: unknown or missing hyper-parameters.
+        ValueError: unknown or missing hyper-parameters, an unknown word, a count that is too small.
     """
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
     numeric: ClassVar[frozenset[str]]
     structural: ClassVar[frozenset[str]]
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # what a structural one that is a word may be
+    least: ClassVar[Mapping[str, int]] = {}  # the smallest value of one that is a count
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -64,7 +66,7 @@ class Learner(ABC):
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:
-        """Raise ValueError unless exactly the learner's hyper-parameters are given."""
+        """Raise ValueError unless exactly the learner's hyper-parameters are given, with words and counts it knows."""
         wanted, given = cls.numeric | cls.structural, set(hyperparameters)
         if wanted != given:
             raise ValueError(
@@ -72,6 +74,12 @@ class Learner(ABC):
                 f"missing: {', '.join(sorted(wanted - given)) or 'none'}; "
                 f"unknown: {', '.join(sorted(given - wanted)) or 'none'}"
             )
+        for name, known in cls.words.items():
+            if hyperparameters[name] not in known:
+                raise ValueError(f"{cls.name}: {name} must be one of {', '.join(known)}, not {hyperparameters[name]!r}")
+        for name, least in cls.least.items():
+            if cast(int, hyperparameters[name]) < least:
+                raise ValueError(f"{cls.name}: {name} must be at least {least}, not {hyperparameters[name]}")
 
     @abstractmethod
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:

@@ -7,6 +7,7 @@ rankers meet, and whom it follows.
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from typing import ClassVar, cast
 
 import torch
 
@@ -39,6 +40,8 @@ class DuelingBandit(Learner):
     after every step taken; 1 in the papers' text), `start` (`"unit"`: w₁ a random unit vector; `"zero"`).
     """
 
+    words: ClassVar = {"start": ("unit", "zero")}
+
     def __init__(
         self,
         n_features: int,
@@ -47,8 +50,6 @@ class DuelingBandit(Learner):
         engine: str | None = None,
     ):
         super().__init__(n_features, hyperparameters, streams, engine)
-        if self.choice["start"] not in ("unit", "zero"):
-            raise ValueError(f'start must be "unit" or "zero", not {self.choice["start"]!r}')
         start = self.ops.unit_vectors(streams, Stream.INITIAL, 0, 1, n_features)[:, 0]
         self.state = {
             "weights": start if self.choice["start"] == "unit" else torch.zeros_like(start),
@@ -132,6 +133,8 @@ class MGD(_Multileaved):
     revision = 1
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "prefix_credit", "m", "winners", "follow"})
+    words: ClassVar = DuelingBandit.words | {"winners": ("best", "better"), "follow": ("mean", "one")}
+    least: ClassVar = {"m": 1}
 
     def _propose(self, candidates: Candidates) -> torch.Tensor:
         return self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, self.choice["m"], self.n_features)
@@ -192,6 +195,7 @@ class CPS(DuelingBandit):
     revision = 1
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "n_candidates", "history", "tau"})
+    least: ClassVar = {"n_candidates": 1, "history": 1}
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -284,6 +288,23 @@ class NSGD(_Multileaved):
     structural = frozenset(
         "start prefix_credit m n T_g T_h lag hybrid tie_break click_free losers sampling n_uniform".split()
     )
+    words: ClassVar = DuelingBandit.words | {
+        "hybrid": ("cosine", "literal", "never"),
+        "tie_break": ("history", "mean", "history_until_full"),
+        "click_free": ("skip", "literal"),
+        "losers": ("below_current", "fourth_smallest"),
+        "sampling": ("orthonormal", "echelon"),
+    }
+    least: ClassVar = {"m": 1, "n": 1, "T_g": 1, "T_h": 1, "lag": 1, "n_uniform": 0}
+
+    @classmethod
+    def check(cls, hyperparameters: Mapping[str, object]) -> None:
+        super().check(hyperparameters)
+        m, n, n_uniform = (cast(int, hyperparameters[name]) for name in ("m", "n", "n_uniform"))
+        if n_uniform > m:
+            raise ValueError(f"{cls.name}: n_uniform must be at most m = {m}, not {n_uniform}")
+        if n < m - n_uniform:
+            raise ValueError(f"{cls.name}: n must be at least m - n_uniform = {m - n_uniform}, not {n}")
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
