@@ -195,3 +195,8 @@ def test_help_does_not_import_the_library():
     code = "import sys; from ol2r import cli; cli.parser().format_help(); print({'torch', 'pandas'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_verify_refuses_a_key_that_no_cell_has(capsys):
+    assert cli.main(["verify", "nsgd", "--cell", "zzz"]) == 2
+    assert "no declared cell has a key that begins with 'zzz'" in capsys.readouterr().err

@@ -95,13 +95,17 @@ def status(arguments: argparse.Namespace) -> int:
 
 def verify(arguments: argparse.Namespace) -> int:
     """Recompute stored results drawn at random; 1 when one does not come out again, or none could be compared."""
+    from ol2r.experiments.cells import ExperimentError
     from ol2r.experiments.provenance import commit
     from ol2r.experiments.store import Store
     from ol2r.experiments.verify import verify as checks
 
     seed = arguments.seed or commit() or "0"
+    jobs = [job for job in _declared(_papers(arguments.paper)) if job.cell.key.startswith(arguments.cell)]
+    if not jobs:
+        raise ExperimentError(f"no declared cell has a key that begins with {arguments.cell!r}")
     counts = {True: 0, False: 0, None: 0}
-    for check in checks(_declared(_papers(arguments.paper)), Store.open(), minutes=arguments.minutes, seed=seed):
+    for check in checks(jobs, Store.open(), minutes=arguments.minutes, seed=seed):
         counts[check.passed] += 1
         print(check, flush=True)
     print(f"files drawn with seed {seed}: {counts[True]} the same, {counts[False]} different, {counts[None]} skipped")
@@ -210,6 +214,7 @@ def parser() -> argparse.ArgumentParser:
 
     add = command(verify)
     add.add_argument("paper", nargs="?")
+    add.add_argument("--cell", metavar="KEY", default="", help="only cells whose key begins so (all)")
     add.add_argument("--minutes", type=float, default=3.0)
     add.add_argument("--seed", metavar="COMMIT", help="what the draw depends on (the present commit)")
 

@@ -14,6 +14,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from llvmlite import binding as llvm
+
 import ol2r
 from ol2r.experiments.cells import Cell, Row
 
@@ -72,13 +74,18 @@ def dirty() -> bool | None:
 
 @cache
 def cpu() -> str:
-    """The kind of processor, as far as the system tells."""
+    """The kind of processor: its name, what the compiler takes it for, and a digest of the instructions it has.
+
+    Compiled sums are vectorised as wide as the instructions allow, so other instructions mean other bits.
+    """
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     except OSError:
         names = []
-    return f"{platform.machine()} {names[0] if names else platform.processor()}".strip()
+    features = hashlib.sha256(llvm.get_host_cpu_features().flatten().encode()).hexdigest()[:8]
+    name = names[0] if names else platform.processor()
+    return f"{platform.machine()} {name} ({llvm.get_host_cpu_name()}, {features})"
 
 
 @cache

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import torch
 
+from ol2r.ranking import default_engine, engine
+
 
 @dataclass(frozen=True)
 class LinearRanker:
@@ -16,5 +18,5 @@ class LinearRanker:
     weights: torch.Tensor
 
     def scores(self, features: torch.Tensor, replicas: torch.Tensor) -> torch.Tensor:
-        """Scores of documents under some of the replicas, by one product: Float32[documents, len(replicas)]."""
-        return features @ self.weights[replicas].T
+        """Scores of documents under some of the replicas, all at once: Float32[documents, len(replicas)]."""
+        return engine(default_engine(features.device.type)).score(features, self.weights[replicas])
