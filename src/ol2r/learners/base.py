@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import torch
 
@@ -34,8 +34,8 @@ class Learner(ABC):
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
     numeric: ClassVar[frozenset[str]]
     structural: ClassVar[frozenset[str]]
-    words: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # what a structural one that is a word may be
-    least: ClassVar[Mapping[str, int]] = {}  # the smallest value of one that is a count
+    words: ClassVar[dict[str, tuple[str, ...]]] = {}  # what a structural one that is a word may be
+    least: ClassVar[dict[str, int]] = {}  # the smallest value of one that is a count
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -62,7 +62,7 @@ class Learner(ABC):
             name: torch.as_tensor(hyperparameters[name], dtype=torch.float32, device=self.device).expand(len(streams))
             for name in self.numeric
         }
-        self.choice = {name: hyperparameters[name] for name in self.structural}
+        self.choice: dict[str, Any] = {name: hyperparameters[name] for name in self.structural}
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:

@@ -66,7 +66,7 @@ def team_draft(
         for m in range(rankers - 1, 0, -1):
             other = words[:, number * rankers + m] * (m + 1) >> 32
             swapped = order.gather(1, other[:, None])[:, 0]
-            order[everyone, other] = order[:, m]
+            order[everyone, other] = order[:, m].clone()
             order[:, m] = swapped
         favoured = order == first[:, None]
         order = order.gather(1, (~favoured).long().argsort(dim=1, stable=True))
@@ -216,5 +216,10 @@ def follow(
 ) -> None:
     """See `compiled.follow`."""
     moved = weights + ((alpha[:, None] * shares)[..., None] * directions).sum(dim=1)
-    alive &= moved.isfinite().all(dim=1)
+    alive &= (moved * moved).sum(dim=1).isfinite()
     weights.copy_(torch.where(alive[:, None], moved, weights))
+
+
+def score(features: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """See `compiled.score`; here one product."""
+    return features @ weights.T

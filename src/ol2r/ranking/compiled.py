@@ -505,8 +505,7 @@ def _follow(weights, directions, shares, alpha, alive):
         for i in range(shares.shape[1]):
             if shares[r, i] != 0.0:
                 moved += (alpha[r] * shares[r, i]) * directions[r, i]
-        for j in range(moved.shape[0]):
-            alive[r] &= np.isfinite(moved[j])
+        alive[r] = np.isfinite(_dot(moved, moved))
         if alive[r]:
             weights[r] = moved
 
@@ -514,10 +513,31 @@ def _follow(weights, directions, shares, alpha, alive):
 def follow(
     weights: torch.Tensor, directions: torch.Tensor, shares: torch.Tensor, alpha: torch.Tensor, alive: torch.Tensor
 ) -> None:
-    """w ← w + α Σ_i share_i g^i in place; a replica whose weights would leave the finite numbers dies and stays.
+    """w ← w + α Σ_i share_i g^i in place; a replica whose ‖w‖² would leave the finite numbers dies and stays.
 
     Args:
         weights: Float32[R, features], changed; alive: Bool[R], changed.
         directions: Float32[R, m, features]; shares: Float32[R, m]; alpha: Float32[R].
     """
     _follow(weights.numpy(), directions.numpy(), shares.numpy(), alpha.numpy(), alive.numpy())
+
+
+@njit(parallel=True, cache=True)
+def _score(features, weights, out):
+    for j in prange(out.shape[0]):
+        for r in range(out.shape[1]):
+            out[j, r] = _dot(features[j], weights[r])
+
+
+def score(features: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Scores of every document under every ranker, each by the same scalar code: Float32[documents, M].
+
+    Not a matrix product, which is not batch-invariant: identical documents could score differently, and an evaluation
+    would depend on which replicas stand beside.
+
+    Args:
+        features: Float32[documents, features]; weights: Float32[M, features].
+    """
+    out = np.empty((len(features), len(weights)), dtype=np.float32)
+    _score(features.numpy(), weights.numpy(), out)
+    return torch.from_numpy(out)
