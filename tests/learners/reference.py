@@ -1,0 +1,395 @@
+"""Slow, obvious versions of what ol2r computes, written from the papers: one replica, plain Python, float64.
+
+They draw from the same random words as the library, so that the tests can compare decision for decision. Nothing of
+ol2r is used but the numbers of its streams.
+"""
+
+import math
+from collections import deque
+from functools import cache
+from itertools import pairwise, permutations
+
+import numpy as np
+
+from ol2r.random import Stream
+
+_MASK = 0xFFFFFFFF
+
+
+@cache
+def philox(counter, key):
+    """Philox4x32-10 on Python integers (Salmon et al., 2011)."""
+    c, (k0, k1) = list(counter), key
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [p1 >> 32 ^ c[1] ^ k0, p1 & _MASK, p0 >> 32 ^ c[3] ^ k1, p0 & _MASK]
+        k0, k1 = k0 + 0x9E3779B9 & _MASK, k1 + 0xBB67AE85 & _MASK
+    return tuple(c)
+
+
+class Draws:
+    """The random words of one replica."""
+
+    def __init__(self, key):
+        self.key = int(key) & _MASK, int(key) >> 32
+
+    def word(self, stream, round_, index):
+        return philox((index // 4, round_, int(stream), 0), self.key)[index % 4]
+
+    def uniform(self, stream, round_, index):
+        return (self.word(stream, round_, index) >> 8) / 2**24
+
+    def below(self, stream, round_, index, bound):
+        return self.word(stream, round_, index) * bound >> 32
+
+    def gaussian(self, stream, round_, index):
+        """Box and Muller: an even word gives the radius, the odd one after it the angle."""
+        even = index - index % 2
+        radius = math.sqrt(-2 * math.log((self.word(stream, round_, even) + 0.5) / 2**32))
+        angle = 2 * math.pi * self.word(stream, round_, even + 1) / 2**32
+        return radius * (math.sin(angle) if index % 2 else math.cos(angle))
+
+    def directions(self, stream, round_, n, d):
+        """n vectors uniform on the unit sphere; each starts at a new block of four words."""
+        width = 4 * math.ceil(d / 4)
+        rows = np.array([[self.gaussian(stream, round_, i * width + j) for j in range(d)] for i in range(n)])
+        return rows.reshape(n, d) / np.linalg.norm(rows.reshape(n, d), axis=1, keepdims=True)
+
+
+# Rankings and interleaving
+
+
+def scores(features, weights):
+    return [math.fsum(x * weights) for x in features]
+
+
+def whole_ranking(features, weights, draws, round_, salt):
+    """Documents by score, the best first; equal scores by their words of the stream of ties."""
+    s = scores(features, weights)
+    return sorted(range(len(s)), key=lambda j: (-s[j], draws.word(Stream.TIES, round_, salt + j)))
+
+
+def top_lists(features, contenders, k, draws, round_):
+    size = len(features)
+    return [whole_ranking(features, w, draws, round_, m * size)[:k] for m, w in enumerate(contenders)]
+
+
+def team_draft(lists, first, prefix_credit, draws, round_):
+    """The list and, for each slot, who drafted it (None for a shared prefix without credit)."""
+    ranking, team = [], []
+    depth, rankers = len(lists[0]), len(lists)
+    if not prefix_credit:
+        for slot in zip(*lists, strict=True):
+            if len(set(slot)) > 1:
+                break
+            ranking.append(slot[0])
+            team.append(None)
+    turn = 0
+    while len(ranking) < depth:
+        order = list(range(rankers))
+        for m in range(rankers - 1, 0, -1):
+            other = draws.below(Stream.INTERLEAVE, round_, turn * rankers + m, m + 1)
+            order[m], order[other] = order[other], order[m]
+        if first is not None:
+            order.remove(first)
+            order.insert(0, first)
+        for ranker in order[: depth - len(ranking)]:
+            ranking.append(next(document for document in lists[ranker] if document not in ranking))
+            team.append(ranker)
+        turn += 1
+    return ranking, team
+
+
+def masses(features, weights, decay, draws, round_, salt):
+    """1 / position^τ of every document."""
+    order = whole_ranking(features, weights, draws, round_, salt)
+    return [1 / (order.index(j) + 1) ** decay for j in range(len(features))]
+
+
+def slot_probabilities(mass, ranking):
+    """Probability of each slot of a list drawn without replacement, given the slots above it."""
+    left, out = list(mass), []
+    for document in ranking:
+        out.append(left[document] / math.fsum(left))
+        left[document] = 0.0
+    return out
+
+
+def probabilistic_interleave(features, contenders, k, decay, draws, round_):
+    """The list, and the probability of each slot under each of the two softened rankings."""
+    size = len(features)
+    mass = [masses(features, w, decay, draws, round_, m * size) for m, w in enumerate(contenders)]
+    left, ranking = [list(row) for row in mass], []
+    for i in range(min(k, size)):
+        own = left[draws.below(Stream.INTERLEAVE, round_, 2 * i, 2)]
+        level = draws.uniform(Stream.INTERLEAVE, round_, 2 * i + 1) * math.fsum(own)
+        document = next(j for j in range(size) if own[j] > 0 and level < math.fsum(own[: j + 1]))
+        ranking.append(document)
+        for row in left:
+            row[document] = 0.0
+    return ranking, [slot_probabilities(row, ranking) for row in mass]
+
+
+# Users and metrics
+
+
+def clicks_of(grades, user, draws, round_):
+    """What a graded cascade user clicks on a list of these grades."""
+    clicks, examining = [], True
+    for i, grade in enumerate(grades):
+        # the library's probabilities are float32
+        clicked = examining and draws.uniform(Stream.CLICK, round_, i) < np.float32(user.click[grade])
+        if examining and (clicked or user.stop_rule == "every_document"):
+            examining = not draws.uniform(Stream.STOP, round_, i) < np.float32(user.stop[grade])
+        clicks.append(bool(clicked))
+    return clicks
+
+
+def dcg(gains):
+    return sum(gain / math.log2(i + 2) for i, gain in enumerate(gains))
+
+
+def ndcg(grades, all_grades, k):
+    """NDCG@k of a list of these grades, shown for a query whose documents have `all_grades`."""
+    ideal = dcg([2**g - 1 for g in sorted(all_grades, reverse=True)[:k]])
+    return dcg([2**g - 1 for g in grades[:k]]) / ideal if ideal else 0.0
+
+
+def ndcg_over_ties(values, grades, k):
+    """Mean NDCG@k over every order of the documents that sorts their scores."""
+    orders = [p for p in permutations(range(len(values))) if all(values[a] >= values[b] for a, b in pairwise(p))]
+    return sum(ndcg([grades[j] for j in p], grades, k) for p in orders) / len(orders)
+
+
+def clicks_ndcg(features, weights, shown, clicks, k):
+    """NDCG@k of a ranker on a recorded query whose clicked documents are the relevant ones."""
+    if not any(clicks):
+        return 0.0
+    s = scores(features, weights)
+    order = sorted(range(len(s)), key=lambda j: (-s[j], j))[:k]
+    clicked = [document for document, click in zip(shown, clicks, strict=True) if click]
+    gain = sum(1 / math.log2(order.index(document) + 2) for document in clicked if document in order)
+    return gain / dcg([1] * len(clicked))
+
+
+# Learners
+
+
+class Bandit:
+    """What the family shares: w¹, candidates w + δ g, and the step w + α g."""
+
+    def __init__(self, d, hyper, draws):
+        self.d, self.hyper, self.draws, self.round = d, hyper, draws, 1
+        self.w = draws.directions(Stream.INITIAL, 0, 1, d)[0] if hyper["start"] == "unit" else np.zeros(d)
+        self.alpha = hyper["alpha"]
+
+    def rank(self, query, features, k):
+        self.query, self.features, self.k = query, features, k
+        self.directions = self.propose()
+        self.contenders = [self.w, *(self.w + self.hyper["delta"] * g for g in self.directions)]
+        self.ranking = self.interleave()
+        return self.ranking
+
+    def interleave(self):
+        lists = top_lists(self.features, self.contenders, self.k, self.draws, self.round)
+        first = self.drafts_first()
+        self.ranking, self.team = team_draft(lists, first, self.hyper["prefix_credit"], self.draws, self.round)
+        return self.ranking
+
+    def drafts_first(self):
+        return None
+
+    def credits(self, clicks):
+        return [sum(t == m for t, c in zip(self.team, clicks, strict=True) if c) for m in range(len(self.contenders))]
+
+    def update(self, clicks):
+        """Step to the mean of the winners, candidates numbered from 0."""
+        self.winners = self.follow(clicks)
+        if self.winners:
+            self.w = self.w + self.alpha * sum(self.directions[i] for i in self.winners) / len(self.winners)
+            self.alpha *= self.hyper["decay"]
+        self.round += 1
+
+    def pick(self, among, uniform):
+        return among[int(uniform * len(among))]
+
+    def tied_for_best(self, credit):
+        """Candidates with the largest credit, if that is above the current ranker's."""
+        return [i for i, c in enumerate(credit[1:]) if c == max(credit) and c > credit[0]]
+
+
+class DBGD(Bandit):
+    def propose(self):
+        return self.draws.directions(Stream.DIRECTION, self.round, 1, self.d)
+
+    def follow(self, clicks):
+        current, candidate = self.credits(clicks)
+        return [0] if candidate > current else []
+
+
+class MGD(Bandit):
+    def propose(self):
+        return self.draws.directions(Stream.DIRECTION, self.round, self.hyper["m"], self.d)
+
+    def follow(self, clicks):
+        credit = self.credits(clicks)
+        winners = self.tied_for_best(credit)
+        if self.hyper["winners"] == "better":
+            winners = [i for i, c in enumerate(credit[1:]) if c > credit[0]]
+        if self.hyper["follow"] == "one" and winners:
+            winners = [self.pick(winners, self.draws.uniform(Stream.WINNER, self.round, 0))]
+        return winners
+
+
+class DPDBGD(Bandit):
+    last_winner = None
+
+    def propose(self):
+        (u,) = self.draws.directions(Stream.DIRECTION, self.round, 1, self.d)
+        return [u, -u]
+
+    def drafts_first(self):
+        if self.last_winner is None:
+            return None
+        return 1 if self.directions[0] @ self.last_winner > 0 else 2
+
+    def follow(self, clicks):
+        current, plus, minus = self.credits(clicks)
+        winners = []
+        if plus > current and plus > minus:
+            winners = [0]
+        if minus > current and minus > plus:
+            winners = [1]
+        self.last_winner = self.directions[winners[0]] if winners else None
+        return winners
+
+
+class CPS(Bandit):
+    def __init__(self, d, hyper, draws):
+        super().__init__(d, hyper, draws)
+        self.history = [None] * hyper["history"]
+
+    def propose(self):
+        n = self.hyper["n_candidates"]
+        directions = self.draws.directions(Stream.DIRECTION, self.round, n, self.d)
+        remaining = list(range(n))
+        for match in range(n - 1):
+            u = [self.draws.uniform(Stream.MATCH, self.round, 3 * match + i) for i in range(3)]
+            one = self.pick(remaining, u[0])
+            other = self.pick([i for i in remaining if i != one], u[1])
+            lead = self.lead(directions, one, other)
+            one_loses = u[2] < 0.5 if lead == 0 else lead < 0
+            remaining.remove(one if one_loses else other)
+        return directions[remaining]
+
+    def lead(self, directions, one, other):
+        """Σ over recorded interactions of expected credit of one less the other's, per click, importance weighted."""
+        lead = 0.0
+        for place, recorded in enumerate(self.history):
+            if recorded is None:
+                continue
+            features, ranking, clicks, log_probability = recorded
+            p, q = (self.replay(features, ranking, directions[i], place, i) for i in (one, other))
+            outcome = sum((a - b) / (a + b) for a, b, click in zip(p, q, clicks, strict=True) if click)
+            log_replayed = sum(math.log((a + b) / 2) for a, b in zip(p, q, strict=True))
+            lead += outcome / max(1, sum(clicks)) * math.exp(log_replayed - log_probability)
+        return lead
+
+    def replay(self, features, ranking, direction, place, candidate):
+        salt = (place * self.hyper["n_candidates"] + candidate + 2) * len(features)
+        w = self.w + self.hyper["delta"] * direction
+        return slot_probabilities(masses(features, w, self.hyper["tau"], self.draws, self.round, salt), ranking)
+
+    def interleave(self):
+        self.ranking, self.slots = probabilistic_interleave(
+            self.features, self.contenders, self.k, self.hyper["tau"], self.draws, self.round
+        )
+        return self.ranking
+
+    def follow(self, clicks):
+        current, candidate = self.slots
+        log_probability = sum(math.log((a + b) / 2) for a, b in zip(current, candidate, strict=True))
+        self.history[(self.round - 1) % len(self.history)] = (self.features, self.ranking, clicks, log_probability)
+        shares = [b / (a + b) for a, b, click in zip(current, candidate, clicks, strict=True) if click]
+        return [0] if sum(shares) > sum(1 - s for s in shares) else []
+
+
+class NSGD(Bandit):
+    """Algorithm 2. The directions of line 11 (`drawn`) and line 13 (`chosen`) come from outside; `worst`, `moving` and
+    `propose` say what they must satisfy."""
+
+    def __init__(self, d, hyper, draws):
+        super().__init__(d, hyper, draws)
+        self.q_g = deque(maxlen=hyper["T_g"])  # rounds that had a loser: their (direction, quality)
+        self.q_h = deque(maxlen=hyper["T_h"])  # (features, list, clicks, quality)
+        self.past = []
+        self.drawn = self.chosen = None
+
+    def worst(self):
+        """The k_g worst directions of Q_g, newest first among equals, candidates in their order."""
+        entries = [(quality, age, i, g) for age, losers in enumerate(reversed(self.q_g)) for i, (g, quality) in losers]
+        entries.sort(key=lambda entry: entry[:3])
+        return np.array([g for *_, g in entries[: int(self.hyper["k_g"])]]).reshape(-1, self.d)
+
+    def moving(self):
+        lag, epsilon = self.hyper["lag"], self.hyper["epsilon"]
+        before = self.past[-lag] if len(self.past) >= lag else self.past[0] if self.past else self.w
+        if self.hyper["hybrid"] == "never":
+            return False
+        if self.hyper["hybrid"] == "literal":
+            return np.linalg.norm(self.w - before) >= 1 - epsilon
+        cosine = self.w @ before / np.linalg.norm(self.w) / np.linalg.norm(before)
+        return self.round <= lag or cosine <= 1 - epsilon
+
+    def propose(self):
+        n_uniform = self.hyper["n_uniform"]
+        kept = self.hyper["m"] - n_uniform
+        if kept:
+            x_bar = self.features.sum(axis=0)
+            along = [abs(x_bar @ g) for g in self.chosen[:kept]]
+            best = [abs(x_bar @ g) for g in self.drawn]
+            if len(self.drawn) > kept:
+                best = sorted(best, reverse=True)[:kept]
+            np.testing.assert_allclose(along, best, atol=1e-4)
+            assert {tuple(g) for g in self.chosen[:kept]} <= {tuple(g) for g in self.drawn}
+        uniform = self.draws.directions(Stream.MIX, self.round, n_uniform, self.d)
+        np.testing.assert_allclose(self.chosen[kept:], uniform, atol=1e-5)
+        return list(self.chosen)
+
+    def follow(self, clicks):
+        credit = self.credits(clicks)
+        counted = any(clicks) or self.hyper["click_free"] == "literal"
+        if self.hyper["tie_break"] == "mean":
+            winners = self.tied_for_best(credit)
+        else:
+            tied = [o for o, c in enumerate(credit) if c == max(credit)] if counted else []
+            full = self.hyper["tie_break"] == "history_until_full" and len(self.q_g) == self.q_g.maxlen
+            if len(tied) > 1 and not full:
+                total = {o: self.history_score(o) for o in tied}
+                tied = [o for o in tied if total[o] == max(total.values())]
+            j = self.pick(tied, self.draws.uniform(Stream.WINNER, self.round, 0)) if tied else 0
+            winners = [j - 1] if j else []
+        self.remember(credit, clicks, counted)
+        return winners
+
+    def history_score(self, ranker):
+        """Σ Eval over the k_h worst recorded queries, the newest first among equals."""
+        order = sorted(enumerate(reversed(self.q_h)), key=lambda entry: (round(entry[1][3], 6), entry[0]))
+        hard = [entry for _, entry in order[: int(self.hyper["k_h"])]]
+        return sum(clicks_ndcg(x, self.contenders[ranker], shown, clicks, self.k) for x, shown, clicks, _ in hard)
+
+    def remember(self, credit, clicks, counted):
+        losers = [(i, (g, c - credit[0])) for i, (g, c) in enumerate(zip(self.directions, credit[1:], strict=True))]
+        if self.hyper["losers"] == "fourth_smallest":
+            bound = sorted(credit)[min(3, len(credit) - 1)]
+            losers = [loser for loser in losers if credit[loser[0] + 1] <= bound]
+        losers = [loser for loser in losers if loser[1][1] < 0]
+        if losers:
+            self.q_g.append(losers)
+        if counted:
+            ideal = dcg([1] * sum(clicks))
+            self.q_h.append((self.features, self.ranking, clicks, dcg(clicks) / ideal if ideal else 0.0))
+        self.past.append(self.w)
+
+
+REFERENCES = {"DBGD": DBGD, "MGD": MGD, "DP-DBGD": DPDBGD, "CPS": CPS, "NSGD": NSGD}

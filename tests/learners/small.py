@@ -1,0 +1,113 @@
+"""A hand-sized data set, a setting of every learner, and a tape of what a learner did: shared by the tests."""
+
+import numpy as np
+import torch
+
+from ol2r.clicks import users
+from ol2r.data import RankingDataset
+from ol2r.data.dataset import Fold
+from ol2r.learners import LEARNERS
+from ol2r.random import generator
+from ol2r.ranking import Candidates
+from ol2r.simulation import Evaluation, Replica, make_streams, simulate
+
+K = 10
+SIZES = (1, 2, 9, 10, 11, 20, 5, 13, 1, 3, 10, 17, 8, 30, 6, 12, 9, 25, 4, 10)
+
+_STEP = {"alpha": 0.1, "delta": 1.0, "decay": 0.99, "start": "unit"}
+SETTINGS = {
+    "DBGD": _STEP | {"prefix_credit": False},
+    "CPS": _STEP | {"n_candidates": 4, "history": 5, "tau": 3.0},
+    "DP-DBGD": _STEP | {"prefix_credit": False},
+    "MGD": _STEP | {"prefix_credit": False, "m": 4, "winners": "best", "follow": "mean"},
+    "NSGD": _STEP
+    | {"prefix_credit": False, "m": 4, "n": 8, "k_g": 5, "T_g": 4, "k_h": 3, "T_h": 6, "lag": 5, "epsilon": 0.01}
+    | {"hybrid": "cosine", "tie_break": "history", "click_free": "skip", "losers": "below_current"}
+    | {"sampling": "orthonormal", "n_uniform": 0},
+}
+"""Each learner's hyper-parameters in the tests; queues short enough to wrap around within a few rounds."""
+
+
+def small_dataset(n_features: int = 12) -> RankingDataset:
+    """Twenty queries of 1 to 30 documents, grades 0-2, two folds; twin documents; queries where none is relevant."""
+    rng = generator("a small data set for tests", n_features)
+    offsets = np.concatenate([[0], np.cumsum(SIZES)])
+    features = rng.random((offsets[-1], n_features), dtype=np.float32)
+    truth = rng.standard_normal(n_features)
+    relevance = np.digitize((features - 0.5) @ truth, [0.3, 1.0]).astype(np.int8)
+    features[offsets[5] + 3] = features[offsets[5]]
+    features[offsets[7] : offsets[7] + 6] = features[offsets[7]]
+    for query in (0, 4):
+        relevance[offsets[query] : offsets[query + 1]] = 0
+    numbers = np.arange(len(SIZES), dtype=np.int64)
+    halves = [numbers[numbers % 4 != 3], numbers[numbers % 4 != 1]]
+    folds = tuple(Fold(half[:13], half[13:], np.setdiff1d(numbers, half)) for half in halves)
+    ids = tuple(str(query) for query in numbers)
+    return RankingDataset(
+        "small", features, relevance, offsets, ids, None, folds, 3, "", False, "small", "none; features in [0, 1]"
+    )
+
+
+def candidates_of(dataset: RankingDataset, query, device: str = "cpu") -> Candidates:
+    totals = np.stack([dataset.query(q)[0].sum(axis=0) for q in range(dataset.n_queries)])
+    arrays = (dataset.features, dataset.offsets, totals, np.asarray(query, dtype=np.int64))
+    return Candidates(*(torch.as_tensor(array).to(device) for array in arrays))
+
+
+def replicas_of(*kinds: str, folds=(1, 2), seeds=(0, 1)) -> list[Replica]:
+    return [Replica(fold, seed, users(kind, 3)) for kind in kinds for fold in folds for seed in seeds]
+
+
+def evaluation(rounds: int, **changed) -> Evaluation:
+    fields = {"k": K, "split": "test", "empty": "zero", "gamma": 0.995, "checkpoints": (rounds,)}
+    return Evaluation(**fields | changed)
+
+
+def make_learner(name: str, dataset, replicas, *, engine: str | None = None, device: str = "cpu", **changed):
+    streams = make_streams(dataset, replicas, device)
+    return LEARNERS[name](dataset.n_features, SETTINGS[name] | changed, streams, engine)
+
+
+class Tape:
+    """What a learner was asked, showed, was told, and became: arrays with rounds first, replicas second; and the
+    directions that it drew and chose.
+
+    Args:
+        clicks: given the round and the lists, the clicks to tell the learner instead of the users' own.
+    """
+
+    def __init__(self, learner, clicks=None):
+        self.learner, self._rounds, self.drawn, self.chosen = learner, [], [], []
+        update = learner.update
+
+        def recorded(candidates, ranking, clicked):
+            self.chosen.append(learner.directions)
+            clicked = clicked if clicks is None else clicks(learner.round, ranking)
+            update(candidates, ranking, clicked)
+            row = (candidates.query, ranking, clicked, learner.evaluated().weights)
+            self._rounds.append([column.cpu().numpy().copy() for column in row])
+
+        learner.update = recorded
+        if hasattr(learner, "_null_space"):
+            null_space = learner._null_space
+
+            def drawn(n):
+                self.drawn.append(null_space(n))
+                return self.drawn[-1]
+
+            learner._null_space = drawn
+
+    def __getattr__(self, name):
+        column = ("queries", "rankings", "clicks", "weights").index(name)
+        return np.stack([row[column] for row in self._rounds])
+
+    def __getitem__(self, replica):
+        """Lists, clicks and weights of some replicas."""
+        return self.rankings[:, replica], self.clicks[:, replica], self.weights[:, replica]
+
+
+def play(name: str, dataset, replicas, rounds: int, *, engine=None, device="cpu", clicks=None, **changed) -> Tape:
+    """Run a learner for some rounds through `simulate` and keep what happened."""
+    tape = Tape(make_learner(name, dataset, replicas, engine=engine, device=device, **changed), clicks)
+    tape.table = simulate(dataset, replicas, tape.learner, evaluation(rounds))
+    return tape

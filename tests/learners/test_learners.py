@@ -1,0 +1,229 @@
+"""What every learner must be, whatever it learns: run over the registry, so that a new learner meets these tests."""
+
+import hashlib
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from small import SETTINGS, K, evaluation, make_learner, play, replicas_of, small_dataset
+
+from ol2r.learners import DBGD, LEARNERS
+from ol2r.simulation import make_streams, simulate
+
+ROUNDS = 30
+every_learner = pytest.mark.parametrize("name", sorted(LEARNERS))
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return small_dataset()
+
+
+def assert_same(one, other):
+    """Lists, clicks and weights agree in every bit."""
+    for a, b in zip(one, other, strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def per_replica(name, n):
+    """Numeric hyper-parameters that differ between n replicas."""
+    varied = {"alpha": torch.linspace(0.05, 0.5, n), "delta": torch.linspace(0.3, 1.5, n)}
+    varied["decay"] = torch.linspace(0.9, 1.0, n)
+    if "k_g" in LEARNERS[name].numeric:
+        varied |= {"k_g": torch.arange(n) % 9, "k_h": torch.arange(n) % 5, "epsilon": torch.linspace(0.001, 0.3, n)}
+    return varied
+
+
+def test_every_learner_has_a_setting_here():
+    assert set(SETTINGS) == set(LEARNERS)
+    for name, learner in LEARNERS.items():
+        assert learner.name == name
+        assert learner.revision >= 1
+        assert not learner.numeric & learner.structural
+
+
+def test_a_name_is_given_once():
+    with pytest.raises(ValueError, match="two learners are named 'DBGD'"):
+        type("Impostor", (DBGD,), {"name": "DBGD"})
+
+
+@every_learner
+def test_a_run_can_be_repeated(dataset, name):
+    replicas = replicas_of("navigational")
+    assert_same(play(name, dataset, replicas, ROUNDS)[:], play(name, dataset, replicas, ROUNDS)[:])
+
+
+@every_learner
+def test_replicas_of_different_seeds_and_folds_differ(dataset, name):
+    lists = play(name, dataset, replicas_of("navigational"), ROUNDS).rankings
+    assert len({lists[:, r].tobytes() for r in range(4)}) == 4
+
+
+@every_learner
+@pytest.mark.parametrize("changed", [{}, {"start": "zero"}], ids=str)
+def test_a_replica_is_the_same_alone_and_in_any_company(dataset, name, changed):
+    replicas = replicas_of("perfect", "informational")
+    n = len(replicas)
+    numbers = per_replica(name, n)
+    together = play(name, dataset, replicas, ROUNDS, **changed | numbers)
+    backwards = play(name, dataset, replicas[::-1], ROUNDS, **changed | {k: v.flip(0) for k, v in numbers.items()})
+    for r in range(n):
+        alone = play(name, dataset, [replicas[r]], ROUNDS, **changed | {k: v[r : r + 1] for k, v in numbers.items()})
+        assert_same(together[r], alone[0])
+        assert_same(together[r], backwards[n - 1 - r])
+
+
+@every_learner
+def test_shards_put_side_by_side_are_the_whole(dataset, name):
+    replicas = replicas_of("informational", seeds=range(4))
+    whole = play(name, dataset, replicas, ROUNDS)
+    for part in (slice(0, 3), slice(3, 8)):
+        assert_same(whole[part], play(name, dataset, replicas[part], ROUNDS)[:])
+
+
+@every_learner
+def test_replicas_that_differ_in_users_only_are_asked_the_same_queries(dataset, name):
+    tape = play(name, dataset, replicas_of("perfect", "informational"), ROUNDS)
+    np.testing.assert_array_equal(tape.queries[:, :4], tape.queries[:, 4:])
+    assert (tape.rankings[0, :4] == tape.rankings[0, 4:]).all()
+
+
+@every_learner
+def test_lists_are_the_top_of_the_query_and_nothing_else(dataset, name):
+    tape = play(name, dataset, replicas_of("informational"), 60)
+    assert {1, 2, K - 1, K} <= set(dataset.sizes[tape.queries.ravel()])
+    for query, shown in zip(tape.queries.ravel(), tape.rankings.reshape(-1, K), strict=True):
+        size = dataset.sizes[query]
+        assert (shown[size:] == -1).all()
+        assert len(set(shown[:size])) == min(size, K)
+        assert shown[:size].min() >= 0
+        assert shown.max() < size
+
+
+def invented_clicks(round_, ranking):
+    """Clicks that no label has a part in."""
+    words = [hashlib.sha256(f"{round_} {list(shown)}".encode()).digest()[:K] for shown in ranking.tolist()]
+    return torch.tensor([[byte < 90 for byte in word] for word in words]) & (ranking >= 0)
+
+
+@every_learner
+def test_labels_reach_a_learner_through_clicks_alone(dataset, name):
+    replicas = replicas_of("perfect")
+    tape = play(name, dataset, replicas, ROUNDS, clicks=invented_clicks)
+    relabelled = small_dataset()
+    relabelled.relevance[:] = relabelled.relevance[::-1]
+    assert_same(tape[:], play(name, relabelled, replicas, ROUNDS, clicks=invented_clicks)[:])
+
+
+def test_learners_load_neither_labels_nor_users():
+    code = "import sys, ol2r.learners; print(*[m for m in sys.modules if m.startswith('ol2r.')])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    rooms = {module.split(".")[1] for module in loaded}
+    assert rooms == {"random", "ranking", "rankers", "learners"}
+
+
+@every_learner
+@pytest.mark.parametrize("alpha", [1e38, torch.inf, torch.nan], ids=str)
+@pytest.mark.parametrize("engine", ["numba", "torch"])
+def test_a_replica_that_diverges_freezes_and_leaves_the_others_alone(dataset, name, alpha, engine):
+    replicas = replicas_of("informational", folds=(1,), seeds=range(4))
+    alphas = torch.full((4,), 0.1)
+    alphas[2] = alpha
+    sound = play(name, dataset, replicas, 60, engine=engine)
+    tape = play(name, dataset, replicas, 60, engine=engine, alpha=alphas)
+    others = [0, 1, 3]
+    if engine == "numba":
+        assert_same(sound[others], tape[others])
+    else:
+        np.testing.assert_array_equal(sound.rankings[:, others], tape.rankings[:, others])
+    assert tape.table.status.tolist() == ["ok", "ok", "diverged", "ok"]
+    assert np.isfinite(tape.weights).all()
+    assert np.isfinite(tape.table.ndcg).all()
+    frozen = np.flatnonzero([(a != b).any() for a, b in pairwise(tape.weights[:, 2])])
+    assert (frozen < 59).all(), "the weights still move in the last round"
+
+
+@every_learner
+def test_both_engines_decide_alike(dataset, name):
+    replicas = replicas_of("perfect", "informational")
+    compiled, batched = (play(name, dataset, replicas, 20, engine=engine) for engine in ("numba", "torch"))
+    np.testing.assert_array_equal(compiled.rankings, batched.rankings)
+    np.testing.assert_array_equal(compiled.clicks, batched.clicks)
+    np.testing.assert_allclose(compiled.weights, batched.weights, atol=1e-4)
+
+
+@every_learner
+def test_unknown_and_missing_hyperparameters_are_named(dataset, name):
+    streams = make_streams(dataset, replicas_of("perfect"))
+    with pytest.raises(ValueError, match=rf"^{name} takes .*missing: none; unknown: aplha$"):
+        LEARNERS[name](dataset.n_features, SETTINGS[name] | {"aplha": 0.1}, streams)
+    without = {key: value for key, value in SETTINGS[name].items() if key != "delta"}
+    with pytest.raises(ValueError, match=rf"^{name} takes .*missing: delta; unknown: none$"):
+        LEARNERS[name](dataset.n_features, without, streams)
+
+
+@every_learner
+def test_the_start_is_a_unit_vector_or_zero(dataset, name):
+    replicas = replicas_of("perfect")
+    weights = make_learner(name, dataset, replicas).evaluated().weights
+    torch.testing.assert_close(weights.norm(dim=1), torch.ones(len(replicas)))
+    assert not make_learner(name, dataset, replicas, start="zero").evaluated().weights.any()
+
+
+@every_learner
+def test_a_rate_of_zero_learns_nothing(dataset, name):
+    tape = play(name, dataset, replicas_of("perfect"), ROUNDS, alpha=0.0)
+    assert (tape.weights == tape.weights[0]).all()
+
+
+@every_learner
+def test_a_learner_finds_an_easy_truth(dataset, name):
+    replicas = replicas_of("perfect", folds=(1,), seeds=range(16))
+    table = simulate(dataset, replicas, make_learner(name, dataset, replicas), evaluation(300, checkpoints=(0, 300)))
+    before, after = (table[table["round"] == t].ndcg.to_numpy() for t in (0, 300))
+    assert (after - before).mean() > 0.1
+
+
+def test_an_unknown_engine_is_an_error(dataset):
+    with pytest.raises(ValueError, match="engine must be one of numba, torch, not 'jax'"):
+        make_learner("DBGD", dataset, replicas_of("perfect"), engine="jax")
+
+
+MISSPELT = [
+    *((name, "start", "unti") for name in sorted(LEARNERS)),
+    ("MGD", "winners", "bets"),
+    ("MGD", "follow", "both"),
+    ("NSGD", "hybrid", "cosinus"),
+    ("NSGD", "tie_break", "historic"),
+    ("NSGD", "click_free", "leap"),
+    ("NSGD", "losers", "all"),
+    ("NSGD", "sampling", "gauss"),
+]
+
+
+@pytest.mark.parametrize(("name", "parameter", "value"), MISSPELT)
+def test_a_misspelt_choice_is_an_error(dataset, name, parameter, value):
+    with pytest.raises(ValueError, match=rf"{parameter} must be .*not '{value}'"):
+        make_learner(name, dataset, replicas_of("perfect"), **{parameter: value})
+
+
+OUT_OF_RANGE = [
+    ("MGD", "m", 0),
+    ("CPS", "n_candidates", 0),
+    ("CPS", "history", 0),
+    ("NSGD", "m", 0),
+    ("NSGD", "n", 3),
+    ("NSGD", "n_uniform", 5),
+    ("NSGD", "lag", 0),
+    ("NSGD", "T_g", 0),
+    ("NSGD", "T_h", 0),
+]
+
+
+@pytest.mark.parametrize(("name", "parameter", "value"), OUT_OF_RANGE)
+def test_a_count_out_of_range_is_an_error(dataset, name, parameter, value):
+    with pytest.raises(ValueError, match=rf"{parameter} must be .*not {value}"):
+        make_learner(name, dataset, replicas_of("perfect"), **{parameter: value})

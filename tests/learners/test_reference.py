@@ -1,0 +1,108 @@
+"""Every learner against a plain version written from its paper: the same lists, clicks, winners and weights."""
+
+import numpy as np
+import pytest
+from reference import REFERENCES, Draws, clicks_of
+from small import SETTINGS, K, play, replicas_of, small_dataset
+
+from ol2r.learners import LEARNERS
+from ol2r.simulation import make_streams
+
+ROUNDS = 50
+
+VARIANTS = [
+    ("DBGD", {}),
+    ("DBGD", {"prefix_credit": True, "start": "zero"}),
+    ("DBGD", {"delta": 0.3, "alpha": 0.5, "decay": 0.9}),
+    ("MGD", {}),
+    ("MGD", {"winners": "better"}),
+    ("MGD", {"winners": "better", "follow": "one", "prefix_credit": True}),
+    ("MGD", {"follow": "one", "m": 1}),
+    ("MGD", {"m": 9, "start": "zero"}),
+    ("DP-DBGD", {}),
+    ("DP-DBGD", {"prefix_credit": True}),
+    ("CPS", {}),
+    ("CPS", {"n_candidates": 1}),
+    ("CPS", {"history": 1, "tau": 1.0, "n_candidates": 3}),
+    ("CPS", {"start": "zero", "delta": 0.1}),
+    ("NSGD", {}),
+    ("NSGD", {"tie_break": "mean"}),
+    ("NSGD", {"tie_break": "history_until_full"}),
+    ("NSGD", {"click_free": "literal"}),
+    ("NSGD", {"losers": "fourth_smallest"}),
+    ("NSGD", {"losers": "fourth_smallest", "m": 2}),
+    ("NSGD", {"hybrid": "literal"}),
+    ("NSGD", {"hybrid": "literal", "alpha": 2.0, "lag": 1}),
+    ("NSGD", {"hybrid": "never"}),
+    ("NSGD", {"lag": 2, "epsilon": 0.001}),
+    ("NSGD", {"sampling": "echelon", "hybrid": "never"}),
+    ("NSGD", {"n": 4}),
+    ("NSGD", {"n": 30}),
+    ("NSGD", {"k_g": 0}),
+    ("NSGD", {"k_g": 40, "T_g": 15}),
+    ("NSGD", {"k_h": 0}),
+    ("NSGD", {"k_h": 50}),
+    ("NSGD", {"n_uniform": 1}),
+    ("NSGD", {"n_uniform": 4}),
+    ("NSGD", {"m": 1}),
+    ("NSGD", {"prefix_credit": True, "start": "zero", "hybrid": "never"}),
+]
+
+
+def _name(variant):
+    return " ".join([variant[0], *(f"{name}={value}" for name, value in variant[1].items())])
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return small_dataset()
+
+
+def assert_lies_in_the_null_space(plain, drawn, tolerance):
+    """Lines 8-11: unit vectors orthogonal to the k_g worst; the whole space once those span it; basis vectors while the
+    ranker moves."""
+    np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), 1, atol=1e-5)
+    worst = plain.worst()
+    if plain.hyper["sampling"] == "echelon":
+        worst = worst[: plain.d - 1]
+    rank = np.linalg.matrix_rank(worst, tol=1e-4) if len(worst) else 0
+    if rank == plain.d:
+        rank = 0
+    elif len(worst):
+        assert np.abs(drawn @ worst.T).max() < tolerance
+    if plain.hyper["sampling"] == "orthonormal" and plain.moving():
+        basis = drawn[: plain.d - rank]
+        np.testing.assert_allclose(basis @ basis.T, np.eye(len(basis)), atol=1e-5)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=_name)
+def test_learner_decides_as_the_plain_algorithm(dataset, variant):
+    name, changed = variant
+    hyper = SETTINGS[name] | changed
+    replicas = replicas_of("perfect", "informational", folds=(2,), seeds=(0, 1))
+    tape = play(name, dataset, replicas, ROUNDS, **changed)
+    keys = make_streams(dataset, replicas).keys
+    moved = 0
+    for r, replica in enumerate(replicas):
+        draws = Draws(keys[r])
+        plain = REFERENCES[name](dataset.n_features, hyper, draws)
+        for t, query in enumerate(tape.queries[:, r], start=1):
+            features, relevance = dataset.query(query)
+            if name == "NSGD":
+                plain.chosen = tape.chosen[t - 1][r].numpy().astype(np.float64)
+            if name == "NSGD" and tape.drawn:
+                plain.drawn = tape.drawn[t - 1][r].numpy().astype(np.float64)
+                assert_lies_in_the_null_space(plain, plain.drawn, 1e-3 if hyper["sampling"] == "echelon" else 2e-5)
+            ranking = plain.rank(query, features.astype(np.float64), K)
+            clicks = clicks_of(relevance[ranking], replica.users, draws, t)
+            beyond = K - len(ranking)
+            assert tape.rankings[t - 1, r].tolist() == ranking + [-1] * beyond, f"list of round {t}"
+            assert tape.clicks[t - 1, r].tolist() == clicks + [False] * beyond, f"clicks of round {t}"
+            plain.update(clicks)
+            np.testing.assert_allclose(tape.weights[t - 1, r], plain.w, atol=1e-4, err_msg=f"weights after round {t}")
+            moved += bool(plain.winners)
+    assert ROUNDS / 5 < moved < len(replicas) * ROUNDS
+
+
+def test_every_learner_has_a_plain_version():
+    assert set(REFERENCES) == set(LEARNERS)
