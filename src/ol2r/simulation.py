@@ -70,7 +70,7 @@ class _Queries:
         self.ideal = torch.from_numpy(metrics.ideal_dcg(dataset.relevance, dataset.offsets, k)).to(device)
         sums = [dataset.features[a:b].sum(axis=0) for a, b in zip(dataset.offsets, dataset.offsets[1:], strict=False)]
         self.totals = torch.from_numpy(np.stack(sums)).to(device)
-        folds = [dataset.folds[replica.fold - 1].train for replica in replicas]
+        folds = [dataset.fold(replica.fold).train for replica in replicas]
         self.n_train = torch.tensor([len(train) for train in folds], device=device)
         start = np.cumsum([0, *(len(fold.train) for fold in dataset.folds)])
         self.train = torch.from_numpy(np.concatenate([fold.train for fold in dataset.folds])).to(device)
@@ -95,13 +95,13 @@ class _HeldOut:
         folds = np.array([replica.fold for replica in replicas])
         self.parts = []
         for fold in np.unique(folds):
-            held_out = getattr(dataset.folds[fold - 1], evaluation.split)
-            if len(held_out) == 0:
-                raise ValueError(f"{dataset.name} has no {evaluation.split} queries in fold {fold}")
+            held_out = getattr(dataset.fold(fold), evaluation.split)
             ideal = queries.ideal[torch.as_tensor(held_out).to(queries.ideal.device)]
             if evaluation.empty == "skip":
                 held_out = held_out[(ideal > 0).cpu().numpy()]
                 ideal = ideal[ideal > 0]
+            if len(held_out) == 0:
+                raise ValueError(f"{dataset.name} has no {evaluation.split} queries to score in fold {fold}")
             sizes = dataset.offsets[held_out + 1] - dataset.offsets[held_out]
             rows = np.concatenate([np.arange(dataset.offsets[q], dataset.offsets[q + 1]) for q in held_out])
             offsets = torch.from_numpy(np.concatenate([[0], np.cumsum(sizes)]))
@@ -165,8 +165,8 @@ def simulate(
         lists shown since the last checkpoint), `cosine` (to w*; NaN without one), `status`, and the learner's
         diagnostics.
     """
-    if learner.round != 1 or len(learner.streams) != len(replicas):
-        raise ValueError("simulate() takes a fresh learner with one stream for each replica")
+    if learner.round != 1 or not np.array_equal(learner.streams.keys, make_streams(dataset, replicas).keys):
+        raise ValueError("simulate() takes a fresh learner with the streams of these replicas")
     if dataset.n_grades != len(replicas[0].users.click):
         raise ValueError(
             f"{dataset.name} has {dataset.n_grades} grades, the users {replicas[0].users.name!r} know "

@@ -30,6 +30,7 @@ _TABLES = {
         5: ((0.4, 0.6, 0.7, 0.8, 0.9), (0.1, 0.2, 0.3, 0.4, 0.5)),
     },
 }
+_BINARY = {"highest": 2, "middle": 1}
 USERS = tuple(_TABLES)
 
 
@@ -72,12 +73,14 @@ def users(kind: str, n_grades: int, *, stop_rule: str = "after_click", binary: s
         binary: which column grade 1 of a binary set takes: `"highest"` (lerot's convention) or `"middle"`.
 
     Raises:
-        ValueError: an unknown kind, or grades that no paper has a table for.
+        ValueError: an unknown kind or column, or grades that no paper has a table for.
     """
     if kind not in _TABLES:
         raise ValueError(f"users must be one of {USERS}, not {kind!r}")
     if n_grades == 2:
-        column = {"highest": 2, "middle": 1}[binary]
+        if binary not in _BINARY:
+            raise ValueError(f"binary must be one of {tuple(_BINARY)}, not {binary!r}")
+        column = _BINARY[binary]
         click, stop = ((row[0], row[column]) for row in _TABLES[kind][3])
     elif n_grades in _TABLES[kind]:
         click, stop = _TABLES[kind][n_grades]
