@@ -161,6 +161,13 @@ def ndcg_over_ties(values, grades, k):
     return sum(ndcg([grades[j] for j in p], grades, k) for p in orders) / len(orders)
 
 
+def expected_ndcg(values, grades, k):
+    """The same for long lists: each place counts the mean gain of the documents that tie for it."""
+    gain_of = {s: np.mean([2.0**g - 1 for v, g in zip(values, grades, strict=True) if v == s]) for s in values}
+    ideal = dcg([2**g - 1 for g in sorted(grades, reverse=True)[:k]])
+    return dcg([gain_of[s] for s in sorted(values, reverse=True)[:k]]) / ideal if ideal else 0.0
+
+
 def clicks_ndcg(features, weights, shown, clicks, k):
     """NDCG@k of a ranker on a recorded query whose clicked documents are the relevant ones."""
     if not any(clicks):

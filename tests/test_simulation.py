@@ -1,0 +1,214 @@
+"""The loop: what it records, against sums by hand, and what it refuses."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent / "learners"))
+from reference import Draws, expected_ndcg, ndcg, scores
+from small import K, Tape, evaluation, make_learner, play, replicas_of, small_dataset
+
+from ol2r import simulation
+from ol2r.clicks import users
+from ol2r.data.dataset import Fold
+from ol2r.random import Stream
+from ol2r.simulation import Evaluation, Replica, make_streams, simulate
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return small_dataset()
+
+
+def run(dataset, replicas, conventions, *, learner="MGD", reference=None, **changed):
+    tape = Tape(make_learner(learner, dataset, replicas, **changed))
+    tape.start = tape.learner.evaluated().weights.numpy().copy()
+    tape.table = simulate(dataset, replicas, tape.learner, conventions, reference=reference)
+    return tape
+
+
+def offline(dataset, weights, queries, k):
+    """NDCG@k of a linear ranker on each query, slowly."""
+    found = (dataset.query(query) for query in queries)
+    return np.array([expected_ndcg(scores(x.astype(float), weights.astype(float)), g.tolist(), k) for x, g in found])
+
+
+@pytest.fixture(scope="module")
+def taped(dataset):
+    conventions = evaluation(25, checkpoints=(0, 1, 2, 10, 25), gamma=0.9)
+    return run(dataset, replicas_of("perfect", "informational"), conventions)
+
+
+def test_there_is_a_row_for_each_replica_and_checkpoint(taped):
+    table = taped.table
+    assert table["round"].tolist() == [t for t in (0, 1, 2, 10, 25) for _ in range(8)]
+    assert table.replica.tolist() == list(range(8)) * 5
+    assert table.fold.tolist()[:8] == [1, 1, 2, 2] * 2
+    assert table.seed.tolist()[:8] == [0, 1] * 4
+    assert (table.status == "ok").all()
+
+
+def test_online_scores_are_the_sums_over_the_lists_shown(dataset, taped):
+    shown = np.zeros((25, 8))
+    for t, r in np.ndindex(25, 8):
+        _, grades = dataset.query(taped.queries[t, r])
+        ranking = [d for d in taped.rankings[t, r] if d >= 0]
+        shown[t, r] = ndcg(grades[ranking].tolist(), grades.tolist(), K)
+    since = 0
+    for checkpoint in (1, 2, 10, 25):
+        rows = taped.table[taped.table["round"] == checkpoint]
+        discounted = sum(0.9 ** (t - 1) * shown[t - 1] for t in range(1, checkpoint + 1))
+        np.testing.assert_allclose(rows.cndcg, discounted, rtol=1e-6)
+        np.testing.assert_allclose(rows.online_ndcg, shown[since:checkpoint].mean(axis=0), rtol=1e-6)
+        since = checkpoint
+
+
+def test_the_checkpoint_before_the_first_round_has_nothing_online(dataset, taped):
+    rows = taped.table[taped.table["round"] == 0]
+    assert (rows.cndcg == 0).all()
+    assert rows.online_ndcg.isna().all()
+    for r in range(8):
+        value = offline(dataset, taped.start[r], dataset.fold(rows.fold.iloc[r]).test, K).mean()
+        assert abs(rows.ndcg.iloc[r] - value) < 1e-6
+
+
+@pytest.mark.parametrize("split", ["test", "validation"])
+@pytest.mark.parametrize("empty", ["zero", "skip"])
+@pytest.mark.parametrize("k", [1, 3, 10, 40])
+def test_offline_ndcg_is_the_mean_over_held_out_queries(dataset, split, empty, k):
+    barren = replace(dataset, relevance=dataset.relevance.copy())
+    barren.relevance[dataset.documents(15)] = 0
+    barren.relevance[dataset.documents(17)] = 0
+    barren.relevance[dataset.documents(18)] = [0, 1, 2, 0]
+    tape = run(barren, replicas_of("perfect"), evaluation(5, split=split, empty=empty, k=k))
+    for r, row in tape.table.iterrows():
+        queries = getattr(barren.fold(row.fold), split)
+        values = offline(barren, tape.weights[-1, r], queries, k)
+        if empty == "skip":
+            values = values[[barren.query(q)[1].any() for q in queries]]
+        assert abs(row.ndcg - values.mean()) < 1e-6
+
+
+def test_offline_ndcg_does_not_depend_on_chunks(dataset, monkeypatch):
+    replicas, conventions = replicas_of("informational"), evaluation(5, checkpoints=(0, 5))
+    whole = run(dataset, replicas, conventions).table
+    chunks = simulation._chunks
+    for documents in (1, 15, 40):
+        monkeypatch.setattr(simulation, "_chunks", lambda offsets, n=documents: chunks(offsets, n))
+        np.testing.assert_allclose(run(dataset, replicas, conventions).table.ndcg, whole.ndcg, atol=1e-6)
+
+
+@pytest.mark.parametrize("documents", [1, 2, 7, 10, 1000])
+def test_chunks_cover_every_query_once(documents):
+    sizes = [1, 2, 9, 10, 3, 3, 3, 30, 1]
+    offsets = torch.tensor([5, *(5 + np.cumsum(sizes))])
+    chunks = list(simulation._chunks(offsets, documents))
+    assert [a for a, _ in chunks] == [0, *(b for _, b in chunks[:-1])]
+    assert chunks[-1][1] == len(sizes)
+    assert all(b == a + 1 or offsets[b] - offsets[a] <= documents for a, b in chunks)
+
+
+def test_cosine_is_that_of_the_angle_to_the_reference(dataset):
+    replicas = replicas_of("perfect")
+    towards = np.random.Generator(np.random.Philox(key=3)).standard_normal((len(replicas), dataset.n_features))
+    tape = run(dataset, replicas, evaluation(9), reference=towards)
+    lengths = np.linalg.norm(towards, axis=1) * np.linalg.norm(tape.weights[-1], axis=1)
+    np.testing.assert_allclose(tape.table.cosine, (towards * tape.weights[-1]).sum(axis=1) / lengths, atol=1e-6)
+    assert run(dataset, replicas, evaluation(9)).table.cosine.isna().all()
+    still = run(dataset, replicas, evaluation(9, checkpoints=(0,)), reference=towards, start="zero")
+    assert (still.table.cosine == 0).all()
+
+
+def test_queries_are_drawn_uniformly_from_the_training_queries_of_the_fold(dataset):
+    replicas = replicas_of("perfect", seeds=range(60))
+    queries = play("DBGD", dataset, replicas, 50).queries
+    for fold in (1, 2):
+        train = dataset.fold(fold).train
+        drawn = queries[:, [r.fold == fold for r in replicas]].ravel()
+        share = np.array([(drawn == q).mean() for q in train])
+        assert set(drawn) == set(train)
+        assert np.abs(share - 1 / len(train)).max() < 5 * np.sqrt(1 / len(train) / len(drawn))
+    keys = make_streams(dataset, replicas).keys
+    train = dataset.fold(1).train
+    assert queries[7, 0] == train[Draws(keys[0]).below(Stream.QUERY, 8, 0, len(train))]
+
+
+def test_diagnostics_of_the_learner_become_columns(dataset):
+    table = run(dataset, replicas_of("perfect"), evaluation(20), learner="NSGD", n_uniform=1).table
+    assert (table.null_proposed == 20 * 3).all()
+    assert (table.uniform_proposed == 20).all()
+    won = table.null_won + table.uniform_won
+    assert ((won > 0) & (won <= 20)).all()
+
+
+def test_progress_is_the_fraction_done_at_each_checkpoint(dataset):
+    done = []
+    replicas = replicas_of("perfect")
+    conventions = evaluation(12, checkpoints=(0, 3, 4, 12))
+    simulate(dataset, replicas, make_learner("DBGD", dataset, replicas), conventions, progress=done.append)
+    assert done == [3 / 12, 4 / 12, 1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"k": 0}, "k must be at least 1, not 0"),
+        ({"split": "train"}, 'split must be "test" or "validation"'),
+        ({"empty": "purge"}, 'empty must be "zero" or "skip"'),
+        ({"gamma": 0.0}, r"gamma must lie in \(0, 1\]"),
+        ({"gamma": 1.1}, r"gamma must lie in \(0, 1\]"),
+        ({"checkpoints": ()}, "checkpoints must be rounds in ascending order, at least one"),
+        ({"checkpoints": (5, 3)}, "checkpoints must be"),
+        ({"checkpoints": (3, 3)}, "checkpoints must be"),
+        ({"checkpoints": (-1, 3)}, "checkpoints must be"),
+    ],
+)
+def test_a_convention_that_cannot_be_is_an_error(changed, message):
+    with pytest.raises(ValueError, match=message):
+        evaluation(10, **changed)
+
+
+def test_conventions_have_no_defaults():
+    with pytest.raises(TypeError):
+        Evaluation(k=10)  # pyright: ignore[reportCallIssue]
+
+
+def test_a_learner_serves_one_simulation(dataset):
+    replicas = replicas_of("perfect")
+    learner = make_learner("DBGD", dataset, replicas)
+    simulate(dataset, replicas, learner, evaluation(2))
+    with pytest.raises(ValueError, match="takes a fresh learner"):
+        simulate(dataset, replicas, learner, evaluation(2))
+
+
+def test_a_learner_of_other_replicas_is_an_error(dataset):
+    replicas = replicas_of("perfect")
+    for others in (replicas[:2], replicas[::-1]):
+        with pytest.raises(ValueError, match="with the streams of these replicas"):
+            simulate(dataset, replicas, make_learner("DBGD", dataset, others), evaluation(2))
+
+
+def test_users_must_know_the_grades_of_the_data(dataset):
+    replicas = [Replica(1, 0, users("perfect", 5))]
+    with pytest.raises(ValueError, match="small has 3 grades, the users 'perfect' know 5"):
+        simulate(dataset, replicas, make_learner("DBGD", dataset, replicas), evaluation(2))
+
+
+@pytest.mark.parametrize("fold", [0, 3, -1])
+def test_a_fold_that_is_not_there_is_an_error(dataset, fold):
+    replicas = [Replica(fold, 0, users("perfect", 3))]
+    with pytest.raises(ValueError, match=f"small has folds 1 to 2, not {fold}"):
+        simulate(dataset, replicas, make_learner("DBGD", dataset, replicas), evaluation(2))
+
+
+def test_held_out_queries_there_must_be(dataset):
+    replicas = [Replica(1, 0, users("perfect", 3))]
+    fold = dataset.fold(1)
+    bare = replace(dataset, folds=(Fold(fold.train[fold.train != 4], fold.validation[:0], np.array([4])),))
+    for conventions in (evaluation(2, split="validation"), evaluation(2, empty="skip")):
+        with pytest.raises(ValueError, match=f"small has no {conventions.split} queries to score in fold 1"):
+            simulate(bare, replicas, make_learner("DBGD", bare, replicas), conventions)
