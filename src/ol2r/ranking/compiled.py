@@ -53,22 +53,25 @@ def _before(score_a, score_b, a, b, key, round_, salt):
 
 
 @njit
-def _insert(scores, j, out, filled, key, round_, salt):
-    """Insert document j into the sorted top list `out` of which `filled` places are taken; return places taken."""
+def _top(scores, out, key, round_, salt):
+    """The best documents in order, by insertion; `out` is padded with −1."""
     depth = out.shape[0]
-    if filled == depth:
-        last = out[depth - 1]
-        if not _before(scores[j], scores[last], j, last, key, round_, salt):
-            return filled
-        place = depth - 1
-    else:
-        place = filled
-        filled += 1
-    while place > 0 and _before(scores[j], scores[out[place - 1]], j, out[place - 1], key, round_, salt):
-        out[place] = out[place - 1]
-        place -= 1
-    out[place] = j
-    return filled
+    filled = 0
+    last = np.float32(0.0)
+    for j in range(scores.shape[0]):
+        if filled == depth:
+            if scores[j] < last or not _before(scores[j], last, j, out[depth - 1], key, round_, salt):
+                continue
+            place = depth - 1
+        else:
+            place = filled
+            filled += 1
+        while place > 0 and _before(scores[j], scores[out[place - 1]], j, out[place - 1], key, round_, salt):
+            out[place] = out[place - 1]
+            place -= 1
+        out[place] = j
+        last = scores[out[filled - 1]]
+    out[filled:] = -1
 
 
 @njit(parallel=True, cache=True)
@@ -83,10 +86,7 @@ def _rank(features, offsets, query, weights, keys, round_, out):
             for m in range(rankers):
                 scores[m, j] = _dot(x, weights[r, m])
         for m in range(rankers):
-            filled = 0
-            for j in range(size):
-                filled = _insert(scores[m], j, out[r, m], filled, keys[r], round_, m * size)
-            out[r, m, filled:] = -1
+            _top(scores[m], out[r, m], keys[r], round_, m * size)
 
 
 def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
@@ -196,9 +196,7 @@ def _positions(scores, key, round_, salt, position):
     """position[j] = place of document j in the whole ranking by scores."""
     size = scores.shape[0]
     order = np.empty(size, dtype=np.int64)
-    filled = 0
-    for j in range(size):
-        filled = _insert(scores, j, order, filled, key, round_, salt)
+    _top(scores, order, key, round_, salt)
     for i in range(size):
         position[order[i]] = i
 
