@@ -380,15 +380,29 @@ class NSGD(_Multileaved):
         return _unit(self.ops.reflect(v, self._coordinates(rank, n)))
 
     def _echelon(self, worst: torch.Tensor, used: torch.Tensor, n: int) -> torch.Tensor:
-        """Gaussian combinations of the null-space basis that elimination gives: free coordinates z, the leading ones
-        solve G x = 0."""
-        worst = worst[:, : self.n_features - 1]
-        used = used[:, : self.n_features - 1]
-        k, d = worst.shape[1], self.n_features
+        """Gaussian combinations of the null-space basis that Gauss-Jordan elimination gives: free coordinates are
+        drawn, the pivots' solve G x = 0; the whole space once every column has a pivot."""
+        d = self.n_features
         z = self.streams.gaussians(Stream.DIRECTION, self.round, n * d).view(-1, n, d)
-        leading = torch.where(used[..., None], worst[..., :k], torch.eye(k, device=self.device))
-        right = torch.where(used[..., None], -worst[..., k:] @ z[..., k:].transpose(1, 2), z[..., :k].transpose(1, 2))
-        return torch.cat([torch.linalg.solve(leading, right).transpose(1, 2), z[..., k:]], dim=2)
+        if not worst.shape[1]:
+            return z
+        rows = torch.where(used[..., None], worst, 0.0)
+        taken, column = torch.zeros_like(used), torch.zeros_like(used, dtype=torch.int64)
+        free = torch.ones_like(z[:, 0], dtype=torch.bool)
+        for c in range(d):
+            largest, row = torch.where(taken, 0.0, rows[..., c].abs()).max(dim=1)
+            new = largest > 1e-4  # what float32 leaves of a dependent direction is below
+            own = rows[self.everyone, row]
+            pivot = torch.where(new[:, None], own / torch.where(new, own[:, c], 1.0)[:, None], 0.0)
+            rows = rows - rows[..., c, None] * pivot[:, None]
+            rows[self.everyone, row] = torch.where(new[:, None], pivot, own)
+            taken[self.everyone, row] |= new
+            column[self.everyone, row] = torch.where(new, c, column[self.everyone, row])
+            free[:, c] = ~new
+        drawn = torch.where(free[:, None], z, 0.0)
+        solved = torch.where(taken[:, None], -(rows[:, None] * drawn[:, :, None]).sum(dim=3), 0.0)
+        solution = drawn.scatter_add(2, column[:, None].expand(-1, n, -1), solved)
+        return torch.where(free.any(dim=1)[:, None, None], solution, z)
 
     # 2. Context-dependent preselection (line 13)
 
