@@ -1,0 +1,37 @@
+"""A digest of each learner's first rounds: a change that alters a trajectory fails here until `revision` is raised.
+
+After raising it, store the new digest with `python tests/learners/test_golden.py`, which never overwrites one.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small import play, replicas_of, small_dataset
+
+from ol2r.learners import LEARNERS
+
+GOLDEN = Path(__file__).with_name("golden.json")
+
+
+def digest(name: str) -> str:
+    """Of the lists and clicks of thirty rounds: integers, which the last bit of a float does not touch."""
+    tape = play(name, small_dataset(), replicas_of("navigational", "informational"), 30)
+    numbers = np.concatenate([tape.rankings.ravel(), tape.clicks.ravel()]).astype("<i8")
+    return hashlib.sha256(numbers.tobytes()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_a_trajectory_stays_what_it_was_at_this_revision(name):
+    revision = f"{name} {LEARNERS[name].revision}"
+    golden = json.loads(GOLDEN.read_text())
+    assert revision in golden, f"no digest of {revision}: run `python {GOLDEN.with_name('test_golden.py').name}`"
+    assert digest(name) == golden[revision], f"{name} behaves otherwise: raise its revision, stored results are stale"
+
+
+if __name__ == "__main__":
+    stored = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
+    now = {f"{name} {learner.revision}": digest(name) for name, learner in LEARNERS.items()}
+    GOLDEN.write_text(json.dumps(dict(sorted((now | stored).items())), indent=2) + "\n")
