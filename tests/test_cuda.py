@@ -1,0 +1,83 @@
+"""What needs a CUDA device: every learner on it decides as on the CPU at first, and a simulation there ends as well."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent / "learners"))
+from small import evaluation, make_learner, play, replicas_of, small_dataset
+
+from ol2r.clicks import UserBatch, users
+from ol2r.learners import LEARNERS
+from ol2r.random import Stream, Streams
+from ol2r.ranking import metrics
+from ol2r.simulation import simulate
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_a_learner_decides_on_the_device_as_on_the_cpu(name):
+    dataset, replicas = small_dataset(), replicas_of("perfect", "informational")
+    cpu, cuda = (play(name, dataset, replicas, 10, device=device) for device in ("cpu", "cuda"))
+    np.testing.assert_array_equal(cpu.rankings, cuda.rankings)
+    np.testing.assert_array_equal(cpu.clicks, cuda.clicks)
+    np.testing.assert_allclose(cpu.weights, cuda.weights, atol=1e-4)
+    np.testing.assert_allclose(cpu.table.ndcg, cuda.table.ndcg, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_the_mean_of_many_replicas_agrees_with_the_cpu(name):
+    dataset, replicas = small_dataset(), replicas_of("informational", seeds=range(64))
+    means, errors = [], []
+    for device in ("cpu", "cuda"):
+        learner = make_learner(name, dataset, replicas, device=device)
+        scores = simulate(dataset, replicas, learner, evaluation(200)).ndcg
+        means.append(scores.mean())
+        errors.append(scores.sem())
+    assert abs(means[0] - means[1]) < 3 * np.hypot(*errors)
+
+
+def test_a_diverged_replica_freezes_on_the_device():
+    alpha = torch.tensor([0.1, 1e38, 0.1, 0.1])
+    tape = play("NSGD", small_dataset(), replicas_of("informational"), 40, device="cuda", alpha=alpha)
+    assert tape.table.status.tolist() == ["ok", "diverged", "ok", "ok"]
+    assert np.isfinite(tape.weights).all()
+
+
+@pytest.mark.parametrize("n_grades", [2, 3, 5])
+def test_users_click_alike(n_grades):
+    grades = torch.arange(10).expand(300, -1) % n_grades
+    shown = torch.arange(10).expand(300, -1) < 8
+    keys = np.arange(300, dtype=np.uint64)
+    batch = [users("navigational", n_grades)] * 300
+    clicks = [
+        UserBatch(batch, Streams(keys, device)).click(grades.to(device).contiguous(), shown.to(device), 5).cpu()
+        for device in ("cpu", "cuda")
+    ]
+    assert torch.equal(*clicks)
+
+
+def test_random_numbers_are_the_same():
+    keys = np.arange(100, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    cpu, cuda = (Streams(keys, device) for device in ("cpu", "cuda"))
+    assert torch.equal(cpu.uniforms(Stream.CLICK, 3, 11), cuda.uniforms(Stream.CLICK, 3, 11).cpu())
+    a, b = cpu.gaussians(Stream.DIRECTION, 3, 11), cuda.gaussians(Stream.DIRECTION, 3, 11).cpu()
+    torch.testing.assert_close(a, b, atol=1e-5, rtol=0)
+    bounds = torch.arange(1, 101)
+    a, b = cpu.integers_below(Stream.QUERY, 3, bounds), cuda.integers_below(Stream.QUERY, 3, bounds.cuda()).cpu()
+    assert torch.equal(a, b)
+
+
+def test_metrics_agree():
+    dataset = small_dataset()
+    offsets = torch.from_numpy(dataset.offsets)
+    gain = metrics.gains(torch.from_numpy(dataset.relevance))
+    ideal = torch.from_numpy(metrics.ideal_dcg(dataset.relevance, dataset.offsets, 10))
+    scores = torch.from_numpy(dataset.features[:, :5].round(1))
+    cpu = metrics.query_ndcg(scores.contiguous(), gain, offsets, ideal, 10)
+    cuda = metrics.query_ndcg(scores.cuda(), gain.cuda(), offsets.cuda(), ideal.cuda(), 10)
+    torch.testing.assert_close(cpu, cuda.cpu(), atol=1e-9, rtol=0)
