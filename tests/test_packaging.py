@@ -22,7 +22,12 @@ PINS = {
     if line and not line.startswith("#")
     for requirement in [Requirement(line)]
 }
-CONDA_NAMES = {"matplotlib-base": "matplotlib", "pytorch-cpu": "torch", "pytorch-gpu": "torch"}
+CONDA_NAMES = {
+    "matplotlib-base": "matplotlib",
+    "pytorch-cpu": "torch",
+    "pytorch-gpu": "torch",
+    "seaborn-base": "seaborn",
+}
 
 
 def declared(*extras: str) -> list[Requirement]:

@@ -103,7 +103,7 @@ class _HeldOut:
             if len(held_out) == 0:
                 raise ValueError(f"{dataset.name} has no {evaluation.split} queries to score in fold {fold}")
             sizes = dataset.offsets[held_out + 1] - dataset.offsets[held_out]
-            rows = np.concatenate([np.arange(dataset.offsets[q], dataset.offsets[q + 1]) for q in held_out])
+            rows = np.concatenate([np.r_[dataset.documents(q)] for q in held_out])
             offsets = torch.from_numpy(np.concatenate([[0], np.cumsum(sizes)]))
             device = queries.features.device
             documents = torch.from_numpy(rows).to(device)

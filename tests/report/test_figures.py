@@ -118,7 +118,7 @@ def test_a_screen_has_a_row_a_switch_and_a_column_a_cell(grid):
     )
     table = tables.screen(switched, OFFLINE, "ndcg")
     fig = figures.screen(table)
-    drawn = np.asarray(fig.axes[0].images[0].get_array())
+    drawn = np.asarray(fig.axes[0].collections[0].get_array())
     assert drawn.shape == (2, 15) and (drawn[1] > drawn[0]).all()
     assert [t.get_text() for t in fig.axes[0].get_yticklabels()] == ["as in the paper", "start at 0"]
     first = table.query("switch == 'as in the paper' and users == 'perfect' and learner == 'DBGD'")["z"].iloc[0]

@@ -65,26 +65,21 @@ _CURVE = (0, 1, 2, 5, 10, *range(20, ROUNDS + 1, 20))
 _SMOKE_CURVE = (0, 1, 2, 5, 10, 20, 40, SMOKE_ROUNDS)
 
 
+_USUAL: dict[str, Value] = {"stop_rule": "after_click", "empty": "zero", "features": "all", "binary": "highest"}
+"""Conventions of the main results; see `GradedCascade`, `Evaluation`, `Simulate` and `users`."""
+
+
 def cell(
-    tier: str,
-    dataset: str,
-    kind: str,
-    learner: str,
-    *,
-    curve: bool = False,
-    stop_rule: str = "after_click",
-    empty: str = "zero",
-    features: str = "all",
-    binary: str = "highest",
-    **changed: Value,
+    tier: str, dataset: str, kind: str, learner: str, changed: Mapping[str, Value] | None = None, curve: bool = False
 ) -> Simulate:
     """One cell of the grid: the paper's setting but for what is named.
 
     Args:
+        changed: hyper-parameters that differ from `SETTINGS`, and conventions that differ from the usual ones.
         curve: whether to record learning curves and the cosine to w*; otherwise only the last round.
-        stop_rule, empty, features, binary: conventions, see `GradedCascade`, `Evaluation`, `Simulate` and `users`.
-        changed: hyper-parameters that differ from `SETTINGS`.
     """
+    setting = _USUAL | SETTINGS[learner] | dict(changed or {})
+    convention = {name: str(setting.pop(name)) for name in _USUAL}
     smoke = tier == "smoke"
     source = data.entry(dataset)
     checkpoints = (_SMOKE_CURVE if smoke else _CURVE) if curve else (SMOKE_ROUNDS if smoke else ROUNDS,)
@@ -93,10 +88,10 @@ def cell(
         checksum=source.checksum or "unknown",
         learner=learner,
         revision=LEARNERS[learner].revision,
-        hyperparameters=tuple(sorted((SETTINGS[learner] | changed).items())),
-        users=users(kind, source.n_grades, stop_rule=stop_rule, binary=binary),
-        evaluation=Evaluation(k=K, split="test", empty=empty, gamma=GAMMA, checkpoints=checkpoints),
-        features=features,
+        hyperparameters=tuple(sorted(setting.items())),
+        users=users(kind, source.n_grades, stop_rule=convention["stop_rule"], binary=convention["binary"]),
+        evaluation=Evaluation(k=K, split="test", empty=convention["empty"], gamma=GAMMA, checkpoints=checkpoints),
+        features=convention["features"],
         reference=reference(dataset) if curve else None,
     )
 
@@ -120,18 +115,18 @@ def _main(
     datasets: Callable[[str], Sequence[str]],
     kinds: Sequence[str] = USERS,
     learners: Sequence[str] = LEARNERS_SHOWN,
-) -> Callable[[str], list[Cell]]:
+) -> Callable[[str], Sequence[Cell]]:
     return lambda tier: [
         cell(tier, dataset, kind, learner, curve=True)
         for dataset, kind, learner in product(datasets(tier), kinds, learners)
     ]
 
 
-def _sweep(name: str, values: Sequence[Value]) -> Callable[[str], list[Cell]]:
-    def cells(tier: str) -> list[Cell]:
+def _sweep(name: str, values: Sequence[Value]) -> Callable[[str], Sequence[Cell]]:
+    def cells(tier: str) -> Sequence[Cell]:
         chosen = values if tier != "smoke" else values[:: max(1, len(values) // 2)]
         return [
-            cell(tier, dataset, kind, "NSGD", **swept(name, value))
+            cell(tier, dataset, kind, "NSGD", swept(name, value))
             for dataset, kind, value in product(_MQ2007(tier), USERS, chosen)
         ]
 
@@ -152,16 +147,16 @@ ABLATION: dict[str, tuple[str, dict[str, Value]]] = {
 """Figure 5c's variants; the paper names two of them with the same words (erratum)."""
 
 
-def _mixes(tier: str) -> list[Cell]:
+def _mixes(tier: str) -> Sequence[Cell]:
     return [
-        cell(tier, dataset, "informational", "NSGD", curve=True, n_uniform=n)
+        cell(tier, dataset, "informational", "NSGD", {"n_uniform": n}, curve=True)
         for dataset, n in product(_MQ2007(tier), range(5))
     ]
 
 
-def _ablation(tier: str) -> list[Cell]:
+def _ablation(tier: str) -> Sequence[Cell]:
     return [
-        cell(tier, dataset, "informational", learner, curve=True, **changed)
+        cell(tier, dataset, "informational", learner, changed, curve=True)
         for dataset, (learner, changed) in product(_MQ2007(tier), ABLATION.values())
     ]
 
@@ -206,9 +201,9 @@ SCREEN: dict[str, tuple[Sequence[str], dict]] = {
 """The fixed screen, declared before any of its results: each switch alone, from the paper's text, on MQ2008."""
 
 
-def _screen(tier: str) -> list[Cell]:
+def _screen(tier: str) -> Sequence[Cell]:
     return [
-        cell(tier, dataset, kind, learner, **changed)
+        cell(tier, dataset, kind, learner, changed)
         for dataset in _on("MQ2008")(tier)
         for learners, changed in (SCREEN.values() if tier != "smoke" else list(SCREEN.values())[::4])
         for kind, learner in product(USERS, learners)
@@ -218,15 +213,14 @@ def _screen(tier: str) -> list[Cell]:
 def switch(cell: Cell) -> dict[str, str]:
     """The screen's name of a cell."""
     labels = cell.labels()
-    usual: Mapping[str, object] = {"stop_rule": "after_click", "empty": "zero", "features": "all"}
     for name, (learners, changed) in SCREEN.items():
-        wanted = usual | SETTINGS[str(labels["learner"])] | changed
-        if labels["learner"] in learners and all(labels[key] == value for key, value in wanted.items()):
+        wanted = _USUAL | SETTINGS[str(labels["learner"])] | changed
+        if labels["learner"] in learners and all(labels.get(key, value) == value for key, value in wanted.items()):
             return {"switch": name}
     raise ValueError(f"{cell.describe()} is not in the screen")
 
 
-def _references(tier: str) -> list[Cell]:
+def _references(tier: str) -> Sequence[Cell]:
     return [reference(dataset) for dataset in _EVERYWHERE(tier)]
 
 
@@ -250,7 +244,9 @@ ITEMS: dict[str, Item] = {
     "fig-6d": Item("Recorded queries that break ties", _sweep("k_h", range(0, 41, 5)), _SEEDS),
     "mgd-9": Item(
         "MGD with nine candidates",
-        lambda tier: [cell(tier, dataset, kind, "MGD", m=9) for dataset, kind in product(_on(*_SWEPT)(tier), USERS)],
+        lambda tier: [
+            cell(tier, dataset, kind, "MGD", {"m": 9}) for dataset, kind in product(_on(*_SWEPT)(tier), USERS)
+        ],
         _SEEDS,
     ),
     "screen": Item("One switch at a time", _screen, _SEEDS, names=switch),

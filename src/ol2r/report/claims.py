@@ -72,6 +72,8 @@ class Measure:
         rows = results[self.item].frame
         for column, value in wanted.items():
             rows = rows[rows[column] == value] if column in rows else rows[:0]
+        if self.shared:
+            rows = rows.drop_duplicates(["fold", "seed"])  # a fit repeats its scores beside every weight
         if rows.empty:
             raise NotMeasured(f"{self.item} has no rows with {', '.join(f'{k} {v}' for k, v in wanted.items())}")
         return rows

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
-from matplotlib.colors import TwoSlopeNorm
+from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.lines import Line2D
 from matplotlib.quiver import Quiver
@@ -231,20 +231,19 @@ def screen(table: pd.DataFrame) -> Drawing:
     grid = table.set_index(["switch", "users", "learner"])["z"].unstack(["users", "learner"])  # noqa: PD010
     grid = grid.loc[table["switch"].unique(), columns]
     fig, (ax,) = panels([""], table, height=1.5 + 0.27 * len(grid))
-    image = ax.imshow(grid, aspect="auto", cmap="PuOr", norm=TwoSlopeNorm(0, -12, 12))
-    for (i, j), z in np.ndenumerate(grid.to_numpy()):
-        if np.isfinite(z):
-            ax.text(j, i, f"{z:.1f}", ha="center", va="center", fontsize=7, color="white" if abs(z) > 8 else INK)
-    ax.set_yticks(range(len(grid)), list(grid.index), fontsize=8)
-    ax.set_xticks(range(len(columns)), [learner for _, learner in columns], rotation=90, fontsize=8)
+    sns.heatmap(
+        grid, ax=ax, cmap="PuOr", center=0, vmin=-12, vmax=12, annot=True, fmt=".1f", annot_kws={"fontsize": 7},
+        cbar_kws={"label": "reproduced − published,\ncombined standard errors", "extend": "both", "fraction": 0.03},
+    )  # fmt: skip
+    ax.set(xlabel=None, ylabel=None)
+    ax.set_yticks(np.arange(len(grid)) + 0.5, list(grid.index), fontsize=8)
+    ax.set_xticks(np.arange(len(columns)) + 0.5, [learner for _, learner in columns], rotation=90, fontsize=8)
     for k, user in enumerate(users):
-        ax.text((k + 0.5) * len(learners) - 0.5, -0.7, user, ha="center", va="bottom", fontsize=8.5)
+        ax.text((k + 0.5) * len(learners), -0.2, user, ha="center", va="bottom", fontsize=8.5)
         if k:
-            ax.axvline(k * len(learners) - 0.5, color=INK, linewidth=1.2)
+            ax.axvline(k * len(learners), color=INK, linewidth=1.2)
     ax.grid(False)
     ax.tick_params(length=0)
-    bar = fig.colorbar(image, ax=ax, extend="both", fraction=0.03)
-    bar.set_label("reproduced − published,\ncombined standard errors")
     return fig
 
 
@@ -267,11 +266,10 @@ def error_against_energy(table: pd.DataFrame) -> Drawing:
     Args:
         table: `audits.error_figure`.
     """
-    table = table[~table["orthogonal"]]
-    fig, (ax,) = panels([""], table, height=3.2)
-    for color, marker, (m, line) in zip(SHADES, "osD", table.groupby("directions", sort=True), strict=False):
-        line = line.sort_values("energy")
-        _derived(ax, line, "energy", f"{m} direction{'s' if m > 1 else ''}", color, marker)
+    independent = table.query("not orthogonal").sort_values("energy")
+    fig, (ax,) = panels([""], independent, height=3.2)
+    for color, marker, (m, line) in zip(SHADES, "osD", independent.groupby("directions", sort=True), strict=False):
+        _derived(ax, line, "energy", "1 direction" if m == 1 else f"{m} directions", color, marker)
         ax.axhline(line["whole"].iloc[0], color=color, linestyle=(0, (4, 2)), linewidth=1)
         ax.axvline(line["threshold"].iloc[0], color=color, linestyle=(0, (1, 2)), linewidth=1)
     ax.set_xlabel("share of the gradient's energy in the span of G, φ")
@@ -384,8 +382,8 @@ def alt(fig: Drawing) -> str:
         if y or x:
             where += " against ".join(filter(None, [y, x])) + ". "
         parts = [_told(handle, label) for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)]
-        for image in ax.images:
-            rows, columns = np.shape(image.get_array())
+        for mesh in (child for child in ax.collections if isinstance(child, QuadMesh)):
+            rows, columns = np.shape(mesh.get_array())
             parts.append(f"a heat map of {rows} rows by {columns} columns")
         sentences.append(where + "; ".join(filter(None, parts)))
     return " ".join(sentence.strip().rstrip(".") + "." for sentence in sentences)

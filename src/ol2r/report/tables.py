@@ -214,7 +214,9 @@ def explained_in_words(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]])
 
 def myst(header: Sequence[str], rows: Iterable[Sequence[str]], *, name: str, caption: str) -> str:
     """A numbered MyST table; `name` is its anchor."""
-    lines = [" | ".join(line) for line in (header, ["---"] * len(header), *(map(_cell, row) for row in rows))]
+    lines = [
+        " | ".join(line) for line in (map(_cell, header), ["---"] * len(header), *(map(_cell, row) for row in rows))
+    ]
     return "\n".join([f":::{{table}} {caption}", f":name: {name}", "", *(f"| {line} |" for line in lines), ":::", ""])
 
 
@@ -258,7 +260,7 @@ def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callab
             lines.append(["difference / s.e.", *(signed(z, 1) for z in cell["z"])])
         heads = [[str(users), str(dataset) if printed else name_of(str(dataset))], *[["", ""]] * 2]
         rows += [[*head, *line] for head, line in zip(heads, lines, strict=False)]
-    return myst(["users", "data", "", *learners], rows, name=name, caption=caption)
+    return myst(["users", "data", "source", *learners], rows, name=name, caption=caption)
 
 
 def _scores(means: pd.Series, deviations: pd.Series, marks: pd.Series) -> list[str]:
