@@ -21,7 +21,7 @@ def strip(results: "Results", table: pd.DataFrame, *, anchor: str, command: str,
     """Write a figure's data and return the block that tells where it came from.
 
     Args:
-        results: what the figure was drawn from.
+        results: what the figure was drawn from (`Chapter.computed` for one that rests on no results).
         table: the aggregate it shows (`Drawing.table`, or a table's frame).
         anchor: the figure's anchor on the page, such as "nsgd-fig-5b".
         command: the shell command that makes its results again.
@@ -46,11 +46,11 @@ def strip(results: "Results", table: pd.DataFrame, *, anchor: str, command: str,
     facts = {
         "anchor": anchor,
         "tier": results.tier,
-        "data": "; ".join([*data, *absent]),
+        "data": "; ".join([*data, *absent]) or "none",
         "rounds": results.rounds,
-        "seeds": f"{results.seeds} × {results.folds} folds",
-        "device": ", ".join(_distinct(records, "device")),
-        "code": f"{version}, {', '.join(digest[:12] for digest in _distinct(records, 'code'))}"
+        "seeds": f"{results.seeds} × {results.folds} fold{'s' if results.folds != 1 else ''}" if records else "none",
+        "device": ", ".join(_distinct(records, "device")) or "none",
+        "code": ", ".join([version, *(digest[:12] for digest in _distinct(records, "code"))])
         + (" with local changes" if any(record.get("dirty") for record in records) else ""),
         "csv": csv,
         "command": command,
