@@ -126,14 +126,15 @@ def test_learners_load_neither_labels_nor_users():
 
 
 @every_learner
-@pytest.mark.parametrize("alpha", [1e38, torch.inf, torch.nan], ids=str)
-@pytest.mark.parametrize("engine", ["numba", "torch"])
+@pytest.mark.parametrize(
+    ("engine", "alpha"), [("numba", 1e38), ("numba", torch.inf), ("numba", torch.nan), ("torch", 1e38)]
+)
 def test_a_replica_that_diverges_freezes_and_leaves_the_others_alone(dataset, name, alpha, engine):
     replicas = replicas_of("informational", folds=(1,), seeds=range(4))
     alphas = torch.full((4,), 0.1)
     alphas[2] = alpha
-    sound = play(name, dataset, replicas, 60, engine=engine)
-    tape = play(name, dataset, replicas, 60, engine=engine, alpha=alphas)
+    sound = play(name, dataset, replicas, 40, engine=engine)
+    tape = play(name, dataset, replicas, 40, engine=engine, alpha=alphas)
     others = [0, 1, 3]
     if engine == "numba":
         assert_same(sound[others], tape[others])
@@ -143,7 +144,7 @@ def test_a_replica_that_diverges_freezes_and_leaves_the_others_alone(dataset, na
     assert np.isfinite(tape.weights).all()
     assert np.isfinite(tape.table.ndcg).all()
     frozen = np.flatnonzero([(a != b).any() for a, b in pairwise(tape.weights[:, 2])])
-    assert (frozen < 59).all(), "the weights still move in the last round"
+    assert (frozen < 38).all(), "the weights still move in the last round"
 
 
 @every_learner

@@ -30,6 +30,7 @@ def test_discounts_and_gains_are_the_formulas():
     assert metrics.gains(torch.arange(5)).tolist() == [0, 1, 3, 7, 15]
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=7), min_size=1, max_size=4), st.integers(1, 8))
 def test_ideal_dcg_is_that_of_the_sorted_list(queries, k):
     relevance = np.array([g for query in queries for g in query], dtype=np.int8)
@@ -86,6 +87,7 @@ def test_shown_ndcg_counts_what_is_shown(body):
     np.testing.assert_allclose(function(grades, shown, ideal), [value / (3 + 1 / math.log2(3)), value / 6, 1, 0])
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=8))
 def test_pair_regret_counts_pairs_that_stand_the_wrong_way_round(slots):
     grades, shown = (torch.tensor([column]) for column in zip(*slots, strict=True))
