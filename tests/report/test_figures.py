@@ -141,3 +141,28 @@ def test_alternative_text_tells_panels_axes_and_where_lines_end(grid):
     own = grid[(grid["users"] == "perfect") & (grid["learner"] == "NSGD")].groupby("round")["ndcg"].mean()
     assert f"NSGD from {own.iloc[0]:.3g} to {own.iloc[-1]:.3g}" in told
     assert told.startswith("perfect: offline NDCG@10") and "informational: " in told and "\n" not in told
+
+
+def derived(**columns) -> pd.DataFrame:
+    return pd.DataFrame({"expected": [1.0, 0.5], "measured": [1.01, 0.49], "standard_error": [0.01, 0.01], **columns})
+
+
+@pytest.mark.parametrize(
+    ("draw", "x", "columns"),
+    [
+        (figures.advance_against_candidates, "candidates", {"candidates": [1, 4], "null_dimension": 21}),
+        (figures.losers_against_margin, "margin", {"margin": [-0.1, 0.1]}),
+        (
+            figures.error_against_energy,
+            "energy",
+            {"energy": [0.1, 0.5], "directions": 1, "orthogonal": False, "whole": 0.9, "threshold": 0.4},
+        ),
+    ],
+)
+def test_an_audit_shows_what_was_derived_as_a_line_and_what_was_measured_as_points(draw, x, columns):
+    table = derived(**columns)
+    fig = draw(table)
+    line, points = fig.axes[0].lines[0], fig.axes[0].containers[0].lines[0]
+    assert line.get_ydata().tolist() == table["expected"].tolist() and line.get_xdata().tolist() == table[x].tolist()
+    assert points.get_ydata().tolist() == table["measured"].tolist()
+    assert fig.axes[0].get_xlabel() and "standard errors" in fig.axes[0].get_ylabel()

@@ -1,6 +1,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -65,27 +66,27 @@ def test_published_beside_reproduced(grid):
     text = tables.beside(tables.compare(grid, OFFLINE, "ndcg"), name="nsgd-table-3", caption="Offline.")
     assert text.startswith(":::{table} Offline.\n:name: nsgd-table-3\n") and text.endswith(":::\n")
     lines = rows(text)
-    at = next(i for i, line in enumerate(lines) if line[:2] == ["perfect", "MQ2008"])
+    at = next(i for i, line in enumerate(lines) if line[0] == "perfect, MQ2008")
     published, reproduced, difference = lines[at : at + 3]
-    assert published == ["perfect", "MQ2008", "published", "0.465 (0.042)", "0.474 (0.042)", "0.461 (0.041)",
+    assert published == ["perfect, MQ2008", "published", "0.465 (0.042)", "0.474 (0.042)", "0.461 (0.041)",
                          "0.487 (0.037)", "**0.488** (0.043)"]  # fmt: skip
-    assert reproduced[2] == "reproduced" and reproduced[-1].startswith("**0.700** (0.010) ▲")
-    assert difference[2] == "difference / s.e." and re.fullmatch(r"[+−]\d+\.\d", difference[-1])
+    assert reproduced[1] == "reproduced" and reproduced[-1].startswith("**0.700** (0.010) ▲")
+    assert difference[1] == "difference / s.e." and re.fullmatch(r"[+−]\d+\.\d", difference[-1])
 
 
 def test_data_that_is_not_at_hand_keeps_its_published_numbers(grid):
     lines = rows(tables.beside(tables.compare(grid, OFFLINE, "ndcg"), name="t", caption=""))
-    at = next(i for i, line in enumerate(lines) if line[:2] == ["informational", "TD2003"])
-    assert lines[at][2:4] == ["published", "0.174 (0.099)"]
-    assert lines[at + 1][2] == f"*{tables.NOT_AT_HAND}*" and set(lines[at + 1][3:]) == {""}
+    at = next(i for i, line in enumerate(lines) if line[0] == "informational, TD2003")
+    assert lines[at][1:3] == ["published", "0.174 (0.099)"]
+    assert lines[at + 1][1] == f"*{tables.NOT_AT_HAND}*" and set(lines[at + 1][2:]) == {""}
 
 
 def test_a_stand_in_is_called_what_it_is(grid):
     partial = grid.assign(dataset="MQ2007_partial85")
     comparison = tables.compare(partial, OFFLINE, "ndcg", stand_ins={"MQ2007": "MQ2007_partial85"})
     lines = rows(tables.beside(comparison, name="t", caption=""))
-    at = next(i for i, line in enumerate(lines) if line[:2] == ["perfect", "MQ2007"])
-    assert "85" in lines[at + 1][2] and lines[at + 2][2] == "difference / s.e."
+    at = next(i for i, line in enumerate(lines) if line[0] == "perfect, MQ2007")
+    assert "85" in lines[at + 1][1] and lines[at + 2][1] == "difference / s.e."
 
 
 def test_our_own_data_set_stands_without_published_numbers(grid):
@@ -94,8 +95,8 @@ def test_our_own_data_set_stands_without_published_numbers(grid):
             tables.compare(grid.assign(dataset="own"), OFFLINE, "ndcg"), name="t", caption="", name_of=str.upper
         )
     )
-    own = [line for line in lines if line[1] == "OWN"]
-    assert len(own) == 3 and all(line[2] == "ours, not in the paper" for line in own)
+    own = [line for line in lines if line[0].endswith(", OWN")]
+    assert len(own) == 3 and all(line[1] == "ours, not in the paper" for line in own)
 
 
 def test_effect_sizes_are_paired_and_carry_their_interval(grid):
@@ -170,3 +171,57 @@ def test_the_opening_counts_verdicts(judgements):
 def test_verdicts_are_told_apart_without_colour():
     assert len({re.sub("<[^>]*>", "", tables.badge(verdict)) for verdict in VERDICTS}) == len(VERDICTS)
     assert 'verdict-not-judged-smoke"' in tables.badge("not judged (smoke)")
+
+
+def z_table(switch: str, **z: float) -> pd.DataFrame:
+    return pd.DataFrame([(switch, "perfect", learner.replace("_", "-"), value) for learner, value in z.items()],
+                        columns=["switch", "users", "learner", "z"])  # fmt: skip
+
+
+def test_a_switch_explains_gaps_only_if_it_closes_all_it_touches_and_opens_none():
+    main = z_table("the paper's text", DBGD=-4.0, CPS=0.5, NSGD=-6.0)
+    screened = pd.concat([
+        z_table("closes both", DBGD=1.0, CPS=0.0, NSGD=-2.0),
+        z_table("leaves one", DBGD=1.0, CPS=0.0, NSGD=-3.5),
+        z_table("opens one", DBGD=1.0, CPS=3.5, NSGD=-2.0),
+        z_table("touches NSGD only", NSGD=2.9),
+        z_table("touches no gap", CPS=0.1),
+    ])  # fmt: skip
+    table = tables.explained({"table-3": (main, screened)}).set_index("switch")
+    assert table["explains"].to_dict() == {
+        "closes both": True,
+        "leaves one": False,
+        "opens one": False,
+        "touches NSGD only": True,
+        "touches no gap": False,
+    }
+    assert table.loc["opens one", ["touched", "before", "after", "closed", "opened"]].tolist() == [3, 2, 1, 2, 1]
+    told = tables.explained_in_words({"table-3": (main, screened)})
+    assert "2 of 3 cells" in told and told.endswith("closes both, touches NSGD only.")
+
+
+def test_gaps_that_no_switch_closes_are_the_finding():
+    main = z_table("the paper's text", NSGD=-6.0)
+    told = tables.explained_in_words({"table-3": (main, z_table("some", NSGD=-5.0))})
+    assert "*not reproduced*" in told
+    assert "nothing to explain" in tables.explained_in_words({"t": (main.assign(z=1.0), z_table("some", NSGD=9.0))})
+    assert "at hand" in tables.explained_in_words({"t": (main.assign(z=float("nan")), z_table("some"))})
+
+
+def test_the_effect_of_a_switch_is_its_paired_mean_change(grid):
+    higher = grid.assign(switch="up", ndcg=grid["ndcg"] + 0.25, cndcg=grid["cndcg"] - 2.0)
+    up = higher[higher["learner"] == "NSGD"]
+    assert tables.switch_effects(up, grid) == {"up": "offline +0.250 … +0.250; online −2.00 … −2.00"}
+
+
+def test_a_printed_table_is_the_same_only_if_no_cell_on_its_own_data_is_a_gap(grid):
+    comparison = tables.compare(grid, OFFLINE, "ndcg")
+    assert tables.outcome_of_table(comparison.assign(z=comparison["z"] * 0)) == "same"
+    assert tables.outcome_of_table(comparison.assign(z=comparison["z"] * 0 + 3.1)) == "differs"
+    assert tables.outcome_of_table(comparison.assign(data="another")) == "not at hand"
+
+
+def test_audits_say_how_far_from_theory_and_from_the_mistake():
+    summary = pd.DataFrame({"audit": ["duel"], "quantity": ["mean"], "mistake": ["d for d′"], "lines": [3],
+                            "z": [1.26], "z_mistaken": [40.04]})  # fmt: skip
+    assert rows(tables.audits(summary, name="t", caption=""))[-1] == ["duel", "mean", "3", "1.3", "d for d′", "40.0"]

@@ -252,10 +252,10 @@ SHADES = ("#c0270d", "#0072b2", "#4d4d4d")
 
 def _derived(ax: Axes, table: pd.DataFrame, x: str, label: str, color: str, marker: str) -> None:
     """What theory expects as a line, what was measured as points with three standard errors."""
-    ax.plot(table[x], table["expected"], color=color, label=f"{label}: derived")
+    ax.plot(table[x], table["expected"], color=color, label=label)
     ax.errorbar(
         table[x], table["measured"], 3 * table["standard_error"], linestyle="", color=color, marker=marker,
-        markerfacecolor="white", capsize=2, label=f"{label}: measured",
+        markerfacecolor="white", capsize=2,
     )  # fmt: skip
 
 

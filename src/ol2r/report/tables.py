@@ -258,9 +258,9 @@ def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callab
         lines.append([source if printed else "ours, not in the paper", *ours])
         if printed and data:
             lines.append(["difference / s.e.", *(signed(z, 1) for z in cell["z"])])
-        heads = [[str(users), str(dataset) if printed else name_of(str(dataset))], *[["", ""]] * 2]
+        heads = [[f"{users}, {dataset if printed else name_of(str(dataset))}"], *[[""]] * 2]
         rows += [[*head, *line] for head, line in zip(heads, lines, strict=False)]
-    return myst(["users", "data", "source", *learners], rows, name=name, caption=caption)
+    return myst(["users, data", "source", *learners], rows, name=name, caption=caption)
 
 
 def _scores(means: pd.Series, deviations: pd.Series, marks: pd.Series) -> list[str]:
