@@ -55,7 +55,9 @@ def seconds(learner: str, n_replicas: int, checkpoints: tuple[int, ...]) -> floa
     dataset = data.load(DATASET)
     replicas = [Replica(1, seed, users("perfect", dataset.n_grades)) for seed in range(n_replicas)]
     batch = LEARNERS[learner](dataset.n_features, SETTINGS[learner], make_streams(dataset, replicas))
-    evaluation = Evaluation(k=10, split="test", empty="zero", gamma=0.9995, checkpoints=checkpoints)
+    evaluation = Evaluation(
+        k=10, split="test", gain="exponential", empty="zero", ties="expected", gamma=0.9995, checkpoints=checkpoints
+    )
     start = time.perf_counter()
     simulate(dataset, replicas, batch, evaluation)
     return time.perf_counter() - start

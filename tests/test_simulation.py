@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -145,20 +146,41 @@ def test_diagnostics_of_the_learner_become_columns(dataset):
     assert ((won > 0) & (won <= 20)).all()
 
 
-def test_progress_is_the_fraction_done_at_each_checkpoint(dataset):
+def test_progress_is_the_fraction_done_whatever_the_checkpoints(dataset):
     done = []
     replicas = replicas_of("perfect")
-    conventions = evaluation(12, checkpoints=(0, 3, 4, 12))
-    simulate(dataset, replicas, make_learner("DBGD", dataset, replicas), conventions, progress=done.append)
-    assert done == [3 / 12, 4 / 12, 1]
+    simulate(dataset, replicas, make_learner("DBGD", dataset, replicas), evaluation(12), progress=done.append)
+    assert done == [t / 12 for t in range(1, 13)]
+
+
+def test_pair_regret_adds_up_the_misordered_pairs_of_the_lists_shown(dataset, taped):
+    total = np.zeros(8, dtype=int)
+    for t, r in np.ndindex(25, 8):
+        _, grades = dataset.query(taped.queries[t, r])
+        listed = [grades[d] for d in taped.rankings[t, r] if d >= 0]
+        total[r] += sum(a < b for a, b in combinations(listed, 2))
+    assert taped.table[taped.table["round"] == 25].misordered.tolist() == total.tolist()
+
+
+def test_gain_and_ties_change_the_scores_and_nothing_else(dataset):
+    replicas = replicas_of("perfect")
+    usual, linear, listed = (
+        run(dataset, replicas, evaluation(20, **changed), start="zero").table
+        for changed in ({}, {"gain": "linear"}, {"ties": "listed"})
+    )
+    assert (usual.misordered == linear.misordered).all() and (usual.misordered == listed.misordered).all()
+    assert (usual.ndcg != linear.ndcg).any() and (usual.cndcg != linear.cndcg).any()
+    assert (usual.cndcg == listed.cndcg).all()
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"k": 0}, "k must be at least 1, not 0"),
-        ({"split": "train"}, 'split must be "test" or "validation"'),
-        ({"empty": "purge"}, 'empty must be "zero" or "skip"'),
+        ({"split": "train"}, "split must be one of test, validation, not 'train'"),
+        ({"gain": "log"}, "gain must be one of exponential, linear, not 'log'"),
+        ({"empty": "purge"}, "empty must be one of zero, skip, not 'purge'"),
+        ({"ties": "random"}, "ties must be one of expected, listed, not 'random'"),
         ({"gamma": 0.0}, r"gamma must lie in \(0, 1\]"),
         ({"gamma": 1.1}, r"gamma must lie in \(0, 1\]"),
         ({"checkpoints": ()}, "checkpoints must be rounds in ascending order, at least one"),

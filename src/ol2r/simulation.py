@@ -24,24 +24,34 @@ class Evaluation:
     Args:
         k: cut of displayed lists and of NDCG.
         split: held-out queries of the offline score, `"test"` or `"validation"`.
+        gain: of a grade, `"exponential"` (2^grade − 1) or `"linear"`, in both scores.
         empty: queries without relevant documents count `"zero"` in the offline mean, or are left out (`"skip"`).
+        ties: in offline NDCG documents of equal score stand in a random order, of which the expectation is taken
+            (`"expected"`), or in the data set's (`"listed"`).
         gamma: discount of the cumulative online NDCG, Σ_t γ^(t−1) NDCG_t.
         checkpoints: rounds after which to record, ascending; 0 is before the first.
     """
 
     k: int
     split: str
+    gain: str
     empty: str
+    ties: str
     gamma: float
     checkpoints: tuple[int, ...]
 
     def __post_init__(self):
         if self.k < 1:
             raise ValueError(f"k must be at least 1, not {self.k}")
-        if self.split not in ("test", "validation"):
-            raise ValueError(f'split must be "test" or "validation", not {self.split!r}')
-        if self.empty not in ("zero", "skip"):
-            raise ValueError(f'empty must be "zero" or "skip", not {self.empty!r}')
+        words = {
+            "split": ("test", "validation"),
+            "gain": metrics.GAINS,
+            "empty": ("zero", "skip"),
+            "ties": metrics.TIES,
+        }
+        for name, known in words.items():
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}")
         if not 0.0 < self.gamma <= 1.0:
             raise ValueError(f"gamma must lie in (0, 1], not {self.gamma}")
         if not self.checkpoints or list(self.checkpoints) != sorted(set(self.checkpoints)) or self.checkpoints[0] < 0:
@@ -60,14 +70,15 @@ class Replica:
 class _Queries:
     """A data set on a device, and the query that each replica meets in each round: uniform with replacement."""
 
-    def __init__(self, dataset: RankingDataset, replicas: Sequence[Replica], streams: Streams, k: int):
+    def __init__(self, dataset: RankingDataset, replicas: Sequence[Replica], streams: Streams, evaluation: Evaluation):
         device = streams.device
         self.streams = streams
         self.features = torch.as_tensor(dataset.features).to(device)
         self.offsets = torch.as_tensor(dataset.offsets).to(device)
         self.relevance = torch.as_tensor(dataset.relevance).to(device, torch.int64)
-        self.gain = metrics.gains(self.relevance)
-        self.ideal = torch.from_numpy(metrics.ideal_dcg(dataset.relevance, dataset.offsets, k)).to(device)
+        self.gain = metrics.gains(self.relevance, evaluation.gain)
+        ideal = metrics.ideal_dcg(dataset.relevance, dataset.offsets, evaluation.k, evaluation.gain)
+        self.ideal = torch.from_numpy(ideal).to(device)
         sums = [dataset.features[a:b].sum(axis=0) for a, b in zip(dataset.offsets, dataset.offsets[1:], strict=False)]
         self.totals = torch.from_numpy(np.stack(sums)).to(device)
         folds = [dataset.fold(replica.fold).train for replica in replicas]
@@ -88,10 +99,10 @@ class _Queries:
 
 
 class _HeldOut:
-    """The held-out queries of each fold among the replicas, and the mean NDCG on them by one product a fold."""
+    """The held-out queries of each fold among the replicas, and the mean NDCG on them for all replicas at once."""
 
     def __init__(self, queries: _Queries, dataset: RankingDataset, replicas: Sequence[Replica], evaluation: Evaluation):
-        self.k, self.n_replicas = evaluation.k, len(replicas)
+        self.k, self.ties, self.n_replicas = evaluation.k, evaluation.ties, len(replicas)
         folds = np.array([replica.fold for replica in replicas])
         self.parts = []
         for fold in np.unique(folds):
@@ -120,7 +131,8 @@ class _HeldOut:
                 documents = slice(int(offsets[a]), int(offsets[b]))
                 scores = scorer.scores(features[documents], members)
                 chunk = offsets[a : b + 1].to(scores.device)
-                total += metrics.query_ndcg(scores, gain[documents], chunk, ideal[a:b], self.k).sum(dim=0).cpu().numpy()
+                ndcg = metrics.query_ndcg(scores, gain[documents], chunk, ideal[a:b], self.k, self.ties)
+                total += ndcg.sum(dim=0).cpu().numpy()
             out[members.cpu().numpy()] = total / len(ideal)
         return out
 
@@ -157,13 +169,14 @@ def simulate(
         learner: a batch of R fresh replicas.
         evaluation: what to record, and by which conventions.
         reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
-        progress: called at checkpoints with the fraction of rounds done.
+        progress: called about a hundred times with the fraction of rounds done.
 
     Returns:
         A row per replica and checkpoint: `replica` (its place in the batch), `fold`, `seed`, `round`, `ndcg` (mean
         held-out NDCG@k), `cndcg` (Σ γ^(t−1) NDCG_t of the lists shown up to here), `online_ndcg` (mean NDCG of the
-        lists shown since the last checkpoint), `cosine` (to w*; NaN without one), `status`, and the learner's
-        diagnostics.
+        lists shown since the last checkpoint), `misordered` (Kendall-tau pair regret up to here: pairs of shown
+        documents in which a lower grade stood above a higher one), `cosine` (to w*; NaN without one), `status`, and the
+        learner's diagnostics.
     """
     if learner.round != 1 or not np.array_equal(learner.streams.keys, make_streams(dataset, replicas).keys):
         raise ValueError("simulate() takes a fresh learner with the streams of these replicas")
@@ -172,11 +185,12 @@ def simulate(
             f"{dataset.name} has {dataset.n_grades} grades, the users {replicas[0].users.name!r} know "
             f"{len(replicas[0].users.click)}"
         )
-    queries = _Queries(dataset, replicas, learner.streams, evaluation.k)
+    queries = _Queries(dataset, replicas, learner.streams, evaluation)
     held_out = _HeldOut(queries, dataset, replicas, evaluation)
     users = UserBatch([replica.users for replica in replicas], learner.streams)
     cumulative = torch.zeros(len(replicas), dtype=torch.float64, device=learner.device)
     since = torch.zeros_like(cumulative)
+    misordered = torch.zeros(len(replicas), dtype=torch.int64, device=learner.device)
     discount, last, tables = 1.0, 0, []
 
     def record(round_: int) -> None:
@@ -189,6 +203,7 @@ def simulate(
             "ndcg": held_out.ndcg(learner).astype(np.float32),
             "cndcg": cumulative.cpu().numpy().astype(np.float32),
             "online_ndcg": online.cpu().numpy().astype(np.float32),
+            "misordered": misordered.cpu().numpy(),
             "cosine": _cosine(learner, reference),
             "status": np.array(learner.status, dtype=object),
         }
@@ -202,21 +217,21 @@ def simulate(
         ranking = learner.rank(candidates, evaluation.k)
         grades, shown = queries.grades(candidates, ranking)
         learner.update(candidates, ranking, users.click(grades, shown, round_))
-        ndcg = metrics.shown_ndcg(grades, shown, queries.ideal[candidates.query])
+        misordered += metrics.misordered_pairs(grades, shown)
+        ndcg = metrics.shown_ndcg(grades, shown, queries.ideal[candidates.query], evaluation.gain)
         cumulative += discount * ndcg
         since += ndcg
         discount *= evaluation.gamma
         if round_ in checkpoints:
             record(round_)
-            progress(round_ / evaluation.checkpoints[-1])
             last = round_
             since.zero_()
+        if round_ % max(1, evaluation.checkpoints[-1] // 100) == 0:
+            progress(round_ / evaluation.checkpoints[-1])
     return pd.concat(tables, ignore_index=True)
 
 
 def _cosine(learner: Learner, reference: np.ndarray | None) -> np.ndarray:
     if reference is None:
         return np.full(len(learner.streams), np.nan, dtype=np.float32)
-    weights = learner.evaluated().weights.cpu().numpy().astype(np.float64)
-    lengths = np.linalg.norm(weights, axis=1) * np.linalg.norm(reference, axis=1)
-    return ((weights * reference).sum(axis=1) / np.maximum(lengths, 1e-30)).astype(np.float32)
+    return learner.evaluated().cosine(reference).astype(np.float32)

@@ -59,8 +59,8 @@ def replicas_of(*kinds: str, folds=(1, 2), seeds=(0, 1)) -> list[Replica]:
 
 
 def evaluation(rounds: int, **changed) -> Evaluation:
-    fields = {"k": K, "split": "test", "empty": "zero", "gamma": 0.995, "checkpoints": (rounds,)}
-    return Evaluation(**fields | changed)
+    conventions = {"split": "test", "gain": "exponential", "empty": "zero", "ties": "expected"}
+    return Evaluation(**{"k": K, "gamma": 0.995, "checkpoints": (rounds,)} | conventions | changed)
 
 
 def make_learner(name: str, dataset, replicas, *, engine: str | None = None, device: str = "cpu", **changed):

@@ -15,19 +15,21 @@ from ol2r.ranking import metrics
 BODIES = ["compiled", "torch"]
 
 
-def query_ndcg(body, scores, grades, offsets, k):
+def query_ndcg(body, scores, grades, offsets, k, ties="expected"):
     scores = torch.tensor(scores, dtype=torch.float32).reshape(len(grades), -1)
     gain = metrics.gains(torch.tensor(grades))
     ideal = torch.from_numpy(metrics.ideal_dcg(np.array(grades), np.array(offsets), k))
     starts = torch.tensor(offsets)
     if body == "compiled":
-        return metrics.query_ndcg(scores, gain, starts, ideal, k).numpy()
-    return metrics._mean_ndcg_torch(scores, gain, starts, ideal, torch.from_numpy(metrics.discounts(k))).numpy()
+        return metrics.query_ndcg(scores, gain, starts, ideal, k, ties).numpy()
+    discount = torch.from_numpy(metrics.discounts(k))
+    return metrics._mean_ndcg_torch(scores, gain, starts, ideal, discount, ties == "expected").numpy()
 
 
 def test_discounts_and_gains_are_the_formulas():
     np.testing.assert_allclose(metrics.discounts(3), [1 / math.log2(2), 1 / math.log2(3), 1 / math.log2(4)])
     assert metrics.gains(torch.arange(5)).tolist() == [0, 1, 3, 7, 15]
+    assert metrics.gains(torch.arange(5), "linear").tolist() == [0, 1, 2, 3, 4]
 
 
 @settings(deadline=None)
@@ -37,6 +39,8 @@ def test_ideal_dcg_is_that_of_the_sorted_list(queries, k):
     offsets = np.concatenate([[0], np.cumsum([len(query) for query in queries])])
     expected = [dcg([2**g - 1 for g in sorted(query, reverse=True)[:k]]) for query in queries]
     np.testing.assert_allclose(metrics.ideal_dcg(relevance, offsets, k), expected)
+    linear = [dcg(sorted(query, reverse=True)[:k]) for query in queries]
+    np.testing.assert_allclose(metrics.ideal_dcg(relevance, offsets, k, "linear"), linear)
 
 
 @pytest.mark.parametrize("body", BODIES)
@@ -77,6 +81,15 @@ def test_ndcg_of_many_rankers_and_long_lists_is_each_ones_own(body, k):
     assert not out[1:3].any(), "no relevant document: 0"
 
 
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_listed_ties_stand_in_the_order_of_the_data(body, k):
+    scores, grades = [1.0, 2.0, 1.0, 1.0, 2.0], [2, 0, 1, 0, 1]
+    in_order = [grades[j] for j in (1, 4, 0, 2, 3)]
+    found = query_ndcg(body, scores, grades, [0, 5], k, ties="listed")
+    np.testing.assert_allclose(found, [[ndcg(in_order, grades, k)]])
+
+
 @pytest.mark.parametrize("body", ["compiled", "torch"])
 def test_shown_ndcg_counts_what_is_shown(body):
     grades = torch.tensor([[2, 0, 1], [2, 0, 1], [1, 7, 7], [0, 0, 0]])
@@ -85,6 +98,8 @@ def test_shown_ndcg_counts_what_is_shown(body):
     function = metrics.shown_ndcg if body == "compiled" else metrics._shown_ndcg_batched
     value = 3 + 0 / math.log2(3) + 1 / math.log2(4)
     np.testing.assert_allclose(function(grades, shown, ideal), [value / (3 + 1 / math.log2(3)), value / 6, 1, 0])
+    linear = 2 + 0 / math.log2(3) + 1 / math.log2(4)
+    np.testing.assert_allclose(function(grades[:1], shown[:1], ideal[2:3], "linear"), [linear])
 
 
 @settings(deadline=None)
@@ -93,3 +108,4 @@ def test_pair_regret_counts_pairs_that_stand_the_wrong_way_round(slots):
     grades, shown = (torch.tensor([column]) for column in zip(*slots, strict=True))
     expected = sum(a < b and above and below for (a, above), (b, below) in combinations(slots, 2))
     assert metrics.misordered_pairs(grades, shown).tolist() == [expected]
+    assert metrics._misordered_pairs_batched(grades, shown).tolist() == [expected]

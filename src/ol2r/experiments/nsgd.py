@@ -65,7 +65,14 @@ _CURVE = (0, 1, 2, 5, 10, *range(20, ROUNDS + 1, 20))
 _SMOKE_CURVE = (0, 1, 2, 5, 10, 20, 40, SMOKE_ROUNDS)
 
 
-_USUAL: dict[str, Value] = {"stop_rule": "after_click", "empty": "zero", "features": "all", "binary": "highest"}
+_USUAL: dict[str, Value] = {
+    "stop_rule": "after_click",
+    "binary": "highest",
+    "features": "all",
+    "gain": "exponential",
+    "empty": "zero",
+    "ties": "expected",
+}
 """Conventions of the main results; see `GradedCascade`, `Evaluation`, `Simulate` and `users`."""
 
 
@@ -90,7 +97,15 @@ def cell(
         revision=LEARNERS[learner].revision,
         hyperparameters=tuple(sorted(setting.items())),
         users=users(kind, source.n_grades, stop_rule=convention["stop_rule"], binary=convention["binary"]),
-        evaluation=Evaluation(k=K, split="test", empty=convention["empty"], gamma=GAMMA, checkpoints=checkpoints),
+        evaluation=Evaluation(
+            k=K,
+            split="test",
+            gain=convention["gain"],
+            empty=convention["empty"],
+            ties=convention["ties"],
+            gamma=GAMMA,
+            checkpoints=checkpoints,
+        ),
         features=convention["features"],
         reference=reference(dataset) if curve else None,
     )
@@ -154,6 +169,16 @@ def _mixes(tier: str) -> Sequence[Cell]:
     ]
 
 
+def _plain_mixes(tier: str) -> Sequence[Cell]:
+    """Neither preselection nor basis vectors, which the paper's mixes give to null-space candidates only."""
+    return [
+        cell(
+            tier, dataset, "informational", "NSGD", {"n_uniform": u, "n": max(1, 4 - u), "hybrid": "never"}, curve=True
+        )
+        for dataset, u in product(_MQ2007(tier), range(5))
+    ]
+
+
 def _ablation(tier: str) -> Sequence[Cell]:
     return [
         cell(tier, dataset, "informational", learner, changed, curve=True)
@@ -176,6 +201,8 @@ SCREEN: dict[str, tuple[Sequence[str], dict]] = {
     "start at w = 0": (LEARNERS_SHOWN, {"start": "zero"}),
     "stop drawn at every document": (LEARNERS_SHOWN, {"stop_rule": "every_document"}),
     "queries without relevant documents left out": (LEARNERS_SHOWN, {"empty": "skip"}),
+    "gain linear in the grade": (LEARNERS_SHOWN, {"gain": "linear"}),
+    "equal scores in the data set's order": (LEARNERS_SHOWN, {"ties": "listed"}),
     "constant features dropped": (LEARNERS_SHOWN, {"features": "varying"}),
     "credit on the common prefix": (_DRAFTERS, {"prefix_credit": True}),
     "δ = 0.5": (LEARNERS_SHOWN, {"delta": 0.5}),
@@ -186,13 +213,13 @@ SCREEN: dict[str, tuple[Sequence[str], dict]] = {
     "NSGD: mean of the winners": (("NSGD",), {"tie_break": "mean"}),
     "NSGD: click-free rounds count": (("NSGD",), {"click_free": "literal"}),
     "NSGD: hybrid test as printed": (("NSGD",), {"hybrid": "literal"}),
-    "NSGD: T_g counts directions (4 rounds of 4)": (("NSGD",), {"T_g": 4}),
+    "NSGD: $T_g$ = 4 rounds": (("NSGD",), {"T_g": 4}),
     "NSGD: no preselection": (("NSGD",), {"n": 4}),
     "NSGD: 9 candidates": (("NSGD",), {"m": 9}),
     "NSGD: losers as in public code": (("NSGD",), {"losers": "fourth_smallest"}),
     "NSGD: null space as in public code": (("NSGD",), {"sampling": "echelon", "hybrid": "never"}),
     "NSGD: tie-break as in public code": (("NSGD",), {"tie_break": "history_until_full"}),
-    "NSGD: public code, all of it": (
+    "NSGD: public code's variants together": (
         ("NSGD",),
         {"m": 9, "alpha": 0.01, "losers": "fourth_smallest", "sampling": "echelon", "hybrid": "never"}
         | {"tie_break": "history_until_full", "start": "zero", "stop_rule": "every_document"},
@@ -237,6 +264,7 @@ ITEMS: dict[str, Item] = {
     "fig-4": Item("Discounted cumulative NDCG@10 against rounds", _main(_MQ2007), _SEEDS),
     "fig-5a": Item("Cosine to w*", _main(_MQ2007, ("informational",), ("DBGD", "MGD", "NSGD")), _SEEDS),
     "fig-5b": Item("Null-space against uniform candidates", _mixes, _SEEDS),
+    "fig-5b-plain": Item("Null-space against uniform candidates, both drawn at random", _plain_mixes, _SEEDS),
     "fig-5c": Item("Ablation", _ablation, _SEEDS, names=variant),
     "fig-6a": Item("Number of candidates", _sweep("m", range(1, 11)), _SEEDS),
     "fig-6b": Item("Learning rate", _sweep("alpha", (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)), _SEEDS),
@@ -265,6 +293,12 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "ours; the field's usual",
     ),
     ("queries without relevant documents", "count zero, online and offline", "ours; fits the printed MQ2008 numbers"),
+    (
+        "clicks on the prefix that all lists share",
+        "no credit",
+        "ours, as public code; the cited algorithms credit them",
+    ),
+    ("users on five grades (ClueWeb09)", "PairRank's click table", "ours; the paper has three grades"),
     ("features", "min-max in each query, constant → 0; none dropped", "ours; the field's usual, without the dropping"),
     ("equal scores", "random in displayed lists; their expectation in offline NDCG", "ours"),
     ("stop of a user", "drawn only after a click", "paper, 4.1"),
@@ -305,9 +339,24 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     (
         "what $T_g$ counts ($k_g = 25 > T_g = 15$)",
         "rounds that had a losing direction",
-        "NSGD: T_g counts directions (4 rounds of 4)",
+        "NSGD: $T_g$ = 4 rounds",
     ),
-    ("n, from which m are preselected", "20", None),
+    ("n, from which m are preselected", "20", "NSGD: no preselection"),
+    ("what the gain of a grade is in NDCG", "$2^r - 1$", "gain linear in the grade"),
+    (
+        "where documents of equal score stand in offline NDCG",
+        "in expectation, at random",
+        "equal scores in the data set's order",
+    ),
+    ("whether the online score has a term for round T + 1", f"no; it would add at most {GAMMA**ROUNDS:.3f}", None),
+    (
+        "which orthonormal basis of the null space is drawn from",
+        "that of a Householder QR of G; single features at first",
+        None,
+    ),
+    ("whether Eval of the tie-break is MAP or NDCG", "NDCG@10", None),
+    ("what replaces tie-breaking in the ablation", "the mean of the winners, as in MGD", None),
+    ("what DP-DBGD does when both new directions win", "no step", None),
     ("which of equally bad directions or queries are taken first", "the newest", None),
     ("how CPS replays history, and how long its history is", "a knock-out among 6 on the 10 latest interactions", None),
     ("how DP-DBGD favours the last winner", "the direction along it drafts first in every turn", None),
@@ -335,6 +384,7 @@ MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 def click_models() -> list[tuple[str, object, str]]:
-    """The paper's Table 1 as rows (users, click by grade, stop by grade)."""
-    kinds = [users(kind, 3) for kind in USERS]
-    return [(kind.name, ", ".join(map(str, kind.click)), ", ".join(map(str, kind.stop))) for kind in kinds]
+    """The paper's Table 1, and the users of sets with five grades: rows (users, click by grade, stop by grade)."""
+    kinds = [(kind, users(kind, 3)) for kind in USERS]
+    kinds += [(f"{kind}, five grades (ours)", users(kind, 5)) for kind in USERS]
+    return [(name, ", ".join(map(str, user.click)), ", ".join(map(str, user.stop))) for name, user in kinds]

@@ -20,7 +20,6 @@ from ol2r.ranking import engine as hot_operations
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
 _SIDE_BY_SIDE = 512  # replicas; beyond this a batch gains nothing and takes memory
-_MICROSECONDS = {"DBGD": 15.0, "DP-DBGD": 20.0, "MGD": 30.0, "CPS": 130.0, "NSGD": 110.0}  # a round, on one core
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,6 @@ class Simulate(Cell):
         "ol2r.simulation",
         "ol2r.experiments.simulate_cell",
     )
-    exact: ClassVar[tuple[str, ...]] = (
-        *("cndcg", "online_ndcg", "status"),
-        *("null_proposed", "null_won", "uniform_proposed", "uniform_won"),
-    )
 
     def __post_init__(self):
         LEARNERS[self.learner].check(dict(self.hyperparameters))
@@ -72,6 +67,11 @@ class Simulate(Cell):
     def folds(self) -> tuple[int, ...]:
         """All folds of the data set."""
         return tuple(range(1, data.entry(self.dataset).n_folds + 1))
+
+    @property
+    def exact(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What the rounds themselves record."""
+        return ("cndcg", "online_ndcg", "misordered", "status", *LEARNERS[self.learner].exact_diagnostics)
 
     @property
     def restricted(self) -> bool:
@@ -88,7 +88,8 @@ class Simulate(Cell):
     def labels(self) -> dict[str, str | float | int]:
         """Data set, users, learner, every hyper-parameter, and the conventions that the screen varies."""
         named = {"dataset": self.dataset, "users": self.users.name, "learner": self.learner}
-        conventions = {"stop_rule": self.users.stop_rule, "empty": self.evaluation.empty, "features": self.features}
+        conventions = {"stop_rule": self.users.stop_rule, "features": self.features}
+        conventions |= {name: getattr(self.evaluation, name) for name in ("gain", "empty", "ties")}
         return named | conventions | dict(self.hyperparameters)
 
     def needs(self, rows: Sequence[Row]) -> tuple[Job, ...]:
@@ -102,8 +103,12 @@ class Simulate(Cell):
         return None if data.entry(self.dataset).at_hand() else self.dataset
 
     def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """From the measured cost of a round at 46 features and some twenty documents."""
-        return len(rows) * self.evaluation.checkpoints[-1] * _MICROSECONDS[self.learner] * 1e-6
+        """From the learner's cost of a round, larger for data with more numbers a query than MQ2008 has."""
+        it = data.entry(self.dataset)
+        numbers = (it.n_documents or 0) / (it.n_queries or 1) * (it.n_features or 0)
+        return (
+            len(rows) * self.evaluation.checkpoints[-1] * LEARNERS[self.learner].round_seconds * max(1, numbers / 1000)
+        )
 
     @classmethod
     def run_group(

@@ -8,7 +8,7 @@ import torch
 
 from ol2r import ranking
 from ol2r.random import Streams
-from ol2r.rankers import LinearRanker
+from ol2r.rankers import Ranker
 from ol2r.ranking import Candidates
 
 LEARNERS: dict[str, type["Learner"]] = {}
@@ -35,6 +35,8 @@ class Learner(ABC):
     numeric: ClassVar[frozenset[str]]
     structural: ClassVar[frozenset[str]]
     words: ClassVar[dict[str, tuple[str, ...]]] = {}  # what a structural one that is a word may be
+    round_seconds: ClassVar[float]  # cost of a replica's round on one core at 46 features and some twenty documents
+    exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # those that feed back into state or count what did
     least: ClassVar[dict[str, int]] = {}  # the smallest value of one that is a count
 
     def __init_subclass__(cls, **kwargs):
@@ -90,7 +92,7 @@ class Learner(ABC):
         """Learn from the clicks (Bool[R, depth]) on the lists that `rank` gave for these candidates."""
 
     @abstractmethod
-    def evaluated(self) -> LinearRanker:
+    def evaluated(self) -> Ranker:
         """The scorer that offline evaluation uses."""
 
     def diagnostics(self) -> dict[str, torch.Tensor]:

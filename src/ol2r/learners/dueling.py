@@ -112,6 +112,7 @@ class DBGD(_Multileaved):
 
     name = "DBGD"
     revision = 1
+    round_seconds = 15e-6
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "prefix_credit"})
 
@@ -131,6 +132,7 @@ class MGD(_Multileaved):
 
     name = "MGD"
     revision = 1
+    round_seconds = 30e-6
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "prefix_credit", "m", "winners", "follow"})
     words: ClassVar = DuelingBandit.words | {"winners": ("best", "better"), "follow": ("mean", "one")}
@@ -158,6 +160,7 @@ class DPDBGD(_Multileaved):
 
     name = "DP-DBGD"
     revision = 1
+    round_seconds = 20e-6
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "prefix_credit"})
 
@@ -193,6 +196,7 @@ class CPS(DuelingBandit):
 
     name = "CPS"
     revision = 1
+    round_seconds = 130e-6
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "n_candidates", "history", "tau"})
     least: ClassVar = {"n_candidates": 1, "history": 1}
@@ -284,6 +288,8 @@ class NSGD(_Multileaved):
 
     name = "NSGD"
     revision = 1
+    round_seconds = 110e-6
+    exact_diagnostics = ("null_proposed", "null_won", "uniform_proposed", "uniform_won")
     numeric = _SHARED_NUMERIC | {"k_g", "k_h", "epsilon"}
     structural = frozenset(
         "start prefix_credit m n T_g T_h lag hybrid tie_break click_free losers sampling n_uniform".split()
@@ -445,7 +451,8 @@ class NSGD(_Multileaved):
             by_history = best & (self.state["n_g"] < self.choice["T_g"])[:, None]
         if self.width_h and bool((by_history.sum(dim=1) > 1).any()):
             score = self.ops.clicks_ndcg(candidates, *self._hard_queries(), self.contenders, by_history)
-            score = torch.where(best, score, -1.0)
+            # in units of 1e-9, so that the order in which equal gains are summed breaks no tie
+            score = torch.where(best, (score * 1e9).round(), -1.0)
             best &= score == score.amax(dim=1, keepdim=True)
         return _one_of(best, self.streams.uniforms(Stream.WINNER, self.round, 1)[:, 0])
 

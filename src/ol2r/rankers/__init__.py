@@ -3,6 +3,23 @@
 They see features only.
 """
 
+from typing import Protocol
+
+import numpy as np
+import torch
+
 from ol2r.rankers.linear import LinearRanker
 
-__all__ = ["LinearRanker"]
+__all__ = ["LinearRanker", "Ranker"]
+
+
+class Ranker(Protocol):
+    """What offline evaluation asks of a scoring function."""
+
+    def scores(self, features: torch.Tensor, replicas: torch.Tensor) -> torch.Tensor:
+        """Scores of documents under some of the replicas: Float32[documents, len(replicas)]."""
+        ...
+
+    def cosine(self, reference: np.ndarray) -> np.ndarray:
+        """Cosine between each replica's parameters and a linear reference, Float64[R]; NaN where that has no sense."""
+        ...

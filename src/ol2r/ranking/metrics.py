@@ -16,63 +16,72 @@ def discounts(k: int) -> np.ndarray:
     return 1.0 / np.log2(np.arange(2, k + 2))
 
 
-def gains(grades: torch.Tensor) -> torch.Tensor:
-    """2^grade − 1 as float32, exactly."""
-    return torch.exp2(grades.to(torch.float32)) - 1.0
+GAINS = ("exponential", "linear")
+TIES = ("expected", "listed")
 
 
-def ideal_dcg(relevance: np.ndarray, offsets: np.ndarray, k: int) -> np.ndarray:
+def gains(grades: torch.Tensor, kind: str = "exponential") -> torch.Tensor:
+    """2^grade − 1 (`"exponential"`) or the grade (`"linear"`) as float32, exactly."""
+    grades = grades.to(torch.float32)
+    return torch.exp2(grades) - 1.0 if kind == "exponential" else grades
+
+
+def ideal_dcg(relevance: np.ndarray, offsets: np.ndarray, k: int, kind: str = "exponential") -> np.ndarray:
     """DCG@k of each query's best list: Float64[queries]; 0 where no document is relevant.
 
     Args:
         relevance: Int[documents], grades.
         offsets: Int64[queries + 1].
         k: cut; a list shorter than k is ordinary.
+        kind: of gain, see `gains`.
     """
+    gain = gains(torch.from_numpy(np.ascontiguousarray(relevance)), kind).numpy().astype(np.float64)
     ideal = np.zeros(len(offsets) - 1)
     for query, (start, stop) in enumerate(pairwise(offsets)):
-        best = np.sort(relevance[start:stop])[::-1][:k]
-        ideal[query] = ((2.0**best - 1.0) * discounts(len(best))).sum()
+        best = np.sort(gain[start:stop])[::-1][:k]
+        ideal[query] = (best * discounts(len(best))).sum()
     return ideal
 
 
-def shown_ndcg(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor) -> torch.Tensor:
+def shown_ndcg(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, kind: str = "exponential"):
     """NDCG of lists as shown.
 
     Args:
         grades: Int[R, k], the grade in each slot (any value where nothing is shown).
         shown: Bool[R, k].
-        ideal: Float[R], `ideal_dcg` at the same cut.
+        ideal: Float64[R], `ideal_dcg` at the same cut and of the same gain.
+        kind: of gain, see `gains`.
 
     Returns:
         Float64[R]; 0 for a query without relevant documents.
     """
     if grades.device.type == "cpu":
         out = np.empty(len(grades))
-        _shown_ndcg(grades.numpy(), shown.numpy(), ideal.numpy(), discounts(grades.shape[1]), out)
+        exponential = kind == "exponential"
+        _shown_ndcg(grades.numpy(), shown.numpy(), ideal.numpy(), exponential, discounts(grades.shape[1]), out)
         return torch.from_numpy(out)
-    return _shown_ndcg_batched(grades, shown, ideal)
+    return _shown_ndcg_batched(grades, shown, ideal, kind)
 
 
 @njit(cache=True)
-def _shown_ndcg(grades, shown, ideal, discount, out):
+def _shown_ndcg(grades, shown, ideal, exponential, discount, out):
     for r in range(grades.shape[0]):
         dcg = 0.0
         for i in range(grades.shape[1]):
             if shown[r, i]:
-                dcg += float((1 << grades[r, i]) - 1) * discount[i]
+                dcg += float((1 << grades[r, i]) - 1 if exponential else grades[r, i]) * discount[i]
         out[r] = dcg / ideal[r] if ideal[r] > 0.0 else 0.0
 
 
-def _shown_ndcg_batched(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor) -> torch.Tensor:
+def _shown_ndcg_batched(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, kind: str = "exponential"):
     discount = torch.from_numpy(discounts(grades.shape[1])).to(grades.device)
-    dcg = (gains(grades) * shown).to(torch.float64).mul(discount).sum(dim=1)
+    dcg = (gains(grades, kind) * shown).to(torch.float64).mul(discount).sum(dim=1)
     return torch.where(ideal > 0, dcg / ideal.clamp_min(1e-12), 0.0)
 
 
 @njit
-def _expected_dcg(scores, gain, discount, top, top_gain):
-    """Expected DCG of one list when documents of equal score stand in a uniformly random order."""
+def _expected_dcg(scores, gain, discount, expected, top, top_gain):
+    """DCG of one list, equal scores in their given order, or in expectation over all orders."""
     size = scores.shape[0]
     depth = min(discount.shape[0], size)
     filled = 0
@@ -92,6 +101,10 @@ def _expected_dcg(scores, gain, discount, top, top_gain):
         top[place] = s
         top_gain[place] = gain[j]
     dcg = 0.0
+    if not expected:
+        for n in range(depth):
+            dcg += discount[n] * top_gain[n]
+        return dcg
     i = 0
     while i < depth:
         stop = i + 1
@@ -117,7 +130,7 @@ def _expected_dcg(scores, gain, discount, top, top_gain):
 
 
 @njit(parallel=True, cache=True)
-def _mean_ndcg(scores, gain, offsets, ideal, discount, out):
+def _mean_ndcg(scores, gain, offsets, ideal, discount, expected, out):
     for q in prange(offsets.shape[0] - 1):
         start = offsets[q] - offsets[0]
         stop = offsets[q + 1] - offsets[0]
@@ -128,34 +141,44 @@ def _mean_ndcg(scores, gain, offsets, ideal, discount, out):
             if ideal[q] > 0.0:
                 for j in range(stop - start):
                     column[j] = scores[start + j, r]
-                out[q, r] = _expected_dcg(column, gain[start:stop], discount, top, top_gain) / ideal[q]
+                out[q, r] = _expected_dcg(column, gain[start:stop], discount, expected, top, top_gain) / ideal[q]
             else:
                 out[q, r] = 0.0
 
 
-def _mean_ndcg_torch(scores: torch.Tensor, gain: torch.Tensor, offsets: torch.Tensor, ideal: torch.Tensor, discount):
+def _mean_ndcg_torch(scores, gain, offsets, ideal, discount, expected=True) -> torch.Tensor:
     """The same through padded tensors, on any device: expected gain at a place = mean gain of its group of equals."""
     size = offsets[1:] - offsets[:-1]
     place = torch.arange(int(size.max()), device=scores.device)
     present = place < size[:, None]
     rows = torch.where(present, (offsets[:-1] - offsets[0])[:, None] + place, 0)
     padded = torch.where(present[..., None], scores[rows], -torch.inf).transpose(1, 2)  # [queries, R, V]
-    ordered, order = padded.sort(dim=2, descending=True)
+    ordered, order = padded.sort(dim=2, descending=True, stable=True)
     gained = torch.where(present, gain[rows], 0.0)[:, None, :].expand_as(order).gather(2, order).to(torch.float64)
-    group = torch.cat([torch.zeros_like(order[..., :1]), (ordered.diff(dim=2) != 0).long()], dim=2).cumsum(dim=2)
-    total = torch.zeros_like(gained).scatter_add(2, group, gained)
-    members = torch.zeros_like(gained).scatter_add(2, group, torch.ones_like(gained))
-    expected = total.gather(2, group) / members.gather(2, group)
-    depth = min(len(discount), expected.shape[2])
-    dcg = (expected[..., :depth] * discount[:depth]).sum(dim=2)
+    if expected:
+        gained = _group_means(ordered, gained)
+    depth = min(len(discount), gained.shape[2])
+    dcg = (gained[..., :depth] * discount[:depth]).sum(dim=2)
     return torch.where(ideal[:, None] > 0, dcg / ideal[:, None].clamp_min(1e-12), 0.0)
 
 
-def query_ndcg(scores: torch.Tensor, gain: torch.Tensor, offsets: torch.Tensor, ideal: torch.Tensor, k: int):
-    """Expected NDCG@k of every query under every ranker, documents of equal score in a uniformly random order.
+def _group_means(ordered: torch.Tensor, gained: torch.Tensor) -> torch.Tensor:
+    group = torch.cat(
+        [torch.zeros_like(ordered[..., :1], dtype=torch.int64), (ordered.diff(dim=2) != 0).long()], dim=2
+    ).cumsum(dim=2)
+    total = torch.zeros_like(gained).scatter_add(2, group, gained)
+    members = torch.zeros_like(gained).scatter_add(2, group, torch.ones_like(gained))
+    return total.gather(2, group) / members.gather(2, group)
 
-    McSherry and Najork (2008) give the expectation: a place inside a group of equals counts the group's mean gain. It
-    is what breaking ties at random gives on average, without the noise.
+
+def query_ndcg(
+    scores: torch.Tensor, gain: torch.Tensor, offsets: torch.Tensor, ideal: torch.Tensor, k: int, ties: str = "expected"
+) -> torch.Tensor:
+    """NDCG@k of every query under every ranker.
+
+    With ties `"expected"`, documents of equal score stand in a uniformly random order and the expectation is taken
+    (McSherry and Najork, 2008): a place inside a group of equals counts the group's mean gain, which is what breaking
+    ties at random gives on average, without the noise. With `"listed"` they stand in the data set's order.
 
     Args:
         scores: Float32[documents, R], of consecutive queries.
@@ -163,15 +186,16 @@ def query_ndcg(scores: torch.Tensor, gain: torch.Tensor, offsets: torch.Tensor, 
         offsets: Int64[queries + 1]; offsets[0] is the first of these documents.
         ideal: Float64[queries], `ideal_dcg` at k.
         k: cut.
+        ties: `"expected"` or `"listed"`.
 
     Returns:
         Float64[queries, R]; 0 for queries without relevant documents.
     """
-    discount = discounts(k)
+    discount, expected = discounts(k), ties == "expected"
     if scores.device.type != "cpu":
-        return _mean_ndcg_torch(scores, gain, offsets, ideal, torch.from_numpy(discount).to(scores.device))
+        return _mean_ndcg_torch(scores, gain, offsets, ideal, torch.from_numpy(discount).to(scores.device), expected)
     out = np.empty((len(offsets) - 1, scores.shape[1]), dtype=np.float64)
-    _mean_ndcg(scores.numpy(), gain.numpy(), offsets.numpy(), ideal.numpy(), discount, out)
+    _mean_ndcg(scores.numpy(), gain.numpy(), offsets.numpy(), ideal.numpy(), discount, expected, out)
     return torch.from_numpy(out)
 
 
@@ -184,6 +208,23 @@ def misordered_pairs(grades: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
     Returns:
         Int64[R]. Only pairs of shown documents count; pairs of equal grade never do.
     """
+    if grades.device.type == "cpu":
+        out = np.empty(len(grades), dtype=np.int64)
+        _misordered_pairs(grades.numpy(), shown.numpy(), out)
+        return torch.from_numpy(out)
+    return _misordered_pairs_batched(grades, shown)
+
+
+@njit(cache=True)
+def _misordered_pairs(grades, shown, out):
+    for r in range(grades.shape[0]):
+        out[r] = 0
+        for i in range(grades.shape[1]):
+            for j in range(i + 1, grades.shape[1]):
+                out[r] += shown[r, i] and shown[r, j] and grades[r, i] < grades[r, j]
+
+
+def _misordered_pairs_batched(grades: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
     above, below = grades[:, :, None], grades[:, None, :]
     k = grades.shape[1]
     upper = torch.ones(k, k, dtype=torch.bool, device=grades.device).triu(1)
