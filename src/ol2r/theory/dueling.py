@@ -122,9 +122,10 @@ def worst_loser_alignment(dimension: int, losers: int, stored: int) -> float:
 
 
 def mean_loser_efficiency(dimension: int, losers: int) -> float:
-    """Squared cosine, in the mean, of g with the negative mean of k losers (nsgd-cor-sign).
+    """One less the best-scaled squared error of the negative mean of k losers, v, as an estimate of g (nsgd-cor-sign).
 
-    (2c)²/(1/k + (1 − 1/k)(2c)²), c the duel's constant: one less the best-scaled squared error.
+    (E⟨g, v⟩)²/(‖g‖² E‖v‖²) = (2c)²/(1/k + (1 − 1/k)(2c)²), c the duel's constant. The mean squared cosine of v with g
+    is at least this (Cauchy-Schwarz).
     """
     pull = (2 * win_constant(dimension)) ** 2
     return pull / (1 / losers + (1 - 1 / losers) * pull)
