@@ -232,3 +232,16 @@ def test_differences_are_of_common_rows_and_by_column():
     assert largest_differences(FRAME, FRAME.assign(value=[None, None]))["value"] == float("inf")
     assert largest_differences(FRAME, FRAME.assign(status=["ok", "no"]))["status"] == float("inf")
     assert largest_differences(FRAME, pd.concat([FRAME, FRAME])) == {"fold": float("inf")}
+
+
+def test_a_whole_chapter_is_refused_before_anything_of_it_is_computed(surroundings):
+    with pytest.raises(MissingRows, match="nsgd as a whole"):
+        ol2r.chapter("nsgd", {}).all_results()  # fig-2 alone takes too long
+    assert ran(surroundings / "log") == []
+
+
+def test_a_whole_chapter_has_the_results_of_its_items():
+    opened = ol2r.chapter("nsgd", {"max_minutes": 1000})
+    whole = opened.all_results()
+    assert list(whole) == ["fig-1", "fig-1b", "fig-2"]
+    pd.testing.assert_frame_equal(whole["fig-1"].frame, opened.results("fig-1").frame)

@@ -15,7 +15,7 @@ import pandas as pd
 from joblib import cpu_count
 
 from ol2r import experiments
-from ol2r.experiments.cells import TIERS, Cell, ExperimentError, Job, MissingRows, one_of
+from ol2r.experiments.cells import TIERS, Cell, ExperimentError, Item, Job, MissingRows, merged, one_of
 from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run
 from ol2r.experiments.store import Store, Stored
 
@@ -188,9 +188,26 @@ class Chapter:
             self._results[item] = self._fetch(item)
         return self._results[item]
 
+    def all_results(self) -> dict[str, Results]:
+        """The results of every item, by item; what they lack together is computed in one run or refused as a whole.
+
+        Raises:
+            MissingRows: as for `results`, with `max_minutes` for all items together.
+        """
+        jobs = merged(job for item in self.module.ITEMS.values() for job in self._declared(item))
+        jobs = [job for job in jobs if not self._absent(job)]
+        if self.fresh:
+            self._allow(None, jobs)
+        else:
+            self._compute(None, jobs)
+        return {item: self.results(item) for item in self.module.ITEMS}
+
+    def _declared(self, item: Item) -> list[Job]:
+        return item.jobs(self.tier, self.seeds, self.datasets)
+
     def _fetch(self, item: str) -> Results:
         declared = self.module.ITEMS[item]
-        jobs = declared.jobs(self.tier, self.seeds, self.datasets)
+        jobs = self._declared(declared)
         absent = tuple(job for job in jobs if self._absent(job))
         jobs = [job for job in jobs if job not in absent]
         frames, records = self._fresh(item, jobs) if self.fresh else self._stored(item, jobs)
@@ -221,7 +238,7 @@ class Chapter:
             )
         return False
 
-    def _stored(self, item: str, jobs: Sequence[Job]) -> tuple[list[pd.DataFrame], list[dict]]:
+    def _compute(self, item: str | None, jobs: Sequence[Job]) -> None:
         for job in jobs:
             if job not in self._read:
                 self._read[job] = self.store.read(job.cell, job.rows)
@@ -231,6 +248,9 @@ class Chapter:
             self._allow(item, todo)
             run(todo, self.store, device=self.device, engine=self.engine)
             self._read |= {job: self.store.read(job.cell, job.rows) for job in missing}
+
+    def _stored(self, item: str, jobs: Sequence[Job]) -> tuple[list[pd.DataFrame], list[dict]]:
+        self._compute(item, jobs)
         stored = [self._read[job] for job in jobs]
         frames = [read.frame for read in stored if read.frame is not None]
         return frames, [record for read in stored for record in read.provenance]
@@ -241,11 +261,12 @@ class Chapter:
         run(needs, self.store, device=self.device, engine=self.engine)
         return in_memory(jobs, read_inputs(jobs, self.store), device=self.device, engine=self.engine)
 
-    def _allow(self, item: str, todo: Sequence[Job]) -> None:
+    def _allow(self, item: str | None, todo: Sequence[Job]) -> None:
         """Say what is about to be computed and how long it takes; stop where that is not wanted."""
         n_rows = sum(len(job.rows) for job in todo)
         minutes = sum(job.seconds for job in todo) / 60 / (1 if self.device == "cuda" else cpu_count())
-        what = f"{self.name} {item} ({self.tier}): {n_rows} rows of {len(todo)} cells, about {minutes:.1f} minutes"
+        what = f"{self.name} {item or 'as a whole'} ({self.tier}): "
+        what += f"{n_rows} rows of {len(todo)} cells, about {minutes:.1f} minutes"
         listed = _first([job.cell.describe() for job in todo])
         if self.never:
             raise MissingRows(
