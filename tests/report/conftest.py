@@ -1,25 +1,20 @@
 """Invented results: runs of any learners with means, deviations and shapes that a test chooses."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from ol2r.experiments.chapter import Results
 from ol2r.random import generator
 
 
-@dataclass(frozen=True)
-class InventedResults:
-    frame: pd.DataFrame
-    tier: str = "paper"
-    title: str = "Offline NDCG@10"
-    rounds: int = 1000
-    seeds: int = 15
-    folds: int = 5
-    provenance: tuple[dict, ...] = ({"device": "cpu", "ol2r": "0.1.0", "code": "c0de" * 16, "dirty": False},)
-    not_at_hand: tuple[str, ...] = ("TD2003",)
+def results(frame: pd.DataFrame, tier: str = "paper") -> Results:
+    """Results of a frame, with one record of provenance a cell."""
+    record = {"device": "cpu", "ol2r": "0.1.0", "code": "c0de" * 16, "dirty": False}
+    records = tuple(record | {"key": key} for key in frame["cell"].unique())
+    return Results("nsgd", "table-3", "Offline NDCG@10", tier, frame, (), records, ("TD2003",))
 
 
 def runs(
@@ -55,8 +50,8 @@ def invented_runs() -> Callable[..., pd.DataFrame]:
 
 
 @pytest.fixture(scope="session")
-def invented_results() -> type[InventedResults]:
-    return InventedResults
+def invented_results() -> Callable[..., Results]:
+    return results
 
 
 @pytest.fixture(scope="session")

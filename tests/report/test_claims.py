@@ -111,7 +111,19 @@ def test_other_data_is_consistent_at_best(results):
     other = claim(cells=(("MQ2007", "perfect"),), stand_ins=(("MQ2007", "MQ2007_partial85"),))
     found = judge(other, results(0.05, datasets=("MQ2007_partial85",)), NUMBERS)
     assert (found.verdict, found.data) == ("consistent", ("MQ2007_partial85",))
-    assert "MQ2007_partial85 in place of MQ2007" in found.reason
+    assert "MQ2007, 85 % of documents in place of MQ2007" in found.reason
+
+
+def test_people_read_what_data_must_be_called_and_machines_its_name(results):
+    three = claim(
+        A_ABOVE_B, difference(score("A"), score("C"), "A − C"),
+        cells=(("MQ2007", "perfect"),), stand_ins=(("MQ2007", "MQ2007_partial85"),),
+    )  # fmt: skip
+    found = judge(three, results(0.05, datasets=("MQ2007_partial85",)), NUMBERS)
+    assert "partial85" not in found.reason
+    assert "least favourable: A − B, perfect, on MQ2007, 85 % of documents" in found.reason
+    assert "no rows with learner C, dataset MQ2007, 85 % of documents" in found.reason
+    assert found.to_json()["data"] == ["MQ2007_partial85"]
 
 
 def test_other_data_can_lower_a_verdict_but_not_raise_it(results):
@@ -188,6 +200,17 @@ def test_holm_asks_more_of_a_family_than_each_interval_alone(results):
     both = results(gap, gap)
     alone, family = (verdict(claim(combine=how), both) for how in ("all", "holm"))
     assert (alone, family) == ("reproduced", "undecided")
+
+
+def test_holm_tests_the_margin_not_zero(results):
+    (_, clear), (_, close) = CELLS
+    spread = {("MQ2008", clear, "A"): 0.1, ("MQ2008", close, "A"): 0.001}
+    spread |= {("MQ2008", users, "B"): 0.0 for _, users in CELLS}
+    error = {users: deviation / 75**0.5 for (_, users, name), deviation in spread.items() if name == "A"}
+    gaps = (0.03 + 3 * error[clear], 0.03 + 2.1 * error[close])  # the second is further from 0 in standard errors
+    found = judge(claim(combine="holm", margin=0.03), results(*gaps, deviation=spread), NUMBERS)
+    assert [one.level for one in found.tested] == [1 - 0.05 / 2, 1 - 0.05]
+    assert found.verdict == "reproduced"
 
 
 def test_holm_levels_step_down_and_stop():

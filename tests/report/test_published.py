@@ -18,6 +18,11 @@ def test_both_tables_are_complete_with_every_cell_once():
     assert TABLES[["mean", "deviation", "significant", "bold"]].notna().all(axis=None)
 
 
+def test_the_tables_are_over_fifteen_repeats_of_five_folds_and_prose_does_not_say():
+    assert (TABLES["runs"] == 15 * 5).all()
+    assert NUMBERS.drop(TABLES.index)["runs"].isna().all()
+
+
 @pytest.mark.parametrize(
     ("item", "users", "dataset", "means", "deviations"),
     [

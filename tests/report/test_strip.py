@@ -18,10 +18,11 @@ def block(text):
 def written(tmp_path, monkeypatch, grid, invented_results):
     monkeypatch.chdir(tmp_path)
 
-    def write(**changes):
-        results = replace(invented_results(grid), **changes)
+    def write(*others, drawn=None, **changes):
+        own = replace(invented_results(grid), **changes)
         table = figures.learning_curves(grid).table
-        return block(strip(results, table, anchor="nsgd-fig-2", command="ol2r run nsgd", csv="data/nsgd-fig-2.csv"))
+        names = {"anchor": "nsgd-fig-2", "command": "ol2r run nsgd", "csv": "data/nsgd-fig-2.csv"}
+        return block(strip([own, *others] if others else own, table, **names, drawn=drawn))
 
     return write
 
@@ -45,8 +46,38 @@ def test_a_strip_tells_where_its_numbers_came_from(written):
 
 
 def test_results_of_changed_code_say_so(written):
-    changed = ({"device": "cpu", "ol2r": "0.1.0", "code": "ab" * 32, "dirty": True},)
-    assert written(provenance=changed)["code"].endswith("with local changes")
+    changed = {"key": "MQ2008/perfect/NSGD", "device": "cpu", "ol2r": "0.1.0", "code": "ab" * 32, "dirty": True}
+    assert written(provenance=(changed,))["code"].endswith("with local changes")
+
+
+def test_a_strip_tells_only_of_the_rows_that_were_drawn(written, grid, invented_results):
+    partial = grid.assign(dataset="MQ2007_partial85", cell="partial/" + grid["cell"])
+    both = pd.concat([grid, partial])
+    records = invented_results(grid).provenance + tuple(
+        record | {"device": "cuda", "dirty": True} for record in invented_results(partial).provenance
+    )
+    nsgd = "learner == 'NSGD' and users == 'perfect' and seed < 3 and fold == 2 and round <= 500"
+    told = written(frame=both, provenance=records, drawn=grid.query(nsgd))
+    assert (told["data"], told["keys"], told["rounds"], told["seeds"]) == (
+        "MQ2008", ["MQ2008/perfect/NSGD"], 500, "3 × 1 fold",
+    )  # fmt: skip
+    assert told["device"] == "cpu" and "local changes" not in told["code"]
+    other = written(frame=both, provenance=records, drawn=partial.query(nsgd))
+    assert other["data"] == "MQ2007, 85 % of documents" and "MQ2007, 85 % of documents" in other["bibtex"]
+    assert other["device"] == "cuda" and other["code"].endswith("with local changes")
+
+
+def test_a_figure_of_two_items_tells_of_both(written, grid, invented_results):
+    screen = grid.query("learner == 'NSGD' and users == 'perfect'").assign(cell="screen", switch="w = 0")
+    record = invented_results(screen).provenance[0] | {"code": "ab" * 32}
+    other = replace(invented_results(screen), title="Screen", provenance=(record,), not_at_hand=("NP2003",))
+    told = written(other)
+    assert told["data"] == "MQ2008; TD2003 (data not at hand); NP2003 (data not at hand)"
+    assert len(told["keys"]) == 16 and told["code"] == "ol2r 0.1.0, c0dec0dec0de, abababababab"
+    assert "title = {Offline NDCG@10}" in told["bibtex"]
+    cps = grid.query("learner == 'CPS' and users == 'perfect'")
+    assert written(other, drawn=pd.concat([cps, screen]))["keys"] == ["MQ2008/perfect/CPS", "screen"]
+    assert written(other, drawn=screen)["code"] == "ol2r 0.1.0, abababababab"
 
 
 def test_the_entry_to_cite_names_anchor_version_and_data(written):

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -43,6 +44,17 @@ def test_significance_is_the_two_sided_paired_t_test_against_mgd_for_higher_mean
     assert cell(table, "MQ2008", "perfect", "NSGD")["significant"]
     assert not cell(table, "MQ2008", "perfect", "DBGD")["significant"]  # significant, but lower
     assert np.isnan(cell(table, "MQ2008", "perfect", "MGD")["p"])
+
+
+def test_the_printed_error_is_over_the_runs_of_its_own_table(grid):
+    found = cell(tables.compare(grid, OFFLINE.assign(runs=25), "ndcg"), "MQ2008", "perfect", "NSGD")
+    assert found["published_error"] == pytest.approx(0.043 / 25**0.5)
+
+
+def test_another_baseline_is_what_the_others_are_tested_against(grid):
+    table = tables.compare(grid, OFFLINE, "ndcg", baseline="DBGD")
+    assert np.isnan(cell(table, "MQ2008", "perfect", "DBGD")["p"])
+    assert cell(table, "MQ2008", "perfect", "MGD")["significant"]
 
 
 def test_a_comparison_has_every_printed_cell_and_every_one_of_ours(grid):
@@ -137,7 +149,7 @@ def test_what_was_not_measured_says_so():
     assert [line[2] for line in rows(text)] == ["not measured", "+0.1"]
 
 
-def test_the_map_links_items_and_knows_three_outcomes():
+def test_the_map_links_items_and_knows_four_outcomes():
     lines = rows(
         tables.item_map([("Fig. 2", "nsgd-fig-2", "same"), ("TD2003", None, "not at hand")], name="m", caption="")
     )
@@ -168,6 +180,11 @@ def test_the_opening_counts_verdicts(judgements):
     assert told.startswith("Of the paper's 3 claims: ") and "2 reproduced, 1 not testable" in told and "MQ2008" in told
 
 
+def test_the_opening_says_which_part_of_a_data_set_was_used(judgements):
+    told = tables.opening([replace(judgements[0], data=("MQ2007_partial85", "MQ2008"))])
+    assert "(paper tier on MQ2007, 85 % of documents; MQ2008)" in told
+
+
 def test_verdicts_are_told_apart_without_colour():
     assert len({re.sub("<[^>]*>", "", tables.badge(verdict)) for verdict in VERDICTS}) == len(VERDICTS)
     assert 'verdict-not-judged-smoke"' in tables.badge("not judged (smoke)")
@@ -178,26 +195,58 @@ def z_table(switch: str, **z: float) -> pd.DataFrame:
                         columns=["switch", "users", "learner", "z"])  # fmt: skip
 
 
-def test_a_switch_explains_gaps_only_if_it_closes_all_it_touches_and_opens_none():
+def test_a_switch_explains_a_row_only_if_it_closes_every_gap_it_touches_there():
     main = z_table("the paper's text", DBGD=-4.0, CPS=0.5, NSGD=-6.0)
     screened = pd.concat([
         z_table("closes both", DBGD=1.0, CPS=0.0, NSGD=-2.0),
         z_table("leaves one", DBGD=1.0, CPS=0.0, NSGD=-3.5),
         z_table("opens one", DBGD=1.0, CPS=3.5, NSGD=-2.0),
-        z_table("touches NSGD only", NSGD=2.9),
+        z_table("touches NSGD only", DBGD=-4.0, CPS=0.5, NSGD=2.9),
         z_table("touches no gap", CPS=0.1),
+        z_table("touches nothing", DBGD=-4.0 + 1e-12, CPS=0.5, NSGD=float("nan")),
     ])  # fmt: skip
     table = tables.explained({"table-3": (main, screened)}).set_index("switch")
-    assert table["explains"].to_dict() == {
-        "closes both": True,
-        "leaves one": False,
-        "opens one": False,
-        "touches NSGD only": True,
-        "touches no gap": False,
+    assert table["rows"].to_dict() == {
+        "closes both": "perfect",
+        "leaves one": "",
+        "opens one": "",
+        "touches NSGD only": "perfect",
+        "touches no gap": "",
+        "touches nothing": "",
     }
-    assert table.loc["opens one", ["touched", "before", "after", "closed", "opened"]].tolist() == [3, 2, 1, 2, 1]
+    counts = ["touched", "before", "after", "closed", "opened"]
+    assert table.loc["opens one", counts].tolist() == [3, 2, 1, 2, 1]
+    assert table.loc["touches NSGD only", counts].tolist() == [1, 1, 0, 1, 0]
+    assert table.loc["touches nothing", counts].tolist() == [0, 0, 0, 0, 0]
     told = tables.explained_in_words({"table-3": (main, screened)})
-    assert "2 of 3 cells" in told and told.endswith("closes both, touches NSGD only.")
+    assert "2 of 3 cells" in told
+    assert told.endswith("closes both (table-3, perfect), touches NSGD only (table-3, perfect).")
+
+
+def test_rows_of_users_and_printed_tables_are_explained_apart():
+    def cells(switch, perfect, navigational):
+        return pd.concat([
+            z_table(switch, NSGD=perfect), z_table(switch, NSGD=navigational).assign(users="navigational"),
+        ])  # fmt: skip
+
+    main = cells("the paper's text", -4.0, -5.0)
+    screens = {
+        "table-2": (main, pd.concat([cells("w = 0", 0.0, -4.5), cells("no ties", 0.0, 0.0)])),
+        "table-3": (main.assign(z=[-4.0, 1.0]), pd.concat([cells("w = 0", 0.0, 3.5), cells("no ties", 0.0, 2.0)])),
+    }
+    table = tables.explained(screens)
+    assert table[["switch", "item", "rows"]].to_numpy().tolist() == [
+        ["w = 0", "table-2", "perfect"],  # the navigational gap stays
+        ["no ties", "table-2", "perfect, navigational"],
+        ["w = 0", "table-3", ""],  # a gap opens for other users of the same table
+        ["no ties", "table-3", "perfect"],
+    ]
+    assert tables.explained_in_words(screens).endswith(
+        "w = 0 (table-2, perfect), no ties (table-2, perfect, navigational; table-3, perfect)."
+    )
+    lines = rows(tables.explanations(screens, name="t", caption=""))
+    assert lines[0] == ["w = 0", "table-2", "2", "2", "1", "1", "0", "perfect"]
+    assert lines[2] == ["w = 0", "table-3", "2", "1", "1", "1", "1", "–"]
 
 
 def test_gaps_that_no_switch_closes_are_the_finding():
@@ -219,6 +268,25 @@ def test_a_printed_table_is_the_same_only_if_no_cell_on_its_own_data_is_a_gap(gr
     assert tables.outcome_of_table(comparison.assign(z=comparison["z"] * 0)) == "same"
     assert tables.outcome_of_table(comparison.assign(z=comparison["z"] * 0 + 3.1)) == "differs"
     assert tables.outcome_of_table(comparison.assign(data="another")) == "not at hand"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "outcome"),
+    [
+        (("reproduced", "reproduced"), "same"),
+        (("reproduced", "not reproduced", "undecided"), "differs"),
+        (("reproduced", "consistent"), "undecided"),
+        (("undecided",), "undecided"),
+        (("not testable",), "undecided"),
+        (("not judged (smoke)",), "undecided"),
+        ((), "undecided"),
+    ],
+)
+def test_a_figure_is_the_same_only_if_every_claim_on_it_is_reproduced(judgements, verdicts, outcome):
+    judged = [replace(judgements[0], verdict=verdict) for verdict in verdicts]
+    assert tables.outcome_of_figure(True, judged) == outcome
+    assert tables.outcome_of_figure(False, judged) == "not at hand"
+    assert outcome in tables.OUTCOMES
 
 
 def test_audits_say_how_far_from_theory_and_from_the_mistake():

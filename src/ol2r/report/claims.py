@@ -7,7 +7,7 @@ they are written.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportGeneralTypeIssues=false, reportReturnType=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,6 +39,13 @@ class Results(Protocol):
 
 class NotMeasured(ValueError):
     """The results hold no value for a measure; the message says what is missing."""
+
+
+def label(dataset: str) -> str:
+    """What a data set must be called, as its catalogue entry says; a name it does not know stands for itself."""
+    from ol2r.data import CATALOGUE  # here, because it loads numba, which declaring a claim must not
+
+    return CATALOGUE[dataset].label if dataset in CATALOGUE else dataset
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,8 @@ class Measure:
         if self.shared:
             rows = rows.drop_duplicates(["fold", "seed"])  # a fit repeats its scores beside every weight
         if rows.empty:
-            raise NotMeasured(f"{self.item} has no rows with {', '.join(f'{k} {v}' for k, v in wanted.items())}")
+            named = wanted | {"dataset": label(dataset)}
+            raise NotMeasured(f"{self.item} has no rows with {', '.join(f'{k} {v}' for k, v in named.items())}")
         return rows
 
     def curve(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
@@ -289,7 +297,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on a claim, with what it rests on. `effect` and `interval` are the least favourable contrast's."""
+    """The verdict on a claim, with what it rests on. `effect` and `interval` are the least favourable contrast's.
+
+    `data` has catalogue names; what is read by people calls data sets by their labels.
+    """
 
     paper: str
     id: str
@@ -373,7 +384,7 @@ def _test(claim: Claim, part: Part, results: Mapping[str, Results]) -> list[Find
                 tested.append(Finding(contrast, cell, data, contrast.effect(results, data, users)))
             except (NotMeasured, TooFewSeeds) as missing:
                 tested.append(Finding(contrast, cell, data, missing=str(missing)))
-    p_values = [one.effect.p_value() for one in tested if one.effect]
+    p_values = [one.effect.p_value(claim.margin) for one in tested if one.effect]
     levels = iter(holm_levels(p_values) if part.combine == "holm" else [0.95] * len(p_values))
     return [_decide(one, one.effect, next(levels), claim.margin) if one.effect else one for one in tested]
 
@@ -458,19 +469,20 @@ def _reason(
     sentences = []
     if verdict == "not judged (smoke)":
         sentences.append("the smoke tier runs on synthetic data")
-    absent = sorted({one.cell[0] for one in tested if one.data is None})
-    other = sorted({f"{one.data} in place of {one.cell[0]}" for one in measured if one.data != one.cell[0]})
+    absent = sorted({label(one.cell[0]) for one in tested if one.data is None})
+    other = sorted({(one.data, one.cell[0]) for one in measured if one.data and one.data != one.cell[0]})
     gaps = sorted({one.missing for one in tested if one.missing and one.data is not None})
     if measured:
         counts = {s: sum(one.side == s for one in measured) for s in (1, 0, -1)}
         sentences.append(f"{counts[1]} contrasts as claimed, {counts[0]} undecided, {counts[-1]} against")
     if worst:
-        sentences.append(f"least favourable: {worst.contrast.label} on {worst.data}, {worst.cell[1]}")
+        sentences.append(f"least favourable: {worst.contrast.label}, {worst.cell[1]}, on {label(worst.data or '')}")
     printed = [p for one in tested if (p := one.contrast.published(published, *one.cell)) is not None]
     if printed:
         sentences.append(f"the paper's own numbers agree in {sum(p > 0 for p in printed)} of {len(printed)} contrasts")
     if other:
-        sentences.append("other data: " + ", ".join(other))
+        replaced = (f"{label(ours)} in place of {label(printed)}" for ours, printed in other)
+        sentences.append("other data: " + " and ".join(replaced))
     if absent:
         sentences.append("data not at hand or not run: " + ", ".join(absent))
     if gaps:

@@ -5,27 +5,41 @@ was drawn, never values of single queries or documents.
 """
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 import ol2r
-from ol2r.report.tables import NOT_AT_HAND, label
+from ol2r.report.claims import label
+from ol2r.report.tables import NOT_AT_HAND
 
 if TYPE_CHECKING:
     from ol2r.experiments.chapter import Results
 
 
-def strip(results: "Results", table: pd.DataFrame, *, anchor: str, command: str, csv: str) -> str:
+def strip(
+    results: "Results | Sequence[Results]",
+    table: pd.DataFrame,
+    *,
+    anchor: str,
+    command: str,
+    csv: str,
+    drawn: pd.DataFrame | None = None,
+) -> str:
     """Write a figure's data and return the block that tells where it came from.
 
     Args:
-        results: what the figure was drawn from (`Chapter.computed` for one that rests on no results).
+        results: what the figure was drawn from (`Chapter.computed` for one that rests on no results); of several, the
+            first gives title and tier.
         table: the aggregate it shows (`Drawing.table`, or a table's frame).
         anchor: the figure's anchor on the page, such as "nsgd-fig-5b".
         command: the shell command that makes its results again.
         csv: file to write the table to, relative to the page.
+        drawn: the rows of the results' frames that were drawn, with their columns `cell`, `fold` and `seed` (None: all,
+            and then the strip also names the data that is not at hand).
 
     Returns:
         A MyST block `provenance` of YAML.
@@ -39,27 +53,38 @@ def strip(results: "Results", table: pd.DataFrame, *, anchor: str, command: str,
     Path(csv).parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(csv, index=False, float_format="%.6g", lineterminator="\n")
 
-    data = [label(name) for name in results.frame["dataset"].unique()] if "dataset" in results.frame else []
-    absent = [f"{name} ({NOT_AT_HAND})" for name in results.not_at_hand]
-    records = results.provenance
+    sources = results if isinstance(results, Sequence) else [results]
+    shown = _drawn(sources, drawn)
+    data = [label(name) for name in shown.frame["dataset"].unique()] if "dataset" in shown.frame else []
+    absent = [f"{label(name)} ({NOT_AT_HAND})" for name in shown.not_at_hand]
+    records = shown.provenance
     version = f"ol2r {', '.join(_distinct(records, 'ol2r')) or ol2r.__version__}"
     facts = {
         "anchor": anchor,
-        "tier": results.tier,
+        "tier": shown.tier,
         "data": "; ".join([*data, *absent]) or "none",
-        "rounds": results.rounds,
-        "seeds": f"{results.seeds} × {results.folds} fold{'s' if results.folds != 1 else ''}" if records else "none",
+        "rounds": shown.rounds,
+        "seeds": f"{shown.seeds} × {shown.folds} fold{'s' if shown.folds != 1 else ''}" if records else "none",
         "device": ", ".join(_distinct(records, "device")) or "none",
         "code": ", ".join([version, *(digest[:12] for digest in _distinct(records, "code"))])
         + (" with local changes" if any(record.get("dirty") for record in records) else ""),
         "csv": csv,
         "command": command,
-        "bibtex": bibtex(anchor, results.title, version, "; ".join(data), results.tier),
-        "keys": [str(key) for key in results.frame["cell"].unique()],
+        "bibtex": bibtex(anchor, shown.title, version, "; ".join(data), shown.tier),
+        "keys": [str(key) for key in shown.frame["cell"].unique()],
     }
     return "\n".join(
         [":::{provenance}", *(f"{k}: {json.dumps(v, ensure_ascii=False)}" for k, v in facts.items()), ":::", ""]
     )
+
+
+def _drawn(sources: "Sequence[Results]", drawn: pd.DataFrame | None) -> "Results":
+    """The first of some results, cut to the rows that were drawn of all of them and to where these came from."""
+    frame = pd.concat([each.frame for each in sources]) if drawn is None else drawn
+    keys = set(frame["cell"])
+    absent = dict.fromkeys(name for each in sources for name in each.not_at_hand) if drawn is None else ()
+    records = (record for each in sources for record in each.provenance if record["key"] in keys)
+    return replace(sources[0], frame=frame, provenance=tuple(records), not_at_hand=tuple(absent))
 
 
 def _distinct(records, field: str) -> list[str]:

@@ -13,12 +13,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ol2r.report.claims import VERDICTS, Judgement, Verdict
+from ol2r.report.claims import VERDICTS, Judgement, Verdict, label
 from ol2r.report.effects import TooFewSeeds, at_end, mean_effect, summarize
 from ol2r.report.style import LEARNERS, USERS
-
-PUBLISHED_RUNS = 75
-"""15 repeats × 5 folds."""
 
 NOT_AT_HAND = "data not at hand"
 MARK = "▲"
@@ -27,46 +24,45 @@ CELL = ["dataset", "users", "learner"]
 SYMBOLS: dict[Verdict, str] = dict(zip(VERDICTS, "✔≈?✘–·", strict=True))
 
 
-def label(dataset: str) -> str:
-    """What a data set must be called, as its catalogue entry says."""
-    from ol2r.data import entry  # here, because it is the only word of data this room needs
-
-    return entry(dataset).label
-
-
 # Comparisons
 
 
 def compare(
-    frame: pd.DataFrame, published: pd.DataFrame, column: str, stand_ins: Mapping[str, str] | None = None
+    frame: pd.DataFrame,
+    published: pd.DataFrame,
+    column: str,
+    stand_ins: Mapping[str, str] | None = None,
+    *,
+    baseline: str = "MGD",
 ) -> pd.DataFrame:
     """Published beside reproduced, one line a (data set, users, learner) of either.
 
-    z = (reproduced mean − published mean) / √(s²/n + s_p²/75), with s and s_p the deviations over runs.
+    z = (reproduced mean − published mean) / √(s²/n + s_p²/n_p), with s and s_p the deviations over n and n_p runs.
 
     Args:
         frame: runs of any data sets; its last round counts.
         published: the printed numbers of one table.
         column: what the table is of.
         stand_ins: data at hand for a printed data set that is not: {printed name: name of ours}.
+        baseline: the learner that the others are tested against.
 
     Returns:
         dataset (printed name, or ours where nothing is printed), data (where it was reproduced, or ""), users, learner,
         published_mean, published_deviation, published_error, published_significant, mean, deviation, n, error
         (deviation / √n),
-        z, p and significant: a two-sided paired t-test of the learner against MGD over runs, for a higher mean at p <
-        0.05. What does not exist is NaN.
+        z, p and significant: a two-sided paired t-test of the learner against the baseline over runs, for a higher mean
+        at p < 0.05. What does not exist is NaN.
     """
     last = at_end(frame)
     printed_name = {ours: printed for printed, ours in (stand_ins or {}).items()}
     ours = summarize(last, column, CELL).merge(
-        _against(last, column, "MGD")[[*CELL, "p", "difference"]], on=CELL, how="left"
+        _against(last, column, baseline)[[*CELL, "p", "difference"]], on=CELL, how="left"
     )
     ours = ours.assign(data=ours["dataset"], dataset=ours["dataset"].map(lambda name: printed_name.get(name, name)))
-    theirs = published[[*CELL, "mean", "deviation", "significant"]].add_prefix("published_")
+    theirs = published[[*CELL, "mean", "deviation", "runs", "significant"]].add_prefix("published_")
     table = theirs.rename(columns={f"published_{c}": c for c in CELL}).merge(ours, on=CELL, how="outer", sort=False)
     table["data"] = table["data"].fillna("")
-    table["published_error"] = table["published_deviation"] / PUBLISHED_RUNS**0.5
+    table["published_error"] = table["published_deviation"] / np.sqrt(table["published_runs"])
     table["error"] = table["deviation"] / np.sqrt(table["n"])
     table["z"] = (table["mean"] - table["published_mean"]) / np.hypot(table["error"], table["published_error"])
     table["significant"] = (table["p"] < 0.05) & (table["difference"] > 0)
@@ -163,33 +159,42 @@ def stacked(main: pd.DataFrame, screened: pd.DataFrame) -> pd.DataFrame:
 
 
 def explained(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
-    """Whether a switch explains the gaps: it closes each gap of the cells it touches, and opens none.
+    """Which gaps each switch explains, by a rule that was declared, and its reading fixed, before any look at a screen.
+
+    "A switch explains a gap only if it closes it for every learner it touches without opening another" is read for each
+    printed table and kind of users, a row of learners. A gap is |z| > `GAP`; a cell is touched when its z is not the
+    main result's. A switch explains the row if a gap is among the row's touched cells, all of these close, and no
+    touched cell of the whole printed table becomes a gap.
 
     Args:
         screens: by printed table, the main result's z and the screen's, as `stacked` takes them.
 
     Returns:
-        switch, touched (cells), before and after (gaps, |z| > 3, among them), closed, opened, explains.
+        A line a switch and printed table: switch, item, touched (cells), before and after (gaps among them), closed,
+        opened, rows (the users whose row is explained, joined by ", ").
     """
-    cells = pd.concat([
-        screened.merge(main.drop(columns="switch"), on=["users", "learner"], suffixes=("", "_main"))
-        for main, screened in screens.values()
-    ]).dropna(subset=["z", "z_main"])  # fmt: skip
-    before, after = cells["z_main"].abs() > GAP, cells["z"].abs() > GAP
-    counted = cells.assign(touched=1, before=before, after=after, closed=before & ~after, opened=after & ~before)
-    table = counted.groupby("switch", sort=False)[["touched", "before", "after", "closed", "opened"]].sum()
-    table = table.astype(int).reset_index()
-    return table.assign(explains=(table["before"] > 0) & (table["after"] == 0))
+    counts = ["touched", "before", "after", "closed", "opened"]
+    lines = []
+    for item, (main, screened) in screens.items():
+        cells = screened.merge(main, on=["users", "learner"], how="left", suffixes=("", "_main"))
+        touched = (cells["z"] - cells["z_main"]).abs() > 1e-9
+        before, after = touched & (cells["z_main"].abs() > GAP), touched & (cells["z"].abs() > GAP)
+        cells = cells.assign(
+            touched=touched, before=before, after=after, closed=before & ~after, opened=after & ~before
+        )
+        for switch, of_table in cells.groupby("switch", sort=False):
+            totals = [int(of_table[count].sum()) for count in counts]
+            rows = () if of_table["opened"].any() else of_table.groupby("users", sort=False)
+            users = [str(kind) for kind, row in rows if row["before"].any() and (row["before"] == row["closed"]).all()]
+            lines.append((switch, item, *totals, ", ".join(users)))
+    return pd.DataFrame(lines, columns=["switch", "item", *counts, "rows"])
 
 
 def explanations(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]], *, name: str, caption: str) -> str:
     """`explained` as a table."""
     table = explained(screens)
-    header = ["switch", "cells touched", "gaps before", "gaps after", "closed", "opened", "explains"]
-    rows = [
-        [str(r.switch), *map(str, (r.touched, r.before, r.after, r.closed, r.opened)), "yes" if r.explains else "no"]
-        for r in table.itertuples()
-    ]
+    header = ["switch", "table", "cells touched", "gaps before", "gaps after", "closed", "opened", "explains"]
+    rows = [[*map(str, line[:-1]), line[-1] or "–"] for line in table.itertuples(index=False)]
     return myst(header, rows, name=name, caption=caption)
 
 
@@ -200,7 +205,11 @@ def explained_in_words(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]])
     if not cells:
         return "No cell of these tables is at hand, so there is no gap to explain."
     table = explained(screens)
-    names = list(table.loc[table["explains"], "switch"])
+    explaining = table[table["rows"] != ""]
+    names = [
+        f"{switch} ({'; '.join(f'{r.item}, {r.rows}' for r in of_switch.itertuples())})"
+        for switch, of_switch in explaining.groupby("switch", sort=False)
+    ]
     told = f"By the paper's text {gaps} of {cells} cells lie more than {GAP:g} standard errors from the print. "
     if not gaps:
         return told + "There is nothing to explain."
@@ -236,8 +245,8 @@ def interval(low: float, high: float, digits: int = 3) -> str:
 def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callable[[str], str] = label) -> str:
     """Published beside reproduced: for every kind of user and data set a line of each, and their distance.
 
-    Means with deviations over runs in brackets; bold: the best of its line; ▲: above MGD at p < 0.05; distance in
-    combined standard errors.
+    Means with deviations over runs in brackets; bold: the best of its line; ▲: above the baseline at p < 0.05; distance
+    in combined standard errors.
 
     Args:
         comparison: from `compare`.
@@ -301,7 +310,7 @@ def silences(rows: Iterable[tuple[str, str, str | None]], *, name: str, caption:
     return myst(header, [[o, d, e or "not measured"] for o, d, e in rows], name=name, caption=caption)
 
 
-OUTCOMES = ("same", "differs", "not at hand")
+OUTCOMES = ("same", "differs", "undecided", "not at hand")
 
 
 def outcome_of_table(comparison: pd.DataFrame) -> str:
@@ -311,17 +320,22 @@ def outcome_of_table(comparison: pd.DataFrame) -> str:
 
 
 def outcome_of_figure(data_at_hand: bool, judgements: Iterable[Judgement]) -> str:
-    """Whether a figure without printed numbers shows what the paper says of it, on the paper's own data."""
+    """Whether a figure without printed numbers shows what the paper says of it, on the paper's own data.
+
+    "same" only if every claim on it is reproduced, "differs" if one is not reproduced; a figure of which nothing is
+    claimed is undecided.
+    """
+    verdicts = {j.verdict for j in judgements}
     if not data_at_hand:
         return "not at hand"
-    return "differs" if any(j.verdict == "not reproduced" for j in judgements) else "same"
+    return "differs" if "not reproduced" in verdicts else "same" if verdicts == {"reproduced"} else "undecided"
 
 
 def item_map(rows: Iterable[tuple[str, str | None, str]], *, name: str, caption: str) -> str:
     """Map of the paper's items: (item, anchor of ours or None, outcome) a line.
 
     Raises:
-        ValueError: an outcome other than same, differs, not at hand.
+        ValueError: an outcome other than same, differs, undecided, not at hand.
     """
     lines = []
     for item, anchor, outcome in rows:
@@ -361,9 +375,9 @@ def opening(judgements: Sequence[Judgement]) -> str:
     """The chapter's answer in one sentence: how many claims have which verdict, on what data, at what tier."""
     counts = {v: sum(j.verdict == v for j in judgements) for v in VERDICTS}
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
-    data = sorted({name for j in judgements for name in j.data})
+    data = sorted({label(name) for j in judgements for name in j.data})
     tiers = sorted({j.tier for j in judgements if j.tier})
-    on = f" on {', '.join(data)}" if data else ""
+    on = f" on {'; '.join(data)}" if data else ""
     return f"Of the paper's {len(judgements)} claims: {told} ({', '.join(tiers)} tier{on})."
 
 
