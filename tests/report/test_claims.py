@@ -283,6 +283,13 @@ def test_a_ratio_of_counts_is_taken_run_by_run(invented_results):
     assert values.tolist() == [0.1, 0.2, 0.3, 0.2, 0.25, 0.3]
 
 
+def test_a_ratio_needs_no_value_before_the_first_round(invented_runs, invented_results):
+    frame = invented_runs({("MQ2008", "perfect", "A"): 0.5}, NAMES, rounds=(0, 100))
+    frame = frame.assign(proposed=4 * frame["round"], won=frame["round"])
+    measure = Measure("table", "won", per="proposed")
+    assert (measure.values({"table": invented_results(frame)}, "MQ2008", "perfect") == 0.25).all()
+
+
 def test_the_mean_over_rounds_is_the_area_under_the_curve(results):
     made = results(0.0)
     frame = made["table"].frame

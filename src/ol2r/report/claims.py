@@ -93,6 +93,8 @@ class Measure:
             NotMeasured: as `rows`, or a value is missing or not finite.
         """
         rows = self.rows(results, dataset, users)
+        if self.per and "round" in rows:
+            rows = rows[rows["round"] > 0]  # before the first round there is nothing to divide by
         values = rows[self.column] / rows[self.per] if self.per else rows[self.column]
         rounds = rows["round"] if "round" in rows else 0
         table = rows[["fold", "seed"]].assign(round=rounds, value=values.astype(float))
