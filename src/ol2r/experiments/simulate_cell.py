@@ -103,11 +103,14 @@ class Simulate(Cell):
         return None if data.entry(self.dataset).at_hand() else self.dataset
 
     def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """From the learner's cost of a round, larger for data with more numbers a query than MQ2008 has."""
+        """From the learner's cost of a round, growing slowly with the numbers a query has beyond MQ2008's."""
         it = data.entry(self.dataset)
         numbers = (it.n_documents or 0) / (it.n_queries or 1) * (it.n_features or 0)
         return (
-            len(rows) * self.evaluation.checkpoints[-1] * LEARNERS[self.learner].round_seconds * max(1, numbers / 1000)
+            len(rows)
+            * self.evaluation.checkpoints[-1]
+            * LEARNERS[self.learner].round_seconds
+            * max(1.0, numbers / 1000) ** 0.5
         )
 
     @classmethod
