@@ -383,7 +383,7 @@ MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 """The paper's items: what each is, its name here, and the claims that rest on it."""
 
 
-def click_models() -> list[tuple[str, object, str]]:
+def click_models() -> list[tuple[str, str, str]]:
     """The paper's Table 1, and the users of sets with five grades: rows (users, click by grade, stop by grade)."""
     kinds = [(kind, users(kind, 3)) for kind in USERS]
     kinds += [(f"{kind}, five grades (ours)", users(kind, 5)) for kind in USERS]

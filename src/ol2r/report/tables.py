@@ -191,8 +191,8 @@ def explained(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.Da
 
 
 def explanations(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]], *, name: str, caption: str) -> str:
-    """`explained` as a table."""
-    table = explained(screens)
+    """`explained` as a table, without the switches that touch nothing of a printed table."""
+    table = explained(screens).query("touched > 0")
     header = ["switch", "table", "cells touched", "gaps before", "gaps after", "closed", "opened", "explains"]
     rows = [[*map(str, line[:-1]), line[-1] or "–"] for line in table.itertuples(index=False)]
     return myst(header, rows, name=name, caption=caption)
