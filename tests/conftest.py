@@ -1,8 +1,11 @@
 import os
 
 import pytest
+from invented import grid, invented_results, invented_runs
 
 from ol2r.data import entry
+
+__all__ = ["grid", "invented_results", "invented_runs"]  # fixtures
 
 
 def pytest_configure(config):

@@ -175,7 +175,7 @@ CLAIM_FIELDS = {
 
 
 def test_claims_are_one_json_object_each(monkeypatch, capsys):
-    from ol2r.report.claims import Claim, Contrast, Measure, Part, Size
+    from ol2r.experiments.claims import Claim, Contrast, Measure, Part, Size
 
     high = Measure("fig-1", "value", (("name", "x"),))
     part = Part("x is positive", (Contrast("x", ((1.0, high),)),), (("synthetic", "anyone"),))

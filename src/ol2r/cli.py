@@ -144,7 +144,7 @@ def claims(arguments: argparse.Namespace) -> int:
     """Judge every claim on what is stored."""
     from ol2r.experiments import published
     from ol2r.experiments.chapter import stored_results
-    from ol2r.report.claims import judge
+    from ol2r.experiments.claims import judge
 
     judgements = []
     for name, module in _papers(arguments.paper).items():

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from ol2r.experiments.claims import VERDICTS, judge
 from ol2r.experiments.nsgd_claims import CLAIMS
 from ol2r.experiments.published import printed_numbers
 from ol2r.report import tables
-from ol2r.report.claims import VERDICTS, judge
 
 NUMBERS = printed_numbers("nsgd")
 OFFLINE = NUMBERS[NUMBERS["item"] == "table-3"]

@@ -6,7 +6,7 @@ the part's own words. Reads only the claim algebra: items are named, not importe
 
 from itertools import product
 
-from ol2r.report.claims import Claim, Contrast, Measure, Part, Size, SmallerDeviation, Where, difference, slope
+from ol2r.experiments.claims import Claim, Contrast, Measure, Part, Size, SmallerDeviation, Where, difference, slope
 
 USERS = ("perfect", "navigational", "informational")
 DATASETS = ("MQ2007", "MQ2008", "HP2003", "NP2003", "TD2003")

@@ -21,7 +21,7 @@ from matplotlib.lines import Line2D
 from matplotlib.quiver import Quiver
 from matplotlib.text import Annotation
 
-from ol2r.report.effects import at_end, summarize
+from ol2r.experiments.effects import at_end, summarize
 from ol2r.report.style import FAINT, INK, LEARNERS, QUIET, USERS, Drawing, Look, legend, panels, styled
 
 INTERVAL = "mean, 95 % interval over runs"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 import ol2r
-from ol2r.report.claims import label
+from ol2r.experiments.claims import label
 from ol2r.report.tables import NOT_AT_HAND
 
 if TYPE_CHECKING:

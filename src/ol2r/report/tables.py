@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ol2r.report.claims import VERDICTS, Judgement, Verdict, label
-from ol2r.report.effects import TooFewSeeds, at_end, mean_effect, summarize
+from ol2r.experiments.claims import VERDICTS, Judgement, Verdict, label
+from ol2r.experiments.effects import TooFewSeeds, at_end, mean_effect, summarize
 from ol2r.report.style import LEARNERS, USERS
 
 NOT_AT_HAND = "data not at hand"

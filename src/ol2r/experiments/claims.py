@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import pandas as pd
 
-from ol2r.report.effects import Effect, TooFewSeeds, deviation_effect, mean_effect, time_mean
+from ol2r.experiments.effects import Effect, TooFewSeeds, deviation_effect, mean_effect, time_mean
 
 Verdict = Literal["reproduced", "consistent", "undecided", "not reproduced", "not testable", "not judged (smoke)"]
 VERDICTS: tuple[Verdict, ...] = (

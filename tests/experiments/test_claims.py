@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.experiments.nsgd_claims import CLAIMS
-from ol2r.experiments.published import printed_numbers
-from ol2r.report.claims import (
+from ol2r.experiments.claims import (
     VERDICTS,
     Claim,
     Contrast,
@@ -26,7 +24,9 @@ from ol2r.report.claims import (
     side,
     slope,
 )
-from ol2r.report.effects import mean_effect
+from ol2r.experiments.effects import mean_effect
+from ol2r.experiments.nsgd_claims import CLAIMS
+from ol2r.experiments.published import printed_numbers
 
 NUMBERS = printed_numbers("nsgd")
 CELLS = (("MQ2008", "perfect"), ("MQ2008", "navigational"))

@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from ol2r.experiments.effects import Effect, TooFewSeeds, at_end, deviation_effect, mean_effect, summarize, time_mean
 from ol2r.random import generator
-from ol2r.report.effects import Effect, TooFewSeeds, at_end, deviation_effect, mean_effect, summarize, time_mean
 
 
 def series(*folds):
