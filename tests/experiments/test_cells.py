@@ -128,3 +128,14 @@ def test_a_cell_that_an_item_names_twice_is_one_job():
 def test_a_misspelt_name_is_answered_with_the_nearest():
     with pytest.raises(ExperimentError, match="no item 'fig2': did you mean 'fig-2'"):
         one_of("fig2", ["fig-1", "fig-2"], "item")
+
+
+def test_a_choice_of_data_sets_keeps_cells_that_rest_on_none():
+    class Free(Fake):
+        def labels(self):
+            return {"name": "free"}
+
+    cells = [Fake(name="kept"), Fake(name="left", data="TD2003"), Free()]
+    item = Item("mixed", lambda tier: cells, {"smoke": range(1)})
+    dataset = Fake(name="kept").labels()["dataset"]
+    assert {job.cell.labels().get("dataset") for job in item.jobs("smoke", datasets=[dataset])} == {dataset, None}

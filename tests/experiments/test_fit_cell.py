@@ -37,3 +37,8 @@ def test_cells_of_a_group_do_not_mix():
     three, ten = run(Job(fit(3), rows), Job(fit(10), rows))
     assert three.equals(run(Job(fit(3), rows))[0])
     assert not three["weight"].equals(ten["weight"])
+
+
+def test_all_seeds_of_an_item_share_the_fit():
+    cell = Fit(dataset="synthetic-tiny", checksum="x", k=10)
+    assert cell.rows(None, range(7)) == tuple(Row(fold, 0) for fold in range(1, 6))

@@ -218,7 +218,8 @@ class Item:
             seeds = range(seeds[0], seeds[0] + n_seeds)
         cells = dict.fromkeys(self.cells(tier))
         if datasets is not None:
-            cells = [cell for cell in cells if cell.labels().get("dataset") in datasets]
+            kept = {*datasets, None}  # a cell that rests on no data is of every choice
+            cells = [cell for cell in cells if cell.labels().get("dataset") in kept]
         return [Job(cell, cell.rows(self.folds, seeds)) for cell in cells]
 
 

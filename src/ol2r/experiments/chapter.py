@@ -320,7 +320,8 @@ def _stacked(
     jobs: Sequence[Job], frames: Sequence[pd.DataFrame], names: Callable[[Cell], Mapping[str, str]]
 ) -> pd.DataFrame:
     if not jobs:
-        return pd.DataFrame({"cell": pd.Series(dtype=str), "fold": pd.Series(dtype=int), "seed": pd.Series(dtype=int)})
+        kinds = {"cell": str, "dataset": str, "users": str, "learner": str, "fold": int, "seed": int}
+        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
     tables = [labelled(job.cell, frame, names(job.cell)) for job, frame in zip(jobs, frames, strict=True)]
     return pd.concat(tables, ignore_index=True)
 

@@ -3,7 +3,7 @@
 It ties a declaration to data and offline training; what the weights are compared with is declared elsewhere.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -45,6 +45,10 @@ class Fit(Cell):
     def folds(self) -> tuple[int, ...]:
         """All folds of the data set."""
         return tuple(range(1, data.entry(self.dataset).n_folds + 1))
+
+    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
+        """One row a fold, seed 0: however many seeds an item has, they share the fit."""
+        return super().rows(folds, (0,))
 
     @property
     def restricted(self) -> bool:

@@ -137,6 +137,8 @@ def switch_effects(screened: pd.DataFrame, main: pd.DataFrame) -> dict[str, str]
         screened: runs with the label column `switch`, on one data set.
         main: the main results; runs of the same data set, users, learner, fold and seed are subtracted.
     """
+    if screened.empty:
+        return {}
     keys = [*CELL, "fold", "seed"]
     paired = at_end(screened)[[*keys, "switch", "ndcg", "cndcg"]].merge(
         at_end(main)[[*keys, "ndcg", "cndcg"]], on=keys, suffixes=("", "_main")
