@@ -2,8 +2,9 @@
 
 import os
 
-# numba's OpenMP threads spin while they wait: on a machine that does anything else they are ten times slower
-os.environ.setdefault("NUMBA_THREADING_LAYER", "workqueue")
+# OpenMP's threads spin while they wait: on a machine that does anything else the compiled loops would be many times
+# slower, and so they may spin a few microseconds only
+os.environ.setdefault("GOMP_SPINCOUNT", "2000")
 
 __version__ = "0.1.0"
 
