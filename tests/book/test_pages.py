@@ -4,6 +4,8 @@ import re
 import tomllib
 
 import build
+import jupytext
+import pytest
 
 BOOK = build.ROOT / "book"
 SOURCE = build.ROOT / "src" / "ol2r"
@@ -51,3 +53,11 @@ def test_a_work_stands_once_in_the_bibliography():
     for field in (r"^@\w+\{(.*),$", r"^  title = \{(.*)\},$"):
         found = re.findall(field, text, re.MULTILINE)
         assert len(found) == text.count("\n@") and len(set(found)) == len(found)
+
+
+CHAPTERS = [path for path in sorted(BOOK.glob("*.md")) if build.is_chapter(path)]
+
+
+@pytest.mark.parametrize("source", CHAPTERS, ids=[path.stem for path in CHAPTERS])
+def test_a_chapter_names_its_language_so_that_papermill_runs_it_as_it_is(source):
+    assert jupytext.read(source).metadata.kernelspec.language == "python"
