@@ -197,20 +197,6 @@ def test_an_unknown_item_is_an_error():
         ol2r.chapter("nsgd", {}).results("fig-3")
 
 
-def test_live_cells_run_even_where_computing_is_forbidden(surroundings, monkeypatch):
-    monkeypatch.setenv("OL2R_COMPUTE", "never")
-    cell = Fake(name="live")
-    frame = ol2r.chapter("nsgd", {}).live([Job(cell, cell.rows([1], [0]))])
-    assert frame["value"].tolist() == [100.0, 100.0]
-    assert not (surroundings / "scratch").exists()
-
-
-def test_live_cells_must_be_small():
-    cell = Fake(name="live", seconds_a_row=31.0)
-    with pytest.raises(ExperimentError, match="live cells may take 30 s"):
-        ol2r.chapter("nsgd", {}).live([Job(cell, cell.rows([1], [0]))])
-
-
 def test_stored_results_take_the_largest_tier_that_is_whole():
     assert stored_results("nsgd") == {}
     ol2r.chapter("nsgd", {"tier": "smoke"}).results("fig-1")

@@ -5,7 +5,7 @@ silence. This module must not know what a chapter shows.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -18,9 +18,6 @@ from ol2r import experiments
 from ol2r.experiments.cells import TIERS, Cell, ExperimentError, Item, Job, MissingRows, merged, one_of
 from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run
 from ol2r.experiments.store import Store, Stored
-
-LIVE_SECONDS = 30.0
-"""Expected seconds that a chapter may compute at every build."""
 
 
 class Parameter(NamedTuple):
@@ -297,19 +294,6 @@ class Chapter:
     def computed(self, item: str, title: str) -> Results:
         """What stands for results under a figure that rests on none: neither data, cells nor runs."""
         return Results(self.name, item, title, self.tier, _stacked([], [], lambda cell: {}), (), ())
-
-    def live(self, jobs: Iterable[Job]) -> pd.DataFrame:
-        """Compute small jobs in memory, at every build and whatever is stored; their labelled table.
-
-        Raises:
-            ExperimentError: they are expected to take more than half a minute.
-        """
-        jobs = list(jobs)
-        seconds = sum(job.seconds for job in jobs)
-        if seconds > LIVE_SECONDS:
-            raise ExperimentError(f"live cells may take {LIVE_SECONDS:g} s, these take {seconds:.0f}")
-        frames, _ = in_memory(jobs, read_inputs(jobs, self.store), device=self.device, engine=self.engine)
-        return _stacked(jobs, frames, lambda cell: {})
 
 
 def _first(names: Sequence[str], n: int = 5) -> str:

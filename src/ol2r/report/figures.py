@@ -15,10 +15,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection, QuadMesh
-from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.lines import Line2D
-from matplotlib.quiver import Quiver
 from matplotlib.text import Annotation
 
 from ol2r.experiments.effects import at_end, summarize
@@ -369,36 +366,3 @@ def illustration(data: Mapping[str, np.ndarray]) -> Drawing:
 
 def _note(ax: Axes, text: str, at: np.ndarray) -> Annotation:
     return ax.annotate(text, at, (5, 4), textcoords="offset points", fontsize=9, annotation_clip=False)
-
-
-def alt(fig: Drawing) -> str:
-    """What a figure shows, in words, read off what was drawn: axes, panels, and where each line starts and ends."""
-    sentences = []
-    for ax in fig.axes:
-        if ax.get_label() == "<colorbar>":
-            continue
-        where = f"{ax.get_title()}: " if ax.get_title() else ""
-        x, y = (" ".join(label.split()) for label in (ax.get_xlabel(), ax.get_ylabel()))
-        if y or x:
-            where += " against ".join(filter(None, [y, x])) + ". "
-        parts = [_told(handle, label) for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)]
-        for mesh in (child for child in ax.collections if isinstance(child, QuadMesh)):
-            rows, columns = np.shape(mesh.get_array())
-            parts.append(f"a heat map of {rows} rows by {columns} columns")
-        sentences.append(where + "; ".join(filter(None, parts)))
-    return " ".join(sentence.strip().rstrip(".") + "." for sentence in sentences)
-
-
-def _told(handle, label: str) -> str:
-    """One entry of a legend in words: where a line or a row of bars starts and ends, or where a single point lies."""
-    if isinstance(handle, Quiver):
-        return f"{handle.N} arrows, {label}"
-    if isinstance(handle, BarContainer):
-        x, y = np.array([[bar.get_x(), bar.get_height()] for bar in handle.patches]).T
-    elif isinstance(handle, PathCollection):
-        return f"{len(handle.get_offsets())} points, {label}"
-    else:
-        x, y = (handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle).get_data()
-    if not len(x):
-        return ""
-    return f"{label} at {x[0]:.3g}" if np.ptp(x) == 0 else f"{label} from {y[0]:.3g} to {y[-1]:.3g}"
