@@ -452,3 +452,10 @@ def test_a_contrast_reads_only_runs_that_all_its_measures_have(results):
     frame = made["table"].frame
     made["table"] = replace(made["table"], frame=frame[(frame["learner"] == "A") | (frame["seed"] < 10)])
     assert Contrast("A − B", A_ABOVE_B.terms).effect(made, "MQ2008", "perfect").seeds == 10
+
+
+def test_a_verdict_says_which_part_of_the_claim_it_leaves_out(results):
+    absent = Part("B above A elsewhere", (difference(score("B"), score("A"), "B − A"),), (("TD2003", "perfect"),))
+    two = replace(claim(), parts=(Part("A above B", (A_ABOVE_B,), CELLS[:1]), absent))
+    judgement = judge(two, results(0.1), NUMBERS)
+    assert "without its part “B above A elsewhere”" in judgement.reason

@@ -427,6 +427,7 @@ def judge(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame)
     tiers = sorted({results[item].tier for item in used or set(results)})
     sides = [combine(part, ones) for part, ones in zip(claim.parts, by_part, strict=True)]
     decided = [s for s in sides if s is not None]
+    untested = [part.statement for part, s in zip(claim.parts, sides, strict=True) if s is None and decided]
 
     verdict: Verdict
     if "smoke" in tiers:
@@ -454,7 +455,7 @@ def judge(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame)
         cells=_keys(results, [one for one, _ in measured]),
         n_testable=len({one.cell for one, _ in measured}),
         n_cells=len(claim.cells),
-        reason=_reason(claim, verdict, tested, worst, published),
+        reason=_reason(claim, verdict, tested, worst, published, untested),
         tested=tested,
     )  # fmt: skip
 
@@ -465,10 +466,15 @@ def _standardized(effect: Effect, margin: float) -> float:
 
 
 def _reason(
-    claim: Claim, verdict: Verdict, tested: Sequence[Finding], worst: Finding | None, published: pd.DataFrame
+    claim: Claim,
+    verdict: Verdict,
+    tested: Sequence[Finding],
+    worst: Finding | None,
+    published: pd.DataFrame,
+    untested: Sequence[str],
 ) -> str:
     measured = [one for one in tested if one.effect]
-    sentences = []
+    sentences = [f"judged without its part “{says}”, none of which could be tested" for says in untested]
     if verdict == "not judged (smoke)":
         sentences.append("the smoke tier runs on synthetic data")
     absent = sorted({label(one.cell[0]) for one in tested if one.data is None})
