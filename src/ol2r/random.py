@@ -30,6 +30,10 @@ class Stream(IntEnum):
     BASIS = 9  # which basis vectors of a null space, and their signs
     MATCH = 10  # who meets whom when candidates are preselected
     MIX = 11  # directions from the whole space among those of a null space
+    PAIRS = 12  # which clicked document is paired with which examined one
+    SHUFFLE = 13  # order within a block of documents, by document or by slot
+    SAMPLE = 14  # a Plackett-Luce list, by document
+    EXPLORE = 15  # whether a slot explores, and what it shows then
 
 
 def replica_key(dataset: str, fold: int, seed: int) -> np.uint64:

@@ -1,7 +1,4 @@
-"""The hot operations in torch, on any device: ragged queries are padded and all replicas move in step.
-
-Same names, signatures and results as `compiled` (see there for what each does); random words are the same bits.
-"""
+"""Lists of linear rankers, interleaving, null spaces and scores, in torch."""
 
 import torch
 
@@ -11,12 +8,7 @@ from ol2r.ranking.candidates import Candidates
 _QUIET = 1e-6
 
 
-def use_threads(n: int) -> None:
-    """Limit torch to n CPU threads."""
-    torch.set_num_threads(max(1, n))
-
-
-def _ordered(scores: torch.Tensor, present: torch.Tensor, streams: Streams, round_: int, salts: torch.Tensor):
+def ordered(scores: torch.Tensor, present: torch.Tensor, streams: Streams, round_: int, salts: torch.Tensor):
     """Documents from best to worst, equal scores by the words salt + j of the stream of ties; absent ones last.
 
     Args:
@@ -36,7 +28,7 @@ def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Str
     features, present = candidates.padded()
     scores = torch.einsum("rvd,rmd->rmv", features, weights)
     salts = candidates.sizes[:, None] * torch.arange(weights.shape[1], device=weights.device)
-    order = _ordered(scores, present[:, None], streams, round_, salts)
+    order = ordered(scores, present[:, None], streams, round_, salts)
     places = torch.arange(depth, device=weights.device)
     if order.shape[2] < depth:
         order = torch.nn.functional.pad(order, (0, depth - order.shape[2]))
@@ -89,7 +81,7 @@ def _softened(candidates, queries, weights, decay, streams, round_, first_salt):
     scores = torch.einsum("rvd,rmd->rmv", features, weights)
     sizes = candidates.offsets[queries + 1] - candidates.offsets[queries]
     salts = sizes[:, None] * (first_salt + torch.arange(weights.shape[1], device=weights.device))
-    position = _ordered(scores, present[:, None], streams, round_, salts).argsort(dim=2)
+    position = ordered(scores, present[:, None], streams, round_, salts).argsort(dim=2)
     mass = 1.0 / torch.arange(1, scores.shape[2] + 1, device=weights.device, dtype=torch.float64) ** decay
     return position, torch.where(present[:, None], mass, 0.0).expand_as(scores)
 

@@ -1,77 +1,23 @@
-"""The hot operations on the CPU: each replica is one compiled loop, replicas run side by side over the cores.
-
-Because a replica's numbers are computed by the same scalar code whoever stands beside it, a trajectory is bit for bit
-independent of the batch. `batched` has the same functions in torch; the tests hold one against the other.
-"""
+"""Lists of linear rankers, interleaving, null spaces and scores, compiled."""
 
 import numpy as np
 import torch
-from numba import get_num_threads, njit, prange, set_num_threads
+from numba import njit, prange
 
 from ol2r import random
-from ol2r.random import Stream, Streams, integer_below, uniform, word
+from ol2r.random import Stream, Streams, integer_below, uniform
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.compiled.scalars import arrays, before, dot, top, total
 
 _QUIET = 1e-6  # relative length below which a vector counts as lying in the span of the ones before it
-
-
-def use_threads(n: int) -> None:
-    """Limit the compiled operations to n threads (a process of a parallel run uses one)."""
-    set_num_threads(max(1, min(n, get_num_threads())))
-
-
-@njit(fastmath={"reassoc", "contract", "nsz"})
-def _dot(a, b):
-    total = np.float32(0.0)
-    for i in range(a.shape[0]):
-        total += a[i] * b[i]
-    return total
-
-
-@njit(fastmath={"reassoc", "contract", "nsz"})
-def _sum(a):
-    total = 0.0
-    for i in range(a.shape[0]):
-        total += a[i]
-    return total
 
 
 @njit
 def _mirror(v, x):
     """x ← (I − 2 v vᵀ) x in place."""
-    twice = np.float32(2.0) * _dot(v, x)
+    twice = np.float32(2.0) * dot(v, x)
     for i in range(x.shape[0]):
         x[i] -= twice * v[i]
-
-
-@njit
-def _before(score_a, score_b, a, b, key, round_, salt):
-    """Whether document a stands before document b: higher score first, equal scores in a random order."""
-    if score_a != score_b:
-        return score_a > score_b
-    return word(key, Stream.TIES, round_, salt + a) < word(key, Stream.TIES, round_, salt + b)
-
-
-@njit
-def _top(scores, out, key, round_, salt):
-    """The best documents in order, by insertion; `out` is padded with −1."""
-    depth = out.shape[0]
-    filled = 0
-    last = np.float32(0.0)
-    for j in range(scores.shape[0]):
-        if filled == depth:
-            if scores[j] < last or not _before(scores[j], last, j, out[depth - 1], key, round_, salt):
-                continue
-            place = depth - 1
-        else:
-            place = filled
-            filled += 1
-        while place > 0 and _before(scores[j], scores[out[place - 1]], j, out[place - 1], key, round_, salt):
-            out[place] = out[place - 1]
-            place -= 1
-        out[place] = j
-        last = scores[out[filled - 1]]
-    out[filled:] = -1
 
 
 @njit(parallel=True, cache=True)
@@ -84,9 +30,9 @@ def _rank(features, offsets, query, weights, keys, round_, out):
         for j in range(size):
             x = features[first + j]
             for m in range(rankers):
-                scores[m, j] = _dot(x, weights[r, m])
+                scores[m, j] = dot(x, weights[r, m])
         for m in range(rankers):
-            _top(scores[m], out[r, m], keys[r], round_, m * size)
+            top(scores[m], out[r, m], keys[r], round_, m * size)
 
 
 def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
@@ -99,12 +45,8 @@ def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Str
         Int64[R, M, depth], padded with −1.
     """
     out = np.empty((*weights.shape[:2], depth), dtype=np.int64)
-    _rank(*_arrays(candidates), weights.numpy(), streams.keys, round_, out)
+    _rank(*arrays(candidates), weights.numpy(), streams.keys, round_, out)
     return torch.from_numpy(out)
-
-
-def _arrays(candidates: Candidates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return candidates.features.numpy(), candidates.offsets.numpy(), candidates.query.numpy()
 
 
 @njit
@@ -196,7 +138,7 @@ def _positions(scores, key, round_, salt, position):
     """position[j] = place of document j in the whole ranking by scores."""
     size = scores.shape[0]
     order = np.empty(size, dtype=np.int64)
-    _top(scores, order, key, round_, salt)
+    top(scores, order, key, round_, salt)
     for i in range(size):
         position[order[i]] = i
 
@@ -222,14 +164,14 @@ def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranki
         left = np.empty((2, size), dtype=np.float64)
         for m in range(2):
             for j in range(size):
-                scores[j] = _dot(features[first + j], weights[r, m])
+                scores[j] = dot(features[first + j], weights[r, m])
             _positions(scores, keys[r], round_, m * size, position[m])
             left[m] = _softened(size, decay)
         log_probability[r] = 0.0
         shown = min(depth, size)
         for i in range(shown):
             m = integer_below(keys[r], Stream.INTERLEAVE, round_, 2 * i, 2)
-            level = uniform(keys[r], Stream.INTERLEAVE, round_, 2 * i + 1) * _sum(left[m])
+            level = uniform(keys[r], Stream.INTERLEAVE, round_, 2 * i + 1) * total(left[m])
             chosen = -1
             for j in range(size):
                 mass = left[m, position[m, j]]
@@ -238,8 +180,8 @@ def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranki
                     level -= mass
                     if level < 0.0:
                         break
-            p0 = left[0, position[0, chosen]] / _sum(left[0])
-            p1 = left[1, position[1, chosen]] / _sum(left[1])
+            p0 = left[0, position[0, chosen]] / total(left[0])
+            p1 = left[1, position[1, chosen]] / total(left[1])
             ranking[r, i] = chosen
             share[r, i] = p1 / (p0 + p1)
             log_probability[r] += np.log(0.5 * (p0 + p1))
@@ -267,7 +209,7 @@ def probabilistic_interleave(
     share = np.empty(ranking.shape, dtype=np.float64)
     log_probability = np.empty(len(weights), dtype=np.float64)
     _probabilistic(
-        *_arrays(candidates), weights.numpy(), float(decay), streams.keys, round_, ranking, share, log_probability
+        *arrays(candidates), weights.numpy(), float(decay), streams.keys, round_, ranking, share, log_probability
     )
     return torch.from_numpy(ranking), torch.from_numpy(share), torch.from_numpy(log_probability)
 
@@ -286,7 +228,7 @@ def _replayed(features, offsets, queries, lists, weights, decay, keys, round_, o
             mass = _softened(size, decay)
             for m in range(rankers):
                 for j in range(size):
-                    scores[j] = _dot(features[first + j], weights[r, m])
+                    scores[j] = dot(features[first + j], weights[r, m])
                 salt = (h * rankers + m + 2) * size
                 left = mass.copy()
                 for i in range(depth):
@@ -299,8 +241,8 @@ def _replayed(features, offsets, queries, lists, weights, decay, keys, round_, o
                         if scores[j] > scores[document]:
                             position += 1
                         elif scores[j] == scores[document] and j != document:
-                            position += _before(scores[j], scores[document], j, document, keys[r], round_, salt)
-                    out[r, m, h, i] = left[position] / _sum(left)
+                            position += before(scores[j], scores[document], j, document, keys[r], round_, salt)
+                    out[r, m, h, i] = left[position] / total(left)
                     left[position] = 0.0
 
 
@@ -324,7 +266,7 @@ def replayed_probabilities(
         Float64[R, M, H, k]; 1 in empty places.
     """
     out = np.empty((*weights.shape[:2], *lists.shape[1:]), dtype=np.float64)
-    features, offsets, _ = _arrays(candidates)
+    features, offsets, _ = arrays(candidates)
     _replayed(
         features, offsets, queries.numpy(), lists.numpy(), weights.numpy(), float(decay), streams.keys, round_, out
     )
@@ -337,7 +279,7 @@ def _directions(keys, stream, round_, out):
     for r in prange(replicas):
         for i in range(n):
             random.fill_gaussian(keys[r], stream, round_, i * ((d + 3) // 4), out[r, i])
-            out[r, i] /= np.sqrt(_dot(out[r, i], out[r, i]))
+            out[r, i] /= np.sqrt(dot(out[r, i], out[r, i]))
 
 
 def unit_vectors(streams: Streams, stream: Stream, round_: int, n: int, n_features: int) -> torch.Tensor:
@@ -358,17 +300,17 @@ def _reflectors(vectors, used, out, rank):
             if not used[r, i] or rank[r] == d:
                 continue
             residual[:] = vectors[r, i]
-            length = np.sqrt(_dot(residual, residual))
+            length = np.sqrt(dot(residual, residual))
             for j in range(i):
                 _mirror(out[r, j], residual)
             pivot = rank[r]
-            rest = np.sqrt(_dot(residual[pivot:], residual[pivot:]))
+            rest = np.sqrt(dot(residual[pivot:], residual[pivot:]))
             if rest <= _QUIET * length:
                 continue
             v = out[r, i]
             v[pivot:] = residual[pivot:]
             v[pivot] += rest if residual[pivot] >= 0 else -rest
-            v /= np.sqrt(_dot(v, v))
+            v /= np.sqrt(dot(v, v))
             rank[r] += 1
 
 
@@ -443,7 +385,7 @@ def _clicks_ndcg(features, offsets, queries, lists, clicks, weights, tied, disco
                 if not tied[r, m]:
                     continue
                 for j in range(size):
-                    scores[j] = _dot(features[first + j], weights[r, m])
+                    scores[j] = dot(features[first + j], weights[r, m])
                 gain = 0.0
                 for i in range(depth):
                     if not clicks[r, h, i]:
@@ -479,7 +421,7 @@ def clicks_ndcg(
     """
     out = np.empty(tied.shape, dtype=np.float64)
     discount = 1.0 / np.log2(np.arange(2, lists.shape[2] + 2))
-    features, offsets, _ = _arrays(candidates)
+    features, offsets, _ = arrays(candidates)
     _clicks_ndcg(
         features,
         offsets,
@@ -503,7 +445,7 @@ def _follow(weights, directions, shares, alpha, alive):
         for i in range(shares.shape[1]):
             if shares[r, i] != 0.0:
                 moved += (alpha[r] * shares[r, i]) * directions[r, i]
-        alive[r] = np.isfinite(_dot(moved, moved))
+        alive[r] = np.isfinite(dot(moved, moved))
         if alive[r]:
             weights[r] = moved
 
@@ -524,7 +466,7 @@ def follow(
 def _score(features, weights, out):
     for j in prange(out.shape[0]):
         for r in range(out.shape[1]):
-            out[j, r] = _dot(features[j], weights[r])
+            out[j, r] = dot(features[j], weights[r])
 
 
 def score(features: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:

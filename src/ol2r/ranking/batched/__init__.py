@@ -1,0 +1,38 @@
+"""The hot operations in torch, on any device: ragged queries are padded and all replicas move in step.
+
+Same names, signatures and results as `compiled` (see there for what each does); random words are the same bits.
+"""
+
+import torch
+
+from ol2r.ranking.batched.lists import (
+    clicks_ndcg,
+    follow,
+    probabilistic_interleave,
+    rank,
+    reflect,
+    reflectors,
+    replayed_probabilities,
+    score,
+    team_draft,
+    unit_vectors,
+)
+
+__all__ = [
+    "clicks_ndcg",
+    "follow",
+    "probabilistic_interleave",
+    "rank",
+    "reflect",
+    "reflectors",
+    "replayed_probabilities",
+    "score",
+    "team_draft",
+    "unit_vectors",
+    "use_threads",
+]
+
+
+def use_threads(n: int) -> None:
+    """Limit torch to n CPU threads."""
+    torch.set_num_threads(max(1, n))

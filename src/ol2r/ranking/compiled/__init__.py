@@ -1,0 +1,39 @@
+"""The hot operations on the CPU: each replica is one compiled loop, replicas run side by side over the cores.
+
+Because a replica's numbers are computed by the same scalar code whoever stands beside it, a trajectory is bit for bit
+independent of the batch. `batched` has the same functions in torch; the tests hold one against the other.
+"""
+
+from numba import get_num_threads, set_num_threads
+
+from ol2r.ranking.compiled.lists import (
+    clicks_ndcg,
+    follow,
+    probabilistic_interleave,
+    rank,
+    reflect,
+    reflectors,
+    replayed_probabilities,
+    score,
+    team_draft,
+    unit_vectors,
+)
+
+__all__ = [
+    "clicks_ndcg",
+    "follow",
+    "probabilistic_interleave",
+    "rank",
+    "reflect",
+    "reflectors",
+    "replayed_probabilities",
+    "score",
+    "team_draft",
+    "unit_vectors",
+    "use_threads",
+]
+
+
+def use_threads(n: int) -> None:
+    """Limit the compiled operations to n threads (a process of a parallel run uses one)."""
+    set_num_threads(max(1, min(n, get_num_threads())))

@@ -1,0 +1,57 @@
+"""What the compiled operations share: sums in single precision, the order of documents by score, bare arrays."""
+
+import numpy as np
+from numba import njit
+
+from ol2r.random import Stream, word
+from ol2r.ranking.candidates import Candidates
+
+
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def dot(a, b):
+    result = np.float32(0.0)
+    for i in range(a.shape[0]):
+        result += a[i] * b[i]
+    return result
+
+
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def total(a):
+    result = 0.0
+    for i in range(a.shape[0]):
+        result += a[i]
+    return result
+
+
+@njit
+def before(score_a, score_b, a, b, key, round_, salt):
+    """Whether document a stands before document b: higher score first, equal scores in a random order."""
+    if score_a != score_b:
+        return score_a > score_b
+    return word(key, Stream.TIES, round_, salt + a) < word(key, Stream.TIES, round_, salt + b)
+
+
+@njit
+def top(scores, out, key, round_, salt):
+    """The best documents in order, by insertion; `out` is padded with −1."""
+    depth = out.shape[0]
+    filled = 0
+    last = np.float32(0.0)
+    for j in range(scores.shape[0]):
+        if filled == depth:
+            if scores[j] < last or not before(scores[j], last, j, out[depth - 1], key, round_, salt):
+                continue
+            place = depth - 1
+        else:
+            place = filled
+            filled += 1
+        while place > 0 and before(scores[j], scores[out[place - 1]], j, out[place - 1], key, round_, salt):
+            out[place] = out[place - 1]
+            place -= 1
+        out[place] = j
+        last = scores[out[filled - 1]]
+    out[filled:] = -1
+
+
+def arrays(candidates: Candidates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return candidates.features.numpy(), candidates.offsets.numpy(), candidates.query.numpy()
