@@ -3,7 +3,16 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from ol2r.experiments.effects import Effect, TooFewSeeds, at_end, deviation_effect, mean_effect, summarize, time_mean
+from ol2r.experiments.effects import (
+    Effect,
+    TooFewSeeds,
+    at_end,
+    deviation_effect,
+    mean_effect,
+    summarize,
+    time_mean,
+    windowed,
+)
 from ol2r.random import generator
 
 
@@ -100,3 +109,42 @@ def test_a_summary_leaves_out_runs_without_a_value():
 def test_the_end_is_the_last_round():
     frame = pd.DataFrame({"round": [1, 10, 10], "ndcg": [0.0, 1.0, 2.0]})
     assert at_end(frame)["ndcg"].tolist() == [1.0, 2.0]
+
+
+def counted(n_blocks, checkpoints, cell="a", seed=0):
+    """One run whose round t had n_blocks[t − 1] blocks, recorded at some checkpoints as cumulative sums."""
+    sums = np.concatenate([[0], np.cumsum(n_blocks)])
+    return pd.DataFrame(
+        {
+            "cell": cell,
+            "fold": 1,
+            "seed": seed,
+            "round": checkpoints,
+            "blocks": sums[checkpoints],
+            "rounds": checkpoints,
+        }
+    )
+
+
+@pytest.mark.parametrize("checkpoints", [[0, 1, 3, 6], [1, 3, 6]])
+def test_a_window_is_the_mean_of_the_rounds_between_its_checkpoints(checkpoints):
+    table = windowed(counted([7, 1, 2, 3, 4, 11], checkpoints), "blocks", "rounds")
+    assert table[["since", "round"]].to_numpy().tolist() == [[0, 1], [1, 3], [3, 6]]
+    assert table["value"].tolist() == [7.0, (1 + 2) / 2, (3 + 4 + 11) / 3]
+
+
+def test_windows_of_a_width_end_at_its_multiples_and_at_the_last_round():
+    table = windowed(counted(range(1, 8), [0, 1, 2, 3, 4, 6, 7]), "blocks", "rounds", width=2)
+    assert table["round"].tolist() == [2, 4, 6, 7]
+    assert table["value"].tolist() == [1.5, 3.5, 5.5, 7.0]
+
+
+def test_a_window_never_reaches_into_another_run():
+    frame = pd.concat([counted([5, 5], [1, 2]), counted([9, 9], [1, 2], seed=1), counted([2, 2], [1, 2], cell="b")])
+    table = windowed(frame.sample(frac=1, random_state=0), "blocks", "rounds")
+    assert table["value"].tolist() == [5, 5, 9, 9, 2, 2]
+
+
+def test_a_window_without_a_single_list_has_no_value():
+    frame = counted([4, 0, 0, 6], [1, 3, 4]).assign(rounds=[1, 1, 2])
+    assert windowed(frame, "blocks", "rounds")["value"].tolist() == pytest.approx([4, np.nan, 6], nan_ok=True)

@@ -129,3 +129,27 @@ def summarize(frame: pd.DataFrame, column: str, by: list[str]) -> pd.DataFrame:
 def at_end(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows of the last round of the frame."""
     return frame[frame["round"] == frame["round"].max()]
+
+
+def windowed(frame: pd.DataFrame, total: str, per: str, width: int | None = None) -> pd.DataFrame:
+    """What a cumulative sum grew by in each window between checkpoints, for each unit that another grew by.
+
+        value = (total_b − total_a) / (per_b − per_a)   in the rounds a + 1 … b
+
+    Args:
+        frame: runs, told apart by cell, fold and seed, with `round` and the two cumulative columns, both 0 before the
+            first round.
+        total, per: the columns.
+        width: windows of so many rounds, cut at the checkpoints that are its multiples and at the last (None: every
+            checkpoint ends a window).
+
+    Returns:
+        The frame's lines at the ends b of the windows, with `since` (a) and `value` (NaN where `per` did not grow).
+    """
+    kept = frame.sort_values(["cell", "fold", "seed", "round"], kind="stable")
+    kept = kept[kept["round"] > 0]
+    if width is not None:
+        kept = kept[(kept["round"] % width == 0) | (kept["round"] == kept["round"].max())]
+    before = kept.groupby(["cell", "fold", "seed"], sort=False)[["round", total, per]].shift(fill_value=0)
+    grown = kept[per] - before[per]
+    return kept.assign(since=before["round"], value=(kept[total] - before[total]) / grown.where(grown > 0))
