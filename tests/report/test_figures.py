@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from ol2r.experiments.illustration import figure_1
 from ol2r.experiments.published import printed_numbers
 from ol2r.report import figures, tables
-from ol2r.report.style import LEARNERS, USERS
+from ol2r.report.style import CHOICES, LEARNERS, USERS
 
 NUMBERS = printed_numbers("nsgd")
 OFFLINE = NUMBERS[NUMBERS["item"] == "table-3"]
@@ -60,9 +60,39 @@ def test_ablations_are_told_apart_by_variant(grid):
     assert "NSGD w/o TB" in fig.axes[0].get_legend_handles_labels()[1]
 
 
-def test_a_figure_of_two_data_sets_is_refused(grid):
+def test_several_data_sets_stand_in_rows_under_their_names(grid):
+    other = grid.assign(dataset="MQ2007_partial85", cell="o/" + grid["cell"], ndcg=grid["ndcg"] + 1)
+    fig = figures.learning_curves(pd.concat([grid, other]))
+    assert [ax.get_title() for ax in fig.axes] == [*USERS, "", "", ""]
+    assert fig.axes[0].get_ylabel() == "MQ2008" and "85 %" in fig.axes[3].get_ylabel().replace("\n", " ")
+    assert "95 % interval over runs" in fig.get_supylabel()
+    for ax, shift in ((fig.axes[1], 0.0), (fig.axes[4], 1.0)):
+        own = grid[(grid["users"] == "navigational") & (grid["learner"] == "MGD")]
+        assert line(ax, "MGD").get_ydata() == pytest.approx(own.groupby("round")["ndcg"].mean().to_numpy() + shift)
+    assert fig.table.groupby("dataset").size().tolist() == [150, 150]
+
+
+def test_the_offline_ranker_is_a_level_in_its_own_row_and_a_line_of_the_table(grid):
+    fig = figures.learning_curves(pd.concat([grid, grid.assign(dataset="own")]), reference={"own": 0.7})
+    assert figures.OFFLINE not in fig.axes[0].get_legend_handles_labels()[1]
+    assert list(line(fig.axes[3], figures.OFFLINE).get_ydata()) == [0.7, 0.7]
+    assert fig.table.query("learner == @figures.OFFLINE")[["dataset", "mean"]].to_numpy().tolist() == [["own", 0.7]] * 3
+
+
+def test_curves_of_a_choice_have_the_looks_of_that_choice(grid):
+    renamed = grid[grid["learner"].isin(["MGD", "NSGD"])].replace({"learner": {"MGD": "all", "NSGD": "matched"}})
+    fig = figures.learning_curves(renamed.rename(columns={"learner": "pairs"}), by="pairs", looks=CHOICES)
+    assert line(fig.axes[0], "matched").get_color() == CHOICES["matched"].color
+
+
+def test_a_figure_of_no_data_set_is_refused(grid):
+    with pytest.raises(ValueError, match="data set"):
+        figures.learning_curves(grid[:0])
+
+
+def test_a_sweep_of_two_data_sets_is_refused(grid):
     with pytest.raises(ValueError, match="one data set"):
-        figures.learning_curves(pd.concat([grid, grid.assign(dataset="MQ2007")]))
+        figures.sweep(pd.concat([grid, grid.assign(dataset="MQ2007")]), "alpha", "α", published=0.1)
 
 
 @pytest.fixture

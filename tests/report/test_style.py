@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
-from ol2r.report.style import LEARNERS, RC, USERS, WIDTH, Look, Looks, panels, styled
+from ol2r.report.style import CHOICES, LEARNERS, RC, USERS, WIDTH, Look, Looks, panels, stacked, styled
 
 # severity 1 of Machado, Oliveira and Fernandes (2009), on linear RGB
 DEFICIENCIES = {
@@ -32,7 +32,7 @@ def lab(rgb):
 
 
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
-@pytest.mark.parametrize("looks", [LEARNERS, USERS], ids=["learners", "users"])
+@pytest.mark.parametrize("looks", [LEARNERS, USERS, CHOICES], ids=["learners", "users", "choices"])
 def test_colours_stay_apart_for_the_colour_blind_or_their_lines_and_markers_do(looks, deficiency):
     matrix = np.array(DEFICIENCIES[deficiency])
     seen = {name: lab(matrix @ linear(looks[name].color)) for name in looks}
@@ -41,7 +41,7 @@ def test_colours_stay_apart_for_the_colour_blind_or_their_lines_and_markers_do(l
         assert apart > 15 or (looks[a].marker != looks[b].marker and looks[a].line != looks[b].line), (a, b, apart)
 
 
-@pytest.mark.parametrize("looks", [LEARNERS, USERS], ids=["learners", "users"])
+@pytest.mark.parametrize("looks", [LEARNERS, USERS, CHOICES], ids=["learners", "users", "choices"])
 def test_every_colour_stands_out_from_white_paper(looks):
     for name in looks:
         luminance = linear(looks[name].color) @ [0.2126, 0.7152, 0.0722]
@@ -67,6 +67,15 @@ def test_an_unknown_name_is_an_error_that_says_where_to_register_it():
 
 def test_order_is_that_of_registration():
     assert USERS.ordered(["informational", "perfect", "perfect"]) == ["perfect", "informational"]
+
+
+def test_stacked_panels_share_the_y_axis_of_their_row_only():
+    fig, axes = stacked(["a", "b"], ["one", "two", "three"], pd.DataFrame())
+    assert [[ax.get_title() for ax in row] for row in axes] == [["one", "two", "three"], ["", "", ""]]
+    axes[0][0].set_ylim(0, 1)
+    axes[1][0].set_ylim(0, 9)
+    assert axes[0][2].get_ylim() == (0, 1) and axes[1][2].get_ylim() == (0, 9)
+    assert fig.get_size_inches()[0] == WIDTH
 
 
 def test_text_is_legible_at_the_width_of_a_page():

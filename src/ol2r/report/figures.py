@@ -10,6 +10,7 @@ learner.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
 
 from collections.abc import Mapping
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
@@ -18,10 +19,25 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 
+from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_end, summarize
-from ol2r.report.style import FAINT, INK, LEARNERS, QUIET, USERS, Drawing, Look, legend, panels, styled
+from ol2r.report.style import (
+    FAINT,
+    INK,
+    LEARNERS,
+    QUIET,
+    USERS,
+    Drawing,
+    Look,
+    Looks,
+    legend,
+    panels,
+    stacked,
+    styled,
+)
 
 INTERVAL = "mean, 95 % interval over runs"
+OFFLINE = "offline RankNet"
 SOURCES = {"published": "s", "reproduced": "o"}
 
 
@@ -38,33 +54,85 @@ def _line(ax: Axes, table: pd.DataFrame, x: str, y: str, label: str, look: Look,
     ax.plot(table[x], table[y], color=look.color, marker=look.marker, linestyle=look.line, label=label, markevery=every)
 
 
-def _curves(frame: pd.DataFrame, column: str, by: str, ylabel: str, spread: bool = False) -> Drawing:
-    """Panels by users, a line for each value of `by`: the mean with its interval, or (spread) the deviation."""
-    table = summarize(_one_dataset(frame), column, ["users", by, "round"]).sort_values("round", kind="stable")
+def _rows(frame: pd.DataFrame, users: list[str], table: pd.DataFrame) -> tuple[Drawing, dict[str, list[Axes]]]:
+    """A row of panels for each data set of the frame, a column for each kind of user."""
+    datasets = list(frame["dataset"].unique())
+    if len(datasets) == 1:
+        fig, axes = panels(users, table, height=3.0)
+        return fig, {datasets[0]: axes}
+    fig, rows = stacked(datasets, users, table)
+    for name, axes in zip(datasets, rows, strict=True):
+        axes[0].set_ylabel("\n".join(wrap(label(name), 24)))
+    return fig, dict(zip(datasets, rows, strict=True))
+
+
+def _curves(
+    frame: pd.DataFrame,
+    column: str,
+    by: str,
+    ylabel: str,
+    *,
+    spread: bool = False,
+    looks: Looks = LEARNERS,
+    reference: Mapping[str, float] | None = None,
+) -> Drawing:
+    """Panels by users (and rows by data set), a line for each value of `by`: the mean with its interval, or (spread)
+    the deviation; and the level of the offline reference where there is one."""
+    if frame.empty:
+        raise ValueError("a figure shows at least one data set, not none")
+    several = ["dataset"] * (len(frame["dataset"].unique()) > 1)
+    table = summarize(frame, column, [*several, "users", by, "round"]).sort_values("round", kind="stable")
     users = USERS.ordered(table["users"])
-    fig, axes = panels(users, table, height=3.0)
-    for ax, user in zip(axes, users, strict=True):
-        for name in LEARNERS.ordered(table[by]):
-            line = table[(table["users"] == user) & (table[by] == name)]
-            look = LEARNERS[name]
-            _line(ax, line, "round", "deviation" if spread else "mean", name, look, marks=6)
-            if not spread:
-                ax.fill_between(line["round"], line["low"], line["high"], color=look.color, alpha=0.18, linewidth=0)
+    levels = {name: (reference or {})[name] for name in frame["dataset"].unique() if name in (reference or {})}
+    if levels:
+        lines = [
+            dict.fromkeys(several, name) | {"users": kind, by: OFFLINE, "mean": level}
+            for name, level in levels.items()
+            for kind in users
+        ]
+        table = pd.concat([table, pd.DataFrame(lines)], ignore_index=True)
+    fig, rows = _rows(frame, users, table)
+    for name, axes in rows.items():
+        part = table[table["dataset"] == name] if several else table
+        for ax, user in zip(axes, users, strict=True):
+            own = part[(part["users"] == user) & (part[by] != OFFLINE)]
+            for value in looks.ordered(own[by]):
+                line, look = own[own[by] == value], looks[value]
+                _line(ax, line, "round", "deviation" if spread else "mean", value, look, marks=6)
+                if not spread:
+                    ax.fill_between(line["round"], line["low"], line["high"], color=look.color, alpha=0.18, linewidth=0)
+            if name in levels:
+                look = LEARNERS["RankNet"]
+                ax.axhline(levels[name], color=look.color, linestyle=look.line, label=OFFLINE)
+    every = [ax for axes in rows.values() for ax in axes]
+    for ax in every[-len(users) :]:
         ax.set_xlabel("round")
-    axes[0].set_ylabel(ylabel)
-    legend(fig, axes)
+    if several:
+        fig.supylabel(ylabel, fontsize=9)
+    else:
+        every[0].set_ylabel(ylabel)
+    legend(fig, every)
     return fig
 
 
 @styled
-def learning_curves(frame: pd.DataFrame, by: str = "learner") -> Drawing:
-    """Offline NDCG@10 on held-out queries against rounds: mean and 95 % interval over runs, one panel a kind of user.
+def learning_curves(
+    frame: pd.DataFrame,
+    by: str = "learner",
+    looks: Looks = LEARNERS,
+    reference: Mapping[str, float] | None = None,
+) -> Drawing:
+    """Offline NDCG@10 on held-out queries against rounds: mean and 95 % interval over runs.
+
+    One panel a kind of user, one row of panels a data set.
 
     Args:
-        frame: one data set; columns users, round, ndcg and `by`.
+        frame: columns dataset, users, round, ndcg and `by`.
         by: the label column that tells the lines apart ("variant" for an ablation).
+        looks: of the values of `by`.
+        reference: by data set, the score of the offline ranker, drawn as a level.
     """
-    return _curves(frame, "ndcg", by, f"offline NDCG@10\n({INTERVAL})")
+    return _curves(frame, "ndcg", by, f"offline NDCG@10\n({INTERVAL})", looks=looks, reference=reference)
 
 
 @styled
@@ -74,15 +142,15 @@ def deviation_curves(frame: pd.DataFrame) -> Drawing:
 
 
 @styled
-def cumulative_curves(frame: pd.DataFrame) -> Drawing:
-    """Discounted cumulative NDCG@10 against rounds: mean and 95 % interval over runs, one panel a kind of user."""
-    return _curves(frame, "cndcg", "learner", f"discounted cumulative NDCG@10\n({INTERVAL})")
+def cumulative_curves(frame: pd.DataFrame, by: str = "learner", looks: Looks = LEARNERS) -> Drawing:
+    """Discounted cumulative NDCG@10 against rounds: mean and 95 % interval over runs, panels as `learning_curves`."""
+    return _curves(frame, "cndcg", by, f"discounted cumulative NDCG@10\n({INTERVAL})", looks=looks)
 
 
 @styled
-def cosine_curves(frame: pd.DataFrame) -> Drawing:
+def cosine_curves(frame: pd.DataFrame, by: str = "learner") -> Drawing:
     """Cosine of the learner's weights to the offline reference against rounds: mean and 95 % interval over runs."""
-    return _curves(frame, "cosine", "learner", f"cosine to the offline reference\n({INTERVAL})")
+    return _curves(frame, "cosine", by, f"cosine to the offline reference\n({INTERVAL})")
 
 
 def selection_ratios(frame: pd.DataFrame) -> pd.DataFrame:
@@ -156,17 +224,17 @@ def _arms(table: pd.DataFrame) -> np.ndarray:
 
 
 @styled
-def sweep(frame: pd.DataFrame, name: str, symbol: str, published: float) -> Drawing:
+def sweep(frame: pd.DataFrame, name: str, symbol: str, published: float, mark: str = "the paper's setting") -> Drawing:
     """Final online score against the values of one parameter, a line a kind of user, with 95 % intervals over runs.
 
     Args:
         frame: one data set; users, round, cndcg and the label column `name`.
         symbol: what the parameter is called on the axis.
-        published: the paper's setting, marked by a vertical line.
+        published: the paper's setting, marked by a vertical line; `mark` is what the line is called.
     """
     table = summarize(at_end(_one_dataset(frame)), "cndcg", ["users", name]).sort_values(name, kind="stable")
     fig, (ax,) = panels([""], table, height=3.0)
-    ax.axvline(published, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label="the paper's setting")
+    ax.axvline(published, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label=mark)
     for user in USERS.ordered(table["users"]):
         line, look = table[table["users"] == user], USERS[user]
         ax.errorbar(
@@ -331,12 +399,12 @@ def illustration(data: Mapping[str, np.ndarray]) -> Drawing:
         ("tie breaking", f"tied, NDCG {ndcg[1 - won]:.2f} on hard queries", data["tied"][[1 - won]] - w, QUIET, 1.2),
         ("tie breaking", f"tied, NDCG {ndcg[won]:.2f}: wins", data["tied"][[won]] - w, blue, 1.8),
     ]
-    steps = [(panel, label, *w, *step) for panel, label, many, _, _ in arrows for step in many]
+    steps = [(panel, arrow, *w, *step) for panel, arrow, many, _, _ in arrows for step in many]
     table = pd.DataFrame(steps, columns=["panel", "arrow", "from_1", "from_2", "step_1", "step_2"])
     names = list(table["panel"].unique())
     fig, axes = panels(names, table, height=3.4)
     for ax, name in zip(axes, names, strict=True):
-        for panel, label, many, color, width in arrows:
+        for panel, arrow, many, color, width in arrows:
             if panel == name and len(many):
                 start = np.broadcast_to(w, many.shape).T
                 ax.quiver(
@@ -344,7 +412,7 @@ def illustration(data: Mapping[str, np.ndarray]) -> Drawing:
                     *many.T,
                     color=color,
                     width=0.007 * width,
-                    label=label,
+                    label=arrow,
                     angles="xy",
                     scale_units="xy",
                     scale=1,

@@ -88,6 +88,17 @@ USERS.register("perfect", Look("#16324f", "o", "-"))
 USERS.register("navigational", Look("#3f7fa8", "s", (0, (5, 1.5))))
 USERS.register("informational", Look("#8a8f98", "^", (0, (1.5, 1.2))))
 
+CHOICES = Looks()
+for _choice, _look in {
+    "matched": Look("#f23c48", "o", "-"),
+    "adjacent": Look("#0072b2", "s", (0, (5, 1.5))),
+    "all": Look("#4d4d4d", "^", (0, (1.5, 1.2))),
+    "full": Look("#c0270d", "D", (0, (8, 1))),
+    "diagonal": Look("#117755", "v", (0, (4, 1, 1, 1))),
+}.items():
+    CHOICES.register(_choice, _look)
+"""The values of one choice inside a learner, such as which pairs it learns from."""
+
 RC = {
     "figure.dpi": 100,
     "savefig.dpi": 200,
@@ -167,6 +178,26 @@ def panels(
     fig.table = table
     axes = list(fig.subplots(1, len(names), sharey=sharey, squeeze=False)[0])
     for ax, name in zip(axes, names, strict=True):
+        ax.set_title(name)
+    return fig, axes
+
+
+def stacked(
+    rows: Iterable[str], names: Iterable[str], table: pd.DataFrame, height: float = 2.1
+) -> tuple[Drawing, list[list[Axes]]]:
+    """A drawing of the table with a row of panels for each of `rows`; each column stands under its name.
+
+    Args:
+        rows: as many rows; how each is told is the caller's.
+        names: titles of the columns.
+        table: the aggregated data that will be drawn.
+        height: of one row, in inches; the panels of a row share their y axis.
+    """
+    rows, names = list(rows), list(names)
+    fig = Drawing(figsize=(WIDTH, height * len(rows) + 0.9))
+    fig.table = table
+    axes = [list(row) for row in fig.subplots(len(rows), len(names), sharey="row", squeeze=False)]
+    for ax, name in zip(axes[0], names, strict=True):
         ax.set_title(name)
     return fig, axes
 
