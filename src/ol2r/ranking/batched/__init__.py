@@ -5,6 +5,8 @@ Same names, signatures and results as `compiled` (see there for what each does);
 
 import torch
 
+from ol2r.ranking.batched.blocks import divide_and_conquer
+from ol2r.ranking.batched.history import PairHistory
 from ol2r.ranking.batched.lists import (
     clicks_ndcg,
     follow,
@@ -19,7 +21,9 @@ from ol2r.ranking.batched.lists import (
 )
 
 __all__ = [
+    "PairHistory",
     "clicks_ndcg",
+    "divide_and_conquer",
     "follow",
     "probabilistic_interleave",
     "rank",

@@ -6,6 +6,8 @@ independent of the batch. `batched` has the same functions in torch; the tests h
 
 from numba import get_num_threads, set_num_threads
 
+from ol2r.ranking.compiled.blocks import divide_and_conquer
+from ol2r.ranking.compiled.history import PairHistory
 from ol2r.ranking.compiled.lists import (
     clicks_ndcg,
     follow,
@@ -20,7 +22,9 @@ from ol2r.ranking.compiled.lists import (
 )
 
 __all__ = [
+    "PairHistory",
     "clicks_ndcg",
+    "divide_and_conquer",
     "follow",
     "probabilistic_interleave",
     "rank",

@@ -1,0 +1,83 @@
+"""Divide and conquer (PairRank) in torch: whole matrices of certain orders, all replicas in step."""
+
+import torch
+
+from ol2r.random import Stream, Streams, words_torch
+from ol2r.ranking.batched.lists import ordered
+from ol2r.ranking.candidates import Candidates
+
+
+def block_ends(uncertain: torch.Tensor) -> torch.Tensor:
+    """Where blocks end, of documents sorted by score.
+
+    Args:
+        uncertain: Bool[..., V, V], symmetric.
+
+    Returns:
+        Bool[..., V]: true at place p when no uncertain pair has one document up to p and the other after it.
+    """
+    place = torch.arange(uncertain.shape[-1], device=uncertain.device)
+    furthest = torch.where(uncertain, place, -1).amax(dim=-1)
+    return furthest.cummax(dim=-1).values <= place
+
+
+def divide_and_conquer(
+    candidates: Candidates,
+    theta: torch.Tensor,
+    inverse: torch.Tensor,
+    width: torch.Tensor,
+    conservative: bool,
+    depth: int,
+    ranks: tuple[int, ...],
+    streams: Streams,
+    round_: int,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """See `compiled.divide_and_conquer`."""
+    features, present = candidates.padded()
+    x = features.to(torch.float64)
+    scores = torch.einsum("rvd,rd->rv", x, theta)
+    order = ordered(scores[:, None], present[:, None], streams, round_, torch.zeros_like(candidates.query)[:, None])[:, 0]
+    x = x.gather(1, order[..., None].expand_as(x))
+    score, present = scores.gather(1, order), present.gather(1, order)
+
+    y = x * inverse if inverse.shape[1] == 1 else x @ inverse
+    square = (x * y).sum(dim=2)
+    norm = (square[:, :, None] + square[:, None] - 2 * y @ x.mT).clamp_min(0.0).sqrt()
+    gap = 0.5 * torch.tanh(0.5 * (score[:, :, None] - score[:, None]))
+    certain = gap > width[:, None, None] * norm  # of the document in the row before the one in the column
+    both = present[:, :, None] & present[:, None]
+    ends = block_ends(~(certain | certain.mT) & both) & present
+    block = (ends.long().cumsum(dim=1) - ends.long()).masked_fill(~present, ends.shape[1])
+    size = (block[:, :, None] == block[:, None]).sum(dim=2) * present
+
+    if conservative:
+        place = _topological(block, certain & (block[:, :, None] == block[:, None]), present, depth, streams, round_)
+    else:
+        words = words_torch(streams.keys_torch, Stream.SHUFFLE, round_, x.shape[1]).gather(1, order)
+        by_word = words.argsort(dim=1, stable=True)
+        place = by_word.gather(1, block.gather(1, by_word).argsort(dim=1, stable=True))
+    shown = min(depth, x.shape[1])
+    ranking = torch.full((len(theta), depth), -1, dtype=torch.int64, device=theta.device)
+    ranking[:, :shown] = torch.where(present[:, :shown], order.gather(1, place[:, :shown]), -1)
+
+    wanted = torch.tensor(ranks, dtype=torch.int64, device=theta.device) - 1
+    inside = wanted < candidates.sizes[:, None]
+    sizes = torch.where(inside, size.gather(1, torch.where(inside, wanted, 0)), 0)
+    return ranking, ends.sum(dim=1), sizes
+
+
+def _topological(block, certain, present, depth, streams, round_):
+    """Places, in sorted order, that fill the slots: Int64[R, depth]. Each slot goes to one of the block's documents
+    that have no certain superior left."""
+    everyone = torch.arange(len(block), device=block.device)
+    left = present.clone()
+    words = words_torch(streams.keys_torch, Stream.SHUFFLE, round_, depth)
+    places = torch.zeros(len(block), depth, dtype=torch.int64, device=block.device)
+    for slot in range(min(depth, block.shape[1])):
+        now = torch.where(left, block, block.shape[1]).amin(dim=1)
+        free = left & (block == now[:, None]) & ~(certain & left[:, :, None]).any(dim=1)
+        nth = words[:, slot] * free.sum(dim=1) >> 32
+        chosen = (free & (free.long().cumsum(dim=1) - 1 == nth[:, None])).long().argmax(dim=1)
+        places[:, slot] = chosen
+        left[everyone, chosen] = False
+    return places

@@ -1,0 +1,185 @@
+"""The history of a pairwise learner: its covariance and its optimum against slow obvious versions, for both bodies."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+from scipy.special import expit
+from small import candidates_of, small_dataset
+
+from ol2r.random import generator
+from ol2r.ranking import Candidates, engine
+from ol2r.ranking.compiled import history as compiled_history
+
+BODIES = [("numba", "cpu"), ("torch", "cpu"), *([("torch", "cuda")] if torch.cuda.is_available() else [])]
+both_bodies = pytest.mark.parametrize(("name", "device"), BODIES)
+DATASET = small_dataset()
+LARGE = np.flatnonzero(DATASET.sizes >= 4)
+P = 4
+
+
+class Past:
+    """Some replicas' pairs and labels, told to a `PairHistory` round by round and kept in plain lists."""
+
+    def __init__(self, name, device="cpu", regularization=(0.1, 1.0, 0.01), full=True, noise=0.5, seed=0):
+        self.rng = generator("a history for tests", seed)
+        self.truth = self.rng.standard_normal(DATASET.n_features) / max(noise, 1e-6)
+        lambda_ = torch.tensor(regularization, dtype=torch.float64, device=device)
+        self.past = engine(name).PairHistory(lambda_, DATASET.n_features, full, device)
+        self.regularization, self.device = np.array(regularization), device
+        self.x = [[] for _ in regularization]
+        self.y = [[] for _ in regularization]
+
+    def round(self):
+        n = len(self.regularization)
+        query = self.rng.choice(LARGE, size=n)
+        pairs = np.stack([self.rng.permuted(np.arange(DATASET.sizes[q]))[: 2 * 2].reshape(2, 2) for q in query])
+        pairs = np.concatenate([pairs, np.full((n, P - 2, 2), -1)], axis=1)
+        pairs[self.rng.random((n, P)) < 0.2] = -1  # rounds with one pair, or none
+        labels = np.zeros((n, P), dtype=bool)
+        for r, q in enumerate(query):
+            documents = DATASET.query(q)[0].astype(np.float64)
+            for i in np.flatnonzero(pairs[r, :, 0] >= 0):
+                x = documents[pairs[r, i, 0]] - documents[pairs[r, i, 1]]
+                labels[r, i] = self.rng.random() < expit(x @ self.truth)
+                self.x[r].append(x)
+                self.y[r].append(float(labels[r, i]))
+        candidates = candidates_of(DATASET, query, self.device)
+        self.past.observe(candidates, *(torch.from_numpy(a).to(self.device) for a in (pairs, labels)))
+
+    def rounds(self, n):
+        for _ in range(n):
+            self.round()
+        return self
+
+    def objective(self, r, theta):
+        x, y = np.array(self.x[r]).reshape(-1, DATASET.n_features), np.array(self.y[r])
+        z = x @ theta
+        value = (y * np.logaddexp(0, -z) + (1 - y) * np.logaddexp(0, z)).sum()
+        gradient = x.T @ (expit(z) - y)
+        return value + self.regularization[r] / 2 * theta @ theta, gradient + self.regularization[r] * theta
+
+    def optimum(self, r):
+        start = np.zeros(DATASET.n_features)
+        options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-10}
+        return minimize(lambda t: self.objective(r, t), start, jac=True, method="L-BFGS-B", options=options).fun
+
+
+@both_bodies
+@pytest.mark.parametrize("noise", [0.5, 0.0], ids=["noisy", "separable"])
+@pytest.mark.parametrize("regularization", [1e-4, 1e-1, 10.0])
+def test_every_refit_reaches_the_optimum(name, device, noise, regularization):
+    past = Past(name, device, regularization=(regularization,) * 2, noise=noise)
+    for round_ in range(1, 121):
+        past.round()
+        if round_ in (1, 2, 3, 5, 10, 20, 40, 80, 120):
+            for r in range(2):
+                best, reached = past.optimum(r), past.objective(r, past.past.theta[r].cpu().numpy())[0]
+                assert reached <= best * (1 + 1e-6)
+
+
+@both_bodies
+@pytest.mark.parametrize("full", [True, False])
+def test_the_covariance_is_the_inverse_of_what_was_seen(name, device, full):
+    past = Past(name, device, full=full).rounds(200)
+    for r, regularization in enumerate(past.regularization):
+        x = np.array(past.x[r])
+        m = regularization * np.eye(DATASET.n_features) + x.T @ x
+        inverse = np.linalg.inv(m) if full else 1 / np.diag(m)[None]
+        np.testing.assert_allclose(past.past.inverse[r].cpu().numpy(), inverse, rtol=1e-6, atol=1e-8)
+        whole = np.linalg.slogdet(m)[1] if full else np.log(np.diag(m)).sum()
+        grown = whole - DATASET.n_features * np.log(regularization)
+        np.testing.assert_allclose(float(past.past.log_det[r]), grown, rtol=1e-8)
+
+
+@both_bodies
+def test_a_pair_is_kept_once_with_its_counts_whichever_way_round_it_comes(name, device):
+    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), 12, True, device)
+    query = int(LARGE[0])
+    for pair, won in (((1, 3), True), ((3, 1), True), ((1, 3), True), ((0, 2), False)):
+        pairs = torch.tensor([[pair, (-1, -1)]], device=device)
+        past.observe(candidates_of(DATASET, [query], device), pairs, torch.tensor([[won, True]], device=device))
+    x, wins, losses = (kept.cpu().numpy() for kept in past.pairs_of(0))
+    documents = DATASET.query(query)[0]
+    np.testing.assert_array_equal(x, np.stack([documents[1] - documents[3], documents[0] - documents[2]]))
+    assert wins.tolist() == [2.0, 0.0]
+    assert losses.tolist() == [1.0, 1.0]
+    assert past.n_pairs.tolist() == [2]
+
+
+@both_bodies
+def test_the_same_documents_of_another_query_are_another_pair(name, device):
+    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), 12, True, device)
+    for query in LARGE[:3]:
+        pairs, won = torch.tensor([[[0, 1]]], device=device), torch.ones(1, 1, dtype=torch.bool, device=device)
+        past.observe(candidates_of(DATASET, [query], device), pairs, won)
+    assert past.n_pairs.tolist() == [3]
+
+
+@both_bodies
+def test_a_round_without_pairs_changes_nothing(name, device):
+    past = Past(name, device).rounds(20)
+    kept = [a.clone() for a in (past.past.theta, past.past.inverse, past.past.log_det, past.past.refits)]
+    nothing = torch.full((3, P, 2), -1, device=device), torch.zeros(3, P, dtype=torch.bool, device=device)
+    past.past.observe(candidates_of(DATASET, LARGE[:3], device), *nothing)
+    for before, after in zip(
+        kept, (past.past.theta, past.past.inverse, past.past.log_det, past.past.refits), strict=True
+    ):
+        assert torch.equal(before, after)
+
+
+@both_bodies
+def test_identical_documents_teach_nothing_and_break_nothing(name, device):
+    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), 12, True, device)
+    pairs, won = torch.tensor([[[0, 5]]], device=device), torch.ones(1, 1, dtype=torch.bool, device=device)
+    for _ in range(3):
+        past.observe(candidates_of(DATASET, [7], device), pairs, won)
+    assert not past.theta.any()
+    assert torch.equal(past.inverse[0], torch.eye(12, dtype=torch.float64, device=device))
+    np.testing.assert_allclose(float(past.value[0]), 3 * np.log(2))
+
+
+def test_both_bodies_reach_the_same_estimate():
+    one, other = (Past(name).rounds(150).past for name in ("numba", "torch"))
+    np.testing.assert_allclose(one.theta, other.theta, atol=1e-2)
+    np.testing.assert_allclose(one.value, other.value, rtol=1e-7)
+    assert torch.equal(one.n_pairs, other.n_pairs)
+
+
+def test_the_objective_that_is_carried_along_is_the_objective():
+    past = Past("numba").rounds(300)
+    for r in range(3):
+        np.testing.assert_allclose(float(past.past.value[r]), past.objective(r, past.past.theta[r].numpy())[0], rtol=1e-9)
+
+
+def test_a_replica_is_the_same_bit_for_bit_in_any_company():
+    whole = Past("numba").rounds(100).past
+    same = Past("numba").rounds(100).past
+    assert torch.equal(whole.theta, same.theta)
+    past, alone = Past("numba", seed=5), engine("numba").PairHistory(torch.tensor([1.0]).double(), 12, True)
+    observe = past.past.observe
+
+    def also_alone(candidates, pairs, labels):
+        observe(candidates, pairs, labels)
+        alone.observe(candidates_of(DATASET, candidates.query[1:2]), pairs[1:2].clone(), labels[1:2].clone())
+
+    past.past.observe = also_alone
+    past.rounds(100)
+    assert torch.equal(past.past.theta[1], alone.theta[0])
+    assert torch.equal(past.past.inverse[1], alone.inverse[0])
+
+
+def test_a_long_history_is_read_at_most_four_times_a_refit():
+    rng = generator("a long history", 0)
+    features = torch.from_numpy(rng.random((300, 5), dtype=np.float32))
+    candidates = Candidates(features, torch.tensor([0, 300]), features.sum(dim=0)[None], torch.zeros(1, dtype=torch.int64))
+    every = np.stack(np.triu_indices(300, 1), axis=1)[rng.permutation(300 * 299 // 2)]
+    past = engine("numba").PairHistory(torch.ones(1, dtype=torch.float64), 5, True)
+    for pairs in np.array_split(every[:30_000], 60):
+        before = int(past.passes[0])
+        labels = torch.from_numpy(rng.random((1, len(pairs))) < 0.5 + 0.4 * (pairs[:, 0] < 150))
+        past.observe(candidates, torch.from_numpy(pairs)[None], labels)
+        most = max(compiled_history.MOST_PASSES, compiled_history.SHORT // int(past.n_pairs[0]))
+        assert int(past.passes[0]) - before <= most
+    assert past.n_pairs.tolist() == [30_000]
+    assert most == 4
