@@ -75,6 +75,13 @@ class Entry:
     files: tuple[str, ...] = ()
     normalization: str = QUERY_MIN_MAX
 
+    @property
+    def list_shape(self) -> tuple[int, float]:
+        """Number of features, and of documents a query in the mean, roughly: what a round costs depends on them."""
+        if self.kind == "synthetic":
+            return self.n_features, synthetic.SHAPES[self.name].mean_size
+        return self.n_features, (self.n_documents or 0) / (self.n_queries or 1)
+
     def at_hand(self) -> bool:
         """Whether `load` would find it now."""
         return self.kind == "synthetic" or self.location() is not None

@@ -43,6 +43,11 @@ class Shape:
     def n_queries(self) -> int:
         return self.n_train + self.n_validation + self.n_test
 
+    @property
+    def mean_size(self) -> float:
+        """Documents a query in the mean, before the smallest and the largest are cut off."""
+        return sum(share * median * np.exp(deviation**2 / 2) for share, median, deviation in self.sizes)
+
 
 _MQ = (0.80, 0.14, 0.06)
 _MSLR = (0.515, 0.325, 0.134, 0.018, 0.008)

@@ -5,7 +5,7 @@ It ties a declaration to data, users, learner and loop; which cells a paper need
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from ol2r.ranking import engine as hot_operations
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
 _SIDE_BY_SIDE = 512  # replicas; beyond this a batch gains nothing and takes memory
+_BATCH_BYTES = 3 << 30  # of what its replicas remember
 
 
 @dataclass(frozen=True)
@@ -103,15 +104,9 @@ class Simulate(Cell):
         return None if data.entry(self.dataset).at_hand() else self.dataset
 
     def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """From the learner's cost of a round, growing slowly with the numbers a query has beyond MQ2008's."""
-        it = data.entry(self.dataset)
-        numbers = (it.n_documents or 0) / (it.n_queries or 1) * (it.n_features or 0)
-        return (
-            len(rows)
-            * self.evaluation.checkpoints[-1]
-            * LEARNERS[self.learner].round_seconds
-            * max(1.0, numbers / 1000) ** 0.5
-        )
+        """From the learner's own estimate, at the data set's mean length of a list."""
+        rounds = self.evaluation.checkpoints[-1]
+        return len(rows) * LEARNERS[self.learner].core_seconds(rounds, *data.entry(self.dataset).list_shape)
 
     @classmethod
     def run_group(
@@ -128,7 +123,10 @@ class Simulate(Cell):
         dataset = data.load(jobs[0].cell.dataset)  # pyright: ignore[reportAttributeAccessIssue]
         replicas = [(number, job.cell, row) for number, job in enumerate(jobs) for row in job.rows]
         tables, done = [], 0
-        for part in _batches(replicas, dataset, by_fold=jobs[0].cell.features == "varying"):  # pyright: ignore[reportAttributeAccessIssue]
+        first = cast(Simulate, jobs[0].cell)
+        kept = LEARNERS[first.learner].replica_bytes(first.evaluation.checkpoints[-1], dataset.n_features)
+        most = max(1, min(_SIDE_BY_SIDE, _BATCH_BYTES // kept))
+        for part in _batches(replicas, dataset, most, by_fold=first.features == "varying"):
 
             def follow(fraction: float, done: int = done, size: int = len(part)) -> None:
                 progress((done + fraction * size) / len(replicas))
@@ -141,12 +139,12 @@ class Simulate(Cell):
         return [by_job[number].drop(columns="job").reset_index(drop=True) for number in range(len(jobs))]
 
 
-def _batches(replicas: list, dataset: data.RankingDataset, by_fold: bool):
+def _batches(replicas: list, dataset: data.RankingDataset, most: int, by_fold: bool):
     """Lists of at most so many replicas, of one fold each when folds have features of their own."""
     folds = [[entry for entry in replicas if entry[2].fold == f] for f in range(1, len(dataset.folds) + 1)]
     for part in folds if by_fold else [replicas]:
-        for start in range(0, len(part), _SIDE_BY_SIDE):
-            yield part[start : start + _SIDE_BY_SIDE]
+        for start in range(0, len(part), most):
+            yield part[start : start + most]
 
 
 def _run(dataset, part, inputs, device, engine, progress) -> pd.DataFrame:
@@ -158,7 +156,7 @@ def _run(dataset, part, inputs, device, engine, progress) -> pd.DataFrame:
     kind = LEARNERS[first.learner]
     settings = [dict(cell.hyperparameters) for cell in cells]
     hyperparameters = {name: settings[0][name] for name in kind.structural} | {
-        name: torch.tensor([float(setting[name]) for setting in settings]) for name in kind.numeric
+        name: torch.tensor([float(setting[name]) for setting in settings], dtype=torch.float64) for name in kind.numeric
     }
     learner = kind(dataset.n_features, hyperparameters, make_streams(dataset, replicas, device), engine)
     return simulate(

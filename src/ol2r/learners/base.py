@@ -83,6 +83,16 @@ class Learner(ABC):
             if cast(int, hyperparameters[name]) < least:
                 raise ValueError(f"{cls.name}: {name} must be at least {least}, not {hyperparameters[name]}")
 
+    @classmethod
+    def core_seconds(cls, rounds: int, n_features: int, n_documents: float) -> float:
+        """Seconds that so many rounds of a replica take one core, roughly, with so many documents a query."""
+        return rounds * cls.round_seconds * max(1.0, n_features * n_documents / 1000) ** 0.5
+
+    @classmethod
+    def replica_bytes(cls, rounds: int, n_features: int) -> int:
+        """Memory that a replica takes at the end of so many rounds, roughly: what bounds a batch."""
+        return 1 << 16
+
     @abstractmethod
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
         """The lists to display: Int64[R, depth], padded with −1."""
