@@ -19,12 +19,14 @@ from ol2r.ranking.batched.lists import (
     team_draft,
     unit_vectors,
 )
+from ol2r.ranking.batched.pairs import pairs_from_clicks
 
 __all__ = [
     "PairHistory",
     "clicks_ndcg",
     "divide_and_conquer",
     "follow",
+    "pairs_from_clicks",
     "probabilistic_interleave",
     "rank",
     "reflect",

@@ -1,0 +1,43 @@
+"""Learners from labelled pairs of documents: what a click says about a pair, before anything is learned from it."""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import torch
+
+from ol2r.learners.base import Learner
+from ol2r.ranking import Candidates
+
+
+class PairwiseLearner(Learner):
+    """A learner that turns the clicks of a round into labelled pairs, and learns from these alone.
+
+    A user examined all documents up to the last click and the one after it; each pair has one clicked and one unclicked
+    of them. Hyper-parameter of all: `pairs` (`"matched"`: clicked and unclicked in random order, zipped; `"adjacent"`:
+    of the positions (1, 2), (3, 4), …; `"all"`: every clicked with every unclicked one). But for `"all"` no document
+    is in two pairs of a round, so that their labels are independent given the lists.
+    """
+
+    words: ClassVar = {"pairs": ("matched", "adjacent", "all")}
+
+    def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
+        self.observe(candidates, *self.pairs_from_clicks(ranking, clicks))
+        self.round += 1
+
+    def pairs_from_clicks(self, ranking: torch.Tensor, clicks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Labelled pairs of this round.
+
+        Returns:
+            pairs Int64[R, P, 2], positions in the query's own list of the document shown above and the one shown below,
+            padded with −1; labels Bool[R, P], whether the upper one was clicked (y of PairRank's Eq. 1).
+        """
+        return self.ops.pairs_from_clicks(ranking, clicks, self.choice["pairs"], self.streams, self.round)
+
+    @abstractmethod
+    def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
+        """Learn from labelled pairs of these candidates, whatever made them: any P and any padding with −1.
+
+        Args:
+            pairs: Int64[R, P, 2], positions in the query's own list.
+            labels: Bool[R, P], whether the first is preferred to the second.
+        """

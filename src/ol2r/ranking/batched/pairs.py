@@ -1,0 +1,39 @@
+"""What pairwise learners take from clicks, in torch: the examined documents of a list, and their labelled pairs."""
+
+import torch
+
+from ol2r.random import Stream, Streams, words_torch
+
+
+def examined(ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
+    """Slots that the user looked at: all up to the last click and the one after; none without a click: Bool[R, k]."""
+    slot = torch.arange(ranking.shape[1], device=ranking.device)
+    last = torch.where(clicks & (ranking >= 0), slot, -2).amax(dim=1, keepdim=True)
+    return (slot <= last + 1) & (ranking >= 0)
+
+
+def pairs_from_clicks(
+    ranking: torch.Tensor, clicks: torch.Tensor, kind: str, streams: Streams, round_: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """See `compiled.pairs_from_clicks`."""
+    depth = ranking.shape[1]
+    seen = examined(ranking, clicks)
+    sides = seen & clicks, seen & ~clicks
+    if kind == "matched":
+        n = depth // 2
+        words = words_torch(streams.keys_torch, Stream.PAIRS, round_, depth)
+        one, other = (torch.where(side, words, 1 << 32).argsort(dim=1, stable=True)[:, :n] for side in sides)
+        upper, lower = torch.minimum(one, other), torch.maximum(one, other)
+        most = torch.minimum(*(side.sum(dim=1, keepdim=True) for side in sides))
+        there = torch.arange(n, device=ranking.device) < most
+    else:
+        n = depth // 2 if kind == "adjacent" else depth * depth // 4
+        upper, lower = torch.triu_indices(depth, depth, 1, device=ranking.device)
+        if kind == "adjacent":
+            neighbours = (upper % 2 == 0) & (lower == upper + 1)
+            upper, lower = upper[neighbours], lower[neighbours]
+        there = seen[:, upper] & seen[:, lower] & (clicks[:, upper] != clicks[:, lower])
+        first = (~there).long().argsort(dim=1, stable=True)[:, :n]
+        upper, lower, there = upper[first], lower[first], there.gather(1, first)
+    pairs = torch.stack([ranking.gather(1, upper), ranking.gather(1, lower)], dim=2)
+    return torch.where(there[..., None], pairs, -1), there & clicks.gather(1, upper)

@@ -1,0 +1,100 @@
+"""What pairwise learners take from clicks, compiled: the examined documents of a list, and their labelled pairs."""
+
+import numpy as np
+import torch
+from numba import njit
+
+from ol2r.random import Stream, Streams, word
+
+KINDS = ("matched", "adjacent", "all")
+
+
+@njit
+def n_examined(ranking, clicks):
+    """Slots that the user looked at: all up to the last click and the one after it; none without a click."""
+    shown = 0
+    while shown < ranking.shape[0] and ranking[shown] >= 0:
+        shown += 1
+    for i in range(shown - 1, -1, -1):
+        if clicks[i]:
+            return min(i + 2, shown)
+    return 0
+
+
+@njit
+def _by_word(slots, n, words):
+    """Put the first n slots in the order of their words."""
+    for i in range(1, n):
+        j = i
+        while j > 0 and words[slots[j]] < words[slots[j - 1]]:
+            slots[j], slots[j - 1] = slots[j - 1], slots[j]
+            j -= 1
+
+
+@njit
+def _matched(clicks, examined, key, round_, clicked, unclicked, words):
+    """Clicked and unclicked slots, each in random order; returns how many pairs they make."""
+    n_clicked, n_unclicked = 0, 0
+    for i in range(examined):
+        words[i] = word(key, Stream.PAIRS, round_, i)
+        if clicks[i]:
+            clicked[n_clicked] = i
+            n_clicked += 1
+        else:
+            unclicked[n_unclicked] = i
+            n_unclicked += 1
+    _by_word(clicked, n_clicked, words)
+    _by_word(unclicked, n_unclicked, words)
+    return min(n_clicked, n_unclicked)
+
+
+@njit(cache=True)
+def _pairs_from_clicks(ranking, clicks, kind, keys, round_, pairs, labels):
+    depth = ranking.shape[1]
+    one, other = np.empty(depth, dtype=np.int64), np.empty(depth, dtype=np.int64)
+    words = np.empty(depth, dtype=np.uint32)
+    for r in range(ranking.shape[0]):
+        examined = n_examined(ranking[r], clicks[r])
+        n = 0
+        if kind == 0:
+            n = _matched(clicks[r], examined, keys[r], round_, one, other, words)
+            for i in range(n):
+                upper, lower = min(one[i], other[i]), max(one[i], other[i])
+                pairs[r, i, 0], pairs[r, i, 1] = ranking[r, upper], ranking[r, lower]
+                labels[r, i] = clicks[r, upper]
+        else:
+            for upper in range(0, examined, 2 if kind == 1 else 1):
+                for lower in range(upper + 1, min(upper + 2, examined) if kind == 1 else examined):
+                    if clicks[r, upper] != clicks[r, lower]:
+                        pairs[r, n, 0], pairs[r, n, 1] = ranking[r, upper], ranking[r, lower]
+                        labels[r, n] = clicks[r, upper]
+                        n += 1
+        pairs[r, n:] = -1
+        labels[r, n:] = False
+
+
+def n_pairs(depth: int, kind: str) -> int:
+    """The most pairs that a list of `depth` slots can give: P."""
+    return depth * depth // 4 if kind == "all" else depth // 2
+
+
+def pairs_from_clicks(
+    ranking: torch.Tensor, clicks: torch.Tensor, kind: str, streams: Streams, round_: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Labelled pairs of a clicked and an unclicked document, among those that the user examined: all up to the last
+    click, and the one after it. A list without a click gives no pair.
+
+    Args:
+        ranking: Int64[R, k], the lists shown, padded with −1; clicks: Bool[R, k].
+        kind: `"matched"`: the clicked and the unclicked in random order, the i-th of one with the i-th of the other;
+            `"adjacent"`: of the slots (1, 2), (3, 4), …; `"all"`: each clicked with each unclicked.
+
+    Returns:
+        pairs Int64[R, P, 2], the document shown above and the one below, padded with −1; labels Bool[R, P], whether the
+        upper one was clicked. P is ⌊k/2⌋, or ⌊k²/4⌋ of all pairs. But for `"all"` no document is in two pairs.
+    """
+    p = n_pairs(ranking.shape[1], kind)
+    pairs = np.empty((len(ranking), p, 2), dtype=np.int64)
+    labels = np.empty((len(ranking), p), dtype=np.bool_)
+    _pairs_from_clicks(ranking.numpy(), clicks.numpy(), KINDS.index(kind), streams.keys, round_, pairs, labels)
+    return torch.from_numpy(pairs), torch.from_numpy(labels)

@@ -1,0 +1,107 @@
+"""Labelled pairs from clicks: both bodies against the obvious version, and what each rule promises."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from reference import Draws
+
+from ol2r.random import Stream, Streams, generator
+from ol2r.ranking import engine
+
+ROUND = 11
+BODIES = [("numba", "cpu"), ("torch", "cpu"), *([("torch", "cuda")] if torch.cuda.is_available() else [])]
+both_bodies = pytest.mark.parametrize(("name", "device"), BODIES)
+every_kind = pytest.mark.parametrize("kind", ["matched", "adjacent", "all"])
+every_depth = pytest.mark.parametrize("depth", [1, 2, 5, 10])
+
+
+def lists_and_clicks(depth, replicas=300):
+    """Lists of every length up to `depth`, some without a click, some clicked everywhere."""
+    rng = generator("lists and clicks", depth)
+    ranking, clicks = np.full((replicas, depth), -1), np.zeros((replicas, depth), dtype=bool)
+    for r in range(replicas):
+        length = 1 + r % depth
+        ranking[r, :length] = rng.permutation(depth + 5)[:length]
+        clicks[r, :length] = rng.random(length) < (0.0, 0.2, 0.5, 0.9, 1.0)[r // depth % 5]
+    return ranking, clicks
+
+
+def pairs_of(name, device, depth, kind):
+    """Rankings, clicks and, of each replica, [(upper, lower, label)] in the order given."""
+    ranking, clicks = lists_and_clicks(depth)
+    streams = Streams(np.arange(len(ranking), dtype=np.uint64) * 7919, device)
+    arrays = (torch.from_numpy(x).to(device) for x in (ranking, clicks))
+    pairs, labels = engine(name).pairs_from_clicks(*arrays, kind, streams, ROUND)
+    assert pairs.shape == (len(ranking), depth**2 // 4 if kind == "all" else depth // 2, 2)
+    assert labels.shape == pairs.shape[:2]
+    found = []
+    for row, won in zip(pairs.tolist(), labels.tolist(), strict=True):
+        n = sum(upper >= 0 for upper, _ in row)
+        assert row[n:] == [[-1, -1]] * (len(row) - n)
+        assert not any(won[n:])
+        found.append([(*pair, label) for pair, label in zip(row[:n], won, strict=False)])
+    return ranking.tolist(), clicks.tolist(), streams, found
+
+
+def obvious_pairs(ranking, clicks, kind, draws):
+    """The rule, in words: examined is all up to the last click and the first document after it."""
+    clicked = [i for i, click in enumerate(clicks) if click]
+    if not clicked:
+        return []
+    examined = [i for i, document in enumerate(ranking) if document >= 0 and i <= clicked[-1] + 1]
+    unclicked = [i for i in examined if i not in clicked]
+    if kind == "matched":
+        shuffled = [sorted(slots, key=lambda i: draws.word(Stream.PAIRS, ROUND, i)) for slots in (clicked, unclicked)]
+        slots = [sorted(pair) for pair in zip(*shuffled, strict=False)]
+    elif kind == "adjacent":
+        slots = [(i, i + 1) for i in examined[::2] if i + 1 in examined and clicks[i] != clicks[i + 1]]
+    else:
+        slots = sorted(sorted(pair) for pair in itertools.product(clicked, unclicked))
+    return [(ranking[upper], ranking[lower], clicks[upper]) for upper, lower in slots]
+
+
+@both_bodies
+@every_kind
+@every_depth
+def test_pairs_are_those_of_the_rule(name, device, kind, depth):
+    rankings, clicks, streams, found = pairs_of(name, device, depth, kind)
+    for r, pairs in enumerate(found):
+        assert pairs == obvious_pairs(rankings[r], clicks[r], kind, Draws(streams.keys[r]))
+
+
+@both_bodies
+@every_kind
+def test_a_pair_has_a_click_on_one_side_and_the_upper_document_first(name, device, kind):
+    rankings, clicks, _, found = pairs_of(name, device, 10, kind)
+    assert sum(map(len, found)) > 100
+    for ranking, clicked, pairs in zip(rankings, clicks, found, strict=True):
+        slot = {document: i for i, document in enumerate(ranking)}
+        last = max((i for i, click in enumerate(clicked) if click), default=-2)
+        for upper, lower, label in pairs:
+            assert slot[upper] < slot[lower] <= last + 1
+            assert clicked[slot[upper]] == label != clicked[slot[lower]]
+
+
+@both_bodies
+@pytest.mark.parametrize("kind", ["matched", "adjacent"])
+def test_no_document_is_in_two_pairs_of_a_round(name, device, kind):
+    *_, found = pairs_of(name, device, 10, kind)
+    for pairs in found:
+        documents = [document for upper, lower, _ in pairs for document in (upper, lower)]
+        assert len(documents) == len(set(documents))
+
+
+@both_bodies
+def test_every_matching_is_equally_likely(name, device):
+    replicas = 6000
+    streams = Streams(np.arange(replicas, dtype=np.uint64), device)
+    ranking = torch.arange(5, device=device).expand(replicas, -1).contiguous()
+    clicks = torch.tensor([False, False, True, True, False], device=device).expand(replicas, -1).contiguous()
+    pairs, _ = engine(name).pairs_from_clicks(ranking, clicks, "matched", streams, ROUND)
+    matchings = Counter(tuple(sorted(map(tuple, row))) for row in pairs.tolist())
+    assert len(matchings) == 6  # two clicked, three unclicked
+    assert max(abs(n - replicas / 6) for n in matchings.values()) < 5 * math.sqrt(replicas / 6)
