@@ -183,7 +183,7 @@ def panels(
 
 
 def stacked(
-    rows: Iterable[str], names: Iterable[str], table: pd.DataFrame, height: float = 2.1
+    rows: Iterable[str], names: Iterable[str], table: pd.DataFrame, height: float = 2.1, sharey: bool = True
 ) -> tuple[Drawing, list[list[Axes]]]:
     """A drawing of the table with a row of panels for each of `rows`; each column stands under its name.
 
@@ -191,18 +191,19 @@ def stacked(
         rows: as many rows; how each is told is the caller's.
         names: titles of the columns.
         table: the aggregated data that will be drawn.
-        height: of one row, in inches; the panels of a row share their y axis.
+        height: of one row, in inches.
+        sharey: whether the panels of a row share their y axis.
     """
     rows, names = list(rows), list(names)
     fig = Drawing(figsize=(WIDTH, height * len(rows) + 0.9))
     fig.table = table
-    axes = [list(row) for row in fig.subplots(len(rows), len(names), sharey="row", squeeze=False)]
+    axes = [list(row) for row in fig.subplots(len(rows), len(names), sharey="row" if sharey else False, squeeze=False)]
     for ax, name in zip(axes[0], names, strict=True):
         ax.set_title(name)
     return fig, axes
 
 
-def legend(fig: Figure, axes: Iterable[Axes]) -> None:
-    """One legend for all panels, above them; each name once."""
+def legend(fig: Figure, axes: Iterable[Axes], ncols: int = 5) -> None:
+    """One legend for all panels, above them, in at most so many columns; each name once."""
     handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    fig.legend(list(handles.values()), list(handles), loc="outside upper center", ncols=min(len(handles), 5))
+    fig.legend(list(handles.values()), list(handles), loc="outside upper center", ncols=min(len(handles), ncols))

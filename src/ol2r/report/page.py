@@ -1,0 +1,100 @@
+"""What the cells of a chapter call: results and verdicts at hand, texts on the page, a strip under every figure.
+
+It ties a chapter to its results once, so that a cell says only what it shows. It must not know any paper.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportReturnType=false
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ol2r.experiments.chapter import Chapter, Results
+from ol2r.experiments.claims import Judgement, judge
+from ol2r.experiments.published import printed_numbers
+from ol2r.report import tables
+from ol2r.report.strip import strip
+
+if TYPE_CHECKING:
+    from ol2r.report.style import Drawing
+
+
+def show(*texts: str) -> None:
+    """Put MyST texts on the page, in a notebook."""
+    from IPython.display import Markdown, display  # here, because only notebooks have it
+
+    display(*map(Markdown, texts))
+
+
+class Page:
+    """A chapter's results, printed numbers and judgements, and the ways to show them.
+
+    Args:
+        chapter: whose results are read, or computed, at once.
+        preferred: data sets of the chapter's figures, best first; a figure shows the first that was run.
+
+    Attributes:
+        results: by item.
+        printed: the paper's printed numbers.
+        judgements: of every claim, by its identifier.
+    """
+
+    def __init__(self, chapter: Chapter, preferred: Sequence[str] = ()):
+        self.chapter = chapter
+        self.preferred = tuple(preferred)
+        self.results: dict[str, Results] = chapter.all_results()
+        self.printed = printed_numbers(chapter.name)
+        self.judgements: dict[str, Judgement] = {
+            claim.id: judge(claim, self.results, self.printed) for claim in chapter.module.CLAIMS
+        }
+
+    def sources(
+        self, items: str, table: pd.DataFrame, anchor: str | None = None, drawn: pd.DataFrame | None = None
+    ) -> None:
+        """The strip under a figure or table: where it came from, its data, how to make it again and cite it.
+
+        Args:
+            items: names of the items it was drawn from, separated by blanks; the first gives title and command.
+            table: the aggregate it shows.
+            anchor: its anchor on the page (None: the chapter's name and the first item's).
+            drawn: the rows that were drawn (None: all of the items').
+        """
+        name = self.chapter.name
+        names = items.split()
+        anchor = anchor or f"{name}-{names[0]}"
+        shown = self.results[names[0]].frame if drawn is None else drawn
+        command = f"ol2r run {name} --tier {self.chapter.tier} --item {names[0]}"
+        if len(shown):
+            command += f"\nol2r verify {name} --cell {shown['cell'].iloc[0][:12]}"
+        origin = [self.results[item] for item in names]
+        show(strip(origin, table, anchor=anchor, command=command, csv=f"data/{anchor}.csv", drawn=drawn))
+
+    def live(self, item: str, title: str, table: pd.DataFrame, command: str) -> None:
+        """The strip of what a cell computed itself, from no stored result."""
+        anchor = f"{self.chapter.name}-{item}"
+        show(strip(self.chapter.computed(item, title), table, anchor=anchor, command=command, csv=f"data/{anchor}.csv"))
+
+    def claims(self, *ids: str) -> None:
+        """The judgements of some claims."""
+        show(*(tables.claim(self.judgements[each]) for each in ids))
+
+    def on(self, item: str, *preferred: str) -> pd.DataFrame:
+        """The item's runs on the first of these data sets that it has, or else on its last; none when it has none."""
+        frame = self.results[item].frame
+        names = [] if frame.empty else list(frame["dataset"].unique())
+        chosen = next((each for each in preferred or self.preferred if each in names), names[-1] if names else None)
+        return frame[frame["dataset"] == chosen] if names else frame
+
+    def drawn(self, item: str, draw: "Callable[..., Drawing]", *arguments, **named) -> "Drawing | None":
+        """The figure of an item on its preferred data set, or on what the chosen data sets leave of it."""
+        runs = self.on(item)
+        return None if runs.empty else draw(runs, *arguments, **named)
+
+    def under(self, item: str, figure: "Drawing | None") -> None:
+        """The strip of a figure that `drawn` drew, or why there is none."""
+        if figure is None:
+            show(f"*None of the chosen data sets is one of {item}'s.*")
+        else:
+            self.sources(item, figure.table, drawn=self.on(item))

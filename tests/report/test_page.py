@@ -1,0 +1,81 @@
+"""A page shows what its chapter has: each strip tells of the rows that were drawn, each claim its own verdict."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import yaml
+
+from ol2r.experiments import nsgd
+from ol2r.report import figures, page
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Everything that was put on the page."""
+    texts = []
+    monkeypatch.setattr(page, "show", lambda *more: texts.extend(more))
+    return texts
+
+
+@pytest.fixture
+def chapter(grid, invented_results, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    both = pd.concat([grid, grid.assign(dataset="ClueWeb09_webis", cell="clue/" + grid["cell"])])
+    results = {item: invented_results(both) for item in nsgd.ITEMS}
+    return SimpleNamespace(
+        name="nsgd",
+        tier="paper",
+        module=nsgd,
+        all_results=lambda: results,
+        computed=lambda item, title: invented_results(grid[:0]),
+    )
+
+
+def strip_of(text):
+    return yaml.safe_load("\n".join(text.split("\n")[1:-2]))
+
+
+def test_a_figure_is_drawn_on_the_first_preferred_data_set_and_its_strip_says_so(chapter, shown):
+    own = page.Page(chapter, preferred=("MQ2007", "MQ2008"))
+    fig = own.drawn("fig-2", figures.learning_curves)
+    own.under("fig-2", fig)
+    told = strip_of(shown[0])
+    assert (told["data"], told["anchor"], told["csv"]) == ("MQ2008", "nsgd-fig-2", "data/nsgd-fig-2.csv")
+    assert told["command"].split("\n") == [
+        "ol2r run nsgd --tier paper --item fig-2",
+        "ol2r verify nsgd --cell MQ2008/infor",
+    ]
+
+
+def test_without_a_preferred_data_set_the_last_is_drawn(chapter):
+    assert set(page.Page(chapter).on("fig-2")["dataset"]) == {"ClueWeb09_webis"}
+    assert set(page.Page(chapter).on("fig-2", "MQ2008")["dataset"]) == {"MQ2008"}
+
+
+def test_an_item_without_runs_says_so_in_place_of_its_strip(chapter, shown, grid, invented_results):
+    chapter.all_results()["fig-2"] = invented_results(grid[:0])
+    own = page.Page(chapter)
+    assert own.on("fig-2").empty and own.drawn("fig-2", figures.learning_curves) is None
+    own.under("fig-2", None)
+    assert shown == ["*None of the chosen data sets is one of fig-2's.*"]
+
+
+def test_a_strip_may_rest_on_several_items(chapter, shown):
+    own = page.Page(chapter)
+    own.sources("fig-3 fig-4", figures.deviation_curves(own.on("fig-3")).table, "nsgd-own")
+    told = strip_of(shown[0])
+    assert told["anchor"] == "nsgd-own" and "--item fig-3" in told["command"]
+
+
+def test_what_a_cell_computed_itself_has_a_strip_without_runs(chapter, shown):
+    page.Page(chapter).live("fig-1", "An example", pd.DataFrame({"x": [1]}), "python -c 'draw()'")
+    told = strip_of(shown[0])
+    assert (told["anchor"], told["seeds"], told["command"]) == ("nsgd-fig-1", "none", "python -c 'draw()'")
+
+
+def test_claims_are_judged_once_and_shown_by_name(chapter, shown):
+    own = page.Page(chapter)
+    assert list(own.judgements) == [claim.id for claim in nsgd.CLAIMS]
+    own.claims("NS2", "NS1")
+    assert [text.split(":name: ")[1].split("\n")[0] for text in shown] == ["nsgd-ns2", "nsgd-ns1"]
