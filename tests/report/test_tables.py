@@ -293,3 +293,52 @@ def test_audits_say_how_far_from_theory_and_from_the_mistake():
     summary = pd.DataFrame({"audit": ["duel"], "quantity": ["mean"], "mistake": ["d for d′"], "lines": [3],
                             "z": [1.26], "z_mistaken": [40.04]})  # fmt: skip
     assert rows(tables.audits(summary, name="t", caption=""))[-1] == ["duel", "mean", "3", "1.3", "d for d′", "40.0"]
+
+
+@pytest.fixture
+def two_sets(grid):
+    """Two data sets, the second with fewer rounds, its learners called variants."""
+    other = grid[grid["round"] <= 500].assign(dataset="own", ndcg=grid["ndcg"] + 1, cell="own/" + grid["cell"])
+    return pd.concat([grid, other]).rename(columns={"learner": "variant"})
+
+
+def test_final_scores_are_those_of_each_data_sets_last_round(two_sets):
+    text = tables.final_scores(
+        two_sets, {"ndcg": "offline", "cndcg": "online"}, name="t", caption="", name_of=str.upper
+    )
+    lines = rows(text)
+    assert [line[0] for line in lines[:4]] == ["perfect, MQ2008", "", "perfect, OWN", ""]
+    assert [line[1] for line in lines[:2]] == ["offline", "online"]
+    online = two_sets.query("users == 'perfect' and variant == 'NSGD' and dataset == 'own' and round == 500")["cndcg"]
+    assert lines[3][-1] == f"**{online.mean():.3f}** ({online.std():.3f})"
+    assert lines[0][-1].startswith("**") and not lines[0][2].startswith("**")
+
+
+def test_the_offline_rankers_score_stands_beside_the_offline_scores_only(two_sets):
+    columns = {"ndcg": "offline", "cndcg": "online"}
+    lines = rows(tables.final_scores(two_sets, columns, name="t", caption="", reference={"own": 0.5}))
+    assert [line[-1] for line in lines[:4]] == ["", "", "0.500", ""]
+
+
+def test_declared_data_that_is_not_at_hand_keeps_its_line(two_sets):
+    lines = rows(tables.final_scores(two_sets, {"ndcg": "offline"}, name="t", caption="", not_at_hand=["MSLR-WEB10K"]))
+    assert lines[-1][:2] == ["MSLR-WEB10K", f"*{tables.NOT_AT_HAND}*"] and set(lines[-1][2:]) == {""}
+    none = rows(
+        tables.final_scores(two_sets[:0], {"ndcg": "offline"}, name="t", caption="", not_at_hand=["MSLR-WEB10K"])
+    )
+    assert none == [["MSLR-WEB10K", f"*{tables.NOT_AT_HAND}*"]]
+
+
+def test_tuning_tells_the_best_and_the_worst_cell_with_their_values():
+    scores = pd.DataFrame(
+        {
+            "dataset": "own", "variant": ["PairRank_C", "PairRank_C", "SGD RankNet"], "alpha": [0.1, 0.01, 0.001],
+            "regularization": [1e-4, 0.1, np.nan], "score": [0.4, 0.3, 0.2], "best": [True, False, True],
+            "worst": [False, True, True],
+        }
+    )  # fmt: skip
+    text = tables.tuning(scores, {"alpha": "α", "regularization": "λ"}, name="t", caption="", name_of=str.upper)
+    assert rows(text) == [
+        ["OWN", "SGD RankNet", "1", "α = 0.001: 0.200", "α = 0.001: 0.200"],
+        ["OWN", "PairRank_C", "2", "α = 0.1, λ = 0.0001: 0.400", "α = 0.01, λ = 0.1: 0.300"],
+    ]

@@ -131,6 +131,11 @@ def at_end(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["round"] == frame["round"].max()]
 
 
+def at_own_end(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of every data set's own last round."""
+    return frame[frame["round"] == frame.groupby("dataset")["round"].transform("max")]
+
+
 def windowed(frame: pd.DataFrame, total: str, per: str, width: int | None = None) -> pd.DataFrame:
     """What a cumulative sum grew by in each window between checkpoints, for each unit that another grew by.
 

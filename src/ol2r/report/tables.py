@@ -8,14 +8,15 @@ runs; it must not know how either came about.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from ol2r.experiments.claims import VERDICTS, Judgement, Verdict, label
-from ol2r.experiments.effects import TooFewSeeds, at_end, mean_effect, summarize
-from ol2r.report.style import LEARNERS, USERS
+from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, mean_effect, summarize
+from ol2r.report.style import LEARNERS, USERS, Looks
 
 NOT_AT_HAND = "data not at hand"
 MARK = "▲"
@@ -299,6 +300,80 @@ def effect_sizes(table: pd.DataFrame, *, name: str, caption: str, name_of: Calla
     ]  # fmt: skip
     header = ["users", "data", "learner", "difference to MGD [95 %]", "d", "p"]
     return myst(header, rows, name=name, caption=caption)
+
+
+def final_scores(
+    frame: pd.DataFrame,
+    columns: Mapping[str, str],
+    *,
+    name: str,
+    caption: str,
+    by: str = "variant",
+    looks: Looks = LEARNERS,
+    reference: Mapping[str, float] | None = None,
+    not_at_hand: Sequence[str] = (),
+    name_of: Callable[[str], str] = label,
+) -> str:
+    """Scores after the last round, a line a kind of user, data set and measure: mean over runs (deviation).
+
+    Bold: the best of its line. Data sets that are not at hand have a line that says so.
+
+    Args:
+        frame: dataset, users, `by`, round and the columns.
+        columns: what to show, and how it is called.
+        by: the label column that makes the table's columns, in the order of `looks`.
+        reference: by data set, the offline ranker's score, shown beside the first of the columns.
+        not_at_hand: catalogue names of declared data sets without runs.
+        name_of: what a data set is called.
+    """
+    shown = looks.ordered(frame[by]) if len(frame) else []
+    reference = reference or {}
+    header = ["users, data", "score", *shown, *(["offline RankNet"] if reference else [])]
+    rows = []
+    last = at_own_end(frame)
+    for users, dataset in product(USERS.ordered(frame["users"]) if len(frame) else [], frame["dataset"].unique()):
+        own = last[(last["users"] == users) & (last["dataset"] == dataset)]
+        if own.empty:
+            continue
+        for i, (column, called) in enumerate(columns.items()):
+            of_each = own.groupby(by)[column]
+            means, deviations = of_each.mean().reindex(shown), of_each.std().reindex(shown)
+            line = _scores(means, deviations, pd.Series(False, index=shown))
+            level = [f"{reference[dataset]:.3f}" if i == 0 and dataset in reference else ""] if reference else []
+            rows.append(["" if i else f"{users}, {name_of(str(dataset))}", called, *line, *level])
+    rows += [[name_of(each), f"*{NOT_AT_HAND}*", *[""] * (len(header) - 2)] for each in not_at_hand]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def tuning(
+    scores: pd.DataFrame,
+    names: Mapping[str, str],
+    *,
+    name: str,
+    caption: str,
+    by: str = "variant",
+    name_of: Callable[[str], str] = label,
+) -> str:
+    """Best and worst cell of every tuning grid.
+
+    Args:
+        scores: `figures_pairrank.grid_scores`.
+        names: symbols of the hyper-parameters.
+        by: the label column of what was tuned.
+        name_of: what a data set is called.
+    """
+
+    def told(cell: pd.Series) -> str:
+        values = ", ".join(f"{symbol} = {cell[key]:g}" for key, symbol in names.items() if pd.notna(cell.get(key)))
+        return f"{values}: {cell['score']:.3f}"
+
+    rows = []
+    for dataset in scores["dataset"].unique():
+        for learner in LEARNERS.ordered(scores.loc[scores["dataset"] == dataset, by]):
+            own = scores[(scores["dataset"] == dataset) & (scores[by] == learner)]
+            best, worst = (own[own[which]].iloc[0] for which in ("best", "worst"))
+            rows.append([name_of(str(dataset)), learner, str(len(own)), told(best), told(worst)])
+    return myst(["data", "learner", "cells", "best", "worst"], rows, name=name, caption=caption)
 
 
 def conventions(rows: Iterable[tuple[str, object, str]], *, name: str, caption: str) -> str:
