@@ -15,6 +15,7 @@ K = 10
 SIZES = (1, 2, 9, 10, 11, 20, 5, 13, 1, 3, 10, 17, 8, 30, 6, 12, 9, 25, 4, 10)
 
 _STEP = {"alpha": 0.1, "delta": 1.0, "decay": 0.99, "start": "unit"}
+_DIVIDE = {"alpha": 0.1, "regularization": 0.1, "pairs": "matched", "shuffle": "conservative", "covariance": "full"}
 SETTINGS = {
     "DBGD": _STEP | {"prefix_credit": False},
     "CPS": _STEP | {"n_candidates": 4, "history": 5, "tau": 3.0},
@@ -24,6 +25,8 @@ SETTINGS = {
     | {"prefix_credit": False, "m": 4, "n": 8, "k_g": 5, "T_g": 4, "k_h": 3, "T_h": 6, "lag": 5, "epsilon": 0.01}
     | {"hybrid": "cosine", "tie_break": "history", "click_free": "skip", "losers": "below_current"}
     | {"sampling": "orthonormal", "n_uniform": 0},
+    "PairRank": _DIVIDE,
+    "PairRank-Lemma2": _DIVIDE | {"delta": 0.1, "bound": 1.0, "slope": 0.2},
 }
 """Each learner's hyper-parameters in the tests; queues short enough to wrap around within a few rounds."""
 
@@ -81,7 +84,7 @@ class Tape:
         update = learner.update
 
         def recorded(candidates, ranking, clicked):
-            self.chosen.append(learner.directions)
+            self.chosen.append(getattr(learner, "directions", None))
             clicked = clicked if clicks is None else clicks(learner.round, ranking)
             update(candidates, ranking, clicked)
             row = (candidates.query, ranking, clicked, learner.evaluated().weights)

@@ -211,7 +211,9 @@ def test_the_lists_of_a_replica_do_not_depend_on_its_company(name):
     whole = setting.play(name, True)
     for r in (0, 7, 31):
         alone.candidates = candidates_of(DATASET, setting.query[r : r + 1])
-        alone.theta, alone.inverse, alone.width = (a[r : r + 1] for a in (setting.theta, setting.inverse, setting.width))
+        alone.theta, alone.inverse, alone.width = (
+            a[r : r + 1] for a in (setting.theta, setting.inverse, setting.width)
+        )
         alone.streams = Streams(setting.streams.keys[r : r + 1])
         for a, b in zip(whole, alone.play(name, True), strict=True):
             np.testing.assert_array_equal(a[r], b[0])

@@ -149,7 +149,9 @@ def test_both_bodies_reach_the_same_estimate():
 def test_the_objective_that_is_carried_along_is_the_objective():
     past = Past("numba").rounds(300)
     for r in range(3):
-        np.testing.assert_allclose(float(past.past.value[r]), past.objective(r, past.past.theta[r].numpy())[0], rtol=1e-9)
+        np.testing.assert_allclose(
+            float(past.past.value[r]), past.objective(r, past.past.theta[r].numpy())[0], rtol=1e-9
+        )
 
 
 def test_a_replica_is_the_same_bit_for_bit_in_any_company():
@@ -172,7 +174,9 @@ def test_a_replica_is_the_same_bit_for_bit_in_any_company():
 def test_a_long_history_is_read_at_most_four_times_a_refit():
     rng = generator("a long history", 0)
     features = torch.from_numpy(rng.random((300, 5), dtype=np.float32))
-    candidates = Candidates(features, torch.tensor([0, 300]), features.sum(dim=0)[None], torch.zeros(1, dtype=torch.int64))
+    candidates = Candidates(
+        features, torch.tensor([0, 300]), features.sum(dim=0)[None], torch.zeros(1, dtype=torch.int64)
+    )
     every = np.stack(np.triu_indices(300, 1), axis=1)[rng.permutation(300 * 299 // 2)]
     past = engine("numba").PairHistory(torch.ones(1, dtype=torch.float64), 5, True)
     for pairs in np.array_split(every[:30_000], 60):

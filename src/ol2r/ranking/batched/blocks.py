@@ -36,7 +36,9 @@ def divide_and_conquer(
     features, present = candidates.padded()
     x = features.to(torch.float64)
     scores = torch.einsum("rvd,rd->rv", x, theta)
-    order = ordered(scores[:, None], present[:, None], streams, round_, torch.zeros_like(candidates.query)[:, None])[:, 0]
+    order = ordered(scores[:, None], present[:, None], streams, round_, torch.zeros_like(candidates.query)[:, None])[
+        :, 0
+    ]
     x = x.gather(1, order[..., None].expand_as(x))
     score, present = scores.gather(1, order), present.gather(1, order)
 

@@ -19,7 +19,11 @@ class PairHistory:
         zeros = {"dtype": torch.float64, "device": device}
         scale = 1.0 / regularization[:, None, None]
         self.inverse = scale * torch.eye(d, **zeros) if full else scale.repeat(1, 1, d)
-        self.theta, self.log_det, self.value = torch.zeros(n, d, **zeros), torch.zeros(n, **zeros), torch.zeros(n, **zeros)
+        self.theta, self.log_det, self.value = (
+            torch.zeros(n, d, **zeros),
+            torch.zeros(n, **zeros),
+            torch.zeros(n, **zeros),
+        )
         self.n_pairs, self.passes, self.refits = (torch.zeros(n, dtype=torch.int64, device=device) for _ in range(3))
         self._x = torch.zeros(n, 0, d, dtype=torch.float32, device=device)
         self._ids = torch.zeros(n, 0, 2, dtype=torch.int64, device=device)
