@@ -118,6 +118,13 @@ def test_without_regularization_there_is_no_pairrank(dataset, name, value):
 
 
 @both_forms
+@pytest.mark.parametrize("value", [-0.1, torch.nan])
+def test_a_width_below_zero_is_an_error(dataset, name, value):
+    with pytest.raises(ValueError, match=f"{name}: alpha must be at least 0"):
+        make_learner(name, dataset, replicas_of("perfect"), alpha=value)
+
+
+@both_forms
 def test_separable_clicks_give_a_finite_estimate(dataset, name):
     tape = play(name, dataset, replicas_of("perfect", folds=(1,)), 200, regularization=1e-4)
     assert np.isfinite(tape.weights).all()

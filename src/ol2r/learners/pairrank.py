@@ -58,6 +58,8 @@ class _DivideAndConquer(PairwiseLearner):
             .contiguous()
             for name in self.numeric
         }
+        if not bool((self.precise["alpha"] >= 0).all()):
+            raise ValueError(f"{self.name}: alpha must be at least 0, not {float(self.precise['alpha'].min())}")
         if not bool((self.precise["regularization"] > 0).all()):
             raise ValueError(
                 f"{self.name}: regularization must be above 0, not {float(self.precise['regularization'].min())}: "
