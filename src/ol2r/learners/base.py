@@ -101,6 +101,18 @@ class Learner(ABC):
     def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
         """Learn from the clicks (Bool[R, depth]) on the lists that `rank` gave for these candidates."""
 
+    def unless_diverged(self, weights: torch.Tensor, proposed: torch.Tensor) -> torch.Tensor:
+        """The proposed weights; but a replica whose ‖w‖² would leave the finite numbers dies, and keeps what it had.
+
+        Args:
+            weights: Float32[R, features], in force; proposed: Float32[R, features], after this round's step.
+
+        Returns:
+            Float32[R, features], the weights in force from now on.
+        """
+        self.alive &= (proposed * proposed).sum(dim=1).isfinite()
+        return torch.where(self.alive[:, None], proposed, weights)
+
     @abstractmethod
     def evaluated(self) -> Ranker:
         """The scorer that offline evaluation uses."""

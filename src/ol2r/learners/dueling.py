@@ -76,7 +76,8 @@ class DuelingBandit(Learner):
 
     def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
         shares = self._shares(candidates, ranking, clicks)
-        self.ops.follow(self.state["weights"], self.directions, shares, self.state["alpha"], self.alive)
+        proposed = self.ops.follow(self.state["weights"], self.directions, shares, self.state["alpha"])
+        self.state["weights"] = self.unless_diverged(self.state["weights"], proposed)
         self.state["alpha"] *= torch.where(shares.any(dim=1), self.number["decay"], 1.0)
         self.round += 1
 

@@ -203,13 +203,9 @@ def clicks_ndcg(
     return torch.where(tied & (tied.sum(dim=1) > 1)[:, None], out, 0.0)
 
 
-def follow(
-    weights: torch.Tensor, directions: torch.Tensor, shares: torch.Tensor, alpha: torch.Tensor, alive: torch.Tensor
-) -> None:
+def follow(weights: torch.Tensor, directions: torch.Tensor, shares: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
     """See `compiled.follow`."""
-    moved = weights + ((alpha[:, None] * shares)[..., None] * directions).sum(dim=1)
-    alive &= (moved * moved).sum(dim=1).isfinite()
-    weights.copy_(torch.where(alive[:, None], moved, weights))
+    return weights + ((alpha[:, None] * shares)[..., None] * directions).sum(dim=1)
 
 
 def score(features: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:

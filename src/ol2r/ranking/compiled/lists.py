@@ -437,29 +437,24 @@ def clicks_ndcg(
 
 
 @njit(cache=True)
-def _follow(weights, directions, shares, alpha, alive):
+def _follow(weights, directions, shares, alpha, out):
     for r in range(weights.shape[0]):
-        if not alive[r]:
-            continue
-        moved = weights[r].copy()
+        out[r] = weights[r]
         for i in range(shares.shape[1]):
             if shares[r, i] != 0.0:
-                moved += (alpha[r] * shares[r, i]) * directions[r, i]
-        alive[r] = np.isfinite(dot(moved, moved))
-        if alive[r]:
-            weights[r] = moved
+                out[r] += (alpha[r] * shares[r, i]) * directions[r, i]
 
 
-def follow(
-    weights: torch.Tensor, directions: torch.Tensor, shares: torch.Tensor, alpha: torch.Tensor, alive: torch.Tensor
-) -> None:
-    """w ← w + α Σ_i share_i g^i in place; a replica whose ‖w‖² would leave the finite numbers dies and stays.
+def follow(weights: torch.Tensor, directions: torch.Tensor, shares: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
+    """w + α Σ_i share_i g^i: Float32[R, features].
 
     Args:
-        weights: Float32[R, features], changed; alive: Bool[R], changed.
+        weights: Float32[R, features].
         directions: Float32[R, m, features]; shares: Float32[R, m]; alpha: Float32[R].
     """
-    _follow(weights.numpy(), directions.numpy(), shares.numpy(), alpha.numpy(), alive.numpy())
+    out = np.empty(weights.shape, dtype=np.float32)
+    _follow(weights.numpy(), directions.numpy(), shares.numpy(), alpha.numpy(), out)
+    return torch.from_numpy(out)
 
 
 @njit(parallel=True, cache=True)
