@@ -34,6 +34,9 @@ class Stream(IntEnum):
     SHUFFLE = 13  # order within a block of documents, by document or by slot
     SAMPLE = 14  # a Plackett-Luce list, by document
     EXPLORE = 15  # whether a slot explores, and what it shows then
+    BANDIT_INITIAL = 20  # random initial lists of item-level bandits, by slot
+    BANDIT_FLIP = 21  # BubbleRank's exchange coins, by pair of positions
+    BANDIT_SHUFFLE = 22  # the random order within a block or batch of items, by slot
 
 
 def replica_key(dataset: str, fold: int, seed: int) -> np.uint64:
