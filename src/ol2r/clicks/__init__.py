@@ -1,8 +1,18 @@
-"""User models: how a user turns a displayed list into clicks, given the grades of its documents.
+"""User models: how a user turns a displayed list into clicks, given the grades of its documents or their attraction.
 
-This room sees labels and lists; it knows nothing of features, rankers or learners.
+This room sees labels, lists and click logs; it knows nothing of features, rankers or learners.
 """
 
 from ol2r.clicks.cascade import GradedCascade, UserBatch, users
+from ol2r.clicks.items import CODES, ItemClicks, best_ranking, expected_reward, item_clicks
 
-__all__ = ["GradedCascade", "UserBatch", "users"]
+__all__ = [
+    "CODES",
+    "GradedCascade",
+    "ItemClicks",
+    "UserBatch",
+    "best_ranking",
+    "expected_reward",
+    "item_clicks",
+    "users",
+]

@@ -1,0 +1,152 @@
+"""Click models by item: cascade, dependent click and position-based, for bandits that re-rank one query's documents.
+
+A model is two rows of probabilities, by item and by position. Its user and its reward are compiled functions of those
+rows, written to be inlined into a bandit's loop; this module knows nothing of bandits, of logs or of labels.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numba import njit
+
+from ol2r.random import Stream, block, uniform
+
+CODES = {"cascade": 0, "dependent": 1, "position": 2}
+_CASCADE, _DEPENDENT, _POSITION = 0, 1, 2
+_UNIT = 2.0**-24
+
+
+@dataclass(frozen=True)
+class ItemClicks:
+    """One query's click model.
+
+    Args:
+        kind: `"cascade"` (CM, Craswell et al., 2008: a user examines from the top down to the first click),
+            `"dependent"` (DCM, Guo et al., 2009: and after a click at position k leaves, satisfied, with probability
+            v(k)) or `"position"` (PBM, Richardson et al., 2007: examines position k with probability χ(k)).
+        attraction: α, the probability of a click on an examined item, by item.
+        position: v(k) of the dependent and χ(k) of the position-based model, from the top; empty in the cascade model.
+
+    Raises:
+        ValueError: an unknown kind, no items, probabilities outside [0, 1], a row by position where the model has none
+            or none where it has one.
+    """
+
+    kind: Literal["cascade", "dependent", "position"]
+    attraction: tuple[float, ...]
+    position: tuple[float, ...] = ()
+
+    def __post_init__(self):
+        if self.kind not in CODES:
+            raise ValueError(f"kind must be one of {tuple(CODES)}, not {self.kind!r}")
+        if not self.attraction:
+            raise ValueError(f"a {self.kind} model needs the attraction of at least one item")
+        for name, row in (("attraction", self.attraction), ("position", self.position)):
+            for i, p in enumerate(row):
+                if not 0.0 <= p <= 1.0:
+                    raise ValueError(f"{name}[{i}] must lie in [0, 1], not {p}")
+        if (self.kind == "cascade") != (not self.position):
+            expected = "no" if self.kind == "cascade" else "some"
+            raise ValueError(f"a {self.kind} model has {expected} probabilities by position, not {len(self.position)}")
+
+    @property
+    def code(self) -> int:
+        """The kind as compiled code knows it."""
+        return CODES[self.kind]
+
+    @property
+    def n_items(self) -> int:
+        """L."""
+        return len(self.attraction)
+
+    @property
+    def longest(self) -> int:
+        """The longest list that it can be shown: its items, and no further than the positions it knows."""
+        return min(self.n_items, len(self.position) or self.n_items)
+
+    def check_slots(self, slots: int) -> None:
+        """Refuse lists of a length that the model knows nothing about.
+
+        Raises:
+            ValueError: fewer than one slot, or more than items or known positions.
+        """
+        if not 1 <= slots <= self.longest:
+            raise ValueError(
+                f"a list has 1 to {self.longest} slots ({self.n_items} items, "
+                f"{len(self.position) or 'any'} positions in this {self.kind} model), not {slots}"
+            )
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Attraction and position as the compiled functions take them: float64[L], float64[positions]."""
+        return np.array(self.attraction, dtype=np.float64), np.array(self.position, dtype=np.float64)
+
+
+@njit
+def item_clicks(kind, attraction, position, ranking, key, step, clicks):
+    """One user's clicks on one list.
+
+    Slot k's click coin is word k of the replica's click stream in this step and its stop coin word k of the stop
+    stream, whatever the item: `uniform(key, Stream.CLICK, step, k)`, drawn four slots at a time.
+
+    Args:
+        kind: a value of `CODES`; attraction: float64[L]; position: float64[at least K], or empty (cascade).
+        ranking: int64[K], the items shown; key: the replica's; step: the round of its streams.
+        clicks: bool[K], filled.
+    """
+    slots = ranking.shape[0]
+    clicks[:] = False
+    for first in range(0, slots, 4):
+        w0, w1, w2, w3 = block(key, Stream.CLICK, step, first >> 2)
+        for k in range(first, min(first + 4, slots)):
+            lane = k - first
+            w = w0 if lane == 0 else w1 if lane == 1 else w2 if lane == 2 else w3
+            p = attraction[ranking[k]]
+            if kind == _POSITION:
+                p *= position[k]
+            if np.float64(w >> np.uint32(8)) * _UNIT < p:
+                clicks[k] = True
+                if kind == _CASCADE:
+                    return
+                if kind == _DEPENDENT and uniform(key, Stream.STOP, step, k) < position[k]:
+                    return
+
+
+@njit
+def expected_reward(kind, attraction, position, ranking, cut):
+    """The expected reward r(R) of a list over its first `cut` positions.
+
+    CM: 1 − ∏(1 − α(R(k))), the probability of a click; DCM: 1 − ∏(1 − v(k) α(R(k))), of a click after which the user
+    leaves; PBM: Σ χ(k) α(R(k)), clicks. The first two are the papers' Σ χ(R, k) v(k) α(R(k)) with v = 1 in the CM and
+    the examination probability χ(R, k) = ∏_{i<k} (1 − v(i) α(R(i))), its terms summed.
+
+    Args:
+        as in `item_clicks`; cut ≥ 1, beyond the list's end it changes nothing.
+    """
+    clicks, left = 0.0, 1.0
+    for k in range(min(cut, ranking.shape[0])):
+        p = attraction[ranking[k]]
+        if kind != _CASCADE:
+            p *= position[k]
+        clicks += p
+        left *= 1.0 - p
+    return clicks if kind == _POSITION else 1.0 - left
+
+
+@njit
+def best_ranking(kind, attraction, position, slots, cut):
+    """The list that maximises `expected_reward`: int64[slots].
+
+    The `cut` most attractive items stand at the first `cut` positions, the most attractive where v or χ is largest
+    (the rearrangement inequality: both xy and −log(1 − xy) are supermodular in x, y ≥ 0); the rest follow likewise.
+    Equal items and equal positions keep their order, so it is (0, 1, …) when attraction and position descend.
+    """
+    items = np.argsort(-attraction, kind="mergesort")
+    ranking = items[:slots].copy()
+    if kind != _CASCADE:
+        head = min(cut, slots)
+        for a, b in ((0, head), (head, slots)):
+            places = np.argsort(-position[a:b], kind="mergesort")
+            for i in range(b - a):
+                ranking[a + places[i]] = items[a + i]
+    return ranking
