@@ -94,22 +94,23 @@ def item_clicks(kind, attraction, position, ranking, key, step, clicks):
         ranking: int64[K], the items shown; key: the replica's; step: the round of its streams.
         clicks: bool[K], filled.
     """
-    slots = ranking.shape[0]
-    clicks[:] = False
-    for first in range(0, slots, 4):
-        w0, w1, w2, w3 = block(key, Stream.CLICK, step, first >> 2)
-        for k in range(first, min(first + 4, slots)):
-            lane = k - first
-            w = w0 if lane == 0 else w1 if lane == 1 else w2 if lane == 2 else w3
-            p = attraction[ranking[k]]
+    # unsigned slots and items spare the check for negative indices; a block's four coins fall without a branch
+    slots, first = np.uint64(ranking.shape[0]), np.uint64(0)
+    while first < slots:
+        after = min(first + np.uint64(4), slots)
+        w0, w1, w2, w3 = block(key, Stream.CLICK, step, first >> np.uint64(2))
+        for k in range(first, after):
+            p = attraction[np.uint64(ranking[k])]
             if kind == _POSITION:
                 p *= position[k]
-            if np.float64(w >> np.uint32(8)) * _UNIT < p:
-                clicks[k] = True
-                if kind == _CASCADE:
+            clicks[k] = np.float64(w0 >> np.uint32(8)) * _UNIT < p
+            w0, w1, w2 = w1, w2, w3
+        if kind != _POSITION:
+            for k in range(first, after):
+                if clicks[k] and (kind == _CASCADE or uniform(key, Stream.STOP, step, k) < position[k]):
+                    clicks[k + np.uint64(1) :] = False
                     return
-                if kind == _DEPENDENT and uniform(key, Stream.STOP, step, k) < position[k]:
-                    return
+        first = after
 
 
 @njit
