@@ -303,7 +303,6 @@ _YANDEX = {
     "n_features": 0,
     "n_grades": 0,
     "n_folds": 0,
-    "checksum": None,
     "normalization": "",
 }
 
@@ -474,17 +473,19 @@ _ENTRIES = [
         how_to_get="Published with the code of the BatchRank experiments (PyClickLambdas): 60Q.json.",
         folders=("Yandex_60Q_click_models",),
         files=("60Q.json",),
+        checksum="53486c9fe658b0e548f11eaf8b0f6fa16dc171390ae93bd970aa876e2dd60ec4",
         **_YANDEX,
     ),
     Entry(
         name="Yandex_WSCD_sample",
-        label="Yandex sessions, 40 queries",
-        title="Raw search sessions of Yandex, 40 queries",
+        label="Yandex sessions, 20 queries",
+        title="Raw search sessions of Yandex, 20 queries (a query in two regions counts twice), train and test",
         source="sample of the Yandex Relevance Prediction Challenge log, distributed with PyClick",
-        n_queries=40,
+        n_queries=20,
         how_to_get="Published as example data of the PyClick library: trainSample, testSample (.xz).",
         folders=("Yandex_WSCD_sample",),
         files=("trainSample.xz", "testSample.xz"),
+        checksum="6184c583b2fb227b58c05a0b6c6276467224cba833486a4e82aa9956f950c914",
         **_YANDEX,
     ),
     Entry(
@@ -496,6 +497,7 @@ _ENTRIES = [
         how_to_get="Yandex's page no longer offers it to everyone; whoever has it puts the log into Yandex_RelPred.",
         folders=("Yandex_RelPred",),
         files=("Clicklog.txt",),
+        checksum=None,
         **_YANDEX,
     ),
     *(_synthetic(name, shape) for name, shape in synthetic.SHAPES.items()),

@@ -1,0 +1,256 @@
+"""Click logs: search sessions of single queries, and the click models that others fitted to such logs.
+
+This module knows files and their mistakes; it must not know what a click model means or how one is fitted.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ol2r.data.catalogue import entry, source_checksum
+from ol2r.data.dataset import DataError
+from ol2r.data.letor import read_bytes
+
+UNSHOWN = ("ignore", "drop", "error")
+
+
+@dataclass(frozen=True, eq=False)
+class QuerySessions:
+    """The sessions of one query: what was shown and which of it was clicked, in the log's order.
+
+    Args:
+        query: its name in the log.
+        items: the log's names of its items; lists number them from 0.
+        lists: int64[sessions, positions], from the top, −1 below the end of a shorter list.
+        clicks: bool[sessions, positions].
+
+    Raises:
+        DataError: arrays that do not fit together, an unknown item, an item twice in a list, a click on nothing.
+    """
+
+    query: str
+    items: tuple[str, ...]
+    lists: np.ndarray
+    clicks: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.lists.ndim != 2 or self.lists.shape != self.clicks.shape:
+            raise DataError(f"query {self.query}: lists {self.lists.shape} and clicks {self.clicks.shape} do not fit")
+        shown = self.shown
+        if self.lists.size and (self.lists.min() < -1 or self.lists.max() >= len(self.items)):
+            raise DataError(f"query {self.query}: a list shows an item outside 0 … {len(self.items) - 1}")
+        if (shown[:, 1:] & ~shown[:, :-1]).any() or (self.clicks & ~shown).any():
+            raise DataError(f"query {self.query}: an item or a click stands below the end of its list")
+        ordered = np.sort(self.lists, axis=1)
+        if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any():
+            raise DataError(f"query {self.query}: a list shows an item twice")
+
+    def __len__(self) -> int:
+        return len(self.lists)
+
+    @property
+    def shown(self) -> np.ndarray:
+        """Where a list shows an item: bool[sessions, positions]."""
+        return self.lists >= 0
+
+    def most_frequent_list(self, slots: int | None = None) -> np.ndarray:
+        """The list shown most often, the earliest of equals: int64[slots], its length where `slots` is None.
+
+        BubbleRank's initial list: what the production ranker shows when it does not personalise.
+
+        Raises:
+            DataError: no sessions, or a list that is shorter than `slots`.
+        """
+        if not len(self):
+            raise DataError(f"query {self.query}: expected at least one session")
+        ((most, _),) = Counter(map(tuple, self.lists.tolist())).most_common(1)
+        shown = [item for item in most if item >= 0]
+        if slots is not None and len(shown) < slots:
+            raise DataError(
+                f"query {self.query}: expected {slots} items in its most frequent list, found {len(shown)} "
+                f"({len(self.items)} items in all)"
+            )
+        return np.array(shown[:slots], dtype=np.int64)
+
+
+class SessionLog(NamedTuple):
+    """One file of sessions, by query, and how many of its clicks fell on items that were not shown."""
+
+    queries: dict[str, QuerySessions]
+    unshown_clicks: int  # of all sessions, kept or not
+    unshown_sessions: int  # that have at least one such click
+
+    @property
+    def n_sessions(self) -> int:
+        return sum(map(len, self.queries.values()))
+
+
+def read_sessions(
+    *paths: Path, positions: int = 10, unshown: Literal["ignore", "drop", "error"]
+) -> tuple[SessionLog, ...]:
+    """Read session logs, `query<TAB>item,item,… : clicked , clicked ; query<TAB>…`, one or more sessions a line.
+
+    The files number the items of a query alike, so that what is fitted to one can be tried on another. The order of
+    clicks is not kept, and an item clicked twice is clicked.
+
+    Args:
+        paths: .xz, .gz or plain files.
+        positions: lists are at most this long.
+        unshown: a click on an item that the list does not show is passed over (`"ignore"`), takes its session with it
+            (`"drop"`) or is an error (`"error"`).
+
+    Raises:
+        DataError: with file, line, session and what was expected there; also where a file has no session.
+    """
+    if unshown not in UNSHOWN:
+        raise ValueError(f"unshown must be one of {UNSHOWN}, not {unshown!r}")
+    items: dict[str, dict[str, int]] = {}  # by query: number of each item
+    read = [_read(path, positions, unshown, items) for path in paths]
+    return tuple(
+        SessionLog(
+            {query: _assemble(query, tuple(items[query]), rows, positions) for query, rows in sessions.items()}, *tally
+        )
+        for sessions, *tally in read
+    )
+
+
+def _read(path: Path, positions: int, unshown: str, items: dict[str, dict[str, int]]):
+    sessions: dict[str, list[tuple[list[int], list[int]]]] = {}
+    unshown_clicks = unshown_sessions = 0
+    for line_number, line in enumerate(_text(path).split("\n"), start=1):
+        for number, session in enumerate(filter(None, map(str.strip, line.split(";"))), start=1):
+            where = f"{path}:{line_number}: session {number}"
+            query, shown, clicked = _session(session, where, positions)
+            strange = [item for item in clicked if item not in shown]
+            unshown_clicks += len(strange)
+            unshown_sessions += bool(strange)
+            if strange and unshown == "error":
+                raise DataError(f"{where}: expected clicks on items that it shows, found one on {strange[0]!r}")
+            if strange and unshown == "drop":
+                continue
+            known = items.setdefault(query, {})
+            row = [known.setdefault(item, len(known)) for item in shown]
+            sessions.setdefault(query, []).append((row, [shown.index(item) for item in clicked if item in shown]))
+    if not sessions:
+        raise DataError(f"{path}: expected at least one session")
+    return sessions, unshown_clicks, unshown_sessions
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_bytes(path).tobytes().decode()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: expected text in UTF-8, found other bytes at {error.start}") from error
+
+
+def _session(text: str, where: str, positions: int) -> tuple[str, list[str], list[str]]:
+    """Query, items from the top, clicked items."""
+    fields = text.replace("\t", ":", 1).split(":") if text.count("\t") == 1 else []
+    if len(fields) != 3 or not fields[0].strip():
+        raise DataError(f"{where}: expected 'query<TAB>item,… : clicked , …', found {text[:60]!r}")
+    query, shown, clicked = fields[0].strip(), _names(fields[1]), _names(fields[2]) if fields[2].strip() else []
+    if not all(shown) or not all(clicked):
+        raise DataError(f"{where}: expected an item between commas, found none in {text[:60]!r}")
+    if len(shown) > positions:
+        raise DataError(f"{where}: expected at most {positions} items, found {len(shown)}")
+    if len(set(shown)) < len(shown):
+        twice = next(item for item, count in Counter(shown).items() if count > 1)
+        raise DataError(f"{where}: expected different items, found {twice!r} twice")
+    return query, shown, clicked
+
+
+def _names(field: str) -> list[str]:
+    return [name.strip() for name in field.split(",")]
+
+
+def _assemble(query: str, items: tuple[str, ...], rows: list, positions: int) -> QuerySessions:
+    lists = np.full((len(rows), positions), -1, dtype=np.int64)
+    clicks = np.zeros((len(rows), positions), dtype=np.bool_)
+    for i, (row, clicked) in enumerate(rows):
+        lists[i, : len(row)] = row
+        clicks[i, clicked] = True
+    return QuerySessions(query, items, lists, clicks)
+
+
+def load_sessions(*, unshown: Literal["ignore", "drop", "error"]) -> tuple[SessionLog, SessionLog]:
+    """The Yandex sessions of the catalogue, to fit to and held out; a query is a query in a region, `98435_1`.
+
+    Raises:
+        MissingData: not at hand; says where to get them.
+        DataError: the files are not what they should be.
+    """
+    train, test = read_sessions(*_checked("Yandex_WSCD_sample"), unshown=unshown)
+    return train, test
+
+
+class FittedModel(NamedTuple):
+    """A click model as its collection prints it: attraction by item, in the order of the search result."""
+
+    attraction: tuple[float, ...]
+    position: tuple[float, ...]  # by position, whatever it means in the model; empty where the model has none
+
+
+_COLUMNS = {"CM": 1, "DCM": 2, "PBM": 2}
+
+
+def load_fitted_models(model: Literal["CM", "DCM", "PBM"]) -> dict[str, FittedModel]:
+    """The models of BatchRank's collection, 60 queries of 10 items, by query; see `read_fitted_models`.
+
+    Raises:
+        MissingData: not at hand; says where to get it.
+        DataError: the file is not what it should be.
+    """
+    (path,) = _checked("Yandex_60Q_click_models")
+    return read_fitted_models(path, model)
+
+
+def read_fitted_models(path: Path, model: Literal["CM", "DCM", "PBM"]) -> dict[str, FittedModel]:
+    """Read one kind of model from a collection: `{model: {query: {"model": {"args": [row, …, seed]}}}}`.
+
+    The rows of CM are [attraction], of DCM [attraction, probability of leaving after a click, by position], of PBM
+    [attraction, examination by position].
+
+    Raises:
+        DataError: with file, query and what was expected.
+    """
+    if model not in _COLUMNS:
+        raise ValueError(f"model must be one of {tuple(_COLUMNS)}, not {model!r}")
+    try:
+        collection = json.loads(_text(path))
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}:{error.lineno}: expected JSON, found {error.msg}") from error
+    if not isinstance(collection, dict) or not isinstance(queries := collection.get(model), dict) or not queries:
+        raise DataError(f"{path}: expected models of kind {model} by query")
+    return {
+        query: _fitted(value, _COLUMNS[model], f"{path}: {model} of query {query}") for query, value in queries.items()
+    }
+
+
+def _fitted(value: object, columns: int, where: str) -> FittedModel:
+    try:
+        *rows, _ = value["model"]["args"]  # type: ignore[index]
+        rows = [tuple(float(p) for p in row) for row in rows]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{where}: expected rows of probabilities and a seed in model.args") from error
+    if len(rows) != columns or not all(rows):
+        raise DataError(f"{where}: expected {columns} rows of probabilities, found {len(rows)}")
+    if not all(0.0 <= p <= 1.0 for p in chain(*rows)):
+        raise DataError(f"{where}: expected probabilities in [0, 1]")
+    return FittedModel(rows[0], rows[1] if columns == 2 else ())
+
+
+def _checked(name: str) -> list[Path]:
+    """The files of a click log of the catalogue, their text as it should be."""
+    it = entry(name)
+    folder = it.require()
+    paths = [folder / file for file in it.files]
+    checksum = source_checksum([(path.name, hashlib.sha256(read_bytes(path).data).hexdigest()) for path in paths])
+    if it.checksum is not None and checksum != it.checksum:
+        raise DataError(f"{folder}: expected the checksum {it.checksum} for {name}, found {checksum}")
+    return paths
