@@ -4,7 +4,8 @@ A model is two rows of probabilities, by item and by position. Its user and its 
 rows, written to be inlined into a bandit's loop; this module knows nothing of bandits, of logs or of labels.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -77,6 +78,10 @@ class ItemClicks:
                 f"{len(self.position) or 'any'} positions in this {self.kind} model), not {slots}"
             )
 
+    def restricted(self, items: Sequence[int]) -> "ItemClicks":
+        """The same users before a choice of the items, numbered anew in that order."""
+        return replace(self, attraction=tuple(self.attraction[i] for i in items))
+
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Attraction and position as the compiled functions take them: float64[L], float64[positions]."""
         return np.array(self.attraction, dtype=np.float64), np.array(self.position, dtype=np.float64)
@@ -91,7 +96,7 @@ def item_clicks(kind, attraction, position, ranking, key, step, clicks):
 
     Args:
         kind: a value of `CODES`; attraction: float64[L]; position: float64[at least K], or empty (cascade).
-        ranking: int64[K], the items shown; key: the replica's; step: the round of its streams.
+        ranking: int64[K], the items shown, no padding; key: the replica's; step: the round of its streams.
         clicks: bool[K], filled.
     """
     # unsigned slots and items spare the check for negative indices; a block's four coins fall without a branch
@@ -111,6 +116,29 @@ def item_clicks(kind, attraction, position, ranking, key, step, clicks):
                     clicks[k + np.uint64(1) :] = False
                     return
         first = after
+
+
+@njit(cache=True)
+def _simulate(kind, attraction, position, lists, key, out):
+    for step in range(lists.shape[0]):
+        item_clicks(kind, attraction, position, lists[step], key, step, out[step])
+
+
+def simulate_clicks(model: ItemClicks, lists: np.ndarray, key: np.uint64) -> np.ndarray:
+    """Clicks on one list after another, list t in step t.
+
+    Args:
+        lists: int64[sessions, K], items of the model, no padding.
+
+    Returns:
+        bool[sessions, K].
+    """
+    model.check_slots(lists.shape[1])
+    if lists.size and not 0 <= lists.min() <= lists.max() < model.n_items:
+        raise ValueError(f"lists must show items 0 … {model.n_items - 1}")
+    out = np.empty(lists.shape, dtype=np.bool_)
+    _simulate(model.code, *model.rows(), np.ascontiguousarray(lists, dtype=np.int64), key, out)
+    return out
 
 
 @njit
