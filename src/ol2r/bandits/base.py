@@ -1,0 +1,226 @@
+"""What every item-level bandit is: a compiled loop over (bandit step, click step) for each replica, side by side.
+
+A bandit learns one list for one query from clicks on items that have names and nothing else. This room knows users of
+items; it imports neither rankers nor the feature-based learners nor anything trained on labels.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import numpy as np
+
+from ol2r.bandits.world import Tape, World, discounted_gain, inversions
+from ol2r.clicks import ItemClicks, best_ranking, expected_reward
+from ol2r.random import Stream, integer_below
+
+BANDITS: dict[str, type["Bandit"]] = {}
+
+Value = float | int | str | bool
+_LAST_STEP = 2**32 - 1  # a step is the 32-bit round of the random streams
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a call leaves: one row a replica, one column a checkpoint.
+
+    Args:
+        checkpoints: Int64[C], steps.
+        regret: Float64[R, C], Σ (reward of the best list − reward of the shown list) over the first `cut` positions.
+        violations: Int64[R, C], V(n): steps on which |V(R_t)| > |V(R₀)| + K/2.
+        excess: Int64[R, C], the largest |V(R_t)| − |V(R₀)| so far, at least 0.
+        ndcg: Float64[R, C], NDCG at `cut`, attraction as gain, mean over the steps since the last checkpoint.
+        initial_inversions: Int64[R], |V(R₀)|.
+        optimum: Float64[R], reward of the best list.
+        diagnostics: Int64[R, C] by name, what the bandit alone has to tell.
+    """
+
+    checkpoints: np.ndarray
+    regret: np.ndarray
+    violations: np.ndarray
+    excess: np.ndarray
+    ndcg: np.ndarray
+    initial_inversions: np.ndarray
+    optimum: np.ndarray
+    diagnostics: dict[str, np.ndarray]
+
+
+class Bandit(ABC):
+    """One bandit algorithm; nothing is instantiated, `play` fills a tape.
+
+    Subclasses name their parameters in `words` (what each may be) and `least` (the smallest a number may be).
+    """
+
+    name: ClassVar[str]
+    revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
+    words: ClassVar[dict[str, tuple[Value, ...]]] = {}
+    least: ClassVar[dict[str, float]] = {}
+    diagnostics: ClassVar[tuple[str, ...]] = ()
+    step_seconds: ClassVar[float]  # cost of a replica's step on one core with ten items on ten positions
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "name" in cls.__dict__:
+            if cls.name in BANDITS:
+                raise ValueError(f"two bandits are named {cls.name!r}")
+            BANDITS[cls.name] = cls
+
+    @classmethod
+    def check(cls, parameters: Mapping[str, Value]) -> None:
+        """Raise ValueError unless exactly the bandit's parameters are given, each one that it knows."""
+        wanted, given = {*cls.words, *cls.least}, set(parameters)
+        if wanted != given:
+            raise ValueError(
+                f"{cls.name} takes {', '.join(sorted(wanted)) or 'no parameter'}; "
+                f"missing: {', '.join(sorted(wanted - given)) or 'none'}; "
+                f"unknown: {', '.join(sorted(given - wanted)) or 'none'}"
+            )
+        for name, known in cls.words.items():
+            if parameters[name] not in known:
+                choices = ", ".join(str(value) for value in known)
+                raise ValueError(f"{cls.name}: {name} must be one of {choices}, not {parameters[name]!r}")
+        for name, least in cls.least.items():
+            if not least <= cast(float, parameters[name]) < np.inf:
+                raise ValueError(f"{cls.name}: {name} must be a number of at least {least}, not {parameters[name]!r}")
+
+    @classmethod
+    def core_seconds(cls, steps: int, n_items: int = 10) -> float:
+        """Seconds that so many steps of a replica take one core, roughly."""
+        return steps * cls.step_seconds * max(1.0, n_items / 10)
+
+    @classmethod
+    @abstractmethod
+    def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:
+        """Play every replica to the last checkpoint; `steps` is the horizon n that the bandit is told."""
+
+
+def logarithmic_checkpoints(steps: int, a_decade: int = 10) -> tuple[int, ...]:
+    """Steps at which to record: about so many a decade, evenly on a logarithmic axis, with every power of ten.
+
+    Raises:
+        ValueError: fewer than one step or one checkpoint a decade.
+    """
+    if steps < 1 or a_decade < 1:
+        raise ValueError("steps and checkpoints a decade must be at least 1")
+    decades = range(len(str(steps)))
+    found = {round(10 ** (d + i / a_decade)) for d in decades for i in range(a_decade)}
+    return tuple(sorted({step for step in found if step < steps} | {steps}))
+
+
+def random_list(key: np.uint64, number: int, n_items: int, n_positions: int) -> np.ndarray:
+    """The replica's random initial list of this number: Int64[positions], distinct items, all orders equally likely."""
+    order = np.arange(n_items)
+    for k in range(n_positions):
+        other = k + integer_below(key, Stream.BANDIT_INITIAL, number, k, n_items - k)
+        order[k], order[other] = order[other], order[k]
+    return order[:n_positions]
+
+
+def _checked(initial: Sequence[int], model: ItemClicks, r: int) -> np.ndarray:
+    ranking = np.asarray(initial, dtype=np.int64)
+    if ranking.ndim != 1 or not len(ranking) or len(np.unique(ranking)) != len(ranking):
+        raise ValueError(f"replica {r}: the initial list must be of different items, at least one")
+    if ranking.min() < 0 or ranking.max() >= model.n_items:
+        raise ValueError(f"replica {r}: the initial list has items outside 0 … {model.n_items - 1}")
+    model.check_slots(len(ranking))
+    return ranking
+
+
+def _world(
+    models: Sequence[ItemClicks], initial_lists: Sequence[Sequence[int]], keys: Sequence[np.uint64], cut: int
+) -> World:
+    if not len(models) == len(initial_lists) == len(keys) > 0:
+        raise ValueError(
+            f"models, initial lists and keys go together, at least one of each: "
+            f"{len(models)}, {len(initial_lists)} and {len(keys)} were given"
+        )
+    lists = [_checked(initial, model, r) for r, (initial, model) in enumerate(zip(initial_lists, models, strict=True))]
+    items = np.array([model.n_items for model in models])
+    positions = np.array([len(ranking) for ranking in lists])
+    shape = len(models), items.max()
+    world = World(
+        np.ascontiguousarray(keys, dtype=np.uint64),
+        np.array([model.code for model in models], dtype=np.int64),
+        items,
+        positions,
+        np.zeros(shape),
+        np.zeros((len(models), positions.max())),
+        np.zeros((len(models), positions.max()), dtype=np.int64),
+        np.zeros((*shape, (items.max() + 63) // 64), dtype=np.uint64),
+        np.empty(len(models)),
+        np.empty(len(models)),
+        cut,
+        1.0 / np.log2(np.arange(2.0, cut + 2.0)),
+    )
+    for r, (model, ranking) in enumerate(zip(models, lists, strict=True)):
+        attraction, position = model.rows()
+        position = position[: len(ranking)]
+        world.attraction[r, : items[r]] = attraction
+        world.position[r, : len(position)] = position
+        world.initial[r, : positions[r]] = ranking
+        better = np.packbits(attraction > attraction[:, None], axis=1, bitorder="little")
+        world.better[r].view(np.uint8)[: items[r], : better.shape[1]] = better
+        best = best_ranking(world.kind[r], attraction, position, len(ranking), cut)
+        world.optimum[r] = expected_reward(world.kind[r], attraction, position, best, cut)
+        world.ideal[r] = discounted_gain(np.argsort(-attraction)[: len(ranking)], attraction, world.discount)
+    return world
+
+
+def simulate_bandit(
+    bandit: str,
+    parameters: Mapping[str, Value],
+    models: Sequence[ItemClicks],
+    initial_lists: Sequence[Sequence[int]],
+    keys: Sequence[np.uint64],
+    steps: int,
+    checkpoints: Sequence[int],
+    cut: int,
+) -> Trace:
+    """Play one bandit on a batch of replicas.
+
+    A replica is a click model, an initial list and a key. Its numbers do not depend on which replicas stand beside it.
+    K, the number of positions, is the length of its initial list; L, the number of items, is that of its attractions:
+    a query with fewer documents than there is room for is shown whole.
+
+    Args:
+        bandit: a name in `BANDITS`; parameters: all of its own.
+        models: R users; initial_lists: R lists of item numbers; keys: R keys, `replica_key`.
+        steps: the horizon n that the bandit is told.
+        checkpoints: steps after which to record, ascending; the last ends the run.
+        cut: positions that reward, regret and NDCG look at (a shorter list counts whole).
+
+    Raises:
+        ValueError: an unknown bandit or parameter, lists or checkpoints that do not fit.
+    """
+    if bandit not in BANDITS:
+        raise ValueError(f"bandit must be one of {', '.join(sorted(BANDITS))}, not {bandit!r}")
+    BANDITS[bandit].check(parameters)
+    ends = list(checkpoints)
+    if not ends or ends != sorted(set(ends)) or not 1 <= ends[0] <= ends[-1] <= steps <= _LAST_STEP:
+        raise ValueError(f"checkpoints must be steps from 1 to {steps} in ascending order, at least one")
+    if cut < 1:
+        raise ValueError(f"cut must be at least 1, not {cut}")
+    world = _world(models, initial_lists, keys, cut)
+    shape = len(models), len(ends)
+    diagnostics = BANDITS[bandit].diagnostics
+    tape = Tape(
+        np.array(ends, dtype=np.int64),
+        np.zeros(shape),
+        np.zeros(shape, dtype=np.int64),
+        np.zeros(shape, dtype=np.int64),
+        np.zeros(shape),
+        np.zeros((*shape, len(diagnostics)), dtype=np.int64),
+    )
+    BANDITS[bandit].play(world, tape, steps, parameters)
+    initial = [inversions(world.initial[r, : world.positions[r]], world.better[r]) for r in range(len(models))]
+    return Trace(
+        tape.checkpoints,
+        tape.regret,
+        tape.violations,
+        tape.excess,
+        tape.ndcg,
+        np.array(initial, dtype=np.int64),
+        world.optimum,
+        {name: tape.diagnostics[..., d] for d, name in enumerate(diagnostics)},
+    )

@@ -1,0 +1,183 @@
+"""BatchRank (Zoghi et al., 2017): batches of items on runs of positions, split where bounds of click rates part."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numba import njit, prange
+
+from ol2r.bandits.base import Bandit, Value
+from ol2r.bandits.world import Tape, World, judge, leaf, replica, show, shuffle
+from ol2r.theory.bandits import exploration, lower_bound, upper_bound
+
+
+@njit
+def _stage_length(stage, horizon, n_items, public_code):
+    """n_ℓ = ⌈16 Δ̃_ℓ⁻² log n⌉ with Δ̃_ℓ = 2^−ℓ; public code takes log(n L) Δ̃⁻² with Δ̃ = 2^−(ℓ + 1)."""
+    times = 4.0**stage
+    length = 4.0 * times * np.log(float(horizon * n_items)) if public_code else 16.0 * times * np.log(float(horizon))
+    return max(1, int(np.ceil(length)))
+
+
+@leaf
+def _display(items, count, least, n_slots, out, until, key, step, offset, n_positions):
+    """DisplayBatch: those displayed least often in the stage, equal ones at random, on the batch's slots in random
+    order. `items` is rearranged; slot k uses word offset + k, and word n_positions + offset + k for the second draw."""
+    size = len(items)
+    fresh = 0
+    for x in range(size):
+        if count[items[x]] == least:
+            items[fresh], items[x] = items[x], items[fresh]
+            fresh += 1
+    if fresh >= n_slots:  # they fill the batch: one draw is a random choice in a random order
+        until[:fresh] = fresh
+        shuffle(items, 0, n_slots, until, key, step, offset)
+    else:
+        until[:size] = size
+        shuffle(items, fresh, n_slots, until, key, step, offset)
+    for k in range(n_slots):
+        out[k] = items[k]
+    if fresh < n_slots:
+        until[:n_slots] = n_slots
+        shuffle(out, 0, n_slots, until, key, step, n_positions + offset)
+
+
+@njit
+def _batchrank(world, tape, steps, public_code, r):
+    own = replica(world, r)
+    n_items, n_positions = len(own.attraction), len(own.initial)
+    budget = np.log(float(steps * n_items)) if public_code else exploration(steps, True)
+    clicked = np.zeros(n_items, dtype=np.int64)  # of each item in its batch's stage
+    count = np.zeros(n_items, dtype=np.int64)
+    low = np.empty(n_items)
+    high = np.empty(n_items)
+    until = np.empty(n_items, dtype=np.int64)
+    ranking = np.empty(n_positions, dtype=np.int64)
+    clicks = np.zeros(n_positions, dtype=np.bool_)
+
+    # active batches from the top: the positions from slot[b] to slot[b + 1], the items from begin[b] to end[b]
+    items = np.arange(n_items)
+    slot = np.zeros(n_positions + 1, dtype=np.int64)
+    begin = np.zeros(n_positions, dtype=np.int64)
+    end = np.zeros(n_positions, dtype=np.int64)
+    stage = np.zeros(n_positions, dtype=np.int64)
+    length = np.zeros(n_positions, dtype=np.int64)
+    least = np.zeros(n_positions, dtype=np.int64)
+    waiting = np.zeros(n_positions, dtype=np.int64)  # items displayed `least` times
+    active = 1
+    slot[1], end[0], waiting[0] = n_positions, n_items, n_items
+    length[0] = _stage_length(0, steps, n_items, public_code)
+
+    for step in range(1, tape.checkpoints[-1] + 1):
+        for b in range(active):
+            _display(
+                items[begin[b] : end[b]],
+                count,
+                least[b],
+                slot[b + 1] - slot[b],
+                ranking[slot[b] : slot[b + 1]],
+                until,
+                own.key,
+                step,
+                slot[b],
+                n_positions,
+            )
+        show(own, ranking, step, clicks)
+
+        b = 0
+        while b < active:
+            for k in range(slot[b], slot[b + 1]):  # CollectClicks
+                i = ranking[k]
+                if count[i] == least[b]:
+                    count[i] += 1
+                    clicked[i] += clicks[k]
+                    waiting[b] -= 1
+            if waiting[b] == 0:
+                least[b] += 1
+                waiting[b] = end[b] - begin[b]
+            if least[b] < length[b]:
+                b += 1
+                continue
+
+            # UpdateBatch: the items by lower bound, then by number
+            own_items = items[begin[b] : end[b]]
+            for i in own_items:
+                mean = clicked[i] / length[b]
+                low[i] = lower_bound(mean, budget / length[b])
+                high[i] = upper_bound(mean, budget / length[b])
+                clicked[i] = 0
+                count[i] = 0
+            for x in range(1, len(own_items)):
+                i = own_items[x]
+                place = x
+                while place > 0 and (
+                    low[i] > low[own_items[place - 1]]
+                    or (low[i] == low[own_items[place - 1]] and i < own_items[place - 1])
+                ):
+                    own_items[place] = own_items[place - 1]
+                    place -= 1
+                own_items[place] = i
+            n_slots = slot[b + 1] - slot[b]
+            split = 0
+            highest = 0.0  # the largest upper bound below
+            for k in range(len(own_items) - 1, 0, -1):
+                highest = max(highest, high[own_items[k]])
+                if k < n_slots and low[own_items[k - 1]] > highest:
+                    split = k
+                    break
+            if split == 0:
+                kept = 0
+                threshold = low[own_items[n_slots - 1]]
+                for i in own_items:
+                    if high[i] >= threshold:
+                        own_items[kept] = i
+                        kept += 1
+                end[b] = begin[b] + kept
+                stage[b] += 1
+            else:
+                for c in range(active, b, -1):
+                    slot[c + 1] = slot[c]
+                for c in range(active - 1, b, -1):
+                    begin[c + 1], end[c + 1], stage[c + 1] = begin[c], end[c], stage[c]
+                    length[c + 1], least[c + 1], waiting[c + 1] = length[c], least[c], waiting[c]
+                active += 1
+                slot[b + 1] = slot[b] + split
+                begin[b + 1], end[b + 1] = begin[b] + split, end[b]
+                end[b] = begin[b] + split
+                stage[b] = stage[b + 1] = 0
+            for c in range(b, b + (1 if split == 0 else 2)):
+                length[c] = _stage_length(stage[c], steps, n_items, public_code)
+                least[c] = 0
+                waiting[c] = end[c] - begin[c]
+            b += 1 if split == 0 else 2
+
+        c = judge(own, ranking, step, tape, r)
+        if c >= 0:
+            tape.diagnostics[r, c, 0] = active
+            tape.diagnostics[r, c, 1] = end[:active].sum() - begin[:active].sum()
+
+
+@njit(parallel=True, cache=True)
+def _batchrank_all(world, tape, steps, public_code):
+    for r in prange(len(world.keys)):
+        _batchrank(world, tape, steps, public_code, r)
+
+
+class BatchRank(Bandit):
+    """BatchRank (Zoghi et al., 2017, Algorithms 1-4).
+
+    Parameters:
+        stages: `"paper"` (n_ℓ = ⌈16 · 4^ℓ log n⌉ and bounds of budget log n + 3 log log n) or `"public code"`
+            (⌈4 · 4^ℓ log(n L)⌉ and log(n L)).
+
+    Diagnostics: `batches` that are active, and `items` that they hold.
+    """
+
+    name = "BatchRank"
+    revision = 1
+    words = {"stages": ("paper", "public code")}
+    diagnostics = ("batches", "items")
+    step_seconds = 5e-7
+
+    @classmethod
+    def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:
+        _batchrank_all(world, tape, steps, parameters["stages"] == "public code")

@@ -1,0 +1,151 @@
+"""CascadeKL-UCB (Kveton et al., 2015): items in the order of their upper confidence bounds."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numba import njit, prange
+
+from ol2r.bandits.base import Bandit, Value
+from ol2r.bandits.world import Tape, World, judge, leaf, replica, show, shuffle
+from ol2r.random import Stream, word
+from ol2r.theory.bandits import exploration, upper_bound
+
+_CLOSE = 1e-10  # bounds that lie nearer than this are computed again, to the last bit
+_SETTLED = 1e-13  # error of a bound at which Newton's iteration ends
+_ITERATIONS = 30
+
+
+@njit
+def _entropy(p):
+    """p log p + (1 − p) log(1 − p), of 0 < p < 1."""
+    return p * np.log(p) + (1.0 - p) * np.log(1.0 - p)
+
+
+@njit
+def _bound(p, negative_entropy, budget, guess):
+    """`theory.bandits.upper_bound` within 10⁻¹², by Newton's iteration from the bound of the step before.
+
+    d(p, ·) is convex above p: after its first step the iteration comes down to the root and cannot pass it.
+    """
+    q = guess
+    if not p < q < 1.0:
+        return upper_bound(p, budget)
+    for _ in range(_ITERATIONS):
+        above = q - p
+        gap = negative_entropy - p * np.log(q) - (1.0 - p) * np.log(1.0 - q) - budget
+        change = gap * q * (1.0 - q) / above
+        q -= change
+        if not p < q < 1.0:
+            return upper_bound(p, budget)
+        # g″ / 2g′ ≤ 1 / (2 (q − p)) · (1 + …): the error left is about change² / (q − p), over the distance to an end
+        if change * change < _SETTLED * min(above, q - p) * min(1.0, 4.0 * min(q, 1.0 - q)):
+            return q
+    return upper_bound(p, budget)
+
+
+@leaf
+def _before(i, j, bounds, clicked, observed, budget, key, step):
+    """Whether item i stands before item j: the larger bound first, equal ones in a random order."""
+    if abs(bounds[i] - bounds[j]) > _CLOSE:
+        return bounds[i] > bounds[j]
+    if clicked[i] != clicked[j] or observed[i] != observed[j]:
+        a = upper_bound(clicked[i] / observed[i], budget / observed[i])
+        b = upper_bound(clicked[j] / observed[j], budget / observed[j])
+        if a != b:
+            return a > b
+    return word(key, Stream.TIES, step, i) < word(key, Stream.TIES, step, j)
+
+
+@njit
+def _cascade(world, tape, with_log_log, first_click, shuffled_start, r):
+    own = replica(world, r)
+    n_items, n_positions = len(own.attraction), len(own.initial)
+    clicked = np.zeros(n_items, dtype=np.int64)
+    observed = np.zeros(n_items, dtype=np.int64)
+    entropy = np.zeros(n_items)  # of the mean, negative, while it is neither 0 nor 1
+    bounds = np.ones(n_items)
+    order = np.arange(n_items)
+    until = np.full(n_items, n_items)
+    clicks = np.zeros(n_positions, dtype=np.bool_)
+
+    for step in range(1, tape.checkpoints[-1] + 1):
+        starting = step <= n_items
+        if starting:  # each item once on top
+            for k in range(n_items):
+                order[k] = k if shuffled_start else (step - 1 + k) % n_items
+            if shuffled_start:
+                order[0], order[step - 1] = step - 1, 0
+                shuffle(order, 1, n_positions, until, own.key, step, 0)
+        else:
+            budget = exploration(step, with_log_log)
+            for i in range(n_items):
+                if clicked[i] == 0:
+                    bounds[i] = -np.expm1(-budget / observed[i])
+                elif clicked[i] < observed[i]:
+                    bounds[i] = _bound(clicked[i] / observed[i], entropy[i], budget / observed[i], bounds[i])
+                else:
+                    bounds[i] = 1.0
+            for k in range(1, n_items):  # by insertion: the order changes little
+                i = order[k]
+                place = k
+                while place > 0 and _before(i, order[place - 1], bounds, clicked, observed, budget, own.key, step):
+                    order[place] = order[place - 1]
+                    place -= 1
+                order[place] = i
+        ranking = order[:n_positions]
+        show(own, ranking, step, clicks)
+
+        last = n_positions - 1  # without a click, the whole list was examined
+        for k in range(n_positions):
+            if clicks[k]:
+                last = k
+                if first_click:
+                    break
+        if starting and not shuffled_start:
+            last = 0
+        for k in range(last + 1):
+            i = ranking[k]
+            observed[i] += 1
+            clicked[i] += clicks[k]
+            if 0 < clicked[i] < observed[i]:
+                entropy[i] = _entropy(clicked[i] / observed[i])
+
+        judge(own, ranking, step, tape, r)
+
+
+@njit(parallel=True, cache=True)
+def _cascade_all(world, tape, with_log_log, first_click, shuffled_start):
+    for r in prange(len(world.keys)):
+        _cascade(world, tape, with_log_log, first_click, shuffled_start, r)
+
+
+class CascadeKLUCB(Bandit):
+    """CascadeKL-UCB (Kveton et al., 2015, Algorithm 1): an item's bound is max {q : T(i) d(ŵ(i), q) ≤ budget}.
+
+    The first L steps put each item once on top, by number. Items with equal bounds stand in a random order.
+
+    Parameters:
+        budget: `"log t + 3 log log t"` (the paper) or `"log t"` (public code).
+        observed: `"first click"` (the paper: items down to it) or `"last click"` (public code); all without a click.
+        start: `"top"` learns from the top item alone in the first L steps, the paper's one sample of each, the others
+            following in turn; `"shuffle"` (public code) has them in a random order and learns from all observed.
+    """
+
+    name = "CascadeKL-UCB"
+    revision = 1
+    words = {
+        "budget": ("log t + 3 log log t", "log t"),
+        "observed": ("first click", "last click"),
+        "start": ("top", "shuffle"),
+    }
+    step_seconds = 1e-6
+
+    @classmethod
+    def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:
+        _cascade_all(
+            world,
+            tape,
+            parameters["budget"] != "log t",
+            parameters["observed"] == "first click",
+            parameters["start"] == "shuffle",
+        )

@@ -1,0 +1,116 @@
+"""TopRank (Lattimore et al., 2018): blocks of items that no comparison has told apart, each in random order."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numba import njit, prange
+
+from ol2r.bandits.base import Bandit, Value
+from ol2r.bandits.world import Tape, World, judge, replica, show, shuffle
+from ol2r.theory.bandits import TOPRANK_C, toprank_certain
+
+
+@njit
+def _partition(worse, order, first, until):
+    """Lines 3-6 of Algorithm 1: the next block is every item left that is worse than none left; by item in a block.
+
+    Comparisons that contradict each other (the event of probability at most δ L²) may leave no such item: what is left
+    is then one block.
+    """
+    n_items = len(order)
+    taken = np.zeros(n_items, dtype=np.bool_)
+    placed = 0
+    while placed < n_items:
+        begin = placed
+        for i in range(n_items):
+            if taken[i]:
+                continue
+            least = True
+            for j in range(n_items):
+                if worse[i, j] and not taken[j]:
+                    least = False
+                    break
+            if least:
+                order[placed] = i
+                placed += 1
+        if placed == begin:
+            for i in range(n_items):
+                if not taken[i]:
+                    order[placed] = i
+                    placed += 1
+        for k in range(begin, placed):
+            taken[order[k]] = True
+            first[k] = begin
+            until[k] = placed
+
+
+@njit
+def _toprank(world, tape, steps, exponent, r):
+    own = replica(world, r)
+    n_items, n_positions = len(own.attraction), len(own.initial)
+    log_scale = np.log(TOPRANK_C) + exponent * np.log(float(steps))
+    s = np.zeros((n_items, n_items), dtype=np.int64)
+    n = np.zeros((n_items, n_items), dtype=np.int64)
+    worse = np.zeros((n_items, n_items), dtype=np.bool_)  # G: [j, i] if j is known to be worse than i
+    order = np.empty(n_items, dtype=np.int64)
+    first = np.empty(n_items, dtype=np.int64)  # of the block of each place in the order
+    until = np.empty(n_items, dtype=np.int64)
+    arrangement = np.empty(n_items, dtype=np.int64)
+    clicks = np.zeros(n_positions, dtype=np.bool_)
+    _partition(worse, order, first, until)
+    known = 0
+
+    for step in range(1, tape.checkpoints[-1] + 1):
+        for k in range(n_items):
+            arrangement[k] = order[k]
+        shuffle(arrangement, 0, n_positions, until, own.key, step, 0)
+        ranking = arrangement[:n_positions]
+        show(own, ranking, step, clicks)
+
+        learned = False
+        for a in range(n_positions):
+            if clicks[a]:
+                i = arrangement[a]
+                for b in range(first[a], until[a]):
+                    if b >= n_positions or not clicks[b]:  # an item that is not shown is not clicked
+                        j = arrangement[b]
+                        s[i, j] += 1
+                        s[j, i] -= 1
+                        n[i, j] += 1
+                        n[j, i] += 1
+                        if not worse[j, i] and toprank_certain(s[i, j], n[i, j], log_scale):
+                            worse[j, i] = True
+                            known += 1
+                            learned = True
+        if learned:
+            _partition(worse, order, first, until)
+
+        c = judge(own, ranking, step, tape, r)
+        if c >= 0:
+            tape.diagnostics[r, c, 0] = known
+
+
+@njit(parallel=True, cache=True)
+def _toprank_all(world, tape, steps, exponent):
+    for r in prange(len(world.keys)):
+        _toprank(world, tape, steps, exponent, r)
+
+
+class TopRank(Bandit):
+    """TopRank (Lattimore et al., 2018, Algorithm 1).
+
+    Parameters:
+        exponent: δ = n^−exponent; public code takes 1 or ½.
+
+    Diagnostics: `known`, the pairs of items in G.
+    """
+
+    name = "TopRank"
+    revision = 1
+    least = {"exponent": 0.0}
+    diagnostics = ("known",)
+    step_seconds = 5e-7
+
+    @classmethod
+    def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:
+        _toprank_all(world, tape, steps, float(parameters["exponent"]))

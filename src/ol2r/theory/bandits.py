@@ -1,0 +1,80 @@
+"""What item-level click bandits decide by: when a difference of clicks is significant, and the bounds of KL-UCB.
+
+Every function takes numbers and is compiled, so that the bandits' loops and the audits share one text. In the papers'
+words, s is the difference of clicks of two items and n the number of steps on which exactly one of them was clicked.
+Nothing here knows lists, users or randomness.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+TOPRANK_C = 4 * math.sqrt(2 / math.pi) / math.erf(math.sqrt(2))  # c of Lattimore et al. (2018), about 3.43
+
+
+@njit
+def bubblerank_certain(s, n, log_inverse_delta):
+    """Whether s > 2 √(n log(1/δ)): the first item is shown to be the more attractive (BubbleRank, lines 9 and 23)."""
+    return s > 0 and float(s) * s > 4.0 * log_inverse_delta * n
+
+
+@njit
+def bubblerank_event(s, n, drift, log_inverse_delta):
+    """Whether s ≥ ρ n − 2 √(n log(1/δ)) with ρ = (α(i) − α(j)) / (α(i) + α(j)) ≥ 0: event E of BubbleRank's Lemma 9 for
+    one pair at one step. It implies the lemma's other half, s(j, i) ≤ 2 √(n log(1/δ))."""
+    shortfall = drift * n - s
+    return shortfall <= 0.0 or shortfall * shortfall <= 4.0 * log_inverse_delta * n
+
+
+@njit
+def toprank_certain(s, n, log_scale):
+    """Whether s ≥ √(2 n log((c/δ) √n)) and n > 0, given log(c/δ): TopRank puts the first item before the second."""
+    if s <= 0:
+        return False
+    square = float(s) * s
+    return square >= 2.0 * n * log_scale and square >= n * (2.0 * log_scale + np.log(float(n)))
+
+
+@njit
+def exploration(t, with_log_log):
+    """Budget of KL-UCB at step t: log t + 3 log log t (0 where that is negative), or log t alone."""
+    if t < 2:
+        return 0.0
+    log_t = np.log(float(t))
+    return max(0.0, log_t + 3.0 * np.log(log_t)) if with_log_log else log_t
+
+
+@njit
+def divergence(p, q):
+    """Kullback and Leibler's d(p, q) = p log(p/q) + (1 − p) log((1 − p)/(1 − q)) of two coins."""
+    result = 0.0
+    if p > 0.0:
+        result += p * np.log(p / q) if q > 0.0 else np.inf
+    if p < 1.0:
+        result += (1.0 - p) * np.log((1.0 - p) / (1.0 - q)) if q < 1.0 else np.inf
+    return result
+
+
+@njit
+def upper_bound(p, budget):
+    """The largest q in [p, 1] with d(p, q) ≤ budget, to the last bit by bisection."""
+    if p >= 1.0:
+        return 1.0
+    if p <= 0.0:
+        return -np.expm1(-budget)
+    low, high = p, 1.0
+    while True:
+        middle = 0.5 * (low + high)
+        if middle <= low or middle >= high:
+            return low
+        if divergence(p, middle) <= budget:
+            low = middle
+        else:
+            high = middle
+
+
+@njit
+def lower_bound(p, budget):
+    """The smallest q in [0, p] with d(p, q) ≤ budget: heads are tails."""
+    return 1.0 - upper_bound(1.0 - p, budget)
