@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ol2r.clicks.items import CODES, ItemClicks, best_ranking, expected_reward, item_clicks
+from ol2r.clicks.items import CODES, ItemClicks, best_ranking, expected_reward, item_clicks, simulate_clicks
 from ol2r.random import Stream, uniform
 
 KINDS = list(CODES)
@@ -107,7 +107,7 @@ def test_no_list_has_a_higher_reward_than_the_best_ranking(case, cut):
 @given(models_and_lists(), st.integers(1, 12))
 def test_the_best_ranking_is_by_attraction_when_positions_descend_and_ties_keep_their_order(case, cut):
     it, ranking = case
-    it = model(it.kind, it.attraction, sorted(it.position, reverse=True))
+    it = model(it.kind, it.attraction, sorted(it.position[:cut], reverse=True) + list(it.position[cut:]))
     by_attraction = sorted(range(it.n_items), key=lambda i: (-it.attraction[i], i))
     assert best_ranking(it.code, *it.rows(), len(ranking), cut).tolist() == by_attraction[: len(ranking)]
 
@@ -152,3 +152,21 @@ def test_lists_longer_than_items_or_known_positions_are_refused():
     ):
         with pytest.raises(ValueError, match=f"a list has 1 to {it.longest} slots .* not {slots}"):
             it.check_slots(slots)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_simulated_sessions_are_users_one_step_after_another(kind):
+    it = model(kind, [0.2, 0.7, 0.4, 0.5], [0.9, 0.3, 0.6])
+    lists = np.array([[1, 3, 0], [0, 1, 2], [2, 1, 3]])
+    found = simulate_clicks(it, lists, KEY).tolist()
+    assert found == [plain_clicks(it, row, step=step) for step, row in enumerate(lists.tolist())]
+    for wrong in (lists + 2, lists - 1):
+        with pytest.raises(ValueError, match="lists must show items 0 … 3"):
+            simulate_clicks(it, wrong, KEY)
+    with pytest.raises(ValueError, match="a list has 1 to"):
+        simulate_clicks(it, np.zeros((1, 5), dtype=np.int64), KEY)
+
+
+def test_a_restricted_model_has_the_chosen_items_in_their_order():
+    it = ItemClicks("position", (0.1, 0.2, 0.3), (1.0, 0.5))
+    assert it.restricted([2, 0]) == ItemClicks("position", (0.3, 0.1), (1.0, 0.5))

@@ -167,15 +167,14 @@ def best_ranking(kind, attraction, position, slots, cut):
     """The list that maximises `expected_reward`: int64[slots].
 
     The `cut` most attractive items stand at the first `cut` positions, the most attractive where v or χ is largest
-    (the rearrangement inequality: both xy and −log(1 − xy) are supermodular in x, y ≥ 0); the rest follow likewise.
-    Equal items and equal positions keep their order, so it is (0, 1, …) when attraction and position descend.
+    (the rearrangement inequality: both xy and −log(1 − xy) are supermodular in x, y ≥ 0); the rest, which do not count,
+    follow by attraction. Equal items and equal positions keep their order, so it is the list by descending attraction
+    where v or χ descends down to the cut.
     """
     items = np.argsort(-attraction, kind="mergesort")
     ranking = items[:slots].copy()
     if kind != _CASCADE:
-        head = min(cut, slots)
-        for a, b in ((0, head), (head, slots)):
-            places = np.argsort(-position[a:b], kind="mergesort")
-            for i in range(b - a):
-                ranking[a + places[i]] = items[a + i]
+        places = np.argsort(-position[: min(cut, slots)], kind="mergesort")
+        for i in range(places.shape[0]):
+            ranking[places[i]] = items[i]
     return ranking
