@@ -31,6 +31,7 @@ class Trace:
         violations: Int64[R, C], V(n): steps on which |V(R_t)| > |V(R₀)| + K/2.
         excess: Int64[R, C], the largest |V(R_t)| − |V(R₀)| so far, at least 0.
         ndcg: Float64[R, C], NDCG at `cut`, attraction as gain, mean over the steps since the last checkpoint.
+        shown: Int64[R, C, K], the list displayed at the checkpoint, padded with −1.
         initial_inversions: Int64[R], |V(R₀)|.
         optimum: Float64[R], reward of the best list.
         diagnostics: Int64[R, C] by name, what the bandit alone has to tell.
@@ -41,6 +42,7 @@ class Trace:
     violations: np.ndarray
     excess: np.ndarray
     ndcg: np.ndarray
+    shown: np.ndarray
     initial_inversions: np.ndarray
     optimum: np.ndarray
     diagnostics: dict[str, np.ndarray]
@@ -54,8 +56,8 @@ class Bandit(ABC):
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
-    words: ClassVar[dict[str, tuple[Value, ...]]] = {}
-    least: ClassVar[dict[str, float]] = {}
+    words: ClassVar[Mapping[str, tuple[Value, ...]]] = {}
+    least: ClassVar[Mapping[str, float]] = {}
     diagnostics: ClassVar[tuple[str, ...]] = ()
     step_seconds: ClassVar[float]  # cost of a replica's step on one core with ten items on ten positions
 
@@ -210,6 +212,7 @@ def simulate_bandit(
         np.zeros(shape, dtype=np.int64),
         np.zeros(shape, dtype=np.int64),
         np.zeros(shape),
+        np.full((*shape, world.initial.shape[1]), -1, dtype=np.int64),
         np.zeros((*shape, len(diagnostics)), dtype=np.int64),
     )
     BANDITS[bandit].play(world, tape, steps, parameters)
@@ -220,6 +223,7 @@ def simulate_bandit(
         tape.violations,
         tape.excess,
         tape.ndcg,
+        tape.shown,
         np.array(initial, dtype=np.int64),
         world.optimum,
         {name: tape.diagnostics[..., d] for d, name in enumerate(diagnostics)},

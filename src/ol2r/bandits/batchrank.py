@@ -1,6 +1,7 @@
 """BatchRank (Zoghi et al., 2017): batches of items on runs of positions, split where bounds of click rates part."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from numba import njit, prange
@@ -61,7 +62,7 @@ def _batchrank(world, tape, steps, public_code, r):
     end = np.zeros(n_positions, dtype=np.int64)
     stage = np.zeros(n_positions, dtype=np.int64)
     length = np.zeros(n_positions, dtype=np.int64)
-    least = np.zeros(n_positions, dtype=np.int64)
+    least: ClassVar = np.zeros(n_positions, dtype=np.int64)
     waiting = np.zeros(n_positions, dtype=np.int64)  # items displayed `least` times
     active = 1
     slot[1], end[0], waiting[0] = n_positions, n_items, n_items
@@ -159,7 +160,7 @@ def _batchrank(world, tape, steps, public_code, r):
 @njit(parallel=True, cache=True)
 def _batchrank_all(world, tape, steps, public_code):
     for r in prange(len(world.keys)):
-        _batchrank(world, tape, steps, public_code, r)
+        _batchrank(world, tape, steps, public_code, np.int64(r))
 
 
 class BatchRank(Bandit):
@@ -174,7 +175,7 @@ class BatchRank(Bandit):
 
     name = "BatchRank"
     revision = 1
-    words = {"stages": ("paper", "public code")}
+    words: ClassVar = {"stages": ("paper", "public code")}
     diagnostics = ("batches", "items")
     step_seconds = 5e-7
 

@@ -4,6 +4,7 @@ Line numbers are those of the paper's Algorithm 1.
 """
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from numba import njit, prange
@@ -52,7 +53,7 @@ def _note_pairs(base, n_positions, randomized):
 
 
 @njit
-def _bubblerank(world, tape, steps, exponent, doubling_from, freeze, first_h, r):
+def _bubblerank(world, tape, steps, exponent, doubling_from, freeze, other_parity, r):
     own = replica(world, r)
     n_items, n_positions = len(own.attraction), len(own.initial)
     start = np.empty(n_items, dtype=np.int64)  # R₀, and behind it the items that it does not show
@@ -73,17 +74,20 @@ def _bubblerank(world, tape, steps, exponent, doubling_from, freeze, first_h, r)
     ranking = np.empty(n_positions, dtype=np.int64)
     clicks = np.zeros(n_positions, dtype=np.bool_)
     randomized = np.zeros((n_items, n_items), dtype=np.bool_)
-    pairs = _note_pairs(base, n_positions, randomized)
+    pairs = 0
     broken = 0  # the first step on which event E fails
     news = False  # whether any pair may have become decided since the base list was last improved
+    moved = True  # whether the base list may have neighbours that it did not have
 
     for step in range(1, tape.checkpoints[-1] + 1):
         if step > horizon and doubling_from > 0:  # an unknown horizon: back to R₀, the statistics stay
             horizon *= 2
             log_inverse_delta = exponent * np.log(float(horizon))
             base[:] = start
-            news = True
-        h = (step + 1 + first_h) % 2
+            news = moved = True
+        if moved:
+            pairs += _note_pairs(base, n_positions, randomized)
+        h = (step + other_parity) % 2
         neighbours = (n_positions - h) // 2
         coins, candidate, coin, _ = block(own.key, Stream.BANDIT_FLIP, step, 0)
 
@@ -156,18 +160,16 @@ def _bubblerank(world, tape, steps, exponent, doubling_from, freeze, first_h, r)
             tape.diagnostics[r, c, 0] = inversions(base[:n_positions], own.better)
             tape.diagnostics[r, c, 1] = pairs
             tape.diagnostics[r, c, 2] = broken
-        if moved:
-            pairs += _note_pairs(base, n_positions, randomized)
 
 
 @njit(parallel=True, cache=True)
-def _bubblerank_all(world, tape, steps, exponent, doubling_from, freeze, first_h):
+def _bubblerank_all(world, tape, steps, exponent, doubling_from, freeze, other_parity):
     for r in prange(len(world.keys)):
-        _bubblerank(world, tape, steps, exponent, doubling_from, freeze, first_h, r)
+        _bubblerank(world, tape, steps, exponent, doubling_from, freeze, other_parity, np.int64(r))
 
 
 class BubbleRank(Bandit):
-    """BubbleRank: exchanges neighbours of a base list until it is certain of their order (Li et al., 2019, Algorithm 1).
+    """BubbleRank (Li et al., 2019, Algorithm 1): exchanges neighbours of a base list until it is sure of their order.
 
     With fewer positions than items it explores as section 4.3 says: when the last position has no neighbour, a random
     item that is not shown, and not known to be worse, takes its place with probability ½; once an item that is not
@@ -185,8 +187,8 @@ class BubbleRank(Bandit):
 
     name = "BubbleRank"
     revision = 1
-    words = {"freeze": (True, False), "parity": ("algorithm", "prose")}
-    least = {"exponent": 0.0, "doubling_from": 0}
+    words: ClassVar = {"freeze": (True, False), "parity": ("algorithm", "prose")}
+    least: ClassVar = {"exponent": 0.0, "doubling_from": 0}
     diagnostics = ("base_inversions", "pairs", "event_broken")
     step_seconds = 2e-7
 

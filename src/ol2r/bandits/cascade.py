@@ -1,6 +1,7 @@
 """CascadeKL-UCB (Kveton et al., 2015): items in the order of their upper confidence bounds."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from numba import njit, prange
@@ -116,7 +117,7 @@ def _cascade(world, tape, with_log_log, first_click, shuffled_start, r):
 @njit(parallel=True, cache=True)
 def _cascade_all(world, tape, with_log_log, first_click, shuffled_start):
     for r in prange(len(world.keys)):
-        _cascade(world, tape, with_log_log, first_click, shuffled_start, r)
+        _cascade(world, tape, with_log_log, first_click, shuffled_start, np.int64(r))
 
 
 class CascadeKLUCB(Bandit):
@@ -133,7 +134,7 @@ class CascadeKLUCB(Bandit):
 
     name = "CascadeKL-UCB"
     revision = 1
-    words = {
+    words: ClassVar = {
         "budget": ("log t + 3 log log t", "log t"),
         "observed": ("first click", "last click"),
         "start": ("top", "shuffle"),

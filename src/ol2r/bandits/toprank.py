@@ -1,6 +1,7 @@
 """TopRank (Lattimore et al., 2018): blocks of items that no comparison has told apart, each in random order."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from numba import njit, prange
@@ -93,7 +94,7 @@ def _toprank(world, tape, steps, exponent, r):
 @njit(parallel=True, cache=True)
 def _toprank_all(world, tape, steps, exponent):
     for r in prange(len(world.keys)):
-        _toprank(world, tape, steps, exponent, r)
+        _toprank(world, tape, steps, exponent, np.int64(r))
 
 
 class TopRank(Bandit):
@@ -107,7 +108,7 @@ class TopRank(Bandit):
 
     name = "TopRank"
     revision = 1
-    least = {"exponent": 0.0}
+    least: ClassVar = {"exponent": 0.0}
     diagnostics = ("known",)
     step_seconds = 5e-7
 

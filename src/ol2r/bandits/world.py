@@ -42,6 +42,7 @@ class Tape(NamedTuple):
     violations: np.ndarray  # int64[R, C]
     excess: np.ndarray  # int64[R, C]
     ndcg: np.ndarray  # float64[R, C]
+    shown: np.ndarray  # int64[R, C, most positions], padded with −1
     diagnostics: np.ndarray  # int64[R, C, number of them]
 
 
@@ -159,6 +160,8 @@ def judge(own, ranking, step, tape, r):
     tape.ndcg[r, c] = own.total[1] / (step - (tape.checkpoints[c - 1] if c > 0 else 0))
     tape.excess[r, c] = own.count[1]
     tape.violations[r, c] = own.count[2]
+    for k in range(n_positions):
+        tape.shown[r, c, k] = ranking[k]
     own.total[1] = 0.0
     own.count[3] += 1
     return c
