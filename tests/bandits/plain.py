@@ -1,7 +1,7 @@
 """Slow, obvious versions of the bandits, written from their papers: one replica, plain Python, lists and dictionaries.
 
-They draw from the same random words as the library, so that the tests can compare list for list. Nothing of ol2r is used
-but the numbers of its streams.
+They draw from the same random words as the library, so that the tests can compare list for list. Nothing of ol2r is
+used but the numbers of its streams.
 """
 
 import math
@@ -220,9 +220,8 @@ class TopRank:
                 for j in block:
                     self.S[i, j] += C[i] - C[j]
                     self.N[i, j] += abs(C[i] - C[j])
-        c = 4 * math.sqrt(2 / math.pi) / math.erf(math.sqrt(2))
         for (i, j), n in self.N.items():
-            if n > 0 and self.S[i, j] >= math.sqrt(2 * n * math.log(c / self.delta * math.sqrt(n))):
+            if n > 0 and self.S[i, j] >= math.sqrt(2 * n * math.log(3.43 / self.delta * math.sqrt(n))):
                 self.G.add((j, i))
 
     def diagnostics(self):

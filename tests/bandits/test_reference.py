@@ -11,6 +11,7 @@ from ol2r.clicks import ItemClicks
 from ol2r.random import generator, replica_key
 
 STEPS, HORIZON = 400, 500
+STAGES = 2800  # steps in which BatchRank ends three stages
 BUBBLERANK = {"exponent": 0.1, "doubling_from": 0, "freeze": False, "parity": "algorithm"}
 KLUCB = {"budget": "log t + 3 log log t", "observed": "first click", "start": "top"}
 
@@ -54,27 +55,49 @@ def best_reward(model, n_positions, cut):
     return max(reward(model, ranking, cut) for ranking in permutations(range(len(model.attraction)), n_positions))
 
 
+def played(name, parameters, shape, cut=3):
+    """The replicas of a shape and their trace, with a checkpoint at every step."""
+    n_positions, n_items = shape
+    long = name == "BatchRank" and shape in ((5, 5), (3, 6))
+    steps, horizon = (STAGES, STAGES) if long else (STEPS, HORIZON)
+    users = models(n_positions, n_items)
+    keys = [replica_key("plain", n_items, r) for r in range(len(users))]
+    initial = [random_list(key, 0, n_items, n_positions) for key in keys]
+    found = simulate_bandit(name, parameters, users, initial, keys, horizon, range(1, steps + 1), cut)
+    return users, initial, keys, horizon, found
+
+
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape[0]} of {shape[1]}")
 @pytest.mark.parametrize("variant", VARIANTS, ids=_name)
 def test_bandit_decides_as_the_plain_algorithm(variant, shape):
     name, parameters = variant
-    n_positions, n_items = shape
     cut = 3
-    users = models(n_positions, n_items)
-    keys = [replica_key("plain", n_items, r) for r in range(len(users))]
-    initial = [random_list(key, 0, n_items, n_positions) for key in keys]
-    found = simulate_bandit(name, parameters, users, initial, keys, HORIZON, range(1, STEPS + 1), cut)
+    users, initial, keys, horizon, found = played(name, parameters, shape, cut)
+    steps = len(found.checkpoints)
     assert set(found.diagnostics) == set(BANDITS[name].diagnostics)
     for r, model in enumerate(users):
-        best = best_reward(model, n_positions, cut)
+        best = best_reward(model, shape[0], cut)
         assert found.optimum[r] == pytest.approx(best)
-        for c, row in enumerate(play(name, parameters, model, initial[r], keys[r], HORIZON, STEPS, cut, best)):
+        for c, row in enumerate(play(name, parameters, model, initial[r], keys[r], horizon, steps, cut, best)):
             assert found.shown[r, c].tolist() == row["ranking"], f"{model.kind}, step {c + 1}"
             for diagnostic, values in found.diagnostics.items():
                 assert values[r, c] == row[diagnostic], f"{model.kind}, {diagnostic}, step {c + 1}"
             assert (found.violations[r, c], found.excess[r, c]) == (row["violations"], row["excess"])
             assert found.regret[r, c] == pytest.approx(row["regret"], abs=1e-9)
             assert found.ndcg[r, c] == pytest.approx(row["ndcg"])
+
+
+def test_these_runs_decide_enough_to_be_worth_comparing():
+    def diagnostic(name, parameters, shape, which):
+        return played(name, parameters, shape)[-1].diagnostics[which]
+
+    bubbles = diagnostic("BubbleRank", BUBBLERANK, (5, 5), "base_inversions")
+    assert (bubbles[:, -1] < bubbles[:, 0]).all()
+    assert (diagnostic("BubbleRank", BUBBLERANK, (5, 5), "event_broken")[:, -1] > 0).any()
+    assert (diagnostic("BubbleRank", BUBBLERANK, (3, 6), "pairs")[:, -1] > 9).any()
+    assert (diagnostic("TopRank", {"exponent": 0.0}, (5, 5), "known")[:, -1] > 5).any()
+    assert (diagnostic("BatchRank", {"stages": "public code"}, (5, 5), "batches")[:, -1] > 2).any()
+    assert (diagnostic("BatchRank", {"stages": "paper"}, (3, 6), "items")[:, -1] < 6).all()
 
 
 @pytest.mark.parametrize("freeze", [False, True])

@@ -62,7 +62,7 @@ def _batchrank(world, tape, steps, public_code, r):
     end = np.zeros(n_positions, dtype=np.int64)
     stage = np.zeros(n_positions, dtype=np.int64)
     length = np.zeros(n_positions, dtype=np.int64)
-    least: ClassVar = np.zeros(n_positions, dtype=np.int64)
+    least = np.zeros(n_positions, dtype=np.int64)
     waiting = np.zeros(n_positions, dtype=np.int64)  # items displayed `least` times
     active = 1
     slot[1], end[0], waiting[0] = n_positions, n_items, n_items

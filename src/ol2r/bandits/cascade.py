@@ -38,8 +38,9 @@ def _bound(p, negative_entropy, budget, guess):
         q -= change
         if not p < q < 1.0:
             return upper_bound(p, budget)
-        # g″ / 2g′ ≤ 1 / (2 (q − p)) · (1 + …): the error left is about change² / (q − p), over the distance to an end
-        if change * change < _SETTLED * min(above, q - p) * min(1.0, 4.0 * min(q, 1.0 - q)):
+        near = min(q - p, 1.0 - q)
+        # there g″ / 2g′ < 1 / near: a step that is short beside it leaves an error below change² / near
+        if abs(change) < 0.1 * near and change * change < _SETTLED * near:
             return q
     return upper_bound(p, budget)
 

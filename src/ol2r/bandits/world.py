@@ -14,7 +14,7 @@ from ol2r.random import Stream, block
 
 # what a loop calls at every step: pasted into it, and without counting references to arrays that the loop holds anyway
 # (which would take most of a step's time); such a function must not allocate
-leaf = njit(forceinline=True, _nrt=False)
+leaf = njit(forceinline=True, _nrt=False)  # pyright: ignore[reportCallIssue]
 
 
 class World(NamedTuple):
