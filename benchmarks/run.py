@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import bandits
 from data import measure as measure_data
 
 from ol2r import data
@@ -39,6 +40,7 @@ PUBLIC = {
     "dbgd.rounds_per_s_1": 5200.0,
     "evaluate.queries_per_s": 2000 / 0.040,
     "letor.mb_per_s": 200 / 17.9,
+    **bandits.PUBLIC,
 }
 TARGET = {
     "dbgd.rounds_per_s": 80_000.0,
@@ -46,6 +48,7 @@ TARGET = {
     "nsgd.rounds_per_s": 5_000.0,
     "evaluate.queries_per_s": 10 * 2000 / 0.040,
     "letor.mb_per_s": 200 / 2.0,
+    **bandits.TARGET,
 }
 ROUNDS = {"DBGD": 1000, "MGD": 500, "NSGD": 150, "CPS": 60, "DP-DBGD": 500}
 
@@ -110,6 +113,7 @@ FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
     },
     "evaluate": lambda quick: evaluation_family(0.5 if quick else 2.0),
     "letor": measure_data,
+    **bandits.FAMILIES,
 }
 
 

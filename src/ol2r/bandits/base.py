@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import numpy as np
+from numba import njit
 
-from ol2r.bandits.world import Tape, World, discounted_gain, inversions
+from ol2r.bandits.world import Tape, World
 from ol2r.clicks import ItemClicks, best_ranking, expected_reward
 from ol2r.random import Stream, integer_below
 
@@ -113,10 +114,15 @@ def logarithmic_checkpoints(steps: int, a_decade: int = 10) -> tuple[int, ...]:
 def random_list(key: np.uint64, number: int, n_items: int, n_positions: int) -> np.ndarray:
     """The replica's random initial list of this number: Int64[positions], distinct items, all orders equally likely."""
     order = np.arange(n_items)
-    for k in range(n_positions):
-        other = k + integer_below(key, Stream.BANDIT_INITIAL, number, k, n_items - k)
-        order[k], order[other] = order[other], order[k]
+    _draw(order, n_positions, np.uint64(key), number)
     return order[:n_positions]
+
+
+@njit(cache=True)
+def _draw(order, n, key, number):
+    for k in range(n):
+        other = k + integer_below(key, Stream.BANDIT_INITIAL, number, k, len(order) - k)
+        order[k], order[other] = order[other], order[k]
 
 
 def _checked(initial: Sequence[int], model: ItemClicks, r: int) -> np.ndarray:
@@ -152,6 +158,7 @@ def _world(
         np.zeros((*shape, (items.max() + 63) // 64), dtype=np.uint64),
         np.empty(len(models)),
         np.empty(len(models)),
+        np.empty(len(models), dtype=np.int64),
         cut,
         1.0 / np.log2(np.arange(2.0, cut + 2.0)),
     )
@@ -161,11 +168,15 @@ def _world(
         world.attraction[r, : items[r]] = attraction
         world.position[r, : len(position)] = position
         world.initial[r, : positions[r]] = ranking
-        better = np.packbits(attraction > attraction[:, None], axis=1, bitorder="little")
-        world.better[r].view(np.uint8)[: items[r], : better.shape[1]] = better
-        best = best_ranking(world.kind[r], attraction, position, len(ranking), cut)
-        world.optimum[r] = expected_reward(world.kind[r], attraction, position, best, cut)
-        world.ideal[r] = discounted_gain(np.argsort(-attraction)[: len(ranking)], attraction, world.discount)
+        better = attraction > attraction[:, None]  # [i, j]: j is strictly more attractive than i
+        bits = np.packbits(better, axis=1, bitorder="little")
+        world.better[r].view(np.uint8)[: items[r], : bits.shape[1]] = bits
+        world.base[r] = better[ranking].sum() - np.tril(better[np.ix_(ranking, ranking)]).sum()
+        # once a replica: not worth compiling
+        best = best_ranking.py_func(model.code, attraction, position, len(ranking), cut)
+        world.optimum[r] = expected_reward.py_func(model.code, attraction, position, best, cut)
+        gains = np.sort(attraction)[::-1][: min(cut, len(ranking))]
+        world.ideal[r] = gains @ world.discount[: len(gains)]
     return world
 
 
@@ -216,7 +227,6 @@ def simulate_bandit(
         np.zeros((*shape, len(diagnostics)), dtype=np.int64),
     )
     BANDITS[bandit].play(world, tape, steps, parameters)
-    initial = [inversions(world.initial[r, : world.positions[r]], world.better[r]) for r in range(len(models))]
     return Trace(
         tape.checkpoints,
         tape.regret,
@@ -224,7 +234,7 @@ def simulate_bandit(
         tape.excess,
         tape.ndcg,
         tape.shown,
-        np.array(initial, dtype=np.int64),
+        world.base,
         world.optimum,
         {name: tape.diagnostics[..., d] for d, name in enumerate(diagnostics)},
     )

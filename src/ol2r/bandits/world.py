@@ -30,6 +30,7 @@ class World(NamedTuple):
     better: np.ndarray  # uint64[R, most items, words], a set bit for each strictly more attractive item
     optimum: np.ndarray  # float64[R], reward of the best list
     ideal: np.ndarray  # float64[R], DCG of the best list
+    base: np.ndarray  # int64[R], |V(R₀)|
     cut: int  # positions that reward and NDCG look at
     discount: np.ndarray  # float64[cut], 1 / log₂(k + 1) of position k = 1, 2, …
 
@@ -119,7 +120,7 @@ def replica(world, r):
         world.ideal[r],
         world.cut,
         world.discount,
-        inversions(initial, better),
+        world.base[r],
         np.full(n_positions, -1, dtype=np.int64),
         np.zeros(2),
         np.zeros(2),
