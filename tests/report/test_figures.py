@@ -72,6 +72,12 @@ def test_several_data_sets_stand_in_rows_under_their_names(grid):
     assert fig.table.groupby("dataset").size().tolist() == [150, 150]
 
 
+def test_a_single_data_set_may_be_named_too(grid):
+    for draw in (figures.learning_curves, figures.cumulative_curves, figures.cosine_curves):
+        fig = draw(grid, named=True)
+        assert fig.axes[0].get_ylabel() == "MQ2008" and set(fig.table["dataset"]) == {"MQ2008"}
+
+
 def test_the_offline_ranker_is_a_level_in_its_own_row_and_a_line_of_the_table(grid):
     fig = figures.learning_curves(pd.concat([grid, grid.assign(dataset="own")]), reference={"own": 0.7})
     assert figures.OFFLINE not in fig.axes[0].get_legend_handles_labels()[1]
