@@ -118,6 +118,16 @@ def _curves(
     return fig
 
 
+def levels(frame: pd.DataFrame, column: str = "test_ndcg") -> dict[str, float]:
+    """By data set, the score of an offline ranker: the mean over folds.
+
+    Args:
+        frame: dataset, fold, seed and the column, which may be repeated on several lines of a fit.
+    """
+    once = frame.drop_duplicates(["dataset", "fold", "seed"])
+    return {str(name): float(score) for name, score in once.groupby("dataset", sort=False)[column].mean().items()}
+
+
 @styled
 def learning_curves(
     frame: pd.DataFrame,
