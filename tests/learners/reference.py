@@ -7,7 +7,7 @@ ol2r is used but the numbers of its streams.
 import math
 from collections import deque
 from functools import cache
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 
@@ -513,6 +513,99 @@ class EpsilonGreedy(SGDRankNet):
         return epsilon_greedy(order, self.hyper["epsilon"], k, self.draws, self.round)
 
 
+class PairRank:
+    """Algorithm 1. Another solver stops elsewhere within its tolerance: its θ comes from outside as `w` and `objective`
+    says how good it is."""
+
+    def __init__(self, d, hyper, draws):
+        self.hyper, self.draws, self.round = hyper, draws, 1
+        self.w, self.m = np.zeros(d), hyper["regularization"] * np.eye(d)
+        self.history = []  # x of the preferred document less x of the other
+
+    def width(self):
+        return self.hyper["alpha"]
+
+    def rank(self, query, features, k):
+        self.features = features
+        order = whole_ranking(features, self.w, self.draws, self.round, 0)
+        certain = self.certain_orders(order)
+        self.ranking = []
+        for block in self.blocks(order, certain):
+            self.ranking += self.shuffle(sorted(block, key=order.index), certain)
+        self.ranking = self.ranking[:k]
+        return self.ranking
+
+    def kept(self):
+        """M, or its diagonal."""
+        return np.diag(np.diag(self.m)) if self.hyper["covariance"] == "diagonal" else self.m
+
+    def certain_orders(self, order):
+        """(better, worse) where the lower confidence bound of the probability is above ½."""
+        inverse, width, certain = np.linalg.inv(self.kept()), self.width(), set()
+        for i, j in combinations(order, 2):
+            x = self.features[i] - self.features[j]
+            if 1 / (1 + math.exp(-x @ self.w)) - width * math.sqrt(max(x @ inverse @ x, 0)) > 0.5:
+                certain.add((i, j))
+        return certain
+
+    def blocks(self, order, certain):
+        """Merge blocks until of any two every document of one is certainly above every document of the other."""
+
+        def above(one, other):
+            return all((i, j) in certain for i in one for j in other)
+
+        blocks = [[j] for j in order]
+        while True:
+            for one, other in combinations(blocks, 2):
+                if not above(one, other) and not above(other, one):
+                    blocks = [block for block in blocks if block not in (one, other)] + [one + other]
+                    break
+            else:
+                return sorted(blocks, key=lambda block: min(map(order.index, block)))
+
+    def shuffle(self, block, certain):
+        if self.hyper["shuffle"] == "random":
+            return sorted(block, key=lambda j: self.draws.word(Stream.SHUFFLE, self.round, j))
+        left, out = list(block), []
+        while left:
+            free = [j for j in left if not any((i, j) in certain for i in left)]
+            slot = len(self.ranking) + len(out)
+            out.append(free[self.draws.below(Stream.SHUFFLE, self.round, slot, len(free))])
+            left.remove(out[-1])
+        return out
+
+    def update(self, clicks):
+        pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
+        for upper, lower, won in pairs:
+            x = self.features[upper] - self.features[lower]
+            self.history.append(x if won else -x)
+            self.m = self.m + np.outer(x, x)
+        self.learned = bool(pairs)
+        self.round += 1
+
+    def objective(self, w):
+        losses = [math.log1p(math.exp(-x @ w)) for x in self.history]
+        return math.fsum(losses) + self.hyper["regularization"] / 2 * w @ w
+
+    def optimum(self):
+        """Newton's method."""
+        w, penalty = np.zeros(len(self.w)), self.hyper["regularization"]
+        for _ in range(20):
+            x = np.array(self.history).reshape(-1, len(w))
+            p = 1 / (1 + np.exp(-x @ w))
+            hessian = penalty * np.eye(len(w)) + (x * (p * (1 - p))[:, None]).T @ x
+            w = w - np.linalg.solve(hessian, penalty * w - x.T @ (1 - p))
+        return w
+
+
+class PairRankLemma2(PairRank):
+    def width(self):
+        lam, slope = self.hyper["regularization"], self.hyper["slope"]
+        log_det = np.linalg.slogdet(self.kept())[1] - len(self.w) * math.log(lam)
+        noise = math.sqrt((log_det - 2 * math.log(self.hyper["delta"])) / 4)  # R = ½
+        return self.hyper["alpha"] * (2 / 4 / slope) * (noise + math.sqrt(lam) * self.hyper["bound"])
+
+
 REFERENCES = {
     "DBGD": DBGD,
     "MGD": MGD,
@@ -522,4 +615,6 @@ REFERENCES = {
     "PDGD": PDGD,
     "SGD RankNet": SGDRankNet,
     "epsilon-greedy": EpsilonGreedy,
+    "PairRank": PairRank,
+    "PairRank-Lemma2": PairRankLemma2,
 }

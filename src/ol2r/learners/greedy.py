@@ -58,7 +58,7 @@ class SGDRankNet(_RankNet):
 
     name = "SGD RankNet"
     revision = 1
-    round_seconds = 12e-6
+    round_seconds = 9e-6
     numeric = frozenset({"alpha", "decay"})
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
@@ -74,7 +74,7 @@ class EpsilonGreedy(_RankNet):
 
     name = "epsilon-greedy"
     revision = 1
-    round_seconds = 13e-6
+    round_seconds = 10e-6
     numeric = frozenset({"alpha", "decay", "epsilon"})
 
     @classmethod

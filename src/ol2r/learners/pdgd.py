@@ -24,7 +24,7 @@ class PDGD(Learner):
 
     name = "PDGD"
     revision = 1
-    round_seconds = 15e-6
+    round_seconds = 12e-6
     numeric = frozenset({"alpha", "decay"})
     structural: ClassVar[frozenset[str]] = frozenset()
 
