@@ -17,10 +17,11 @@ def line(ax, label):
 def coverage():
     """Coverage is the scale, at most 1, in four settings of which two meet the assumptions."""
     settings = [("whole", "matched", 1), ("inferred", "adjacent", 1), ("cascade", "matched", 0), ("whole", "all", 0)]
+    names, scales = ("martingale", "interval"), (0.1, 0.5, 1, 2)
     lines = [
         {"examination": e, "pairs": p, "assumed": a, "bound": q, "quantity": name, "scale": s,
          "coverage": min(1.0, s), "nominal": 0.9}
-        for (e, p, a), q, name, s in itertools.product(settings, (0.5, 2.0), ("martingale", "interval"), (0.1, 0.5, 1, 2))
+        for (e, p, a), q, name, s in itertools.product(settings, (0.5, 2.0), names, scales)
     ]  # fmt: skip
     return pd.DataFrame(lines)
 
