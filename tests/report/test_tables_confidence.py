@@ -85,5 +85,11 @@ def test_words_take_their_numbers_from_the_tables(frame):
     assert all(number in said for number in ("0.05", "1,234", "5,000", "2e+06", "3e+11", "4e+10", "5e+06"))
 
 
+def test_widths_are_compared_with_what_was_needed_at_the_end():
+    columns = {"bound": 0.5, "round": [1, 2000], "theoretical": [5.0, 8.0], "needed": [1.0, 0.5], "constant": 0.1}
+    said = tables.widths_in_words(pd.DataFrame(columns))
+    assert "after 2,000 rounds" in said and "16 and 0.2 times what was needed" in said
+
+
 def test_shares_are_percentages():
     assert [tables.share(value) for value in (1.0, 0.5, 0.9912)] == ["100 %", "50 %", "99.1 %"]

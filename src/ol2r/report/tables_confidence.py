@@ -166,6 +166,23 @@ def slack_in_words(table: pd.DataFrame) -> str:
     return " ".join(told)
 
 
+def widths_in_words(table: pd.DataFrame) -> str:
+    """Lemma 2's width and the experiments' constant beside what would have been enough, after the last round.
+
+    Args:
+        table: `confidence_tables.width_figure`.
+    """
+    told = []
+    for bound, own in table.groupby("bound"):
+        line = own.sort_values("round").iloc[-1]
+        told.append(
+            f"With Q = {bound:g}, after {line['round']:,.0f} rounds, Lemma 2's width is {line['theoretical']:.3g}, enough "
+            f"would have been {line['needed']:.2g}, and the experiments' constant is {line['constant']:g}: "
+            f"{line['theoretical'] / line['needed']:.3g} and {line['constant'] / line['needed']:.2g} times what was needed."
+        )
+    return " ".join(told)
+
+
 def settling_in_words(table: pd.DataFrame) -> str:
     """When theory says that nothing is uncertain any more, beside the pairs that were seen.
 
@@ -177,6 +194,6 @@ def settling_in_words(table: pd.DataFrame) -> str:
         f"In these worlds, with a least gap of {line['gap']:.3g}, {line['pairs']:,.0f} pairs were labelled in "
         f"{line['rounds']:,.0f} rounds. All orders are certain at the latest after {line['explicit_pairs']:.2g} pairs "
         f"by {{prf:ref}}`pairrank-cor-settled`; after {line['corrected_pairs']:.2g} by the paper's condition, "
-        f"corrected, with both universal constants at 1; after {line['printed_rounds']:.2g} rounds as printed. The corrected "
-        f"Theorem 8 is below the number of all pairs from about {line['bound_pays']:.2g} rounds on."
+        f"corrected, with both universal constants at 1; after {line['printed_rounds']:.2g} rounds as printed. "
+        f"The corrected Theorem 8 is below the number of all pairs from about {line['bound_pays']:.2g} rounds on."
     )
