@@ -175,10 +175,11 @@ def widths_in_words(table: pd.DataFrame) -> str:
     told = []
     for bound, own in table.groupby("bound"):
         line = own.sort_values("round").iloc[-1]
+        needed = line["needed"]
         told.append(
-            f"With Q = {bound:g}, after {line['round']:,.0f} rounds, Lemma 2's width is {line['theoretical']:.3g}, enough "
-            f"would have been {line['needed']:.2g}, and the experiments' constant is {line['constant']:g}: "
-            f"{line['theoretical'] / line['needed']:.3g} and {line['constant'] / line['needed']:.2g} times what was needed."
+            f"With Q = {bound:g}, after {line['round']:,.0f} rounds, Lemma 2's width is {line['theoretical']:.3g}, "
+            f"enough would have been {needed:.2g}, and the experiments' constant is {line['constant']:g}: "
+            f"{line['theoretical'] / needed:.3g} and {line['constant'] / needed:.2g} times what was needed."
         )
     return " ".join(told)
 
