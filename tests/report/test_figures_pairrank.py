@@ -23,7 +23,14 @@ def runs():
     for dataset in ("one", "two"):
         for users in USERS:
             for seed in (0, 2):
-                columns = {"dataset": dataset, "users": users, "cell": dataset + users, "fold": 1, "seed": seed}
+                columns = {
+                    "dataset": dataset,
+                    "variant": "PairRank_C",
+                    "users": users,
+                    "cell": dataset + users,
+                    "fold": 1,
+                    "seed": seed,
+                }
                 columns |= {"round": ROUNDS, "rounds": ROUNDS, "blocks": cumulative(np.where(t <= 200, 2, 6) + seed)}
                 for r in (1, 5, 10, 20):
                     long = r <= 12
@@ -60,6 +67,25 @@ def test_block_sizes_have_a_panel_for_each_kind_of_user_and_data_set_on_a_logari
     assert (fig.axes[0].collections[0].get_paths()[0].vertices[:, 1] >= 1).all()
 
 
+def both(runs):
+    """The runs, and as many of PairRank_R, whose blocks and counts are twice as large."""
+    other = runs.assign(variant="PairRank_R", cell="r/" + runs["cell"])
+    twice = {name: 2 * other[name] for name in other if name == "blocks" or name.startswith("size_")}
+    return pd.concat([runs, other.assign(**twice)])
+
+
+def test_both_variants_stand_in_rows_or_columns_of_their_own(runs):
+    one = both(runs).query("dataset == 'one'")
+    sizes = figures.block_sizes(one).axes
+    assert [ax.get_ylabel() for ax in sizes[::3]] == ["one\nPairRank_R", "one\nPairRank_C"]
+    assert list(line(sizes[0], "rank 10").get_ydata()) == [22, 22, 22, 2, 2]
+    counts = figures.block_counts(one).axes
+    assert [ax.get_title() for ax in counts] == ["PairRank_R", "PairRank_C"]
+    assert list(line(counts[0], "perfect").get_ydata()) == [6, 14]
+    profile = figures.block_profile(both(runs).query("users == 'perfect'"), rounds=(10,)).axes
+    assert list(line(profile[2], "rounds 2 – 10").get_ydata()) == [4, 12, 22]
+
+
 def test_a_profile_has_a_line_for_each_window_that_ends_at_a_checkpoint(runs):
     fig = figures.block_profile(runs.query("users == 'informational'"), rounds=(10, 150, 200))
     assert fig.axes[0].get_legend_handles_labels()[1] == ["rounds 2 – 10", "rounds 101 – 200"]
@@ -81,8 +107,8 @@ def test_blocks_are_counted_over_windows_of_equal_width(runs):
 @pytest.mark.parametrize(
     "draw", [figures.block_sizes, figures.block_counts, lambda f: figures.block_profile(f.query("users == 'perfect'"))]
 )
-def test_two_learners_are_never_averaged_into_one_line(runs, draw):
-    with pytest.raises(ValueError, match="more than one learner"):
+def test_two_settings_are_never_averaged_into_one_line(runs, draw):
+    with pytest.raises(ValueError, match="more than one setting"):
         draw(pd.concat([runs, runs.assign(cell="other/" + runs["cell"])]))
 
 
@@ -197,4 +223,4 @@ def test_rank_orders_are_intervals_about_their_estimates():
 
 def test_looks_of_this_chapter_are_registered():
     assert {"PDGD", "epsilon-greedy", "SGD RankNet", "PairRank_R", "PairRank_C", "RankNet"} <= set(LEARNERS)
-    assert {"matched", "adjacent", "all", "full", "diagonal"} == set(CHOICES)
+    assert {"matched", "adjacent", "all", "full", "diagonal", "constant", "Lemma 2"} < set(CHOICES)

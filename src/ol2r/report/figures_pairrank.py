@@ -4,7 +4,7 @@ What other chapters draw as well is in `figures`. Frames are as there; this modu
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -33,12 +33,15 @@ BEST = "#f23c48"
 SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε"}
 
 
-def _per_window(frame: pd.DataFrame, total: str, per: str, by: list[str], width: int | None = None) -> pd.DataFrame:
-    """Mean over runs of what each window gained: by, since, round, mean, deviation, n, low, high, middle (of the
-    window)."""
-    if frame[[*by, "cell"]].drop_duplicates().duplicated(by).any():
-        raise ValueError(f"more than one learner for the same {', '.join(by)}: choose one before drawing")
-    table = summarize(windowed(frame, total, per, width), "value", [*by, "since", "round"]).dropna(subset=["mean"])
+CASE = ["dataset", "variant", "users"]
+
+
+def _per_window(frame: pd.DataFrame, total: str, per: str, width: int | None = None) -> pd.DataFrame:
+    """Mean over runs of what each window gained: `CASE`, since, round, mean, deviation, n, low, high, and the middle of
+    the window."""
+    if frame[[*CASE, "cell"]].drop_duplicates().duplicated(CASE).any():
+        raise ValueError("more than one setting of the same variant: choose one before drawing")
+    table = summarize(windowed(frame, total, per, width), "value", [*CASE, "since", "round"]).dropna(subset=["mean"])
     return table.assign(middle=(table["since"] + 1 + table["round"]) / 2)
 
 
@@ -50,37 +53,48 @@ def sizes_at_ranks(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> pd
         ranks: those to take.
 
     Returns:
-        dataset, users, rank, since and round (the window's rounds are since + 1 … round), middle, mean, deviation, n,
-        low, high.
+        dataset, variant, users, rank, since and round (the window's rounds are since + 1 … round), middle, mean,
+        deviation, n, low, high.
     """
-    by = ["dataset", "users"]
-    parts = [_per_window(frame, f"size_{r}", f"lists_{r}", by).assign(rank=r) for r in ranks]
+    parts = [_per_window(frame, f"size_{r}", f"lists_{r}").assign(rank=r) for r in ranks]
     return pd.concat(parts, ignore_index=True)
+
+
+def _of(table: pd.DataFrame, **wanted: object) -> pd.DataFrame:
+    for column, value in wanted.items():
+        table = table[table[column] == value]
+    return table
+
+
+def _band(ax: Axes, line: pd.DataFrame, x: str, floor: float = -np.inf, **look) -> None:
+    """A mean with its interval; about six markers, and no interval below what can be."""
+    ax.plot(line[x], line["mean"], markevery=max(1, len(line) // 6), **look)
+    low, high = np.maximum(line["low"], floor), np.maximum(line["high"], floor)
+    ax.fill_between(line[x], low, high, color=look["color"], alpha=0.18, linewidth=0)
 
 
 @styled
 def block_sizes(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> Drawing:
     """Size of the block that holds the top ranks against rounds, both axes logarithmic: a panel a kind of user.
 
-    One row of panels a data set; mean and 95 % interval over runs of the means of each window between checkpoints.
+    One row of panels a data set and variant; mean and 95 % interval over runs of the means of each window between
+    checkpoints.
 
     Args:
-        frame: as for `sizes_at_ranks`, one learner.
+        frame: as for `sizes_at_ranks`.
     """
     table = sizes_at_ranks(frame, ranks).sort_values("round", kind="stable")
     users, datasets = USERS.ordered(table["users"]), list(frame["dataset"].unique())
-    fig, rows = stacked(datasets, users, table)
-    for name, axes in zip(datasets, rows, strict=True):
+    cases = [(name, each) for name in datasets for each in LEARNERS.ordered(_of(frame, dataset=name)["variant"])]
+    fig, rows = stacked([f"{name} {each}" for name, each in cases], users, table)
+    for (name, variant), axes in zip(cases, rows, strict=True):
         for ax, user in zip(axes, users, strict=True):
             for rank, color, line, mark in zip(ranks, SHADES, LINES, MARKS, strict=False):
-                own = table[(table["dataset"] == name) & (table["users"] == user) & (table["rank"] == rank)]
-                every = max(1, len(own) // 6)
-                ax.plot(own["middle"], own["mean"], color=color, ls=line, marker=mark, markevery=every,
-                        label=f"rank {rank}")  # fmt: skip
-                low = np.maximum(own["low"], 1)  # a block has a document, whatever the interval says
-                ax.fill_between(own["middle"], low, np.maximum(own["high"], 1), color=color, alpha=0.18, linewidth=0)
+                own = _of(table, dataset=name, variant=variant, users=user, rank=rank)
+                # a block has a document, whatever the interval says
+                _band(ax, own, "middle", 1.0, color=color, ls=line, marker=mark, label=f"rank {rank}")
             ax.set(xscale="log", yscale="log")
-        axes[0].set_ylabel(label(name))
+        axes[0].set_ylabel("\n".join([*wrap(label(name), 24), variant]))
     for ax in rows[-1]:
         ax.set_xlabel("round (middle of the window)")
     fig.supylabel(f"documents in the block\n({INTERVAL})", fontsize=9)
@@ -95,52 +109,61 @@ def sizes_by_rank(frame: pd.DataFrame, rounds: Sequence[int]) -> pd.DataFrame:
     return table[table["round"].isin(rounds)]
 
 
+def _cases(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str):
+    """A row of panels a data set, a column a variant: the drawing, and (data set, variant, panel) of each."""
+    datasets, variants = list(frame["dataset"].unique()), LEARNERS.ordered(frame["variant"])
+    fig, rows = stacked(datasets, variants, table, height=2.1 if len(datasets) > 1 else 2.6)
+    for name, axes in zip(datasets, rows, strict=True):
+        axes[0].set_ylabel("\n".join(wrap(label(name), 24)))
+    fig.supylabel(f"{ylabel}\n({INTERVAL})", fontsize=9)
+    return fig, [(name, each, ax) for name, axes in zip(datasets, rows, strict=True)
+                 for each, ax in zip(variants, axes, strict=True)]  # fmt: skip
+
+
 @styled
 def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 1000, 5000)) -> Drawing:
-    """Size of the block at every rank, a line for each of several windows of rounds: a panel a data set.
+    """Size of the block at every rank, a line for each of several windows of rounds.
+
+    A row of panels a data set, a column a variant.
 
     Args:
-        frame: as for `sizes_at_ranks` with all ranks, one learner and one kind of user.
+        frame: as for `sizes_at_ranks` with all ranks, one kind of user.
         rounds: where the windows end; those that are no checkpoint are left out.
     """
     if len(frame["users"].unique()) != 1:
         raise ValueError("a profile shows one kind of user")
     table = sizes_by_rank(frame, [r for r in rounds if r in set(frame["round"])] or [frame["round"].max()])
-    datasets = list(frame["dataset"].unique())
-    fig, axes = panels([label(name) for name in datasets], table, height=3.0, sharey=False)
-    for ax, name in zip(axes, datasets, strict=True):
-        own = table[table["dataset"] == name]
-        for k, (window, line) in enumerate(own.groupby(["since", "round"], sort=True)):
-            line = line.sort_values("rank", kind="stable")
-            told = f"rounds {int(window[0]) + 1} – {int(window[1])}"
-            ax.plot(line["rank"], line["mean"], color=SHADES[k], ls=LINES[k], marker=MARKS[k], label=told)
+    fig, cases = _cases(frame, table, "documents in the block")
+    windows = sorted(set(zip(table["since"], table["round"], strict=True)))
+    for name, variant, ax in cases:
+        for k, (since, end) in enumerate(windows):
+            line = _of(table, dataset=name, variant=variant, since=since, round=end).sort_values("rank", kind="stable")
+            ax.plot(line["rank"], line["mean"], color=SHADES[k], ls=LINES[k], marker=MARKS[k],
+                    label=f"rounds {int(since) + 1} – {int(end)}")  # fmt: skip
             ax.fill_between(line["rank"], line["low"], line["high"], color=SHADES[k], alpha=0.18, linewidth=0)
         ax.set_xlabel("rank")
-    axes[0].set_ylabel(f"documents in the block\n({INTERVAL})")
-    legend(fig, axes, ncols=3)
+    legend(fig, [ax for *_, ax in cases], ncols=3)
     return fig
 
 
 @styled
 def block_counts(frame: pd.DataFrame, width: int = 200) -> Drawing:
-    """Number of blocks of a list, averaged over every `width` rounds: a line a kind of user, a panel a data set.
+    """Number of blocks of a list, averaged over every `width` rounds: a line a kind of user.
+
+    A row of panels a data set, a column a variant.
 
     Args:
-        frame: runs with `round` and the cumulative `blocks` and `rounds`, one learner.
+        frame: runs with `round` and the cumulative `blocks` and `rounds`.
         width: rounds of a window.
     """
-    table = _per_window(frame, "blocks", "rounds", ["dataset", "users"], width).sort_values("round", kind="stable")
-    datasets = list(frame["dataset"].unique())
-    fig, axes = panels([label(name) for name in datasets], table, height=3.0, sharey=False)
-    for ax, name in zip(axes, datasets, strict=True):
+    table = _per_window(frame, "blocks", "rounds", width).sort_values("round", kind="stable")
+    fig, cases = _cases(frame, table, "blocks of a list")
+    for name, variant, ax in cases:
         for user in USERS.ordered(table["users"]):
-            own, look = table[(table["dataset"] == name) & (table["users"] == user)], USERS[user]
-            ax.plot(own["middle"], own["mean"], color=look.color, marker=look.marker, ls=look.line, label=user,
-                    markevery=max(1, len(own) // 6))  # fmt: skip
-            ax.fill_between(own["middle"], own["low"], own["high"], color=look.color, alpha=0.18, linewidth=0)
+            own, look = _of(table, dataset=name, variant=variant, users=user), USERS[user]
+            _band(ax, own, "middle", color=look.color, marker=look.marker, ls=look.line, label=user)
         ax.set_xlabel("round (middle of the window)")
-    axes[0].set_ylabel(f"blocks of a list\n({INTERVAL})")
-    legend(fig, axes)
+    legend(fig, [ax for *_, ax in cases])
     return fig
 
 
