@@ -4,6 +4,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from ol2r.experiments.pairrank_illustration import figure_1
+from ol2r.experiments.tuning import grid_scores
 from ol2r.report import figures_pairrank as figures
 from ol2r.report.style import CHOICES, LEARNERS, USERS
 
@@ -120,7 +121,8 @@ def test_a_profile_of_two_kinds_of_user_is_refused(runs):
 @pytest.fixture
 def timing():
     """Batches of 4 replicas: rounds 1 – 10 take 2 ms to rank and 4 to learn, rounds 11 – 110 take 2 and 12."""
-    columns = {"cell": "one", "fold": 1, "seed": 0, "round": [10, 110], "replicas": 4, "pairs": [30.0, 300.0]}
+    columns = {"cell": "one", "fold": 1, "seed": 0, "round": [10, 110], "replicas": 4}
+    columns |= {"distinct_pairs": [30.0, 300.0]}
     columns |= {"rank_seconds": [0.02, 0.22], "update_seconds": [0.04, 1.24]}
     frame = pd.DataFrame(columns | {"passes": [20.0, 320.0], "refits": [10.0, 110.0]})
     return pd.concat([frame.assign(dataset=name, cell=name) for name in ("one", "two")])
@@ -161,7 +163,7 @@ def grid_of_two():
 
 
 def test_a_cell_of_the_grid_scores_its_mean_over_users_at_the_end(grid_of_two):
-    scores = figures.grid_scores(grid_of_two, ("alpha", "regularization"))
+    scores = grid_scores(grid_of_two, ("alpha", "regularization"))
     assert len(scores) == 4 + 2 and (scores["n"] == 4).all()
     best = scores[scores["best"]].set_index("variant")
     worst = scores[scores["worst"]].set_index("variant")
@@ -174,13 +176,13 @@ def test_a_cell_of_the_grid_scores_its_mean_over_users_at_the_end(grid_of_two):
 def test_users_count_alike_in_a_cells_score_however_many_runs_they_have(grid_of_two):
     fewer = grid_of_two[(grid_of_two["users"] == "perfect") | (grid_of_two["seed"] == 1000)]
     names = ("alpha", "regularization")
-    expected = figures.grid_scores(grid_of_two, names)["score"].to_numpy()
-    assert figures.grid_scores(fewer, names)["score"].to_numpy() == pytest.approx(expected)
+    expected = grid_scores(grid_of_two, names)["score"].to_numpy()
+    assert grid_scores(fewer, names)["score"].to_numpy() == pytest.approx(expected)
 
 
 def test_the_grid_shows_every_score_and_frames_the_best(grid_of_two):
     axes_of = {"PairRank_C": ("alpha", "regularization"), "SGD RankNet": ("alpha", None)}
-    fig = figures.tuning_grid(figures.grid_scores(grid_of_two, ("alpha", "regularization")), axes_of)
+    fig = figures.tuning_grid(grid_scores(grid_of_two, ("alpha", "regularization")), axes_of)
     sgd, pairrank = fig.axes
     assert (sgd.get_title(), pairrank.get_title()) == ("SGD RankNet", "PairRank_C")
     assert [t.get_text() for t in pairrank.texts] == [".500", ".410", ".590", ".500"]

@@ -37,7 +37,7 @@ class _DivideAndConquer(PairwiseLearner):
     exact_diagnostics = (
         "rounds",
         "blocks",
-        "pairs",
+        "distinct_pairs",
         "passes",
         "refits",
         *(f"{what}_{rank}" for what in ("lists", "size") for rank in RANKS),
@@ -123,7 +123,7 @@ class _DivideAndConquer(PairwiseLearner):
         sums = {"rounds": torch.full_like(self.blocks, self.rounds), "blocks": self.blocks.clone()}
         for i, rank in enumerate(RANKS):
             sums |= {f"lists_{rank}": self.lists[:, i].clone(), f"size_{rank}": self.sizes[:, i].clone()}
-        return sums | {"pairs": self.past.n_pairs, "passes": self.past.passes, "refits": self.past.refits}
+        return sums | {"distinct_pairs": self.past.n_pairs, "passes": self.past.passes, "refits": self.past.refits}
 
 
 class PairRank(_DivideAndConquer):

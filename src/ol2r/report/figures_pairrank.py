@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from ol2r.experiments.claims import label
-from ol2r.experiments.effects import at_own_end, summarize, windowed
+from ol2r.experiments.effects import summarize, windowed
 from ol2r.report.figures import INTERVAL
 from ol2r.report.style import INK, LEARNERS, QUIET, USERS, Drawing, legend, panels, stacked, styled
 
@@ -172,11 +172,11 @@ def cost_of_rounds(frame: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         frame: of one learner's timing: dataset, round, replicas (side by side), the cumulative `rank_seconds` and
-            `update_seconds` of the whole batch, `passes` and `refits`, and the distinct `pairs` so far.
+            `update_seconds` of the whole batch, `passes` and `refits`, and the `distinct_pairs` so far.
 
     Returns:
-        dataset, round (end of the window), middle (of the window), pairs, ranking and learning (milliseconds a round
-        and replica), passes (over the history, a refit).
+        dataset, round (end of the window), middle (of the window), distinct_pairs, ranking and learning (milliseconds a
+        round and replica), passes (over the history, a refit).
     """
     frame = frame.assign(replica_rounds=frame["round"] * frame["replicas"])
     ends = windowed(frame, "rank_seconds", "replica_rounds")
@@ -186,7 +186,7 @@ def cost_of_rounds(frame: pd.DataFrame) -> pd.DataFrame:
         "learning": 1e3 * windowed(frame, "update_seconds", "replica_rounds")["value"],
         "passes": windowed(frame, "passes", "refits")["value"],
     }
-    table = ends[["dataset", "round", "pairs"]].assign(**columns)
+    table = ends[["dataset", "round", "distinct_pairs"]].assign(**columns)
     return table.groupby(["dataset", "round"], sort=False).mean().reset_index()
 
 
@@ -205,7 +205,7 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
         told = label(str(name))
         by_round.plot(own["middle"], own["learning"], label=f"{told}, learning", ls="-", **style)
         by_round.plot(own["middle"], own["ranking"], label=f"{told}, ranking", ls=(0, (1.5, 1.2)), **style)
-        by_pairs.plot(own["pairs"], own["learning"], **style)
+        by_pairs.plot(own["distinct_pairs"], own["learning"], **style)
         passes.plot(own["middle"], own["passes"], **style)
     passes.axhline(most_passes, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
     for ax in (by_round, by_pairs, passes):
@@ -217,33 +217,12 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
     return fig
 
 
-def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
-    """The criterion of every cell of a tuning grid: the final validation NDCG@10, averaged over users and runs.
-
-    Args:
-        frame: dataset, users, `by`, the hyper-parameters `names`, round and ndcg; a hyper-parameter that a learner does
-            not have is missing or NaN.
-        by: the label column of what was tuned.
-
-    Returns:
-        dataset, `by`, names, score (mean over users of the means over runs), n (runs of all users), best and worst
-        (Bool, among the cells of its data set and learner; the first of equals).
-    """
-    given = [name for name in names if name in frame]
-    cells = at_own_end(frame).groupby(["dataset", by, *given, "users"], sort=False, dropna=False)["ndcg"]
-    table = cells.agg(mean="mean", n="count").reset_index().groupby(["dataset", by, *given], sort=False, dropna=False)
-    scores = table.agg(score=("mean", "mean"), n=("n", "sum")).reset_index()
-    groups = scores.groupby(["dataset", by], sort=False)["score"]
-    index = scores.index.to_series()
-    return scores.assign(best=index.isin(groups.idxmax()), worst=index.isin(groups.idxmin()))
-
-
 @styled
 def tuning_grid(scores: pd.DataFrame, axes_of: Mapping[str, tuple[str, str | None]], by: str = "variant") -> Drawing:
     """Heat maps of the tuning grid: a row a data set, a column a learner; the best cell is framed.
 
     Args:
-        scores: from `grid_scores`.
+        scores: from `ol2r.experiments.tuning.grid_scores`.
         axes_of: by learner, the hyper-parameter down the side and the one along the bottom (None: there is one only).
     """
     datasets, learners = list(scores["dataset"].unique()), LEARNERS.ordered(set(scores[by]) & set(axes_of))

@@ -361,7 +361,7 @@ def tuning(
     """Best and worst cell of every tuning grid.
 
     Args:
-        scores: `figures_pairrank.grid_scores`.
+        scores: `ol2r.experiments.tuning.grid_scores`.
         names: symbols of the hyper-parameters.
         by: the label column of what was tuned.
         name_of: what a data set is called.
