@@ -173,8 +173,8 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
         One line a variant and round: shuffle ("random" is PairRank_R), width, alpha, round, regret (mean over worlds of
         the cumulative number of mis-ordered pairs), standard_error, open (of pairs in uncertain order, ΣN_t), allowed
         (of pairs that Lemma 2's intervals leave open, a bound on ΣN_t where they hold), everything (of all pairs),
-        bound (corrected Theorem 8 at the cell's δ₁; missing for constant widths, which it does not cover), and
-        printed_bound (Theorem 8 as printed, c₁ = c₂ = 1, w = 0).
+        bound (corrected Theorem 8 at the cell's δ₁; missing for constant and halved widths, which it does not cover),
+        and printed_bound (Theorem 8 as printed, c₁ = c₂ = 1, w = 0).
     """
     sums = _sums(frame, "regret", "open", "allowed", "shown")
     table = sums.groupby([*VARIANT, "round"], sort=False).agg(
@@ -190,9 +190,14 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
     return table.assign(bound=[a for a, _ in limits], printed_bound=[b for _, b in limits])
 
 
+def _promised(width: str, alpha: float) -> bool:
+    """Whether the intervals of this width are proved to hold: not half of Lemma 2's, nor a constant's."""
+    return width == "Lemma 2" and alpha >= 1
+
+
 def _limits(frame: pd.DataFrame, line: pd.Series, settled: float) -> tuple[float, float]:
     """Theorem 8, corrected and as printed, after a line's rounds; the least gap of the worlds."""
-    if line["width"] != "Lemma 2":
+    if not _promised(line["width"], line["alpha"]):
         return np.nan, np.nan
     world, delta, regularization, gap = _small(frame)
     t = float(line["round"])
@@ -314,8 +319,8 @@ def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
 
     "regret ≤ open": PairRank_C's regret against ΣN_t, world by world. "open ≤ allowed": ΣN_t against the pairs that are
     wide enough, world by world. Of means over worlds, "compared": q times ΣN_t, less three standard errors, against the
-    uncertain pairs that were labelled; "regret ≤ bound": regret against the corrected Theorem 8. A constant width
-    promises none of this, for its intervals need not hold (`assumed` 0).
+    uncertain pairs that were labelled; "regret ≤ bound": regret against the corrected Theorem 8. A constant
+    or halved width promises none of this, for its intervals need not hold (`assumed` 0).
 
     Returns:
         shuffle, width, alpha, assumed, statement, worlds, held (worlds in which it did; all or none for means), holds
@@ -326,7 +331,7 @@ def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
     world, *_ = _small(frame)
     lines = []
     for key, own in sums[sums["round"] == sums["round"].max()].groupby(VARIANT, sort=False):
-        names = dict(zip(VARIANT, key, strict=True)) | {"assumed": int(key[1] == "Lemma 2"), "worlds": len(own)}
+        names = dict(zip(VARIANT, key, strict=True)) | {"assumed": int(_promised(*key[1:])), "worlds": len(own)}
         every = {"open ≤ allowed": (own["open"], own["allowed"])}
         if names["shuffle"] == "conservative":
             every = {"regret ≤ open": (own["regret"], own["open"])} | every

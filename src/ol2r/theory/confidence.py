@@ -372,7 +372,7 @@ def settling_pairs_explicit(
     eigenvalue: float,
     noise: float = LABEL_NOISE,
 ) -> float:
-    """The same without universal constants: the least n from which, with probability 1 − δ₁ − δ₂, all is certain.
+    """The same without universal constants: after any n pairs from this on, all is certain with chance 1 − δ₁ − δ₂.
 
     The least n with n λ_Σ/2 + λ ≥ `least_eigenvalue_needed`(β = ½) at n pairs and n ≥ (32u²/λ_Σ) log(d/δ₂), by the
     matrix Chernoff bound (Tropp, 2012), which needs pairs bounded by 2u and no unknown constant (pairrank-cor-settled).
