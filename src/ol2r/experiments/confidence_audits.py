@@ -77,7 +77,7 @@ class Realizable:
 class Worlds(NamedTuple):
     """Some drawn worlds, R of them.
 
-    Attributes:
+    Args:
         truth: θ*, Float64[R, d].
         documents: Float64[R, queries, V, d].
         upper, lower: positions of the two documents of each of a query's E pairs, Int64[E].
