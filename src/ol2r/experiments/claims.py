@@ -85,6 +85,7 @@ class Indexed:
         self.frame, self.tier = results.frame, results.tier
         self._codes: dict[str, tuple[np.ndarray, dict]] = {}
         self._found: dict[tuple, pd.DataFrame] = {}
+        self._values: dict[tuple, pd.Series] = {}
 
     def only(self, wanted: Mapping[str, Any]) -> pd.DataFrame:
         """The rows with these values in these columns; none where there is no such column."""
@@ -96,6 +97,13 @@ class Indexed:
                 here &= codes == numbers.get(value, -2)
             self._found[key] = self.frame.iloc[np.flatnonzero(here)]
         return self._found[key]
+
+    def values(self, measure: Measured, results: "Mapping[str, Results]", dataset: str, users: str) -> pd.Series:
+        """The measure's, read once however many contrasts it is in."""
+        key = (measure, dataset, users)
+        if key not in self._values:
+            self._values[key] = measure.values(results, dataset, users)
+        return self._values[key]
 
     def _coded(self, column: str) -> tuple[np.ndarray, dict]:
         if column not in self.frame:
@@ -219,6 +227,13 @@ class Measure:
         return float(numbers.loc[where, "mean"].iloc[0]) if where.sum() == 1 else None
 
 
+def _values(measure: Measured, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
+    searched = results.get(measure.item)
+    if isinstance(searched, Indexed):
+        return searched.values(measure, results, dataset, users)
+    return measure.values(results, dataset, users)
+
+
 def _by_run(rows: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     """One row a run, indexed by (fold, seed), one column a round (0 where there are no rounds)."""
     rounds = rows["round"] if "round" in rows else 0
@@ -240,7 +255,7 @@ class Contrast:
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
         """The effect with its t interval over seeds within folds (`mean_effect`), on the runs all measures have."""
-        own = {m: m.values(results, dataset, users) for m in self.measures}
+        own = {m: _values(m, results, dataset, users) for m in self.measures}
         runs = None
         for measure, values in own.items():
             if not measure.shared:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ol2r.experiments.chapter import Chapter, Results
-from ol2r.experiments.claims import Judgement, judge
+from ol2r.experiments.claims import Judgement, indexed, judge
 from ol2r.experiments.published import printed_numbers
 from ol2r.report import tables
 from ol2r.report.strip import strip
@@ -46,8 +46,9 @@ class Page:
         self.preferred = tuple(preferred)
         self.results: dict[str, Results] = chapter.all_results()
         self.printed = printed_numbers(chapter.name)
+        searched = indexed(self.results)
         self.judgements: dict[str, Judgement] = {
-            claim.id: judge(claim, self.results, self.printed) for claim in chapter.module.CLAIMS
+            claim.id: judge(claim, searched, self.printed) for claim in chapter.module.CLAIMS
         }
 
     def sources(
