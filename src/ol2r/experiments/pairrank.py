@@ -62,13 +62,32 @@ SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
 }
 """Every variant's learner and hyper-parameters, before tuning."""
 
-_NOT_TUNED_YET: dict[str, dict[str, Value]] = {
-    "PairRank_R": {"alpha": 0.1, "regularization": 0.1},
-    "PairRank_C": {"alpha": 0.1, "regularization": 0.1},
-    "SGD RankNet": {"alpha": 0.1},
-    "epsilon-greedy": {"alpha": 0.1, "epsilon": 0.1},
+TUNED: dict[str, dict[str, dict[str, Value]]] = {
+    "synthetic-mslr": {
+        "PairRank_R": {"alpha": 0.1, "regularization": 0.1},
+        "PairRank_C": {"alpha": 0.1, "regularization": 0.01},
+        "SGD RankNet": {"alpha": 0.1},
+        "epsilon-greedy": {"alpha": 0.01, "epsilon": 0.05},
+    },
+    "synthetic-yahoo": {
+        "PairRank_R": {"alpha": 0.01, "regularization": 0.1},
+        "PairRank_C": {"alpha": 0.0001, "regularization": 0.1},
+        "SGD RankNet": {"alpha": 0.01},
+        "epsilon-greedy": {"alpha": 0.001, "epsilon": 0.1},
+    },
+    "MQ2008": {
+        "PairRank_R": {"alpha": 0.01, "regularization": 0.01},
+        "PairRank_C": {"alpha": 0.0001, "regularization": 0.1},
+        "SGD RankNet": {"alpha": 0.001},
+        "epsilon-greedy": {"alpha": 0.001, "epsilon": 0.1},
+    },
+    "MQ2007_partial85": {
+        "PairRank_R": {"alpha": 0.001, "regularization": 0.01},
+        "PairRank_C": {"alpha": 0.1, "regularization": 0.01},
+        "SGD RankNet": {"alpha": 0.001},
+        "epsilon-greedy": {"alpha": 0.001, "epsilon": 0.5},
+    },
 }
-TUNED: dict[str, dict[str, dict[str, Value]]] = dict.fromkeys(TUNED_DATASETS, _NOT_TUNED_YET)
 """By data set and variant, what the stored results of the item "tuning" choose; a test derives it from them again."""
 
 TUNED_ON = {
