@@ -182,7 +182,7 @@ def test_the_coverage_figure_rises_with_the_scale(assumed):
 
 VARIANTS = [
     replace(REGRET, width=width, alpha=alpha, shuffle=shuffle)
-    for width, alpha in (("Lemma 2", 1.0), ("constant", 0.1))
+    for width, alpha in (("Lemma 2", 1.0), ("Lemma 2", 0.5), ("constant", 0.1))
     for shuffle in ("random", "conservative")
 ]
 
@@ -196,6 +196,7 @@ def test_regret_and_open_orders_stay_within_what_is_proved(regrets):
     table = tables.within_bounds(regrets)
     assert set(table["statement"]) == {"regret ≤ open", "open ≤ allowed", "compared", "regret ≤ bound"}
     assert table.loc[table["assumed"] == 1, "holds"].all(), table.to_string()
+    assert set(table.loc[table["assumed"] == 1, "alpha"]) == {1.0}
     assert table.loc[table["statement"] == "regret ≤ bound", "vacuous"].all()  # at so few rounds, and it says so
 
 
@@ -211,9 +212,9 @@ def test_the_regret_figure_counts_every_pair_and_bounds_only_what_theory_covers(
     last = drawn[drawn["round"] == 60]
     assert (last["everything"] == 60 * 3).all()
     assert (drawn["regret"] <= drawn["everything"]).all() and (drawn["open"] <= drawn["everything"]).all()
-    assert (last["bound"].notna() == (last["width"] == "Lemma 2")).all()
+    assert (last["bound"].notna() == (last["alpha"] == 1)).all()  # neither half of Lemma 2's width nor a constant
     assert (last["bound"].dropna() > last.loc[last["bound"].notna(), "regret"]).all()
-    assert drawn.groupby(["shuffle", "width"])["regret"].apply(lambda r: r.is_monotonic_increasing).all()
+    assert drawn.groupby(["shuffle", "width", "alpha"])["regret"].apply(lambda r: r.is_monotonic_increasing).all()
 
 
 def test_settling_says_when_theory_would_speak(regrets):
