@@ -9,6 +9,7 @@ import ol2r
 from ol2r import data, experiments
 from ol2r.experiments import grid, pairrank
 from ol2r.experiments.cells import TIERS, with_needs
+from ol2r.experiments.chapter import Chapter
 from ol2r.experiments.claims import Measure, judge
 from ol2r.experiments.pairrank_claims import MSLR, WORLDS, Worlds
 from ol2r.experiments.published import printed_numbers
@@ -189,7 +190,7 @@ def test_what_is_tuned_is_what_the_stored_grids_choose():
     whole = {
         d: js for d, js in stored.items() if len(js) == sum(j.cell.labels()["dataset"] == d for j in jobs("tuning"))
     }
-    chapter = experiments.chapter.Chapter(
+    chapter = Chapter(
         "pairrank",
         {"tier": "paper", "seeds": None, "datasets": list(whole), "fresh": False},
         pairrank,
