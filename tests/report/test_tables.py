@@ -324,8 +324,13 @@ def test_the_offline_rankers_score_stands_beside_the_offline_scores_only(two_set
 
 def test_declared_data_that_is_not_at_hand_keeps_its_line(two_sets):
     last = final_lines(two_sets, not_at_hand=["MSLR-WEB10K"])[-1]
-    assert last[:2] == ["MSLR-WEB10K", f"*{tables.NOT_AT_HAND}*"] and set(last[2:]) == {""}
-    assert final_lines(two_sets[:0], not_at_hand=["MSLR-WEB10K"]) == [["MSLR-WEB10K", f"*{tables.NOT_AT_HAND}*"]]
+    assert last[0] == f"MSLR-WEB10K: *{tables.NOT_AT_HAND}*" and set(last[1:]) == {""}
+    assert final_lines(two_sets[:0], not_at_hand=["MSLR-WEB10K"])[0][0] == f"MSLR-WEB10K: *{tables.NOT_AT_HAND}*"
+
+
+def test_a_single_score_needs_no_name(two_sets):
+    text = tables.final_scores(tables.final(two_sets, ["ndcg"]), {"ndcg": "offline"}, name="t", caption="")
+    assert "| users, data | DBGD |" in text and "offline" not in text
 
 
 def test_tuning_tells_the_best_and_the_worst_cell_with_their_values():

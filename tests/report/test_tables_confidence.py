@@ -72,7 +72,7 @@ def test_what_is_proved_tells_where_it_promises_nothing_or_is_vacuous():
     promised = line | {"width": "Lemma 2", "alpha": 1.0, "assumed": 1, "vacuous": True}
     constant = line | {"width": "constant", "alpha": 0.1, "assumed": 0, "vacuous": False}
     first, second = rows(tables.proved(pd.DataFrame([promised, constant]), name="t", caption=""))
-    assert first == ["PairRank_C", "Lemma 2", "regret ≤ open", "yes", "15 of 16", "2.5 (vacuous: above all pairs)"]
+    assert first == ["PairRank_C", "Lemma 2", "regret ≤ ΣN_t", "yes", "15 of 16", "2.5 (vacuous: above all pairs)"]
     assert second[1] == "α = 0.1" and second[3] == "no" and second[-1] == "2.5"
 
 

@@ -326,7 +326,7 @@ def final_scores(
 
     Args:
         table: from `final`.
-        columns: which scores to show, and what they are called.
+        columns: which scores to show, and what they are called where there are several.
         by: the label column that makes the table's columns, in the order of `looks`.
         reference: by data set, the offline ranker's score, shown beside the first of `columns`.
         not_at_hand: catalogue names of declared data sets without runs; each has a line that says so.
@@ -334,7 +334,8 @@ def final_scores(
     """
     shown = looks.ordered(table[by])
     reference = reference or {}
-    header = ["users, data", "score", *shown, *(["offline RankNet"] if reference else [])]
+    several = len(columns) > 1
+    header = ["users, data", *["score"] * several, *shown, *(["offline RankNet"] if reference else [])]
     rows = []
     for users, dataset in product(USERS.ordered(table["users"]), table["dataset"].unique()):
         own = table[(table["users"] == users) & (table["dataset"] == dataset)]
@@ -344,8 +345,9 @@ def final_scores(
             of_each = own[own["score"] == column].set_index(by).reindex(shown)
             line = _scores(of_each["mean"], of_each["deviation"], pd.Series(False, index=shown))
             level = [f"{reference[dataset]:.3f}" if i == 0 and dataset in reference else ""] if reference else []
-            rows.append(["" if i else f"{users}, {name_of(str(dataset))}", called, *line, *level])
-    rows += [[name_of(each), f"*{NOT_AT_HAND}*", *[""] * (len(header) - 2)] for each in not_at_hand]
+            head = "" if i else f"{users}, {name_of(str(dataset))}"
+            rows.append([head, *[called] * several, *line, *level])
+    rows += [[f"{name_of(each)}: *{NOT_AT_HAND}*", *[""] * (len(header) - 1)] for each in not_at_hand]
     return myst(header, rows, name=name, caption=caption)
 
 
@@ -385,9 +387,15 @@ def conventions(rows: Iterable[tuple[str, object, str]], *, name: str, caption: 
     return myst(["field", "value", "source"], [[f, str(v), s] for f, v, s in rows], name=name, caption=caption)
 
 
-def silences(rows: Iterable[tuple[str, str, str | None]], *, name: str, caption: str) -> str:
-    """What the paper does not say: (what is open, what we did, its measured effect or None) a line."""
-    header = ["the paper does not say", "what we did", "measured effect"]
+def silences(
+    rows: Iterable[tuple[str, str, str | None]], *, name: str, caption: str, effect: str = "measured effect"
+) -> str:
+    """What the paper does not say: (what is open, what we did, its measured effect or None) a line.
+
+    Args:
+        effect: what the last column is called.
+    """
+    header = ["the paper does not say", "what we did", effect]
     return myst(header, [[o, d, e or "not measured"] for o, d, e in rows], name=name, caption=caption)
 
 

@@ -20,6 +20,12 @@ QUANTITIES = {
     "potential": "elliptical potential",
 }
 SHUFFLES = {"random": "PairRank_R", "conservative": "PairRank_C"}
+STATEMENTS = {
+    "regret ≤ open": "regret ≤ ΣN_t",
+    "open ≤ allowed": "ΣN_t ≤ pairs that Lemma 2 leaves open",
+    "compared": "q ΣN_t ≤ uncertain pairs that were labelled",
+    "regret ≤ bound": "regret ≤ Theorem 8, corrected",
+}
 SAID = {True: "yes", False: "no"}
 
 
@@ -141,7 +147,7 @@ def proved(table: pd.DataFrame, *, name: str, caption: str) -> str:
     for line in table.itertuples():
         slack = f"{line.slack:.3g}" + (" (vacuous: above all pairs)" if line.vacuous else "")
         held, promised = f"{line.held} of {line.worlds}", SAID[bool(line.assumed)]
-        rows.append([SHUFFLES[line.shuffle], _width(line), line.statement, promised, held, slack])
+        rows.append([SHUFFLES[line.shuffle], _width(line), STATEMENTS[line.statement], promised, held, slack])
     return myst(
         ["learner", "width", "statement", "promised", "held in worlds", "slack"], rows, name=name, caption=caption
     )
