@@ -6,7 +6,7 @@ It reads results of tuning cells; whether these read no test query and no report
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportReturnType=false
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 
@@ -34,7 +34,7 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
     return scores.assign(best=index.isin(groups.idxmax()), worst=index.isin(groups.idxmin()))
 
 
-def chosen(frame: pd.DataFrame, tuned: Mapping[str, Sequence[str]]) -> dict[str, dict[str, dict[str, float]]]:
+def chosen(frame: pd.DataFrame, tuned: Mapping[str, Collection[str]]) -> dict[str, dict[str, dict[str, float]]]:
     """The best cell of every grid: by data set and variant, the values of what was tuned.
 
     Args:
