@@ -65,9 +65,9 @@ def test_a_smaller_tier_runs_a_part_of_a_larger_one():
             assert set(job.rows) <= large[job.cell.key]
 
 
-def test_every_data_set_has_twenty_runs():
+def test_every_data_set_has_twenty_runs_but_the_sample_has_five():
     for job in jobs("fig-3"):
-        assert len(job.rows) == 20
+        assert len(job.rows) == (5 if job.cell.labels()["dataset"] == "MSLR-WEB30K_sample" else 20)
     assert {row.fold for job in jobs("fig-3", "paper") for row in job.rows if job.cell.labels()["dataset"] == MSLR} == {
         1
     }
@@ -228,7 +228,7 @@ def test_blocks_are_recorded_at_the_ranks_that_bands_are_made_of(smoke):
 
 
 def test_the_smoke_tier_judges_no_claim_and_has_a_row_of_everything(smoke):
-    assert set(smoke) == set(pairrank.ITEMS)
+    assert set(smoke) == set(pairrank.ITEMS) - set(pairrank.PENDING)
     assert all(len(results.frame) for results in smoke.values())
     verdicts = {judge(claim, smoke, printed_numbers("pairrank")).verdict for claim in pairrank.CLAIMS}
     assert verdicts == {"not judged (smoke)"}

@@ -46,7 +46,17 @@ PAIRRANK = ("PairRank_R", "PairRank_C")
 SHOWN = ("DBGD", "MGD", "PDGD", "epsilon-greedy", "SGD RankNet", *PAIRRANK)
 PUBLISHED_DATASETS = ("MSLR-WEB10K", "Yahoo-LTRC-1")
 TUNED_DATASETS = ("synthetic-mslr", "synthetic-yahoo", "MQ2008", "MQ2007_partial85")
-DATASETS = (*PUBLISHED_DATASETS, *TUNED_DATASETS, "ClueWeb09_webis", "MSLR-WEB30K_sample")
+DATASETS = (
+    *PUBLISHED_DATASETS,
+    "synthetic-mslr",
+    "MQ2008",
+    "MQ2007_partial85",
+    "ClueWeb09_webis",
+    "MSLR-WEB30K_sample",
+)
+
+PENDING = ("yahoo-shape",)
+"""Items that are declared and being computed; chapters do not show them yet."""
 
 _STEP: dict[str, Value] = {"alpha": 0.1, "decay": DECAY}
 _DUEL: dict[str, Value] = {"alpha": 0.01, "delta": 1.0, "decay": 1.0, "start": "zero", "prefix_credit": False}
@@ -246,7 +256,9 @@ def _folds(cell: Cell) -> tuple[int, ...] | None:
 
 
 def _seeds(tier: str, cell: Cell) -> Sequence[int]:
-    """Twenty runs: 20 seeds of one fold, or 4 of each of five; fewer at smaller tiers."""
+    """Twenty runs: 20 seeds of one fold, or 4 of each of five; fewer at smaller tiers, and to check a shape."""
+    if cell.labels()["dataset"] == "MSLR-WEB30K_sample":
+        return _few_seeds(tier, cell)
     several = len(_folds(cell) or cell.folds) > 1
     few = 2 if several or _wide(str(cell.labels()["dataset"])) else 4
     return range({"smoke": 2, "laptop": few, "paper": 4 if several else 20}[tier])
@@ -279,6 +291,7 @@ ITEMS: dict[str, Item] = {
     "fig-6": _item("Size of the block that holds rank 1, 5 and 10", _main(*PAIRRANK)),
     "fig-7a": _item("Size of the block at each rank", _main(*PAIRRANK, kinds=("informational",))),
     "fig-7b": _item("Number of blocks", _main(*PAIRRANK)),
+    "yahoo-shape": _item("Figures 3 to 7 on the set in Yahoo's shape", _main(*SHOWN, datasets=("synthetic-yahoo",))),
     "pairs": _other_choices(
         "Which pairs are learnt from",
         _changed("pairs", ("matched", "adjacent", "all"), PAIRRANK[1:], _ON_TWO),
