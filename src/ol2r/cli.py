@@ -144,11 +144,11 @@ def claims(arguments: argparse.Namespace) -> int:
     """Judge every claim on what is stored."""
     from ol2r.experiments import published
     from ol2r.experiments.chapter import stored_results
-    from ol2r.experiments.claims import judge
+    from ol2r.experiments.claims import indexed, judge
 
     judgements = []
     for name, module in _papers(arguments.paper).items():
-        results = stored_results(name, arguments.tier)
+        results = indexed(stored_results(name, arguments.tier))
         judgements += [judge(claim, results, published.printed_numbers(name)) for claim in module.CLAIMS]
     if arguments.json:
         print(json.dumps([judgement.to_json() for judgement in judgements], indent=1, ensure_ascii=False))

@@ -120,6 +120,20 @@ def test_an_item_counts_seeds_from_its_first_and_keeps_asked_data_sets():
     ]
 
 
+def test_an_item_may_choose_seeds_and_folds_by_cell():
+    cells = [Fake(data="MQ2008"), Fake(data="MSLR", n_folds=1)]
+    item = Item(
+        "mixed",
+        lambda tier: cells,
+        lambda tier, cell: range(2 if cell.n_folds > 1 else 4),
+        lambda cell: (1, 2) if cell.n_folds > 1 else None,
+    )
+    several, single = item.jobs("paper")
+    assert several.rows == (Row(1, 0), Row(1, 1), Row(2, 0), Row(2, 1))
+    assert single.rows == tuple(Row(1, seed) for seed in range(4))
+    assert {len(job.rows) for job in item.jobs("paper", n_seeds=1)} == {1, 2}
+
+
 def test_a_cell_that_an_item_names_twice_is_one_job():
     item = Item("sweep", lambda tier: [Fake(), Fake(name="b"), Fake()], {"laptop": range(1)}, folds=(1,))
     assert [job.cell.name for job in item.jobs("laptop")] == ["a", "b"]

@@ -19,8 +19,10 @@ from ol2r.experiments.claims import (
     SmallerDeviation,
     combine,
     difference,
+    equivalent,
     holm_levels,
     judge,
+    judge_by_data,
     side,
     slope,
 )
@@ -288,6 +290,77 @@ def test_a_ratio_needs_no_value_before_the_first_round(invented_runs, invented_r
     frame = frame.assign(proposed=4 * frame["round"], won=frame["round"])
     measure = Measure("table", "won", per="proposed")
     assert (measure.values({"table": invented_results(frame)}, "MQ2008", "perfect") == 0.25).all()
+
+
+def cumulative(invented_results, **columns):
+    """Two runs with cumulative columns at rounds 0, 100 and 400."""
+    index = [(1, seed, t) for seed in range(2) for t in (0, 100, 400)]
+    frame = pd.DataFrame(index, columns=["fold", "seed", "round"])
+    return {"table": invented_results(frame.assign(dataset="MQ2008", users="perfect", cell="k", **columns))}
+
+
+def test_a_cumulative_measure_can_be_read_between_two_rounds(invented_results):
+    made = cumulative(invented_results, size=[0, 500, 800, 0, 300, 900], lists=[0, 50, 200, 0, 60, 210])
+
+    def values(since, at):
+        return Measure("table", "size", per="lists", since=since, at=at).values(made, "MQ2008", "perfect").tolist()
+
+    assert values(100, 400) == [300 / 150, 600 / 150]
+    assert values(100, "end") == values(100, 400)
+    assert values(0, 100) == [500 / 50, 300 / 60]
+    assert Measure("table", "size", since=100).values(made, "MQ2008", "perfect").tolist() == [300, 600]
+    with pytest.raises(NotMeasured, match="no checkpoint at round 200"):
+        values(200, 400)
+
+
+def test_a_window_in_which_nothing_was_counted_is_not_measured(invented_results):
+    made = cumulative(invented_results, size=[0, 500, 500, 0, 300, 900], lists=[0, 50, 50, 0, 60, 210])
+    with pytest.raises(NotMeasured, match="1 of 2 runs of table lack a finite size"):
+        Measure("table", "size", per="lists", since=100).values(made, "MQ2008", "perfect")
+
+
+def test_a_measure_may_name_users_of_its_own(results):
+    made = results(0.1, 0.3)
+    elsewhere = Measure("table", "ndcg", (("learner", "A"), ("users", "navigational")))
+    assert elsewhere.values(made, "MQ2008", "perfect").mean() == pytest.approx(0.7)
+    across = difference(elsewhere, score("A"), "navigational − perfect")
+    assert across.effect(made, "MQ2008", "perfect").estimate == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(("gap", "expected"), [(0.01, "reproduced"), (-0.03, "not reproduced"), (0.02, "undecided")])
+def test_two_scores_are_equivalent_when_their_difference_is_small_on_both_sides(results, gap, expected):
+    near = claim(*equivalent(score("A"), score("B"), "A − B", 0.02), cells=CELLS[:1])
+    assert verdict(near, results(gap)) == expected
+
+
+def test_slack_lets_a_little_less_pass(results):
+    no_worse = claim(difference(score("A"), score("B"), "A − B + 0.02", 0.02), cells=CELLS[:1])
+    assert verdict(no_worse, results(-0.005)) == "reproduced"
+    assert verdict(no_worse, results(-0.05)) == "not reproduced"
+
+
+def test_all_data_sets_that_stand_in_for_one_must_agree(invented_runs, invented_results):
+    def made(*gaps):
+        means = {}
+        for name, gap in zip(("MQ2008", "ClueWeb09_webis"), gaps, strict=True):
+            means |= {(name, "perfect", "A"): 0.4 + gap, (name, "perfect", "B"): 0.4}
+        return {"table": invented_results(invented_runs(means, NAMES))}
+
+    places = (("MQ2007", "MQ2008"), ("MQ2007", "ClueWeb09_webis"))
+    several = claim(cells=(("MQ2007", "perfect"),), stand_ins=places)
+    assert verdict(several, made(0.05, 0.05)) == "consistent"
+    assert verdict(several, made(0.05, -0.05)) == "not reproduced"
+    assert verdict(several, made(0.05, 0.0)) == "undecided"
+    found = {data: each.verdict for data, each in judge_by_data(several, made(0.05, -0.05), NUMBERS).items()}
+    assert found == {"MQ2008": "consistent", "ClueWeb09_webis": "not reproduced"}
+    assert verdict(replace(several, parts=(replace(several.parts[0], combine="count", need=1),)), made(0.05, 0.05))
+
+
+def test_stand_ins_are_not_asked_where_the_paper_s_own_data_is_at_hand(results):
+    own = claim(cells=CELLS[:1], stand_ins=(("MQ2008", "MQ2007_partial85"),))
+    made = results(0.05, -0.05, datasets=("MQ2008", "MQ2007_partial85"), cells=(CELLS[0], CELLS[0]))
+    assert verdict(own, made) == "reproduced"
+    assert "where not at hand, MQ2007, 85 % of documents for MQ2008" in own.rule
 
 
 def test_the_mean_over_rounds_is_the_area_under_the_curve(results):

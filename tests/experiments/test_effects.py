@@ -5,6 +5,7 @@ from scipy import stats
 
 from ol2r.experiments.effects import (
     Effect,
+    Share,
     TooFewSeeds,
     at_end,
     deviation_effect,
@@ -148,3 +149,15 @@ def test_a_window_never_reaches_into_another_run():
 def test_a_window_without_a_single_list_has_no_value():
     frame = counted([4, 0, 0, 6], [1, 3, 4]).assign(rounds=[1, 1, 2])
     assert windowed(frame, "blocks", "rounds")["value"].tolist() == pytest.approx([4, np.nan, 6], nan_ok=True)
+
+
+def test_the_interval_of_a_share_is_exact_and_never_leaves_zero_to_one():
+    share = Share(held=95, seeds=100, nominal=0.9)
+    low, high = share.interval()
+    # Clopper and Pearson: quantiles of beta distributions
+    assert low == pytest.approx(stats.beta.ppf(0.025, 95, 6) - 0.9)
+    assert high == pytest.approx(stats.beta.ppf(0.975, 96, 5) - 0.9)
+    assert share.estimate == pytest.approx(0.05)
+    sure = Share(held=40, seeds=40, nominal=0.9)
+    assert sure.interval() == pytest.approx((stats.beta.ppf(0.025, 40, 1) - 0.9, 0.1))
+    assert sure.standard_error > 0 and sure.p_value() == pytest.approx(stats.binomtest(40, 40, 0.9).pvalue)

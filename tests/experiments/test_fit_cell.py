@@ -2,18 +2,23 @@ import numpy as np
 
 from ol2r import data
 from ol2r.experiments.cells import Job, Row
-from ol2r.experiments.fit_cell import Fit
+from ol2r.experiments.fit_cell import Fit, RankNetFit
 from ol2r.experiments.store import check_table
-from ol2r.offline import fit_lambdarank, mean_ndcg
+from ol2r.offline import fit_lambdarank, fit_ranknet, mean_ndcg
 
 
 def fit(k: int) -> Fit:
     return Fit(dataset="synthetic-tiny", checksum=str(data.entry("synthetic-tiny").checksum), k=k)
 
 
+def ranknet(regularization: float = 0.1, empty: str = "skip", k: int = 10) -> RankNetFit:
+    checksum = str(data.entry("synthetic-tiny").checksum)
+    return RankNetFit("synthetic-tiny", checksum, k, regularization=regularization, empty=empty)
+
+
 def run(*jobs: Job):
     seen = []
-    tables = Fit.run_group(jobs, inputs={}, device="cpu", engine="numba", progress=seen.append)
+    tables = type(jobs[0].cell).run_group(jobs, inputs={}, device="cpu", engine="numba", progress=seen.append)
     assert seen == sorted(seen) and seen[-1] == 1.0
     return tables
 
@@ -42,3 +47,27 @@ def test_cells_of_a_group_do_not_mix():
 def test_all_seeds_of_an_item_share_the_fit():
     cell = Fit(dataset="synthetic-tiny", checksum="x", k=10)
     assert cell.rows(None, range(7)) == tuple(Row(fold, 0) for fold in range(1, 6))
+
+
+def test_a_ranknet_fit_holds_its_weights_and_counts_queries_as_it_says():
+    rows = (Row(1, 0), Row(2, 0))
+    skip, zero, loose = run(*(Job(cell, rows) for cell in (ranknet(), ranknet(empty="zero"), ranknet(10.0))))
+    check_table(ranknet(), rows, skip)
+    dataset = data.load("synthetic-tiny")
+    for fold in (1, 2):
+        weights = fit_ranknet(dataset, fold, regularization=0.1)
+        own = skip[skip["fold"] == fold]
+        np.testing.assert_array_equal(own["weight"], weights)
+        assert set(own["test_ndcg"]) == {mean_ndcg(dataset, dataset.fold(fold).test, weights, 10, "skip")}
+    assert zero["weight"].equals(skip["weight"]) and (zero["test_ndcg"] < skip["test_ndcg"]).all()
+    assert not loose["weight"].equals(skip["weight"])
+
+
+def test_the_two_kinds_of_fit_never_share_a_key():
+    assert fit(10).declaration == {
+        "type": "fit",
+        "revision": 1,
+        "fields": {"dataset": "synthetic-tiny", "checksum": fit(10).checksum, "k": 10},
+    }
+    assert ranknet().declaration["type"] == "ranknet"
+    assert len({cell.key for cell in (fit(10), ranknet(), ranknet(0.2), ranknet(empty="zero"), ranknet(k=3))}) == 5

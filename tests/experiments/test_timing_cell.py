@@ -29,7 +29,7 @@ def test_the_seconds_of_a_batch_grow_with_its_rounds():
     )
     assert table["round"].tolist() == [2, 5, 20]
     assert (table[["fold", "seed", "replicas"]] == [1, 0, 3]).all(axis=None)
-    for column in ("rank_seconds", "update_seconds", "passes", "pairs"):
+    for column in ("rank_seconds", "update_seconds", "passes", "distinct_pairs"):
         assert table[column].is_monotonic_increasing
         assert table[column].iloc[0] > 0
     assert table["rounds"].tolist() == [2, 5, 20]

@@ -7,7 +7,7 @@ ol2r is used but the numbers of its streams.
 import math
 from collections import deque
 from functools import cache
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 
@@ -179,6 +179,72 @@ def clicks_ndcg(features, weights, shown, clicks, k):
     return gain / dcg([1] * len(clicked))
 
 
+# Pairs, and stochastic lists
+
+
+def examined(ranking, clicks):
+    """Slots that a user looked at: all up to the last click, and the first after it."""
+    clicked = [i for i, click in enumerate(clicks) if click]
+    return range(min(clicked[-1] + 2, len(ranking))) if clicked else range(0)
+
+
+def pairs_from_clicks(ranking, clicks, kind, draws, round_):
+    """(document above, document below, whether the upper one was clicked) by one of three rules."""
+    seen = examined(ranking, clicks)
+    clicked, unclicked = ([i for i in seen if clicks[i] == side] for side in (True, False))
+    if kind == "matched":
+        shuffled = (sorted(side, key=lambda i: draws.word(Stream.PAIRS, round_, i)) for side in (clicked, unclicked))
+        slots = [sorted(pair) for pair in zip(*shuffled, strict=False)]
+    elif kind == "adjacent":
+        slots = [(i, i + 1) for i in seen[::2] if i + 1 in seen and clicks[i] != clicks[i + 1]]
+    else:
+        slots = sorted(sorted((i, j)) for i in clicked for j in unclicked)
+    return [(ranking[upper], ranking[lower], clicks[upper]) for upper, lower in slots]
+
+
+def plackett_luce(values, k, draws, round_):
+    """Documents by score plus Gumbel noise, the best k."""
+
+    def gumbel(j):
+        return -math.log(-math.log((draws.word(Stream.SAMPLE, round_, j) + 0.5) / 2**32))
+
+    noisy = [value + gumbel(j) for j, value in enumerate(values)]
+    return sorted(range(len(values)), key=lambda j: -noisy[j])[:k]
+
+
+def list_probability(values, ranking):
+    """Probability that Plackett-Luce shows this list."""
+    return math.prod(slot_probabilities([math.exp(value) for value in values], ranking))
+
+
+def pdgd_gradient(features, values, ranking, clicks):
+    """Σ ρ e^a e^b / (e^a + e^b)² (x_a − x_b) over clicked a and examined unclicked b, each ρ from two whole lists."""
+    seen = examined(ranking, clicks)
+    gradient = np.zeros(features.shape[1])
+    for i in seen:
+        for j in seen:
+            if clicks[i] and not clicks[j]:
+                a, b = ranking[i], ranking[j]
+                swapped = list(ranking)
+                swapped[i], swapped[j] = b, a
+                p, q = list_probability(values, ranking), list_probability(values, swapped)
+                slope = math.exp(values[a] + values[b]) / (math.exp(values[a]) + math.exp(values[b])) ** 2
+                gradient += q / (p + q) * slope * (features[a] - features[b])
+    return gradient
+
+
+def epsilon_greedy(order, epsilon, k, draws, round_):
+    """Each slot is, with probability ε, any document not yet ranked, and otherwise the best of these."""
+    ranking, n = [], len(order)
+    for i in range(min(k, n)):
+        left = [j for j in range(n) if j not in ranking]
+        if draws.uniform(Stream.EXPLORE, round_, 2 * i) < np.float32(epsilon):
+            ranking.append(left[draws.below(Stream.EXPLORE, round_, 2 * i + 1, len(left))])
+        else:
+            ranking.append(next(j for j in order if j in left))
+    return ranking
+
+
 # Learners
 
 
@@ -211,9 +277,10 @@ class Bandit:
 
     def update(self, clicks):
         """Step to the mean of the winners, candidates numbered from 0."""
-        self.winners = self.follow(clicks)
-        if self.winners:
-            self.w = self.w + self.alpha * sum(self.directions[i] for i in self.winners) / len(self.winners)
+        winners = self.follow(clicks)
+        self.learned = bool(winners)
+        if winners:
+            self.w = self.w + self.alpha * sum(self.directions[i] for i in winners) / len(winners)
             self.alpha *= self.hyper["decay"]
         self.round += 1
 
@@ -399,4 +466,155 @@ class NSGD(Bandit):
         self.past.append(self.w)
 
 
-REFERENCES = {"DBGD": DBGD, "MGD": MGD, "DP-DBGD": DPDBGD, "CPS": CPS, "NSGD": NSGD}
+class Pairwise:
+    """What PDGD and RankNet by gradient steps share: w¹ = 0 and w + α g."""
+
+    def __init__(self, d, hyper, draws):
+        self.w, self.hyper, self.draws, self.round = np.zeros(d), hyper, draws, 1
+        self.alpha = hyper["alpha"]
+
+    def rank(self, query, features, k):
+        self.features = features
+        self.ranking = self.show(features, k)
+        return self.ranking
+
+    def update(self, clicks):
+        gradient = self.gradient(clicks)
+        if self.learned:
+            self.w = self.w + self.alpha * gradient
+            self.alpha *= self.hyper["decay"]
+        self.round += 1
+
+
+class PDGD(Pairwise):
+    def show(self, features, k):
+        self.values = scores(features, self.w)
+        return plackett_luce(self.values, k, self.draws, self.round)
+
+    def gradient(self, clicks):
+        self.learned = len({clicks[i] for i in examined(self.ranking, clicks)}) == 2
+        return pdgd_gradient(self.features, self.values, self.ranking, clicks)
+
+
+class SGDRankNet(Pairwise):
+    def show(self, features, k):
+        return whole_ranking(features, self.w, self.draws, self.round, 0)[:k]
+
+    def gradient(self, clicks):
+        pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
+        self.learned = bool(pairs)
+        x = [(self.features[upper] - self.features[lower], won) for upper, lower, won in pairs]
+        return sum((won - 1 / (1 + math.exp(-difference @ self.w))) * difference for difference, won in x)
+
+
+class EpsilonGreedy(SGDRankNet):
+    def show(self, features, k):
+        order = whole_ranking(features, self.w, self.draws, self.round, 0)
+        return epsilon_greedy(order, self.hyper["epsilon"], k, self.draws, self.round)
+
+
+class PairRank:
+    """Algorithm 1. Another solver stops elsewhere within its tolerance: its θ comes from outside as `w` and `objective`
+    says how good it is."""
+
+    def __init__(self, d, hyper, draws):
+        self.hyper, self.draws, self.round = hyper, draws, 1
+        self.w, self.m = np.zeros(d), hyper["regularization"] * np.eye(d)
+        self.history = []  # x of the preferred document less x of the other
+
+    def width(self):
+        return self.hyper["alpha"]
+
+    def rank(self, query, features, k):
+        self.features = features
+        order = whole_ranking(features, self.w, self.draws, self.round, 0)
+        certain = self.certain_orders(order)
+        self.ranking = []
+        for block in self.blocks(order, certain):
+            self.ranking += self.shuffle(sorted(block, key=order.index), certain)
+        self.ranking = self.ranking[:k]
+        return self.ranking
+
+    def kept(self):
+        """M, or its diagonal."""
+        return np.diag(np.diag(self.m)) if self.hyper["covariance"] == "diagonal" else self.m
+
+    def certain_orders(self, order):
+        """(better, worse) where the lower confidence bound of the probability is above ½."""
+        inverse, width, certain = np.linalg.inv(self.kept()), self.width(), set()
+        for i, j in combinations(order, 2):
+            x = self.features[i] - self.features[j]
+            if 1 / (1 + math.exp(-x @ self.w)) - width * math.sqrt(max(x @ inverse @ x, 0)) > 0.5:
+                certain.add((i, j))
+        return certain
+
+    def blocks(self, order, certain):
+        """Merge blocks until of any two every document of one is certainly above every document of the other."""
+
+        def above(one, other):
+            return all((i, j) in certain for i in one for j in other)
+
+        blocks = [[j] for j in order]
+        while True:
+            for one, other in combinations(blocks, 2):
+                if not above(one, other) and not above(other, one):
+                    blocks = [block for block in blocks if block not in (one, other)] + [one + other]
+                    break
+            else:
+                return sorted(blocks, key=lambda block: min(map(order.index, block)))
+
+    def shuffle(self, block, certain):
+        if self.hyper["shuffle"] == "random":
+            return sorted(block, key=lambda j: self.draws.word(Stream.SHUFFLE, self.round, j))
+        left, out = list(block), []
+        while left:
+            free = [j for j in left if not any((i, j) in certain for i in left)]
+            slot = len(self.ranking) + len(out)
+            out.append(free[self.draws.below(Stream.SHUFFLE, self.round, slot, len(free))])
+            left.remove(out[-1])
+        return out
+
+    def update(self, clicks):
+        pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
+        for upper, lower, won in pairs:
+            x = self.features[upper] - self.features[lower]
+            self.history.append(x if won else -x)
+            self.m = self.m + np.outer(x, x)
+        self.learned = bool(pairs)
+        self.round += 1
+
+    def objective(self, w):
+        losses = [math.log1p(math.exp(-x @ w)) for x in self.history]
+        return math.fsum(losses) + self.hyper["regularization"] / 2 * w @ w
+
+    def optimum(self):
+        """Newton's method."""
+        w, penalty = np.zeros(len(self.w)), self.hyper["regularization"]
+        for _ in range(20):
+            x = np.array(self.history).reshape(-1, len(w))
+            p = 1 / (1 + np.exp(-x @ w))
+            hessian = penalty * np.eye(len(w)) + (x * (p * (1 - p))[:, None]).T @ x
+            w = w - np.linalg.solve(hessian, penalty * w - x.T @ (1 - p))
+        return w
+
+
+class PairRankLemma2(PairRank):
+    def width(self):
+        lam, slope = self.hyper["regularization"], self.hyper["slope"]
+        log_det = np.linalg.slogdet(self.kept())[1] - len(self.w) * math.log(lam)
+        noise = math.sqrt((log_det - 2 * math.log(self.hyper["delta"])) / 4)  # R = ½
+        return self.hyper["alpha"] * (2 / 4 / slope) * (noise + math.sqrt(lam) * self.hyper["bound"])
+
+
+REFERENCES = {
+    "DBGD": DBGD,
+    "MGD": MGD,
+    "DP-DBGD": DPDBGD,
+    "CPS": CPS,
+    "NSGD": NSGD,
+    "PDGD": PDGD,
+    "SGD RankNet": SGDRankNet,
+    "epsilon-greedy": EpsilonGreedy,
+    "PairRank": PairRank,
+    "PairRank-Lemma2": PairRankLemma2,
+}

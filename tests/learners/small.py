@@ -25,10 +25,47 @@ SETTINGS = {
     | {"prefix_credit": False, "m": 4, "n": 8, "k_g": 5, "T_g": 4, "k_h": 3, "T_h": 6, "lag": 5, "epsilon": 0.01}
     | {"hybrid": "cosine", "tie_break": "history", "click_free": "skip", "losers": "below_current"}
     | {"sampling": "orthonormal", "n_uniform": 0},
+    "PDGD": {"alpha": 0.1, "decay": 0.99},
+    "SGD RankNet": {"alpha": 0.1, "decay": 0.99, "pairs": "matched"},
+    "epsilon-greedy": {"alpha": 0.1, "decay": 0.99, "epsilon": 0.3, "pairs": "matched"},
     "PairRank": _DIVIDE,
     "PairRank-Lemma2": _DIVIDE | {"delta": 0.1, "bound": 1.0, "slope": 0.2},
 }
 """Each learner's hyper-parameters in the tests; queues short enough to wrap around within a few rounds."""
+
+
+_DIVIDE_OTHERWISE = {"pairs": "adjacent", "shuffle": "random", "covariance": "diagonal"}
+OTHERWISE = {
+    **{name: {"start": "zero"} for name in ("DBGD", "CPS", "DP-DBGD", "MGD", "NSGD")},
+    **{name: {"pairs": "all"} for name in ("SGD RankNet", "epsilon-greedy")},
+    **{name: _DIVIDE_OTHERWISE for name in ("PairRank", "PairRank-Lemma2")},
+}
+"""A second setting, by what differs from the first."""
+
+RANGES = {
+    "alpha": (0.05, 0.5),
+    "bound": (0.5, 2.0),
+    "decay": (0.9, 1.0),
+    "delta": (0.3, 0.9),
+    "epsilon": (0.001, 0.3),
+    "k_g": (0, 8),
+    "k_h": (0, 4),
+    "regularization": (0.05, 1.0),
+    "slope": (0.05, 0.25),
+}
+"""Values of each numeric hyper-parameter that replicas may have side by side."""
+
+STEPPING = sorted(name for name, learner in LEARNERS.items() if "decay" in learner.numeric)
+"""Learners that take steps of rate `alpha`: a rate of zero learns nothing, and a huge one leaves the finite numbers."""
+
+OPTIMUM = {name: 5e-3 for name in ("PairRank", "PairRank-Lemma2")}
+"""How far apart the weights of two solvers may stop, where a learner minimises a loss to a relative 1e-6."""
+
+
+def per_replica(name: str, n: int) -> dict[str, torch.Tensor]:
+    """Numeric hyper-parameters of a learner that differ between n replicas."""
+    varied = {parameter: torch.linspace(*RANGES[parameter], n) for parameter in LEARNERS[name].numeric}
+    return {parameter: v.round() if parameter.startswith("k_") else v for parameter, v in varied.items()}
 
 
 def small_dataset(n_features: int = 12) -> RankingDataset:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from reference import REFERENCES, Draws, clicks_of
-from small import SETTINGS, K, play, replicas_of, small_dataset
+from small import OPTIMUM, SETTINGS, K, play, replicas_of, small_dataset
 
 from ol2r.learners import LEARNERS
 from ol2r.simulation import make_streams
@@ -49,6 +49,20 @@ VARIANTS = [
     ("NSGD", {"n_uniform": 4}),
     ("NSGD", {"m": 1}),
     ("NSGD", {"prefix_credit": True, "start": "zero", "hybrid": "never"}),
+    ("PDGD", {}),
+    ("PDGD", {"alpha": 1.0, "decay": 0.9}),
+    ("SGD RankNet", {}),
+    ("SGD RankNet", {"pairs": "adjacent"}),
+    ("SGD RankNet", {"pairs": "all", "alpha": 1.0, "decay": 0.9}),
+    ("epsilon-greedy", {}),
+    ("epsilon-greedy", {"pairs": "adjacent", "epsilon": 0.0}),
+    ("epsilon-greedy", {"pairs": "all", "epsilon": 1.0}),
+    ("PairRank", {}),
+    ("PairRank", {"shuffle": "random"}),
+    ("PairRank", {"pairs": "adjacent", "covariance": "diagonal", "regularization": 1.0}),
+    ("PairRank", {"pairs": "all", "alpha": 0.02}),
+    ("PairRank-Lemma2", {"alpha": 0.05}),
+    ("PairRank-Lemma2", {"alpha": 0.05, "shuffle": "random", "covariance": "diagonal"}),
 ]
 
 
@@ -76,6 +90,12 @@ def assert_lies_in_the_null_space(plain, drawn, tolerance):
         np.testing.assert_allclose(basis @ basis.T, np.eye(len(basis)), atol=1e-5)
 
 
+def assert_is_the_optimum(plain, weights):
+    best = plain.optimum()
+    assert plain.objective(weights) <= plain.objective(best) * (1 + 1e-6)
+    np.testing.assert_allclose(weights, best, atol=OPTIMUM["PairRank"])
+
+
 @pytest.mark.parametrize("variant", VARIANTS, ids=_name)
 def test_learner_decides_as_the_plain_algorithm(dataset, variant):
     name, changed = variant
@@ -100,8 +120,12 @@ def test_learner_decides_as_the_plain_algorithm(dataset, variant):
             assert tape.rankings[t - 1, r].tolist() == ranking + [-1] * beyond, f"list of round {t}"
             assert tape.clicks[t - 1, r].tolist() == clicks + [False] * beyond, f"clicks of round {t}"
             plain.update(clicks)
-            np.testing.assert_allclose(tape.weights[t - 1, r], plain.w, atol=1e-4, err_msg=f"weights after round {t}")
-            moved += bool(plain.winners)
+            weights = tape.weights[t - 1, r].astype(np.float64)
+            if name in OPTIMUM:
+                assert_is_the_optimum(plain, weights)
+                plain.w = weights
+            np.testing.assert_allclose(weights, plain.w, atol=1e-4, err_msg=f"weights after round {t}")
+            moved += plain.learned
     assert ROUNDS / 5 < moved < len(replicas) * ROUNDS
 
 

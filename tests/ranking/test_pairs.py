@@ -1,15 +1,16 @@
-"""Labelled pairs from clicks: both bodies against the obvious version, and what each rule promises."""
+"""Labelled pairs from clicks, and RankNet's gradient: both bodies against the obvious version; and promises."""
 
-import itertools
 import math
 from collections import Counter
 
 import numpy as np
 import pytest
+import reference
 import torch
 from reference import Draws
+from small import candidates_of, small_dataset
 
-from ol2r.random import Stream, Streams, generator
+from ol2r.random import Streams, generator
 from ol2r.ranking import engine
 
 ROUND = 11
@@ -47,30 +48,15 @@ def pairs_of(name, device, depth, kind):
     return ranking.tolist(), clicks.tolist(), streams, found
 
 
-def obvious_pairs(ranking, clicks, kind, draws):
-    """The rule, in words: examined is all up to the last click and the first document after it."""
-    clicked = [i for i, click in enumerate(clicks) if click]
-    if not clicked:
-        return []
-    examined = [i for i, document in enumerate(ranking) if document >= 0 and i <= clicked[-1] + 1]
-    unclicked = [i for i in examined if i not in clicked]
-    if kind == "matched":
-        shuffled = [sorted(slots, key=lambda i: draws.word(Stream.PAIRS, ROUND, i)) for slots in (clicked, unclicked)]
-        slots = [sorted(pair) for pair in zip(*shuffled, strict=False)]
-    elif kind == "adjacent":
-        slots = [(i, i + 1) for i in examined[::2] if i + 1 in examined and clicks[i] != clicks[i + 1]]
-    else:
-        slots = sorted(sorted(pair) for pair in itertools.product(clicked, unclicked))
-    return [(ranking[upper], ranking[lower], clicks[upper]) for upper, lower in slots]
-
-
 @both_bodies
 @every_kind
 @every_depth
 def test_pairs_are_those_of_the_rule(name, device, kind, depth):
     rankings, clicks, streams, found = pairs_of(name, device, depth, kind)
     for r, pairs in enumerate(found):
-        assert pairs == obvious_pairs(rankings[r], clicks[r], kind, Draws(streams.keys[r]))
+        shown = [document for document in rankings[r] if document >= 0]
+        expected = reference.pairs_from_clicks(shown, clicks[r], kind, Draws(streams.keys[r]), ROUND)
+        assert pairs == expected
 
 
 @both_bodies
@@ -105,3 +91,27 @@ def test_every_matching_is_equally_likely(name, device):
     matchings = Counter(tuple(sorted(map(tuple, row))) for row in pairs.tolist())
     assert len(matchings) == 6  # two clicked, three unclicked
     assert max(abs(n - replicas / 6) for n in matchings.values()) < 5 * math.sqrt(replicas / 6)
+
+
+@both_bodies
+def test_the_pair_gradient_is_the_slope_of_the_log_likelihood(name, device):
+    dataset, replicas, p = small_dataset(), 40, 4
+    rng = generator("pairs of any sort", 0)
+    query = np.arange(replicas) % dataset.n_queries
+    weights = rng.standard_normal((replicas, dataset.n_features)).astype(np.float32)
+    pairs = np.array([[rng.choice(max(n, 2), 2, replace=False) for _ in range(p)] for n in dataset.sizes[query]])
+    pairs[dataset.sizes[query] == 1] = -1
+    pairs[::3, 1] = -1  # padding may be anywhere
+    labels = rng.random((replicas, p)) < 0.5
+    arrays = (torch.from_numpy(x).to(device) for x in (weights, pairs, labels))
+    gradient = engine(name).pair_gradient(candidates_of(dataset, query, device), *arrays).cpu()
+    for r in range(replicas):
+        features = dataset.query(query[r])[0].astype(np.float64)
+
+        def log_likelihood(w, r=r, features=features):
+            chosen = [(i, j) if won else (j, i) for (i, j), won in zip(pairs[r], labels[r], strict=True) if i >= 0]
+            return sum(-np.log1p(np.exp((features[j] - features[i]) @ w)) for i, j in chosen)
+
+        w, h = weights[r].astype(np.float64), 1e-6
+        slope = [(log_likelihood(w + h * e) - log_likelihood(w - h * e)) / (2 * h) for e in np.eye(len(w))]
+        np.testing.assert_allclose(gradient[r], slope, atol=1e-5)

@@ -72,11 +72,22 @@ def test_several_data_sets_stand_in_rows_under_their_names(grid):
     assert fig.table.groupby("dataset").size().tolist() == [150, 150]
 
 
+def test_a_single_data_set_may_be_named_too(grid):
+    for draw in (figures.learning_curves, figures.cumulative_curves, figures.cosine_curves):
+        fig = draw(grid, named=True)
+        assert fig.axes[0].get_ylabel() == "MQ2008" and set(fig.table["dataset"]) == {"MQ2008"}
+
+
 def test_the_offline_ranker_is_a_level_in_its_own_row_and_a_line_of_the_table(grid):
     fig = figures.learning_curves(pd.concat([grid, grid.assign(dataset="own")]), reference={"own": 0.7})
     assert figures.OFFLINE not in fig.axes[0].get_legend_handles_labels()[1]
     assert list(line(fig.axes[3], figures.OFFLINE).get_ydata()) == [0.7, 0.7]
     assert fig.table.query("learner == @figures.OFFLINE")[["dataset", "mean"]].to_numpy().tolist() == [["own", 0.7]] * 3
+
+
+def test_the_level_of_a_data_set_is_the_mean_over_folds_of_scores_that_a_fit_repeats():
+    fits = pd.DataFrame({"dataset": "own", "fold": [1, 1, 1, 2], "seed": 0, "test_ndcg": [0.4, 0.4, 0.4, 0.6]})
+    assert figures.levels(fits) == {"own": pytest.approx(0.5)}
 
 
 def test_curves_of_a_choice_have_the_looks_of_that_choice(grid):

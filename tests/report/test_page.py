@@ -53,6 +53,16 @@ def test_without_a_preferred_data_set_the_last_is_drawn(chapter):
     assert set(page.Page(chapter).on("fig-2", "MQ2008")["dataset"]) == {"MQ2008"}
 
 
+def test_a_figure_of_several_data_sets_takes_them_in_the_order_asked(chapter, shown):
+    own = page.Page(chapter)
+    runs = own.among("fig-2", "ClueWeb09_webis", "MQ2007", "MQ2008")
+    assert list(runs["dataset"].unique()) == ["ClueWeb09_webis", "MQ2008"]
+    own.under("fig-2", own.drawn("fig-2", figures.learning_curves, runs=runs), "nsgd-both", runs)
+    told = strip_of(shown[0])
+    assert (told["data"], told["anchor"]) == ("ClueWeb09 (Webis); MQ2008", "nsgd-both")
+    assert own.among("fig-2").empty and own.drawn("fig-2", figures.learning_curves, runs=own.among("fig-2")) is None
+
+
 def test_an_item_without_runs_says_so_in_place_of_its_strip(chapter, shown, grid, invented_results):
     chapter.all_results()["fig-2"] = invented_results(grid[:0])
     own = page.Page(chapter)

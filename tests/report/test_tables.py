@@ -302,11 +302,15 @@ def two_sets(grid):
     return pd.concat([grid, other]).rename(columns={"learner": "variant"})
 
 
+BOTH = {"ndcg": "offline", "cndcg": "online"}
+
+
+def final_lines(frame, **named):
+    return rows(tables.final_scores(tables.final(frame, list(BOTH)), BOTH, name="t", caption="", **named))
+
+
 def test_final_scores_are_those_of_each_data_sets_last_round(two_sets):
-    text = tables.final_scores(
-        two_sets, {"ndcg": "offline", "cndcg": "online"}, name="t", caption="", name_of=str.upper
-    )
-    lines = rows(text)
+    lines = final_lines(two_sets, name_of=str.upper)
     assert [line[0] for line in lines[:4]] == ["perfect, MQ2008", "", "perfect, OWN", ""]
     assert [line[1] for line in lines[:2]] == ["offline", "online"]
     online = two_sets.query("users == 'perfect' and variant == 'NSGD' and dataset == 'own' and round == 500")["cndcg"]
@@ -315,18 +319,18 @@ def test_final_scores_are_those_of_each_data_sets_last_round(two_sets):
 
 
 def test_the_offline_rankers_score_stands_beside_the_offline_scores_only(two_sets):
-    columns = {"ndcg": "offline", "cndcg": "online"}
-    lines = rows(tables.final_scores(two_sets, columns, name="t", caption="", reference={"own": 0.5}))
-    assert [line[-1] for line in lines[:4]] == ["", "", "0.500", ""]
+    assert [line[-1] for line in final_lines(two_sets, reference={"own": 0.5})[:4]] == ["", "", "0.500", ""]
 
 
 def test_declared_data_that_is_not_at_hand_keeps_its_line(two_sets):
-    lines = rows(tables.final_scores(two_sets, {"ndcg": "offline"}, name="t", caption="", not_at_hand=["MSLR-WEB10K"]))
-    assert lines[-1][:2] == ["MSLR-WEB10K", f"*{tables.NOT_AT_HAND}*"] and set(lines[-1][2:]) == {""}
-    none = rows(
-        tables.final_scores(two_sets[:0], {"ndcg": "offline"}, name="t", caption="", not_at_hand=["MSLR-WEB10K"])
-    )
-    assert none == [["MSLR-WEB10K", f"*{tables.NOT_AT_HAND}*"]]
+    last = final_lines(two_sets, not_at_hand=["MSLR-WEB10K"])[-1]
+    assert last[0] == f"MSLR-WEB10K: *{tables.NOT_AT_HAND}*" and set(last[1:]) == {""}
+    assert final_lines(two_sets[:0], not_at_hand=["MSLR-WEB10K"])[0][0] == f"MSLR-WEB10K: *{tables.NOT_AT_HAND}*"
+
+
+def test_a_single_score_needs_no_name(two_sets):
+    text = tables.final_scores(tables.final(two_sets, ["ndcg"]), {"ndcg": "offline"}, name="t", caption="")
+    assert "| users, data | DBGD |" in text and "offline" not in text
 
 
 def test_tuning_tells_the_best_and_the_worst_cell_with_their_values():

@@ -2,7 +2,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special
 
@@ -133,6 +133,7 @@ def test_the_fit_solves_its_estimating_equation(seed):
     np.testing.assert_allclose(confidence.estimating_function(theta, x, wins + losses, 0.3), wins @ x, atol=1e-8)
 
 
+@settings(deadline=None, max_examples=40)
 @given(SEEDS, st.floats(0.05, 0.95))
 def test_the_projection_is_the_nearest_point_that_a_general_solver_finds(seed, share):
     x, wins, losses = history(seed)
@@ -174,6 +175,7 @@ def test_a_batch_of_projections_is_each_of_them():
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
+@settings(deadline=None, max_examples=40)
 @given(SEEDS, st.floats(0.2, 2.0))
 def test_the_chain_of_lemma_2_holds_for_every_history_and_truth(seed, bound):
     # |σ̂ − σ*| ≤ 2 (k_μ/c_μ) ‖x‖ ‖g(θ*) − g(θ̃)‖, whatever the labels: all randomness is in the last factor
@@ -388,6 +390,7 @@ def test_compared_pairs_need_not_touch_every_document():
         assert split < everything
 
 
+@settings(deadline=None, max_examples=40)
 @given(SEEDS)
 def test_labels_of_matched_pairs_are_bernoulli_given_which_pairs_were_matched(seed):
     # all lists of clicks on four documents, all matchings of the clicked with the others

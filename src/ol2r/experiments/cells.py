@@ -194,15 +194,15 @@ class Item:
     Args:
         title: as in a caption.
         cells: from a tier to the cells; a cell named twice counts once.
-        seeds: by tier.
-        folds: None for all that each cell has.
+        seeds: by tier, the same for all cells; or from a tier and a cell, where cells have different numbers of folds.
+        folds: None for all that each cell has; or from a cell to either.
         names: labels that cells have in this item only, such as the name of a variant.
     """
 
     title: str
     cells: Callable[[str], Sequence[Cell]]
-    seeds: Mapping[str, Sequence[int]]
-    folds: tuple[int, ...] | None = None
+    seeds: Mapping[str, Sequence[int]] | Callable[[str, Cell], Sequence[int]]
+    folds: tuple[int, ...] | Callable[[Cell], tuple[int, ...] | None] | None = None
     names: Callable[[Cell], Mapping[str, str]] = lambda cell: {}
 
     def jobs(self, tier: str, n_seeds: int | None = None, datasets: Sequence[str] | None = None) -> list[Job]:
@@ -213,14 +213,17 @@ class Item:
             n_seeds: number of seeds, counted from the first declared one (None: as declared).
             datasets: names of the data sets to keep (None: all).
         """
-        seeds = self.seeds[tier]
-        if n_seeds is not None:
-            seeds = range(seeds[0], seeds[0] + n_seeds)
         cells = dict.fromkeys(self.cells(tier))
         if datasets is not None:
             kept = {*datasets, None}  # a cell that rests on no data is of every choice
             cells = [cell for cell in cells if cell.labels().get("dataset") in kept]
-        return [Job(cell, cell.rows(self.folds, seeds)) for cell in cells]
+        return [Job(cell, self._rows(tier, cell, n_seeds)) for cell in cells]
+
+    def _rows(self, tier: str, cell: Cell, n_seeds: int | None) -> tuple[Row, ...]:
+        seeds = self.seeds(tier, cell) if callable(self.seeds) else self.seeds[tier]
+        if n_seeds is not None:
+            seeds = range(seeds[0], seeds[0] + n_seeds)
+        return cell.rows(self.folds(cell) if callable(self.folds) else self.folds, seeds)
 
 
 def merged(jobs: Iterable[Job]) -> list[Job]:

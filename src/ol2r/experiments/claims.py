@@ -1,9 +1,9 @@
 """Claims of a paper, declared before their results are seen, and the rules that judge them.
 
 A claim is written so that what it says is always "this contrast is positive". A contrast is a weighted sum of measures
-of the same run, paired by (fold, seed), or a ratio of deviations; its 95 % interval, over seeds within folds, is held
-against zero or a margin. Rules are pure functions of results; they know no learner and must never see a result before
-they are written.
+of the same run, paired by (fold, seed), or a ratio of deviations, or what an audit found in many simulated worlds; its
+95 % interval, over seeds within folds, is held against zero or a margin. Rules are pure functions of results; they know
+no learner and must never see a result before they are written.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -11,13 +11,14 @@ they are written.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from math import ceil
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
-from ol2r.experiments.effects import Effect, TooFewSeeds, deviation_effect, mean_effect, time_mean
+from ol2r.experiments.effects import Effect, Estimate, TooFewSeeds, deviation_effect, mean_effect, time_mean
 
 Verdict = Literal["reproduced", "consistent", "undecided", "not reproduced", "not testable", "not judged (smoke)"]
 VERDICTS: tuple[Verdict, ...] = (
@@ -25,6 +26,39 @@ VERDICTS: tuple[Verdict, ...] = (
 )  # fmt: skip
 Label = tuple[str, str | float]
 Where = tuple[str, str]
+
+WORLDS = "simulated worlds"
+"""What stands for the data set in the cells of a claim that rests on audits."""
+
+
+class Measured(Protocol):
+    """A number of every run, or of every simulated world."""
+
+    @property
+    def item(self) -> str: ...
+
+    @property
+    def shared(self) -> bool: ...
+
+    def rows(self, results: "Mapping[str, Results]", dataset: str, users: str) -> pd.DataFrame: ...
+
+    def values(self, results: "Mapping[str, Results]", dataset: str, users: str) -> pd.Series: ...
+
+    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None: ...
+
+
+class Compared(Protocol):
+    """What a claim says is positive."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def measures(self) -> Sequence[Measured]: ...
+
+    def effect(self, results: "Mapping[str, Results]", dataset: str, users: str) -> "Estimate": ...
+
+    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None: ...
 
 
 class Results(Protocol):
@@ -37,12 +71,60 @@ class Results(Protocol):
     def tier(self) -> str: ...
 
 
+class Kept(NamedTuple):
+    """Some rows of some results."""
+
+    frame: pd.DataFrame
+    tier: str
+
+
+class Indexed:
+    """Results whose rows are found by their labels quickly, again and again."""
+
+    def __init__(self, results: Results):
+        self.frame, self.tier = results.frame, results.tier
+        self._codes: dict[str, tuple[np.ndarray, dict]] = {}
+        self._found: dict[tuple, pd.DataFrame] = {}
+        self._values: dict[tuple, pd.Series] = {}
+
+    def only(self, wanted: Mapping[str, Any]) -> pd.DataFrame:
+        """The rows with these values in these columns; none where there is no such column."""
+        key = tuple(sorted(wanted.items()))
+        if key not in self._found:
+            here = np.ones(len(self.frame), dtype=bool)
+            for column, value in wanted.items():
+                codes, numbers = self._coded(column)
+                here &= codes == numbers.get(value, -2)
+            self._found[key] = self.frame.iloc[np.flatnonzero(here)]
+        return self._found[key]
+
+    def values(self, measure: Measured, results: "Mapping[str, Results]", dataset: str, users: str) -> pd.Series:
+        """The measure's, read once however many contrasts it is in."""
+        key = (measure, dataset, users)
+        if key not in self._values:
+            self._values[key] = measure.values(results, dataset, users)
+        return self._values[key]
+
+    def _coded(self, column: str) -> tuple[np.ndarray, dict]:
+        if column not in self.frame:
+            return np.full(len(self.frame), -1), {}
+        if column not in self._codes:
+            codes, values = pd.factorize(self.frame[column])
+            self._codes[column] = codes, {value: code for code, value in enumerate(values)}
+        return self._codes[column]
+
+
+def indexed(results: Mapping[str, Results]) -> dict[str, Indexed]:
+    """The same results, ready to be searched."""
+    return {item: each if isinstance(each, Indexed) else Indexed(each) for item, each in results.items()}
+
+
 class NotMeasured(ValueError):
     """The results hold no value for a measure; the message says what is missing."""
 
 
 def label(dataset: str) -> str:
-    """What a data set must be called, as its catalogue entry says; a name it does not know stands for itself."""
+    """What a data set must be called, as its catalogue entry says; a name that is not in it stands for itself."""
     from ol2r.data import CATALOGUE  # here, because it loads numba, which declaring a claim must not
 
     return CATALOGUE[dataset].label if dataset in CATALOGUE else dataset
@@ -55,9 +137,11 @@ class Measure:
     Attributes:
         item: the item whose results hold it.
         column: the column, divided by the column `per` where one is named.
-        labels: what the rows' label columns must be, besides data set and users.
+        labels: what the rows' label columns must be, besides data set and users; users named here replace the cell's.
         at: the round it is read at; "end" is the last, "mean" averages over all rounds.
         shared: one value a fold stands for all its seeds (an offline reference).
+        since: of cumulative columns, count only what came after this round: what `column` grew by, for each unit that
+            `per` grew by.
     """
 
     item: str
@@ -66,6 +150,7 @@ class Measure:
     at: int | Literal["end", "mean"] = "end"
     per: str | None = None
     shared: bool = False
+    since: int | None = None
 
     def rows(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
         """The item's rows on this data set, with these users and labels.
@@ -75,10 +160,10 @@ class Measure:
         """
         if self.item not in results:
             raise NotMeasured(f"{self.item} not computed")
-        wanted = dict(self.labels) | {"dataset": dataset} | ({} if self.shared else {"users": users})
-        rows = results[self.item].frame
-        for column, value in wanted.items():
-            rows = rows[rows[column] == value] if column in rows else rows[:0]
+        searched = indexed({self.item: results[self.item]})[self.item]
+        own = dict(self.labels)
+        wanted = own | {"dataset": dataset} | ({} if self.shared else {"users": users}) | own
+        rows = searched.only(wanted)
         if self.shared:
             rows = rows.drop_duplicates(["fold", "seed"])  # a fit repeats its scores beside every weight
         if rows.empty:
@@ -96,13 +181,27 @@ class Measure:
         if self.per and "round" in rows:
             rows = rows[rows["round"] > 0]  # before the first round there is nothing to divide by
         values = rows[self.column] / rows[self.per] if self.per else rows[self.column]
-        rounds = rows["round"] if "round" in rows else 0
-        table = rows[["fold", "seed"]].assign(round=rounds, value=values.astype(float))
-        table = table.pivot(index=["fold", "seed"], columns="round", values="value")  # noqa: PD010 (refuses doubles)
+        return self._finite(_by_run(rows, values))
+
+    def _finite(self, table: pd.DataFrame) -> pd.DataFrame:
         broken = int((~np.isfinite(table)).any(axis=1).sum())
         if broken:
             raise NotMeasured(f"{broken} of {len(table)} runs of {self.item} lack a finite {self.column}")
         return table
+
+    def _grown(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
+        """One column: what the cumulative column grew by between `since` and `at`, by the growth of `per`."""
+        rows = self.rows(results, dataset, users)
+        totals = [_by_run(rows, rows[column]) for column in (self.column, self.per) if column]
+        end = totals[0].columns.max() if self.at == "end" else self.at
+        grown = [self._at(table, end) - self._at(table, self.since or 0) for table in totals]
+        values = grown[0] if len(grown) == 1 else grown[0] / grown[1].where(grown[1] > 0)
+        return self._finite(values.to_frame(end))
+
+    def _at(self, table: pd.DataFrame, round_: object) -> pd.Series:
+        if round_ not in table:
+            raise NotMeasured(f"{self.item} has no checkpoint at round {round_}")
+        return table[round_]
 
     def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
         """The number of every run, indexed by (fold, seed).
@@ -110,13 +209,12 @@ class Measure:
         Raises:
             NotMeasured: as `curve`, or no checkpoint at the round.
         """
+        if self.since is not None:
+            return self._grown(results, dataset, users).iloc[:, 0]
         curve = self.curve(results, dataset, users)
         if self.at == "mean":
             return pd.Series(time_mean(curve.to_numpy(), curve.columns.to_numpy(dtype=float)), index=curve.index)
-        round_ = curve.columns.max() if self.at == "end" else self.at
-        if round_ not in curve:
-            raise NotMeasured(f"{self.item} has no checkpoint at round {round_}")
-        return curve[round_]
+        return self._at(curve, curve.columns.max() if self.at == "end" else self.at)
 
     def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:
         """The paper's printed mean of this measure, None where it prints none."""
@@ -129,27 +227,42 @@ class Measure:
         return float(numbers.loc[where, "mean"].iloc[0]) if where.sum() == 1 else None
 
 
+def _values(measure: Measured, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
+    searched = results.get(measure.item)
+    if isinstance(searched, Indexed):
+        return searched.values(measure, results, dataset, users)
+    return measure.values(results, dataset, users)
+
+
+def _by_run(rows: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+    """One row a run, indexed by (fold, seed), one column a round (0 where there are no rounds)."""
+    rounds = rows["round"] if "round" in rows else 0
+    table = rows[["fold", "seed"]].assign(round=rounds, value=values.astype(float))
+    return table.pivot(index=["fold", "seed"], columns="round", values="value")  # noqa: PD010 (refuses doubles)
+
+
 @dataclass(frozen=True)
 class Contrast:
-    """Mean of a weighted sum of measures of the same run; the claim says it is positive."""
+    """Mean of a weighted sum of measures of the same run, plus `offset`; the claim says it is positive."""
 
     label: str
-    terms: tuple[tuple[float, Measure], ...]
+    terms: tuple[tuple[float, Measured], ...]
+    offset: float = 0.0
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[Measured, ...]:
         return tuple(measure for _, measure in self.terms)
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
         """The effect with its t interval over seeds within folds (`mean_effect`), on the runs all measures have."""
-        own = {m: m.values(results, dataset, users) for m in self.measures}
+        own = {m: _values(m, results, dataset, users) for m in self.measures}
         runs = None
         for measure, values in own.items():
             if not measure.shared:
                 runs = values.index if runs is None else runs.intersection(values.index)
         if runs is None or runs.empty:
             raise NotMeasured(f"no run in common for {self.label}")
-        total = pd.Series(0.0, index=runs)
+        total = pd.Series(self.offset, index=runs)
         for weight, measure in self.terms:
             values = own[measure]
             if measure.shared:
@@ -162,11 +275,9 @@ class Contrast:
     def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:
         """The same contrast of the printed means, None unless the paper prints them all."""
         means = [measure.published(numbers, dataset, users) for measure in self.measures]
-        return (
-            sum(w * m for (w, _), m in zip(self.terms, means, strict=True) if m is not None)
-            if None not in means
-            else None
-        )
+        if None in means:
+            return None
+        return self.offset + sum(w * m for (w, _), m in zip(self.terms, means, strict=True) if m is not None)
 
 
 @dataclass(frozen=True)
@@ -191,9 +302,17 @@ class SmallerDeviation:
         return None
 
 
-def difference(better: Measure, worse: Measure, label: str) -> Contrast:
-    """better − worse, run by run."""
-    return Contrast(label, ((1.0, better), (-1.0, worse)))
+def difference(better: Measured, worse: Measured, label: str, slack: float = 0.0) -> Contrast:
+    """better − worse, run by run; with slack, the claim is that it is no more than so much below."""
+    return Contrast(label, ((1.0, better), (-1.0, worse)), slack)
+
+
+def equivalent(a: Measured, b: Measured, label: str, within: float) -> tuple[Contrast, Contrast]:
+    """Two contrasts that are both positive when a and b are less than `within` apart."""
+    return (
+        difference(a, b, f"{label} + {within:g}", within),
+        difference(b, a, f"{within:g} − ({label})", within),
+    )
 
 
 def slope(measures: Mapping[float, Measure], label: str, sign: float = 1.0) -> Contrast:
@@ -215,12 +334,13 @@ class Part:
         contrasts: each must be positive.
         cells: the paper's (data set, users) that it covers.
         combine: "all" cells; "holm": all, each interval at the level of Holm's step-down over the part's contrasts;
-            "count": at least `need` of the cells (in proportion, rounded up, where only some can be tested).
+            "count": at least `need` of the cells (in proportion, rounded up, where only some can be tested, or several
+            data sets stand in for one).
         need: cells needed by "count".
     """
 
     statement: str
-    contrasts: tuple[Contrast | SmallerDeviation, ...]
+    contrasts: tuple[Compared, ...]
     cells: tuple[Where, ...]
     combine: Literal["all", "holm", "count"] = "all"
     need: int = 0
@@ -252,8 +372,8 @@ class Claim:
         statement: what the paper says.
         parts: what must hold, all of them.
         protocol: the size below which agreement is "consistent" only.
-        stand_ins: other data to judge by where the paper's is not at hand; it can lower a verdict, never raise it
-            above "consistent".
+        stand_ins: (the paper's data set, other data to judge by where it is not at hand); all that are named stand in
+            for it, each as a cell of its own. They can lower a verdict, never raise it above "consistent".
         margin: effects within ± margin count as none.
     """
 
@@ -273,7 +393,12 @@ class Claim:
     def rule(self) -> str:
         """The rule in words; every contrast is claimed to be positive."""
         above = "above 0" if self.margin == 0 else f"above {self.margin:g}"
-        return f"95 % interval of each contrast {above}: " + "; ".join(part.rule for part in self.parts)
+        told = f"95 % interval of each contrast {above}: " + "; ".join(part.rule for part in self.parts)
+        covered = {dataset for dataset, _ in self.cells}
+        places = {d: [label(s) for of, s in self.stand_ins if of == d] for d, _ in self.stand_ins if d in covered}
+        if places:
+            told += "; where not at hand, " + ", ".join(f"{' and '.join(s)} for {label(d)}" for d, s in places.items())
+        return told
 
     @property
     def cells(self) -> tuple[Where, ...]:
@@ -288,10 +413,10 @@ class Finding:
     why where there is no effect).
     """
 
-    contrast: Contrast | SmallerDeviation
+    contrast: Compared
     cell: Where
     data: str | None
-    effect: Effect | None = None
+    effect: Estimate | None = None
     missing: str = ""
     side: int = 0
     level: float = 0.95
@@ -356,12 +481,13 @@ def holm_levels(p_values: Sequence[float], alpha: float = 0.05) -> list[float]:
 def combine(part: Part, tested: Sequence[Finding]) -> int | None:
     """1, 0 or −1 for a part as for a contrast; None where the data of none of its cells is at hand.
 
-    Every contrast of a cell must come out as claimed; one on the other side decides the cell against the claim.
+    Every contrast of a cell must come out as claimed; one on the other side decides the cell against the claim. Where
+    several data sets stand in for a cell's, the cell counts once for each.
     """
-    cells: dict[Where, list[int]] = {}
+    cells: dict[tuple[Where, str], list[int]] = {}
     for one in tested:
         if one.data is not None:
-            cells.setdefault(one.cell, []).append(one.side)
+            cells.setdefault((one.cell, one.data), []).append(one.side)
     if not cells:
         return None
     sides = [min(contrasts) for contrasts in cells.values()]
@@ -373,31 +499,31 @@ def combine(part: Part, tested: Sequence[Finding]) -> int | None:
 
 def _test(claim: Claim, part: Part, results: Mapping[str, Results]) -> list[Finding]:
     tested = []
-    frames = [item.frame for item in results.values() if "dataset" in item.frame]
-    known = {name for frame in frames for name in frame["dataset"].unique()}
-    for cell in part.cells:
+    frames = [item.frame for item in results.values()]
+    known = {name for frame in frames if "dataset" in frame for name in frame["dataset"].dropna().unique()}
+    known |= {WORLDS for frame in frames if "world" in frame}
+    for cell, contrast in product(part.cells, part.contrasts):
         dataset, users = cell
-        data = next((name for name in (dataset, dict(claim.stand_ins).get(dataset)) if name in known), None)
-        for contrast in part.contrasts:
-            if data is None:
-                tested.append(Finding(contrast, cell, None, missing="data not at hand or not run"))
-                continue
+        stand_ins = [other for of, other in claim.stand_ins if of == dataset and other in known]
+        for data in [dataset] if dataset in known else stand_ins:
             try:
                 tested.append(Finding(contrast, cell, data, contrast.effect(results, data, users)))
             except (NotMeasured, TooFewSeeds) as missing:
                 tested.append(Finding(contrast, cell, data, missing=str(missing)))
+        if dataset not in known and not stand_ins:
+            tested.append(Finding(contrast, cell, None, missing="data not at hand or not run"))
     p_values = [one.effect.p_value(claim.margin) for one in tested if one.effect]
     levels = iter(holm_levels(p_values) if part.combine == "holm" else [0.95] * len(p_values))
     return [_decide(one, one.effect, next(levels), claim.margin) if one.effect else one for one in tested]
 
 
-def _decide(one: Finding, effect: Effect, level: float, margin: float) -> Finding:
+def _decide(one: Finding, effect: Estimate, level: float, margin: float) -> Finding:
     return replace(one, side=side(effect.interval(level), margin), level=level)
 
 
 def _rounds(results: Mapping[str, Results], one: Finding) -> int:
-    frames = [results[m.item].frame for m in one.contrast.measures if not m.shared]
-    return int(min(frame.loc[frame["dataset"] == one.data, "round"].max() for frame in frames))
+    own = [m.rows(results, one.data or "", one.cell[1]) for m in one.contrast.measures if not m.shared]
+    return int(min(rows["round"].max() for rows in own))
 
 
 def _keys(results: Mapping[str, Results], tested: Iterable[Finding]) -> tuple[str, ...]:
@@ -419,6 +545,7 @@ def judge(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame)
         published: the paper's printed numbers (`printed_numbers`); they are told beside the verdict and never change
             it.
     """
+    results = indexed(results)
     by_part = [_test(claim, part, results) for part in claim.parts]
     tested = tuple(one for part in by_part for one in part)
     measured = [(one, one.effect) for one in tested if one.effect]
@@ -460,7 +587,40 @@ def judge(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame)
     )  # fmt: skip
 
 
-def _standardized(effect: Effect, margin: float) -> float:
+def judge_by_data(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame) -> dict[str, Judgement]:
+    """The verdict that each data set alone would give, by data set; one on which nothing can be tested has none.
+
+    Args:
+        claim, results, published: as for `judge`.
+    """
+    datasets = dict.fromkeys(data for data in (*(d for d, _ in claim.cells), *(s for _, s in claim.stand_ins)))
+    judged = {}
+    for data in datasets:
+        parts = (replace(p, cells=tuple(c for c in p.cells if data in _judged_on(claim, c))) for p in claim.parts)
+        own = replace(
+            claim,
+            parts=tuple(part for part in parts if part.cells),
+            stand_ins=tuple(pair for pair in claim.stand_ins if pair[1] == data),
+        )
+        found = judge(own, _only(results, data), published)
+        if found.n_testable:
+            judged[data] = found
+    return judged
+
+
+def _judged_on(claim: Claim, cell: Where) -> tuple[str, ...]:
+    return (cell[0], *(other for of, other in claim.stand_ins if of == cell[0]))
+
+
+def _only(results: Mapping[str, Results], data: str) -> dict[str, Results]:
+    """The results without the rows of other data sets."""
+    return {
+        item: Kept(each.frame[each.frame["dataset"] == data], each.tier) if "dataset" in each.frame else each
+        for item, each in results.items()
+    }
+
+
+def _standardized(effect: Estimate, margin: float) -> float:
     distance = effect.estimate - margin
     return distance / effect.standard_error if effect.standard_error else float("inf") * (1 if distance > 0 else -1)
 

@@ -8,6 +8,7 @@ weight, never resampled. This module must not know what is compared.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportReturnType=false
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,26 @@ RESAMPLES = 2000
 
 class TooFewSeeds(ValueError):
     """An interval over seeds within folds needs at least two seeds in every fold."""
+
+
+class Estimate(Protocol):
+    """A number with its uncertainty, over folds × seeds runs."""
+
+    @property
+    def estimate(self) -> float: ...
+
+    @property
+    def standard_error(self) -> float: ...
+
+    @property
+    def folds(self) -> int: ...
+
+    @property
+    def seeds(self) -> int: ...
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]: ...
+
+    def p_value(self, at: float = 0.0) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -40,6 +61,40 @@ class Effect:
         if self.standard_error == 0:
             return float(self.estimate == at)
         return float(2 * stats.t.sf(abs(self.estimate - at) / self.standard_error, self.degrees))
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of simulated worlds in which something held, less what it should be; its interval is exact.
+
+    Attributes:
+        held, seeds: worlds in which it held, and all worlds.
+        nominal: what the share should at least be.
+    """
+
+    held: int
+    seeds: int
+    nominal: float
+    folds: int = 1
+
+    @property
+    def estimate(self) -> float:
+        return self.held / self.seeds - self.nominal
+
+    @property
+    def standard_error(self) -> float:
+        """With half a world added to either side, so that it is never 0."""
+        share = (self.held + 0.5) / (self.seeds + 1)
+        return (share * (1 - share) / self.seeds) ** 0.5
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Clopper and Pearson's, less the nominal share."""
+        low, high = stats.binomtest(self.held, self.seeds).proportion_ci(level)
+        return low - self.nominal, high - self.nominal
+
+    def p_value(self, at: float = 0.0) -> float:
+        """Two-sided p-value of the hypothesis that the share is nominal + `at`."""
+        return float(stats.binomtest(self.held, self.seeds, self.nominal + at).pvalue)
 
 
 def _strata(index: pd.MultiIndex) -> tuple[np.ndarray, np.ndarray]:

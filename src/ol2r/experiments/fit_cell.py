@@ -1,8 +1,9 @@
-"""The `fit` kind of cell: a ranker trained on the true labels of each fold, stored as its weights.
+"""The `fit` and `ranknet` kinds of cell: a ranker trained on the true labels of each fold, stored as its weights.
 
 It ties a declaration to data and offline training; what the weights are compared with is declared elsewhere.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
@@ -12,15 +13,15 @@ import pandas as pd
 
 from ol2r import data
 from ol2r.experiments.cells import Cell, Job, Row
-from ol2r.offline import fit_lambdarank, mean_ndcg
+from ol2r.offline import fit_lambdarank, fit_ranknet, mean_ndcg
 
 
 @dataclass(frozen=True)
-class Fit(Cell):
-    """Linear LambdaRank on the training queries of each fold (`fit_lambdarank`); nothing in it depends on the seed.
+class OfflineFit(Cell):
+    """A linear ranker fitted to the training queries of each fold; nothing in it depends on the seed.
 
     Its table has a line for each feature, numbered from 1, with the columns `weight`, and the fold's `train_ndcg` and
-    `test_ndcg` (NDCG@k, queries without relevant documents count zero), the same in every line of a row.
+    `test_ndcg` (NDCG@k), the same in every line of a row.
 
     Args:
         dataset: name in the catalogue; checksum: the catalogue's, so that other data is another key.
@@ -31,8 +32,7 @@ class Fit(Cell):
     checksum: str
     k: int
 
-    kind: ClassVar[str] = "fit"
-    revision: ClassVar[int] = 1
+    learner: ClassVar[str]
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
         "ol2r.ranking",
@@ -62,7 +62,16 @@ class Fit(Cell):
 
     def labels(self) -> dict[str, str | float | int]:
         """Data set, learner and cut."""
-        return {"dataset": self.dataset, "learner": "LambdaRank", "k": self.k}
+        return {"dataset": self.dataset, "learner": self.learner, "k": self.k}
+
+    @property
+    @abstractmethod
+    def counted(self) -> str:
+        """What queries without relevant documents count in the table, "zero", or "skip" where they are left out."""
+
+    @abstractmethod
+    def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
+        """The weights: float64[features]."""
 
     def not_at_hand(self) -> str | None:
         """The data set, when it is not on this machine."""
@@ -83,28 +92,82 @@ class Fit(Cell):
         engine: str,
         progress: Callable[[float], None],
     ) -> list[pd.DataFrame]:
-        """Fold after fold on one core, whatever the device."""
-        cells = [cast(Fit, job.cell) for job in jobs]
+        """Fold after fold in this process, on the CPU whatever the device."""
+        cells = [cast(OfflineFit, job.cell) for job in jobs]
         dataset = data.load(cells[0].dataset)
-        wanted = sorted({(cell.k, row.fold) for cell, job in zip(cells, jobs, strict=True) for row in job.rows})
+        wanted = dict.fromkeys((cell, row.fold) for cell, job in zip(cells, jobs, strict=True) for row in job.rows)
         fits = {}
-        for done, (k, fold) in enumerate(wanted, start=1):
-            fits[k, fold] = _fit(dataset, k, fold)
+        for done, (cell, fold) in enumerate(wanted, start=1):
+            fits[cell, fold] = cell._table(dataset, fold)
             progress(done / len(wanted))
         return [
-            pd.concat([fits[cell.k, row.fold].assign(seed=row.seed) for row in job.rows], ignore_index=True)
+            pd.concat([fits[cell, row.fold].assign(seed=row.seed) for row in job.rows], ignore_index=True)
             for cell, job in zip(cells, jobs, strict=True)
         ]
 
+    def _table(self, dataset: data.RankingDataset, fold: int) -> pd.DataFrame:
+        weights, queries = self.fit(dataset, fold), dataset.fold(fold)
+        columns = {
+            "fold": fold,
+            "seed": 0,
+            "feature": np.arange(1, len(weights) + 1),
+            "weight": weights,
+            "train_ndcg": mean_ndcg(dataset, queries.train, weights, self.k, self.counted),
+            "test_ndcg": mean_ndcg(dataset, queries.test, weights, self.k, self.counted),
+        }
+        return pd.DataFrame(columns)
 
-def _fit(dataset: data.RankingDataset, k: int, fold: int) -> pd.DataFrame:
-    weights = fit_lambdarank(dataset, fold, k=k)
-    columns = {
-        "fold": fold,
-        "seed": 0,
-        "feature": np.arange(1, len(weights) + 1),
-        "weight": weights,
-        "train_ndcg": mean_ndcg(dataset, dataset.fold(fold).train, weights, k),
-        "test_ndcg": mean_ndcg(dataset, dataset.fold(fold).test, weights, k),
-    }
-    return pd.DataFrame(columns)
+
+@dataclass(frozen=True)
+class Fit(OfflineFit):
+    """LambdaRank (`fit_lambdarank`); in its table queries without relevant documents count zero."""
+
+    kind: ClassVar[str] = "fit"
+    revision: ClassVar[int] = 1
+    learner: ClassVar[str] = "LambdaRank"
+
+    @property
+    def counted(self) -> str:
+        """Zero."""
+        return "zero"
+
+    def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
+        """The weights: float64[features]."""
+        return fit_lambdarank(dataset, fold, k=self.k)
+
+
+@dataclass(frozen=True)
+class RankNetFit(OfflineFit):
+    """RankNet (`fit_ranknet`); `k` is the cut of its table only.
+
+    Args:
+        regularization: λ.
+        empty: in its table, queries without relevant documents count `"zero"` or are left out (`"skip"`).
+    """
+
+    regularization: float
+    empty: str
+
+    kind: ClassVar[str] = "ranknet"
+    revision: ClassVar[int] = 1
+    learner: ClassVar[str] = "RankNet"
+
+    @property
+    def counted(self) -> str:
+        """As declared."""
+        return self.empty
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, learner, cut, λ and convention."""
+        return super().labels() | {"regularization": self.regularization, "empty": self.empty}
+
+    def expected_seconds(self, rows: Sequence[Row]) -> float:
+        """A dozen Hessians a fold, each a product of every document's features with those of its query."""
+        features, documents = data.entry(self.dataset).list_shape
+        queries = data.entry(self.dataset).n_queries or 1_000
+        work = 3e-11 * queries * documents * features * (features + documents)
+        return len({row.fold for row in rows}) * (0.5 + 12 * work)
+
+    def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
+        """The weights: float64[features]."""
+        return fit_ranknet(dataset, fold, regularization=self.regularization)

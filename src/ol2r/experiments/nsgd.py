@@ -4,20 +4,17 @@ Each value of the paper stands here once; what the paper leaves open is marked a
 and how claims are judged, is declared elsewhere.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
-from ol2r import data
-from ol2r.clicks import users
 from ol2r.clicks.cascade import USERS
+from ol2r.experiments import grid
 from ol2r.experiments.audits import dueling_audits
 from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.fit_cell import Fit
+from ol2r.experiments.grid import USUAL, Grid, on
 from ol2r.experiments.nsgd_claims import CLAIMS, STAND_INS
-from ol2r.experiments.simulate_cell import Simulate
-from ol2r.learners import LEARNERS
 from ol2r.learners.base import Value
-from ol2r.simulation import Evaluation
 
 __all__ = [
     "CLAIMS",
@@ -38,12 +35,10 @@ PARAMETERS: dict = {}
 ROUNDS = 1000
 K = 10
 GAMMA = 0.995
-SMOKE_ROUNDS = 60
 
 LEARNERS_SHOWN = ("DBGD", "CPS", "DP-DBGD", "MGD", "NSGD")
 PUBLISHED_DATASETS = ("MQ2007", "MQ2008", "HP2003", "NP2003", "TD2003")
 DATASETS = (*PUBLISHED_DATASETS, "MQ2007_partial85", "ClueWeb09_webis")
-SMOKE_DATASET = "synthetic-tiny"
 
 _SHARED: dict[str, Value] = {"alpha": 0.1, "delta": 1.0, "decay": 1.0, "start": "unit"}
 _DRAFT: dict[str, Value] = {"prefix_credit": False}  # ours, as the field's public code
@@ -61,68 +56,18 @@ SETTINGS: dict[str, dict[str, Value]] = {
 }
 """Every learner's hyper-parameters in the main results: the paper's values where it gives them."""
 
-_CURVE = (0, 1, 2, 5, 10, *range(20, ROUNDS + 1, 20))
-_SMOKE_CURVE = (0, 1, 2, 5, 10, 20, 40, SMOKE_ROUNDS)
-
-
-_USUAL: dict[str, Value] = {
-    "stop_rule": "after_click",
-    "binary": "highest",
-    "features": "all",
-    "gain": "exponential",
-    "empty": "zero",
-    "ties": "expected",
-}
-"""Conventions of the main results; see `GradedCascade`, `Evaluation`, `Simulate` and `users`."""
-
-
-def cell(
-    tier: str, dataset: str, kind: str, learner: str, changed: Mapping[str, Value] | None = None, curve: bool = False
-) -> Simulate:
-    """One cell of the grid: the paper's setting but for what is named.
-
-    Args:
-        changed: hyper-parameters that differ from `SETTINGS`, and conventions that differ from the usual ones.
-        curve: whether to record learning curves and the cosine to w*; otherwise only the last round.
-    """
-    setting = _USUAL | SETTINGS[learner] | dict(changed or {})
-    convention = {name: str(setting.pop(name)) for name in _USUAL}
-    smoke = tier == "smoke"
-    source = data.entry(dataset)
-    checkpoints = (_SMOKE_CURVE if smoke else _CURVE) if curve else (SMOKE_ROUNDS if smoke else ROUNDS,)
-    return Simulate(
-        dataset=dataset,
-        checksum=source.checksum or "unknown",
-        learner=learner,
-        revision=LEARNERS[learner].revision,
-        hyperparameters=tuple(sorted(setting.items())),
-        users=users(kind, source.n_grades, stop_rule=convention["stop_rule"], binary=convention["binary"]),
-        evaluation=Evaluation(
-            k=K,
-            split="test",
-            gain=convention["gain"],
-            empty=convention["empty"],
-            ties=convention["ties"],
-            gamma=GAMMA,
-            checkpoints=checkpoints,
-        ),
-        features=convention["features"],
-        reference=reference(dataset) if curve else None,
-    )
-
 
 def reference(dataset: str) -> Fit:
     """w*: LambdaRank without a hidden layer, fitted to each fold's labels."""
-    return Fit(dataset=dataset, checksum=data.entry(dataset).checksum or "unknown", k=K)
+    return Fit(dataset=dataset, checksum=grid.checksum(dataset), k=K)
 
 
-def _on(*names: str) -> Callable[[str], tuple[str, ...]]:
-    """The data sets of an item at a tier: the smoke tier has one of its own."""
-    return lambda tier: (SMOKE_DATASET,) if tier == "smoke" else names
+_CURVE = (0, 1, 2, 5, 10, *range(20, ROUNDS + 1, 20))
+GRID = Grid({name: (name, setting) for name, setting in SETTINGS.items()}, USUAL, K, GAMMA, _CURVE, reference)
+cell = GRID.cell
 
-
-_EVERYWHERE = _on(*DATASETS)
-_MQ2007 = _on("MQ2007", "MQ2007_partial85")
+_EVERYWHERE = on(*DATASETS)
+_MQ2007 = on("MQ2007", "MQ2007_partial85")
 _SWEPT = ("MQ2007", "MQ2007_partial85", "MQ2008")
 
 
@@ -131,10 +76,7 @@ def _main(
     kinds: Sequence[str] = USERS,
     learners: Sequence[str] = LEARNERS_SHOWN,
 ) -> Callable[[str], Sequence[Cell]]:
-    return lambda tier: [
-        cell(tier, dataset, kind, learner, curve=True)
-        for dataset, kind, learner in product(datasets(tier), kinds, learners)
-    ]
+    return GRID.curves(datasets, kinds, learners)
 
 
 def _sweep(name: str, values: Sequence[Value]) -> Callable[[str], Sequence[Cell]]:
@@ -231,7 +173,7 @@ SCREEN: dict[str, tuple[Sequence[str], dict]] = {
 def _screen(tier: str) -> Sequence[Cell]:
     return [
         cell(tier, dataset, kind, learner, changed)
-        for dataset in _on("MQ2008")(tier)
+        for dataset in on("MQ2008")(tier)
         for learners, changed in (SCREEN.values() if tier != "smoke" else list(SCREEN.values())[::4])
         for kind, learner in product(USERS, learners)
     ]
@@ -241,7 +183,7 @@ def switch(cell: Cell) -> dict[str, str]:
     """The screen's name of a cell."""
     labels = cell.labels()
     for name, (learners, changed) in SCREEN.items():
-        wanted = _USUAL | SETTINGS[str(labels["learner"])] | changed
+        wanted = USUAL | SETTINGS[str(labels["learner"])] | changed
         if labels["learner"] in learners and all(labels.get(key, value) == value for key, value in wanted.items()):
             return {"switch": name}
     raise ValueError(f"{cell.describe()} is not in the screen")
@@ -273,7 +215,7 @@ ITEMS: dict[str, Item] = {
     "mgd-9": Item(
         "MGD with nine candidates",
         lambda tier: [
-            cell(tier, dataset, kind, "MGD", {"m": 9}) for dataset, kind in product(_on(*_SWEPT)(tier), USERS)
+            cell(tier, dataset, kind, "MGD", {"m": 9}) for dataset, kind in product(on(*_SWEPT)(tier), USERS)
         ],
         _SEEDS,
     ),
@@ -385,6 +327,4 @@ MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 def click_models() -> list[tuple[str, str, str]]:
     """The paper's Table 1, and the users of sets with five grades: rows (users, click by grade, stop by grade)."""
-    kinds = [(kind, users(kind, 3)) for kind in USERS]
-    kinds += [(f"{kind}, five grades (ours)", users(kind, 5)) for kind in USERS]
-    return [(name, ", ".join(map(str, user.click)), ", ".join(map(str, user.stop))) for name, user in kinds]
+    return grid.click_models((3, ""), (5, ", five grades (ours)"))

@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
-import numpy as np
 import pandas as pd
 import torch
 
@@ -131,8 +130,10 @@ class Timing(Cell):
         shown = table.drop(
             columns=["replica", "fold", "seed", "status", "ndcg", "cndcg", "online_ndcg", "misordered", "cosine"]
         )
-        means = shown.groupby("round", as_index=False).mean()
-        return means.assign(fold=np.int32(1), seed=np.int32(0), replicas=self.replicas)
+        means: pd.DataFrame = shown.groupby("round", as_index=False).mean()  # pyright: ignore[reportAssignmentType]
+        means.insert(0, "seed", 0)
+        means.insert(0, "fold", 1)
+        return means.assign(replicas=self.replicas)
 
 
 def _time(learner: Learner) -> None:

@@ -6,6 +6,21 @@ construction. `LEARNERS` names them all; the registry refuses a name twice.
 
 from ol2r.learners.base import LEARNERS, Learner
 from ol2r.learners.dueling import CPS, DBGD, DPDBGD, MGD, NSGD
+from ol2r.learners.greedy import EpsilonGreedy, SGDRankNet
 from ol2r.learners.pairrank import PairRank, PairRankLemma2
+from ol2r.learners.pdgd import PDGD
 
-__all__ = ["CPS", "DBGD", "DPDBGD", "LEARNERS", "MGD", "NSGD", "Learner", "PairRank", "PairRankLemma2"]
+__all__ = [
+    "CPS",
+    "DBGD",
+    "DPDBGD",
+    "LEARNERS",
+    "MGD",
+    "NSGD",
+    "PDGD",
+    "EpsilonGreedy",
+    "Learner",
+    "PairRank",
+    "PairRankLemma2",
+    "SGDRankNet",
+]

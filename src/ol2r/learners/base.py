@@ -110,7 +110,7 @@ class Learner(ABC):
         Returns:
             Float32[R, features], the weights in force from now on.
         """
-        self.alive &= (proposed * proposed).sum(dim=1).isfinite()
+        self.alive &= (proposed * proposed).sum(dim=1) < torch.inf  # false for NaN as well
         return torch.where(self.alive[:, None], proposed, weights)
 
     @abstractmethod

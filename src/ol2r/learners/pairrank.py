@@ -1,4 +1,4 @@
-"""PairRank (Jia et al., 2021): a pairwise ranker refitted every round, exploring where its order of a pair is uncertain.
+"""PairRank (Jia et al., 2021): a pairwise ranker refitted every round that explores where its order of a pair is open.
 
 Algorithm 1 with constant and with theoretical confidence widths. The list is made by divide and conquer, the estimate
 by a refit of the whole history.
@@ -37,7 +37,7 @@ class _DivideAndConquer(PairwiseLearner):
     exact_diagnostics = (
         "rounds",
         "blocks",
-        "pairs",
+        "distinct_pairs",
         "passes",
         "refits",
         *(f"{what}_{rank}" for what in ("lists", "size") for rank in RANKS),
@@ -75,13 +75,13 @@ class _DivideAndConquer(PairwiseLearner):
 
     @classmethod
     def core_seconds(cls, rounds: int, n_features: int, n_documents: float) -> float:
-        """The certain orders cost V d², the updates of M⁻¹ and of the inverse Hessian d², a pass what was seen so far."""
+        """The certain orders cost V d², the updates of M⁻¹ and of the inverse Hessian d², a pass what was seen."""
         d = n_features
         return rounds * (60e-6 + 1.1e-10 * n_documents * d**2 + 1e-8 * d**2 + 0.8e-9 * rounds * d)
 
     @classmethod
     def replica_bytes(cls, rounds: int, n_features: int) -> int:
-        """Two matrices, and at most five pairs a round (many more only when all are used, or fewer when they repeat)."""
+        """Two matrices, and at most five pairs a round: many more only when all are used, fewer when they repeat."""
         return 16 * n_features**2 + 5 * rounds * 4 * n_features
 
     @property
@@ -119,11 +119,11 @@ class _DivideAndConquer(PairwiseLearner):
         return LinearRanker(self.past.theta.to(torch.float32))
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
-        """Sums over all rounds so far: blocks, and for each of `RANKS` the lists that long and the size of its block."""
+        """Sums over all rounds so far: blocks, and for each of `RANKS` the lists that long and its block's size."""
         sums = {"rounds": torch.full_like(self.blocks, self.rounds), "blocks": self.blocks.clone()}
         for i, rank in enumerate(RANKS):
             sums |= {f"lists_{rank}": self.lists[:, i].clone(), f"size_{rank}": self.sizes[:, i].clone()}
-        return sums | {"pairs": self.past.n_pairs, "passes": self.past.passes, "refits": self.past.refits}
+        return sums | {"distinct_pairs": self.past.n_pairs, "passes": self.past.passes, "refits": self.past.refits}
 
 
 class PairRank(_DivideAndConquer):

@@ -4,35 +4,14 @@ It reads the true labels of training queries. This module must not know clicks o
 """
 
 import numpy as np
-import torch
 from numba import njit
 
 from ol2r.data import RankingDataset
-from ol2r.ranking.metrics import discounts, gains, ideal_dcg, query_ndcg
+from ol2r.offline.labelled import LabelledQueries
+from ol2r.ranking.metrics import discounts
 
 _LOOK_EVERY = 5
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # Adam's
-
-
-class _Queries:
-    """Some queries of a data set with their documents copied side by side."""
-
-    def __init__(self, dataset: RankingDataset, queries: np.ndarray, k: int):
-        rows = [dataset.documents(query) for query in queries]
-        self.features = np.concatenate([dataset.features[r] for r in rows])
-        self.relevance = np.concatenate([dataset.relevance[r] for r in rows])
-        self.offsets = np.concatenate([[0], np.cumsum(dataset.sizes[queries])])
-        self.ideal = ideal_dcg(self.relevance, self.offsets, k)
-        self.k = k
-
-    def ndcg(self, weights: np.ndarray) -> float:
-        scores = (self.features @ weights.astype(np.float32))[:, None]
-        gain = gains(torch.from_numpy(self.relevance))
-        offsets, ideal = torch.from_numpy(self.offsets), torch.from_numpy(self.ideal)
-        return float(query_ndcg(torch.from_numpy(scores), gain, offsets, ideal, self.k).mean())
-
-    def gradient(self, weights: np.ndarray) -> np.ndarray:
-        return lambda_gradient(self.features, self.relevance, self.offsets, self.ideal, weights, self.k)
 
 
 def fit_lambdarank(
@@ -59,34 +38,25 @@ def fit_lambdarank(
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
     queries = dataset.fold(fold)
-    train = _Queries(dataset, queries.train, k)
-    validation = _Queries(dataset, queries.validation, k) if len(queries.validation) else None
+    train = LabelledQueries(dataset, queries.train)
+    validation = LabelledQueries(dataset, queries.validation) if len(queries.validation) else None
+    fixed = (train.features, train.relevance, train.offsets, train.ideal(k))
     weights = best = np.zeros(dataset.n_features)
-    if not train.gradient(weights).any():
+    if not lambda_gradient(*fixed, weights, k).any():
         raise ValueError(f"{dataset.name}, fold {fold}: no training query has documents of different grades")
     best_ndcg = -1.0
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
     for epoch in range(1, epochs + 1):
-        gradient = train.gradient(weights)
+        gradient = lambda_gradient(*fixed, weights, k)
         mean = _BETA_1 * mean + (1 - _BETA_1) * gradient
         square = _BETA_2 * square + (1 - _BETA_2) * gradient**2
         step = mean / (1 - _BETA_1**epoch) / (np.sqrt(square / (1 - _BETA_2**epoch)) + _EPSILON)
         weights = weights + rate * step
         if validation and (epoch % _LOOK_EVERY == 0 or epoch == epochs):
-            ndcg = validation.ndcg(weights)
+            ndcg = validation.ndcg(weights, k)
             if ndcg > best_ndcg:
                 best_ndcg, best = ndcg, weights
     return best if validation else weights
-
-
-def mean_ndcg(dataset: RankingDataset, queries: np.ndarray, weights: np.ndarray, k: int) -> float:
-    """Mean NDCG@k of a linear ranker; queries without relevant documents count zero, ties their expectation.
-
-    Args:
-        queries: int64[n ≥ 1], query numbers.
-        weights: float64[features].
-    """
-    return _Queries(dataset, queries, k).ndcg(weights)
 
 
 def lambda_gradient(

@@ -54,10 +54,12 @@ def _line(ax: Axes, table: pd.DataFrame, x: str, y: str, label: str, look: Look,
     ax.plot(table[x], table[y], color=look.color, marker=look.marker, linestyle=look.line, label=label, markevery=every)
 
 
-def _rows(frame: pd.DataFrame, users: list[str], table: pd.DataFrame) -> tuple[Drawing, dict[str, list[Axes]]]:
+def _rows(
+    frame: pd.DataFrame, users: list[str], table: pd.DataFrame, named: bool
+) -> tuple[Drawing, dict[str, list[Axes]]]:
     """A row of panels for each data set of the frame, a column for each kind of user."""
     datasets = list(frame["dataset"].unique())
-    if len(datasets) == 1:
+    if not named:
         fig, axes = panels(users, table, height=3.0)
         return fig, {datasets[0]: axes}
     fig, rows = stacked(datasets, users, table)
@@ -75,12 +77,13 @@ def _curves(
     spread: bool = False,
     looks: Looks = LEARNERS,
     reference: Mapping[str, float] | None = None,
+    named: bool = False,
 ) -> Drawing:
     """Panels by users (and rows by data set), a line for each value of `by`: the mean with its interval, or (spread)
-    the deviation; and the level of the offline reference where there is one."""
+    the deviation; and the level of the offline reference where there is one. `named` tells a single data set's name."""
     if frame.empty:
         raise ValueError("a figure shows at least one data set, not none")
-    several = ["dataset"] * (len(frame["dataset"].unique()) > 1)
+    several = ["dataset"] * (named or len(frame["dataset"].unique()) > 1)
     table = summarize(frame, column, [*several, "users", by, "round"]).sort_values("round", kind="stable")
     users = USERS.ordered(table["users"])
     levels = {name: (reference or {})[name] for name in frame["dataset"].unique() if name in (reference or {})}
@@ -91,7 +94,7 @@ def _curves(
             for kind in users
         ]
         table = pd.concat([table, pd.DataFrame(lines)], ignore_index=True)
-    fig, rows = _rows(frame, users, table)
+    fig, rows = _rows(frame, users, table, bool(several))
     for name, axes in rows.items():
         part = table[table["dataset"] == name] if several else table
         for ax, user in zip(axes, users, strict=True):
@@ -115,12 +118,23 @@ def _curves(
     return fig
 
 
+def levels(frame: pd.DataFrame, column: str = "test_ndcg") -> dict[str, float]:
+    """By data set, the score of an offline ranker: the mean over folds.
+
+    Args:
+        frame: dataset, fold, seed and the column, which may be repeated on several lines of a fit.
+    """
+    once = frame.drop_duplicates(["dataset", "fold", "seed"])
+    return {str(name): float(score) for name, score in once.groupby("dataset", sort=False)[column].mean().items()}
+
+
 @styled
 def learning_curves(
     frame: pd.DataFrame,
     by: str = "learner",
     looks: Looks = LEARNERS,
     reference: Mapping[str, float] | None = None,
+    named: bool = False,
 ) -> Drawing:
     """Offline NDCG@10 on held-out queries against rounds: mean and 95 % interval over runs.
 
@@ -131,8 +145,9 @@ def learning_curves(
         by: the label column that tells the lines apart ("variant" for an ablation).
         looks: of the values of `by`.
         reference: by data set, the score of the offline ranker, drawn as a level.
+        named: whether a single data set is named as well.
     """
-    return _curves(frame, "ndcg", by, f"offline NDCG@10\n({INTERVAL})", looks=looks, reference=reference)
+    return _curves(frame, "ndcg", by, f"offline NDCG@10\n({INTERVAL})", looks=looks, reference=reference, named=named)
 
 
 @styled
@@ -142,15 +157,17 @@ def deviation_curves(frame: pd.DataFrame) -> Drawing:
 
 
 @styled
-def cumulative_curves(frame: pd.DataFrame, by: str = "learner", looks: Looks = LEARNERS) -> Drawing:
+def cumulative_curves(
+    frame: pd.DataFrame, by: str = "learner", looks: Looks = LEARNERS, named: bool = False
+) -> Drawing:
     """Discounted cumulative NDCG@10 against rounds: mean and 95 % interval over runs, panels as `learning_curves`."""
-    return _curves(frame, "cndcg", by, f"discounted cumulative NDCG@10\n({INTERVAL})", looks=looks)
+    return _curves(frame, "cndcg", by, f"discounted cumulative NDCG@10\n({INTERVAL})", looks=looks, named=named)
 
 
 @styled
-def cosine_curves(frame: pd.DataFrame, by: str = "learner") -> Drawing:
+def cosine_curves(frame: pd.DataFrame, by: str = "learner", named: bool = False) -> Drawing:
     """Cosine of the learner's weights to the offline reference against rounds: mean and 95 % interval over runs."""
-    return _curves(frame, "cosine", by, f"cosine to the offline reference\n({INTERVAL})")
+    return _curves(frame, "cosine", by, f"cosine to the offline reference\n({INTERVAL})", named=named)
 
 
 def selection_ratios(frame: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ol2r.experiments.chapter import Chapter, Results
-from ol2r.experiments.claims import Judgement, judge
+from ol2r.experiments.claims import Judgement, indexed, judge
 from ol2r.experiments.published import printed_numbers
 from ol2r.report import tables
 from ol2r.report.strip import strip
@@ -46,8 +46,9 @@ class Page:
         self.preferred = tuple(preferred)
         self.results: dict[str, Results] = chapter.all_results()
         self.printed = printed_numbers(chapter.name)
+        searched = indexed(self.results)
         self.judgements: dict[str, Judgement] = {
-            claim.id: judge(claim, self.results, self.printed) for claim in chapter.module.CLAIMS
+            claim.id: judge(claim, searched, self.printed) for claim in chapter.module.CLAIMS
         }
 
     def sources(
@@ -87,14 +88,23 @@ class Page:
         chosen = next((each for each in preferred or self.preferred if each in names), names[-1] if names else None)
         return frame[frame["dataset"] == chosen] if names else frame
 
-    def drawn(self, item: str, draw: "Callable[..., Drawing]", *arguments, **named) -> "Drawing | None":
-        """The figure of an item on its preferred data set, or on what the chosen data sets leave of it."""
-        runs = self.on(item)
+    def among(self, item: str, *datasets: str) -> pd.DataFrame:
+        """The item's runs on all of these data sets that it has, in their order."""
+        frame = self.results[item].frame
+        return pd.concat([frame[frame["dataset"] == each] for each in datasets]) if datasets else frame[:0]
+
+    def drawn(
+        self, item: str, draw: "Callable[..., Drawing]", *arguments, runs: pd.DataFrame | None = None, **named
+    ) -> "Drawing | None":
+        """The figure of an item's runs, by default those on its preferred data set; None where there are none."""
+        runs = self.on(item) if runs is None else runs
         return None if runs.empty else draw(runs, *arguments, **named)
 
-    def under(self, item: str, figure: "Drawing | None") -> None:
-        """The strip of a figure that `drawn` drew, or why there is none."""
+    def under(
+        self, item: str, figure: "Drawing | None", anchor: str | None = None, runs: pd.DataFrame | None = None
+    ) -> None:
+        """The strip of a figure that `drawn` drew of the same runs, or why there is none."""
         if figure is None:
             show(f"*None of the chosen data sets is one of {item}'s.*")
         else:
-            self.sources(item, figure.table, drawn=self.on(item))
+            self.sources(item, figure.table, anchor, self.on(item) if runs is None else runs)

@@ -95,6 +95,9 @@ for _choice, _look in {
     "all": Look("#4d4d4d", "^", (0, (1.5, 1.2))),
     "full": Look("#c0270d", "D", (0, (8, 1))),
     "diagonal": Look("#117755", "v", (0, (4, 1, 1, 1))),
+    "constant": Look("#ec3a44", "P", (0, (9, 1))),
+    "Lemma 2, c = ¼": Look("#7a3b8f", "X", (0, (3, 1.5))),
+    "Lemma 2": Look("#222222", "p", (0, (1, 1.5))),
 }.items():
     CHOICES.register(_choice, _look)
 """The values of one choice inside a learner, such as which pairs it learns from."""

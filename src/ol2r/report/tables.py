@@ -302,8 +302,16 @@ def effect_sizes(table: pd.DataFrame, *, name: str, caption: str, name_of: Calla
     return myst(header, rows, name=name, caption=caption)
 
 
+def final(frame: pd.DataFrame, columns: Sequence[str], by: str = "variant") -> pd.DataFrame:
+    """Scores after every data set's own last round: dataset, users, `by`, score (the column), mean, deviation, n, low,
+    high."""
+    last = at_own_end(frame)
+    parts = [summarize(last, column, ["dataset", "users", by]).assign(score=column) for column in columns]
+    return pd.concat(parts, ignore_index=True)
+
+
 def final_scores(
-    frame: pd.DataFrame,
+    table: pd.DataFrame,
     columns: Mapping[str, str],
     *,
     name: str,
@@ -314,34 +322,32 @@ def final_scores(
     not_at_hand: Sequence[str] = (),
     name_of: Callable[[str], str] = label,
 ) -> str:
-    """Scores after the last round, a line a kind of user, data set and measure: mean over runs (deviation).
-
-    Bold: the best of its line. Data sets that are not at hand have a line that says so.
+    """Final scores, a line a kind of user, data set and score: mean over runs (deviation); bold: the best of its line.
 
     Args:
-        frame: dataset, users, `by`, round and the columns.
-        columns: what to show, and how it is called.
+        table: from `final`.
+        columns: which scores to show, and what they are called where there are several.
         by: the label column that makes the table's columns, in the order of `looks`.
-        reference: by data set, the offline ranker's score, shown beside the first of the columns.
-        not_at_hand: catalogue names of declared data sets without runs.
+        reference: by data set, the offline ranker's score, shown beside the first of `columns`.
+        not_at_hand: catalogue names of declared data sets without runs; each has a line that says so.
         name_of: what a data set is called.
     """
-    shown = looks.ordered(frame[by]) if len(frame) else []
+    shown = looks.ordered(table[by])
     reference = reference or {}
-    header = ["users, data", "score", *shown, *(["offline RankNet"] if reference else [])]
+    several = len(columns) > 1
+    header = ["users, data", *["score"] * several, *shown, *(["offline RankNet"] if reference else [])]
     rows = []
-    last = at_own_end(frame)
-    for users, dataset in product(USERS.ordered(frame["users"]) if len(frame) else [], frame["dataset"].unique()):
-        own = last[(last["users"] == users) & (last["dataset"] == dataset)]
+    for users, dataset in product(USERS.ordered(table["users"]), table["dataset"].unique()):
+        own = table[(table["users"] == users) & (table["dataset"] == dataset)]
         if own.empty:
             continue
         for i, (column, called) in enumerate(columns.items()):
-            of_each = own.groupby(by)[column]
-            means, deviations = of_each.mean().reindex(shown), of_each.std().reindex(shown)
-            line = _scores(means, deviations, pd.Series(False, index=shown))
+            of_each = own[own["score"] == column].set_index(by).reindex(shown)
+            line = _scores(of_each["mean"], of_each["deviation"], pd.Series(False, index=shown))
             level = [f"{reference[dataset]:.3f}" if i == 0 and dataset in reference else ""] if reference else []
-            rows.append(["" if i else f"{users}, {name_of(str(dataset))}", called, *line, *level])
-    rows += [[name_of(each), f"*{NOT_AT_HAND}*", *[""] * (len(header) - 2)] for each in not_at_hand]
+            head = "" if i else f"{users}, {name_of(str(dataset))}"
+            rows.append([head, *[called] * several, *line, *level])
+    rows += [[f"{name_of(each)}: *{NOT_AT_HAND}*", *[""] * (len(header) - 1)] for each in not_at_hand]
     return myst(header, rows, name=name, caption=caption)
 
 
@@ -357,7 +363,7 @@ def tuning(
     """Best and worst cell of every tuning grid.
 
     Args:
-        scores: `figures_pairrank.grid_scores`.
+        scores: `ol2r.experiments.tuning.grid_scores`.
         names: symbols of the hyper-parameters.
         by: the label column of what was tuned.
         name_of: what a data set is called.
@@ -381,9 +387,15 @@ def conventions(rows: Iterable[tuple[str, object, str]], *, name: str, caption: 
     return myst(["field", "value", "source"], [[f, str(v), s] for f, v, s in rows], name=name, caption=caption)
 
 
-def silences(rows: Iterable[tuple[str, str, str | None]], *, name: str, caption: str) -> str:
-    """What the paper does not say: (what is open, what we did, its measured effect or None) a line."""
-    header = ["the paper does not say", "what we did", "measured effect"]
+def silences(
+    rows: Iterable[tuple[str, str, str | None]], *, name: str, caption: str, effect: str = "measured effect"
+) -> str:
+    """What the paper does not say: (what is open, what we did, its measured effect or None) a line.
+
+    Args:
+        effect: what the last column is called.
+    """
+    header = ["the paper does not say", "what we did", effect]
     return myst(header, [[o, d, e or "not measured"] for o, d, e in rows], name=name, caption=caption)
 
 

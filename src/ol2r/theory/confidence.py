@@ -23,6 +23,7 @@ LABEL_NOISE = 0.5
 """R of a label: a centred variable in an interval of length one is ½-sub-Gaussian (Hoeffding)."""
 
 FloatOrArray = TypeVar("FloatOrArray", float, np.ndarray)
+Numbers = float | np.ndarray
 
 
 def slope(margin: FloatOrArray) -> FloatOrArray:
@@ -47,7 +48,7 @@ def log_det_bound(dimension: int, pairs: float, norm: float, regularization: flo
     return dimension * float(np.log1p(4 * norm**2 * pairs / (dimension * regularization)))
 
 
-def martingale_radius(log_det: FloatOrArray, delta: float, noise: float = LABEL_NOISE) -> FloatOrArray:
+def martingale_radius(log_det: FloatOrArray, delta: Numbers, noise: float = LABEL_NOISE) -> FloatOrArray:
     """R √(log_det + 2 log(1/δ)): with probability 1 − δ, ‖S_t‖ in the norm of M_t⁻¹ stays below it for all t at once.
 
     Theorem 1 of Abbasi-Yadkori et al. (2011), ‖S‖² ≤ 2R² log(det(M)^½/(δ det(λI)^½)) (pairrank-thm-martingale). Needs
@@ -62,7 +63,7 @@ def martingale_radius(log_det: FloatOrArray, delta: float, noise: float = LABEL_
 
 
 def estimation_radius(
-    log_det: FloatOrArray, regularization: float, bound: float, delta: float, noise: float = LABEL_NOISE
+    log_det: FloatOrArray, regularization: Numbers, bound: Numbers, delta: Numbers, noise: float = LABEL_NOISE
 ) -> FloatOrArray:
     """ρ = R √(log_det + 2 log(1/δ)) + √λ Q, which bounds ‖g(θ*) − g(θ̃)‖ in the norm of M⁻¹ (pairrank-thm-interval)."""
     return martingale_radius(log_det, delta, noise) + np.sqrt(regularization) * bound
@@ -70,10 +71,10 @@ def estimation_radius(
 
 def width(
     log_det: FloatOrArray,
-    regularization: float,
-    bound: float,
-    delta: float,
-    least: float,
+    regularization: Numbers,
+    bound: Numbers,
+    delta: Numbers,
+    least: Numbers,
     projected: bool = True,
     noise: float = LABEL_NOISE,
 ) -> FloatOrArray:
@@ -372,9 +373,9 @@ def settling_pairs_explicit(
     eigenvalue: float,
     noise: float = LABEL_NOISE,
 ) -> float:
-    """The same without universal constants: the least n from which, with probability 1 − δ₁ − δ₂, all is certain.
+    """The same without universal constants: after any n pairs from this on, all is certain with chance 1 − δ₁ − δ₂.
 
-    The least n with n λ_Σ/2 + λ ≥ `least_eigenvalue_needed`(β = ½) at n pairs and n ≥ (32u²/λ_Σ) log(d/δ₂), by the
+    The least n with n λ_Σ/2 + λ ≥ `least_eigenvalue_needed` at n pairs and β = ½, and n ≥ (32u²/λ_Σ) log(d/δ₂), by the
     matrix Chernoff bound (Tropp, 2012), which needs pairs bounded by 2u and no unknown constant (pairrank-cor-settled).
 
     Args: as of `printed_settling_time`.

@@ -1,4 +1,4 @@
-"""The history of a pairwise learner in torch: padded to the longest, and refitted by Newton steps with whole Hessians."""
+"""The history of a pairwise learner in torch: padded to the longest, refitted by Newton steps with whole Hessians."""
 
 import torch
 from torch.nn.functional import logsigmoid

@@ -1,8 +1,9 @@
-"""What pairwise learners take from clicks, in torch: the examined documents of a list, and their labelled pairs."""
+"""What pairwise learners take from clicks, in torch: labelled pairs of examined documents, and RankNet's gradient."""
 
 import torch
 
 from ol2r.random import Stream, Streams, words_torch
+from ol2r.ranking.candidates import Candidates
 
 
 def examined(ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
@@ -37,3 +38,15 @@ def pairs_from_clicks(
         upper, lower, there = upper[first], lower[first], there.gather(1, first)
     pairs = torch.stack([ranking.gather(1, upper), ranking.gather(1, lower)], dim=2)
     return torch.where(there[..., None], pairs, -1), there & clicks.gather(1, upper)
+
+
+def pair_gradient(
+    candidates: Candidates, weights: torch.Tensor, pairs: torch.Tensor, labels: torch.Tensor
+) -> torch.Tensor:
+    """See `compiled.pair_gradient`."""
+    there = pairs[..., 0] >= 0
+    documents = candidates.offsets[candidates.query][:, None, None] + pairs.clamp_min(0)
+    x = candidates.features[documents]
+    scores = torch.einsum("rpid,rd->rpi", x, weights)
+    missing = labels.to(torch.float32) - torch.sigmoid(scores[..., 0] - scores[..., 1])
+    return torch.einsum("rp,rpd->rd", torch.where(there, missing, 0.0), x[:, :, 0] - x[:, :, 1])

@@ -20,14 +20,19 @@ from ol2r.ranking.compiled.lists import (
     team_draft,
     unit_vectors,
 )
-from ol2r.ranking.compiled.pairs import pairs_from_clicks
+from ol2r.ranking.compiled.pairs import pair_gradient, pairs_from_clicks
+from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce_gradient
 
 __all__ = [
     "PairHistory",
     "clicks_ndcg",
     "divide_and_conquer",
+    "explore",
     "follow",
+    "pair_gradient",
     "pairs_from_clicks",
+    "plackett_luce",
+    "plackett_luce_gradient",
     "probabilistic_interleave",
     "rank",
     "reflect",

@@ -58,7 +58,7 @@ def _pass(x, wins, losses, theta, regularization, gradient):
 
 @njit
 def _secant(inverse, step, change):
-    """BFGS: the inverse Hessian after a step s that changed the gradient by y; skipped where rounding hides curvature."""
+    """BFGS: the inverse Hessian after a step s that changed the gradient by y; left where rounding hides curvature."""
     curvature = dot64(step, change)
     if not curvature > 1e-14 * np.sqrt(dot64(step, step) * dot64(change, change)):
         return
@@ -180,10 +180,10 @@ def _fill(table, ids, count):
 class PairHistory:
     """What pairwise learners keep of their replicas' past, and the optimum of its loss.
 
-    θ = argmin Σ −y log σ(x_ijᵀθ) − (1 − y) log σ(−x_ijᵀθ) + λ/2 ‖θ‖², refitted to all pairs at every `observe` from the
-    last optimum, by BFGS whose inverse Hessian also takes every new pair as a rank-one update; stops where the Newton
-    decrement promises less than 1e-8 of the objective, or after reading max(4 n, 2¹⁶) pairs, n being the distinct ones. A
-    pair of documents is kept once, with the counts of its labels.
+    θ = argmin Σ −y log σ(x_ijᵀθ) − (1 − y) log σ(−x_ijᵀθ) + λ/2 ‖θ‖², refitted to all pairs at every `observe` from
+    the last optimum, by BFGS whose inverse Hessian also takes every new pair as a rank-one update; stops where the
+    Newton decrement promises less than 1e-8 of the objective, or after reading max(4 n, 2¹⁶) pairs, n being the
+    distinct ones. A pair of documents is kept once, with the counts of its labels.
 
     Args:
         regularization: λ > 0, Float64[R].
@@ -260,4 +260,5 @@ class PairHistory:
     def pairs_of(self, replica: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """A replica's distinct pairs: differences Float32[n, d], how often the first won and how often it lost."""
         n = int(self.n_pairs[replica])
-        return tuple(torch.from_numpy(kept[replica, :n].copy()) for kept in (self._x, self._wins, self._losses))
+        x, wins, losses = (torch.from_numpy(kept[replica, :n].copy()) for kept in (self._x, self._wins, self._losses))
+        return x, wins, losses

@@ -1,10 +1,12 @@
-"""What pairwise learners take from clicks, compiled: the examined documents of a list, and their labelled pairs."""
+"""What pairwise learners take from clicks, compiled: labelled pairs of examined documents, and RankNet's gradient."""
 
 import numpy as np
 import torch
-from numba import njit
+from numba import njit, prange
 
 from ol2r.random import Stream, Streams, word
+from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.compiled.scalars import arrays, dot
 
 KINDS = ("matched", "adjacent", "all")
 
@@ -98,3 +100,32 @@ def pairs_from_clicks(
     labels = np.empty((len(ranking), p), dtype=np.bool_)
     _pairs_from_clicks(ranking.numpy(), clicks.numpy(), KINDS.index(kind), streams.keys, round_, pairs, labels)
     return torch.from_numpy(pairs), torch.from_numpy(labels)
+
+
+@njit(parallel=True, cache=True)
+def _pair_gradient(features, offsets, query, weights, pairs, labels, out):
+    for r in prange(out.shape[0]):
+        out[r] = 0.0
+        first = offsets[query[r]]
+        for i in range(pairs.shape[1]):
+            if pairs[r, i, 0] < 0:
+                continue
+            a, b = features[first + pairs[r, i, 0]], features[first + pairs[r, i, 1]]
+            gap = np.float64(dot(a, weights[r]) - dot(b, weights[r]))
+            c = np.float32(labels[r, i] - 1.0 / (1.0 + np.exp(-gap)))
+            for f in range(out.shape[1]):
+                out[r, f] += c * (a[f] - b[f])
+
+
+def pair_gradient(
+    candidates: Candidates, weights: torch.Tensor, pairs: torch.Tensor, labels: torch.Tensor
+) -> torch.Tensor:
+    """Gradient of RankNet's log-likelihood, Σ (y − σ(w · x_ij)) x_ij with x_ij = x_i − x_j: Float32[R, features].
+
+    Args:
+        weights: Float32[R, features].
+        pairs: Int64[R, P, 2], positions in the query's own list, padded with −1; labels: Bool[R, P].
+    """
+    out = np.empty(weights.shape, dtype=np.float32)
+    _pair_gradient(*arrays(candidates), weights.numpy(), pairs.numpy(), labels.numpy(), out)
+    return torch.from_numpy(out)

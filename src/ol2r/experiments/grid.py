@@ -1,0 +1,137 @@
+"""How a paper's module makes its cells: settings and conventions once, then a cell by what it is called.
+
+What the declared grids of several papers share. It must not know any paper.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from ol2r import data
+from ol2r.clicks import users
+from ol2r.experiments.cells import Cell
+from ol2r.experiments.simulate_cell import Simulate
+from ol2r.learners import LEARNERS
+from ol2r.learners.base import Value
+from ol2r.simulation import Evaluation
+
+SMOKE_DATASET = "synthetic-tiny"
+SMOKE_ROUNDS = 60
+SMOKE_CURVE = (0, 1, 2, 5, 10, 20, 40, SMOKE_ROUNDS)
+
+USUAL: dict[str, Value] = {
+    "stop_rule": "after_click",
+    "binary": "highest",
+    "features": "all",
+    "gain": "exponential",
+    "empty": "zero",
+    "ties": "expected",
+}
+"""Conventions unless a paper's are others; see `GradedCascade`, `Evaluation`, `Simulate` and `users`."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What the cells of a paper have in common.
+
+    Args:
+        settings: by the name of a variant, its learner and hyper-parameters.
+        usual: conventions of the main results.
+        k: cut of lists and of NDCG.
+        gamma: discount of the online score.
+        curve: rounds of a learning curve; the last is T.
+        reference: the fit that a data set's learners are compared with.
+    """
+
+    settings: Mapping[str, tuple[str, Mapping[str, Value]]]
+    usual: Mapping[str, Value]
+    k: int
+    gamma: float
+    curve: tuple[int, ...]
+    reference: Callable[[str], Cell]
+
+    def cell(
+        self,
+        tier: str,
+        dataset: str,
+        kind: str,
+        variant: str,
+        changed: Mapping[str, Value] | None = None,
+        curve: bool = False,
+        *,
+        split: str = "test",
+        rounds: int | None = None,
+    ) -> Simulate:
+        """One cell: the paper's setting but for what is named.
+
+        Args:
+            kind: of users.
+            variant: a key of `settings`.
+            changed: hyper-parameters that differ from `settings`, and conventions that differ from the usual ones.
+            curve: whether to record learning curves and the cosine to w*; otherwise only the last round.
+            split: queries of the offline score.
+            rounds: the last round (None: T); the smoke tier has its own.
+        """
+        learner, own = self.settings[variant]
+        setting = {**self.usual, **own, **(changed or {})}
+        convention = {name: str(setting.pop(name)) for name in self.usual}
+        source = data.entry(dataset)
+        checkpoints = SMOKE_CURVE if tier == "smoke" else self.curve
+        return Simulate(
+            dataset=dataset,
+            checksum=source.checksum or "unknown",
+            learner=learner,
+            revision=LEARNERS[learner].revision,
+            hyperparameters=tuple(sorted(setting.items())),
+            users=users(kind, source.n_grades, stop_rule=convention["stop_rule"], binary=convention["binary"]),
+            evaluation=Evaluation(
+                k=self.k,
+                split=split,
+                gain=convention["gain"],
+                empty=convention["empty"],
+                ties=convention["ties"],
+                gamma=self.gamma,
+                checkpoints=checkpoints if curve else (_last(tier, checkpoints, rounds),),
+            ),
+            features=convention["features"],
+            reference=self.reference(dataset) if curve else None,
+        )
+
+    def curves(
+        self,
+        datasets: Callable[[str], Sequence[str]],
+        kinds: Sequence[str],
+        variants: Sequence[str],
+        changes: Sequence[Mapping[str, Value]] = ({},),
+    ) -> Callable[[str], Sequence[Cell]]:
+        """From a tier to the learning curves of all these together, data sets outermost."""
+        return lambda tier: [
+            self.cell(tier, dataset, kind, variant, changed, curve=True)
+            for dataset, kind, variant, changed in product(datasets(tier), kinds, variants, changes)
+        ]
+
+
+def _last(tier: str, checkpoints: tuple[int, ...], rounds: int | None) -> int:
+    return checkpoints[-1] if rounds is None or tier == "smoke" else rounds
+
+
+def on(*names: str) -> Callable[[str], tuple[str, ...]]:
+    """The data sets of an item at a tier: the smoke tier has one of its own."""
+    return lambda tier: (SMOKE_DATASET,) if tier == "smoke" else names
+
+
+def checksum(dataset: str) -> str:
+    """The catalogue's, as cells have it."""
+    return data.entry(dataset).checksum or "unknown"
+
+
+def click_models(*grades: tuple[int, str]) -> list[tuple[str, str, str]]:
+    """Tables of click models: rows (users, click by grade, stop by grade).
+
+    Args:
+        grades: how many grades, and what to add to the users' name.
+    """
+    from ol2r.clicks.cascade import USERS
+
+    kinds = [(kind + note, users(kind, n)) for n, note in grades for kind in USERS]
+    return [(name, ", ".join(map(str, user.click)), ", ".join(map(str, user.stop))) for name, user in kinds]

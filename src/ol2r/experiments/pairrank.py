@@ -1,0 +1,409 @@
+"""The PairRank paper (Jia et al., 2021): its settings, and the grid of every table and figure at each tier.
+
+Each value of the paper stands here once; what the paper leaves open is marked as ours. What is drawn from the results,
+and how claims are judged, is declared elsewhere.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+
+from ol2r import data
+from ol2r.clicks import users
+from ol2r.clicks.cascade import USERS
+from ol2r.experiments import grid
+from ol2r.experiments.cells import Cell, Item
+from ol2r.experiments.confidence_audits import confidence_audits
+from ol2r.experiments.fit_cell import RankNetFit
+from ol2r.experiments.grid import SMOKE_CURVE, SMOKE_DATASET, USUAL, Grid, on
+from ol2r.experiments.pairrank_claims import CLAIMS, STAND_INS
+from ol2r.experiments.timing_cell import Timing
+from ol2r.learners import LEARNERS
+from ol2r.learners.base import Value
+from ol2r.theory import confidence
+
+__all__ = [
+    "CLAIMS",
+    "CONVENTIONS",
+    "ITEMS",
+    "MAP",
+    "PAPER",
+    "PARAMETERS",
+    "SETTINGS",
+    "SILENCES",
+    "STAND_INS",
+    "TUNED",
+]
+
+PAPER = "pairrank"
+PARAMETERS: dict = {}
+
+ROUNDS = 5000
+K = 10
+GAMMA = 0.9995
+DECAY = 0.999977
+
+PAIRRANK = ("PairRank_R", "PairRank_C")
+SHOWN = ("DBGD", "MGD", "PDGD", "epsilon-greedy", "SGD RankNet", *PAIRRANK)
+PUBLISHED_DATASETS = ("MSLR-WEB10K", "Yahoo-LTRC-1")
+TUNED_DATASETS = ("synthetic-mslr", "synthetic-yahoo", "MQ2008", "MQ2007_partial85")
+DATASETS = (
+    *PUBLISHED_DATASETS,
+    "synthetic-mslr",
+    "MQ2008",
+    "MQ2007_partial85",
+    "ClueWeb09_webis",
+    "MSLR-WEB30K_sample",
+)
+
+PENDING = ("yahoo-shape",)
+"""Items that are declared and being computed; chapters do not show them yet."""
+
+_STEP: dict[str, Value] = {"alpha": 0.1, "decay": DECAY}
+_DUEL: dict[str, Value] = {"alpha": 0.01, "delta": 1.0, "decay": 1.0, "start": "zero", "prefix_credit": False}
+_REFIT: dict[str, Value] = {"alpha": 0.1, "regularization": 0.1, "pairs": "matched", "covariance": "full"}
+SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
+    "DBGD": ("DBGD", _DUEL),
+    "MGD": ("MGD", _DUEL | {"m": 9, "winners": "best", "follow": "mean"}),
+    "PDGD": ("PDGD", _STEP),
+    "epsilon-greedy": ("epsilon-greedy", _STEP | {"pairs": "matched", "epsilon": 0.1}),
+    "SGD RankNet": ("SGD RankNet", _STEP | {"pairs": "matched"}),
+    "PairRank_R": ("PairRank", _REFIT | {"shuffle": "random"}),
+    "PairRank_C": ("PairRank", _REFIT | {"shuffle": "conservative"}),
+}
+"""Every variant's learner and hyper-parameters, before tuning."""
+
+TUNED: dict[str, dict[str, dict[str, Value]]] = {
+    "synthetic-mslr": {
+        "PairRank_R": {"alpha": 0.1, "regularization": 0.1},
+        "PairRank_C": {"alpha": 0.1, "regularization": 0.01},
+        "SGD RankNet": {"alpha": 0.1},
+        "epsilon-greedy": {"alpha": 0.01, "epsilon": 0.05},
+    },
+    "synthetic-yahoo": {
+        "PairRank_R": {"alpha": 0.01, "regularization": 0.1},
+        "PairRank_C": {"alpha": 0.0001, "regularization": 0.1},
+        "SGD RankNet": {"alpha": 0.01},
+        "epsilon-greedy": {"alpha": 0.001, "epsilon": 0.1},
+    },
+    "MQ2008": {
+        "PairRank_R": {"alpha": 0.01, "regularization": 0.01},
+        "PairRank_C": {"alpha": 0.0001, "regularization": 0.1},
+        "SGD RankNet": {"alpha": 0.001},
+        "epsilon-greedy": {"alpha": 0.001, "epsilon": 0.1},
+    },
+    "MQ2007_partial85": {
+        "PairRank_R": {"alpha": 0.001, "regularization": 0.01},
+        "PairRank_C": {"alpha": 0.1, "regularization": 0.01},
+        "SGD RankNet": {"alpha": 0.001},
+        "epsilon-greedy": {"alpha": 0.001, "epsilon": 0.5},
+    },
+}
+"""By data set and variant, what the stored results of the item "tuning" choose; a test derives it from them again."""
+
+TUNED_ON = {
+    "MSLR-WEB10K": "synthetic-mslr",
+    "Yahoo-LTRC-1": "synthetic-yahoo",
+    "ClueWeb09_webis": "MQ2008",
+    "MSLR-WEB30K_sample": "synthetic-mslr",
+    SMOKE_DATASET: "MQ2008",
+}
+"""Whose values a data set takes that is not at hand, has no validation queries, or has too few."""
+
+GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
+    "PairRank_R": {"alpha": (1e-1, 1e-2, 1e-3, 1e-4), "regularization": (1e-1, 1e-2, 1e-3, 1e-4)},
+    "PairRank_C": {"alpha": (1e-1, 1e-2, 1e-3, 1e-4), "regularization": (1e-1, 1e-2, 1e-3, 1e-4)},
+    "SGD RankNet": {"alpha": (1e-1, 1e-2, 1e-3)},
+    "epsilon-greedy": {"alpha": (1e-1, 1e-2, 1e-3), "epsilon": (0.05, 0.1, 0.25, 0.5)},
+}
+"""What is tuned: the grids of the two later papers, and ours for ε."""
+TUNING_ROUNDS = 1000
+TUNING_SEEDS = (1000, 1001)
+
+REGULARIZATION = 0.1
+"""λ of offline RankNet."""
+
+
+def reference(dataset: str) -> RankNetFit:
+    """w*: RankNet without a hidden layer, fitted to each fold's labels."""
+    return RankNetFit(dataset, grid.checksum(dataset), K, regularization=REGULARIZATION, empty="skip")
+
+
+_CURVE = (0, 1, 2, 5, 10, 20, 50, *range(100, 1001, 100), *range(1200, ROUNDS + 1, 200))
+GRID = Grid(SETTINGS, USUAL | {"empty": "skip"}, K, GAMMA, _CURVE, reference)
+
+
+def tuned(dataset: str, variant: str) -> dict[str, Value]:
+    """The hyper-parameters of a variant that were tuned, for a data set."""
+    return dict(TUNED[TUNED_ON.get(dataset, dataset)].get(variant, {}))
+
+
+def curve(tier: str, dataset: str, kind: str, variant: str, changed: dict[str, Value] | None = None) -> Cell:
+    """A learning curve of a variant at its tuned values but for what is named."""
+    return GRID.cell(tier, dataset, kind, variant, tuned(dataset, variant) | (changed or {}), curve=True)
+
+
+def variant(cell: Cell) -> dict[str, str]:
+    """What figures call a cell's learner."""
+    labels = cell.labels()
+    learner = str(labels["learner"])
+    if learner.startswith("PairRank"):
+        learner = {"random": "PairRank_R", "conservative": "PairRank_C"}[str(labels["shuffle"])]
+    return {"variant": learner}
+
+
+def _main(*variants: str, datasets: Sequence[str] = DATASETS, kinds: Sequence[str] = USERS):
+    return lambda tier: [curve(tier, *names) for names in product(on(*datasets)(tier), kinds, variants)]
+
+
+def _changed(name: str, values: Sequence[Value], variants: Sequence[str], datasets: Sequence[str]):
+    """One hyper-parameter at several values."""
+    return lambda tier: [
+        curve(tier, dataset, kind, each, {name: value})
+        for dataset, kind, each, value in product(on(*datasets)(tier), USERS, variants, values)
+    ]
+
+
+def _wide(dataset: str) -> bool:
+    """Whether a data set has so many features that PairRank's rounds take ten times as long as on MSLR's shape."""
+    return data.entry(dataset).n_features >= 500
+
+
+def _tuning(tier: str) -> Sequence[Cell]:
+    """Every cell of the grids, scored on validation queries; not of wide sets at the laptop tier."""
+    sets = [d for d in on(*PUBLISHED_DATASETS, *TUNED_DATASETS)(tier) if tier != "laptop" or not _wide(d)]
+    return [
+        GRID.cell(
+            tier,
+            dataset,
+            kind,
+            each,
+            dict(zip(GRIDS[each], values, strict=True)),
+            split="validation",
+            rounds=TUNING_ROUNDS,
+        )
+        for dataset, each in product(sets, GRIDS)
+        for values in product(*GRIDS[each].values())
+        for kind in USERS
+    ]
+
+
+DELTA = 0.1
+BOUND = 1.0
+"""δ₁ and Q of Lemma 2's width on data sets, where neither is known."""
+
+
+def _lemma_2(dataset: str) -> dict[str, dict[str, Value]]:
+    """Lemma 2's width with c_μ = σ̇(√d Q), as ‖x_ij‖ ≤ √d for features in [0, 1], and with the largest c_μ there is."""
+    least = confidence.least_slope(0.5 * data.entry(dataset).n_features ** 0.5, BOUND)
+    return {"Lemma 2": {"slope": least}, "Lemma 2, c = ¼": {"slope": confidence.least_slope(0.0, BOUND)}}
+
+
+LEMMA_2 = Grid(
+    {"PairRank_C": ("PairRank-Lemma2", SETTINGS["PairRank_C"][1] | {"alpha": 1.0, "delta": DELTA, "bound": BOUND})},
+    GRID.usual, K, GAMMA, _CURVE, reference,
+)  # fmt: skip
+
+
+def _widths(tier: str) -> Sequence[Cell]:
+    cells: list[Cell] = []
+    for dataset, kind in product(on("synthetic-mslr", "MQ2008")(tier), USERS):
+        cells.append(curve(tier, dataset, kind, "PairRank_C"))
+        regularization = tuned(dataset, "PairRank_C")["regularization"]
+        for changed in _lemma_2(dataset).values():
+            changed |= {"regularization": regularization}
+            cells.append(LEMMA_2.cell(tier, dataset, kind, "PairRank_C", changed, curve=True))
+    return cells
+
+
+def width(cell: Cell) -> dict[str, str]:
+    """Which width a cell's intervals have, with its variant."""
+    labels = cell.labels()
+    named = {changed["slope"]: name for name, changed in _lemma_2(str(labels["dataset"])).items()}
+    return variant(cell) | {"width": named[labels["slope"]] if "slope" in labels else "constant"}
+
+
+def _references(tier: str) -> Sequence[Cell]:
+    return [reference(dataset) for dataset in on(*DATASETS)(tier)]
+
+
+def _timing(tier: str) -> Sequence[Cell]:
+    """A batch of PairRank_C under perfect users; the Yahoo shape, of fewer replicas, at the paper tier only."""
+    sizes = {"smoke": {SMOKE_DATASET: 4}, "laptop": {"MQ2008": 32, "synthetic-mslr": 32}}
+    sizes["paper"] = sizes["laptop"] | {"synthetic-yahoo": 8}
+    cells: list[Cell] = []
+    for dataset, replicas in sizes[tier].items():
+        learner, setting = SETTINGS["PairRank_C"]
+        setting = setting | tuned(dataset, "PairRank_C")
+        entry = data.entry(dataset)
+        cells.append(
+            Timing(
+                dataset=dataset,
+                checksum=grid.checksum(dataset),
+                learner=learner,
+                revision=LEARNERS[learner].revision,
+                hyperparameters=tuple(sorted(setting.items())),
+                users=users("perfect", entry.n_grades),
+                replicas=replicas,
+                checkpoints=SMOKE_CURVE[1:] if tier == "smoke" else tuple(range(250, ROUNDS + 1, 250)),
+            )
+        )
+    return cells
+
+
+def _folds(cell: Cell) -> tuple[int, ...] | None:
+    """The paper does not say which fold of MSLR-WEB10K it used: ours is the first."""
+    return (1,) if cell.labels()["dataset"] == "MSLR-WEB10K" else None
+
+
+def _seeds(tier: str, cell: Cell) -> Sequence[int]:
+    """Twenty runs: 20 seeds of one fold, or 4 of each of five; fewer at smaller tiers, and to check a shape."""
+    if cell.labels()["dataset"] == "MSLR-WEB30K_sample":
+        return _few_seeds(tier, cell)
+    several = len(_folds(cell) or cell.folds) > 1
+    few = 2 if several or _wide(str(cell.labels()["dataset"])) else 4
+    return range({"smoke": 2, "laptop": few, "paper": 4 if several else 20}[tier])
+
+
+def _few_seeds(tier: str, cell: Cell) -> Sequence[int]:
+    """Five runs of what the paper has no figure of: the other choices beside ours."""
+    several = len(cell.folds) > 1
+    return range({"smoke": 2, "laptop": 1 if several else 2, "paper": 1 if several else 5}[tier])
+
+
+_ONCE: dict[str, Sequence[int]] = {"smoke": range(1), "laptop": range(1), "paper": range(1)}
+_ON_TWO = ("synthetic-mslr", "MQ2008")
+
+
+def _item(title: str, cells, names=variant) -> Item:
+    return Item(title, cells, _seeds, _folds, names)
+
+
+def _other_choices(title: str, cells, names=variant) -> Item:
+    return Item(title, cells, _few_seeds, _folds, names)
+
+
+ITEMS: dict[str, Item] = {
+    "reference": Item("Offline RankNet, the reference ranker w*", _references, _ONCE, _folds),
+    "tuning": Item("Tuning on validation queries", _tuning, dict.fromkeys(_ONCE, TUNING_SEEDS), (1,), variant),
+    "fig-3": _item("Offline NDCG@10 against rounds", _main(*SHOWN)),
+    "fig-4": _item("Cumulative NDCG@10 against rounds", _main(*SHOWN)),
+    "fig-5": _item("Cosine to w*", _main(*SHOWN)),
+    "fig-6": _item("Size of the block that holds rank 1, 5 and 10", _main(*PAIRRANK)),
+    "fig-7a": _item("Size of the block at each rank", _main(*PAIRRANK, kinds=("informational",))),
+    "fig-7b": _item("Number of blocks", _main(*PAIRRANK)),
+    "yahoo-shape": _item("Figures 3 to 7 on the set in Yahoo's shape", _main(*SHOWN, datasets=("synthetic-yahoo",))),
+    "pairs": _other_choices(
+        "Which pairs are learnt from",
+        _changed("pairs", ("matched", "adjacent", "all"), PAIRRANK[1:], _ON_TWO),
+    ),
+    "covariance": _other_choices(
+        "Full and diagonal covariance",
+        _changed("covariance", ("full", "diagonal"), PAIRRANK[1:], _ON_TWO),
+    ),
+    "width": _other_choices("Constant and theoretical confidence width", _widths, width),
+    "epsilon": _other_choices(
+        "How much ε-greedy explores",
+        _changed("epsilon", GRIDS["epsilon-greedy"]["epsilon"], ("epsilon-greedy",), _ON_TWO),
+    ),
+    "audits": Item("What PairRank rests on, against simulation", confidence_audits, _ONCE),
+    "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
+}
+
+CONVENTIONS: tuple[tuple[str, object, str], ...] = (
+    ("rounds T", ROUNDS, "paper, 4.2.1"),
+    ("runs", "20 seeds; of data sets with five folds, 4 seeds × 5 folds", "paper, 4.2.1: 20 seeds; its one split"),
+    ("split of MSLR-WEB10K", "fold 1", "ours; the paper does not say"),
+    ("queries of a round", "uniform with replacement from the training queries", "paper, 4.1"),
+    ("cut k of lists and of NDCG", K, "paper, 4.2.1, NDCG@10; of lists: the two later papers"),
+    (
+        "discount γ of the online score",
+        f"{GAMMA}: $\\sum_t \\gamma^{{t-1}} \\mathrm{{NDCG}}_t$, T terms",
+        "paper, 4.2.2",
+    ),
+    (
+        "gain and discount of NDCG",
+        "$2^r - 1$ for grade r, $1/\\log_2(i + 1)$ at rank i, ideal list cut at k",
+        "ours; the field's usual",
+    ),
+    ("test queries without relevant documents", "left out offline; online they count zero", "the public code"),
+    ("features", "min-max in each query, constant → 0; none dropped", "the public code, without the dropping"),
+    ("equal scores", "random in displayed lists; their expectation in offline NDCG", "ours"),
+    ("users", "five grades; on three grades the paper's Table 1", "the later papers; the paper prints three grades"),
+    ("stop of a user", "drawn only after a click", "paper, 4.1"),
+    ("examined documents", "up to the last click, and the first unclicked one after it", "the public code"),
+    ("pairs that are learnt from", "clicked and unclicked ones matched at random", "the public code's `ind`"),
+    ("PairRank's width", "constant α, tuned", "the public code; the paper's is Lemma 2's"),
+    ("PairRank's estimate", "refitted to the whole history every round, to the optimum, λ tuned", "paper, Algorithm 1"),
+    (
+        "grids",
+        "λ, α ∈ {1e-1 … 1e-4}; rates ∈ {1e-1, 1e-2, 1e-3}; ε ∈ {0.05, 0.1, 0.25, 0.5}",
+        "the later papers; ε ours",
+    ),
+    (
+        "tuning",
+        f"by data set, on validation queries of fold 1: mean NDCG@10 over users after {TUNING_ROUNDS} rounds, seeds "
+        f"{TUNING_SEEDS[0]} and {TUNING_SEEDS[1]}, which are not among the reported ones",
+        "paper, 4.2.1: validation data; the rest ours",
+    ),
+    (
+        "data sets without tuning of their own",
+        "ClueWeb09 takes MQ2008's values (it has no validation queries), the MSLR sample and MSLR-WEB10K those of the "
+        "set in MSLR's shape, Yahoo those of the set in its shape",
+        "ours",
+    ),
+    ("DBGD and MGD", "start 0, δ = 1, rate 0.01, no decay; MGD 9 candidates, mean of the winners", "their papers"),
+    ("PDGD", f"start 0, rate 0.1, decay {DECAY}", "its paper; decay: the later papers"),
+    ("decay of SGD RankNet and ε-greedy", DECAY, "the later papers"),
+    (
+        "offline RankNet w*",
+        f"one layer, Eq. (1) over all pairs of different grade of the training queries, λ = {REGULARIZATION}",
+        "paper, 4.2.1; λ ours",
+    ),
+)
+"""The first table of the chapter: (convention, value, where it comes from)."""
+
+SILENCES: tuple[tuple[str, str, str | None], ...] = (
+    ("which pairs the experiments learn from", "matched; all three rules are shown", "pairs"),
+    ("which covariance they keep", "the full one; the diagonal is shown", "covariance"),
+    ("which width they use", "a constant; Lemma 2's is shown", "width"),
+    ("ε of ε-greedy", "tuned; all values are shown", "epsilon"),
+    ("how many documents a list shows", "10", None),
+    ("whether queries without relevant documents count", "not offline, as in the public code", None),
+    ("how features are normalised", "min-max in each query", None),
+    ("which click model five grades have", "that of the two later papers", None),
+    ("which fold of MSLR-WEB10K", "the first", None),
+    ("on which data and for which users Figure 5 is drawn", "all", None),
+    ("whether Figures 6 and 7 show PairRank_R or PairRank_C", "both", None),
+    ("what the deviations are over", "runs", None),
+    ("how the offline RankNet is trained", "to the optimum of Eq. (1)", None),
+    ("what happens in a round without a click", "nothing is learnt; the list is shown all the same", None),
+    ("how ties of the scores are broken inside a block", "a block is shuffled whatever its scores", None),
+)
+"""(what is open, what we did, the item that shows the other choice, or None)."""
+
+MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("Table 1, click models", "table-1", ()),
+    ("Figure 1, illustration", "fig-1", ()),
+    ("Figure 2, certain and uncertain orders", "fig-2", ()),
+    ("Figure 3a, offline NDCG@10 on MSLR-WEB10K", "fig-3", ("PR1", "PR2", "PR3", "PR4", "PR5", "PR6", "PR7")),
+    ("Figure 3b, offline NDCG@10 on Yahoo", "fig-3", ("PR1", "PR2", "PR3", "PR5", "PR6", "PR7")),
+    ("Figure 4a, online score on MSLR-WEB10K", "fig-4", ("PR5", "PR6", "PR8", "PR13")),
+    ("Figure 4b, online score on Yahoo", "fig-4", ("PR5", "PR6", "PR8", "PR13")),
+    ("Figure 5, cosine to w*", "fig-5", ("PR9",)),
+    ("Figure 6a, blocks at the top on MSLR-WEB10K", "fig-6", ("PR10",)),
+    ("Figure 6b, blocks at the top on Yahoo", "fig-6", ("PR10",)),
+    ("Figure 7a, block size at each rank", "fig-7a", ("PR12",)),
+    ("Figure 7b, number of blocks", "fig-7b", ("PR11",)),
+    ("Lemma 2, confidence interval", "audits", ("PRT1",)),
+    ("Lemma 7, probability of an uncertain order", "audits", ()),
+    ("Theorem 8, regret", "audits", ("PRT2",)),
+)
+"""The paper's items: what each is, its name here, and the claims that rest on it."""
+
+LIVE = ("table-1", "fig-1", "fig-2")
+"""Items of the map that the chapter computes from no stored result."""
+
+
+def click_models() -> list[tuple[str, str, str]]:
+    """The paper's Table 1, and the users of sets with five grades: rows (users, click by grade, stop by grade)."""
+    return grid.click_models((3, ""), (5, ", five grades (the later papers)"))

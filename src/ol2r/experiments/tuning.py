@@ -1,0 +1,51 @@
+"""Which hyper-parameters a tuning grid chooses: the best mean validation score over all kinds of users.
+
+It reads results of tuning cells; whether these read no test query and no reported seed is theirs to declare.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportReturnType=false
+
+from collections.abc import Collection, Mapping, Sequence
+
+import pandas as pd
+
+from ol2r.experiments.effects import at_own_end
+
+
+def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
+    """The criterion of every cell of a tuning grid: the final validation NDCG@10, averaged over users and runs.
+
+    Args:
+        frame: dataset, users, `by`, the hyper-parameters `names`, round and ndcg; a hyper-parameter that a learner does
+            not have is missing or NaN.
+        by: the label column of what was tuned.
+
+    Returns:
+        dataset, `by`, names, score (mean over users of the means over runs), n (runs of all users), best and worst
+        (Bool, among the cells of its data set and learner; the first of equals).
+    """
+    given = [name for name in names if name in frame]
+    cells = at_own_end(frame).groupby(["dataset", by, *given, "users"], sort=False, dropna=False)["ndcg"]
+    table = cells.agg(mean="mean", n="count").reset_index().groupby(["dataset", by, *given], sort=False, dropna=False)
+    scores = table.agg(score=("mean", "mean"), n=("n", "sum")).reset_index()
+    groups = scores.groupby(["dataset", by], sort=False)["score"]
+    index = scores.index.to_series()
+    return scores.assign(best=index.isin(groups.idxmax()), worst=index.isin(groups.idxmin()))
+
+
+def chosen(frame: pd.DataFrame, tuned: Mapping[str, Collection[str]]) -> dict[str, dict[str, dict[str, float]]]:
+    """The best cell of every grid: by data set and variant, the values of what was tuned.
+
+    Args:
+        frame: as `grid_scores` takes, with a column `variant`.
+        tuned: by variant, the names of its tuned hyper-parameters.
+    """
+    names = list(dict.fromkeys(name for each in tuned.values() for name in each))
+    best = grid_scores(frame, names).query("best")
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for line in best.to_dict("records"):
+        variant = str(line["variant"])
+        values = {name: float(line[name]) for name in tuned[variant]}
+        found.setdefault(str(line["dataset"]), {})[variant] = values
+    return found

@@ -1,0 +1,89 @@
+"""RankNet with one stochastic gradient step a round, without exploration or with ε-greedy exploration.
+
+The pairwise baselines of PairRank's experiments: the same pairs from the same clicks, but neither a history nor a
+notion of what is uncertain.
+"""
+
+from collections.abc import Mapping
+from typing import cast
+
+import torch
+
+from ol2r.learners.base import Value
+from ol2r.learners.pairwise import PairwiseLearner
+from ol2r.random import Streams
+from ol2r.rankers import LinearRanker
+from ol2r.ranking import Candidates
+
+
+class _RankNet(PairwiseLearner):
+    """w ← w + α Σ (y − σ(w · x_ij)) x_ij over the round's pairs: one step on RankNet's loss from w = 0.
+
+    Hyper-parameters of both: `alpha` (learning rate α), `decay` (α is multiplied by it after every round with a pair),
+    `pairs` (see `PairwiseLearner`).
+    """
+
+    structural = frozenset({"pairs"})
+
+    def __init__(
+        self,
+        n_features: int,
+        hyperparameters: Mapping[str, Value | torch.Tensor],
+        streams: Streams,
+        engine: str | None = None,
+    ):
+        super().__init__(n_features, hyperparameters, streams, engine)
+        self.state = {
+            "weights": torch.zeros(len(streams), n_features, device=self.device),
+            "alpha": self.number["alpha"].clone(),
+        }
+
+    def _best(self, candidates: Candidates, depth: int) -> torch.Tensor:
+        weights = self.state["weights"][:, None]
+        return self.ops.rank(candidates, weights, depth, self.streams, self.round)[:, 0]
+
+    def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
+        gradient = self.ops.pair_gradient(candidates, self.state["weights"], pairs, labels)
+        proposed = self.state["weights"] + self.state["alpha"][:, None] * gradient
+        self.state["weights"] = self.unless_diverged(self.state["weights"], proposed)
+        learned = (pairs[..., 0] >= 0).any(dim=1)
+        self.state["alpha"] *= torch.where(learned, self.number["decay"], 1.0)
+
+    def evaluated(self) -> LinearRanker:
+        return LinearRanker(self.state["weights"])
+
+
+class SGDRankNet(_RankNet):
+    """RankNet by stochastic gradient descent, which always shows what it thinks best."""
+
+    name = "SGD RankNet"
+    revision = 1
+    round_seconds = 9e-6
+    numeric = frozenset({"alpha", "decay"})
+
+    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+        return self._best(candidates, depth)
+
+
+class EpsilonGreedy(_RankNet):
+    """RankNet with ε-greedy exploration (Hofmann et al., 2013): each slot shows, with probability ε, a random document
+    of those not yet ranked, and otherwise the best of them.
+
+    Further hyper-parameter: `epsilon` (ε).
+    """
+
+    name = "epsilon-greedy"
+    revision = 1
+    round_seconds = 10e-6
+    numeric = frozenset({"alpha", "decay", "epsilon"})
+
+    @classmethod
+    def check(cls, hyperparameters: Mapping[str, object]) -> None:
+        super().check(hyperparameters)
+        epsilon = torch.as_tensor(cast(float, hyperparameters["epsilon"]))
+        if not bool(((epsilon >= 0) & (epsilon <= 1)).all()):
+            raise ValueError(f"{cls.name}: epsilon must be in [0, 1], not {hyperparameters['epsilon']}")
+
+    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+        best = self._best(candidates, depth)
+        return self.ops.explore(best, candidates.sizes, self.number["epsilon"], self.streams, self.round)

@@ -1,0 +1,52 @@
+"""Some queries of a data set with their true grades side by side, and how well a linear ranker orders them.
+
+What all offline rankers share. This module must not know how any of them learns.
+"""
+
+import numpy as np
+import torch
+
+from ol2r.data import RankingDataset
+from ol2r.ranking.metrics import gains, ideal_dcg, query_ndcg
+
+
+class LabelledQueries:
+    """Queries with their documents copied side by side.
+
+    Args:
+        dataset: where they are from.
+        queries: int64[n ≥ 1], query numbers.
+
+    Attributes:
+        features: float32[documents, features]; relevance: int8[documents]; offsets: int64[queries + 1].
+    """
+
+    def __init__(self, dataset: RankingDataset, queries: np.ndarray):
+        rows = [dataset.documents(query) for query in queries]
+        self.features = np.concatenate([dataset.features[r] for r in rows])
+        self.relevance = np.concatenate([dataset.relevance[r] for r in rows])
+        self.offsets = np.concatenate([[0], np.cumsum(dataset.sizes[queries])])
+
+    def ideal(self, k: int) -> np.ndarray:
+        """DCG@k of each query's best list: float64[queries]."""
+        return ideal_dcg(self.relevance, self.offsets, k)
+
+    def ndcg(self, weights: np.ndarray, k: int, empty: str = "zero") -> float:
+        """Mean NDCG@k of a linear ranker, as `mean_ndcg`."""
+        if empty not in ("zero", "skip"):
+            raise ValueError(f'empty must be "zero" or "skip", not {empty!r}')
+        scores = (self.features @ weights.astype(np.float32))[:, None]
+        gain, ideal = gains(torch.from_numpy(self.relevance)), torch.from_numpy(self.ideal(k))
+        ndcg = query_ndcg(torch.from_numpy(scores), gain, torch.from_numpy(self.offsets), ideal, k)[:, 0]
+        return float((ndcg if empty == "zero" else ndcg[ideal > 0]).mean())
+
+
+def mean_ndcg(dataset: RankingDataset, queries: np.ndarray, weights: np.ndarray, k: int, empty: str = "zero") -> float:
+    """Mean NDCG@k of a linear ranker; documents of equal score stand in a random order, of which the mean is taken.
+
+    Args:
+        queries: int64[n ≥ 1], query numbers.
+        weights: float64[features].
+        empty: queries without relevant documents count `"zero"`, or are left out (`"skip"`; NaN where none is left).
+    """
+    return LabelledQueries(dataset, queries).ndcg(weights, k, empty)

@@ -1,0 +1,73 @@
+"""Stochastic lists in torch: Plackett-Luce with the gradient of PDGD, and ε-greedy exploration."""
+
+import torch
+
+from ol2r.random import Stream, Streams, words_torch
+from ol2r.ranking.batched.lists import ordered
+from ol2r.ranking.batched.pairs import examined
+from ol2r.ranking.candidates import Candidates
+
+
+def plackett_luce(
+    candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """See `compiled.plackett_luce`."""
+    features, present = candidates.padded()
+    score = torch.einsum("rvd,rd->rv", features, weights).to(torch.float64)
+    words = words_torch(streams.keys_torch, Stream.SAMPLE, round_, score.shape[1])
+    perturbed = score - torch.log(-torch.log((words.to(torch.float64) + 0.5) * 2.0**-32))
+    salts = torch.zeros_like(candidates.query)[:, None]
+    order = ordered(perturbed[:, None], present[:, None], streams, round_, salts)[:, 0]
+    score = torch.where(present, score, -torch.inf).gather(1, order)
+    order = torch.where(present.gather(1, order), order, -1)
+    rest = score[:, depth:].logsumexp(dim=1)
+    beyond = (0, max(0, depth - order.shape[1]))
+    ranking = torch.nn.functional.pad(order[:, :depth], beyond, value=-1)
+    return ranking, torch.nn.functional.pad(score[:, :depth], beyond, value=-torch.inf), rest
+
+
+def plackett_luce_gradient(
+    candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor, scores: torch.Tensor, rest: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """See `compiled.plackett_luce_gradient`."""
+    slot = torch.arange(ranking.shape[1], device=ranking.device)
+    t, lower, upper = slot[:, None, None], slot[:, None], slot  # axes of what follows
+    mass = torch.cat([scores, rest[:, None]], dim=1)
+    here = torch.arange(len(slot) + 1, device=ranking.device)
+    after = here >= slot[:, None]  # [t, slot]: still to be placed at t
+    left = torch.where(after, mass[:, None], -torch.inf).logsumexp(dim=2)
+    others = after[:, None] & (here != lower)  # [t, lower, slot]
+    without = torch.where(others, mass[:, None, None], -torch.inf).logsumexp(dim=3)
+    change = left[:, :, None, None] - torch.logaddexp(without[..., None], scores[:, None, None])
+    log_ratio = torch.where((upper < t) & (t <= lower), change, 0.0).sum(dim=1)  # [R, lower, upper]
+
+    seen = examined(ranking, clicks)
+    pair = seen[:, :, None] & seen[:, None] & (clicks[:, :, None] != clicks[:, None]) & (upper < lower)
+    gap = torch.where(pair, scores[:, None] - scores[:, :, None], 0.0)
+    e = torch.exp(-gap.abs())
+    sign = torch.where(clicks[:, None], 1.0, -1.0)
+    weight = torch.where(pair, torch.sigmoid(log_ratio) * e / (1.0 + e) ** 2 * sign, 0.0)
+    coefficient = (weight.sum(dim=1) - weight.sum(dim=2)).to(torch.float32)
+    documents = candidates.offsets[candidates.query][:, None] + ranking.clamp_min(0)
+    return torch.einsum("rk,rkd->rd", coefficient, candidates.features[documents]), pair.any(dim=2).any(dim=1)
+
+
+def explore(
+    lists: torch.Tensor, sizes: torch.Tensor, epsilon: torch.Tensor, streams: Streams, round_: int
+) -> torch.Tensor:
+    """See `compiled.explore`."""
+    depth = lists.shape[1]
+    everyone = torch.arange(len(lists), device=lists.device)
+    left = torch.arange(int(sizes.max()), device=lists.device) < sizes[:, None]
+    words = words_torch(streams.keys_torch, Stream.EXPLORE, round_, 2 * depth)
+    exploring = (words[:, ::2] >> 8).to(torch.float32) * 2.0**-24 < epsilon[:, None]
+    out = torch.full_like(lists, -1)
+    for i in range(min(depth, left.shape[1])):
+        nth = words[:, 2 * i + 1] * (sizes - i).clamp_min(0) >> 32
+        drawn = (left & (left.long().cumsum(dim=1) - 1 == nth[:, None])).long().argmax(dim=1)
+        available = (lists >= 0) & left.gather(1, lists.clamp_min(0))
+        best = lists.gather(1, available.long().argmax(dim=1, keepdim=True))[:, 0]
+        document = torch.where(exploring[:, i], drawn, best)
+        out[:, i] = torch.where(i < sizes, document, -1)
+        left[everyone, document.clamp_min(0)] = False
+    return out

@@ -1,0 +1,265 @@
+"""What the PairRank chapter declares: its tuning leaks nothing, its items exist, its claims read what is recorded."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import ol2r
+from ol2r import data, experiments
+from ol2r.experiments import grid, pairrank
+from ol2r.experiments.cells import TIERS, with_needs
+from ol2r.experiments.chapter import Chapter
+from ol2r.experiments.claims import Measure, judge
+from ol2r.experiments.pairrank_claims import MSLR, WORLDS, Worlds
+from ol2r.experiments.published import printed_numbers
+from ol2r.experiments.simulate_cell import Simulate
+from ol2r.experiments.store import Store
+from ol2r.experiments.tuning import chosen, grid_scores
+from ol2r.learners.pairrank import RANKS
+
+PUBLISHED = Store.open().published
+
+
+def jobs(item, tier="paper"):
+    return pairrank.ITEMS[item].jobs(tier)
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    """The results of the whole chapter at its smallest."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OL2R_STORE", str(tmp_path_factory.mktemp("store")))
+        patch.setenv("OL2R_RESULTS", str(tmp_path_factory.mktemp("results")))
+        yield ol2r.chapter("pairrank", {"tier": "smoke"}).all_results()
+
+
+def measures():
+    return {m: claim for claim in pairrank.CLAIMS for p in claim.parts for c in p.contrasts for m in c.measures}
+
+
+# The grid
+
+
+@pytest.mark.parametrize("item", pairrank.ITEMS)
+def test_every_cell_can_be_declared_at_every_tier(item):
+    for tier in TIERS:
+        assert jobs(item, tier)
+        assert all(job.rows and len(job.cell.key) == 64 for job in jobs(item, tier))
+
+
+def test_figures_of_the_same_runs_share_their_cells():
+    main = {job.cell.key for job in jobs("fig-3")}
+    for item in ("fig-4", "fig-5", "fig-6", "fig-7a", "fig-7b"):
+        assert {job.cell.key for job in jobs(item)} <= main
+    for item, shared in (("pairs", 6), ("covariance", 6), ("width", 6), ("epsilon", 6)):
+        assert len({job.cell.key for job in jobs(item)} & main) == shared  # two data sets × three kinds of users
+
+
+def test_a_smaller_tier_runs_a_part_of_a_larger_one():
+    for item in pairrank.ITEMS:
+        if item == "audits":  # fewer worlds are other cells
+            continue
+        large = {job.cell.key: set(job.rows) for job in jobs(item)}
+        for job in jobs(item, "laptop"):
+            assert set(job.rows) <= large[job.cell.key]
+
+
+def test_every_data_set_has_twenty_runs_but_the_sample_has_five():
+    for job in jobs("fig-3"):
+        assert len(job.rows) == (5 if job.cell.labels()["dataset"] == "MSLR-WEB30K_sample" else 20)
+    assert {row.fold for job in jobs("fig-3", "paper") for row in job.rows if job.cell.labels()["dataset"] == MSLR} == {
+        1
+    }
+
+
+def test_the_laptop_tier_takes_half_an_hour_on_two_cores():
+    every = with_needs(job for item in pairrank.ITEMS for job in jobs(item, "laptop"))
+    run = [job for job in every if job.cell.labels().get("dataset") not in pairrank.PUBLISHED_DATASETS]
+    assert sum(job.seconds for job in run) / 60 / 2 < 30
+
+
+def test_only_published_data_sets_are_not_at_hand_where_the_others_are():
+    declared = {job.cell.labels()["dataset"] for job in jobs("fig-3")}
+    assert declared == set(pairrank.DATASETS)
+    assert set(pairrank.PUBLISHED_DATASETS) <= declared
+
+
+def test_what_was_given_for_the_baselines_is_in_their_cells():
+    labels = {job.cell.labels()["learner"]: job.cell.labels() for job in jobs("fig-3")}
+    assert {labels["DBGD"][name] for name in ("alpha", "delta", "decay", "start")} == {0.01, 1.0, "zero"}
+    assert labels["MGD"]["m"] == 9
+    assert (labels["PDGD"]["alpha"], labels["PDGD"]["decay"]) == (0.1, 0.999977)
+    assert {each["empty"] for each in labels.values()} == {"skip"}
+
+
+def test_checkpoints_are_where_claims_look():
+    recorded = {t for job in jobs("fig-3") for t in job.cell.evaluation.checkpoints}  # pyright: ignore[reportAttributeAccessIssue]
+    asked = {
+        getattr(m, name) for m in measures() for name in ("at", "since") if isinstance(getattr(m, name, None), int)
+    }
+    assert asked and asked <= recorded
+    assert recorded >= {0, 1, 2, 5, 10, 20, 50, 100, 1000, 1200, 5000}
+
+
+def test_variants_are_told_apart():
+    for item in ("fig-3", "tuning", "epsilon"):
+        names = {pairrank.variant(job.cell)["variant"] for job in jobs(item)}
+        assert names == {"fig-3": set(pairrank.SHOWN), "tuning": set(pairrank.GRIDS)}.get(item, {"epsilon-greedy"})
+    widths = [pairrank.width(job.cell)["width"] for job in jobs("width")]
+    assert {name: widths.count(name) for name in widths} == {"constant": 6, "Lemma 2": 6, "Lemma 2, c = ¼": 6}
+
+
+# Tuning
+
+
+def test_tuning_has_seeds_of_its_own_and_one_fold():
+    tuned = {row.seed for tier in TIERS for job in jobs("tuning", tier) for row in job.rows}
+    others = (item for item in pairrank.ITEMS if item != "tuning")
+    assert tuned == {1000, 1001}
+    assert not tuned & {row.seed for item in others for tier in TIERS for job in jobs(item, tier) for row in job.rows}
+    assert {row.fold for job in jobs("tuning") for row in job.rows} == {1}
+    assert {job.cell.evaluation.checkpoints for job in jobs("tuning")} == {(1000,)}  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_the_whole_grid_of_a_learner_is_one_batch():
+    groups = {}
+    for job in jobs("tuning"):
+        labels = job.cell.labels()
+        if labels["dataset"] == "MQ2008":
+            groups.setdefault(pairrank.variant(job.cell)["variant"], set()).add(job.cell.group)
+    assert {name: len(each) for name, each in groups.items()} == dict.fromkeys(pairrank.GRIDS, 1)
+
+
+@pytest.mark.parametrize("variant", pairrank.GRIDS)
+def test_tuning_reads_no_test_query(variant, monkeypatch):
+    whole = data.load("synthetic-tiny")
+    relevance, features = whole.relevance.copy(), whole.features.copy()
+    for query in whole.fold(1).test:
+        relevance[whole.documents(query)] = 0
+        features[whole.documents(query)] = 0.5
+    blinded = dataclasses.replace(whole, relevance=relevance, features=features)
+    job = next(j for j in jobs("tuning", "smoke") if pairrank.variant(j.cell)["variant"] == variant)
+    tables = []
+    for dataset in (whole, blinded):
+        monkeypatch.setattr(data, "load", lambda name, dataset=dataset: dataset)
+        tables += Simulate.run_group([job], inputs={}, device="cpu", engine="numba", progress=lambda fraction: None)
+    assert tables[0].equals(tables[1])
+
+
+def test_every_data_set_has_tuned_values():
+    for dataset in (*pairrank.DATASETS, grid.SMOKE_DATASET):
+        for variant, names in pairrank.GRIDS.items():
+            assert set(pairrank.tuned(dataset, variant)) == set(names)
+            assert all(pairrank.tuned(dataset, variant)[name] in values for name, values in names.items())
+    assert set(pairrank.TUNED) == set(pairrank.TUNED_DATASETS)
+    assert not set(pairrank.TUNED_ON) & set(pairrank.TUNED)
+
+
+def test_the_best_mean_over_users_is_chosen(smoke):
+    frame = smoke["tuning"].frame.copy()
+    wanted = {"PairRank_R": (0.01, 0.1), "PairRank_C": (0.1, 1e-4), "SGD RankNet": (0.01, None)}
+    for variant, (alpha, regularization) in wanted.items():
+        best = (frame["variant"] == variant) & (frame["alpha"] == alpha)
+        best &= (frame["regularization"] == regularization) | (regularization is None)
+        frame.loc[best, "ndcg"] = 2.0
+        # a cell that only one kind of user likes is not the best
+        frame.loc[(frame["variant"] == variant) & (frame["alpha"] == 1e-3) & (frame["users"] == "perfect"), "ndcg"] = (
+            3.0
+        )
+    found = chosen(frame, pairrank.GRIDS)["synthetic-tiny"]
+    assert found["PairRank_R"] == {"alpha": 0.01, "regularization": 0.1}
+    assert found["PairRank_C"] == {"alpha": 0.1, "regularization": 1e-4}
+    assert found["SGD RankNet"] == {"alpha": 0.01}
+    assert set(found["epsilon-greedy"]) == {"alpha", "epsilon"}
+    scores = grid_scores(frame, ("alpha", "regularization", "epsilon"))
+    assert len(scores) == 16 + 16 + 3 + 12
+    assert (scores.groupby("variant")[["best", "worst"]].sum() == 1).all(axis=None)
+    assert set(scores["n"]) == {3 * 2}
+
+
+def test_what_is_tuned_is_what_the_stored_grids_choose():
+    store = Store(PUBLISHED, PUBLISHED / "none") if PUBLISHED else Store.open()
+    stored = {}
+    for job in jobs("tuning"):
+        dataset = str(job.cell.labels()["dataset"])
+        if store.listed(job.cell) >= set(job.rows):
+            stored.setdefault(dataset, []).append(job)
+    if not stored:
+        pytest.skip("no tuning results are stored")
+    whole = {
+        d: js for d, js in stored.items() if len(js) == sum(j.cell.labels()["dataset"] == d for j in jobs("tuning"))
+    }
+    chapter = Chapter(
+        "pairrank",
+        {"tier": "paper", "seeds": None, "datasets": list(whole), "fresh": False},
+        pairrank,
+        store,
+        never=True,
+    )
+    found = chosen(chapter.results("tuning").frame, pairrank.GRIDS)
+    assert set(found) >= set(pairrank.TUNED_DATASETS)
+    assert {dataset: found[dataset] for dataset in pairrank.TUNED} == pairrank.TUNED
+
+
+# What the chapter reads
+
+
+def test_every_item_of_the_map_exists_and_every_claim_is_on_it():
+    assert {item for _, item, _ in pairrank.MAP} <= {*pairrank.ITEMS, *pairrank.LIVE}
+    assert {each for _, _, ids in pairrank.MAP for each in ids} == {claim.id for claim in pairrank.CLAIMS}
+    assert {switch for *_, switch in pairrank.SILENCES if switch} <= set(pairrank.ITEMS)
+
+
+def test_every_claim_names_items_columns_and_labels_that_exist(smoke):
+    for measure in measures():
+        frame = smoke[measure.item].frame
+        for column, value in measure.labels:
+            smaller = (column, value) == ("rounds", value)
+            assert smaller or value in set(frame[column]), (measure, column)
+        if isinstance(measure, Measure):
+            assert measure.column in frame and (measure.per is None or measure.per in frame)
+        if isinstance(measure, Worlds):
+            assert measure.quantity in set(frame["quantity"])
+
+
+def test_blocks_are_recorded_at_the_ranks_that_bands_are_made_of(smoke):
+    assert {f"{what}_{rank}" for what in ("lists", "size") for rank in RANKS} <= set(smoke["fig-7a"].frame)
+
+
+def test_the_smoke_tier_judges_no_claim_and_has_a_row_of_everything(smoke):
+    assert set(smoke) == set(pairrank.ITEMS) - set(pairrank.PENDING)
+    assert all(len(results.frame) for results in smoke.values())
+    verdicts = {judge(claim, smoke, printed_numbers("pairrank")).verdict for claim in pairrank.CLAIMS}
+    assert verdicts == {"not judged (smoke)"}
+
+
+def test_block_sizes_of_the_smoke_tier_shrink(smoke):
+    frame = smoke["fig-6"].frame.query("variant == 'PairRank_C' and users == 'perfect'")
+    means = frame.groupby("round")[["size_1", "lists_1", "blocks", "rounds"]].mean()
+    early, late = means.loc[10] - means.loc[0], means.loc[60] - means.loc[40]
+    assert late["size_1"] / late["lists_1"] < early["size_1"] / early["lists_1"]
+    assert late["blocks"] / late["rounds"] > early["blocks"] / early["rounds"]
+
+
+def test_nothing_diverges_at_the_smoke_tier(smoke):
+    frame = smoke["fig-3"].frame
+    assert set(frame["status"]) == {"ok"}
+    assert np.isfinite(frame[["ndcg", "cndcg"]]).all(axis=None)
+
+
+# Results that are stored
+
+
+def test_all_stored_results_are_of_declared_cells():
+    """A key that changes leaves its results behind: they would be computed again under another."""
+    stored = {path.name for path in PUBLISHED.iterdir()} if PUBLISHED and PUBLISHED.exists() else set()
+    if not stored:
+        pytest.skip("no results folder")
+    items = [item for module in experiments.papers().values() for item in module.ITEMS.values()]
+    declared = {job.cell.key for job in with_needs(job for item in items for tier in TIERS for job in item.jobs(tier))}
+    assert stored <= declared
+
+
+def test_worlds_are_no_data_set():
+    assert WORLDS not in data.CATALOGUE
