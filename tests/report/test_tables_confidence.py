@@ -27,6 +27,7 @@ def frame():
         for world in range(40):
             values = {"martingale": 0.8, "interval": 0.1, "interval inside": 0.2, "interval unprojected": 0.1}
             values |= {"potential": 0.9, "bias": 0.01 * (world % 3), "examined": setting["assumed"]}
+            values["width needed"] = 0.01 * world  # of one world; what is told is the quantile over worlds
             lines += [label | {"world": world, "quantity": name, "value": value} for name, value in values.items()]
         lines += [label | {"world": -1, "round": t, "quantity": "width needed", "value": t / 100} for t in (50, 100)]
     return pd.DataFrame(lines)

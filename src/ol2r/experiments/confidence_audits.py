@@ -229,7 +229,7 @@ class Run:
         self.sums["shown"] += len(worlds.upper)
         self.sums["open"] += uncertain.sum(axis=1)
         self.sums["allowed"] += (width >= confidence.open_width(gaps, self.alpha[:, None])).sum(axis=1)
-        least = float(self.gaps.min())
+        least = self.gaps.min(axis=(1, 2))[:, None]
         printed = confidence.printed_uncertain_probability(width**2, least, cell.delta, 0.25, self.world.least)
         self.sums["printed"] += np.minimum(1.0, printed).sum(axis=1)
 
@@ -411,6 +411,7 @@ class Confidence(Cell):
         rounds: T.
         delta: δ₁.
         regularization: λ.
+        revision: of the trajectories of both learners that may run, one number which a new revision of either changes.
     """
 
     panel: str
@@ -424,6 +425,7 @@ class Confidence(Cell):
     rounds: int
     delta: float = 0.1
     regularization: float = 1.0
+    revision: int = LEARNERS["PairRank"].revision + LEARNERS["PairRank-Lemma2"].revision
 
     kind: ClassVar[str] = "confidence"
     code: ClassVar[tuple[str, ...]] = (

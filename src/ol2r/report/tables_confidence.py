@@ -94,7 +94,7 @@ def violations(frame: pd.DataFrame, *, name: str, caption: str) -> str:
     """
     index = ["examination", "pairs", "assumed", "bound"]
     whole = bounds.coverage_table(frame, scales=(1.0,)).set_index([*index, "quantity"])["coverage"]
-    needed = frame[(frame["audit"] == "coverage") & (frame["quantity"] == "width needed")]
+    needed = frame[(frame["audit"] == "coverage") & (frame["quantity"] == "width needed") & (frame["world"] < 0)]
     needed = needed[needed["round"] == needed["round"].max()].groupby(index)["value"].mean()
     rows = []
     for line in bounds.bias_table(frame).sort_values("assumed", ascending=False, kind="stable").itertuples():

@@ -269,7 +269,7 @@ def uncertain_probability(
 
 
 def printed_uncertain_probability(
-    squared_norm: FloatOrArray, gap: float, delta: float, beta: float, least: float, noise: float | None = None
+    squared_norm: FloatOrArray, gap: Numbers, delta: float, beta: float, least: float, noise: float | None = None
 ) -> FloatOrArray:
     """Lemma 7 as printed: 8 k_μ² ‖x‖²_{M⁻¹} log(1/δ₁)/((1 − 2β) c_μ² Δ²); with `noise`, its proof's, with R² in front.
 
