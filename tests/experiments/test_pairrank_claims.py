@@ -78,16 +78,18 @@ def audits(right, worlds=500):
         for t in (1, 2, 10, 100, 1_000, 12_500, 100_000):
             world = np.arange(max(2, worlds // 30))
             regret = (1 + world / 100) * (np.log(t) ** 2 if right else 40.0 * t)
-            table = pd.DataFrame({"world": world, "value": regret, "round": t, "quantity": "regret"})
-            table = table.assign(audit="regret", pairs="matched", bound=0.5, cell=f"{shuffle} {width}")
-            tables.append(table.assign(shuffle=shuffle, width=width, alpha=1.0))
+            for quantity, value in (("regret", regret), ("open", 0.3 * t), ("shown", 3.0 * t)):
+                table = pd.DataFrame({"world": world, "value": value, "round": t, "quantity": quantity})
+                table = table.assign(audit="regret", pairs="matched", bound=0.5, cell=f"{shuffle} {width}")
+                tables.append(table.assign(shuffle=shuffle, width=width, alpha=1.0))
     return pd.concat(tables).assign(examination="whole", assumed=1, delta=0.1, fold=1, seed=0)
 
 
 def limits(frame):
     """What stands for `regret_figure`: a bound that a right world stays under and a wrong one does not."""
     lines = frame[frame["audit"] == "regret"].drop_duplicates(["shuffle", "width", "alpha", "round"])
-    return lines.assign(bound=20 + lines["round"] * 10.0, printed_bound=50 + lines["round"] * 15.0)
+    bounds = {"bound": 20 + lines["round"] * 10.0, "printed_bound": 50 + lines["round"] * 15.0}
+    return lines.assign(**bounds, everything=100.0 + lines["round"] * 50.0)
 
 
 @pytest.fixture
@@ -244,6 +246,24 @@ def test_bounds_below_a_mean_regret_fail_at_any_checkpoint(made):
     early = (frame["quantity"] == "regret") & (frame["round"] == 10)
     frame.loc[early, "value"] += 1000.0
     assert judge(CLAIMS[-1], results, NUMBERS).verdict == "not reproduced"
+
+
+def test_a_rate_is_not_judged_while_nearly_all_orders_are_uncertain(made):
+    results = made()
+    frame = results["audits"].frame
+    frame.loc[frame["quantity"] == "open", "value"] *= 9.5
+    (rate, *_), where = CLAIMS[-1].parts[0].contrasts, (WORLDS, "whole lists")
+    with pytest.raises(NotMeasured, match="95% of orders were uncertain up to round 12,500: too short a run"):
+        rate.effect(results, *where)
+    assert judge(CLAIMS[-1], results, NUMBERS).verdict != "not reproduced"
+
+
+def test_a_bound_above_the_number_of_all_pairs_is_no_test(made, monkeypatch):
+    monkeypatch.setattr(
+        "ol2r.experiments.confidence_tables.regret_figure", lambda frame: limits(frame).assign(everything=1.0)
+    )
+    with pytest.raises(NotMeasured, match="nothing can exceed it"):
+        CLAIMS[-1].parts[1].contrasts[0].effect(made(), WORLDS, "whole lists")
 
 
 def test_audits_that_were_not_run_leave_theory_untested(made):

@@ -62,6 +62,8 @@ NO_WORSE = 0.005
 """An NDCG@10 this much lower is no worse; online the same in every round."""
 REACHED = 0.01
 """The offline ranker is reached at so little below its NDCG@10."""
+BURNING = 0.9
+"""With a larger share of uncertain orders a learner still burns in."""
 WEIGHT = (1 - GAMMA**ROUNDS) / (1 - GAMMA)
 """cNDCG of NDCG = 1 in every round."""
 
@@ -215,7 +217,11 @@ class Covered:
 
 @dataclass(frozen=True)
 class Slower:
-    """R_S/log⁴ S − R_T/log⁴ T, world by world: positive where R grows slower than log⁴ T from S to T = 8 S."""
+    """R_S/log⁴ S − R_T/log⁴ T, world by world: positive where R grows slower than log⁴ T from S to T = 8 S.
+
+    A rate is what comes after the first orders have settled. Where in the doubling of rounds before S more than
+    `BURNING` of the shown pairs were still uncertain, the run is too short to tell.
+    """
 
     label: str
     cumulative: Worlds
@@ -228,6 +234,15 @@ class Slower:
         curve = self.cumulative.curve(results)
         rounds = curve.columns.to_numpy(dtype=float)
         then, now = int(np.abs(np.log2(rounds[-1] / rounds) - 3).argmin()), len(rounds) - 1
+        before = int(np.abs(np.log2(rounds[then] / rounds[:then]) - 1).argmin())
+        grown = [
+            float((other.iloc[:, then] - other.iloc[:, before]).sum())
+            for other in (replace(self.cumulative, quantity=name).curve(results) for name in ("open", "shown"))
+        ]
+        if grown[0] > BURNING * grown[1]:
+            raise NotMeasured(
+                f"{grown[0] / grown[1]:.0%} of orders were uncertain up to round {rounds[then]:,.0f}: too short a run"
+            )
         scaled = [curve.iloc[:, i] / np.log(rounds[i]) ** 4 for i in (then, now)]
         return mean_effect(scaled[0] - scaled[1])
 
@@ -240,6 +255,8 @@ class Below:
     """A bound less a cumulative quantity, at every checkpoint's least favourable: its share of the bound that is left.
 
         min over checkpoints of the mean over worlds of 1 − R_t/bound_t
+
+    Only checkpoints count at which the bound is below the number of all pairs shown, which nothing can exceed.
 
     Attributes:
         bound: column of `confidence_tables.regret_figure`.
@@ -259,8 +276,11 @@ class Below:
         limits = regret_figure(results[self.cumulative.item].frame)
         for column, value in self.cumulative.labels:
             limits = limits[limits[column] == value] if column in limits else limits
-        limit = limits.set_index("round")[self.bound]
-        curve = self.cumulative.curve(results)
+        limits = limits.set_index("round")
+        limit = limits.loc[limits[self.bound] < limits["everything"], self.bound]
+        if limit.empty:
+            raise NotMeasured("the bound is above the number of all pairs at every checkpoint: nothing can exceed it")
+        curve = self.cumulative.curve(results)[limit.index]
         left = 1 - curve / limit[curve.columns]
         return mean_effect(left[left.mean().idxmin()])
 
@@ -490,7 +510,8 @@ CLAIMS = (
         "the true one (projected estimate, labels of the lemma's own model).",
         Size(rounds=2000, seeds=500, folds=1),
         Part(
-            "share of worlds in which every interval of every round covered, above 1 − δ₁",
+            "share of worlds in which every interval covered, above 1 − δ₁: of every round where the estimate lies in "
+            "the ball, and where it is projected of eight rounds to a doubling",
             _each(_covered, ("matched", "adjacent"), (0.5, 2.0)),
             ((WORLDS, "whole lists"),),
         ),

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -209,7 +210,13 @@ def compute(
         if here:
             ended = _here(shards, inputs, device, engine, bar)
         else:
-            ended = _spread(shards, inputs, device, engine, n_jobs)
+            # a timing has the machine to itself, once the rest is done
+            timed = [shard for shard in shards if not shard.jobs[0].cell.verifiable]
+            rest = [shard for shard in shards if shard.jobs[0].cell.verifiable]
+            first = sum(shard.seconds for shard in rest)
+            ended = chain(
+                _spread(rest, inputs, device, engine, n_jobs), _here(timed, inputs, device, engine, bar, first)
+            )
         for shard, outcomes in ended:
             done += shard.seconds
             bar.update(done - bar.n)
@@ -217,9 +224,8 @@ def compute(
 
 
 def _here(
-    shards: Sequence[Shard], inputs: Mapping[Cell, pd.DataFrame], device: str, engine: str, bar: tqdm
+    shards: Sequence[Shard], inputs: Mapping[Cell, pd.DataFrame], device: str, engine: str, bar: tqdm, done: float = 0.0
 ) -> Iterator[tuple[Shard, list[Outcome]]]:
-    done = 0.0
     for shard in shards:
 
         def follow(fraction: float, start: float = done, seconds: float = shard.seconds) -> None:
