@@ -1,7 +1,10 @@
 """What the project says of itself in several files is one thing: pins, environments, version, imports, commands."""
 
 import ast
+import os
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -94,7 +97,7 @@ def test_the_gpu_environment_differs_from_the_printed_one_by_one_line():
 
 def test_every_import_of_the_library_is_declared():
     """A package that is imported but only comes along with another one is a break in waiting."""
-    names = {canonicalize_name(requirement.name) for requirement in declared()}
+    names = {canonicalize_name(requirement.name) for requirement in declared("book")}
     for source in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(source.read_text())):
             modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
@@ -128,3 +131,22 @@ def test_the_readme_prints_one_line_that_makes_its_own_environment(session):
     lines = re.findall(rf"^[^#\n].*nox -s {session}$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert len(lines) == 1
     assert lines[0].startswith("python3 -m venv ") and "-c constraints.txt" in lines[0]
+
+
+def test_compiled_code_is_kept_apart_by_the_state_of_its_sources(tmp_path):
+    code = "import os, ol2r; print(os.environ['NUMBA_CACHE_DIR'])"
+    package = tmp_path / "ol2r"
+    shutil.copytree(ROOT / "src" / "ol2r", package, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)} | {"XDG_CACHE_HOME": str(tmp_path)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+
+    def folder():
+        run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        return run.stdout.strip()
+
+    before = folder()
+    assert before.startswith(str(tmp_path))
+    (package / "report" / "strip.py").write_text("nothing that is compiled")
+    assert folder() == before
+    (package / "random.py").write_text((package / "random.py").read_text() + "\n")
+    assert folder() != before

@@ -113,7 +113,7 @@ def test_users_who_never_click_teach_nothing(dataset, name):
 @both_forms
 @pytest.mark.parametrize("value", [0.0, -0.1, torch.nan])
 def test_without_regularization_there_is_no_pairrank(dataset, name, value):
-    with pytest.raises(ValueError, match=rf"{name}: regularization must be above 0, not .*inverse"):
+    with pytest.raises(ValueError, match=rf"{name}: regularization must be above 0 .*inverse"):
         make_learner(name, dataset, replicas_of("perfect"), regularization=value)
 
 
@@ -122,6 +122,15 @@ def test_without_regularization_there_is_no_pairrank(dataset, name, value):
 def test_a_width_below_zero_is_an_error(dataset, name, value):
     with pytest.raises(ValueError, match=f"{name}: alpha must be at least 0"):
         make_learner(name, dataset, replicas_of("perfect"), alpha=value)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [("delta", 0.0), ("delta", 1.0), ("delta", torch.nan), ("bound", -1.0), ("slope", 0.0), ("slope", 0.3)],
+)
+def test_what_lemma_2_knows_must_make_sense(dataset, parameter, value):
+    with pytest.raises(ValueError, match=f"PairRank-Lemma2: {parameter} must be"):
+        make_learner("PairRank-Lemma2", dataset, replicas_of("perfect"), **{parameter: value})
 
 
 @both_forms

@@ -59,6 +59,11 @@ class Timing(Cell):
         "ol2r.experiments.timing_cell",
     )
 
+    def __post_init__(self):
+        LEARNERS[self.learner].check(dict(self.hyperparameters))
+        if self.replicas < 1:
+            raise ValueError(f"replicas must be at least 1, not {self.replicas}")
+
     @property
     def folds(self) -> tuple[int, ...]:
         """The first: what a round costs is not a matter of the fold."""
@@ -143,6 +148,8 @@ def _time(learner: Learner) -> None:
 
     def timed(name: str, act: Callable) -> Callable:
         def call(*arguments):
+            if learner.device.type == "cuda":
+                torch.cuda.synchronize()
             start = time.perf_counter()
             result = act(*arguments)
             if learner.device.type == "cuda":

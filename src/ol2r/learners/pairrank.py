@@ -5,7 +5,7 @@ by a refit of the whole history.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import torch
@@ -19,6 +19,19 @@ from ol2r.theory import confidence
 
 RANKS = (1, 5, 10, 20, 30, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900)
 """Places of which the diagnostics tell the size of the block."""
+
+
+_RANGES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
+    "alpha": (lambda a: a >= 0, "at least 0"),
+    "regularization": (
+        lambda r: r > 0,
+        "above 0 (without it M = λI has no inverse and a separable history no optimum)",
+    ),
+    "delta": (lambda p: (p > 0) & (p < 1), "between 0 and 1"),
+    "bound": (lambda q: q >= 0, "at least 0"),
+    "slope": (lambda c: (c > 0) & (c <= 0.25), "above 0 and at most ¼"),
+}
+"""Of every numeric hyper-parameter what holds of it, and in words."""
 
 
 class _DivideAndConquer(PairwiseLearner):
@@ -58,13 +71,6 @@ class _DivideAndConquer(PairwiseLearner):
             .contiguous()
             for name in self.numeric
         }
-        if not bool((self.precise["alpha"] >= 0).all()):
-            raise ValueError(f"{self.name}: alpha must be at least 0, not {float(self.precise['alpha'].min())}")
-        if not bool((self.precise["regularization"] > 0).all()):
-            raise ValueError(
-                f"{self.name}: regularization must be above 0, not {float(self.precise['regularization'].min())}: "
-                "without it M = λI has no inverse and a separable history no optimum"
-            )
         full = self.choice["covariance"] == "full"
         self.past = self.ops.PairHistory(self.precise["regularization"], n_features, full, self.device)
         n = len(streams)
@@ -74,6 +80,15 @@ class _DivideAndConquer(PairwiseLearner):
         self.lists = torch.zeros_like(self.sizes)
 
     @classmethod
+    def check(cls, hyperparameters: Mapping[str, object]) -> None:
+        super().check(hyperparameters)
+        for name in cls.numeric:
+            holds, said = _RANGES[name]
+            value = torch.as_tensor(hyperparameters[name], dtype=torch.float64)
+            if not bool(holds(value).all()):
+                raise ValueError(f"{cls.name}: {name} must be {said}, not {hyperparameters[name]}")
+
+    @classmethod
     def core_seconds(cls, rounds: int, n_features: int, n_documents: float) -> float:
         """The certain orders cost V d², the updates of M⁻¹ and of the inverse Hessian d², a pass what was seen."""
         d = n_features
@@ -81,8 +96,8 @@ class _DivideAndConquer(PairwiseLearner):
 
     @classmethod
     def replica_bytes(cls, rounds: int, n_features: int) -> int:
-        """Two matrices, and at most five pairs a round: many more only when all are used, fewer when they repeat."""
-        return 16 * n_features**2 + 5 * rounds * 4 * n_features
+        """Two matrices, and ten pairs a round with their counts: at most five matched ones, at most 25 of all."""
+        return 16 * n_features**2 + 10 * rounds * (4 * n_features + 48)
 
     @property
     @abstractmethod
