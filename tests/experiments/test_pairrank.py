@@ -107,7 +107,8 @@ def test_variants_are_told_apart():
         names = {pairrank.variant(job.cell)["variant"] for job in jobs(item)}
         assert names == {"fig-3": set(pairrank.SHOWN), "tuning": set(pairrank.GRIDS)}.get(item, {"epsilon-greedy"})
     widths = [pairrank.width(job.cell)["width"] for job in jobs("width")]
-    assert {name: widths.count(name) for name in widths} == {"constant": 6, "Lemma 2": 6, "Lemma 2, c = ¼": 6}
+    names = ("constant", "none (α = 0)", "Lemma 2", "Lemma 2, c = ¼")
+    assert {name: widths.count(name) for name in widths} == dict.fromkeys(names, 6)
 
 
 # Tuning

@@ -207,7 +207,7 @@ LEMMA_2 = Grid(
 def _widths(tier: str) -> Sequence[Cell]:
     cells: list[Cell] = []
     for dataset, kind in product(on("synthetic-mslr", "MQ2008")(tier), USERS):
-        cells.append(curve(tier, dataset, kind, "PairRank_C"))
+        cells += [curve(tier, dataset, kind, "PairRank_C"), curve(tier, dataset, kind, "PairRank_C", {"alpha": 0.0})]
         regularization = tuned(dataset, "PairRank_C")["regularization"]
         for changed in _lemma_2(dataset).values():
             changed |= {"regularization": regularization}
@@ -219,7 +219,8 @@ def width(cell: Cell) -> dict[str, str]:
     """Which width a cell's intervals have, with its variant."""
     labels = cell.labels()
     named = {changed["slope"]: name for name, changed in _lemma_2(str(labels["dataset"])).items()}
-    return variant(cell) | {"width": named[labels["slope"]] if "slope" in labels else "constant"}
+    constant = "constant" if labels["alpha"] else "none (α = 0)"
+    return variant(cell) | {"width": named[labels["slope"]] if "slope" in labels else constant}
 
 
 def _references(tier: str) -> Sequence[Cell]:
