@@ -96,7 +96,7 @@ for _choice, _look in {
     "full": Look("#c0270d", "D", (0, (8, 1))),
     "diagonal": Look("#117755", "v", (0, (4, 1, 1, 1))),
     "constant": Look("#ec3a44", "P", (0, (9, 1))),
-    "none (α = 0)": Look("#0072b2", "s", (0, (5, 1.5))),
+    "none (α = 0)": Look("#2c5aa0", "h", (0, (6, 1, 1, 1))),
     "Lemma 2, c = ¼": Look("#7a3b8f", "X", (0, (3, 1.5))),
     "Lemma 2": Look("#222222", "p", (0, (1, 1.5))),
 }.items():
