@@ -167,6 +167,8 @@ class Measure:
         if self.shared:
             rows = rows.drop_duplicates(["fold", "seed"])  # a fit repeats its scores beside every weight
         if rows.empty:
+            if searched.only({"dataset": dataset}).empty:
+                raise NotMeasured(f"{self.item} has no rows of {label(dataset)}")
             named = wanted | {"dataset": label(dataset)}
             raise NotMeasured(f"{self.item} has no rows with {', '.join(f'{k} {v}' for k, v in named.items())}")
         return rows
