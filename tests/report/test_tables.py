@@ -170,6 +170,15 @@ def test_every_claim_is_listed_under_its_anchor(judgements):
     assert lines[2][3] == "–"
 
 
+def test_verdicts_of_data_sets_stand_side_by_side(judgements):
+    first, second, _ = judgements
+    found = {"NS2": {"MQ2008": first}, "NS3": {"MQ2008": second, "simulated worlds": first}, "NS4": {}}
+    lines = rows(tables.verdicts_by_data(found, name="v", caption=""))
+    assert [line[0] for line in lines] == ["{ref}`NS2 <nsgd-ns2>`", "{ref}`NS3 <nsgd-ns3>`"]
+    assert lines[0][1:] == [tables.badge(first.verdict), "–"]
+    assert lines[1][1:] == [tables.badge(second.verdict), tables.badge(first.verdict)]
+
+
 def test_a_claims_block_has_anchor_rule_and_grounds(judgements):
     text = tables.claim(judgements[0])
     assert ":name: nsgd-ns2" in text and judgements[0].rule in text and judgements[0].reason in text

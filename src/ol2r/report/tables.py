@@ -480,6 +480,22 @@ def claims_overview(judgements: Sequence[Judgement], *, name: str, caption: str)
     return myst(header, rows, name=name, caption=caption)
 
 
+def verdicts_by_data(found: Mapping[str, Mapping[str, Judgement]], *, name: str, caption: str) -> str:
+    """What each data set alone would say of each claim; a dash where it has nothing to say.
+
+    Args:
+        found: by claim, `judge_by_data`.
+    """
+    datasets = list(dict.fromkeys(data for own in found.values() for data in own))
+    rows = [
+        [f"{{ref}}`{claim} <{next(iter(own.values())).anchor}>`"]
+        + [badge(own[data].verdict) if data in own else "–" for data in datasets]
+        for claim, own in found.items()
+        if own
+    ]
+    return myst(["claim", *map(label, datasets)], rows, name=name, caption=caption)
+
+
 def claim(judgement: Judgement) -> str:
     """One claim with its anchor: statement, rule, verdict, effect, and what the verdict rests on."""
     j = judgement
