@@ -1,10 +1,12 @@
 from dataclasses import replace
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 from ol2r.experiments import confidence_audits as audits
 from ol2r.experiments import confidence_tables as tables
@@ -70,6 +72,32 @@ def test_pairs_of_wholly_examined_lists_differ_in_clicks_and_but_for_all_of_them
             assert len(there) == few
         if rule == "adjacent":
             assert (there[:, 0] % 2 == 0).all() and (there[:, 1] == there[:, 0] + 1).all()
+
+
+@given(st.integers(0, 10_000))
+def test_labels_of_matched_pairs_are_bernoulli_given_which_pairs_were_matched(seed):
+    # all lists of clicks on four documents, and all orders in which the clicked are matched with the others
+    rng = generator("bernoulli", seed)
+    scores, base = rng.standard_normal(4), rng.standard_normal()
+    p = special.expit(scores + base)
+    cases = list(product(product((False, True), repeat=4), permutations(range(4))))
+    clicks, orders = (np.array(each) for each in zip(*cases, strict=True))
+    chance: dict[tuple, dict[tuple, float]] = {}
+    for row, slots, said in zip(clicks, *audits.whole_pairs(clicks, "matched", orders / 4), strict=True):
+        found = sorted(
+            (*pair, label) for pair, label in zip(slots.tolist(), said.tolist(), strict=True) if pair[0] >= 0
+        )
+        matched, labels = tuple(pair[:2] for pair in found), tuple(pair[2] for pair in found)
+        left = tuple(row[sorted({0, 1, 2, 3} - {i for pair in matched for i in pair})].tolist())
+        table = chance.setdefault((matched, left), {})
+        table[labels] = table.get(labels, 0.0) + float(np.prod(np.where(row, p, 1 - p)))
+    assert max(len(matched) for matched, _ in chance) == 2
+    for (matched, _), table in chance.items():
+        total = sum(table.values())
+        for labels, weight in table.items():
+            up = [special.expit(scores[i] - scores[j]) for i, j in matched]
+            expected = np.prod([one if label else 1 - one for one, label in zip(up, labels, strict=True)])
+            assert weight / total == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("examination", audits.EXAMINATIONS)
@@ -198,6 +226,21 @@ def test_regret_and_open_orders_stay_within_what_is_proved(regrets):
     assert table.loc[table["assumed"] == 1, "holds"].all(), table.to_string()
     assert set(table.loc[table["assumed"] == 1, "alpha"]) == {1.0}
     assert table.loc[table["statement"] == "regret ≤ bound", "vacuous"].all()  # at so few rounds, and it says so
+
+
+@pytest.mark.parametrize(
+    ("shares", "holds"),
+    [([1, 1, 1, 1, 1, 0.6], True), ([3, 3, 3, 0.1, 0.1, 0.1], True), ([0.5, 0.5, 0.5, 0.5, 0.5, 0.6], False)],
+)
+def test_chance_decides_what_held_but_slack_is_of_plain_means(regrets, shares, holds):
+    # compared pairs of six worlds as multiples of q ΣN
+    frame = regrets[(regrets["width"] == "Lemma 2") & (regrets["alpha"] == 1.0)].copy()
+    frame.loc[(frame["quantity"] == "open") & (frame["world"] >= 0), "value"] = 100.0
+    mine = (frame["quantity"] == "compared") & (frame["world"] >= 0)
+    frame.loc[mine, "value"] = 100.0 * SMALL.compared * frame.loc[mine, "world"].map(dict(enumerate(shares)))
+    found = tables.within_bounds(frame).set_index("statement").loc["compared"]
+    assert found["slack"].tolist() == pytest.approx([np.mean(shares)] * 2)
+    assert found["holds"].tolist() == [holds] * 2
 
 
 def test_an_audit_reports_a_learner_that_explores_less_than_it_says(monkeypatch):

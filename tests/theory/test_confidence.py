@@ -1,5 +1,3 @@
-from itertools import permutations, product
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -345,30 +343,6 @@ def test_cross_terms_are_bounded_by_the_longest_pairs():
 # --- errata that are statements about numbers
 
 
-def certain_orders(scores, widths):
-    """(i, j) with σ(s_i − s_j) − CB_ij > ½."""
-    n = len(scores)
-    return {
-        (i, j)
-        for i in range(n)
-        for j in range(n)
-        if i != j and special.expit(scores[i] - scores[j]) - widths[i, j] > 0.5
-    }
-
-
-def test_one_uncertain_pair_can_close_a_block_of_three_and_put_three_pairs_in_the_wrong_order():
-    scores = np.array([20.0, 10.0, 0.0])
-    place = np.array([0.0, 0.4, 0.8])  # on a line, so that CB₁₃ = CB₁₂ + CB₂₃ as a norm may be
-    widths = np.abs(place[:, None] - place)
-    certain = certain_orders(scores, widths)
-    assert certain == {(0, 1), (1, 2)}  # only (1, 3) is uncertain …
-    cuts = [p for p in range(2) if all((i, j) in certain for i in range(p + 1) for j in range(p + 1, 3))]
-    assert cuts == []  # … and yet there is one block
-    worst = sum(j > i for i in range(3) for j in range(i, 3))
-    n = 1
-    assert worst == 3 > n * (n + 1) // 2
-
-
 def test_squares_of_expectations_are_below_expectations_of_squares():
     values, chances = np.array([0.0, 2.0]), np.array([0.5, 0.5])
     assert (values**2) @ chances > (values @ chances) ** 2  # Σ E[N²] ≤ (E Σ N)² fails for one round
@@ -388,33 +362,3 @@ def test_compared_pairs_need_not_touch_every_document():
     for compared in ([], [(0, 1)]):  # no clicks that differ; positions (1, 2) of three
         split = sum(norms[m, n] + sum(norms[m, k] + norms[n, k] for k in {0, 1, 2} - {m, n}) for m, n in compared)
         assert split < everything
-
-
-@settings(deadline=None, max_examples=40)
-@given(SEEDS)
-def test_labels_of_matched_pairs_are_bernoulli_given_which_pairs_were_matched(seed):
-    # all lists of clicks on four documents, all matchings of the clicked with the others
-    rng = generator("bernoulli", seed)
-    scores, base = rng.standard_normal(4), rng.standard_normal()
-    p = special.expit(scores + base)
-    chance: dict[tuple, dict[tuple, float]] = {}
-    for clicks in product((0, 1), repeat=4):
-        weight = float(np.prod(np.where(clicks, p, 1 - p)))
-        clicked, others = [[i for i in range(4) if clicks[i] == c] for c in (1, 0)]
-        few = min(len(clicked), len(others))
-        orders = [(a, b) for a in permutations(clicked) for b in permutations(others)]
-        for a, b in orders:
-            pairs = list(zip(a[:few], b[:few], strict=True))
-            matched = tuple(sorted(tuple(sorted(pair)) for pair in pairs))
-            labels = tuple((min(pair) == pair[0]) for pair in sorted(pairs, key=sorted))
-            left = tuple(clicks[i] for i in range(4) if all(i not in pair for pair in matched))
-            table = chance.setdefault((matched, left), {})
-            table[labels] = table.get(labels, 0.0) + weight / len(orders)
-    for (matched, _), table in chance.items():
-        total = sum(table.values())
-        for labels, weight in table.items():
-            expected = 1.0
-            for (i, j), label in zip(matched, labels, strict=True):
-                one = special.expit(scores[i] - scores[j])
-                expected *= one if label else 1 - one
-            assert weight / total == pytest.approx(expected)

@@ -282,7 +282,7 @@ class Run:
     def projected(self, outside: np.ndarray) -> np.ndarray:
         """θ̂ of Eq. (4) of the worlds in `outside`: Float64[n, d]."""
         counts = self.counts.reshape(len(self.every), -1)[outside]
-        x = self.worlds.x.reshape(*counts.shape[:0], len(self.every), -1, self.world.dimension)[outside]
+        x = self.worlds.x.reshape(len(self.every), -1, self.world.dimension)[outside]
         return confidence.project(self.theta[outside], x, counts, self.cell.regularization, self.world.bound)
 
 

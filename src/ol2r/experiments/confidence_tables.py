@@ -4,7 +4,8 @@ Frames are the stored tables of `confidence_audits`, each with its cell's labels
 where its assumptions hold (`assumed` = 1); the other lines stand beside it. Everything here could come out otherwise:
 see `has_power` and `critical_scales`.
 
-Claim PRT1 rests on `coverage_table`, `covers` and `has_power`; PRT2 on `growth` and `within_bounds`.
+Claim PRT2 takes its bounds from `regret_figure`; all else that PRT1 and PRT2 judge they read from the frames
+themselves. `covers`, `has_power`, `growth` and `within_bounds` are shown beside the claims, and decide none.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -95,9 +96,11 @@ def _below(line: pd.Series) -> float:
 
 
 def has_power(table: pd.DataFrame, quantities: Sequence[str] = PROVED, level: float = 0.001) -> bool:
-    """Whether the audit could fail: for each proved bound, at some of the table's scales `covers` would say no.
+    """Whether the audit could fail: each proved bound, at some scale of the table, is found to under-cover.
 
-    `critical_scales` tells at which; the bound's `factor` says why it is not ½ where it is not.
+    Tests as in `covers`, but at `level` over the number of bounds times scales, so it says yes later than `covers`
+    would of a single scale. `critical_scales` tells at which; the bound's `factor` says why it is not ½ where it is
+    not.
     """
     return bool(critical_scales(table, quantities, level)["scale"].notna().all())
 
@@ -319,12 +322,13 @@ def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
 
     "regret ≤ open": PairRank_C's regret against ΣN_t, world by world. "open ≤ allowed": ΣN_t against the pairs that are
     wide enough, world by world. Of means over worlds, "compared": q times ΣN_t, less three standard errors, against the
-    uncertain pairs that were labelled; "regret ≤ bound": regret against the corrected Theorem 8. A constant
-    or halved width promises none of this, for its intervals need not hold (`assumed` 0).
+    uncertain pairs that were labelled; "regret ≤ bound": regret against the corrected Theorem 8. A constant or halved
+    width promises none of this, for its intervals need not hold (`assumed` 0).
 
     Returns:
         shuffle, width, alpha, assumed, statement, worlds, held (worlds in which it did; all or none for means), holds
-        (in all), slack (the larger side's mean over the smaller's), vacuous (a bound above the number of all pairs).
+        (in all), slack (the larger side's mean over the smaller's, standard errors left out), vacuous (a bound above
+        the number of all pairs).
     """
     sums = _sums(frame, "regret", "open", "allowed", "shown", "compared")
     drawn = regret_figure(frame).set_index([*VARIANT, "round"])["bound"]
@@ -336,8 +340,8 @@ def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
         if names["shuffle"] == "conservative":
             every = {"regret ≤ open": (own["regret"], own["open"])} | every
         spare = own["compared"] - world.compared * own["open"]
-        chance = 3 * float(spare.sem())  # the expected share is at least q; a measured one scatters
-        means = {"compared": (world.compared * own["open"].mean() - chance, own["compared"].mean())}
+        means = {"compared": (world.compared * own["open"].mean(), own["compared"].mean())}
+        chance = {"compared": 3 * float(spare.sem())}  # the expected share is at least q; a measured one scatters
         bound = float(drawn.loc[(*key, own["round"].iloc[0])])
         if np.isfinite(bound):
             means["regret ≤ bound"] = (own["regret"].mean(), bound)
@@ -346,7 +350,7 @@ def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
             lines.append(names | {"statement": statement, "held": held, "slack": slack, "vacuous": False})
         for statement, (small, large) in means.items():
             vacuous = statement == "regret ≤ bound" and large > own["shown"].mean()
-            held = len(own) * int(small <= large)
+            held = len(own) * int(small - chance.get(statement, 0.0) <= large)
             lines.append(names | {"statement": statement, "held": held, "slack": large / small, "vacuous": vacuous})
     table = pd.DataFrame(lines)
     table.insert(table.columns.get_loc("held") + 1, "holds", table["held"] == table["worlds"])
