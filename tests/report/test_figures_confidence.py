@@ -59,15 +59,16 @@ def test_widths_have_a_panel_for_each_bound_on_logarithmic_axes():
 def regret():
     rounds = {"round": [1, 10], "regret": [1.0, 5.0], "standard_error": [0.1, 0.5], "open": [2.0, 8.0]}
     rounds |= {"allowed": [3.0, 20.0], "everything": [3.0, 30.0]}
-    cases = itertools.product(("random", "conservative"), (("Lemma 2", 1.0), ("Lemma 2", 0.5), ("constant", 0.1)))
+    widths = (("Lemma 2", 1.0), ("Lemma 2", 0.5), ("constant", 0.1), ("constant", 1.0))
+    cases = itertools.product(("random", "conservative"), widths)
     return pd.concat(
         [
             pd.DataFrame(rounds).assign(
                 shuffle=shuffle,
                 width=width,
                 alpha=alpha,
-                bound=1e6 if width == "Lemma 2" else np.nan,
-                printed_bound=1e9,
+                bound=1e6 if (width, alpha) == ("Lemma 2", 1.0) else np.nan,
+                printed_bound=1e9 if (width, alpha) == ("Lemma 2", 1.0) else np.nan,
             )
             for shuffle, (width, alpha) in cases
         ]
@@ -76,14 +77,15 @@ def regret():
 
 def test_regret_has_a_panel_for_each_width_and_the_bound_only_where_there_is_one(regret):
     fig = figures.regret_against_bounds(regret)
-    assert [ax.get_title() for ax in fig.axes] == ["Lemma 2", "0.5 · Lemma 2", "α = 0.1"]
+    assert [ax.get_title() for ax in fig.axes] == ["Lemma 2", "0.5 · Lemma 2", "α = 0.1", "α = 1"]
     for ax in fig.axes:
         assert list(line(ax, "PairRank_C").get_ydata()) == [1, 5]
         assert list(line(ax, "uncertain pairs, PairRank_R").get_ydata()) == [2, 8]
         assert list(line(ax, "all pairs").get_ydata()) == [3, 30]
     told = [ax.get_legend_handles_labels()[1] for ax in fig.axes]
     bounds = [[each for each in names if each.startswith("Theorem 8")] for names in told]
-    assert [len(each) for each in bounds] == [2, 2, 0]
+    assert [len(each) for each in bounds] == [3, 0, 0, 0]
+    assert list(line(fig.axes[0], "Theorem 8 as printed, c₁ = c₂ = 1, w = 0").get_ydata()) == [1e9, 1e9]
 
 
 def test_regret_bars_are_two_standard_errors(regret):

@@ -86,11 +86,11 @@ def _curves(
     several = ["dataset"] * (named or len(frame["dataset"].unique()) > 1)
     table = summarize(frame, column, [*several, "users", by, "round"]).sort_values("round", kind="stable")
     users = USERS.ordered(table["users"])
-    levels = {name: (reference or {})[name] for name in frame["dataset"].unique() if name in (reference or {})}
-    if levels:
+    offline = {name: (reference or {})[name] for name in frame["dataset"].unique() if name in (reference or {})}
+    if offline:
         lines = [
             dict.fromkeys(several, name) | {"users": kind, by: OFFLINE, "mean": level}
-            for name, level in levels.items()
+            for name, level in offline.items()
             for kind in users
         ]
         table = pd.concat([table, pd.DataFrame(lines)], ignore_index=True)
@@ -104,9 +104,9 @@ def _curves(
                 _line(ax, line, "round", "deviation" if spread else "mean", value, look, marks=6)
                 if not spread:
                     ax.fill_between(line["round"], line["low"], line["high"], color=look.color, alpha=0.18, linewidth=0)
-            if name in levels:
+            if name in offline:
                 look = LEARNERS["RankNet"]
-                ax.axhline(levels[name], color=look.color, linestyle=look.line, label=OFFLINE)
+                ax.axhline(offline[name], color=look.color, linestyle=look.line, label=OFFLINE)
     every = [ax for axes in rows.values() for ax in axes]
     for ax in every[-len(users) :]:
         ax.set_xlabel("round")

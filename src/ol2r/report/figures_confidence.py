@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ol2r.report.style import INK, LEARNERS, QUIET, Drawing, legend, panels, styled
+from ol2r.report.tables_confidence import SHUFFLES, width
 
 SETTINGS = {
     ("whole", "matched"): "#c0270d",
@@ -27,7 +28,6 @@ lines as whole examination, and is not drawn."""
 
 QUANTITIES = {"martingale": ("‖S‖ in the norm of M⁻¹", "-"), "interval": ("Lemma 2", (0, (3, 1.5)))}
 BOUNDS = "os^D"
-SHUFFLES = {"random": "PairRank_R", "conservative": "PairRank_C"}
 TOLD = {
     "theoretical": "Lemma 2",
     "needed": "enough so far",
@@ -106,9 +106,7 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
         table: `confidence_tables.regret_figure`.
     """
     cases = list(table.groupby(["width", "alpha"], sort=False))
-    titles = ["Lemma 2" if alpha == 1 else f"{alpha:g} · Lemma 2" if w == "Lemma 2" else f"α = {alpha:g}"
-              for (w, alpha), _ in cases]  # fmt: skip
-    fig, axes = panels(titles, table, height=3.6)
+    fig, axes = panels([width(*case) for case, _ in cases], table, height=3.6)
     for ax, (_, case) in zip(axes, cases, strict=True):
         for shuffle, own in case.groupby("shuffle", sort=False):
             own, name = own.sort_values("round", kind="stable"), SHUFFLES[str(shuffle)]
@@ -125,6 +123,9 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
         one = case[case["shuffle"] == case["shuffle"].iloc[0]].sort_values("round", kind="stable")
         ax.plot(one["round"], one["allowed"], color="#0072b2", ls=(0, (1.5, 1.2)), label="left open by Lemma 2")
         ax.plot(one["round"], one["everything"], color="#a8a8a8", label="all pairs")
+        if one["printed_bound"].notna().any():
+            ax.plot(one["round"], one["printed_bound"], color=INK, linewidth=1.0, ls=(0, (8, 1.5)),
+                    label="Theorem 8 as printed, c₁ = c₂ = 1, w = 0")  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel="round")
     axes[0].set_ylabel("pairs so far (mean over worlds,\nregret ± 2 standard errors)")
     legend(fig, axes, ncols=3)

@@ -20,6 +20,7 @@ QUANTITIES = {
     "potential": "elliptical potential",
 }
 SHUFFLES = {"random": "PairRank_R", "conservative": "PairRank_C"}
+"""What a learner with each shuffle is called."""
 STATEMENTS = {
     "regret ≤ open": "regret ≤ ΣN_t",
     "open ≤ allowed": "ΣN_t ≤ pairs that Lemma 2 leaves open",
@@ -27,6 +28,8 @@ STATEMENTS = {
     "regret ≤ bound": "regret ≤ Theorem 8, corrected",
 }
 SAID = {True: "yes", False: "no"}
+PROMISED = {True: "yes, for θ̂", False: "no"}
+"""Of the projected estimate; learners rank by θ̃, which is the same where it lies in the ball."""
 
 
 def share(value: float) -> str:
@@ -42,14 +45,11 @@ def _setting(line) -> str:
     return f"{line.examination}, {line.pairs}"
 
 
-def _width(line) -> str:
-    return (
-        f"α = {line.alpha:g}"
-        if line.width != "Lemma 2"
-        else "Lemma 2"
-        if line.alpha == 1
-        else f"{line.alpha:g} · Lemma 2"
-    )
+def width(kind: str, alpha: float) -> str:
+    """What a width is called: α where it is constant, and otherwise what part of Lemma 2's."""
+    if kind != "Lemma 2":
+        return f"α = {alpha:g}"
+    return "Lemma 2" if alpha == 1 else f"{alpha:g} · Lemma 2"
 
 
 def coverage(table: pd.DataFrame, *, name: str, caption: str) -> str:
@@ -125,7 +125,9 @@ def growth(table: pd.DataFrame, *, name: str, caption: str) -> str:
         slower = "undecided" if not np.isfinite(line.slower) else SAID[line.slower == 1]
         change = f"{signed(line.change, 4)} {interval(line.low, line.high, 4)}"
         rounds = f"{line.since:,} – {line.round:,}"
-        rows.append([SHUFFLES[line.shuffle], _width(line), rounds, f"{p} [{low}, {high}]", change, slower])
+        rows.append(
+            [SHUFFLES[line.shuffle], width(line.width, line.alpha), rounds, f"{p} [{low}, {high}]", change, slower]
+        )
     header = [
         "learner",
         "width",
@@ -146,11 +148,27 @@ def proved(table: pd.DataFrame, *, name: str, caption: str) -> str:
     rows = []
     for line in table.itertuples():
         slack = f"{line.slack:.3g}" + (" (vacuous: above all pairs)" if line.vacuous else "")
-        held, promised = f"{line.held} of {line.worlds}", SAID[bool(line.assumed)]
-        rows.append([SHUFFLES[line.shuffle], _width(line), STATEMENTS[line.statement], promised, held, slack])
+        held, promised = f"{line.held} of {line.worlds}", PROMISED[bool(line.assumed)]
+        learner = [SHUFFLES[line.shuffle], width(line.width, line.alpha)]
+        rows.append([*learner, STATEMENTS[line.statement], promised, held, slack])
     return myst(
         ["learner", "width", "statement", "promised", "held in worlds", "slack"], rows, name=name, caption=caption
     )
+
+
+def worlds_in_words(frame: pd.DataFrame) -> str:
+    """What kinds of world were drawn, and how they were run, in a sentence each.
+
+    Args:
+        frame: tables of `confidence_audits`, each with its cell's labels as columns; those of a figure.
+    """
+    columns = ["worlds", "rounds", "dimension", "documents", "queries", "norm", "bound", "regularization", "delta"]
+    told = [
+        f"{line.worlds} worlds, T = {line.rounds:,}, d = {line.dimension}, V = {line.documents}, {line.queries} queries, "
+        f"u = {line.norm:g}, Q = {line.bound:g}, λ = {line.regularization:g}, δ₁ = {line.delta:g}."
+        for line in frame[columns].drop_duplicates().itertuples()
+    ]
+    return " ".join(told)
 
 
 def slack_in_words(table: pd.DataFrame) -> str:
@@ -173,7 +191,7 @@ def slack_in_words(table: pd.DataFrame) -> str:
 
 
 def widths_in_words(table: pd.DataFrame) -> str:
-    """Lemma 2's width and the experiments' constant beside what would have been enough, after the last round.
+    """Lemma 2's width and the constant beside what would have been enough, after the last round.
 
     Args:
         table: `confidence_tables.width_figure`.
@@ -184,7 +202,7 @@ def widths_in_words(table: pd.DataFrame) -> str:
         needed = line["needed"]
         told.append(
             f"With Q = {bound:g}, after {line['round']:,.0f} rounds, Lemma 2's width is {line['theoretical']:.3g}, "
-            f"enough would have been {needed:.2g}, and the experiments' constant is {line['constant']:g}: "
+            f"enough would have been {needed:.2g}, and the constant is {line['constant']:g}: "
             f"{line['theoretical'] / needed:.3g} and {line['constant'] / needed:.2g} times what was needed."
         )
     return " ".join(told)
