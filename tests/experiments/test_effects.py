@@ -140,6 +140,13 @@ def test_windows_of_a_width_end_at_its_multiples_and_at_the_last_round():
     assert table["value"].tolist() == [1.5, 3.5, 5.5, 7.0]
 
 
+def test_a_cell_that_ends_earlier_keeps_its_last_window():
+    frame = pd.concat([counted(range(1, 6), [2, 4, 5]), counted(range(1, 10), [2, 4, 5, 6, 8, 9], cell="b")])
+    table = windowed(frame, "blocks", "rounds", width=4)
+    assert [own["round"].tolist() for _, own in table.groupby("cell")] == [[4, 5], [4, 8, 9]]
+    assert table["value"].tolist() == [2.5, 5.0, 2.5, 6.5, 9.0]
+
+
 def test_a_window_never_reaches_into_another_run():
     frame = pd.concat([counted([5, 5], [1, 2]), counted([9, 9], [1, 2], seed=1), counted([2, 2], [1, 2], cell="b")])
     table = windowed(frame.sample(frac=1, random_state=0), "blocks", "rounds")

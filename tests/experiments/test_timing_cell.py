@@ -36,6 +36,10 @@ def test_the_seconds_of_a_batch_grow_with_its_rounds():
     assert table["update_seconds"].iloc[-1] < 60
 
 
+def test_all_seeds_of_an_item_share_a_timing():
+    assert cell().rows(None, range(3)) == cell().rows((1,), (7,)) == (Row(1, 0),)
+
+
 def test_a_timing_runs_alone_and_is_not_verified():
     assert not Timing.verifiable
     assert cell().group != cell(replicas=4).group

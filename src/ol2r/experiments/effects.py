@@ -200,8 +200,8 @@ def windowed(frame: pd.DataFrame, total: str, per: str, width: int | None = None
         frame: runs, told apart by cell, fold and seed, with `round` and the two cumulative columns, both 0 before the
             first round.
         total, per: the columns.
-        width: windows of so many rounds, cut at the checkpoints that are its multiples and at the last (None: every
-            checkpoint ends a window).
+        width: windows of so many rounds, cut at the checkpoints that are its multiples and at a cell's own last
+            (None: every checkpoint ends a window).
 
     Returns:
         The frame's lines at the ends b of the windows, with `since` (a) and `value` (NaN where `per` did not grow).
@@ -209,7 +209,7 @@ def windowed(frame: pd.DataFrame, total: str, per: str, width: int | None = None
     kept = frame.sort_values(["cell", "fold", "seed", "round"], kind="stable")
     kept = kept[kept["round"] > 0]
     if width is not None:
-        kept = kept[(kept["round"] % width == 0) | (kept["round"] == kept["round"].max())]
+        kept = kept[(kept["round"] % width == 0) | (kept["round"] == kept.groupby("cell")["round"].transform("max"))]
     before = kept.groupby(["cell", "fold", "seed"], sort=False)[["round", total, per]].shift(fill_value=0)
     grown = kept[per] - before[per]
     return kept.assign(since=before["round"], value=(kept[total] - before[total]) / grown.where(grown > 0))

@@ -70,20 +70,25 @@ class Grid:
             changed: hyper-parameters that differ from `settings`, and conventions that differ from the usual ones.
             curve: whether to record learning curves and the cosine to w*; otherwise only the last round.
             split: queries of the offline score.
-            rounds: the last round (None: T); the smoke tier has its own.
+            rounds: the last round (None: T), where no curve is recorded; the smoke tier has its own.
+
+        Raises:
+            ValueError: `rounds` of a curve, whose last is the grid's.
         """
+        if curve and rounds is not None:
+            raise ValueError(f"a learning curve ends at the grid's last round, not at {rounds}")
         learner, own = self.settings[variant]
         setting = {**self.usual, **own, **(changed or {})}
         convention = {name: str(setting.pop(name)) for name in self.usual}
-        source = data.entry(dataset)
+        n_grades = data.entry(dataset).n_grades
         checkpoints = SMOKE_CURVE if tier == "smoke" else self.curve
         return Simulate(
             dataset=dataset,
-            checksum=source.checksum or "unknown",
+            checksum=checksum(dataset),
             learner=learner,
             revision=LEARNERS[learner].revision,
             hyperparameters=tuple(sorted(setting.items())),
-            users=users(kind, source.n_grades, stop_rule=convention["stop_rule"], binary=convention["binary"]),
+            users=users(kind, n_grades, stop_rule=convention["stop_rule"], binary=convention["binary"]),
             evaluation=Evaluation(
                 k=self.k,
                 split=split,

@@ -4,7 +4,7 @@ Its numbers are shown with machine and date, and no second run repeats them. It 
 """
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -68,6 +68,10 @@ class Timing(Cell):
     def folds(self) -> tuple[int, ...]:
         """The first: what a round costs is not a matter of the fold."""
         return (1,)
+
+    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
+        """One, seed 0: the batch has seeds of its own, and is the same whatever an item's."""
+        return super().rows(folds, (0,))
 
     @property
     def restricted(self) -> bool:
