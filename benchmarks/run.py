@@ -24,7 +24,7 @@ from data import measure as measure_data
 
 from ol2r import data
 from ol2r.clicks import users
-from ol2r.experiments import nsgd
+from ol2r.experiments import nsgd, pairrank
 from ol2r.learners import LEARNERS
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
@@ -56,19 +56,8 @@ TARGET = {
     "letor.mb_per_s": 200 / 2.0,
     **bandits.TARGET,
 }
-_STEP = {"alpha": 0.1, "decay": 0.999977}
-SETTINGS = nsgd.SETTINGS | {
-    "PDGD": _STEP,
-    "PairRank": {
-        "alpha": 0.1,
-        "regularization": 0.1,
-        "pairs": "matched",
-        "shuffle": "conservative",
-        "covariance": "full",
-    },
-    "SGD RankNet": _STEP | {"pairs": "matched"},
-    "epsilon-greedy": _STEP | {"pairs": "matched", "epsilon": 0.1},
-}
+_PAIRWISE = [pairrank.SETTINGS[name] for name in ("PDGD", "PairRank_C", "SGD RankNet", "epsilon-greedy")]
+SETTINGS = nsgd.SETTINGS | dict(_PAIRWISE)
 ROUNDS = {
     "dbgd": ("DBGD", 1000),
     "mgd": ("MGD", 500),

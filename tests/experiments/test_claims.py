@@ -353,7 +353,9 @@ def test_all_data_sets_that_stand_in_for_one_must_agree(invented_runs, invented_
     assert verdict(several, made(0.05, 0.0)) == "undecided"
     found = {data: each.verdict for data, each in judge_by_data(several, made(0.05, -0.05), NUMBERS).items()}
     assert found == {"MQ2008": "consistent", "ClueWeb09_webis": "not reproduced"}
-    assert verdict(replace(several, parts=(replace(several.parts[0], combine="count", need=1),)), made(0.05, 0.05))
+    counted = replace(several, parts=(replace(several.parts[0], combine="count", need=1),))
+    assert verdict(counted, made(0.05, 0.05)) == "consistent"
+    assert verdict(counted, made(-0.05, -0.05)) == "not reproduced"
 
 
 def test_stand_ins_are_not_asked_where_the_paper_s_own_data_is_at_hand(results):

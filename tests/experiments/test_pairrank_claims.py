@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ol2r.experiments.claims import NotMeasured, indexed, judge, judge_by_data
-from ol2r.experiments.pairrank_claims import CLAIMS, MSLR, STAND_INS, WORLDS, YAHOO, Band, Worlds, band
+from ol2r.experiments.pairrank_claims import CLAIMS, MSLR, STAND_INS, WORLDS, YAHOO, Band, WorldMeasure, band
 from ol2r.experiments.published import printed_numbers
 from ol2r.learners.pairrank import RANKS
 
@@ -272,7 +272,7 @@ def test_audits_that_were_not_run_leave_theory_untested(made):
     results["audits"] = replace(results["audits"], frame=frame[frame["audit"] == "regret"])
     assert "audits has no interval" in judge(CLAIMS[-2], results, NUMBERS).reason
     with pytest.raises(NotMeasured, match="audits has no interval"):
-        Worlds("audits", "interval", (("audit", "coverage"),)).rows(results, WORLDS, "")
+        WorldMeasure("audits", "interval", (("audit", "coverage"),)).rows(results, WORLDS, "")
 
 
 def test_declaring_claims_loads_no_heavy_library():

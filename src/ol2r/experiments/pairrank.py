@@ -15,7 +15,7 @@ from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.confidence_audits import confidence_audits
 from ol2r.experiments.fit_cell import RankNetFit
 from ol2r.experiments.grid import SMOKE_CURVE, SMOKE_DATASET, USUAL, Grid, on
-from ol2r.experiments.pairrank_claims import CLAIMS, STAND_INS
+from ol2r.experiments.pairrank_claims import CLAIMS, GAMMA, MSLR, PAIRRANK, ROUNDS, STAND_INS, YAHOO
 from ol2r.experiments.timing_cell import Timing
 from ol2r.learners import LEARNERS
 from ol2r.learners.base import Value
@@ -37,14 +37,11 @@ __all__ = [
 PAPER = "pairrank"
 PARAMETERS: dict = {}
 
-ROUNDS = 5000
 K = 10
-GAMMA = 0.9995
 DECAY = 0.999977
 
-PAIRRANK = ("PairRank_R", "PairRank_C")
 SHOWN = ("DBGD", "MGD", "PDGD", "epsilon-greedy", "SGD RankNet", *PAIRRANK)
-PUBLISHED_DATASETS = ("MSLR-WEB10K", "Yahoo-LTRC-1")
+PUBLISHED_DATASETS = (MSLR, YAHOO)
 TUNED_DATASETS = ("synthetic-mslr", "synthetic-yahoo", "MQ2008", "MQ2007_partial85")
 DATASETS = (
     *PUBLISHED_DATASETS,
@@ -101,8 +98,8 @@ TUNED: dict[str, dict[str, dict[str, Value]]] = {
 """By data set and variant, what the stored results of the item "tuning" choose; a test derives it from them again."""
 
 TUNED_ON = {
-    "MSLR-WEB10K": "synthetic-mslr",
-    "Yahoo-LTRC-1": "synthetic-yahoo",
+    MSLR: "synthetic-mslr",
+    YAHOO: "synthetic-yahoo",
     "ClueWeb09_webis": "MQ2008",
     "MSLR-WEB30K_sample": "synthetic-mslr",
     SMOKE_DATASET: "MQ2008",
@@ -253,7 +250,7 @@ def _timing(tier: str) -> Sequence[Cell]:
 
 def _folds(cell: Cell) -> tuple[int, ...] | None:
     """The paper does not say which fold of MSLR-WEB10K it used: ours is the first."""
-    return (1,) if cell.labels()["dataset"] == "MSLR-WEB10K" else None
+    return (1,) if cell.labels()["dataset"] == MSLR else None
 
 
 def _seeds(tier: str, cell: Cell) -> Sequence[int]:
@@ -365,7 +362,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
 
 SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which pairs the experiments learn from", "matched; all three rules are shown", "pairs"),
-    ("which covariance they keep", "the full one; the diagonal is shown", "covariance"),
+    ("whether the experiments keep the full covariance that the text has", "the full one; the diagonal is shown", "covariance"),
     ("which width they use", "a constant; Lemma 2's is shown", "width"),
     ("ε of ε-greedy", "tuned; all values are shown", "epsilon"),
     ("how many documents a list shows", "10", None),

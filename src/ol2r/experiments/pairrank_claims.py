@@ -1,7 +1,8 @@
 """The claims of the PairRank paper as rules, declared before any of their results existed.
 
 Each statement keeps the paper's wording; where the wording leaves a choice (how near is near?), the choice stands in
-the part's own words. Items are named, not imported; the two claims on theory read the audits' tables.
+the part's own words. Items are named, not imported, and T and γ stand here, for claims weigh scores by them; the two
+claims on theory read the audits' tables.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -152,7 +153,7 @@ def band(variant: str, which: Literal["top", "middle", "bottom"]) -> Band:
 
 
 @dataclass(frozen=True)
-class Worlds:
+class WorldMeasure:
     """A quantity of an audit, one number for every simulated world.
 
     Attributes:
@@ -200,10 +201,10 @@ class Covered:
     """The share of worlds in which a ratio, of what was observed to its bound, is at most 1, less 1 − δ."""
 
     label: str
-    ratio: Worlds
+    ratio: WorldMeasure
 
     @property
-    def measures(self) -> tuple[Worlds, ...]:
+    def measures(self) -> tuple[WorldMeasure, ...]:
         return (self.ratio,)
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Share:
@@ -224,10 +225,10 @@ class Slower:
     """
 
     label: str
-    cumulative: Worlds
+    cumulative: WorldMeasure
 
     @property
-    def measures(self) -> tuple[Worlds, ...]:
+    def measures(self) -> tuple[WorldMeasure, ...]:
         return (self.cumulative,)
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
@@ -263,11 +264,11 @@ class Below:
     """
 
     label: str
-    cumulative: Worlds
+    cumulative: WorldMeasure
     bound: str
 
     @property
-    def measures(self) -> tuple[Worlds, ...]:
+    def measures(self) -> tuple[WorldMeasure, ...]:
         return (self.cumulative,)
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
@@ -349,14 +350,16 @@ def _hurt(other: str) -> Contrast:
 SHUFFLES = ("random", "conservative")
 
 
-def _regret(shuffle: str) -> Worlds:
+def _regret(shuffle: str) -> WorldMeasure:
     """Cumulative mis-ordered pairs at Lemma 2's width."""
-    return Worlds("audits", "regret", (("audit", "regret"), ("width", "Lemma 2"), ("alpha", 1.0), ("shuffle", shuffle)))
+    return WorldMeasure(
+        "audits", "regret", (("audit", "regret"), ("width", "Lemma 2"), ("alpha", 1.0), ("shuffle", shuffle))
+    )
 
 
 def _covered(pairs: str, bound: float) -> Covered:
     labels = (("audit", "coverage"), ("examination", "whole"), ("assumed", 1), ("pairs", pairs), ("bound", bound))
-    return Covered(f"coverage − (1 − δ₁), {pairs} pairs, Q = {bound:g}", Worlds("audits", "interval", labels))
+    return Covered(f"coverage − (1 − δ₁), {pairs} pairs, Q = {bound:g}", WorldMeasure("audits", "interval", labels))
 
 
 def _each(make, *names: Sequence) -> tuple[Compared, ...]:
