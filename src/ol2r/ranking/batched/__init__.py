@@ -1,6 +1,7 @@
 """The hot operations in torch, on any device: ragged queries are padded and all replicas move in step.
 
-Same names, signatures and results as `compiled` (see there for what each does); random words are the same bits.
+Same names and signatures as `compiled` (see there for what each does), and the same results up to rounding; random
+words are the same bits. `PairHistory` finds the same optimum by other steps, to its own tolerance.
 """
 
 import torch

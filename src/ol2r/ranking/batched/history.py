@@ -11,7 +11,13 @@ _ARMIJO = 1e-4
 
 
 class PairHistory:
-    """See `compiled.PairHistory`; here a pass also forms the Hessian."""
+    """See `compiled.PairHistory`; refits end elsewhere and count otherwise.
+
+    A refit takes Newton steps until one promises less than 1e-7 of the objective, at most 100, however long the history
+    is. `passes` counts times that gradient and Hessian were formed: one a step, and one that finds no step worth
+    taking; what a step's line search reads is not counted. So `theta` agrees with the compiled one's only to the
+    tolerances of both, and `passes` not at all.
+    """
 
     def __init__(self, regularization: torch.Tensor, n_features: int, full: bool, device: torch.device | str = "cpu"):
         n, d = len(regularization), n_features

@@ -12,7 +12,10 @@ def ordered(scores: torch.Tensor, present: torch.Tensor, streams: Streams, round
     """Documents from best to worst, equal scores by the words salt + j of the stream of ties; absent ones last.
 
     Args:
-        scores: Float32[R, M, V]; present: Bool[R, 1, V]; salts: Int64[R, M].
+        scores: Float[R, M, V], single or double; present: Bool[R, 1, V]; salts: Int64[R, M].
+
+    Returns:
+        Int64[R, M, V], positions in the query's own list.
     """
     n_words = int(salts.max()) + scores.shape[2]
     index = salts[:, :, None] + torch.arange(scores.shape[2], device=scores.device)

@@ -1,4 +1,4 @@
-"""What the compiled operations share: sums in single precision, the order of documents by score, bare arrays."""
+"""What the compiled operations share: sums, the order of documents by score, bare arrays."""
 
 import numpy as np
 from numba import njit
@@ -9,6 +9,7 @@ from ol2r.ranking.candidates import Candidates
 
 @njit(fastmath={"reassoc", "contract", "nsz"})
 def dot(a, b):
+    """aᵀb of Float32[n] each, in single precision; the compiler chooses the order of the terms."""
     result = np.float32(0.0)
     for i in range(a.shape[0]):
         result += a[i] * b[i]
@@ -17,6 +18,7 @@ def dot(a, b):
 
 @njit(fastmath={"reassoc", "contract", "nsz"})
 def total(a):
+    """Σ a of Float[n], in double precision; the compiler chooses the order of the terms."""
     result = 0.0
     for i in range(a.shape[0]):
         result += a[i]
@@ -54,4 +56,5 @@ def top(scores, out, key, round_, salt):
 
 
 def arrays(candidates: Candidates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """features Float32[documents, d], offsets Int64[queries + 1] and query Int64[R], which share their memory."""
     return candidates.features.numpy(), candidates.offsets.numpy(), candidates.query.numpy()
