@@ -135,6 +135,13 @@ def test_the_cost_of_a_round_is_that_of_one_replica_in_each_window(timing):
     assert table["passes"].tolist() == [2.0, 3.0] and table["middle"].tolist() == [5.5, 60.5]
 
 
+def test_cost_in_words_is_that_of_the_whole_batch_and_of_the_first_and_last_window(timing):
+    said = figures.cost_in_words(timing)
+    assert "one: 75 rounds a second over 110 rounds of 4 replicas" in said and "two: 75 rounds" in said
+    assert "at most 3.0 passes" in said
+    assert "33 milliseconds of learning for a thousand distinct pairs in the first window, 10 in the last" in said
+
+
 def test_cost_stands_against_rounds_and_against_pairs_with_the_limit_of_passes(timing):
     by_round, by_pairs, passes = figures.round_cost(timing, most_passes=4).axes
     assert list(line(by_round, "two, learning").get_ydata()) == pytest.approx([1, 3])

@@ -342,6 +342,19 @@ def test_a_single_score_needs_no_name(two_sets):
     assert "| users, data | DBGD |" in text and "offline" not in text
 
 
+def test_best_cells_on_an_edge_of_their_grid_are_told_with_the_values_that_are_ends():
+    scores = pd.DataFrame(
+        {
+            "dataset": "own", "variant": ["PairRank_C"] * 3 + ["PairRank_R"] * 3, "alpha": [1, 2, 3] * 2,
+            "regularization": 0.1, "epsilon": np.nan, "best": [False, True, False, True, False, False],
+        }
+    )  # fmt: skip
+    names = {"alpha": "α", "regularization": "λ", "epsilon": "ε"}
+    assert "lie: PairRank_R on OWN (α = 1)." in tables.tuning_edges(scores, names, name_of=str.upper)
+    inside = scores[scores["variant"] == "PairRank_C"]
+    assert tables.tuning_edges(inside, names) == "No best cell lies on an edge of its grid."
+
+
 def test_tuning_tells_the_best_and_the_worst_cell_with_their_values():
     scores = pd.DataFrame(
         {

@@ -73,7 +73,8 @@ def test_what_is_proved_tells_where_it_promises_nothing_or_is_vacuous():
     promised = line | {"width": "Lemma 2", "alpha": 1.0, "assumed": 1, "vacuous": True}
     constant = line | {"width": "constant", "alpha": 0.1, "assumed": 0, "vacuous": False}
     first, second = rows(tables.proved(pd.DataFrame([promised, constant]), name="t", caption=""))
-    assert first == ["PairRank_C", "Lemma 2", "regret ≤ ΣN_t", "yes", "15 of 16", "2.5 (vacuous: above all pairs)"]
+    assert first[:3] == ["PairRank_C", "Lemma 2", "regret ≤ ΣN_t"]
+    assert first[3:] == ["yes, for θ̂", "15 of 16", "2.5 (vacuous: above all pairs)"]
     assert second[1] == "α = 0.1" and second[3] == "no" and second[-1] == "2.5"
 
 
@@ -90,6 +91,14 @@ def test_widths_are_compared_with_what_was_needed_at_the_end():
     columns = {"bound": 0.5, "round": [1, 2000], "theoretical": [5.0, 8.0], "needed": [1.0, 0.5], "constant": 0.1}
     said = tables.widths_in_words(pd.DataFrame(columns))
     assert "after 2,000 rounds" in said and "16 and 0.2 times what was needed" in said
+
+
+def test_each_kind_of_world_is_told_once():
+    columns = {"worlds": 500, "rounds": 2000, "dimension": 5, "documents": 4, "queries": 8, "norm": 1.0}
+    columns |= {"bound": [0.5, 2.0, 0.5], "regularization": 0.1, "delta": 1e-5}
+    first, second = tables.worlds_in_words(pd.DataFrame(columns)).split(". ")
+    assert first == "500 worlds, T = 2,000, d = 5, V = 4, 8 queries, u = 1, Q = 0.5, λ = 0.1, δ₁ = 1e-05"
+    assert "Q = 2, " in second
 
 
 def test_shares_are_percentages():

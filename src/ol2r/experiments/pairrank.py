@@ -362,7 +362,11 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
 
 SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which pairs the experiments learn from", "matched; all three rules are shown", "pairs"),
-    ("whether the experiments keep the full covariance that the text has", "the full one; the diagonal is shown", "covariance"),
+    (
+        "whether the experiments keep the full covariance that the text has",
+        "the full one; the diagonal is shown",
+        "covariance",
+    ),
     ("which width they use", "a constant; Lemma 2's is shown", "width"),
     ("ε of ε-greedy", "tuned; all values are shown", "epsilon"),
     ("how many documents a list shows", "10", None),

@@ -34,6 +34,28 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
     return scores.assign(best=index.isin(groups.idxmax()), worst=index.isin(groups.idxmin()))
 
 
+def on_edge(scores: pd.DataFrame, names: Sequence[str], by: str = "variant") -> dict[tuple[str, str], dict[str, float]]:
+    """Best cells on an edge of their grid, beyond which better ones may lie.
+
+    Args:
+        scores: from `grid_scores`.
+        names: the hyper-parameters.
+        by: the label column of what was tuned.
+
+    Returns:
+        By data set and learner, the values that are the least or largest of several that were tried; none of the rest.
+    """
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    best_cells: pd.DataFrame = scores[scores["best"]]
+    for best in best_cells.to_dict("records"):
+        own = scores[(scores["dataset"] == best["dataset"]) & (scores[by] == best[by])]
+        ends = {name: {float(own[name].min()), float(own[name].max())} for name in names if name in own}
+        edges = {name: float(best[name]) for name, each in ends.items() if len(each) == 2 and best[name] in each}
+        if edges:
+            found[str(best["dataset"]), str(best[by])] = edges
+    return found
+
+
 def chosen(frame: pd.DataFrame, tuned: Mapping[str, Collection[str]]) -> dict[str, dict[str, dict[str, float]]]:
     """The best cell of every grid: by data set and variant, the values of what was tuned.
 

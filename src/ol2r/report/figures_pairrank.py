@@ -190,6 +190,27 @@ def cost_of_rounds(frame: pd.DataFrame) -> pd.DataFrame:
     return table.groupby(["dataset", "round"], sort=False).mean().reset_index()
 
 
+def cost_in_words(frame: pd.DataFrame) -> str:
+    """What the rounds of each data set took in all, and how learning grew with the history, in a sentence each.
+
+    Args:
+        frame: as for `cost_of_rounds`.
+    """
+    told = []
+    for name, own in cost_of_rounds(frame).groupby("dataset", sort=False):
+        runs = frame[frame["dataset"] == name]
+        last = runs[runs["round"] == runs["round"].max()].mean(numeric_only=True)
+        speed = last["round"] / (last["rank_seconds"] + last["update_seconds"])
+        thousand = 1e3 * own["learning"] / own["distinct_pairs"]
+        told.append(
+            f"{label(str(name))}: {speed:,.0f} rounds a second over {last['round']:,.0f} rounds of "
+            f"{last['replicas']:.0f} replicas side by side; at most {own['passes'].max():.1f} passes a fit in a "
+            f"window; {thousand.iloc[0]:.2g} milliseconds of learning for a thousand distinct pairs in the first "
+            f"window, {thousand.iloc[-1]:.2g} in the last."
+        )
+    return " ".join(told)
+
+
 @styled
 def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
     """Cost of a round against rounds, of learning against the history's distinct pairs, and the passes of a refit.

@@ -16,6 +16,7 @@ from scipy import stats
 
 from ol2r.experiments.claims import VERDICTS, Judgement, Verdict, label
 from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, mean_effect, summarize
+from ol2r.experiments.tuning import on_edge
 from ol2r.report.style import LEARNERS, USERS, Looks
 
 NOT_AT_HAND = "data not at hand"
@@ -380,6 +381,22 @@ def tuning(
             best, worst = (own[own[which]].iloc[0] for which in ("best", "worst"))
             rows.append([name_of(str(dataset)), learner, str(len(own)), told(best), told(worst)])
     return myst(["data", "learner", "cells", "best", "worst"], rows, name=name, caption=caption)
+
+
+def tuning_edges(
+    scores: pd.DataFrame, names: Mapping[str, str], *, by: str = "variant", name_of: Callable[[str], str] = label
+) -> str:
+    """Which best cells lie on an edge of their grid, in a sentence.
+
+    Args: as of `tuning`.
+    """
+    told = [
+        f"{learner} on {name_of(dataset)} ({', '.join(f'{names[key]} = {value:g}' for key, value in edges.items())})"
+        for (dataset, learner), edges in on_edge(scores, list(names), by).items()
+    ]
+    if not told:
+        return "No best cell lies on an edge of its grid."
+    return f"Best cells on an edge of their grid, beyond which better ones may lie: {'; '.join(told)}."
 
 
 def conventions(rows: Iterable[tuple[str, object, str]], *, name: str, caption: str) -> str:

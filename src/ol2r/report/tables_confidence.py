@@ -164,8 +164,9 @@ def worlds_in_words(frame: pd.DataFrame) -> str:
     """
     columns = ["worlds", "rounds", "dimension", "documents", "queries", "norm", "bound", "regularization", "delta"]
     told = [
-        f"{line.worlds} worlds, T = {line.rounds:,}, d = {line.dimension}, V = {line.documents}, {line.queries} queries, "
-        f"u = {line.norm:g}, Q = {line.bound:g}, λ = {line.regularization:g}, δ₁ = {line.delta:g}."
+        f"{line.worlds} worlds, T = {line.rounds:,}, d = {line.dimension}, V = {line.documents}, "
+        f"{line.queries} queries, u = {line.norm:g}, Q = {line.bound:g}, λ = {line.regularization:g}, "
+        f"δ₁ = {line.delta:g}."
         for line in frame[columns].drop_duplicates().itertuples()
     ]
     return " ".join(told)
