@@ -46,8 +46,7 @@ def on_edge(scores: pd.DataFrame, names: Sequence[str], by: str = "variant") -> 
         By data set and learner, the values that are the least or largest of several that were tried; none of the rest.
     """
     found: dict[tuple[str, str], dict[str, float]] = {}
-    best_cells: pd.DataFrame = scores[scores["best"]]
-    for best in best_cells.to_dict("records"):
+    for best in scores.query("best").to_dict("records"):
         own = scores[(scores["dataset"] == best["dataset"]) & (scores[by] == best[by])]
         ends = {name: {float(own[name].min()), float(own[name].max())} for name in names if name in own}
         edges = {name: float(best[name]) for name, each in ends.items() if len(each) == 2 and best[name] in each}
