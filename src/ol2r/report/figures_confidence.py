@@ -106,7 +106,7 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
         table: `confidence_tables.regret_figure`.
     """
     cases = list(table.groupby(["width", "alpha"], sort=False))
-    fig, axes = panels([width(*case) for case, _ in cases], table, height=3.6)
+    fig, axes = panels([width(*case) for case, _ in cases], table, height=4.0)
     for ax, (_, case) in zip(axes, cases, strict=True):
         for shuffle, own in case.groupby("shuffle", sort=False):
             own, name = own.sort_values("round", kind="stable"), SHUFFLES[str(shuffle)]
@@ -125,10 +125,10 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
         ax.plot(one["round"], one["everything"], color="#a8a8a8", label="all pairs")
         if one["printed_bound"].notna().any():
             ax.plot(one["round"], one["printed_bound"], color=INK, linewidth=1.0, ls=(0, (8, 1.5)),
-                    label="Theorem 8 as printed, c₁ = c₂ = 1, w = 0")  # fmt: skip
+                    label="Theorem 8 as printed")  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel="round")
     axes[0].set_ylabel("pairs so far (mean over worlds,\nregret ± 2 standard errors)")
-    legend(fig, axes, ncols=3)
+    legend(fig, axes, ncols=2)
     return fig
 
 
