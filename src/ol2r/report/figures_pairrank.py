@@ -142,6 +142,7 @@ def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 10
                     label=f"rounds {int(since) + 1} – {int(end)}")  # fmt: skip
             ax.fill_between(line["rank"], line["low"], line["high"], color=SHADES[k], alpha=0.18, linewidth=0)
         ax.set_xlabel("rank")
+        ax.set_ylim(bottom=0.0)  # intervals of few lists reach below what a block can be
     legend(fig, [ax for *_, ax in cases], ncols=3)
     return fig
 
