@@ -18,12 +18,8 @@ from ol2r.clicks.fitting import (
 )
 from ol2r.clicks.items import ItemClicks, simulate_clicks
 from ol2r.clicks.likelihood import log_likelihood
-from ol2r.data import entry
 from ol2r.data.sessions import QuerySessions, load_sessions
 from ol2r.random import generator
-
-needs_models = pytest.mark.skipif(not entry("Yandex_60Q_click_models").at_hand(), reason="60Q.json is not at hand")
-needs_yandex = pytest.mark.skipif(not entry("Yandex_WSCD_sample").at_hand(), reason="Yandex's sessions are not at hand")
 
 ATTRACTION = (0.6, 0.1, 0.35, 0.25, 0.5, 0.05)
 POSITION = {"cascade": (), "dependent": (0.7, 0.4, 0.3, 0.2), "position": (1.0, 0.8, 0.5, 0.3)}
@@ -230,7 +226,7 @@ def test_nobody_to_fit_to_and_unknown_ways_are_errors():
         published_models("PBM")
 
 
-@needs_models
+@pytest.mark.real_data("Yandex_60Q_click_models")
 @pytest.mark.parametrize("kind", POSITION)
 def test_published_models_are_recovered_from_their_own_users(kind):
     published = list(published_models(kind).values())[:6]
@@ -245,8 +241,7 @@ def test_published_models_are_recovered_from_their_own_users(kind):
             np.testing.assert_allclose(a.position, b.position, atol=0.03)
 
 
-@needs_models
-@needs_yandex
+@pytest.mark.real_data("Yandex_60Q_click_models", "Yandex_WSCD_sample")
 def test_other_queries_of_the_same_log_have_the_published_examination():
     train, test = load_sessions(unshown="ignore")
     fitted = fit_position(list(train.queries.values()), PYCLICK_EM)
@@ -259,7 +254,7 @@ def test_other_queries_of_the_same_log_have_the_published_examination():
     )
 
 
-@needs_models
+@pytest.mark.real_data("Yandex_60Q_click_models")
 def test_published_leaving_rises_to_one_at_the_last_position_as_counting_to_the_last_click_makes_it():
     v = next(iter(published_models("dependent").values())).position
     assert v[-1] > 0.9999 and list(v[6:]) == sorted(v[6:])

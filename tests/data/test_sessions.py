@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ol2r.data import DataError, entry
+from ol2r.data import DataError
 from ol2r.data.sessions import (
     QuerySessions,
     load_fitted_models,
@@ -16,9 +16,6 @@ from ol2r.data.sessions import (
     read_fitted_models,
     read_sessions,
 )
-
-needs_yandex = pytest.mark.skipif(not entry("Yandex_WSCD_sample").at_hand(), reason="Yandex's sessions are not at hand")
-needs_models = pytest.mark.skipif(not entry("Yandex_60Q_click_models").at_hand(), reason="60Q.json is not at hand")
 
 
 @pytest.fixture
@@ -197,7 +194,7 @@ def test_a_damaged_collection_is_an_error_that_names_the_query(tmp_path, text, m
         read_fitted_models(path, "PBM")
 
 
-@needs_yandex
+@pytest.mark.real_data("Yandex_WSCD_sample")
 def test_yandex_sessions_are_twenty_queries_fitted_to_and_held_out():
     train, test = load_sessions(unshown="ignore")
     assert (train.n_sessions, test.n_sessions) == (35_064, 21_413)
@@ -210,7 +207,7 @@ def test_yandex_sessions_are_twenty_queries_fitted_to_and_held_out():
     assert dropped.n_sessions == train.n_sessions - train.unshown_sessions
 
 
-@needs_models
+@pytest.mark.real_data("Yandex_60Q_click_models")
 @pytest.mark.parametrize("model", ["CM", "DCM", "PBM"])
 def test_the_published_collection_has_60_queries_that_share_what_positions_do(model):
     models = load_fitted_models(model)
@@ -219,7 +216,7 @@ def test_the_published_collection_has_60_queries_that_share_what_positions_do(mo
     assert len({it.position for it in models.values()}) == 1
 
 
-@needs_models
+@pytest.mark.real_data("Yandex_60Q_click_models")
 def test_a_changed_file_of_the_catalogue_is_an_error(tmp_path, monkeypatch):
     folder = tmp_path / "Yandex_60Q_click_models"
     folder.mkdir()

@@ -8,7 +8,7 @@ import torch
 
 from ol2r import ranking
 from ol2r.random import Streams
-from ol2r.rankers import Ranker
+from ol2r.rankers import LinearRanker, Ranker
 from ol2r.ranking import Candidates
 
 LEARNERS: dict[str, type["Learner"]] = {}
@@ -125,3 +125,35 @@ class Learner(ABC):
     def status(self) -> list[str]:
         """ "ok", or "diverged" for a replica whose weights left the finite numbers and is frozen since."""
         return ["ok" if alive else "diverged" for alive in self.alive.tolist()]
+
+
+class SteppingLearner(Learner):
+    """A linear learner that moves its weights, 0 at first, by a step a round.
+
+    Hyper-parameters of all: `alpha` (learning rate α), `decay` (α is multiplied by it after every step taken).
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        hyperparameters: Mapping[str, Value | torch.Tensor],
+        streams: Streams,
+        engine: str | None = None,
+    ):
+        super().__init__(n_features, hyperparameters, streams, engine)
+        self.state = {
+            "weights": torch.zeros(len(streams), n_features, device=self.device),
+            "alpha": self.number["alpha"].clone(),
+        }
+
+    def step(self, proposed: torch.Tensor, taken: torch.Tensor) -> None:
+        """Move to the proposed weights unless they diverge, and let α decay where a step was taken.
+
+        Args:
+            proposed: Float32[R, features]; taken: Bool[R].
+        """
+        self.state["weights"] = self.unless_diverged(self.state["weights"], proposed)
+        self.state["alpha"] *= torch.where(taken, self.number["decay"], 1.0)
+
+    def evaluated(self) -> LinearRanker:
+        return LinearRanker(self.state["weights"])

@@ -11,10 +11,9 @@ from typing import ClassVar, cast
 
 import torch
 
-from ol2r.learners.base import Learner, Value
+from ol2r.learners.base import SteppingLearner, Value
 from ol2r.learners.comparison import ProbabilisticInterleaving, TeamDraft
 from ol2r.random import Stream, Streams
-from ol2r.rankers import LinearRanker
 from ol2r.ranking import Candidates
 
 _SHARED_NUMERIC = frozenset({"alpha", "delta", "decay"})
@@ -30,7 +29,7 @@ def _unit(vectors: torch.Tensor) -> torch.Tensor:
     return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(1e-30)
 
 
-class DuelingBandit(Learner):
+class DuelingBandit(SteppingLearner):
     """The round that the family shares (NSGD paper, Algorithm 1).
 
     w⁰ is the current ranker and w^i = w⁰ + δ g^i the candidates; after the comparison w⁰ ← w⁰ + α Σ_i share_i g^i,
@@ -50,11 +49,8 @@ class DuelingBandit(Learner):
         engine: str | None = None,
     ):
         super().__init__(n_features, hyperparameters, streams, engine)
-        start = self.ops.unit_vectors(streams, Stream.INITIAL, 0, 1, n_features)[:, 0]
-        self.state = {
-            "weights": start if self.choice["start"] == "unit" else torch.zeros_like(start),
-            "alpha": self.number["alpha"].clone(),
-        }
+        if self.choice["start"] == "unit":
+            self.state["weights"] = self.ops.unit_vectors(streams, Stream.INITIAL, 0, 1, n_features)[:, 0]
 
     @abstractmethod
     def _propose(self, candidates: Candidates) -> torch.Tensor:
@@ -77,12 +73,8 @@ class DuelingBandit(Learner):
     def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
         shares = self._shares(candidates, ranking, clicks)
         proposed = self.ops.follow(self.state["weights"], self.directions, shares, self.state["alpha"])
-        self.state["weights"] = self.unless_diverged(self.state["weights"], proposed)
-        self.state["alpha"] *= torch.where(shares.any(dim=1), self.number["decay"], 1.0)
+        self.step(proposed, shares.any(dim=1))
         self.round += 1
-
-    def evaluated(self) -> LinearRanker:
-        return LinearRanker(self.state["weights"])
 
 
 class _Multileaved(DuelingBandit):

@@ -9,14 +9,12 @@ from typing import cast
 
 import torch
 
-from ol2r.learners.base import Value
+from ol2r.learners.base import SteppingLearner
 from ol2r.learners.pairwise import PairwiseLearner
-from ol2r.random import Streams
-from ol2r.rankers import LinearRanker
 from ol2r.ranking import Candidates
 
 
-class _RankNet(PairwiseLearner):
+class _RankNet(PairwiseLearner, SteppingLearner):
     """w ← w + α Σ (y − σ(w · x_ij)) x_ij over the round's pairs: one step on RankNet's loss from w = 0.
 
     Hyper-parameters of both: `alpha` (learning rate α), `decay` (α is multiplied by it after every round with a pair),
@@ -25,19 +23,6 @@ class _RankNet(PairwiseLearner):
 
     structural = frozenset({"pairs"})
 
-    def __init__(
-        self,
-        n_features: int,
-        hyperparameters: Mapping[str, Value | torch.Tensor],
-        streams: Streams,
-        engine: str | None = None,
-    ):
-        super().__init__(n_features, hyperparameters, streams, engine)
-        self.state = {
-            "weights": torch.zeros(len(streams), n_features, device=self.device),
-            "alpha": self.number["alpha"].clone(),
-        }
-
     def _best(self, candidates: Candidates, depth: int) -> torch.Tensor:
         weights = self.state["weights"][:, None]
         return self.ops.rank(candidates, weights, depth, self.streams, self.round)[:, 0]
@@ -45,12 +30,7 @@ class _RankNet(PairwiseLearner):
     def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
         gradient = self.ops.pair_gradient(candidates, self.state["weights"], pairs, labels)
         proposed = self.state["weights"] + self.state["alpha"][:, None] * gradient
-        self.state["weights"] = self.unless_diverged(self.state["weights"], proposed)
-        learned = (pairs[..., 0] >= 0).any(dim=1)
-        self.state["alpha"] *= torch.where(learned, self.number["decay"], 1.0)
-
-    def evaluated(self) -> LinearRanker:
-        return LinearRanker(self.state["weights"])
+        self.step(proposed, (pairs[..., 0] >= 0).any(dim=1))
 
 
 class SGDRankNet(_RankNet):

@@ -1,17 +1,14 @@
 """Pairwise differentiable gradient descent (Oosterhuis and de Rijke, 2018): explore by sampling, debias every pair."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
 
-from ol2r.learners.base import Learner, Value
-from ol2r.random import Streams
-from ol2r.rankers import LinearRanker
+from ol2r.learners.base import SteppingLearner
 from ol2r.ranking import Candidates
 
 
-class PDGD(Learner):
+class PDGD(SteppingLearner):
     """PDGD of a linear ranker (Algorithm 1 of its paper).
 
     The list is drawn from Plackett-Luce, p(d) ∝ e^{s_d} without replacement. Every clicked document a is preferred to
@@ -28,19 +25,6 @@ class PDGD(Learner):
     numeric = frozenset({"alpha", "decay"})
     structural: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(
-        self,
-        n_features: int,
-        hyperparameters: Mapping[str, Value | torch.Tensor],
-        streams: Streams,
-        engine: str | None = None,
-    ):
-        super().__init__(n_features, hyperparameters, streams, engine)
-        self.state = {
-            "weights": torch.zeros(len(streams), n_features, device=self.device),
-            "alpha": self.number["alpha"].clone(),
-        }
-
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
         ranking, self.scores, self.rest = self.ops.plackett_luce(
             candidates, self.state["weights"], depth, self.streams, self.round
@@ -50,9 +34,5 @@ class PDGD(Learner):
     def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
         gradient, learned = self.ops.plackett_luce_gradient(candidates, ranking, clicks, self.scores, self.rest)
         proposed = self.state["weights"] + self.state["alpha"][:, None] * gradient
-        self.state["weights"] = self.unless_diverged(self.state["weights"], proposed)
-        self.state["alpha"] *= torch.where(learned, self.number["decay"], 1.0)
+        self.step(proposed, learned)
         self.round += 1
-
-    def evaluated(self) -> LinearRanker:
-        return LinearRanker(self.state["weights"])
