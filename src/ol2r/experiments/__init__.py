@@ -6,7 +6,7 @@ The registry below is all that commands and chapters know of papers. It must not
 from importlib import import_module
 from types import ModuleType
 
-PAPERS: tuple[str, ...] = ("nsgd", "pairrank")
+PAPERS: tuple[str, ...] = ("nsgd", "pairrank", "bubblerank")
 """Papers that have a module here, in the order of the book. A module declares PAPER, ITEMS, CLAIMS and PARAMETERS."""
 
 

@@ -256,7 +256,7 @@ class Contrast:
         return tuple(measure for _, measure in self.terms)
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
-        """The effect with its t interval over seeds within folds (`mean_effect`), on the runs all measures have."""
+        """The effect with its interval (`summary`), on the runs all measures have."""
         own = {m: _values(m, results, dataset, users) for m in self.measures}
         runs = None
         for measure, values in own.items():
@@ -272,6 +272,10 @@ class Contrast:
                 total += weight * runs.get_level_values("fold").map(by_fold).to_numpy(dtype=float)
             else:
                 total += weight * values[runs]
+        return self.summary(total)
+
+    def summary(self, total: pd.Series) -> Effect:
+        """What the total of every run, indexed by (fold, seed), says: its mean over seeds within folds."""
         return mean_effect(total)
 
     def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:

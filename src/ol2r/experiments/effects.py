@@ -1,7 +1,7 @@
 """Estimates with their uncertainty: means of runs, paired differences and ratios of deviations.
 
 A run is one (fold, seed). Inference is about seeds within the folds of the data set at hand: folds are strata, equal in
-weight, never resampled. This module must not know what is compared.
+weight, never resampled; but for `fold_effect`, where they are a sample. This module must not know what is compared.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -123,6 +123,25 @@ def mean_effect(values: pd.Series) -> Effect:
     total = float(variances.sum())
     degrees = total**2 / float((variances**2 / (sizes - 1)).sum()) if total > 0 else float((sizes - 1).sum())
     return Effect(float(folds.mean().mean()), total**0.5, degrees, len(sizes), int(sizes.min()))
+
+
+def fold_effect(values: pd.Series) -> Effect:
+    """Mean over folds of the fold means, with the t interval of a sample of folds.
+
+    For folds that are themselves drawn at random and stand for others, such as a bandit's queries.
+
+    Args:
+        values: one number a run, indexed by (fold, seed).
+
+    Raises:
+        TooFewSeeds: fewer than two folds.
+    """
+    folds = values.groupby("fold")
+    means = folds.mean()
+    if len(means) < 2:
+        raise TooFewSeeds("fewer than two folds")
+    error = float(means.std(ddof=1)) / len(means) ** 0.5
+    return Effect(float(means.mean()), error, len(means) - 1, len(means), int(folds.size().min()))
 
 
 def deviation_effect(smaller: pd.DataFrame, larger: pd.DataFrame, name: str) -> Effect:

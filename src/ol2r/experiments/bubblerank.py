@@ -1,0 +1,205 @@
+"""The BubbleRank paper (Li et al., 2019): its settings, and the grid of every table and figure at each tier.
+
+Each value of the paper stands here once; what the paper leaves open is marked as ours. What is drawn from the results,
+and how claims are judged, is declared elsewhere.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from ol2r.bandits import BANDITS, logarithmic_checkpoints
+from ol2r.bandits.base import Value
+from ol2r.experiments import bandit_worlds, grid
+from ol2r.experiments.bubblerank_claims import (
+    CLAIMS,
+    EVENT_ITEMS,
+    EVENT_STEPS,
+    STAND_INS,
+    STEPS,
+    event_exponents,
+)
+from ol2r.experiments.cells import Cell, Item
+from ol2r.experiments.click_queries import Logged, Model, Population, Published
+from ol2r.experiments.play_cell import Play
+
+__all__ = ["CLAIMS", "ITEMS", "PAPER", "PARAMETERS", "SETTINGS", "STAND_INS"]
+
+PAPER = "bubblerank"
+PARAMETERS: dict = {}
+
+SYNTHETIC_STEPS = 1_000_000
+SHORT_STEPS = 100_000
+SMOKE_STEPS = 2000
+CUT = 5
+CHECKPOINTS = tuple(sorted({*logarithmic_checkpoints(STEPS, 5), STEPS // 10, STEPS * 9 // 10}))
+
+MODELS: tuple[Model, ...] = ("CM", "DCM", "PBM")
+SHOWN = ("BubbleRank", "CascadeKL-UCB", "BatchRank", "TopRank", "Baseline")
+SETTINGS: dict[str, dict[str, Value]] = {
+    "BubbleRank": {"exponent": 4.0, "doubling_from": 0, "freeze": False, "parity": "algorithm"},
+    "CascadeKL-UCB": {"budget": "log t + 3 log log t", "observed": "first click", "start": "shuffle"},
+    "BatchRank": {"stages": "paper"},
+    "TopRank": {"exponent": 1.0},
+    "Baseline": {},
+}
+"""Every bandit's parameters in the main results: its own paper's. CascadeKL-UCB starts with random lists, because items
+are numbered in the production ranker's order, which it must not know."""
+
+PUBLIC_CODE: dict[str, Value] = {"budget": "log t", "observed": "last click", "start": "shuffle"}
+"""CascadeKL-UCB as the code of the BatchRank experiments has it."""
+DOUBLING_FROM = 1000
+LEAST_SHOWN = 50
+"""Lists of the log that must show an item before it joins the items to choose from (L > K)."""
+LONGER = (1, 2, 3, 4, 8, 9, 12, 13, 14, 15, 17, 18, 19, 20)
+"""Queries of the log that have more than ten items to choose from."""
+
+
+def play(
+    users: Population,
+    bandit: str,
+    changed: Mapping[str, Value] | None = None,
+    *,
+    initial: str = "own",
+    cut: int = CUT,
+    checkpoints: tuple[int, ...] = CHECKPOINTS,
+) -> Play:
+    """One cell: the main setting of a bandit but for what is named."""
+    parameters = {**SETTINGS[bandit], **(changed or {})}
+    return Play(
+        users=users,  # pyright: ignore[reportArgumentType]
+        bandit=bandit,
+        revision=BANDITS[bandit].revision,
+        parameters=tuple(sorted(parameters.items())),
+        initial=initial,
+        cut=cut,
+        checkpoints=checkpoints,
+    )
+
+
+def published(model: Model) -> Published:
+    """The 60 published queries."""
+    return Published(model, grid.checksum(Published.dataset))
+
+
+def logged(model: Model, least_shown: int | None = None) -> Logged:
+    """The 20 queries of the raw log."""
+    return Logged(model, grid.checksum(Logged.dataset), least_shown)
+
+
+def _up_to(tier: str, steps: int) -> tuple[int, ...]:
+    """Checkpoints of a run of so many steps."""
+    return logarithmic_checkpoints(SMOKE_STEPS if tier == "smoke" else steps, 5)
+
+
+def _on(tier: str, *usual: Population) -> tuple[Population, ...]:
+    """The queries of an item at a tier: the smoke tier has some of its own."""
+    if tier != "smoke":
+        return usual
+    return tuple(dict.fromkeys(bandit_worlds.small(each.model) for each in usual))
+
+
+def _length(tier: str) -> tuple[int, ...]:
+    return CHECKPOINTS if tier != "smoke" else _up_to(tier, SMOKE_STEPS)
+
+
+def _main(*bandits: str):
+    def cells(tier: str) -> Sequence[Cell]:
+        users = _on(tier, *map(published, MODELS), *map(logged, MODELS))
+        return [play(each, bandit, checkpoints=_length(tier)) for each, bandit in product(users, bandits)]
+
+    return cells
+
+
+def _changed(bandit: str, *changes: Mapping[str, Value], steps: int = STEPS):
+    """One bandit in several settings, on the published queries."""
+
+    def cells(tier: str) -> Sequence[Cell]:
+        checkpoints = _length(tier) if steps == STEPS else _up_to(tier, steps)
+        users = _on(tier, *map(published, MODELS))
+        return [play(each, bandit, changed, checkpoints=checkpoints) for each, changed in product(users, changes)]
+
+    return cells
+
+
+def _random_lists(tier: str) -> Sequence[Cell]:
+    return [
+        play(users, "BubbleRank", initial="random", checkpoints=_length(tier))
+        for users in _on(tier, *map(published, MODELS))
+    ]
+
+
+def _halvings(tier: str) -> Sequence[Cell]:
+    return [play(bandit_worlds.halved_examination(), "BubbleRank", checkpoints=_up_to(tier, SYNTHETIC_STEPS))]
+
+
+def _full_ranking(tier: str) -> Sequence[Cell]:
+    users = _on(tier, *(logged(model, LEAST_SHOWN) for model in MODELS))
+    bandits = [bandit for bandit in SHOWN if bandit != "BatchRank"]
+    return [play(each, bandit, checkpoints=_up_to(tier, SYNTHETIC_STEPS)) for each, bandit in product(users, bandits)]
+
+
+def _events(tier: str) -> Sequence[Cell]:
+    checkpoints = (SMOKE_STEPS,) if tier == "smoke" else (EVENT_STEPS,)
+    return [
+        play(
+            bandit_worlds.audited(model, n_items),
+            "BubbleRank",
+            {"exponent": exponent},
+            cut=n_items,
+            checkpoints=checkpoints,
+        )
+        for model, n_items in product(("CM", "PBM"), EVENT_ITEMS)
+        for exponent in event_exponents(n_items)
+    ]
+
+
+def _bounds(tier: str) -> Sequence[Cell]:
+    return [
+        play(bandit_worlds.bounded(model), "BubbleRank", {"freeze": True}, cut=5, checkpoints=_length(tier))
+        for model in ("CM", "PBM")
+    ]
+
+
+def _seeds(published_runs: int, logged_runs: int):
+    """So many runs at the paper tier, two at smaller ones."""
+
+    def seeds(tier: str, cell: Cell) -> Sequence[int]:
+        runs = logged_runs if cell.labels()["dataset"] == Logged.dataset else published_runs
+        return range(runs if tier == "paper" else min(2, runs))
+
+    return seeds
+
+
+def _tiers(smoke: int, laptop: int, paper: int) -> dict[str, Sequence[int]]:
+    return {"smoke": range(smoke), "laptop": range(laptop), "paper": range(paper)}
+
+
+def _longer(cell: Cell) -> tuple[int, ...] | None:
+    return LONGER if cell.labels()["dataset"] == Logged.dataset else None
+
+
+_TEN_RUNS = _seeds(10, 3)
+_FEW_RUNS = _tiers(2, 2, 2)
+
+ITEMS: dict[str, Item] = {
+    "fig-1": Item("Regret against steps", _main(*SHOWN), _TEN_RUNS),
+    "fig-2": Item("Violations of the safety constraint against steps", _main(*SHOWN), _TEN_RUNS),
+    "first-100": Item("Violations in the first 100 steps", _main(*SHOWN), _TEN_RUNS),
+    "fig-3-left": Item("Regret against wrong pairs of the initial list", _random_lists, _tiers(3, 4, 10)),
+    "fig-3-right": Item("Regret against the least examination probability", _halvings, _tiers(2, 20, 100)),
+    "fig-4": Item("NDCG@5 against steps", _main(*(each for each in SHOWN if each != "CascadeKL-UCB")), _TEN_RUNS),
+    "bounds": Item("Regret against Theorem 1", _bounds, _tiers(2, 4, 10)),
+    "event": Item("Event E, randomized pairs and safety", _events, _tiers(1, 20, 100)),
+    "cascade-start": Item(
+        "CascadeKL-UCB's start", _changed("CascadeKL-UCB", {}, {"start": "top"}, PUBLIC_CODE, steps=SHORT_STEPS),
+        _tiers(2, 2, 10),
+    ),
+    "freeze": Item("Statistics of decided pairs", _changed("BubbleRank", {}, {"freeze": True}), _FEW_RUNS),
+    "parity": Item(
+        "Which neighbours are exchanged first", _changed("BubbleRank", {}, {"parity": "prose"}), _FEW_RUNS
+    ),
+    "doubling": Item(
+        "An unknown horizon", _changed("BubbleRank", {}, {"doubling_from": DOUBLING_FROM}), _FEW_RUNS
+    ),
+    "full-ranking": Item("More items than positions", _full_ranking, _tiers(2, 2, 3), _longer),
+}  # fmt: skip

@@ -1,0 +1,181 @@
+"""Whose clicks a bandit learns from: queries, each with a click model and the list that a production ranker shows.
+
+A population is a frozen declaration, part of a cell's key; its queries are read or fitted when they are asked for. This
+module must not know any bandit.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from ol2r import data
+from ol2r.clicks import ItemClicks, fitting
+from ol2r.data.sessions import load_sessions
+
+Model = Literal["CM", "DCM", "PBM"]
+KINDS: dict[str, fitting.Kind] = {"CM": "cascade", "DCM": "dependent", "PBM": "position"}
+POSITIONS = 10
+"""K: search results of a page, in the logs and in the published models."""
+
+
+class ClickQuery(NamedTuple):
+    """One query: its users, and the production ranker's list of item numbers, K of them."""
+
+    users: ItemClicks
+    initial: tuple[int, ...]
+
+
+class Population(ABC):
+    """Some queries of one kind of click model; subclasses are frozen dataclasses."""
+
+    model: Model
+
+    @property
+    @abstractmethod
+    def dataset(self) -> str:
+        """Name in the catalogue, or of the simulated world."""
+
+    @property
+    @abstractmethod
+    def n_queries(self) -> int:
+        """How many queries there are, known without the data."""
+
+    @property
+    def restricted(self) -> bool:
+        """As the data's licence."""
+        return data.entry(self.dataset).restricted
+
+    def not_at_hand(self) -> str | None:
+        """The data set, when it is not on this machine."""
+        return None if data.entry(self.dataset).at_hand() else self.dataset
+
+    @property
+    def n_items(self) -> int:
+        """L, roughly."""
+        return POSITIONS
+
+    @abstractmethod
+    def queries(self) -> Sequence[ClickQuery]:
+        """The queries in their order.
+
+        Raises:
+            MissingData: the data is not at hand.
+        """
+
+
+@dataclass(frozen=True)
+class Published(Population):
+    """The 60 published models of BatchRank's collection; the production ranker's list is the order they are printed in.
+
+    Args:
+        model: which of them.
+        checksum: the catalogue's, so that other data is another key.
+    """
+
+    model: Model
+    checksum: str
+
+    dataset: ClassVar[str] = "Yandex_60Q_click_models"  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    @property
+    def n_queries(self) -> int:
+        return data.entry(self.dataset).n_queries or 0
+
+    def queries(self) -> Sequence[ClickQuery]:
+        models = fitting.published_models(KINDS[self.model])
+        return [ClickQuery(users, tuple(range(users.n_items))) for users in models.values()]
+
+
+@dataclass(frozen=True)
+class Logged(Population):
+    """Models fitted to the raw log as the paper fitted its own, with PyClick's counts; the list shown most often.
+
+    Args:
+        model: which.
+        checksum: the catalogue's.
+        least_shown: None keeps the items of the production ranker's list (L = K); a number adds those that so many
+            lists of the log show (L > K).
+    """
+
+    model: Model
+    checksum: str
+    least_shown: int | None = None
+
+    dataset: ClassVar[str] = "Yandex_WSCD_sample"  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    @property
+    def n_queries(self) -> int:
+        return data.entry(self.dataset).n_queries or 0
+
+    @property
+    def n_items(self) -> int:
+        return POSITIONS if self.least_shown is None else 2 * POSITIONS
+
+    def queries(self) -> Sequence[ClickQuery]:
+        result = []
+        for it, users in zip(_log(), _fitted(self.model), strict=True):
+            initial = it.most_frequent_list(POSITIONS)
+            shown = np.bincount(it.lists[it.shown], minlength=len(it.items))
+            least = np.inf if self.least_shown is None else self.least_shown
+            others = [i for i in np.flatnonzero(shown >= least) if i not in initial]
+            items = [int(i) for i in (*initial, *others)]
+            result.append(ClickQuery(users.restricted(items), tuple(range(POSITIONS))))
+        return result
+
+
+@cache
+def _log():
+    train, _ = load_sessions(unshown="ignore")
+    return tuple(train.queries.values())
+
+
+@cache
+def _fitted(model: Model) -> fitting.Fits:
+    if model == "CM":
+        return fitting.fit_cascade(_log(), fitting.PYCLICK_COUNTS)
+    if model == "DCM":
+        return fitting.fit_dependent(_log(), fitting.PYCLICK_COUNTS, leaving="last click")
+    return fitting.fit_position(_log(), fitting.PYCLICK_EM)
+
+
+@dataclass(frozen=True)
+class Declared(Population):
+    """Queries that are written down.
+
+    Args:
+        name: what stands for the data set.
+        model: of all of them.
+        worlds: (click model, initial list) of each query.
+    """
+
+    name: str
+    model: Model
+    worlds: tuple[tuple[ItemClicks, tuple[int, ...]], ...]
+
+    restricted: ClassVar[bool] = False  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    def __post_init__(self):
+        if any(users.kind != KINDS[self.model] for users, _ in self.worlds):
+            raise ValueError(f"all queries of {self.name!r} must have a {KINDS[self.model]} model")
+
+    @property
+    def dataset(self) -> str:
+        return self.name
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.worlds)
+
+    def not_at_hand(self) -> str | None:
+        return None
+
+    @property
+    def n_items(self) -> int:
+        return max(users.n_items for users, _ in self.worlds)
+
+    def queries(self) -> Sequence[ClickQuery]:
+        return [ClickQuery(*world) for world in self.worlds]
