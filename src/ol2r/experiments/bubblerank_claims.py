@@ -59,8 +59,9 @@ STRAIGHT = 0.9
 """R² of a straight line."""
 DOUBLES = 0.2
 """log₂ of regret rises by 1 ± this with every halving."""
-ALMOST_ALL = 0.99
-"""What "never" means for a finite number of runs: more than this share of them."""
+SAFE, ALMOST_ALL = 0.9, 0.99
+"""What "never" and "always" mean for a finite number of runs: more than this share of them. Sixty runs without any
+violation, which is what the raw log has, show no more than the first."""
 
 EVENT_STEPS = 10_000
 EVENT_ITEMS = (4, 6)
@@ -163,14 +164,18 @@ class Counted:
         held = self.held(rows[rows["round"] == rows["round"].max()])
         if held.empty:
             raise NotMeasured(f"no run of {self.item} counts for {self.label}")
-        return Share(int(held.sum()), len(held), self.nominal)
+        return Share(int(held.sum()), len(held), self.nominal, rows["fold"].nunique())
 
     def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
         """The paper prints no shares."""
 
 
 class NeverUnsafe(Counted):
-    """V(n) = 0."""
+    """V(n) = 0. One run with a violation refutes "never": then the share is held against 1."""
+
+    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Share:
+        found = super().effect(results, dataset, users)
+        return found if found.held == found.seeds else replace(found, nominal=1.0)
 
     def held(self, rows: pd.DataFrame) -> pd.Series:
         return rows["violations"] == 0
@@ -240,23 +245,29 @@ class Straight(OfLists):
         from ol2r.random import generator  # here, because it loads torch, which declaring a claim must not
 
         lists = self.lists(results, dataset, users)
-        queries = [own for _, own in lists.groupby("fold")]
-        counts = lists["initial_inversions"].value_counts()
-        kept = set(counts[counts >= 10].index)
+        table = lists.groupby(["fold", "initial_inversions"])["regret"].agg(["sum", "count"]).unstack(fill_value=0)  # noqa: PD010
+        total, count = table["sum"], table["count"]
+        kept = count.columns[count.sum() >= 10]
         if len(kept) < 3:
             raise NotMeasured("fewer than three values of |V₀| that ten lists have")
-        random = generator(f"straight {dataset} {users}", 0)
-        drawn = [
-            _straightness(pd.concat([queries[i] for i in random.integers(len(queries), size=len(queries))]), kept)
-            for _ in range(500)
-        ]
-        estimate = _straightness(lists, kept) - STRAIGHT
-        return Effect(estimate, float(np.std(drawn, ddof=1)), len(queries) - 1, len(queries), lists["seed"].nunique())
+        queries = len(table)
+        weights = generator(f"straight {dataset} {users}", 0).multinomial(queries, np.full(queries, 1 / queries), 1000)
+        weights = np.vstack([np.ones(queries), weights])
+        explained = _straightness(
+            kept.to_numpy(float), weights @ total[kept].to_numpy(), weights @ count[kept].to_numpy()
+        )
+        error = float(np.nanstd(explained[1:], ddof=1))
+        return Effect(float(explained[0]) - STRAIGHT, error, queries - 1, queries, lists["seed"].nunique())
 
 
-def _straightness(lists: pd.DataFrame, kept: set[int]) -> float:
-    means = lists[lists["initial_inversions"].isin(kept)].groupby("initial_inversions")["regret"].mean()
-    return float(np.corrcoef(means.index, means)[0, 1] ** 2)
+def _straightness(x: np.ndarray, totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """R² of the line through means at x, some of which may be missing: Float64[draws] of totals, counts[draws, x]."""
+    there = counts > 0
+    y = np.where(there, totals / np.maximum(counts, 1), 0.0)
+    n = there.sum(axis=1)
+    dx = np.where(there, x - (there * x).sum(axis=1, keepdims=True) / n[:, None], 0.0)
+    dy = np.where(there, y - y.sum(axis=1, keepdims=True) / n[:, None], 0.0)
+    return (dx * dy).sum(axis=1) ** 2 / ((dx**2).sum(axis=1) * (dy**2).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -368,8 +379,8 @@ CLAIMS = (
         "BR4",
         "BubbleRank never violates the safety constraint.",
         Part(
-            f"in more than {ALMOST_ALL:.0%} of runs there is no violation in any step",
-            (NeverUnsafe("share of safe runs", "fig-2", (("learner", "BubbleRank"),), ALMOST_ALL),),
+            f"in more than {SAFE:.0%} of runs there is no violation in any step",
+            (NeverUnsafe(f"share of safe runs − {SAFE:g}", "fig-2", (("learner", "BubbleRank"),), SAFE),),
             EVERYWHERE,
         ),
     ),
