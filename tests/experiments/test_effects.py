@@ -9,6 +9,7 @@ from ol2r.experiments.effects import (
     TooFewSeeds,
     at_end,
     deviation_effect,
+    fold_effect,
     mean_effect,
     summarize,
     time_mean,
@@ -168,3 +169,15 @@ def test_the_interval_of_a_share_is_exact_and_never_leaves_zero_to_one():
     sure = Share(held=40, seeds=40, nominal=0.9)
     assert sure.interval() == pytest.approx((stats.beta.ppf(0.025, 40, 1) - 0.9, 0.1))
     assert sure.standard_error > 0 and sure.p_value() == pytest.approx(stats.binomtest(40, 40, 0.9).pvalue)
+
+
+def test_an_interval_over_folds_is_that_of_their_means():
+    index = pd.MultiIndex.from_product([range(1, 5), range(3)], names=["fold", "seed"])
+    values = pd.Series(np.repeat([1.0, 2.0, 3.0, 6.0], 3) + np.tile([-1.0, 0.0, 1.0], 4), index=index)
+    effect = fold_effect(values)
+    wanted = stats.ttest_1samp([1.0, 2.0, 3.0, 6.0], 0.0)
+    assert effect.estimate == pytest.approx(3.0) and (effect.folds, effect.seeds) == (4, 3)
+    assert effect.interval() == pytest.approx(tuple(wanted.confidence_interval()))
+    assert effect.p_value() == pytest.approx(wanted.pvalue)
+    with pytest.raises(TooFewSeeds, match="fewer than two folds"):
+        fold_effect(values.loc[[1]])
