@@ -8,7 +8,7 @@ import ol2r
 from ol2r.experiments import bubblerank
 from ol2r.experiments.bandit_worlds import DRAWN
 from ol2r.experiments.bubblerank_claims import EVENT_ITEMS, EVENT_STEPS, FAILURES, LATE, LOG, STEPS, event_exponent
-from ol2r.experiments.cells import TIERS
+from ol2r.experiments.cells import TIERS, merged
 from ol2r.experiments.claims import judge
 from ol2r.experiments.published import printed_numbers
 
@@ -85,3 +85,7 @@ def test_every_claim_reads_what_the_chapter_records(smoke):
         found = judge(claim, results, printed_numbers("bubblerank"))
         assert found.verdict == "not judged (smoke)"
         assert not {one.missing for one in found.tested if "no rows" in one.missing}
+
+
+def test_the_laptop_tier_takes_half_an_hour_on_two_cores():
+    assert sum(job.seconds for job in merged(job for item in bubblerank.ITEMS for job in jobs(item, "laptop"))) < 3600
