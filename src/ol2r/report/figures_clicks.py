@@ -1,0 +1,126 @@
+"""Figures of fitted click models: parameters by position, perplexity by position, errors against sessions.
+
+Tables are those of `experiments.click_fit_tables`; this module draws them and computes nothing.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
+# pyright: reportAssignmentType=false, reportGeneralTypeIssues=false
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
+
+from ol2r.report.style import INK, QUIET, Drawing, Look, Looks, legend, panels, stacked, styled
+
+WAYS = Looks()
+WAYS.register("published", Look(INK, "D", (0, (1.5, 1.2))))
+WAYS.register("PyClick", Look("#0072b2", "s", (0, (5, 1.5))))
+WAYS.register("maximum likelihood", Look("#c0270d", "o", "-"))
+WAYS.register("with PyClick's counts", Look("#d2700b", "^", (0, (3, 1, 1, 1))))
+WAYS.register("last click", Look("#6aa8d6", "v", (0, (2, 1))))
+
+MODELS = Looks()
+MODELS.register("CM", Look("#c0270d", "o", "-"))
+MODELS.register("DCM", Look("#0072b2", "s", (0, (5, 1.5))))
+MODELS.register("PBM", Look("#28a767", "^", (0, (3, 1, 1, 1))))
+MODELS.register("RCTR", Look(QUIET, "D", (0, (1.5, 1.2))))
+
+MEANING = {"DCM": "v, leaving after a click (DCM)", "PBM": "χ, examination (PBM)"}
+ERRORS = {"α": "α, attraction of an item", "v": "v, leaving (DCM)", "χ": "χ, examination (PBM)"}
+
+
+@styled
+def positions_beside(
+    table: pd.DataFrame, ways: tuple[str, ...] = ("published", "PyClick", "maximum likelihood")
+) -> Drawing:
+    """v of the DCM (left) and χ of the PBM (right) by position: published, and fitted here.
+
+    Args:
+        table: `click_fit_tables.positions`.
+        ways: those to draw.
+    """
+    fig, axes = panels(MEANING.values(), table, height=3.2)
+    for ax, users in zip(axes, MEANING, strict=True):
+        own = table[table["users"] == users]
+        for way in WAYS.ordered(set(own["way"]) & set(ways)):
+            _line(ax, own[own["way"] == way], "position", "value", way, WAYS[way])
+        ax.set(xlabel="position", ylim=(-0.03, 1.03))
+        ax.set_xticks(sorted(own["position"].unique()))
+    axes[0].set_ylabel("probability")
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def perplexity_by_position(table: pd.DataFrame) -> Drawing:
+    """Held-out perplexity by position, a line a model: left as PyClick fits them, right of maximum likelihood.
+
+    Each position's own rate of clicks stands in both panels.
+
+    Args:
+        table: `click_fit_tables.foresight`.
+    """
+    ways = {"PyClick": "as PyClick fits them", "maximum likelihood": "maximum likelihood"}
+    fig, axes = panels(ways.values(), table, height=3.2)
+    for ax, way in zip(axes, ways, strict=True):
+        own = table[(table["way"] == way) | (table["users"] == "RCTR")]
+        for users in MODELS.ordered(own["users"]):
+            _line(ax, own[own["users"] == users], "position", "value", users, MODELS[users])
+        ax.set_xlabel("position")
+        ax.set_xticks(sorted(own["position"].unique()))
+    axes[0].set_ylabel("held-out perplexity\n(1 is foresight, 2 a fair coin)")
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def errors_against_sessions(table: pd.DataFrame, ways: tuple[str, ...] = ("maximum likelihood", "PyClick")) -> Drawing:
+    """Errors of recovered parameters against sessions of each query, mean and 95 % interval over seeds, log-log.
+
+    A column a parameter; upper row the mean absolute error, lower row the largest; colours tell models, lines and marks
+    ways of fitting. The dotted line falls as 1/√n.
+
+    Args:
+        table: `click_fit_tables.recovery`.
+        ways: those to draw.
+    """
+    symbols = [symbol for symbol in ERRORS if table["quantity"].str.endswith(f" {symbol}").any()]
+    rows = {"mean": "mean |error|", "largest": "largest |error|"}
+    table = table[table["way"].isin(ways)]
+    fig, axes = stacked(rows, [ERRORS[symbol] for symbol in symbols], table, height=2.4)
+    for line, row in zip(axes, rows, strict=True):
+        for ax, symbol in zip(line, symbols, strict=True):
+            own = table[table["quantity"] == f"{row} error of {symbol}"].sort_values("sessions", kind="stable")
+            for (users, way), case in own.groupby(["users", "way"], sort=False):
+                _case(ax, case, MODELS[users], WAYS[way], f"{users}, {way}")
+            _guide(ax, own)
+            ax.set(xscale="log", yscale="log")
+            ax.set_xticks(sorted(own["sessions"].unique()), [f"{n:,}" for n in sorted(own["sessions"].unique())])
+            ax.xaxis.set_minor_locator(NullLocator())
+        line[0].set_ylabel(rows[row])
+    for ax in axes[-1]:
+        ax.set_xlabel("sessions of each query")
+    legend(fig, [ax for line in axes for ax in line], ncols=3)
+    return fig
+
+
+def _line(ax: Axes, table: pd.DataFrame, x: str, y: str, label: str, look: Look) -> None:
+    table = table.sort_values(x, kind="stable")
+    ax.plot(table[x], table[y], color=look.color, marker=look.marker, linestyle=look.line, label=label)
+
+
+def _case(ax: Axes, case: pd.DataFrame, model: Look, way: Look, label: str) -> None:
+    """A model's colour, a way's marker and line."""
+    arms = [case["mean"] - case["low"], case["high"] - case["mean"]]
+    ax.errorbar(
+        case["sessions"], case["mean"], arms, color=model.color, marker=way.marker, ls=way.line, elinewidth=0.9,
+        label=label,
+    )  # fmt: skip
+
+
+def _guide(ax: Axes, own: pd.DataFrame) -> None:
+    """1/√n through the smallest error with the fewest sessions."""
+    sessions = own["sessions"].unique()
+    start = own.loc[own["sessions"] == sessions[0], "mean"].min()
+    ax.plot(sessions, start * (sessions[0] / sessions) ** 0.5, color=QUIET, ls=(0, (1, 1.5)), lw=1, label="1/√n")
