@@ -212,6 +212,22 @@ def test_queries_with_few_items_are_fitted_beside_others():
             assert together == alone
 
 
+def test_positions_that_nobody_examines_and_certain_clicks_are_fitted_as_what_they_are():
+    truth = ItemClicks("position", (1.0, 0.0, 0.35, 0.25, 0.5, 0.05), (1.0, 0.8, 0.0, 0.3))
+    (it,) = fit_position([simulated(truth, 20_000)])
+    assert [*it.attraction[:2], it.position[2]] == pytest.approx([1, 0, 0], abs=1e-6)
+    np.testing.assert_allclose(it.attraction, truth.attraction, atol=0.03)
+    np.testing.assert_allclose(it.position, truth.position, atol=0.03)
+
+
+def test_a_query_of_one_item_is_fitted():
+    queries = [sessions([[0]] * 4, [[1], [0], [1], [1]], n_items=1)]
+    for kind, fit in FITS.items():
+        (it,) = fit(queries)
+        assert it.attraction == pytest.approx((3 / 4,))
+        assert it.position == (() if kind == "cascade" else (1.0,))
+
+
 def test_nobody_to_fit_to_and_unknown_ways_are_errors():
     empty = sessions(np.empty((0, 3), dtype=np.int64), np.empty((0, 3)))
     for fit in FITS.values():
