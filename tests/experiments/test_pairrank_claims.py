@@ -10,7 +10,17 @@ import pandas as pd
 import pytest
 
 from ol2r.experiments.claims import NotMeasured, indexed, judge, judge_by_data
-from ol2r.experiments.pairrank_claims import CLAIMS, MSLR, STAND_INS, WORLDS, YAHOO, Band, WorldMeasure, band
+from ol2r.experiments.pairrank_claims import (
+    CLAIMS,
+    MSLR,
+    STAND_INS,
+    WORLDS,
+    YAHOO,
+    Band,
+    WorldMeasure,
+    band,
+    band_shares,
+)
 from ol2r.experiments.published import printed_numbers
 from ol2r.learners.pairrank import RANKS
 
@@ -238,6 +248,18 @@ def test_the_middle_is_relative_to_how_far_lists_reach(made):
         band("PairRank_R", "middle").values(*where)
     with pytest.raises(NotMeasured, match="no list"):
         Band("fig-7a", (("variant", "PairRank_R"),), "top", 55, 1000).values(*where)
+
+
+def test_bands_tell_on_which_share_of_lists_they_rest(made):
+    results = made(datasets=("synthetic-mslr", "MQ2008"))
+    frame = results["fig-7a"].frame
+    mine = frame["dataset"] == "synthetic-mslr"
+    for rank in RANKS:  # of ten rounds' lists one is counted: halve those of the middle, and leave MQ2008 without any
+        frame.loc[mine, f"lists_{rank}"] *= 5.0 if 100 <= rank <= 150 else 10.0
+        frame.loc[~mine, f"lists_{rank}"] = 0
+    shares = band_shares(results)
+    assert set(shares["dataset"]) == {"synthetic-mslr"}
+    assert shares.set_index("band")["share"].to_dict() == {"top": 1.0, "middle": 0.5, "bottom": 1.0}
 
 
 def test_bounds_below_a_mean_regret_fail_at_any_checkpoint(made):

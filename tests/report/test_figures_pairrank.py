@@ -89,14 +89,41 @@ def test_both_variants_stand_in_rows_or_columns_of_their_own(runs):
 
 def test_a_profile_has_a_line_for_each_window_that_ends_at_a_checkpoint(runs):
     fig = figures.block_profile(runs.query("users == 'informational'"), rounds=(10, 150, 200))
-    assert fig.axes[0].get_legend_handles_labels()[1] == ["rounds 2 – 10", "rounds 101 – 200"]
+    told = fig.axes[0].get_legend_handles_labels()[1]
+    assert told == ["rounds 2 – 10", "rounds 101 – 200", "last rank of every list"]
     assert list(line(fig.axes[1], "rounds 2 – 10").get_xdata()) == [1, 5, 10]
     assert list(line(fig.axes[1], "rounds 2 – 10").get_ydata()) == [2, 6, 11]
+    assert fig.axes[1].get_yscale() == "log"
+    assert (fig.axes[1].collections[0].get_paths()[0].vertices[:, 1] >= 1).all()  # a block has a document
 
 
 def test_a_run_shorter_than_all_windows_shows_its_last(runs):
     fig = figures.block_profile(runs.query("users == 'informational'"), rounds=(5000,))
-    assert fig.axes[0].get_legend_handles_labels()[1] == ["rounds 201 – 400"]
+    assert fig.axes[0].get_legend_handles_labels()[1][:-1] == ["rounds 201 – 400"]
+
+
+def shorter(runs):
+    """The runs, with half of the first data set's lists too short for rank 10."""
+    half = runs["lists_10"].where(runs["dataset"] == "two", runs["lists_10"] / 2)
+    return runs.assign(lists_10=half)
+
+
+def test_a_profile_marks_how_far_ranks_are_of_the_same_lists(runs):
+    fig = figures.block_profile(shorter(runs).query("users == 'informational'"))
+    marked = [set(line(ax, "last rank of every list").get_xdata()) for ax in fig.axes]
+    assert marked == [{5}, {10}]
+
+
+def test_the_share_of_lists_that_have_a_rank_is_told_by_data_set(runs):
+    table = figures.reach(shorter(runs)).set_index(["dataset", "rank"])["share"]
+    assert table["one"].to_dict() == {1: 1, 5: 1, 10: 0.5, 20: 0}
+    assert figures.reach_in_words(shorter(runs), 10) == "Lists that have a document at rank 10: one 50 %, two 100 %."
+
+
+def test_bands_say_on_how_many_lists_they_rest():
+    table = pd.DataFrame({"dataset": ["a", "a", "b"], "band": ["top", "middle", "top"], "share": [1.0, 0.25, 0.999]})
+    said = "a: the top on 100 %, the middle on 25 % of the lists. b: the top on 99.9 % of the lists."
+    assert figures.bands_in_words(table) == said
 
 
 def test_blocks_are_counted_over_windows_of_equal_width(runs):
@@ -138,7 +165,7 @@ def test_the_cost_of_a_round_is_that_of_one_replica_in_each_window(timing):
 def test_cost_in_words_is_that_of_the_whole_batch_and_of_the_first_and_last_window(timing):
     said = figures.cost_in_words(timing)
     assert "one: 75 rounds a second over 110 rounds of 4 replicas" in said and "two: 75 rounds" in said
-    assert "at most 3.0 passes" in said
+    assert "3.0 passes a fit in the window with most" in said
     assert "33 milliseconds of learning for a thousand distinct pairs in the first window, 10 in the last" in said
 
 

@@ -186,20 +186,18 @@ class Chapter:
         return self._results[item]
 
     def all_results(self) -> dict[str, Results]:
-        """The results of every item that is not pending, by item; what they lack is computed in one run or refused.
+        """The results of every item, by item; what they lack is computed in one run or refused.
 
         Raises:
             MissingRows: as for `results`, with `max_minutes` for all items together.
         """
-        pending = getattr(self.module, "PENDING", ())
-        items = {name: item for name, item in self.module.ITEMS.items() if name not in pending}
-        jobs = merged(job for item in items.values() for job in self._declared(item))
+        jobs = merged(job for item in self.module.ITEMS.values() for job in self._declared(item))
         jobs = [job for job in jobs if not self._absent(job)]
         if self.fresh:
             self._allow(None, jobs)
         else:
             self._compute(None, jobs)
-        return {item: self.results(item) for item in items}
+        return {item: self.results(item) for item in self.module.ITEMS}
 
     def _declared(self, item: Item) -> list[Job]:
         return item.jobs(self.tier, self.seeds, self.datasets)

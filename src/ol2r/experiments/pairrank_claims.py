@@ -9,6 +9,7 @@ claims on theory read the audits' tables.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
@@ -131,10 +132,24 @@ class Band:
         Raises:
             NotMeasured: no such rows or rounds, or no recorded rank in the band.
         """
+        grown, inside = self._grown(results, dataset, users)
+        return sum(grown[f"size_{r}"] / grown[f"lists_{r}"] for r in inside) / len(inside)
+
+    def share(self, results: Mapping[str, Results], dataset: str, users: str) -> float:
+        """The mean share of the lists of these rounds that reach the band's ranks, over ranks and runs.
+
+        Raises:
+            NotMeasured: as for `values`.
+        """
+        grown, inside = self._grown(results, dataset, users)
+        return float(np.mean([grown[f"lists_{r}"] / grown["rounds"] for r in inside]))
+
+    def _grown(self, results: Mapping[str, Results], dataset: str, users: str) -> tuple[pd.DataFrame, list[int]]:
+        """What every run's sums grew by in the rounds, and the recorded ranks in the band."""
         rows = self.rows(results, dataset, users).set_index(["fold", "seed"])
         runs = rows.index.drop_duplicates()
         ends = [rows[rows["round"] == t].reindex(runs) for t in (self.since, self.at)]
-        grown = ends[1].filter(regex="^(lists|size)_") - ends[0].filter(regex="^(lists|size)_")
+        grown = ends[1].filter(regex="^(rounds$|lists_|size_)") - ends[0].filter(regex="^(rounds$|lists_|size_)")
         ranks = sorted(int(name.removeprefix("lists_")) for name in grown if name.startswith("lists_"))
         reach = max((r for r in ranks if (grown[f"lists_{r}"] > 0).to_numpy().all()), default=0)
         bands = {"top": (0, reach / 10), "middle": (reach / 3, reach / 2), "bottom": (reach * 5 / 6, reach)}
@@ -142,14 +157,30 @@ class Band:
         inside = [r for r in ranks if low <= r <= high]
         if reach == 0 or not inside:
             raise NotMeasured(f"{self.item} has no list with a recorded rank in the {self.band} in these rounds")
-        return sum(grown[f"size_{r}"] / grown[f"lists_{r}"] for r in inside) / len(inside)
+        return grown, inside
 
     def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
         """The paper prints no sizes."""
 
 
+BANDS: tuple[Literal["top", "middle", "bottom"], ...] = ("top", "middle", "bottom")
+
+
 def band(variant: str, which: Literal["top", "middle", "bottom"]) -> Band:
     return Band("fig-7a", (("variant", variant),), which, 100, EARLY)
+
+
+def band_shares(results: Mapping[str, Results]) -> pd.DataFrame:
+    """On how many lists of each data set the bands of PR12 rest: dataset, band, share; none where a band has no rank.
+
+    The lists are PairRank_C's; which lists a run ranks does not depend on the learner.
+    """
+    lines = []
+    for dataset, which in product(results["fig-7a"].frame["dataset"].unique(), BANDS):
+        with suppress(NotMeasured):
+            share = band(PAIRRANK[1], which).share(results, dataset, "informational")
+            lines.append({"dataset": dataset, "band": which, "share": share})
+    return pd.DataFrame(lines, columns=["dataset", "band", "share"])
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from ol2r.experiments.claims import label
-from ol2r.experiments.effects import summarize, windowed
+from ol2r.experiments.effects import at_own_end, summarize, windowed
 from ol2r.report.figures import INTERVAL
 from ol2r.report.style import INK, LEARNERS, QUIET, USERS, Drawing, legend, panels, stacked, styled
+from ol2r.report.tables_confidence import share
 
 if TYPE_CHECKING:
     from ol2r.experiments.pairrank_illustration import Example
@@ -58,6 +59,47 @@ def sizes_at_ranks(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> pd
     """
     parts = [_per_window(frame, f"size_{r}", f"lists_{r}").assign(rank=r) for r in ranks]
     return pd.concat(parts, ignore_index=True)
+
+
+def reach(frame: pd.DataFrame) -> pd.DataFrame:
+    """How many of the lists that were ranked have a document at each recorded rank, over all runs and rounds.
+
+    Args:
+        frame: runs with `round` and the cumulative `rounds` and `lists_r` of every rank r.
+
+    Returns:
+        dataset, rank, share (of the lists).
+    """
+    ends = at_own_end(frame)
+    named = {name: int(name.removeprefix("lists_")) for name in ends if name.startswith("lists_")}
+    sums = ends.groupby("dataset", sort=False)[["rounds", *named]].sum()
+    shares = sums[list(named)].div(sums["rounds"], axis=0).rename(columns=named)
+    return shares.melt(var_name="rank", value_name="share", ignore_index=False).reset_index()
+
+
+def reach_in_words(frame: pd.DataFrame, rank: int) -> str:
+    """Which share of each data set's lists has a document at a rank, in a sentence.
+
+    Args:
+        frame: as for `reach`.
+        rank: one of the recorded ranks.
+    """
+    shares = reach(frame).query("rank == @rank")
+    told = [f"{label(str(one.dataset))} {share(one.share)}" for one in shares.itertuples()]
+    return f"Lists that have a document at rank {rank}: {', '.join(told)}."
+
+
+def bands_in_words(table: pd.DataFrame) -> str:
+    """On how many lists the bands of ranks rest that are compared, in a sentence for each data set.
+
+    Args:
+        table: `ol2r.experiments.pairrank_claims.band_shares`.
+    """
+    told = []
+    for name, own in table.groupby("dataset", sort=False):
+        parts = [f"the {one.band} on {share(one.share)}" for one in own.itertuples()]
+        told.append(f"{label(str(name))}: {', '.join(parts)} of the lists.")
+    return " ".join(told)
 
 
 def _of(table: pd.DataFrame, **wanted: object) -> pd.DataFrame:
@@ -122,12 +164,13 @@ def _cases(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str):
 
 @styled
 def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 1000, 5000)) -> Drawing:
-    """Size of the block at every rank, a line for each of several windows of rounds.
+    """Size of the block at every rank on a logarithmic axis, a line for each of several windows of rounds.
 
-    A row of panels a data set, a column a variant.
+    A row of panels a data set, a column a variant; a vertical line stands at the last recorded rank that every list
+    has: only up to it are ranks compared over the same lists.
 
     Args:
-        frame: as for `sizes_at_ranks` with all ranks, one kind of user.
+        frame: as for `sizes_at_ranks` with all ranks and for `reach`, one kind of user.
         rounds: where the windows end; those that are no checkpoint are left out.
     """
     if len(frame["users"].unique()) != 1:
@@ -135,14 +178,14 @@ def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 10
     table = sizes_by_rank(frame, [r for r in rounds if r in set(frame["round"])] or [frame["round"].max()])
     fig, cases = _cases(frame, table, "documents in the block")
     windows = sorted(set(zip(table["since"], table["round"], strict=True)))
+    whole = reach(frame).query("share == 1").groupby("dataset")["rank"].max()
     for name, variant, ax in cases:
         for k, (since, end) in enumerate(windows):
             line = _of(table, dataset=name, variant=variant, since=since, round=end).sort_values("rank", kind="stable")
-            ax.plot(line["rank"], line["mean"], color=SHADES[k], ls=LINES[k], marker=MARKS[k],
-                    label=f"rounds {int(since) + 1} – {int(end)}")  # fmt: skip
-            ax.fill_between(line["rank"], line["low"], line["high"], color=SHADES[k], alpha=0.18, linewidth=0)
-        ax.set_xlabel("rank")
-        ax.set_ylim(bottom=0.0)  # intervals of few lists reach below what a block can be
+            look = {"color": SHADES[k], "ls": LINES[k], "marker": MARKS[k]}
+            _band(ax, line, "rank", 1.0, label=f"rounds {int(since) + 1} – {int(end)}", **look)
+        ax.axvline(whole[name], color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label="last rank of every list")
+        ax.set(xlabel="rank", yscale="log")
     legend(fig, [ax for *_, ax in cases], ncols=3)
     return fig
 
@@ -205,9 +248,9 @@ def cost_in_words(frame: pd.DataFrame) -> str:
         thousand = 1e3 * own["learning"] / own["distinct_pairs"]
         told.append(
             f"{label(str(name))}: {speed:,.0f} rounds a second over {last['round']:,.0f} rounds of "
-            f"{last['replicas']:.0f} replicas side by side; at most {own['passes'].max():.1f} passes a fit in a "
-            f"window; {thousand.iloc[0]:.2g} milliseconds of learning for a thousand distinct pairs in the first "
-            f"window, {thousand.iloc[-1]:.2g} in the last."
+            f"{last['replicas']:.0f} replicas side by side; {own['passes'].max():.1f} passes a fit in the "
+            f"window with most; {thousand.iloc[0]:.2g} milliseconds of learning for a thousand distinct pairs in the "
+            f"first window, {thousand.iloc[-1]:.2g} in the last."
         )
     return " ".join(told)
 
