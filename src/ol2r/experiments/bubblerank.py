@@ -19,10 +19,21 @@ from ol2r.experiments.bubblerank_claims import (
     event_exponents,
 )
 from ol2r.experiments.cells import Cell, Item
-from ol2r.experiments.click_queries import Logged, Model, Population, Published
+from ol2r.experiments.click_queries import POSITIONS, Logged, Model, Population, Published
 from ol2r.experiments.play_cell import Play
 
-__all__ = ["CLAIMS", "ITEMS", "PAPER", "PARAMETERS", "SETTINGS", "STAND_INS"]
+__all__ = [
+    "CLAIMS",
+    "CONVENTIONS",
+    "ITEMS",
+    "MAP",
+    "OTHER_CHOICES",
+    "PAPER",
+    "PARAMETERS",
+    "SETTINGS",
+    "SILENCES",
+    "STAND_INS",
+]
 
 PAPER = "bubblerank"
 PARAMETERS: dict = {}
@@ -203,3 +214,94 @@ ITEMS: dict[str, Item] = {
     ),
     "full-ranking": Item("More items than positions", _full_ranking, _tiers(2, 2, 3), _longer),
 }  # fmt: skip
+
+OTHER_CHOICES: tuple[tuple[str, str, str, Mapping[str, Value]], ...] = (
+    ("freeze", "BubbleRank", "the statistics of a decided pair stay as they are", {"freeze": True}),
+    ("parity", "BubbleRank", "positions 1 and 2, 3 and 4, … first", {"parity": "prose"}),
+    (
+        "doubling",
+        "BubbleRank",
+        f"the horizon is unknown: {DOUBLING_FROM:,} steps, doubled when passed",
+        {"doubling_from": DOUBLING_FROM},
+    ),
+    ("cascade-start", "CascadeKL-UCB", "starts with the items in the order of their numbers", {"start": "top"}),
+    (
+        "cascade-start",
+        "CascadeKL-UCB",
+        "log t for its budget, and all down to the last click examined, as public code has it",
+        {name: value for name, value in PUBLIC_CODE.items() if name != "start"},
+    ),
+)
+"""(item, bandit, what is done otherwise, the parameters that are changed from the main setting)."""
+
+CONVENTIONS: tuple[tuple[str, object, str], ...] = (
+    ("steps n", f"{STEPS:,}; Figure 3 right and L > K {SYNTHETIC_STEPS:,}", "paper, 5.1, 5.4; L > K ours"),
+    ("runs", "10 of each of the 60 queries, 3 of each of the 20", "paper, 5: 10 runs of 100 queries"),
+    (
+        "queries",
+        "the 60 published ones of the BatchRank collection; 20 of the raw log",
+        "ours; the paper's are not public",
+    ),
+    ("click models", "CM, DCM and PBM as published (60 queries) or fitted with PyClick's counts (20)", "paper, 5.1"),
+    ("items and positions", f"K = L = {POSITIONS}; L > K where it is said", "paper, 5.1"),
+    (
+        "initial list R₀",
+        "60 queries: the order in which the collection prints a query's documents, that of one result page; 20 "
+        "queries: the list that the log shows most often",
+        "paper, 5.1: the most frequent list",
+    ),
+    ("positions that regret and NDCG look at", CUT, "paper, 5.1"),
+    ("positions that V looks at", "all K", "paper, (5)"),
+    (
+        "reward",
+        "CM, PBM: clicks; DCM: the click after which the user leaves",
+        "paper, 5.1",
+    ),
+    (
+        "best list",
+        "the list of highest reward: attraction sorted against χ or v, where these do not fall",
+        "ours; the paper assumes (1, …, K)",
+    ),
+    ("items of equal attraction", "have no wrong order", "ours"),
+    ("gain of NDCG", "attraction, $1/\\log_2(k + 1)$ at position k", "paper, appendix B"),
+    ("BubbleRank", "δ = n⁻⁴, n known, h = t mod 2, statistics go on", "paper, 4.3 and Algorithm 1"),
+    (
+        "CascadeKL-UCB",
+        "budget log t + 3 log log t, learns down to the first click, starts with random lists",
+        "its paper; start ours",
+    ),
+    ("BatchRank", "its paper's stages", "its paper"),
+    ("TopRank", "δ = 1/n", "its paper"),
+    ("users' coins", "the same for all bandits of a query and run", "ours"),
+    ("intervals", "95 %, over queries, each the mean of its runs", "ours; the paper's bands are standard errors"),
+)
+"""The first table of the chapter: (convention, value, where it comes from)."""
+
+SILENCES: tuple[tuple[str, str, str | None], ...] = (
+    ("which δ the experiments have", "n⁻⁴, as in its section 4.3", None),
+    ("whether the statistics of a decided pair go on", "they do, as Algorithm 1 prints it; both are shown", "choices"),
+    ("whether positions 1 and 2 or 2 and 3 come first", "2 and 3, as Algorithm 1 prints it; both are shown", "choices"),
+    ("where CascadeKL-UCB starts", "with random lists; both are shown", "choices"),
+    ("which budget CascadeKL-UCB has", "its paper's; that of public code is shown", "choices"),
+    ("which c and δ TopRank has", "3.43 and 1/n", None),
+    ("which 100 queries", "others", None),
+    ("what the standard errors are over", "runs; ours over queries stand beside them", "first-100"),
+    ("what happens on items of equal attraction", "they have no wrong order", None),
+    ("which list is best where χ or v do not fall", "that of the highest reward", None),
+    ("which positions regret counts in Figure 3, right", "the top 5, as elsewhere", None),
+    ("how L > K was to be validated", "on queries of the raw log", "full-ranking"),
+)
+"""(what is open, what we did, the anchor of what shows the other choice, or None)."""
+
+MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("Figure 1, regret", "fig-1", ("BR1", "BR2", "BR3")),
+    ("Figure 2, violations", "fig-2", ("BR4", "BR9")),
+    ("Section 5.3, violations in the first 100 steps", "first-100", ("BR5",)),
+    ("Figure 3 left, regret against |V₀|", "fig-3-left", ("BR6",)),
+    ("Figure 3 right, regret against χ_min", "fig-3-right", ("BR7",)),
+    ("Figure 4, NDCG@5", "fig-4", ("BR8",)),
+    ("Lemma 2, safety", "fig-2", ("BR4",)),
+    ("Section 4.3, unknown horizon", "doubling", ()),
+    ("Section 4.3, more items than positions", "full-ranking", ()),
+)
+"""The paper's items: what each is, its name here, and the claims that rest on it."""

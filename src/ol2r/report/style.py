@@ -80,6 +80,11 @@ LEARNERS.register("epsilon-greedy", Look("#d2700b", "<", (0, (3, 1.5))))
 LEARNERS.register("SGD RankNet", Look("#a545f2", "p", (0, (6, 1, 1, 1, 1, 1))))
 LEARNERS.register("PairRank_R", Look("#8f260a", "h", (0, (8, 1.5))))
 LEARNERS.register("PairRank_C", Look("#f23c48", "*", "-"))
+LEARNERS.register("BubbleRank", Look("#d81e3a", "D", (0, (12, 0.8))))
+LEARNERS.register("CascadeKL-UCB", Look("#1b8a3a", "s", (0, (4, 1.2))))
+LEARNERS.register("BatchRank", Look("#1f5fbf", "^", (0, (1.2, 1))))
+LEARNERS.register("TopRank", Look("#d97a00", "v", (0, (6, 1.5, 1.5, 1.5))))
+LEARNERS.register("Baseline", Look("#777777", "X", (0, (2, 2))))
 LEARNERS.register("LambdaRank", Look("#000000", "", (0, (1, 3))))
 LEARNERS.register("RankNet", Look("#222222", "", (0, (1, 1.5))))
 
@@ -87,6 +92,9 @@ USERS = Looks()
 USERS.register("perfect", Look("#16324f", "o", "-"))
 USERS.register("navigational", Look("#3f7fa8", "s", (0, (5, 1.5))))
 USERS.register("informational", Look("#8a8f98", "^", (0, (1.5, 1.2))))
+
+CLICK_MODELS = {"CM": "cascade (CM)", "DCM": "dependent click (DCM)", "PBM": "position-based (PBM)"}
+"""Click models by item in the order of their panels, and what they are called there."""
 
 CHOICES = Looks()
 for _choice, _look in {

@@ -1,0 +1,402 @@
+"""Tables of click bandits as MyST text: regret and violations beside what was printed, and what choices are worth.
+
+Comparisons are frames first and text last, as in `tables`; means and intervals are over queries, as in
+`figures_bubblerank`.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from ol2r.bandits.base import Value
+from ol2r.clicks import ItemClicks
+from ol2r.experiments import bandit_worlds, bubblerank
+from ol2r.experiments.claims import label
+from ol2r.experiments.effects import at_end, at_own_end, fold_effect
+from ol2r.report.figures_bubblerank import CASE, models_of, one_setting, over_queries, steps_of
+from ol2r.report.style import LEARNERS
+from ol2r.report.tables import NOT_AT_HAND, myst, signed
+
+EARLY = 100
+
+
+def _places(table: pd.DataFrame) -> list[tuple[str, str]]:
+    """(data set, click model) of a table, in order."""
+    return [(str(d), m) for d, m in product(table["dataset"].unique(), models_of(table))
+            if ((table["dataset"] == d) & (table["users"] == m)).any()]  # fmt: skip
+
+
+def _number(value: float, digits: int = 3) -> str:
+    """A number with so many digits that count, thousands apart."""
+    if not np.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    after = max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
+    return f"{value:,.{after}f}".replace("-", "−")
+
+
+def random_list_violates(initial_inversions: np.ndarray, positions: int) -> np.ndarray:
+    """Probability that a list drawn from all orders alike has more than |V₀| + K/2 wrong pairs.
+
+    The number of inversions of a random order is a sum of independent ones, uniform on 0 … k − 1 for k = 1 … K.
+
+    Args:
+        initial_inversions: |V₀|, of no two items of equal attraction.
+        positions: K, which is also the number of items.
+    """
+    share = np.ones(1)
+    for k in range(1, positions + 1):
+        share = np.convolve(share, np.full(k, 1 / k))
+    at_least = np.append(np.cumsum(share[::-1])[::-1], 0.0)  # of so many inversions or more
+    least = np.floor(np.asarray(initial_inversions) + positions / 2).astype(int) + 1
+    return at_least[np.minimum(least, len(share))]
+
+
+def early_violations(
+    frame: pd.DataFrame, printed: pd.DataFrame, stand_ins: Sequence[tuple[str, str]], positions: int
+) -> pd.DataFrame:
+    """Violations in the first 100 steps: printed beside ours, for every data set that stands for the printed one.
+
+    Args:
+        frame: runs with `round`, `violations` and `initial_inversions`.
+        printed: the printed numbers of the item.
+        stand_ins: (printed data set, ours).
+        positions: K.
+
+    Returns:
+        dataset (ours), users, learner, published_mean, published_error, what `over_queries` returns, random (violations
+        of lists drawn from all orders alike, by |V₀| of the queries), inversions (mean |V₀|).
+    """
+    rows = one_setting(frame[frame["round"] == EARLY])
+    rows = rows.assign(random=EARLY * random_list_violates(rows["initial_inversions"].to_numpy(), positions))
+    table = over_queries(rows, "violations", CASE)
+    for column, name in (("random", "random"), ("initial_inversions", "inversions")):
+        table = table.merge(over_queries(rows, column, CASE)[[*CASE, "mean"]].rename(columns={"mean": name}), on=CASE)
+    theirs = {ours: printed[printed["dataset"] == name] for name, ours in stand_ins}
+    theirs = [each.assign(dataset=ours) for ours, each in theirs.items()]
+    theirs = pd.concat(theirs)[[*CASE, "mean", "deviation"]]
+    theirs = theirs.rename(columns={"mean": "published_mean", "deviation": "published_error"})
+    return table.merge(theirs, on=CASE, how="left")
+
+
+def early_violations_told(table: pd.DataFrame, absent: Sequence[str] = (), *, name: str, caption: str) -> str:
+    """`early_violations` as a table, a line a click model, data set and bandit.
+
+    Args:
+        absent: catalogue names of data sets without runs.
+    """
+    rows = []
+    for dataset, model in _places(table):
+        own = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner")
+        for learner in LEARNERS.ordered(own.index):
+            r = own.loc[learner]
+            printed = f"{r['published_mean']:.2f}" if np.isfinite(r["published_mean"]) else "–"
+            printed += f" ± {r['published_error']:.2f}" if np.isfinite(r["published_error"]) else ""
+            gap = signed(r["mean"] - r["published_mean"], 1)
+            ours = [f"{r['mean']:.2f} ± {r['run_error']:.2f}", f"± {r['error']:.2f}", gap, f"{r['random']:.1f}"]
+            rows.append([f"{model}, {label(dataset)}", learner, printed, *ours])
+    rows += [[f"{label(each)}: *{NOT_AT_HAND}*", *[""] * 6] for each in absent]
+    header = ["model, data", "bandit", "printed ± s.e.", "ours ± s.e. over runs", "over queries", "difference",
+              "if lists were random"]  # fmt: skip
+    return myst(header, rows, name=name, caption=caption)
+
+
+def final_regret(frame: pd.DataFrame) -> pd.DataFrame:
+    """Regret after every data set's own last step: `CASE` and what `over_queries` returns."""
+    return over_queries(one_setting(at_own_end(frame)), "regret", CASE)
+
+
+def final_regret_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`final_regret` as a table, a line a click model and data set, a column a bandit; bold: the lowest of the line."""
+    shown = LEARNERS.ordered(table["learner"])
+    rows = []
+    for dataset, model in _places(table):
+        own = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner").reindex(shown)
+        cells = [f"{_number(r['mean'])} ± {_number(r['error'], 2)}" for _, r in own.iterrows()]
+        lowest = int(own["mean"].argmin())
+        cells[lowest] = f"**{cells[lowest]}**"
+        rows.append([f"{model}, {label(dataset)}", *cells])
+    return myst(["model, data", *shown], rows, name=name, caption=caption)
+
+
+def overtaken(frame: pd.DataFrame, ours: str = "BubbleRank") -> pd.DataFrame:
+    """The checkpoint from which on a bandit's mean regret stays above another's, by data set and click model.
+
+    Returns:
+        dataset, users, learner (the other), step (NaN: it ends below the other).
+    """
+    curves = steps_of(frame, "regret")
+    found = []
+    for dataset, model in _places(curves):
+        here = curves[(curves["dataset"] == dataset) & (curves["users"] == model)]
+        means = here.pivot(index="round", columns="learner", values="mean").sort_index()  # noqa: PD010 (refuses doubles)
+        for other in LEARNERS.ordered(means.columns):
+            if other == ours or ours not in means:
+                continue
+            below = means.index[means[ours] <= means[other]]
+            after = means.index[means.index > below.max()] if len(below) else means.index
+            found.append((dataset, model, other, float(after[0]) if len(after) else np.nan))
+    return pd.DataFrame(found, columns=["dataset", "users", "learner", "step"])
+
+
+def overtaken_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`overtaken` as a table: a line a click model and data set, a column a bandit."""
+    shown = LEARNERS.ordered(table["learner"])
+    rows = []
+    for dataset, model in _places(table):
+        own = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner")["step"]
+        rows.append([f"{model}, {label(dataset)}",
+                     *(f"{own[each]:,.0f}" if np.isfinite(own[each]) else "never" for each in shown)])  # fmt: skip
+    return myst(["model, data", *shown], rows, name=name, caption=caption)
+
+
+def violation_rates(frame: pd.DataFrame) -> pd.DataFrame:
+    """How often the safety constraint is violated in every tenfold of steps, and at most how far.
+
+    Returns:
+        `CASE`, since and round (the steps are since + 1 … round), mean (violations in a hundred steps; mean over
+        queries), error, queries, runs, and of all steps up to then: safe (share of runs without a violation) and excess
+        (the largest |V(R_t)| − |V₀| of any run).
+    """
+    frame = one_setting(frame)
+    ends = frame.groupby("dataset")["round"].transform("max")
+    exponent = np.log10(frame["round"].to_numpy(float))
+    rows = frame[((exponent % 1 == 0) & (frame["round"] >= EARLY)) | (frame["round"] == ends)]
+    rows = rows.sort_values([*CASE, "fold", "seed", "round"], kind="stable")
+    before = rows.groupby([*CASE, "fold", "seed"], sort=False)[["round", "violations"]].shift(fill_value=0)
+    rate = 100 * (rows["violations"] - before["violations"]) / (rows["round"] - before["round"])
+    rows = rows.assign(since=before["round"], rate=rate, safe=rows["violations"] == 0)
+    by = [*CASE, "since", "round"]
+    table = over_queries(rows, "rate", by)
+    others = rows.groupby(by, sort=False).agg(safe=("safe", "mean"), excess=("excess", "max")).reset_index()
+    return table[[*by, "mean", "error", "queries", "runs"]].merge(others, on=by)
+
+
+def violation_rates_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`violation_rates` as a table: a line a click model, data set and bandit, a column a tenfold of steps."""
+    windows = sorted(set(zip(table["since"], table["round"], strict=True)), key=lambda window: window[1])
+    rows = []
+    for dataset, model in _places(table):
+        here = table[(table["dataset"] == dataset) & (table["users"] == model)]
+        for learner in LEARNERS.ordered(here["learner"]):
+            own = here[here["learner"] == learner]
+            rates = {(r.since, r.round): _number(r.mean, 2) for r in own.itertuples()}
+            last = own.loc[own["round"].idxmax()]
+            rows.append([f"{model}, {label(dataset)}", learner, *(rates.get(window, "–") for window in windows),
+                         f"{100 * last['safe']:.0f} %", f"{last['excess']:.0f}"])  # fmt: skip
+    header = ["model, data", "bandit", *(f"{a + 1:,} – {b:,}" for a, b in windows), "safe runs", "largest excess"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def excess_of_more_items(frame: pd.DataFrame) -> pd.DataFrame:
+    """Safety of every bandit with more items than positions, over all steps.
+
+    Returns:
+        `CASE`, violations (mean V(n) over queries), unsafe (share of runs with a violation), excess (the largest
+        |V(R_t)| − |V₀|), improved (share of runs whose base list never ends with more wrong pairs than R₀; NaN without
+        a base list).
+    """
+    last = one_setting(at_own_end(frame))
+    base = last["base_inversions"] if "base_inversions" in last else np.nan
+    last = last.assign(
+        unsafe=last["violations"] > 0,
+        improved=np.where(pd.isna(base), np.nan, base <= last["initial_inversions"]),
+    )
+    by_run = last.groupby(CASE, sort=False).agg(
+        unsafe=("unsafe", "mean"), excess=("excess", "max"), improved=("improved", "mean")
+    )
+    means = over_queries(last, "violations", CASE)[[*CASE, "mean"]].rename(columns={"mean": "violations"})
+    return means.merge(by_run.reset_index(), on=CASE)
+
+
+def excess_told(table: pd.DataFrame, positions: int, *, name: str, caption: str) -> str:
+    """`excess_of_more_items` as a table."""
+    rows = []
+    for dataset, model in _places(table):
+        here = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner")
+        for learner in LEARNERS.ordered(here.index):
+            own = here.loc[learner]
+            improved = "–" if pd.isna(own["improved"]) else f"{100 * own['improved']:.0f} %"
+            found = [_number(own["violations"]), f"{100 * own['unsafe']:.0f} %", f"{own['excess']:.0f}"]
+            rows.append([f"{model}, {label(dataset)}", learner, *found, f"{positions / 2:g}", improved])
+    header = ["model, data", "bandit", "V(n) after the last step", "runs with a violation", "largest excess", "K/2",
+              "base lists no worse than R₀"]  # fmt: skip
+    return myst(header, rows, name=name, caption=caption)
+
+
+def inversions_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`figures_bubblerank.lines_of_regret` as a table."""
+    rows = [
+        [f"{r.users}, {label(str(r.dataset))}", _number(r.slope), _number(r.intercept), f"{r.explained:.3f}",
+         f"{r.explained_lists:.3f}", str(r.values), str(r.lists)]
+        for r in table.itertuples()
+    ]  # fmt: skip
+    header = ["model, data", "slope, clicks a pair", "at |V₀| = 0", "R² of the means", "R² of single lists"]
+    return myst([*header, "values of |V₀|", "lists"], rows, name=name, caption=caption)
+
+
+# The synthetic model of Figure 3, right
+
+
+def steps_to_exchange(examined: tuple[float, float], better: float, worse: float, log_inverse_delta: float) -> float:
+    """Steps until BubbleRank is sure that the lower of two neighbours is the better one, in the position-based model.
+
+    A pair is compared in every second step, in either order alike. With d the mean difference of clicks and p the
+    probability that exactly one is clicked, s grows by d and n by p a comparison, so s = 2 √(n log(1/δ)) after
+    4 p log(1/δ) / d² comparisons; fluctuations are left out.
+
+    Args:
+        examined: χ of the two positions.
+        better, worse: attraction of the two items.
+    """
+    upper, lower = examined
+    difference = (upper + lower) / 2 * (better - worse)
+    single = (upper + lower) / 2 * (better + worse) - 2 * upper * lower * better * worse
+    return 2 * 4 * single * log_inverse_delta / difference**2
+
+
+def predicted_regret(users: ItemClicks, steps: int, exponent: float, cut: int) -> float:
+    """Regret of BubbleRank at the end if one better item rises from the last position, all others being alike.
+
+    The item rises from position p to p − 1 after `steps_to_exchange`. Regret counts the first `cut` positions, all
+    examined alike, so it stops when the item gets there for good; while it stands right below them, it is among them in
+    one step of four.
+
+    Args:
+        users: position-based, with one item better than all others.
+        steps: the horizon n.
+        exponent: δ = n^−exponent.
+        cut: positions that the regret counts.
+    """
+    examined = users.position
+    worse, better = sorted(set(users.attraction))
+    gap = examined[0] * (better - worse)
+    total = 0.0
+    for p in range(len(examined) - 1, cut - 1, -1):  # the item is at position p + 1, its neighbour at p
+        share = 0.75 if p == cut else 1.0
+        total += share * steps_to_exchange((examined[p - 1], examined[p]), better, worse, exponent * np.log(steps))
+    return gap * min(total, float(steps))
+
+
+def predictions(steps: int) -> pd.Series:
+    """`predicted_regret` of the synthetic model by i, at the chapter's settings and so many steps."""
+    exponent = float(bubblerank.SETTINGS["BubbleRank"]["exponent"])
+    worlds = bandit_worlds.halved_examination().queries()
+    return pd.Series({
+        i: predicted_regret(world.users, steps, exponent, bubblerank.CUT)
+        for i, world in zip(bandit_worlds.HALVINGS, worlds, strict=True)
+    })  # fmt: skip
+
+
+def halvings(frame: pd.DataFrame, predicted: pd.Series) -> pd.DataFrame:
+    """Regret at the end by i, over runs.
+
+    Returns:
+        i, mean, error (standard error), n, predicted, and ratio and predicted_ratio (to those of i − 1).
+    """
+    table = at_end(frame).groupby("fold")["regret"].agg(mean="mean", error="sem", n="count")
+    table = table.assign(predicted=predicted.reindex(table.index))
+    ratios = {
+        "ratio": table["mean"].div(table["mean"].shift()),
+        "predicted_ratio": table["predicted"].div(table["predicted"].shift()),
+    }
+    return table.assign(**ratios).reset_index().rename(columns={"fold": "i"})
+
+
+def halvings_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`halvings` as a table."""
+    rows = [
+        [f"0.5^{r.i}", f"{_number(r.mean)} ± {_number(r.error, 2)}", _number(r.ratio), _number(r.predicted),
+         _number(r.predicted_ratio)]
+        for r in table.itertuples()
+    ]  # fmt: skip
+    header = ["χ_min", "regret ± s.e.", "times the line above", "predicted", "times the line above"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+# Other choices
+
+
+def choice_effects(frame: pd.DataFrame, main: Mapping[str, Value], changed: Mapping[str, Value]) -> pd.DataFrame:
+    """What another choice inside one bandit is worth: paired by run, over queries.
+
+    Args:
+        frame: runs of the bandit in both settings.
+        main: all parameters of the main setting.
+        changed: those that the other choice has otherwise.
+
+    Returns:
+        dataset, users, regret and regret_other (means over queries after the last step), difference (other − main) with
+        low and high, early and early_other (violations in the first 100 steps), late and late_other (in all).
+    """
+    keys = ["dataset", "users", "fold", "seed"]
+    found = []
+    both = [_setting(frame, main), _setting(frame, {**main, **changed})]
+    ends = [at_own_end(each).set_index(keys)[["regret", "violations"]] for each in both]
+    early = [each[each["round"] == EARLY].set_index(keys)["violations"] for each in both]
+    for (dataset, users), own in ends[0].groupby(["dataset", "users"], sort=False):
+        other = ends[1].loc[own.index]
+        effect = fold_effect(other["regret"] - own["regret"])
+        counts = [
+            _mean(each)
+            for each in (early[0].loc[own.index], early[1].loc[own.index], own["violations"], other["violations"])
+        ]
+        found.append((dataset, users, _mean(own["regret"]), _mean(other["regret"]), effect.estimate,
+                      *effect.interval(), *counts))  # fmt: skip
+    columns = ["dataset", "users", "regret", "regret_other", "difference", "low", "high"]
+    columns += ["early", "early_other", "late", "late_other"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def _mean(values: pd.Series) -> float:
+    """Mean over queries of the means of their runs."""
+    return float(values.groupby("fold").mean().mean())
+
+
+def _setting(frame: pd.DataFrame, setting: Mapping[str, Value]) -> pd.DataFrame:
+    here = np.ones(len(frame), dtype=bool)
+    for name, value in setting.items():
+        here &= (frame[name] == value).to_numpy(bool)
+    return frame[here]
+
+
+def choices(
+    frames: Mapping[str, pd.DataFrame],
+    declared: Sequence[tuple[str, str, str, Mapping[str, Value]]],
+    settings: Mapping[str, Mapping[str, Value]],
+) -> pd.DataFrame:
+    """`choice_effects` of every declared other choice: with bandit and choice (what it is called).
+
+    Args:
+        frames: by item.
+        declared: (item, bandit, what the other choice is called, the parameters it changes).
+        settings: the main setting of every bandit.
+    """
+    parts = [
+        choice_effects(frames[item], settings[bandit], changed).assign(bandit=bandit, choice=told)
+        for item, bandit, told, changed in declared
+        if len(frames[item])
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`choices` as a table."""
+    rows = [
+        [f"{r.bandit}: {r.choice}", f"{r.users}, {label(str(r.dataset))}", _number(r.regret), _number(r.regret_other),
+         f"{_signed(r.difference)} [{_signed(r.low)}, {_signed(r.high)}]",
+         f"{_number(r.early)} → {_number(r.early_other)}", f"{_number(r.late)} → {_number(r.late_other)}"]
+        for r in table.itertuples()
+    ]  # fmt: skip
+    header = ["other choice", "model, data", "regret", "with it", "difference [95 %]", "V(100)", "V(n)"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def _signed(value: float) -> str:
+    return ("+" if value > 0 else "") + _number(value)

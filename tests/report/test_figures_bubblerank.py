@@ -1,0 +1,141 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from ol2r.experiments.bubblerank_claims import STRAIGHT, Straight
+from ol2r.experiments.claims import Kept
+from ol2r.experiments.effects import fold_effect
+from ol2r.report import figures_bubblerank as figures
+from ol2r.report.style import CLICK_MODELS
+
+STEPS = [1, 10, 100, 1000]
+SLOPES = {"BubbleRank": 1.0, "TopRank": 2.0, "Baseline": 4.0}
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """Three queries of two runs: regret a step is the bandit's number times the query's; only TopRank violates."""
+    frames = []
+    for dataset in ("one", "two"):
+        for model in ("PBM", "CM"):
+            for name, slope in SLOPES.items():
+                for fold in (1, 2, 3):
+                    for seed in (0, 1):
+                        steps = np.array(STEPS)
+                        regret = (slope * fold + (seed - 0.5) * 0.1) * steps
+                        frames.append(
+                            pd.DataFrame(
+                                {"cell": f"{dataset} {model} {name}", "dataset": dataset, "users": model,
+                                 "learner": name, "fold": fold, "seed": seed, "round": steps, "regret": regret,
+                                 "violations": (name == "TopRank") * np.minimum(steps, 100) * fold // 2,
+                                 "ndcg_total": np.where(steps <= 10, 0.5 * steps, 5 + 0.9 * (steps - 10)),
+                                 "initial_inversions": 10}
+                            )
+                        )  # fmt: skip
+    return pd.concat(frames, ignore_index=True)
+
+
+def line(ax, label):
+    handles, labels = ax.get_legend_handles_labels()
+    return handles[labels.index(label)]
+
+
+def test_means_and_intervals_over_queries_are_those_of_fold_effect(runs):
+    own = runs.query("dataset == 'one' and users == 'CM' and learner == 'TopRank' and round == 100")
+    expected = fold_effect(own.set_index(["fold", "seed"])["regret"])
+    (found,) = figures.over_queries(own, "regret", figures.CASE).itertuples()
+    assert found.mean == pytest.approx(expected.estimate) == pytest.approx(100 * 2 * 2)
+    assert found.error == pytest.approx(expected.standard_error)
+    assert (found.low, found.high) == pytest.approx(expected.interval())
+    assert (found.queries, found.runs) == (3, 6)
+    assert found.run_error == pytest.approx(own["regret"].std() / 6**0.5)
+
+
+def test_regret_has_a_row_of_panels_a_data_set_and_a_column_a_click_model_in_order(runs):
+    fig = figures.regret_curves(runs)
+    assert [ax.get_title() for ax in fig.axes[:2]] == [CLICK_MODELS["CM"], CLICK_MODELS["PBM"]]
+    assert [ax.get_ylabel() for ax in fig.axes[::2]] == ["one", "two"]
+    assert {(ax.get_xscale(), ax.get_yscale()) for ax in fig.axes} == {("log", "log")}
+    assert list(line(fig.axes[3], "Baseline").get_ydata()) == pytest.approx([8, 80, 800, 8000])
+    assert "over queries" in fig.get_supylabel() and "clicks" in fig.get_supylabel()
+    assert all(band.get_paths()[0].vertices[:, 1].min() > 0 for band in fig.axes[0].collections)
+
+
+def test_what_never_violates_is_drawn_at_zero(runs):
+    ax = figures.violation_curves(runs).axes[0]
+    assert list(line(ax, "BubbleRank").get_ydata()) == [0, 0, 0, 0]
+    assert list(line(ax, "TopRank").get_ydata()) == pytest.approx([(0 + 1 + 1) / 3, (5 + 10 + 15) / 3, 100, 100])
+    assert ax.get_ylim()[0] < 0 and ax.get_yscale() == "symlog"
+
+
+def test_ndcg_is_that_of_the_lists_of_each_window(runs):
+    fig = figures.ndcg_curves(runs)
+    drawn = line(fig.axes[0], "BubbleRank")
+    assert list(drawn.get_ydata()) == pytest.approx([0.5, 0.5, 0.9, 0.9])
+    assert list(drawn.get_xdata()) == pytest.approx([1, 20**0.5, 1100**0.5, 101000**0.5])
+
+
+@pytest.mark.parametrize("draw", [figures.regret_curves, figures.ndcg_curves, figures.violation_curves])
+def test_two_settings_of_a_bandit_are_never_averaged_into_one_line(runs, draw):
+    with pytest.raises(ValueError, match="more than one setting"):
+        draw(pd.concat([runs, runs.assign(cell="other " + runs["cell"])]))
+
+
+@pytest.fixture
+def lists():
+    """Twelve queries with lists of 5, 10, 15 and 20 wrong pairs, whose regret is near 100 + 7 a pair; one has 40."""
+    rng = np.random.default_rng(0)
+    lines = [
+        (fold, seed, v, 100 + 7 * v + rng.normal()) for fold in range(1, 13) for seed, v in enumerate((5, 10, 15, 20))
+    ]
+    lines.append((13, 0, 40, 9999.0))
+    frame = pd.DataFrame(lines, columns=["fold", "seed", "initial_inversions", "regret"])
+    return frame.assign(dataset="one", users="DCM", learner="BubbleRank", cell="c", round=STEPS[-1])
+
+
+def test_regret_by_inversions_leaves_out_values_that_few_lists_have(lists):
+    table = figures.regret_by_inversions(lists)
+    assert table["initial_inversions"].tolist() == [5, 10, 15, 20] and (table["n"] == 12).all()
+    assert len(figures.regret_by_inversions(lists, least=1)) == 5
+
+
+def test_the_line_goes_through_the_means_and_its_straightness_is_what_the_claim_judges(lists):
+    (found,) = figures.lines_of_regret(lists).itertuples()
+    assert found.slope == pytest.approx(7, abs=0.3) and found.intercept == pytest.approx(100, abs=5)
+    assert found.explained_lists < found.explained
+    judged = Straight("R²").effect({"fig-3-left": Kept(lists, "paper")}, "one", "DCM")
+    assert found.explained == pytest.approx(judged.estimate + STRAIGHT)
+
+
+def test_the_line_is_drawn_with_its_slope(lists):
+    (ax,) = figures.regret_against_inversions(lists).axes
+    drawn = line(ax, "least-squares line")
+    (found,) = figures.lines_of_regret(lists).itertuples()
+    assert list(drawn.get_ydata()) == pytest.approx(
+        [found.intercept + 5 * found.slope, found.intercept + 20 * found.slope]
+    )
+    assert f"slope {found.slope:.3g}" in ax.texts[0].get_text()
+
+
+def test_a_figure_without_enough_lists_is_empty_but_drawn(lists):
+    fig = figures.regret_against_inversions(lists, least=100)
+    assert fig.table.empty and len(fig.axes) == 1
+
+
+def test_regret_against_examination_stands_beside_the_prediction_and_exact_doubling():
+    lines = [(i, seed, n, 2.0**i * n + seed) for i in (1, 2, 3) for seed in (0, 2) for n in (10, 100)]
+    frame = pd.DataFrame(lines, columns=["fold", "seed", "round", "regret"])
+    predicted = pd.Series({1: 190.0, 2: 390.0, 3: 800.0})
+    steps, ends = figures.regret_against_examination(frame, predicted).axes
+    assert list(line(steps, "χ_min = 0.5^3").get_ydata()) == [81, 801]
+    assert list(line(ends, "predicted").get_ydata()) == [190, 390, 800]
+    assert list(line(ends, "doubling").get_ydata()) == pytest.approx([801 / 4, 801 / 2, 801])
+
+
+def test_a_full_ranking_has_a_row_each_of_regret_violations_and_ndcg(runs):
+    fig = figures.full_ranking(runs.query("dataset == 'one'"))
+    regret, violations, ndcg = fig.axes[::2]
+    assert [ax.get_yscale() for ax in (regret, violations, ndcg)] == ["log", "symlog", "linear"]
+    assert list(line(violations, "Baseline").get_ydata()) == [0, 0, 0, 0]
+    assert list(line(ndcg, "TopRank").get_ydata()) == pytest.approx([0.5, 0.5, 0.9, 0.9])
+    assert set(fig.table["quantity"]) == {"regret", "violations", "NDCG@5"}

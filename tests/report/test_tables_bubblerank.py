@@ -1,0 +1,160 @@
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ol2r.bandits import simulate_bandit
+from ol2r.clicks import ItemClicks
+from ol2r.experiments import bubblerank
+from ol2r.random import replica_key
+from ol2r.report import tables_bubblerank as tables
+
+PRINTED = pd.DataFrame(
+    {"item": "first-100", "dataset": "log", "users": "CM", "learner": ["TopRank", "BubbleRank"], "mean": [80.0, 0.0],
+     "deviation": [1.0, np.nan]}
+)  # fmt: skip
+STAND_INS = (("log", "one"),)
+
+
+def runs(values, *, rounds=(10, 100, 1000), **columns):
+    """Two queries of two runs a bandit; `values` gives the growth a step of violations and of regret by bandit."""
+    lines = []
+    for name, (unsafe, lost) in values.items():
+        for fold in (1, 2):
+            for seed in (0, 1):
+                for n in rounds:
+                    lines.append((name, fold, seed, n, unsafe * n, (lost + 0.1 * fold + 0.01 * seed) * n))
+    frame = pd.DataFrame(lines, columns=["learner", "fold", "seed", "round", "violations", "regret"])
+    return frame.assign(cell=frame["learner"], dataset="one", users="CM", initial_inversions=3, excess=2, **columns)
+
+
+def test_a_random_list_violates_as_often_as_counting_all_orders_says():
+    orders = list(permutations(range(5)))
+    wrong = np.array([sum(order[a] > order[b] for a in range(5) for b in range(a + 1, 5)) for order in orders])
+    for v in range(11):
+        assert tables.random_list_violates(np.array([v]), 5) == pytest.approx((wrong > v + 2.5).mean())
+    assert tables.random_list_violates(np.array([0, 45]), 10)[1] == 0
+
+
+def test_early_violations_stand_beside_the_printed_ones():
+    frame = runs({"TopRank": (0.9, 1), "BubbleRank": (0, 1), "Baseline": (0, 1)})
+    table = tables.early_violations(frame, PRINTED, STAND_INS, 10).set_index("learner")
+    assert table.loc["TopRank", ["mean", "published_mean", "published_error"]].tolist() == [90, 80, 1]
+    assert table.loc["TopRank", "random"] == pytest.approx(100 * tables.random_list_violates(np.array([3]), 10)[0])
+    assert np.isnan(table.loc["Baseline", "published_mean"])
+    text = tables.early_violations_told(table.reset_index(), ("gone",), name="t", caption="c")
+    assert "| CM, one | TopRank | 80.00 ± 1.00 | 90.00 ± 0.00 | ± 0.00 | +10.0 |" in text
+    assert "| BubbleRank | 0.00 | 0.00 ± 0.00" in text and "| Baseline | – | 0.00" in text
+    assert "gone: *data not at hand*" in text
+
+
+def test_final_regret_marks_the_lowest_of_its_line():
+    text = tables.final_regret_told(
+        tables.final_regret(runs({"BubbleRank": (0, 2), "TopRank": (0, 1)})), name="t", caption="c"
+    )
+    assert "| model, data | BubbleRank | TopRank |" in text
+    assert "| CM, one | 2,155 ± 50 | **1,155 ± 50** |" in text
+
+
+def test_overtaken_from_the_step_on_which_it_stays_behind():
+    frame = runs({"BubbleRank": (0, 2), "TopRank": (0, 1), "Baseline": (0, 9)})
+    early = (frame["learner"] == "TopRank") & (frame["round"] < 100)
+    frame.loc[early, "regret"] += 1000
+    found = tables.overtaken(frame).set_index("learner")["step"]
+    assert found["TopRank"] == 100 and np.isnan(found["Baseline"])
+    text = tables.overtaken_told(tables.overtaken(frame), name="t", caption="c")
+    assert "| CM, one | 100 | never |" in text
+
+
+def test_rates_of_violation_are_per_hundred_steps_of_each_tenfold():
+    frame = runs({"TopRank": (0.5, 1), "BubbleRank": (0, 1)}, rounds=(1, 10, 100, 158, 1000, 5000))
+    frame.loc[frame["round"] == 5000, "violations"] = frame.loc[frame["round"] == 1000, "violations"].to_numpy()
+    table = tables.violation_rates(frame)
+    own = table[table["learner"] == "TopRank"].sort_values("round")
+    assert own[["since", "round"]].to_numpy().tolist() == [[0, 100], [100, 1000], [1000, 5000]]
+    assert own["mean"].tolist() == [50, 50, 0] and own["safe"].tolist() == [0, 0, 0]
+    text = tables.violation_rates_told(table, name="t", caption="c")
+    assert "| 1 – 100 | 101 – 1,000 | 1,001 – 5,000 | safe runs | largest excess |" in text
+    assert "| CM, one | BubbleRank | 0 | 0 | 0 | 100 % | 2 |" in text
+
+
+def test_excess_tells_unsafe_runs_and_base_lists_that_never_got_worse():
+    frame = runs({"BubbleRank": (0, 1), "TopRank": (0.01, 1)})
+    frame["base_inversions"] = np.where(
+        frame["learner"] == "BubbleRank", np.where(frame["fold"] == 1, 3.0, 4.0), np.nan
+    )
+    table = tables.excess_of_more_items(frame).set_index("learner")
+    assert table["unsafe"].to_dict() == {"BubbleRank": 0, "TopRank": 1}
+    assert table.loc["BubbleRank", "improved"] == 0.5 and np.isnan(table.loc["TopRank", "improved"])
+    text = tables.excess_told(table.reset_index(), 10, name="t", caption="c")
+    assert "| CM, one | BubbleRank | 0 | 0 % | 2 | 5 | 50 % |" in text
+    assert "| CM, one | TopRank | 10.0 | 100 % | 2 | 5 | – |" in text
+
+
+def test_another_choice_is_worth_its_paired_difference_over_queries():
+    main = runs({"BubbleRank": (0, 2)}, freeze=False, parity="algorithm")
+    other = runs({"BubbleRank": (0.1, 3)}, freeze=True, parity="algorithm").assign(cell="other")
+    setting = {"freeze": False, "parity": "algorithm"}
+    table = tables.choices(
+        {"freeze": pd.concat([main, other])},
+        [("freeze", "BubbleRank", "kept", {"freeze": True})],
+        {"BubbleRank": setting},
+    )
+    (found,) = table.itertuples()
+    assert found.difference == pytest.approx(1000) and found.regret == pytest.approx(2155)
+    assert (found.low, found.high) == pytest.approx((1000, 1000))
+    assert (found.early, found.early_other, found.late, found.late_other) == pytest.approx((0, 10, 0, 100))
+    text = tables.choices_told(table, name="t", caption="c")
+    assert "| BubbleRank: kept | CM, one | 2,155 | 3,155 | +1,000 [+1,000, +1,000] | 0 → 10.0 | 0 → 100 |" in text
+
+
+def test_every_declared_choice_is_one_of_its_items_settings():
+    for item, bandit, _, changed in bubblerank.OTHER_CHOICES:
+        settings = [dict(cell.parameters) for cell in bubblerank.ITEMS[item].cells("paper")]
+        main = bubblerank.SETTINGS[bandit]
+        assert main in settings and {**main, **changed} in settings
+
+
+def test_the_predicted_regret_of_a_rising_item_is_near_what_bubblerank_does():
+    users = ItemClicks("position", (0.9, *(0.5,) * 5), (0.9,) * 4 + (0.25, 0.25))
+    steps, exponent, cut = 100_000, 4.0, 3
+    keys = [replica_key("rising item", 1, seed) for seed in range(20)]
+    trace = simulate_bandit(
+        "BubbleRank",
+        bubblerank.SETTINGS["BubbleRank"],
+        [users] * 20,
+        [(1, 2, 3, 4, 5, 0)] * 20,
+        keys,
+        steps,
+        [steps],
+        cut,
+    )
+    assert trace.regret.mean() == pytest.approx(tables.predicted_regret(users, steps, exponent, cut), rel=0.1)
+    assert tables.predicted_regret(users, 10, exponent, cut) == pytest.approx(10 * 0.9 * 0.4)
+
+
+def test_predictions_are_for_every_halving_and_approach_doubling():
+    predicted = tables.predictions(1_000_000)
+    ratios = (predicted / predicted.shift()).dropna()
+    assert list(predicted.index) == [1, 2, 3, 4, 5]
+    assert ratios.is_monotonic_increasing and 1.5 < ratios.iloc[0] < ratios.iloc[-1] < 2
+
+
+def test_halvings_stand_beside_their_prediction():
+    frame = pd.DataFrame(
+        {"fold": [1, 1, 2, 2], "seed": [0, 1, 0, 1], "round": 10, "regret": [90.0, 110.0, 180.0, 200.0]}
+    )  # fmt: skip
+    table = tables.halvings(frame, pd.Series({1: 100.0, 2: 200.0}))
+    text = tables.halvings_told(table, name="t", caption="c")
+    assert "| 0.5^1 | 100 ± 10 | – | 100 | – |" in text and "| 0.5^2 | 190 ± 10 | 1.90 | 200 | 2.00 |" in text
+
+
+def test_lines_are_told_with_their_straightness():
+    table = pd.DataFrame(
+        {"dataset": ["one"], "users": ["CM"], "slope": [1234.5], "intercept": [-3.0], "explained": [0.98],
+         "explained_lists": [0.4], "values": [20], "lists": [500]}
+    )  # fmt: skip
+    assert "| CM, one | 1,234 | −3.00 | 0.980 | 0.400 | 20 | 500 |" in tables.inversions_told(
+        table, name="t", caption="c"
+    )
