@@ -81,6 +81,13 @@ def test_agreement_is_position_by_position_and_leaves_out_v_of_the_last(frame):
     assert line["correlation"] == pytest.approx(np.corrcoef(PUBLISHED_CHI, OUR_CHI)[0, 1])
 
 
+def test_without_a_log_or_without_published_models_there_is_nothing_to_agree(frame):
+    for other in (Log.dataset, Collection.dataset):
+        rest = frame[frame["dataset"] != other].dropna(axis="columns", how="all")
+        assert tables.agreement(tables.positions(rest)).empty
+    assert tables.under(frame[frame["dataset"] == Simulated.dataset]).empty
+
+
 def test_scores_are_of_the_whole_and_of_one_setting(frame):
     table = tables.scores(frame).set_index(["users", "way", "part"])
     assert len(table) == 4 * 2

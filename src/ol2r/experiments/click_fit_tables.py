@@ -16,11 +16,11 @@ CASE = ["users", "way"]
 
 
 def under(frame: pd.DataFrame, **changed: str | float) -> pd.DataFrame:
-    """The fits to the raw log under the usual choices but for what is changed."""
-    kept = frame["dataset"] == Log.dataset
-    for choice, value in (USUAL | changed).items():
-        kept &= frame[choice] == value
-    return frame[kept]
+    """The fits to the raw log under the usual choices but for what is changed; none where there is no log."""
+    kept = frame[frame["dataset"] == Log.dataset]
+    for choice, value in (USUAL | changed).items() if len(kept) else ():
+        kept = kept[kept[choice] == value]
+    return kept
 
 
 def positions(frame: pd.DataFrame) -> pd.DataFrame:

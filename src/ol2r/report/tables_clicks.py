@@ -107,6 +107,45 @@ def rates(table: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst(header, rows, name=name, caption=caption)
 
 
+def scores_in_words(table: pd.DataFrame) -> str:
+    """What the cascade model rules out, and which fit foretells held-out sessions best.
+
+    Args:
+        table: `click_fit_tables.scores` under the usual choices.
+    """
+    held_out = table[table["part"] == "held out"].set_index(["users", "way"])
+    cascade, rates = held_out.loc[("CM", "PyClick")], held_out.loc[("RCTR", "maximum likelihood")]
+    likeliest, sharpest = held_out["log-likelihood"].idxmax(), held_out["perplexity"].idxmin()
+    less = held_out[held_out["log-likelihood"] < rates["log-likelihood"]].index
+    return (
+        f"The CM has a probability of 0 for {100 * cascade['sessions ruled out'] / cascade['sessions']:.0f} % of the "
+        f"held-out sessions, those with two clicks or more. The highest held-out log-likelihood has {_fit(likeliest)}, "
+        f"the lowest perplexity {_fit(sharpest)}. Less likely than under the rates of clicks by position alone are the "
+        f"held-out sessions under {', '.join(map(_fit, less)) or 'none'}."
+    )
+
+
+def _fit(case: tuple[str, str]) -> str:
+    return f"the {case[0]} ({case[1]})"
+
+
+def rates_in_words(table: pd.DataFrame) -> str:
+    """For which fits the errors fall as 1/√n, and for which they do not.
+
+    Args:
+        table: `click_fit_tables.rates`.
+    """
+    counted = table["way"].isin(["PyClick", "last click"]) & (table["users"] == "DCM")
+    expected = (table["low"] <= -0.5) & (table["high"] >= -0.5)
+    worst = table[counted & (table["quantity"] == "largest error of v")]["last"].max()
+    others, theirs = ((expected & kept).sum() for kept in (~counted, counted))
+    return (
+        f"The interval of the slope holds −½ for {others} of {(~counted).sum()} errors of fits that do not take the "
+        f"last click for the end, and for {theirs} of {counted.sum()} of those that do; with the most sessions, the "
+        f"error of $v$ of the latter is still up to {worst:.2f}."
+    )
+
+
 def log_in_words(table: pd.DataFrame) -> str:
     """What is in the log and what is odd in it, in a sentence.
 
