@@ -19,6 +19,7 @@ from ol2r.experiments.bubblerank_claims import (
     event_exponents,
 )
 from ol2r.experiments.cells import Cell, Item
+from ol2r.experiments.click_fit_cell import CLICK_FIT_SEEDS, click_fit_cells
 from ol2r.experiments.click_queries import POSITIONS, Logged, Model, Population, Published
 from ol2r.experiments.play_cell import Play
 
@@ -165,9 +166,10 @@ def _events(tier: str) -> Sequence[Cell]:
 
 
 def _bounds(tier: str) -> Sequence[Cell]:
+    """All positions of the PBM; two of the CM, where some click on a whole list is as likely in any order."""
     return [
-        play(bandit_worlds.bounded(model), "BubbleRank", {"freeze": True}, cut=5, checkpoints=_length(tier))
-        for model in ("CM", "PBM")
+        play(bandit_worlds.bounded(model), "BubbleRank", {"freeze": True}, cut=cut, checkpoints=_length(tier))
+        for model, cut in (("CM", 2), ("PBM", 5))
     ]
 
 
@@ -213,6 +215,7 @@ ITEMS: dict[str, Item] = {
         "An unknown horizon", _changed("BubbleRank", {}, {"doubling_from": DOUBLING_FROM}), _FEW_RUNS
     ),
     "full-ranking": Item("More items than positions", _full_ranking, _tiers(2, 2, 3), _longer),
+    "click-fits": Item("Click models fitted to sessions", click_fit_cells, CLICK_FIT_SEEDS),
 }  # fmt: skip
 
 OTHER_CHOICES: tuple[tuple[str, str, str, Mapping[str, Value]], ...] = (
@@ -300,8 +303,7 @@ MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Figure 3 left, regret against |V₀|", "fig-3-left", ("BR6",)),
     ("Figure 3 right, regret against χ_min", "fig-3-right", ("BR7",)),
     ("Figure 4, NDCG@5", "fig-4", ("BR8",)),
-    ("Lemma 2, safety", "fig-2", ("BR4",)),
-    ("Section 4.3, unknown horizon", "doubling", ()),
-    ("Section 4.3, more items than positions", "full-ranking", ()),
+    ("Lemma 6, randomized pairs", "event", ("BRT2",)),
+    ("Lemma 9, event E", "event", ("BRT1",)),
 )
 """The paper's items: what each is, its name here, and the claims that rest on it."""
