@@ -228,6 +228,18 @@ def test_regret_and_open_orders_stay_within_what_is_proved(regrets):
     assert table.loc[table["statement"] == "regret ≤ bound", "vacuous"].all()  # at so few rounds, and it says so
 
 
+def test_where_users_stop_nothing_is_promised_and_what_is_said_of_whole_lists_stays():
+    whole, stopping = (labelled(replace(REGRET, examination=who)) for who in ("whole", "cascade"))
+    frame = pd.concat([whole, stopping], ignore_index=True)
+    table = tables.within_bounds(frame).set_index(["examination", "statement"])
+    assert (table.loc["cascade", "assumed"] == 0).all() and (table.loc["whole", "assumed"] == 1).all()
+    for made in (tables.regret_figure, tables.growth, tables.within_bounds, tables.uncertain_figure):
+        alone = made(whole)
+        both = made(frame)
+        pd.testing.assert_frame_equal(both[both["examination"] == "whole"].reset_index(drop=True), alone)
+    pd.testing.assert_frame_equal(tables.settling(frame), tables.settling(whole))
+
+
 @pytest.mark.parametrize(
     ("shares", "holds"),
     [([1, 1, 1, 1, 1, 0.6], True), ([3, 3, 3, 0.1, 0.1, 0.1], True), ([0.5, 0.5, 0.5, 0.5, 0.5, 0.6], False)],
@@ -275,7 +287,15 @@ def invented(regret) -> pd.DataFrame:
         values = regret(rounds) * (1 + 0.01 * rng.standard_normal())
         part = pd.DataFrame({"round": rounds, "value": values, "world": world})
         parts.append(
-            part.assign(quantity="regret", audit="regret", seed=0, shuffle="random", width="constant", alpha=0.1)
+            part.assign(
+                quantity="regret",
+                audit="regret",
+                seed=0,
+                examination="whole",
+                shuffle="random",
+                width="constant",
+                alpha=0.1,
+            )
         )
     return pd.concat(parts, ignore_index=True)
 

@@ -97,7 +97,7 @@ def audits(right, worlds=500):
 
 def limits(frame):
     """What stands for `regret_figure`: a bound that a right world stays under and a wrong one does not."""
-    lines = frame[frame["audit"] == "regret"].drop_duplicates(["shuffle", "width", "alpha", "round"])
+    lines = frame[frame["audit"] == "regret"].drop_duplicates(["examination", "shuffle", "width", "alpha", "round"])
     bounds = {"bound": 20 + lines["round"] * 10.0, "printed_bound": 50 + lines["round"] * 15.0}
     return lines.assign(**bounds, everything=100.0 + lines["round"] * 50.0)
 
@@ -268,6 +268,14 @@ def test_bounds_below_a_mean_regret_fail_at_any_checkpoint(made):
     early = (frame["quantity"] == "regret") & (frame["round"] == 10)
     frame.loc[early, "value"] += 1000.0
     assert judge(CLAIMS[-1], results, NUMBERS).verdict == "not reproduced"
+
+
+def test_regret_where_users_stop_is_not_the_theorems(made):
+    results = made()
+    frame = results["audits"].frame
+    worse = frame[frame["audit"] == "regret"].assign(examination="cascade", value=lambda own: own["round"] * 1e6)
+    results["audits"] = replace(results["audits"], frame=pd.concat([frame, worse.assign(cell="cascade")]))
+    assert judge(CLAIMS[-1], results, NUMBERS).verdict == "reproduced"
 
 
 def test_a_rate_is_not_judged_while_nearly_all_orders_are_uncertain(made):

@@ -64,6 +64,7 @@ def regret():
     return pd.concat(
         [
             pd.DataFrame(rounds).assign(
+                examination="whole",
                 shuffle=shuffle,
                 width=width,
                 alpha=alpha,
@@ -73,6 +74,13 @@ def regret():
             for shuffle, (width, alpha) in cases
         ]
     )
+
+
+def test_users_who_stop_have_a_panel_of_their_own(regret):
+    lemma = regret.query("width == 'Lemma 2' and alpha == 1")
+    fig = figures.regret_against_bounds(pd.concat([lemma, lemma.assign(examination="cascade", regret=[2.0, 9.0] * 2)]))
+    assert [ax.get_title() for ax in fig.axes] == ["Lemma 2", "Lemma 2, cascade"]
+    assert [list(line(ax, "PairRank_C").get_ydata()) for ax in fig.axes] == [[1, 5], [2, 9]]
 
 
 def test_regret_has_a_panel_for_each_width_and_the_bound_only_where_there_is_one(regret):
@@ -102,10 +110,14 @@ def test_uncertain_shares_are_drawn_at_both_widths_and_the_bounds_once():
         "allowed": [1, 0.9],
         "printed": 1.0,
     }
-    table = pd.concat([pd.DataFrame(columns).assign(alpha=alpha, width="Lemma 2") for alpha in (1.0, 0.5)])
+    cases = [("whole", 1.0), ("whole", 0.5), ("cascade", 1.0)]
+    table = pd.concat([pd.DataFrame(columns).assign(examination=who, alpha=alpha) for who, alpha in cases])
+    table.loc[table["examination"] == "cascade", "uncertain"] = 0.3
     (ax,) = figures.uncertain_against_rounds(table).axes
     assert sorted(ax.get_legend_handles_labels()[1]) == [
         "Lemma 7 as printed, at most 1", "left open by Lemma 2", "uncertain", "uncertain at 0.5 times the width",
+        "uncertain, cascade",
     ]  # fmt: skip
+    assert list(line(ax, "uncertain, cascade").get_ydata()) == [0.3, 0.3]
     assert list(line(ax, "uncertain").get_ydata()) == [1.0, 0.4]
     assert list(line(ax, "left open by Lemma 2").get_ydata()) == [1, 0.9]

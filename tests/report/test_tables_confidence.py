@@ -59,6 +59,7 @@ def test_growth_says_slower_only_where_the_interval_does():
         "exponent_high": 3.5,
     }
     line |= {"change": -0.1, "low": -0.2, "high": -0.05}
+    line |= {"examination": "whole"}
     cases = [("random", 1.0, 1.0), ("conservative", 0.5, 0.0), ("random", 0.1, np.nan)]
     table = pd.DataFrame([line | {"shuffle": s, "alpha": a, "slower": slower} for s, a, slower in cases])
     lines = rows(tables.growth(table, name="t", caption=""))
@@ -70,9 +71,11 @@ def test_growth_says_slower_only_where_the_interval_does():
 
 def test_what_is_proved_tells_where_it_promises_nothing_or_is_vacuous():
     line = {"shuffle": "conservative", "statement": "regret ≤ open", "worlds": 16, "held": 15, "slack": 2.5}
-    promised = line | {"width": "Lemma 2", "alpha": 1.0, "assumed": 1, "vacuous": True}
-    constant = line | {"width": "constant", "alpha": 0.1, "assumed": 0, "vacuous": False}
-    first, second = rows(tables.proved(pd.DataFrame([promised, constant]), name="t", caption=""))
+    promised = line | {"examination": "whole", "width": "Lemma 2", "alpha": 1.0, "assumed": 1, "vacuous": True}
+    constant = promised | {"width": "constant", "alpha": 0.1, "assumed": 0, "vacuous": False}
+    stopping = promised | {"examination": "cascade", "assumed": 0}
+    first, second, third = rows(tables.proved(pd.DataFrame([promised, constant, stopping]), name="t", caption=""))
+    assert third[:4] == ["PairRank_C", "Lemma 2, cascade", "regret ≤ ΣN_t", "no"]
     assert first[:3] == ["PairRank_C", "Lemma 2", "regret ≤ ΣN_t"]
     assert first[3:] == ["yes, for θ̂", "15 of 16", "2.5 (vacuous: above all pairs)"]
     assert second[1] == "α = 0.1" and second[3] == "no" and second[-1] == "2.5"

@@ -540,7 +540,8 @@ def confidence_audits(tier: str) -> list[Confidence]:
 
     Coverage at δ₁ = 0.1, of runs with the experiments' constant width: two kinds of world in which the assumptions
     hold, and the same users and rules of pairing where they do not. Regret at δ₁ = 1/T, as Theorem 8 takes it, in small
-    worlds with V ≤ k and whole lists shown: Lemma 2's width, half of it, and the constant.
+    worlds with V ≤ k and whole lists shown: Lemma 2's width, half of it, and the constant; and at Lemma 2's width the
+    same with users who stop, where the theorem's assumption on examination fails.
     """
     worlds, rounds, few, long = SIZES[tier]
     settings = [(GENTLE, examination, pairs) for examination in EXAMINATIONS for pairs in ("matched", "adjacent")]
@@ -550,9 +551,11 @@ def confidence_audits(tier: str) -> list[Confidence]:
         Confidence("coverage", world, pairs, examination, "random", "constant", CONSTANT, worlds, rounds)
         for world, examination, pairs in settings
     ]
+    variants = [("whole", "Lemma 2", 1.0), ("whole", "Lemma 2", 0.5), ("whole", "constant", CONSTANT)]
+    variants += [("cascade", "Lemma 2", 1.0)]
     cells += [
-        Confidence("regret", SMALL, "matched", "whole", shuffle, width, alpha, few, long, delta=1 / long)
-        for width, alpha in (("Lemma 2", 1.0), ("Lemma 2", 0.5), ("constant", CONSTANT))
+        Confidence("regret", SMALL, "matched", examination, shuffle, width, alpha, few, long, delta=1 / long)
+        for examination, width, alpha in variants
         for shuffle in ("random", "conservative")
     ]
     return cells

@@ -23,7 +23,7 @@ from ol2r.experiments.confidence_audits import CONSTANT, RATIOS, SCALES, Realiza
 from ol2r.theory import confidence
 
 SETTING = ["examination", "pairs", "assumed", "bound"]
-VARIANT = ["shuffle", "width", "alpha"]
+VARIANT = ["examination", "shuffle", "width", "alpha"]
 
 
 def _of(frame: pd.DataFrame, audit: str, *quantities: str) -> pd.DataFrame:
@@ -173,11 +173,11 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
     """Data of the figure "regret and its bounds".
 
     Returns:
-        One line a variant and round: shuffle ("random" is PairRank_R), width, alpha, round, regret (mean over worlds of
-        the cumulative number of mis-ordered pairs), standard_error, open (of pairs in uncertain order, ΣN_t), allowed
-        (of pairs that Lemma 2's intervals leave open, a bound on ΣN_t where they hold), everything (of all pairs),
-        bound (corrected Theorem 8 at the cell's δ₁; missing for constant and halved widths, which it does not cover),
-        and printed_bound (Theorem 8 as printed, c₁ = c₂ = 1, w = 0).
+        One line a variant and round: examination, shuffle ("random" is PairRank_R), width, alpha, round, regret (mean
+        over worlds of the cumulative number of mis-ordered pairs), standard_error, open (of pairs in uncertain order,
+        ΣN_t), allowed (of pairs that Lemma 2's intervals leave open, a bound on ΣN_t where they hold), everything (of
+        all pairs), bound (corrected Theorem 8 at the cell's δ₁, for whole lists; missing for constant and halved
+        widths, which it does not cover), and printed_bound (Theorem 8 as printed, c₁ = c₂ = 1, w = 0).
     """
     sums = _sums(frame, "regret", "open", "allowed", "shown")
     table = sums.groupby([*VARIANT, "round"], sort=False).agg(
@@ -193,14 +193,14 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
     return table.assign(bound=[a for a, _ in limits], printed_bound=[b for _, b in limits])
 
 
-def _promised(width: str, alpha: float) -> bool:
-    """Whether the intervals of this width are proved to hold: not half of Lemma 2's, nor a constant's."""
+def _wide_enough(width: str, alpha: float) -> bool:
+    """Whether intervals of this width are proved to hold of whole lists: not half of Lemma 2's, nor a constant's."""
     return width == "Lemma 2" and alpha >= 1
 
 
 def _limits(frame: pd.DataFrame, line: pd.Series, settled: float) -> tuple[float, float]:
     """Theorem 8, corrected and as printed, after a line's rounds; the least gap of the worlds."""
-    if not _promised(line["width"], line["alpha"]):
+    if not _wide_enough(line["width"], line["alpha"]):
         return np.nan, np.nan
     world, delta, regularization, gap = _small(frame)
     t = float(line["round"])
@@ -243,7 +243,7 @@ def _small(frame: pd.DataFrame) -> tuple[Realizable, float, float, float]:
 
 
 def settling(frame: pd.DataFrame) -> pd.DataFrame:
-    """When theory says that all orders are certain in the regret audits' worlds, one line.
+    """When theory says that all orders are certain in the regret audits' worlds with whole lists, one line.
 
     gap (the least Δ_min), pairs and rounds (how many were labelled in all, on average, at Lemma 2's width, in how many
     rounds), eigenvalue (the mean λ_min(M) then, as a share of the number of pairs), explicit_pairs (after how many
@@ -253,6 +253,7 @@ def settling(frame: pd.DataFrame) -> pd.DataFrame:
     """
     world, delta, regularization, gap = _small(frame)
     mine = frame[(frame["audit"] == "regret") & (frame["width"] == "Lemma 2") & (frame["alpha"] == 1)]
+    mine = mine[mine["examination"] == "whole"]
     last = mine[mine["round"] == mine["round"].max()]
     pairs = float(last[last["quantity"] == "labels"]["value"].mean())
     eigenvalue = float(last[last["quantity"] == "eigenvalue"]["value"].mean()) / pairs
@@ -283,11 +284,11 @@ def growth(frame: pd.DataFrame, doublings: int = 3) -> pd.DataFrame:
     """Whether regret has stopped growing faster than log⁴ T: R_T/log⁴ T over the last doublings of T.
 
     Returns:
-        One line a variant: shuffle, width, alpha, since and round (T/2^doublings and T, nearest checkpoints),
-        ratio_since and ratio (means over worlds of R/log⁴ there), change (their mean difference, paired by world) with
-        its 95 % interval low … high, exponent (mean slope of log R on log log T between the two) with its interval
-        exponent_low … exponent_high, and slower: 1 where the change is surely not above 0, 0 where it surely is,
-        missing otherwise.
+        One line a variant: examination, shuffle, width, alpha, since and round (T/2^doublings and T, nearest
+        checkpoints), ratio_since and ratio (means over worlds of R/log⁴ there), change (their mean difference, paired
+        by world) with its 95 % interval low … high, exponent (mean slope of log R on log log T between the two) with
+        its interval exponent_low … exponent_high, and slower: 1 where the change is surely not above 0, 0 where it
+        surely is, missing otherwise.
     """
     lines = []
     for key, own in _sums(frame, "regret").groupby(VARIANT, sort=False):
@@ -323,19 +324,22 @@ def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
     "regret ≤ open": PairRank_C's regret against ΣN_t, world by world. "open ≤ allowed": ΣN_t against the pairs that are
     wide enough, world by world. Of means over worlds, "compared": q times ΣN_t, less three standard errors, against the
     uncertain pairs that were labelled; "regret ≤ bound": regret against the corrected Theorem 8. A constant or halved
-    width promises none of this, for its intervals need not hold (`assumed` 0).
+    width promises none of this, for its intervals need not hold, nor does any where examination is not as assumed
+    (`assumed` 0).
 
     Returns:
-        shuffle, width, alpha, assumed, statement, worlds, held (worlds in which it did; all or none for means), holds
-        (in all), slack (the larger side's mean over the smaller's, standard errors left out), vacuous (a bound above
-        the number of all pairs).
+        examination, shuffle, width, alpha, assumed, statement, worlds, held (worlds in which it did; all or none for
+        means), holds (in all), slack (the larger side's mean over the smaller's, standard errors left out), vacuous (a
+        bound above the number of all pairs).
     """
     sums = _sums(frame, "regret", "open", "allowed", "shown", "compared")
     drawn = regret_figure(frame).set_index([*VARIANT, "round"])["bound"]
     world, *_ = _small(frame)
     lines = []
     for key, own in sums[sums["round"] == sums["round"].max()].groupby(VARIANT, sort=False):
-        names = dict(zip(VARIANT, key, strict=True)) | {"assumed": int(_promised(*key[1:])), "worlds": len(own)}
+        names: dict[str, Any] = dict(zip(VARIANT, key, strict=True))
+        assumed = names["examination"] == "whole" and _wide_enough(names["width"], names["alpha"])
+        names |= {"assumed": int(assumed), "worlds": len(own)}
         every = {"open ≤ allowed": (own["open"], own["allowed"])}
         if names["shuffle"] == "conservative":
             every = {"regret ≤ open": (own["regret"], own["open"])} | every
@@ -361,9 +365,9 @@ def uncertain_figure(frame: pd.DataFrame) -> pd.DataFrame:
     """Data of the figure "uncertain orders and Lemma 7", PairRank_R at Lemma 2's width, between checkpoints.
 
     Returns:
-        shuffle, width, alpha, round (the end of the window), uncertain (share of pairs in uncertain order),
-        standard_error (over worlds), allowed (share wide enough: the corrected statement), printed (mean of Lemma 7's
-        printed bound, at most 1).
+        examination, shuffle, width, alpha, round (the end of the window), uncertain (share of pairs in uncertain
+        order), standard_error (over worlds), allowed (share wide enough: the corrected statement), printed (mean of
+        Lemma 7's printed bound, at most 1).
     """
     sums = _sums(frame, "open", "allowed", "printed", "shown")
     sums = sums[(sums["width"] == "Lemma 2") & (sums["shuffle"] == "random")].sort_values("round", kind="stable")

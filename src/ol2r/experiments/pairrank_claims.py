@@ -382,10 +382,9 @@ SHUFFLES = ("random", "conservative")
 
 
 def _regret(shuffle: str) -> WorldMeasure:
-    """Cumulative mis-ordered pairs at Lemma 2's width."""
-    return WorldMeasure(
-        "audits", "regret", (("audit", "regret"), ("width", "Lemma 2"), ("alpha", 1.0), ("shuffle", shuffle))
-    )
+    """Cumulative mis-ordered pairs at Lemma 2's width, whole lists examined."""
+    labels = (("audit", "regret"), ("examination", "whole"), ("width", "Lemma 2"), ("alpha", 1.0))
+    return WorldMeasure("audits", "regret", (*labels, ("shuffle", shuffle)))
 
 
 def _covered(pairs: str, bound: float) -> Covered:

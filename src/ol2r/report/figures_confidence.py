@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ol2r.report.style import INK, LEARNERS, QUIET, Drawing, legend, panels, styled
-from ol2r.report.tables_confidence import SHUFFLES, width
+from ol2r.report.tables_confidence import SHUFFLES, examined, width
 
 SETTINGS = {
     ("whole", "matched"): "#c0270d",
@@ -105,8 +105,8 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
     Args:
         table: `confidence_tables.regret_figure`.
     """
-    cases = list(table.groupby(["width", "alpha"], sort=False))
-    fig, axes = panels([width(*case) for case, _ in cases], table, height=4.0)
+    cases = list(table.groupby(["examination", "width", "alpha"], sort=False))
+    fig, axes = panels([examined(who, width(*which)) for (who, *which), _ in cases], table, height=4.0)
     for ax, (_, case) in zip(axes, cases, strict=True):
         for shuffle, own in case.groupby("shuffle", sort=False):
             own, name = own.sort_values("round", kind="stable"), SHUFFLES[str(shuffle)]
@@ -140,11 +140,12 @@ def uncertain_against_rounds(table: pd.DataFrame) -> Drawing:
         table: `confidence_tables.uncertain_figure`.
     """
     fig, (ax,) = panels([""], table, height=3.0)
-    for (alpha, own), line, mark in zip(table.groupby("alpha", sort=False), ("-", (0, (5, 1.5))), "os", strict=False):
+    cases, lines = table.groupby(["examination", "alpha"], sort=False), ("-", (0, (5, 1.5)), (0, (4, 1, 1, 1)))
+    for ((who, alpha), own), line, mark in zip(cases, lines, "osD", strict=False):
         own = own.sort_values("round", kind="stable")
-        told = "uncertain" if alpha == 1 else f"uncertain at {alpha:g} times the width"
+        told = examined(who, "uncertain" if alpha == 1 else f"uncertain at {alpha:g} times the width")
         _with_errors(ax, own, "uncertain", color="#c0270d", ls=line, marker=mark, label=told)
-        if alpha == 1:
+        if (who, alpha) == ("whole", 1):
             ax.plot(own["round"], own["allowed"], color="#0072b2", ls=(0, (1.5, 1.2)), label="left open by Lemma 2")
             ax.plot(
                 own["round"], own["printed"], color=INK, ls=(0, (4, 1, 1, 1)), label="Lemma 7 as printed, at most 1"

@@ -52,6 +52,11 @@ def width(kind: str, alpha: float) -> str:
     return "Lemma 2" if alpha == 1 else f"{alpha:g} · Lemma 2"
 
 
+def examined(examination: str, told: str) -> str:
+    """A width or a learner with who examined its lists, where these were not seen whole."""
+    return told if examination == "whole" else f"{told}, {examination}"
+
+
 def coverage(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """Where the assumptions hold: coverage of each bound and of its half, and how slack it is.
 
@@ -125,9 +130,8 @@ def growth(table: pd.DataFrame, *, name: str, caption: str) -> str:
         slower = "undecided" if not np.isfinite(line.slower) else SAID[line.slower == 1]
         change = f"{signed(line.change, 4)} {interval(line.low, line.high, 4)}"
         rounds = f"{line.since:,} – {line.round:,}"
-        rows.append(
-            [SHUFFLES[line.shuffle], width(line.width, line.alpha), rounds, f"{p} [{low}, {high}]", change, slower]
-        )
+        learner = [SHUFFLES[line.shuffle], examined(line.examination, width(line.width, line.alpha))]
+        rows.append([*learner, rounds, f"{p} [{low}, {high}]", change, slower])
     header = [
         "learner",
         "width",
@@ -149,7 +153,7 @@ def proved(table: pd.DataFrame, *, name: str, caption: str) -> str:
     for line in table.itertuples():
         slack = f"{line.slack:.3g}" + (" (vacuous: above all pairs)" if line.vacuous else "")
         held, promised = f"{line.held} of {line.worlds}", PROMISED[bool(line.assumed)]
-        learner = [SHUFFLES[line.shuffle], width(line.width, line.alpha)]
+        learner = [SHUFFLES[line.shuffle], examined(line.examination, width(line.width, line.alpha))]
         rows.append([*learner, STATEMENTS[line.statement], promised, held, slack])
     return myst(
         ["learner", "width", "statement", "promised", "held in worlds", "slack"], rows, name=name, caption=caption
