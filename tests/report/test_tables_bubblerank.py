@@ -44,17 +44,36 @@ def test_early_violations_stand_beside_the_printed_ones():
     assert table.loc["TopRank", "random"] == pytest.approx(100 * tables.random_list_violates(np.array([3]), 10)[0])
     assert np.isnan(table.loc["Baseline", "published_mean"])
     text = tables.early_violations_told(table.reset_index(), ("gone",), name="t", caption="c")
-    assert "| CM, one | TopRank | 80.00 ± 1.00 | 90.00 ± 0.00 | ± 0.00 | +10.0 |" in text
-    assert "| BubbleRank | 0.00 | 0.00 ± 0.00" in text and "| Baseline | – | 0.00" in text
+    assert "| model, data | BubbleRank | TopRank | Baseline | random lists |" in text
+    assert "| CM, printed | 0.00 | 80.00 ± 1.00 | – |  |" in text
+    random = f"{table.loc['TopRank', 'random']:.1f}"
+    assert f"| CM, one | 0.00 ± 0.00 (0.00) | 90.00 ± 0.00 (0.00) | 0.00 ± 0.00 (0.00) | {random} |" in text
     assert "gone: *data not at hand*" in text
 
 
-def test_final_regret_marks_the_lowest_of_its_line():
-    text = tables.final_regret_told(
-        tables.final_regret(runs({"BubbleRank": (0, 2), "TopRank": (0, 1)})), name="t", caption="c"
-    )
-    assert "| model, data | BubbleRank | TopRank |" in text
-    assert "| CM, one | 2,155 ± 50 | **1,155 ± 50** |" in text
+def test_nothing_printed_leaves_out_the_printed_line():
+    table = tables.early_violations(runs({"Baseline": (0, 1)}), PRINTED, STAND_INS, 10)
+    assert "printed" not in tables.early_violations_told(table, name="t", caption="c")
+
+
+QUERIES = pd.DataFrame(
+    {"dataset": "one", "users": "CM", "ranked": ["listed", "all"], "queries": 2, "items": [10.0, 11.5],
+     "most_items": [10, 13], "inversions": [12.5, 20.0], "tied": 1, "optimum": 0.75, "unsorted": [2, 0],
+     "sorted_loss": [0.01, 0.0]}
+)  # fmt: skip
+
+
+def test_final_regret_marks_the_lowest_of_its_line_beside_what_sorting_loses():
+    table = tables.final_regret(runs({"BubbleRank": (0, 2), "TopRank": (0, 1)}))
+    text = tables.final_regret_told(table, QUERIES, 1000, name="t", caption="c")
+    assert "| model, data | BubbleRank | TopRank | list by attraction |" in text
+    assert "| CM, one | 2,155 ± 50 | **1,155 ± 50** | 10.0 |" in text
+
+
+def test_queries_are_told_with_how_many_items_there_are():
+    text = tables.queries_told(QUERIES, 10, name="t", caption="c")
+    assert "| CM, one | 2 | 12.5 | 0.750 | 1 | 2 | 0.0100 |" in text
+    assert "| CM, one, L up to 13 | 2 | 20.0 | 0.750 | 1 | 0 | 0 |" in text
 
 
 def test_overtaken_from_the_step_on_which_it_stays_behind():
@@ -158,3 +177,10 @@ def test_lines_are_told_with_their_straightness():
     assert "| CM, one | 1,234 | −3.00 | 0.980 | 0.400 | 20 | 500 |" in tables.inversions_told(
         table, name="t", caption="c"
     )
+
+
+def test_best_lists_say_where_a_parameter_rises():
+    lines = [("DCM", "published", k, v) for k, v in enumerate((0.6, 0.4, 0.5, 0.9), 1)]
+    lines += [("PBM", "PyClick", k, v) for k, v in enumerate((1.0, 0.4, 0.3, 0.9), 1)]
+    told = tables.best_lists_in_words(pd.DataFrame(lines, columns=["users", "way", "position", "value"]), cut=3)
+    assert "of the DCM (published) rises after position 2; of the PBM (PyClick) falls" in told

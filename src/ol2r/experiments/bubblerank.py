@@ -22,6 +22,7 @@ from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.click_fit_cell import CLICK_FIT_SEEDS, click_fit_cells
 from ol2r.experiments.click_queries import POSITIONS, Logged, Model, Population, Published
 from ol2r.experiments.play_cell import Play
+from ol2r.experiments.query_cell import Queries
 
 __all__ = [
     "CLAIMS",
@@ -173,6 +174,12 @@ def _bounds(tier: str) -> Sequence[Cell]:
     ]
 
 
+def _queries(tier: str) -> Sequence[Cell]:
+    longer = [logged(model, LEAST_SHOWN) for model in MODELS]
+    populations = _on(tier, *map(published, MODELS), *map(logged, MODELS), *longer)
+    return [Queries(each, CUT) for each in populations]  # pyright: ignore[reportArgumentType]
+
+
 def _seeds(published_runs: int, logged_runs: int):
     """So many runs at the paper tier, one at the laptop's."""
 
@@ -215,6 +222,7 @@ ITEMS: dict[str, Item] = {
         "An unknown horizon", _changed("BubbleRank", {}, {"doubling_from": DOUBLING_FROM}), _FEW_RUNS
     ),
     "full-ranking": Item("More items than positions", _full_ranking, _tiers(2, 2, 3), _longer),
+    "queries": Item("What the queries are like", _queries, _tiers(1, 1, 1)),
     "click-fits": Item("Click models fitted to sessions", click_fit_cells, CLICK_FIT_SEEDS),
 }  # fmt: skip
 

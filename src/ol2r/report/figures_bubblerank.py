@@ -75,7 +75,7 @@ def ndcg_of_windows(frame: pd.DataFrame) -> pd.DataFrame:
     """
     windows = windowed(one_setting(frame).assign(steps=frame["round"]), "ndcg_total", "steps")
     table = over_queries(windows, "value", [*CASE, "since", "round"])
-    return table.assign(middle=np.sqrt((table["since"] + 1) * table["round"])).sort_values("round", kind="stable")
+    return table.assign(middle=np.sqrt((table["since"] + 1.0) * table["round"])).sort_values("round", kind="stable")
 
 
 def models_of(table: pd.DataFrame) -> list[str]:
@@ -97,9 +97,9 @@ def _band(
     ax.fill_between(shown[x], low, high, color=look.color, alpha=0.16, linewidth=0)
 
 
-def _rows_of_data(table: pd.DataFrame, ylabel: str, height: float = 2.3) -> tuple[Drawing, list]:
-    """A row of panels a data set, a column a click model: the drawing, and (lines, panel) of each."""
-    datasets, models = list(table["dataset"].unique()), models_of(table)
+def _rows_of_data(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str, height: float = 2.3) -> tuple[Drawing, list]:
+    """A row of panels a data set of the frame, a column a click model: the drawing, and (lines, panel) of each."""
+    datasets, models = list(frame["dataset"].unique()), models_of(table)
     fig, rows = stacked(datasets, [CLICK_MODELS[model] for model in models], table, height=height)
     cases = []
     for name, axes in zip(datasets, rows, strict=True):
@@ -133,7 +133,7 @@ def regret_curves(frame: pd.DataFrame) -> Drawing:
         frame: runs with `round` and `regret`, any bandits, one setting of each.
     """
     table = steps_of(frame, "regret")
-    fig, cases = _rows_of_data(table, "regret R(n), clicks lost")
+    fig, cases = _rows_of_data(frame, table, "regret R(n), clicks lost")
     for lines, ax in cases:
         floor = _positive_floor(lines)
         for name in LEARNERS.ordered(lines["learner"]):
@@ -153,7 +153,7 @@ def violation_curves(frame: pd.DataFrame) -> Drawing:
         frame: runs with `round` and `violations`.
     """
     table = steps_of(frame, "violations")
-    fig, cases = _rows_of_data(table, "violations V(n), steps")
+    fig, cases = _rows_of_data(frame, table, "violations V(n), steps")
     for lines, ax in cases:
         for name in LEARNERS.ordered(lines["learner"]):
             _band(ax, lines[lines["learner"] == name], name, floor=_JUST_BELOW_ZERO)
@@ -170,7 +170,7 @@ def ndcg_curves(frame: pd.DataFrame) -> Drawing:
         frame: runs with `round` and the cumulative `ndcg_total`.
     """
     table = ndcg_of_windows(frame)
-    fig, cases = _rows_of_data(table, "NDCG@5 of the lists shown, a step")
+    fig, cases = _rows_of_data(frame, table, "NDCG@5 of the lists shown, a step")
     for lines, ax in cases:
         for name in LEARNERS.ordered(lines["learner"]):
             _band(ax, lines[lines["learner"] == name], name, "middle", 0.0, 1.0)

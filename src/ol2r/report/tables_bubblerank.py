@@ -20,7 +20,7 @@ from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_end, at_own_end, fold_effect
 from ol2r.report.figures_bubblerank import CASE, models_of, one_setting, over_queries, steps_of
 from ol2r.report.style import LEARNERS
-from ol2r.report.tables import NOT_AT_HAND, myst, signed
+from ol2r.report.tables import NOT_AT_HAND, myst
 
 EARLY = 100
 
@@ -86,25 +86,31 @@ def early_violations(
 
 
 def early_violations_told(table: pd.DataFrame, absent: Sequence[str] = (), *, name: str, caption: str) -> str:
-    """`early_violations` as a table, a line a click model, data set and bandit.
+    """`early_violations` as a table: for every click model a line printed and one of each data set, a column a bandit.
+
+    The last column is what random lists would do, by |V₀| of the data set's queries.
 
     Args:
         absent: catalogue names of data sets without runs.
     """
+    shown = LEARNERS.ordered(table["learner"])
     rows = []
-    for dataset, model in _places(table):
-        own = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner")
-        for learner in LEARNERS.ordered(own.index):
-            r = own.loc[learner]
-            printed = f"{r['published_mean']:.2f}" if np.isfinite(r["published_mean"]) else "–"
-            printed += f" ± {r['published_error']:.2f}" if np.isfinite(r["published_error"]) else ""
-            gap = signed(r["mean"] - r["published_mean"], 1)
-            ours = [f"{r['mean']:.2f} ± {r['run_error']:.2f}", f"± {r['error']:.2f}", gap, f"{r['random']:.1f}"]
-            rows.append([f"{model}, {label(dataset)}", learner, printed, *ours])
-    rows += [[f"{label(each)}: *{NOT_AT_HAND}*", *[""] * 6] for each in absent]
-    header = ["model, data", "bandit", "printed ± s.e.", "ours ± s.e. over runs", "over queries", "difference",
-              "if lists were random"]  # fmt: skip
-    return myst(header, rows, name=name, caption=caption)
+    for model in models_of(table):
+        here = table[table["users"] == model]
+        cells = here.drop_duplicates("learner").set_index("learner").reindex(shown)
+        if cells["published_mean"].notna().any():
+            rows.append([f"{model}, printed", *map(_printed, cells["published_mean"], cells["published_error"]), ""])
+        for dataset, own in here.groupby("dataset", sort=False):
+            cells = own.set_index("learner").reindex(shown)
+            ours = [f"{r['mean']:.2f} ± {r['run_error']:.2f} ({r['error']:.2f})" for _, r in cells.iterrows()]
+            rows.append([f"{model}, {label(str(dataset))}", *ours, f"{own['random'].iloc[0]:.1f}"])
+    rows += [[f"{label(each)}: *{NOT_AT_HAND}*", *[""] * (len(shown) + 1)] for each in absent]
+    return myst(["model, data", *shown, "random lists"], rows, name=name, caption=caption)
+
+
+def _printed(mean: float, error: float) -> str:
+    told = f"{mean:.2f}" if np.isfinite(mean) else "–"
+    return f"{told} ± {error:.2f}" if np.isfinite(error) else told
 
 
 def final_regret(frame: pd.DataFrame) -> pd.DataFrame:
@@ -112,8 +118,15 @@ def final_regret(frame: pd.DataFrame) -> pd.DataFrame:
     return over_queries(one_setting(at_own_end(frame)), "regret", CASE)
 
 
-def final_regret_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`final_regret` as a table, a line a click model and data set, a column a bandit; bold: the lowest of the line."""
+def final_regret_told(table: pd.DataFrame, queries: pd.DataFrame, steps: int, *, name: str, caption: str) -> str:
+    """`final_regret` as a table, a line a click model and data set, a column a bandit; bold: the lowest of the line.
+
+    The last column is what the list by falling attraction loses in as many steps.
+
+    Args:
+        queries: runs of `query_cell`.
+        steps: n.
+    """
     shown = LEARNERS.ordered(table["learner"])
     rows = []
     for dataset, model in _places(table):
@@ -121,8 +134,28 @@ def final_regret_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
         cells = [f"{_number(r['mean'])} ± {_number(r['error'], 2)}" for _, r in own.iterrows()]
         lowest = int(own["mean"].argmin())
         cells[lowest] = f"**{cells[lowest]}**"
-        rows.append([f"{model}, {label(dataset)}", *cells])
-    return myst(["model, data", *shown], rows, name=name, caption=caption)
+        here = (queries["dataset"] == dataset) & (queries["users"] == model) & (queries["ranked"] == "listed")
+        rows.append(
+            [f"{model}, {label(dataset)}", *cells, _number(steps * float(queries.loc[here, "sorted_loss"].iloc[0]))]
+        )
+    return myst(["model, data", *shown, "list by attraction"], rows, name=name, caption=caption)
+
+
+def queries_told(table: pd.DataFrame, positions: int, *, name: str, caption: str) -> str:
+    """What the queries are like, a line a click model and data set (twice where more items can be ranked).
+
+    Args:
+        table: runs of `query_cell`.
+        positions: K.
+    """
+    rows = []
+    for dataset, model in _places(table):
+        for r in table[(table["dataset"] == dataset) & (table["users"] == model)].itertuples():
+            more = f", L up to {r.most_items}" if r.most_items > positions else ""
+            rows.append([f"{model}, {label(dataset)}{more}", str(r.queries), _number(r.inversions), _number(r.optimum),
+                         str(r.tied), str(r.unsorted), _number(r.sorted_loss)])  # fmt: skip
+    header = ["model, data", "queries", "wrong pairs of R₀", "reward of the best list", "with equal attractions"]
+    return myst([*header, "best list not by attraction", "what sorting loses a step"], rows, name=name, caption=caption)
 
 
 def overtaken(frame: pd.DataFrame, ours: str = "BubbleRank") -> pd.DataFrame:
@@ -400,3 +433,25 @@ def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 def _signed(value: float) -> str:
     return ("+" if value > 0 else "") + _number(value)
+
+
+# Best lists
+
+
+def best_lists_in_words(positions: pd.DataFrame, cut: int) -> str:
+    """Whether the best list has its items by falling attraction, in a sentence.
+
+    In the DCM and the PBM attraction is matched to v or χ of the positions that the reward counts; only where these
+    fall is the best list (1, …, K).
+
+    Args:
+        positions: `click_fit_tables.positions`.
+        cut: positions that the reward counts.
+    """
+    told = []
+    for (model, way), own in positions.groupby(["users", "way"], sort=False):
+        own = own[own["position"] <= cut].sort_values("position", kind="stable")
+        rises = own["position"].to_numpy()[:-1][np.diff(own["value"]) > 0]
+        after = f"rises after position {', '.join(map(str, rises))}" if len(rises) else "falls"
+        told.append(f"of the {model} ({way}) {after}")
+    return f"Over the first {cut} positions the parameter {'; '.join(told)}."

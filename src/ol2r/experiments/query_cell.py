@@ -1,0 +1,134 @@
+"""The `queries` kind of cell: what the queries of a population are like, all together.
+
+It tells how far from the best list a bandit ends that sorts items by attraction, and how wrong production rankers'
+lists are. It must not know any bandit.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import numpy as np
+import pandas as pd
+
+from ol2r.clicks import best_ranking, expected_reward
+from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.click_queries import ClickQuery, Declared, Logged, Published
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Queries(Cell):
+    """Means and counts over a population's queries.
+
+    Its table has one line: `queries`; `items` (mean L) and `most_items`; `inversions` (mean |V₀|); `tied` (queries with
+    items of equal attraction); `optimum` (mean reward of the best list); `unsorted` (queries whose best list is not by
+    falling attraction) and `sorted_loss` (mean over queries of what the list by falling attraction loses a step).
+
+    Args:
+        users: the queries.
+        cut: positions that the reward counts.
+    """
+
+    users: Published | Logged | Declared
+    cut: int
+
+    kind: ClassVar[str] = "queries"
+    revision: ClassVar[int] = 1
+    code: ClassVar[tuple[str, ...]] = (
+        "ol2r.random",
+        "ol2r.data.sessions",
+        "ol2r.clicks",
+        "ol2r.experiments.click_queries",
+        "ol2r.experiments.query_cell",
+    )
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """One: the queries stand together."""
+        return (1,)
+
+    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
+        """One row; nothing is random."""
+        return super().rows((1,), (0,))
+
+    @property
+    def restricted(self) -> bool:
+        """As the queries."""
+        return self.users.restricted
+
+    @property
+    def group(self) -> Hashable:
+        """Each alone."""
+        return self
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, click model (`users`), what is ranked, and the cut."""
+        everything = isinstance(self.users, Logged) and self.users.least_shown is not None
+        ranked = {"ranked": "all" if everything else "listed", "cut": self.cut}
+        return {"dataset": self.users.dataset, "users": self.users.model} | ranked
+
+    def not_at_hand(self) -> str | None:
+        """The data set, when it is not on this machine."""
+        return self.users.not_at_hand()
+
+    def expected_seconds(self, rows: Sequence[Row]) -> float:
+        """Reading and fitting the models."""
+        return 2.0 * len(rows)
+
+    @classmethod
+    def run_group(
+        cls,
+        jobs: Sequence[Job],
+        *,
+        inputs: Mapping[Cell, pd.DataFrame],
+        device: str,
+        engine: str,
+        progress: Callable[[float], None],
+    ) -> list[pd.DataFrame]:
+        """Query after query, on the CPU whatever the device."""
+        tables = []
+        for done, job in enumerate(jobs, start=1):
+            cell = cast(Queries, job.cell)
+            tables.append(_summary(cell.users.queries(), cell.cut))
+            progress(done / len(jobs))
+        return tables
+
+
+def _summary(queries: Sequence[ClickQuery], cut: int) -> pd.DataFrame:
+    each = pd.DataFrame([_of(query, cut) for query in queries])
+    line = {
+        "fold": 1,
+        "seed": 0,
+        "queries": len(each),
+        "items": each["items"].mean(),
+        "most_items": each["items"].max(),
+        "inversions": each["inversions"].mean(),
+        "tied": each["tied"].sum(),
+        "optimum": each["optimum"].mean(),
+        "unsorted": (each["loss"] > _ROUNDING).sum(),
+        "sorted_loss": each["loss"].mean(),
+    }
+    return pd.DataFrame([line])
+
+
+def _of(query: ClickQuery, cut: int) -> dict[str, float]:
+    attraction, position = query.users.rows()
+    n_positions = len(query.initial)
+    position = position[:n_positions]
+    ranked = np.argsort(-attraction, kind="stable")[:n_positions]
+    better = attraction > attraction[:, None]  # [i, j]: j is strictly more attractive than i
+    initial = np.array(query.initial)
+    above = np.tril(better[np.ix_(initial, initial)]).sum()
+    best = best_ranking.py_func(query.users.code, attraction, position, n_positions, cut)
+    optimum, reached = (
+        expected_reward.py_func(query.users.code, attraction, position, ranking, cut) for ranking in (best, ranked)
+    )
+    return {
+        "items": len(attraction),
+        "inversions": better[initial].sum() - above,
+        "tied": len(np.unique(attraction)) < len(attraction),
+        "optimum": optimum,
+        "loss": optimum - reached,
+    }
