@@ -46,7 +46,7 @@ def test_figures_of_the_same_runs_share_their_cells():
     main = {job.cell.key for job in jobs("fig-1")}
     for item in ("fig-2", "fig-4", "first-100"):
         assert {job.cell.key for job in jobs(item)} <= main
-    for item in ("freeze", "parity", "doubling"):
+    for item in ("freeze", "parity", "doubling", "batchrank-stages", "toprank-delta"):
         assert len({job.cell.key for job in jobs(item)} & main) == len(bubblerank.MODELS)
 
 

@@ -221,6 +221,10 @@ ITEMS: dict[str, Item] = {
     "doubling": Item(
         "An unknown horizon", _changed("BubbleRank", {}, {"doubling_from": DOUBLING_FROM}), _FEW_RUNS
     ),
+    "batchrank-stages": Item(
+        "Length of BatchRank's stages", _changed("BatchRank", {}, {"stages": "public code"}), _FEW_RUNS
+    ),
+    "toprank-delta": Item("TopRank's δ", _changed("TopRank", {}, {"exponent": 0.5}), _FEW_RUNS),
     "full-ranking": Item("More items than positions", _full_ranking, _tiers(2, 2, 3), _longer),
     "queries": Item("What the queries are like", _queries, _tiers(1, 1, 1)),
     "click-fits": Item("Click models fitted to sessions", click_fit_cells, CLICK_FIT_SEEDS),
@@ -235,13 +239,20 @@ OTHER_CHOICES: tuple[tuple[str, str, str, Mapping[str, Value]], ...] = (
         f"the horizon is unknown: {DOUBLING_FROM:,} steps, doubled when passed",
         {"doubling_from": DOUBLING_FROM},
     ),
-    ("cascade-start", "CascadeKL-UCB", "starts with the items in the order of their numbers", {"start": "top"}),
+    (
+        "cascade-start",
+        "CascadeKL-UCB",
+        "in the first L steps the items follow each other in turn, and the top one alone is learned from",
+        {"start": "top"},
+    ),
     (
         "cascade-start",
         "CascadeKL-UCB",
         "log t for its budget, and all down to the last click examined, as public code has it",
         {name: value for name, value in PUBLIC_CODE.items() if name != "start"},
     ),
+    ("batchrank-stages", "BatchRank", "stages and bounds as public code has them", {"stages": "public code"}),
+    ("toprank-delta", "TopRank", "δ = 1/√n, as some public code has it", {"exponent": 0.5}),
 )
 """(item, bandit, what is done otherwise, the parameters that are changed from the main setting)."""
 
@@ -278,7 +289,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("BubbleRank", "δ = n⁻⁴, n known, h = t mod 2, statistics go on", "paper, 4.3 and Algorithm 1"),
     (
         "CascadeKL-UCB",
-        "budget log t + 3 log log t, learns down to the first click, starts with random lists",
+        "budget log t + 3 log log t, learns down to the first click; in the first L steps each item once on top, the "
+        "others in random order",
         "its paper; start ours",
     ),
     ("BatchRank", "its paper's stages", "its paper"),
@@ -292,9 +304,10 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which δ the experiments have", "n⁻⁴, as in its section 4.3", None),
     ("whether the statistics of a decided pair go on", "they do, as Algorithm 1 prints it; both are shown", "choices"),
     ("whether positions 1 and 2 or 2 and 3 come first", "2 and 3, as Algorithm 1 prints it; both are shown", "choices"),
-    ("where CascadeKL-UCB starts", "with random lists; both are shown", "choices"),
+    ("how CascadeKL-UCB starts", "each item once on top of a random list; its paper's way is shown", "choices"),
     ("which budget CascadeKL-UCB has", "its paper's; that of public code is shown", "choices"),
-    ("which c and δ TopRank has", "3.43 and 1/n", None),
+    ("which stages BatchRank has", "its paper's; those of public code are shown", "choices"),
+    ("which c and δ TopRank has", "3.43 and 1/n; 1/√n is shown", "choices"),
     ("which 100 queries", "others", None),
     ("what the standard errors are over", "runs; ours over queries stand beside them", "first-100"),
     ("what happens on items of equal attraction", "they have no wrong order", None),
