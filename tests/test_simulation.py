@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -160,6 +161,29 @@ def test_pair_regret_adds_up_the_misordered_pairs_of_the_lists_shown(dataset, ta
         listed = [grades[d] for d in taped.rankings[t, r] if d >= 0]
         total[r] += sum(a < b for a, b in combinations(listed, 2))
     assert taped.table[taped.table["round"] == 25].misordered.tolist() == total.tolist()
+
+
+def test_an_observer_is_told_what_was_shown_before_it_is_learnt_from(dataset, taped):
+    told = []
+
+    def observe(round_, candidates, ranking, grades, shown):
+        assert learner.round == round_
+        told.append((round_, candidates.query.clone(), ranking.clone(), grades.clone(), shown.clone()))
+
+    replicas = replicas_of("perfect", "informational")
+    conventions = evaluation(25, checkpoints=(0, 1, 2, 10, 25), gamma=0.9)
+    learner = make_learner("MGD", dataset, replicas)
+    table = simulate(dataset, replicas, learner, conventions, observe=observe)
+    pd.testing.assert_frame_equal(table, taped.table)
+    assert [round_ for round_, *_ in told] == list(range(1, 26))
+    for t, (_, query, ranking, grades, shown) in enumerate(told):
+        np.testing.assert_array_equal(query, taped.queries[t])
+        np.testing.assert_array_equal(ranking, taped.rankings[t])
+        for r in range(len(replicas)):
+            own = dataset.query(taped.queries[t, r])[1]
+            assert [g for g, s in zip(grades[r], shown[r], strict=True) if s] == [
+                own[d] for d in taped.rankings[t, r] if d >= 0
+            ]
 
 
 def test_gain_and_ties_change_the_scores_and_nothing_else(dataset):

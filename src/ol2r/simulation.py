@@ -67,6 +67,10 @@ class Replica:
     users: GradedCascade
 
 
+Observer = Callable[[int, Candidates, torch.Tensor, torch.Tensor, torch.Tensor], None]
+"""Told of a round: its number, the candidates, the ranking Int64[R, k], the grade in each slot and whether it shows."""
+
+
 class _Queries:
     """A data set on a device, and the query that each replica meets in each round: uniform with replacement."""
 
@@ -159,6 +163,7 @@ def simulate(
     evaluation: Evaluation,
     *,
     reference: np.ndarray | None = None,
+    observe: Observer = lambda round_, candidates, ranking, grades, shown: None,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> pd.DataFrame:
     """Run a batch of replicas to the last checkpoint.
@@ -169,6 +174,7 @@ def simulate(
         learner: a batch of R fresh replicas.
         evaluation: what to record, and by which conventions.
         reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
+        observe: told of every round what was shown, before anything is learnt from it; it must change nothing.
         progress: called about a hundred times with the fraction of rounds done.
 
     Returns:
@@ -216,6 +222,7 @@ def simulate(
         candidates = queries.draw(round_)
         ranking = learner.rank(candidates, evaluation.k)
         grades, shown = queries.grades(candidates, ranking)
+        observe(round_, candidates, ranking, grades, shown)
         learner.update(candidates, ranking, users.click(grades, shown, round_))
         misordered += metrics.misordered_pairs(grades, shown)
         ndcg = metrics.shown_ndcg(grades, shown, queries.ideal[candidates.query], evaluation.gain)
