@@ -127,7 +127,7 @@ def test_regret_against_examination_stands_beside_the_prediction_and_exact_doubl
     frame = pd.DataFrame(lines, columns=["fold", "seed", "round", "regret"])
     predicted = pd.Series({1: 190.0, 2: 390.0, 3: 800.0})
     steps, ends = figures.regret_against_examination(frame, predicted).axes
-    assert list(line(steps, "χ_min = 0.5^3").get_ydata()) == [81, 801]
+    assert list(line(steps, r"$\chi_{\min} = 0.5^{3}$").get_ydata()) == [81, 801]
     assert list(line(ends, "predicted").get_ydata()) == [190, 390, 800]
     assert list(line(ends, "doubling").get_ydata()) == pytest.approx([801 / 4, 801 / 2, 801])
 

@@ -70,6 +70,13 @@ def test_final_regret_marks_the_lowest_of_its_line_beside_what_sorting_loses():
     assert "| CM, one | 2,155 ± 50 | **1,155 ± 50** | 10.0 |" in text
 
 
+def test_the_part_of_regret_that_no_order_by_attraction_avoids_is_told():
+    table = tables.final_regret(runs({"BubbleRank": (0, 2), "TopRank": (0, 0.9)}))
+    told = tables.floors_in_words(table, QUERIES.assign(sorted_loss=[0.5, 0.0]), 1000)
+    assert f"{100 * 500 / 1055:.0f} % of TopRank's (CM, one)" in told
+    assert "In all models" in tables.floors_in_words(table, QUERIES.assign(sorted_loss=0.0), 1000)
+
+
 def test_queries_are_told_with_how_many_items_there_are():
     text = tables.queries_told(QUERIES, 10, name="t", caption="c")
     assert "| CM, one | 2 | 12.5 | 0.750 | 1 | 2 | 0.0100 |" in text
@@ -95,7 +102,7 @@ def test_rates_of_violation_are_per_hundred_steps_of_each_tenfold():
     assert own["mean"].tolist() == [50, 50, 0] and own["safe"].tolist() == [0, 0, 0]
     text = tables.violation_rates_told(table, name="t", caption="c")
     assert "| 1 – 100 | 101 – 1,000 | 1,001 – 5,000 | safe runs | largest excess |" in text
-    assert "| CM, one | BubbleRank | 0 | 0 | 0 | 100 % | 2 |" in text
+    assert "| CM, one | BubbleRank | 0 | 0 | 0 | 100 % | 2 |\n|  | TopRank | 50 | 50 | 0 | 0 % | 2 |" in text
 
 
 def test_excess_tells_unsafe_runs_and_base_lists_that_never_got_worse():
@@ -108,7 +115,7 @@ def test_excess_tells_unsafe_runs_and_base_lists_that_never_got_worse():
     assert table.loc["BubbleRank", "improved"] == 0.5 and np.isnan(table.loc["TopRank", "improved"])
     text = tables.excess_told(table.reset_index(), 10, name="t", caption="c")
     assert "| CM, one | BubbleRank | 0 | 0 % | 2 | 5 | 50 % |" in text
-    assert "| CM, one | TopRank | 10.0 | 100 % | 2 | 5 | – |" in text
+    assert "|  | TopRank | 10.0 | 100 % | 2 | 5 | – |" in text
 
 
 def test_another_choice_is_worth_its_paired_difference_over_queries():

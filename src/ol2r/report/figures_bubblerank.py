@@ -9,6 +9,7 @@ this module knows no bandit.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false
 
 from collections.abc import Sequence
+from itertools import product
 from textwrap import wrap
 
 import numpy as np
@@ -157,6 +158,7 @@ def violation_curves(frame: pd.DataFrame) -> Drawing:
     for lines, ax in cases:
         for name in LEARNERS.ordered(lines["learner"]):
             _band(ax, lines[lines["learner"] == name], name, floor=_JUST_BELOW_ZERO)
+    for _, ax in cases:  # once all is drawn, as panels share their axes
         _counts(ax)
     legend(fig, [ax for _, ax in cases])
     return fig
@@ -201,7 +203,8 @@ def lines_of_regret(frame: pd.DataFrame, least: int = LEAST_LISTS) -> pd.DataFra
     means = regret_by_inversions(frame, least)
     last = at_own_end(frame)
     found = []
-    for (dataset, users), own in means.groupby(["dataset", "users"], sort=False):
+    for dataset, users in product(frame["dataset"].unique(), models_of(frame)):
+        own = means[(means["dataset"] == dataset) & (means["users"] == users)]
         if len(own) < 3:
             continue
         line = stats.linregress(own["initial_inversions"].astype(float), own["mean"])
@@ -258,7 +261,7 @@ def regret_against_examination(frame: pd.DataFrame, predicted: pd.Series) -> Dra
     fig, (steps, ends) = panels(["", ""], table, height=3.3, sharey=False)
     for (i, own), color, line, mark in zip(table.groupby("i"), SHADES, LINES, MARKS, strict=False):
         steps.plot(own["round"], own["mean"], color=color, ls=line, marker=mark, markevery=max(1, len(own) // 6),
-                   label=f"χ_min = 0.5^{i}")  # fmt: skip
+                   label=rf"$\chi_{{\min}} = 0.5^{{{i}}}$")  # fmt: skip
         steps.fill_between(own["round"], own["low"], own["high"], color=color, alpha=0.18, linewidth=0)
     steps.set(xscale="log", yscale="log", xlabel=STEP)
     steps.set_ylabel("regret R(n), clicks lost\n(mean, 95 % interval over runs)")
@@ -272,7 +275,7 @@ def regret_against_examination(frame: pd.DataFrame, predicted: pd.Series) -> Dra
     doubled = last["mean"].iloc[-1] * 2.0 ** (last["i"] - last["i"].iloc[-1])
     ends.plot(last["i"], doubled, color=QUIET, ls=(0, (1, 1.5)), label="doubling")
     ends.set_yscale("log", base=2)
-    ends.set(xlabel="i, where χ_min = 0.5^i")
+    ends.set(xlabel=r"i, where $\chi_{\min} = 0.5^i$")
     ends.set_xticks(last["i"])
     legend(fig, [steps, ends], ncols=4)
     return fig

@@ -41,6 +41,12 @@ def _number(value: float, digits: int = 3) -> str:
     return f"{value:,.{after}f}".replace("-", "−")
 
 
+def _once(head: str, rows: Sequence[Sequence[str]]) -> str:
+    """The head of a line, empty where the lines above have it already."""
+    above = next((row[0] for row in reversed(rows) if row[0]), None)
+    return "" if head == above else head
+
+
 def random_list_violates(initial_inversions: np.ndarray, positions: int) -> np.ndarray:
     """Probability that a list drawn from all orders alike has more than |V₀| + K/2 wrong pairs.
 
@@ -127,18 +133,40 @@ def final_regret_told(table: pd.DataFrame, queries: pd.DataFrame, steps: int, *,
         queries: runs of `query_cell`.
         steps: n.
     """
-    shown = LEARNERS.ordered(table["learner"])
+    shown, floors = LEARNERS.ordered(table["learner"]), _floors(queries, steps)
     rows = []
     for dataset, model in _places(table):
         own = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner").reindex(shown)
         cells = [f"{_number(r['mean'])} ± {_number(r['error'], 2)}" for _, r in own.iterrows()]
         lowest = int(own["mean"].argmin())
         cells[lowest] = f"**{cells[lowest]}**"
-        here = (queries["dataset"] == dataset) & (queries["users"] == model) & (queries["ranked"] == "listed")
-        rows.append(
-            [f"{model}, {label(dataset)}", *cells, _number(steps * float(queries.loc[here, "sorted_loss"].iloc[0]))]
-        )
+        rows.append([f"{model}, {label(dataset)}", *cells, _number(floors[dataset, model])])
     return myst(["model, data", *shown, "list by attraction"], rows, name=name, caption=caption)
+
+
+def _floors(queries: pd.DataFrame, steps: int) -> dict[tuple[str, str], float]:
+    """What the list by falling attraction loses in so many steps, by data set and click model."""
+    listed = queries[queries["ranked"] == "listed"]
+    return {(r.dataset, r.users): steps * float(r.sorted_loss) for r in listed.itertuples()}
+
+
+def floors_in_words(table: pd.DataFrame, queries: pd.DataFrame, steps: int) -> str:
+    """How much of the lowest regret is owed to the best list not being by attraction, where it is not.
+
+    Args: as of `final_regret_told`.
+    """
+    told = []
+    for (dataset, model), floor in _floors(queries, steps).items():
+        here = table[(table["dataset"] == dataset) & (table["users"] == model)]
+        if floor > 0 and len(here):
+            best = here.loc[here["mean"].idxmin()]
+            told.append(f"{100 * floor / best['mean']:.0f} % of {best['learner']}'s ({model}, {label(dataset)})")
+    if not told:
+        return "In all models here the best list is by falling attraction."
+    return (
+        "Where the best list is not by falling attraction, the loss of the list that is makes up this much of the lowest "
+        f"regret: {'; '.join(told)}. That part is linear in the steps, whatever is learned."
+    )
 
 
 def queries_told(table: pd.DataFrame, positions: int, *, name: str, caption: str) -> str:
@@ -221,8 +249,12 @@ def violation_rates_told(table: pd.DataFrame, *, name: str, caption: str) -> str
             own = here[here["learner"] == learner]
             rates = {(r.since, r.round): _number(r.mean, 2) for r in own.itertuples()}
             last = own.loc[own["round"].idxmax()]
-            rows.append([f"{model}, {label(dataset)}", learner, *(rates.get(window, "–") for window in windows),
-                         f"{100 * last['safe']:.0f} %", f"{last['excess']:.0f}"])  # fmt: skip
+            told = [
+                *(rates.get(window, "–") for window in windows),
+                f"{100 * last['safe']:.0f} %",
+                f"{last['excess']:.0f}",
+            ]
+            rows.append([_once(f"{model}, {label(dataset)}", rows), learner, *told])
     header = ["model, data", "bandit", *(f"{a + 1:,} – {b:,}" for a, b in windows), "safe runs", "largest excess"]
     return myst(header, rows, name=name, caption=caption)
 
@@ -257,7 +289,7 @@ def excess_told(table: pd.DataFrame, positions: int, *, name: str, caption: str)
             own = here.loc[learner]
             improved = "–" if pd.isna(own["improved"]) else f"{100 * own['improved']:.0f} %"
             found = [_number(own["violations"]), f"{100 * own['unsafe']:.0f} %", f"{own['excess']:.0f}"]
-            rows.append([f"{model}, {label(dataset)}", learner, *found, f"{positions / 2:g}", improved])
+            rows.append([_once(f"{model}, {label(dataset)}", rows), learner, *found, f"{positions / 2:g}", improved])
     header = ["model, data", "bandit", "V(n) after the last step", "runs with a violation", "largest excess", "K/2",
               "base lists no worse than R₀"]  # fmt: skip
     return myst(header, rows, name=name, caption=caption)
