@@ -327,19 +327,6 @@ def test_the_corrected_bound_grows_as_the_squared_logarithm_and_the_printed_one_
     assert exponent(printed) == pytest.approx(4, abs=0.1)
 
 
-def test_cross_terms_are_bounded_by_the_longest_pairs():
-    rng = generator("cross", 0)
-    documents = rng.standard_normal((4, 3))
-    documents /= np.linalg.norm(documents, axis=1, keepdims=True)
-    matrix = 3 * np.eye(3) + documents.T @ documents
-    inverse = np.linalg.inv(matrix)
-    total = 0.0
-    for m, n in ((0, 1), (2, 3)):
-        for k in {0, 1, 2, 3} - {m, n}:
-            total += 2 * (documents[m] - documents[k]) @ inverse @ (documents[n] - documents[k])
-    assert total <= confidence.cross_terms(np.linalg.eigvalsh(matrix)[:1], 4, 1.0)
-
-
 # --- errata that are statements about numbers
 
 

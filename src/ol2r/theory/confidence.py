@@ -490,7 +490,7 @@ def printed_regret_bound(
         examined: o_max.
         whole: p*, the least probability that a whole list is examined; 0 makes the bound infinite.
         settled: t′.
-        cross_terms: w, see `cross_terms`.
+        cross_terms: w = Σ (L² − 2L) u²/λ_min(M_s) over the rounds s ≥ t′: none of them before t′. Correct is 4u².
         noise: R, which the paper leaves out of a (None).
     """
     if whole <= 0:
@@ -508,17 +508,6 @@ def printed_regret_bound(
     potential = dimension * documents * np.log1p(examined * rounds * norm**2 / (2 * dimension * regularization))
     open_orders = 2 * a * potential + a * cross_terms
     return float(failed + (1 - delta) * (1 - delta_matrix) / whole**2 * open_orders**2)
-
-
-def cross_terms(eigenvalues: np.ndarray, documents: int, norm: float) -> float:
-    """w of Theorem 8: Σ_s (L² − 2L) 4u²/λ_min(M_s), with the 4 that the paper loses.
-
-    Args:
-        eigenvalues: λ_min(M_s) of the rounds s ≥ t′.
-        documents: L_max.
-        norm: u.
-    """
-    return float((documents**2 - 2 * documents) * 4 * norm**2 * (1 / np.asarray(eigenvalues)).sum())
 
 
 def fitted(x: np.ndarray, wins: np.ndarray, losses: np.ndarray, regularization: float) -> np.ndarray:

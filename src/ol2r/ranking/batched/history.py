@@ -113,9 +113,3 @@ class PairHistory:
             for name in ("_x", "_ids", "_counts"):
                 old = getattr(self, name)
                 setattr(self, name, torch.cat([old, old.new_zeros(len(old), more, old.shape[2])], dim=1))
-
-    def pairs_of(self, replica: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """See `compiled.PairHistory.pairs_of`."""
-        n = int(self.n_pairs[replica])
-        counts = self._counts[replica, :n]
-        return self._x[replica, :n].clone(), counts[:, 0].clone(), counts[:, 1].clone()

@@ -256,9 +256,3 @@ class PairHistory:
         if slots > self._table.shape[1]:
             self._table = np.full((n, slots), -1, dtype=np.int32)
             _fill(self._table, self._ids, self.n_pairs.numpy())
-
-    def pairs_of(self, replica: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """A replica's distinct pairs: differences Float32[n, d], how often the first won and how often it lost."""
-        n = int(self.n_pairs[replica])
-        x, wins, losses = (torch.from_numpy(kept[replica, :n].copy()) for kept in (self._x, self._wins, self._losses))
-        return x, wins, losses
