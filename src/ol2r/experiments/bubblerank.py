@@ -18,6 +18,7 @@ from ol2r.experiments.bubblerank_claims import (
     STEPS,
     event_exponents,
 )
+from ol2r.experiments.bubblerank_safety import safety_cells, safety_names, safety_seeds
 from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.click_fit_cell import CLICK_FIT_SEEDS, click_fit_cells
 from ol2r.experiments.click_queries import POSITIONS, Logged, Model, Population, Published
@@ -168,10 +169,15 @@ def _events(tier: str) -> Sequence[Cell]:
 
 def _bounds(tier: str) -> Sequence[Cell]:
     """All positions of the PBM; two of the CM, where some click on a whole list is as likely in any order."""
+    cuts: tuple[tuple[Model, int], ...] = (("CM", 2), ("PBM", 5))
     return [
         play(bandit_worlds.bounded(model), "BubbleRank", {"freeze": True}, cut=cut, checkpoints=_length(tier))
-        for model, cut in (("CM", 2), ("PBM", 5))
+        for model, cut in cuts
     ]
+
+
+def _safety(tier: str) -> Sequence[Cell]:
+    return safety_cells(tier, SETTINGS["BubbleRank"])
 
 
 def _queries(tier: str) -> Sequence[Cell]:
@@ -226,6 +232,7 @@ ITEMS: dict[str, Item] = {
     ),
     "toprank-delta": Item("TopRank's δ", _changed("TopRank", {}, {"exponent": 0.5}), _FEW_RUNS),
     "full-ranking": Item("More items than positions", _full_ranking, _tiers(2, 2, 3), _longer),
+    "safety": Item("Safety of learners by features", _safety, safety_seeds, names=safety_names),
     "queries": Item("What the queries are like", _queries, _tiers(1, 1, 1)),
     "click-fits": Item("Click models fitted to sessions", click_fit_cells, CLICK_FIT_SEEDS),
 }  # fmt: skip

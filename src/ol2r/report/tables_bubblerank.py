@@ -164,8 +164,8 @@ def floors_in_words(table: pd.DataFrame, queries: pd.DataFrame, steps: int) -> s
     if not told:
         return "In all models here the best list is by falling attraction."
     return (
-        "Where the best list is not by falling attraction, the loss of the list that is makes up this much of the lowest "
-        f"regret: {'; '.join(told)}. That part is linear in the steps, whatever is learned."
+        "Where the best list is not by falling attraction, what the list by attraction loses is this much of the "
+        f"lowest regret: {'; '.join(told)}. That part is linear in the steps, whatever is learned."
     )
 
 
