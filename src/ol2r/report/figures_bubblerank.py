@@ -237,10 +237,9 @@ def regret_against_inversions(frame: pd.DataFrame, least: int = LEAST_LISTS) -> 
         )  # fmt: skip
         for line in lines[lines["users"] == model].itertuples():
             x = np.array([own["initial_inversions"].min(), own["initial_inversions"].max()])
-            told = "least-squares line"
-            ax.plot(x, line.intercept + line.slope * x, color=QUIET, ls=(0, (5, 2)), label=told)
-            ax.annotate(f"slope {line.slope:.3g}\nR² {line.explained:.2f}", (0.05, 0.95), xycoords="axes fraction",
-                        va="top")  # fmt: skip
+            ax.plot(x, line.intercept + line.slope * x, color=QUIET, ls=(0, (5, 2)), label="least-squares line")
+            told = f"slope {float(f'{line.slope:.3g}'):,g}\nR² {line.explained:.2f}"
+            ax.annotate(told, (0.97, 0.04), xycoords="axes fraction", ha="right", va="bottom")
         ax.set_ylim(bottom=0)
     axes[0].set_ylabel("regret after the last step, clicks lost\n(mean, 95 % interval over lists)")
     fig.supxlabel("wrong pairs of the initial list, |V₀|", fontsize=9)
