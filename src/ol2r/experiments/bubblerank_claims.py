@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from ol2r.experiments.cells import TIERS
 from ol2r.experiments.claims import (
     WORLDS,
     Claim,
@@ -296,6 +297,37 @@ class Doubling:
         """The paper prints no slope."""
 
 
+@dataclass(frozen=True)
+class UnderTheorem1:
+    """The share of Theorem 1's bound that mean regret leaves, in the world and at the step where it leaves least.
+
+    Only where the bound is below K n, which nothing can exceed, and where the theorem's assumptions hold.
+    """
+
+    label: str
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return (Measure("bounds", "regret"),)
+
+    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
+        from ol2r.experiments.bubblerank import ITEMS  # here, because it imports this module
+        from ol2r.experiments.bubblerank_tables import regret_against_bounds
+
+        rows = self.measures[0].rows(results, dataset, users)
+        declared = {cell.key: cell for tier in TIERS for cell in ITEMS["bounds"].cells(tier)}
+        table = regret_against_bounds(rows, [declared[key] for key in rows["cell"].unique()])
+        told = table[table["assumed"] & (table["bound"] < table["everything"])]
+        if told.empty:
+            raise NotMeasured("the bound is above K n everywhere: nothing can exceed it")
+        least = told.loc[(told["regret"] / told["bound"]).idxmax()]
+        own = rows[(rows["fold"] == least["fold"]) & (rows["round"] == least["round"])]
+        return mean_effect(1 - own.set_index(["fold", "seed"])["regret"] / least["bound"])
+
+    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+        """The paper has no such worlds."""
+
+
 def claim(id_: str, statement: str, *parts: Part, protocol: Size = PROTOCOL, stand_ins: tuple = STAND_INS) -> Claim:
     return Claim("bubblerank", id_, statement, parts, protocol, stand_ins)
 
@@ -498,6 +530,18 @@ CLAIMS = (
             _IN_WORLDS,
         ),
         protocol=Size(rounds=EVENT_STEPS, seeds=20, folds=1),
+        stand_ins=(),
+    ),
+    claim(
+        "BRT3",
+        "Theorem 1: the regret of BubbleRank is below its bound (decided pairs frozen, in the CM and the PBM with "
+        "falling examination).",
+        Part(
+            "in every world where the bound is below K n, at every checkpoint",
+            (UnderTheorem1("share of the bound that is left"),),
+            _IN_WORLDS,
+        ),
+        protocol=Size(rounds=STEPS, seeds=10, folds=1),
         stand_ins=(),
     ),
 )  # fmt: skip
