@@ -112,7 +112,8 @@ def test_words_count_what_the_table_has(runs):
     (one, _), n_learners = text.split(" On two"), len(list(USERS))
     assert one.startswith("On one, the learners violate the constraint 26 times in their first 100 rounds")
     assert "(random lists: 50), and 25.0 times in a hundred of the last rounds (random lists: 50.0). " in one
-    assert f"{n_learners} of {n_learners} learners" in one and f"{n_learners} of these {n_learners} still" in one
+    assert f"Of {n_learners} learners and kinds of users {n_learners} end with better lists" in one
+    assert "in the mean, where it is 25.0 times. " in one
     assert "offline ranker would do so 2.0 times in a hundred" in one
     assert one.endswith(
         "BubbleRank violates it 0 times in all rounds, and its lists score +0.000 beside production's in the last ones."
@@ -144,3 +145,8 @@ def test_production_is_told_from_the_rounds_of_random_lists(runs):
     np.testing.assert_allclose(table[["wrong", "ndcg", "possible", "chance"]], [[5, 0.5, 0.25, 0.501]] * 2)
     text = figures.production_told(table, {"listed": "re-ranked"}, name="t", caption="c")
     assert "| one | re-ranked | 10 | 5.00 | 0.500 | 25.0 | 50.1 |" in text
+
+
+def test_words_say_so_when_nobody_is_ahead(runs):
+    text = figures.safety_in_words(figures.safety_table(runs.assign(ndcg_total=0.0)))
+    assert "learners and kinds of users none ends with better lists than production's in the mean. The" in text

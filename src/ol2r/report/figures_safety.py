@@ -113,7 +113,7 @@ def gains_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 @styled
-def gains(frame: pd.DataFrame, first: int = 10) -> Drawing:
+def gains(frame: pd.DataFrame, first: int = 25) -> Drawing:
     """NDCG@10 of the shown lists beside production's: what a round gains or loses, window by window.
 
     Args:
@@ -264,7 +264,7 @@ def safety_in_words(table: pd.DataFrame, early: str = "v_100") -> str:
 def _told(name: str, own: pd.DataFrame, early: str) -> str:
     learners = own[~own["variant"].isin([CHANCE, BANDIT])]
     ahead = learners[learners["ndcg"] > learners["ndcg_production"]]
-    unsafe = int((ahead["late"] > 0).sum())
+    still = f", where it is {_range(ahead['late'], 1)} times" if len(ahead) else ""
     chance = own.loc[own["variant"] == CHANCE]
     bandit = own.loc[own["variant"] == BANDIT]
     text = f"On {name}, the learners violate the constraint "
@@ -276,8 +276,8 @@ def _told(name: str, own: pd.DataFrame, early: str) -> str:
     text += (
         f"{_range(learners['late'], 1)} times in a hundred of the last rounds "
         f"(random lists: {_range(chance['late'], 1)}). "
-        f"{len(ahead)} of {len(learners)} learners and kinds of users end with better lists than production's in the "
-        f"mean, and {unsafe} of these {len(ahead)} still violate the constraint. "
+        f"Of {len(learners)} learners and kinds of users {len(ahead) or 'none'} "
+        f"end{'s' if len(ahead) < 2 else ''} with better lists than production's in the mean{still}. "
         f"The lists of the offline ranker would do so {_range(own['late_reference'], 1)} times in a hundred."
     )
     if len(bandit):
