@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ol2r.random import generator
-from ol2r.theory import bandits
+from ol2r.theory import bubblerank
 
 TOLERANCE = 1e-12
 KINDS = ("CM", "DCM", "PBM")
@@ -159,7 +159,7 @@ def test_clicks_factor_into_examination_and_attraction(world):
         if kind != "PBM":
             shown = np.array([attraction[i] for i in ranking])
             leaving = 1.0 if kind == "CM" else np.array(position)
-            np.testing.assert_allclose(bandits.examination_in_cascade(shown, leaving), chances)
+            np.testing.assert_allclose(bubblerank.examination_in_cascade(shown, leaving), chances)
 
 
 def test_the_printed_examination_of_the_dependent_click_model_contradicts_eq_3():
@@ -193,12 +193,12 @@ def test_lemma_3_and_what_is_sharper_bound_the_regret_of_every_list(world):
     for ranking, cut in product(permutations(best), range(1, n + 1)):
         regret = rewards(kind, attraction, position, best, cut) - rewards(kind, attraction, position, ranking, cut)
         shown = np.array([attraction[i] for i in ranking])
-        gap, opened = bandits.attraction_gap(shown), bandits.open_range(shown)
-        sharp = bandits.displacement(earned(kind, attraction, position, cut), n) * opened
+        gap, opened = bubblerank.attraction_gap(shown), bubblerank.open_range(shown)
+        sharp = bubblerank.displacement(earned(kind, attraction, position, cut), n) * opened
         assert regret <= sharp + TOLERANCE
         assert opened <= gap + TOLERANCE
         assert sharp <= (n // 2) * largest * gap + TOLERANCE
-        assert sharp <= bandits.printed_list_regret(gap, cut, largest) + TOLERANCE
+        assert sharp <= bubblerank.printed_list_regret(gap, cut, largest) + TOLERANCE
 
 
 def test_the_sharper_lemma_is_reached():
@@ -207,7 +207,7 @@ def test_the_sharper_lemma_is_reached():
     attraction, position = [high, high, low, low], [0.8, 0.8, 0.0, 0.0]
     regret = rewards("PBM", attraction, position, (0, 1, 2, 3)) - rewards("PBM", attraction, position, (3, 2, 1, 0))
     shown = np.array([low, low, high, high])
-    sharp = bandits.displacement(np.array(position), n) * bandits.open_range(shown)
+    sharp = bubblerank.displacement(np.array(position), n) * bubblerank.open_range(shown)
     assert regret == pytest.approx(sharp) == pytest.approx(n // 2 * 0.8 * (high - low))
 
 
@@ -257,7 +257,7 @@ def test_lemma_8_holds_for_every_base_list_and_couple(world):
             settings_ = [couples, [couple]] + ([others, []] if base[couple[0]] == i else [])
             for open_ in settings_:
                 mean, single = single_click(world, base, couples, open_, couple)
-                drift = bandits.bubblerank_drift(attraction[i], attraction[j])
+                drift = bubblerank.drift(attraction[i], attraction[j])
                 assert mean >= drift * single - TOLERANCE
                 assert mean >= least * (attraction[i] - attraction[j]) - TOLERANCE
 
@@ -278,7 +278,7 @@ def test_a_couple_in_the_wrong_order_that_is_not_randomized_need_not_drift_to_th
 
 def test_the_drift_is_exact_in_the_cascade_model_only_where_examination_is_the_same():
     mean, single = single_click(("PBM", [0.8, 0.3], [1e-9, 1e-9]), (0, 1), [(0, 1)], [(0, 1)], (0, 1))
-    assert mean / single == pytest.approx(bandits.bubblerank_drift(0.8, 0.3), rel=1e-6)
+    assert mean / single == pytest.approx(bubblerank.drift(0.8, 0.3), rel=1e-6)
 
 
 # Lemmas 4 and 5
@@ -315,12 +315,12 @@ def test_lemmas_4_and_5_hold_for_every_base_list_and_every_set_of_decided_pairs(
             for ranking, chance in displayed(base, couples, open_):
                 shown = np.array([attraction[i] for i in ranking])
                 regret = most - rewards(kind, attraction, position, ranking)
-                assert bandits.attraction_gap(shown) <= 2 * randomized + TOLERANCE  # Lemma 4 has 3
-                assert regret <= 3 * bandits.printed_list_regret(randomized, n, weights[0]) + TOLERANCE
-                mean_open += chance * bandits.open_range(shown)
+                assert bubblerank.attraction_gap(shown) <= 2 * randomized + TOLERANCE  # Lemma 4 has 3
+                assert regret <= 3 * bubblerank.printed_list_regret(randomized, n, weights[0]) + TOLERANCE
+                mean_open += chance * bubblerank.open_range(shown)
                 mean_regret += chance * regret
             assert mean_open <= wrong + right / 2 + TOLERANCE
-            assert mean_regret <= bandits.displacement(weights, n) * (wrong + right / 2) + TOLERANCE
+            assert mean_regret <= bubblerank.displacement(weights, n) * (wrong + right / 2) + TOLERANCE
 
 
 # Lemmas 2 and 6: what Algorithm 1 does, whatever is clicked
@@ -384,7 +384,7 @@ def test_decided_pairs_stand_in_order_and_exchanges_are_of_couples(frozen, n, le
             assert near - compared <= compared_before
             assert not compared & compared_before
         met |= near
-        assert len(met) <= bandits.bubblerank_pairs(n, changes)
+        assert len(met) <= bubblerank.randomized_pairs(n, changes)
         assert abs(wrong_pairs(ranking) - wrong_pairs(base)) <= len(bandit.couples) <= n / 2
         clicks = [int(random.random() < skill * (n - item) / n + (1 - skill) * random.random()) for item in ranking]
         exchanged = bandit.learn(ranking, clicks)
@@ -419,10 +419,10 @@ def test_no_path_inside_the_event_has_more_net_clicks_than_the_bound_before_it_i
     undecided = np.floor(radius)
     largest = undecided[undecided >= drift * n - radius].max()
     assert largest <= 8 * level / drift + TOLERANCE
-    told = bandits.net_clicks(drift, level, True)
+    told = bubblerank.net_clicks(drift, level, True)
     assert largest + 1 <= told + TOLERANCE
     if level >= 1:
-        assert told <= bandits.printed_net_clicks(drift, level)
+        assert told <= bubblerank.printed_net_clicks(drift, level)
 
 
 def test_lemma_7_is_false_for_statistics_that_go_on():
@@ -432,7 +432,7 @@ def test_lemma_7_is_false_for_statistics_that_go_on():
         for t in range(1, 101):
             ranking = bandit.show(t, random)
             bandit.learn(ranking, [int(item == 0) for item in ranking])
-        bound = bandits.printed_net_clicks(1.0, 1.0)
+        bound = bubblerank.printed_net_clicks(1.0, 1.0)
         assert (bandit.s[0, 1] <= bound) == frozen
 
 
@@ -461,7 +461,7 @@ def two_items(attraction, examination, wrong_first, level, steps, frozen):
     most = steps // 2
     n, s = np.ogrid[: most + 1, -most : most + 1]
     radius = 2 * np.sqrt(n * level)
-    fails_here = s < bandits.bubblerank_drift(better, worse) * n - radius
+    fails_here = s < bubblerank.drift(better, worse) * n - radius
     certain = {False: s > radius, True: -s > radius}  # that the upper item is the better one, by whether it is wrong
     either = certain[False] | certain[True]
     clicked = {}  # chances that only the better, and only the worse item is clicked
@@ -499,10 +499,10 @@ def two_items(attraction, examination, wrong_first, level, steps, frozen):
 def test_two_items_lose_what_the_bounds_allow_and_the_event_fails_as_rarely_as_proved(level, wrong_first, frozen):
     attraction, examination, steps = (0.8, 0.2), (1.0, 0.5), 120
     regret, failure = two_items(attraction, examination, wrong_first, level, steps, frozen)
-    assert 0 < failure <= bandits.event_failure(2, steps, level) <= bandits.printed_event_failure(2, steps, level)
+    assert 0 < failure <= bubblerank.event_failure(2, steps, level) <= bubblerank.printed_event_failure(2, steps, level)
     shown = np.array(attraction[::-1] if wrong_first else attraction)
-    proved = bandits.bubblerank_regret(shown, np.array(examination), examination[1], level, steps, frozen)
-    printed = bandits.printed_bubblerank_regret(2, int(wrong_first), 0.6, *examination, level, steps)
+    proved = bubblerank.regret_bound(shown, np.array(examination), examination[1], level, steps, frozen)
+    printed = bubblerank.printed_regret_bound(2, int(wrong_first), 0.6, *examination, level, steps)
     assert regret <= sum(proved) <= sum(printed)
 
 
@@ -510,7 +510,7 @@ def test_the_bound_of_two_items_is_above_the_exact_regret_by_less_than_an_order_
     """So that the test above could fail."""
     level, steps = 2.0, 300
     regret, _ = two_items((0.8, 0.2), (1.0, 0.5), True, level, steps, True)
-    proved = bandits.bubblerank_regret(np.array([0.2, 0.8]), np.array([1.0, 0.5]), 0.5, level, steps, True)
-    printed = bandits.printed_bubblerank_regret(2, 1, 0.6, 1.0, 0.5, level, steps)
+    proved = bubblerank.regret_bound(np.array([0.2, 0.8]), np.array([1.0, 0.5]), 0.5, level, steps, True)
+    printed = bubblerank.printed_regret_bound(2, 1, 0.6, 1.0, 0.5, level, steps)
     assert proved.leading < 10 * regret
     assert printed.leading > 100 * regret
