@@ -38,12 +38,6 @@ def since(rounds: int) -> int:
     return rounds * 4 // 5
 
 
-def _checkpoints(rounds: int) -> tuple[int, ...]:
-    """Five a decade, but for any that would leave little between itself and the last two."""
-    early = [t for t in logarithmic_checkpoints(rounds, 5) if 4 * t <= 3 * since(rounds)]
-    return *early, since(rounds), rounds
-
-
 def _players(dataset: str, bubblerank: Mapping[str, Value]) -> dict[str, tuple[str, Mapping[str, Value]]]:
     """By name: a learner or bandit with its hyper-parameters, which are its own chapter's."""
     variants = {each: pairrank.SETTINGS[each] for each in FEATURE_BASED if each in pairrank.SETTINGS}
@@ -88,7 +82,7 @@ def safety_cells(tier: str, bubblerank: Mapping[str, Value]) -> Sequence[Cell]:
                     reference=pairrank.reference(dataset),
                     positions=POSITIONS,
                     items=items,
-                    checkpoints=_checkpoints(rounds),
+                    checkpoints=tuple(sorted({*logarithmic_checkpoints(rounds, 5), since(rounds)})),
                 )
                 found.append(cell)
     return found
