@@ -73,6 +73,8 @@ def test_gains_are_of_the_rounds_of_each_window(runs):
         [0, 1], [1, 10], [10, 100], [100, 400], [400, 500],
     ]  # fmt: skip
     np.testing.assert_allclose(table.sort_values("round")["mean"], [-0.1, -0.1, -0.1, 0.1, 0.1])
+    close = runs[runs["round"] == 400].assign(round=380, ndcg_total=0.0)
+    pd.testing.assert_frame_equal(figures.gains_table(pd.concat([runs, close])), figures.gains_table(runs))
     fig = figures.gains(runs, first=10)
     assert line(fig.axes[0], "NSGD").get_xdata().tolist() == [55.5, 250.5, 450.5]
     assert line(fig.axes[0], "production").get_ydata() == [0.0, 0.0]

@@ -7,7 +7,7 @@ aggregates first, keeps the aggregate as the drawing's `table`, and draws nothin
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 
 import numpy as np
@@ -98,15 +98,25 @@ def violations(frame: pd.DataFrame) -> Drawing:
     return fig
 
 
+def _apart(rounds: Iterable[int]) -> list[int]:
+    """The checkpoints without those so close to the next that there is little between: less than a tenth of it."""
+    kept: list[int] = []
+    for each in sorted(set(rounds), reverse=True):
+        if not kept or 10 * (kept[-1] - each) >= kept[-1]:
+            kept.append(each)
+    return kept
+
+
 def gains_table(frame: pd.DataFrame) -> pd.DataFrame:
     """NDCG of the shown lists less that of production's for the same queries, a round, in the windows between
-    checkpoints: dataset, users, variant, since, round, mean, deviation, n, low, high, middle (of the window).
+    checkpoints: dataset, users, variant, since, round, mean, deviation, n, low, high, middle (of the window). Where two
+    checkpoints are close together, the window goes on to the second.
 
     Args:
         frame: as for `violations_table`.
     """
-    frame = _one_setting(frame)
-    gained = frame.assign(gained=frame["ndcg_total"] - frame["production_ndcg_total"], rounds=frame["round"])
+    kept = _one_setting(frame)[frame["round"].isin(_apart(frame["round"]))]
+    gained = kept.assign(gained=kept["ndcg_total"] - kept["production_ndcg_total"], rounds=kept["round"])
     by_window = windowed(gained, "gained", "rounds")
     table = summarize(by_window, "value", [*_CASE, "variant", "since", "round"])
     return table.assign(middle=(table["since"] + 1 + table["round"]) / 2)
