@@ -1,7 +1,8 @@
 """What the audits of BubbleRank's theory say: event E, randomized pairs, and regret against Theorem 1, as tables.
 
 Frames are stored tables of `play_cell`, each with its cell's labels as columns; bounds come from
-`theory.bubblerank`, whose `printed_…` functions are the paper's. This module neither plays nor draws, and decides no claim.
+`theory.bubblerank`, whose `printed_…` functions are the paper's. This module neither plays nor draws. Claim BRT3 takes
+its bounds from `regret_against_bounds`; the rest is shown beside the claims, and decides none.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -9,96 +10,22 @@ Frames are stored tables of `play_cell`, each with its cell's labels as columns;
 # pyright: reportGeneralTypeIssues=false, reportIndexIssue=false, reportOperatorIssue=false
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
+from scipy import stats
 
-from ol2r.clicks import ItemClicks, best_ranking, expected_reward
 from ol2r.experiments.cells import Cell
-from ol2r.experiments.click_queries import ClickQuery, Population
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.play_cell import Play
+from ol2r.experiments.query_bounds_cell import Complexity, complexity
 from ol2r.theory import bubblerank
 
 AUDITED = ["users", "positions", "exponent"]
 WORLD = ["dataset", "users", "fold"]
 ROUNDING = 1e-9
 """Regret below so much a step is 0: rewards are sums of floats."""
-
-
-@dataclass(frozen=True)
-class Complexity:
-    """What BubbleRank's bounds ask of a query, with its items ranked by attraction: R* = (1, …, K).
-
-    Attributes:
-        shown: Float64[K], attraction along the initial list.
-        examination: Float64[K], χ(R*, ·).
-        earned: Float64[m], what a unit of attraction earns at each counted position of R*: χ(R*, k), in the DCM times
-            v(k).
-        falls: whether χ (PBM) or v (DCM) falls or stays from each of the K positions to the next; always in the CM.
-    """
-
-    shown: np.ndarray
-    examination: np.ndarray
-    earned: np.ndarray
-    falls: bool
-
-    @property
-    def positions(self) -> int:
-        """K."""
-        return len(self.shown)
-
-    @property
-    def inversions(self) -> int:
-        """|V₀|."""
-        return int(np.triu(self.shown[:, None] < self.shown, 1).sum())
-
-    @property
-    def gap(self) -> float:
-        """Δ_min."""
-        return float(np.diff(np.sort(self.shown)).min()) if self.positions > 1 else np.inf
-
-    @property
-    def even_gap(self) -> float:
-        """What Δ_min would be if the same range of attractions were evenly filled."""
-        return float(np.ptp(self.shown)) / (self.positions - 1) if self.positions > 1 else np.inf
-
-    @property
-    def assumed(self) -> bool:
-        """Whether the theorem is proved for the query: attractions differ, nobody is sure to be gone, χ or v falls.
-
-        In the DCM, whose A2 fails, by the chapter's remark on equal lists above.
-        """
-        return self.falls and self.gap > 0 and self.examination[-1] > 0
-
-    def printed(self, level: float, steps: int) -> bubblerank.RegretBound:
-        """Theorem 1 with L = `level`."""
-        largest, least = bubblerank.examination_extremes(self.examination)
-        return bubblerank.printed_regret_bound(self.positions, self.inversions, self.gap, largest, least, level, steps)
-
-    def proved(self, level: float, steps: int, frozen: bool) -> bubblerank.RegretBound:
-        """The chapter's bound; where it is not proved, two missing numbers."""
-        if not self.assumed:
-            return bubblerank.RegretBound(np.nan, np.nan)
-        least = float(self.examination[-1])
-        return bubblerank.regret_bound(self.shown, self.earned, least, level, steps, frozen)
-
-
-def complexity(query: ClickQuery, cut: int) -> Complexity:
-    """A query's complexity, all of its listed items being re-ranked (L = K) and the first `cut` positions counted."""
-    attraction, position = query.users.rows()
-    shown = attraction[list(query.initial)]
-    row = position[: len(shown)]
-    if query.users.kind == "position":
-        examination = row
-    else:
-        leaving = row if query.users.kind == "dependent" else 1.0
-        examination = bubblerank.examination_in_cascade(np.sort(shown)[::-1], leaving)
-    earned = examination * row if query.users.kind == "dependent" else examination
-    return Complexity(shown, examination, earned[:cut], bool((np.diff(row) <= 0).all()))
 
 
 # Event E, and what holds on it
@@ -111,8 +38,8 @@ def event_audit(frame: pd.DataFrame) -> pd.DataFrame:
         frame: of the item "event", whose `cut` is K.
 
     Returns:
-        A line for each click model, K and exponent of δ: users, positions, exponent, steps (n), worlds, runs, held (runs
-        in which E held), share with its exact 95 % interval low … high, promised (Lemma 9's 1 − δ^½ K² n, at least 0),
+        A line for each click model, K and exponent of δ: users, positions, exponent, steps (n), worlds, runs, held (in
+        how many E held), share with its exact 95 % interval low … high, promised (Lemma 9's 1 − δ^½ K² n, at least 0),
         proved (1 − δ² ⌈n/2⌉ K(K − 1)/2, at least 0); unsafe (share of runs with a list of more than |V₀| + K/2 wrong
         pairs), unsafe_held (such runs in which E held); pairs_ratio (the largest |P| / (K − 1 + 2|V₀|) of runs in which
         E held), pairs_over and exchanges_over (runs in which E held and |P| passed that, and in which it passed K − 1
@@ -183,7 +110,7 @@ def _complexities(cells: Iterable[Cell]) -> dict[tuple[str, int], Complexity]:
 def regret_against_bounds(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
     """BubbleRank's regret beside Theorem 1, as printed and as sharpened, at every checkpoint.
 
-    Up to a checkpoint t the theorem holds with the δ of the horizon n that the bandit was told, and t in its other term.
+    Up to a checkpoint t the theorem holds with the δ of the horizon n that the bandit was told, and t for n elsewhere.
 
     Args:
         frame: runs of BubbleRank, of an item such as "bounds", with a known horizon.
@@ -208,8 +135,8 @@ def regret_against_bounds(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.Data
         level, t = row.exponent * np.log(horizon[row.cell]), int(row.round)
         printed, proved = world.printed(level, t), world.proved(level, t, bool(row.freeze))
         everything = float(world.positions * t)
-        best = t * float(np.sort(world.shown)[::-1][: len(world.earned)] @ world.earned)
-        bound, sharp = printed.within(everything), min(best, sum(proved)) if world.assumed else np.nan
+        best = t * world.best
+        bound, sharp = printed.within(everything), proved.within(best) if world.assumed else np.nan
         some = row.regret if row.regret > ROUNDING * t else np.nan
         lines.append(
             {"positions": world.positions, "inversions": world.inversions, "assumed": world.assumed}
@@ -227,11 +154,11 @@ def where_it_is_loose(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFram
 
     Returns:
         A line a world: dataset, users, fold, positions, inversions, freeze, regret (mean), ratio (leading term over
-        regret) and its factors: lists (Lemma 3: K χ_max for S), pairs (Lemmas 4 to 6: 6 for each of K − 1 + 2|V₀| pairs,
-        where 2 for a wrong one and ½ for another do), evidence (Lemma 7: 15 for 8, or 16 where statistics go on), gaps
-        (1/Δ_min for every pair's own), left (what is proved over the regret). And confidence: by what log(1/δ) could
-        be divided for what Lemma 9 promises, which no run here does. Worlds without regret, or in which the assumptions
-        fail, are left out.
+        regret) and its factors: lists (Lemma 3: K χ_max for S), pairs (Lemmas 4 to 6: 6 for each of K − 1 + 2|V₀|
+        pairs, where 2 for a wrong one and ½ for another do), evidence (Lemma 7: 15 for 8, or 16 where statistics go
+        on), gaps (1/Δ_min for every pair's own), left (what is proved over the regret). And confidence: by what
+        log(1/δ) could be divided for what Lemma 9 promises, which no run here does. Worlds without regret, or in which
+        the assumptions fail, are left out.
     """
     worlds = _complexities(cells)
     horizon = {cell.key: cast(Play, cell).checkpoints[-1] for cell in cells}
@@ -264,91 +191,3 @@ def where_it_is_loose(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFram
 def _level_for(failure: float, positions: int, steps: int) -> float:
     """The L at which event E is proved to fail with this probability at most."""
     return float(np.log(bubblerank.event_failure(positions, steps, 0.0) / failure)) / 2
-
-
-# What Theorem 1 says of real queries
-
-
-def bounds_of_queries(populations: Iterable[Population], steps: int, exponent: float, cut: int) -> pd.DataFrame:
-    """Theorem 1 for each query, whether or not it meets the assumptions, and what stands in the way of its saying more.
-
-    Args:
-        populations: whose queries; steps: n; exponent: of δ = n^−exponent.
-        cut: positions that the protocol counts, for `descending` and the sharpened bound.
-
-    Returns:
-        A line a query: dataset, users, fold, positions, inversions, gap (Δ_min), even_gap (what it would be with the
-        same range of attraction evenly filled), largest and least (χ_max, χ_min), falls (χ of the PBM or v of the DCM;
-        where not, A3 fails in the PBM, and A5 in general in the DCM), descending and descending_all (whether the items
-        by falling attraction earn as much as the best list, over `cut` positions and over all), assumed; bound (Theorem
-        1, the less of it and K n) and share (of K n); share_apart (with even gaps), share_examined (with χ_min = χ_max),
-        share_both; first_step (the n from which on it is below K n; infinite with equal attractions); proved_share (of
-        the sharpened bound in what can be lost, n r(R*), for the printed algorithm; missing where not assumed).
-    """
-    lines = []
-    for users in populations:
-        for fold, query in enumerate(users.queries(), 1):
-            line = {"dataset": users.dataset, "users": users.model, "fold": fold}
-            lines.append(line | _bounds(query, steps, exponent, cut))
-    return pd.DataFrame(lines)
-
-
-def _bounds(query: ClickQuery, steps: int, exponent: float, cut: int) -> dict[str, float | int | bool]:
-    world = complexity(query, cut)
-    level, k, wrong = exponent * np.log(steps), world.positions, world.inversions
-    largest, least = bubblerank.examination_extremes(world.examination)
-
-    def printed(gap: float, ratio: float, n: float = steps) -> float:
-        level = exponent * np.log(n)
-        return sum(bubblerank.printed_regret_bound(k, wrong, gap, ratio, 1.0, level, n))  # pyright: ignore[reportArgumentType]
-
-    def share(gap: float, ratio: float) -> float:
-        return min(1.0, printed(gap, ratio) / (k * steps))
-
-    ratio = largest / least if least > 0 else np.inf
-    best = steps * float(np.sort(world.shown)[::-1][: len(world.earned)] @ world.earned)
-    proved = min(1.0, sum(world.proved(level, steps, False)) / best) if world.assumed else np.nan
-    descending = {n: _descending_is_best(query.users, query.initial, n) for n in (cut, k)}
-    return (
-        {"positions": k, "inversions": wrong, "gap": world.gap, "even_gap": world.even_gap}
-        | {"largest": largest, "least": least, "falls": world.falls}
-        | {"descending": descending[cut], "descending_all": descending[k], "assumed": world.assumed}
-        | {"bound": share(world.gap, ratio) * k * steps, "share": share(world.gap, ratio)}
-        | {"share_apart": share(world.even_gap, ratio), "share_examined": share(world.gap, 1.0)}
-        | {"share_both": share(world.even_gap, 1.0), "proved_share": proved}
-        | {"first_step": _first_step(lambda n: printed(world.gap, ratio, n) - k * n)}
-    )
-
-
-def _first_step(excess) -> float:
-    """The n from which on a bound with log n is below what is linear in n: the last zero of their difference."""
-    longest = 1e15
-    if not excess(longest) < 0:
-        return np.inf
-    return float(np.exp(optimize.brentq(lambda x: excess(np.exp(x)), 0.0, np.log(longest))))
-
-
-def _descending_is_best(users: ItemClicks, initial: Sequence[int], cut: int) -> bool:
-    """Whether the listed items by falling attraction earn as much as any of their orders."""
-    listed = users.restricted(initial)
-    attraction, position = listed.rows()
-    best = best_ranking.py_func(listed.code, attraction, position, len(initial), cut)
-    ranked = np.argsort(-attraction, kind="stable")
-    worth = [expected_reward.py_func(listed.code, attraction, position, each, cut) for each in (best, ranked)]
-    return bool(worth[1] >= worth[0] - ROUNDING)
-
-
-def bounds_in_brief(table: pd.DataFrame) -> pd.DataFrame:
-    """`bounds_of_queries` by data set and click model.
-
-    Returns:
-        dataset, users, queries, distinct (with Δ_min > 0), falls, descending, descending_all, assumed, and in how many
-        queries Theorem 1 is below K n: says, says_apart, says_examined, says_both; proved_says (in how many the sharpened
-        bound is below what can be lost); gap, even_gap, least, inversions (medians) and first_step (the least).
-    """
-    said = {f"says{each}": table[f"share{each}"] < 1 for each in ("", "_apart", "_examined", "_both")}
-    table = table.assign(distinct=table["gap"] > 0, proved_says=table["proved_share"] < 1, **said)
-    counted = ["distinct", "falls", "descending", "descending_all", "assumed", *said, "proved_says"]
-    by = table.groupby(["dataset", "users"], sort=False)
-    parts = [by.size().rename("queries"), by[counted].sum(), by[["gap", "even_gap", "least", "inversions"]].median()]
-    return pd.concat([*parts, by["first_step"].min()], axis=1).reset_index()
