@@ -98,7 +98,7 @@ def test_the_table_tells_early_and_late_violations_with_what_they_bought(runs):
     text = figures.safety_told(table, name="t", caption="c")
     (found,) = (each for each in text.splitlines() if each.startswith("| one | perfect | NSGD"))
     assert [cell.strip() for cell in found.split("|")[4:-1]] == [
-        "25.5", "126 ± 6", "25.00", "2.00", "8", "3.00 of 5.00", "+0.100",
+        "25.5", "126 ± 6", "25.00", "2.00", "8", "3.00 (5.00)", "+0.100",
     ]  # fmt: skip
 
 

@@ -189,7 +189,7 @@ def safety_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`safety_table` as a numbered MyST table."""
     early = [column for column in table if column.startswith("v_")]
     header = ["data", "users", "learner", *(f"V({each.removeprefix('v_')})" for each in early), "V(n)", "late, %",
-              "reference, %", "largest excess", "wrong pairs", "NDCG@10 less production's"]  # fmt: skip
+              "reference, %", "largest excess", "wrong pairs (production's)", "NDCG@10 less production's"]  # fmt: skip
     rows = [
         [
             label(line["dataset"]),
@@ -200,7 +200,7 @@ def safety_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
             f"{line['late']:.2f}",
             f"{line['late_reference']:.2f}",
             f"{line['excess']:.0f}",
-            f"{line['wrong']:.2f} of {line['wrong_production']:.2f}",
+            f"{line['wrong']:.2f} ({line['wrong_production']:.2f})",
             signed(line["ndcg"] - line["ndcg_production"]),
         ]
         for _, line in table.iterrows()
