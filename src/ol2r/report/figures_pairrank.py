@@ -90,7 +90,7 @@ def reach_in_words(frame: pd.DataFrame, rank: int) -> str:
 
 
 def bands_in_words(table: pd.DataFrame) -> str:
-    """On how many lists the bands of ranks rest that are compared, in a sentence for each data set.
+    """On which share of lists the bands of ranks rest that are compared, data set by data set.
 
     Args:
         table: `ol2r.experiments.pairrank_claims.band_shares`.
@@ -98,8 +98,8 @@ def bands_in_words(table: pd.DataFrame) -> str:
     told = []
     for name, own in table.groupby("dataset", sort=False):
         parts = [f"the {one.band} on {share(one.share)}" for one in own.itertuples()]
-        told.append(f"{label(str(name))}: {', '.join(parts)} of the lists.")
-    return " ".join(told)
+        told.append(f"{label(str(name))}: {', '.join(parts)}.")
+    return "Share of lists that the bands of ranks rest on. " + " ".join(told)
 
 
 def _of(table: pd.DataFrame, **wanted: object) -> pd.DataFrame:
@@ -316,6 +316,7 @@ def _heat(ax: Axes, cells: pd.DataFrame, side: str, bottom: str | None, low: flo
     ax.set_yticks(np.arange(len(grid)) + 0.5, _ticks(grid.index), rotation=0)
     ax.set_xticks(np.arange(len(grid.columns)) + 0.5, _ticks(grid.columns) if bottom else [""], rotation=0)
     ax.tick_params(length=0)
+    ax.tick_params(axis="x", labelsize=7)  # four powers of ten stand side by side
     ax.set(xlabel=SYMBOLS.get(bottom or "", bottom or ""), ylabel=SYMBOLS.get(side, side))
     for _, cell in cells[cells["best"]].iterrows():
         place = (grid.columns.get_loc(cell[along]), grid.index.get_loc(cell[side]))
