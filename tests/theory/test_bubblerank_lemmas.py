@@ -413,7 +413,7 @@ def test_the_paths_of_that_test_have_several_exchanges_in_one_step():
 @pytest.mark.parametrize("drift", [0.1, 0.4, 1.0])
 @pytest.mark.parametrize("level", [0.05, 1.0, 9.0])
 def test_no_path_inside_the_event_has_more_net_clicks_than_the_bound_before_it_is_decided(drift, level):
-    """All (n, s) that are on event E and undecided: s ≤ 8 L/ρ there, and one click more decides."""
+    """All (n, s) that are on event E and undecided: s ≤ 8 ℓ/ρ there, and one click more decides."""
     n = np.arange(math.ceil(2 * (5 / drift) ** 2 * level) + 2)
     radius = 2 * np.sqrt(n * level)
     undecided = np.floor(radius)

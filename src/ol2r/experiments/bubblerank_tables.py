@@ -189,5 +189,5 @@ def where_it_is_loose(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFram
 
 
 def _level_for(failure: float, positions: int, steps: int) -> float:
-    """The L at which event E is proved to fail with this probability at most."""
+    """The ℓ at which event E is proved to fail with this probability at most."""
     return float(np.log(bubblerank.event_failure(positions, steps, 0.0) / failure)) / 2

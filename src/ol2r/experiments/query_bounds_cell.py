@@ -77,7 +77,7 @@ class Complexity:
         return self.falls and self.gap > 0 and self.examination[-1] > 0
 
     def printed(self, level: float, steps: int) -> bubblerank.RegretBound:
-        """Theorem 1 with L = `level`."""
+        """Theorem 1 with ℓ = `level`."""
         largest, least = bubblerank.examination_extremes(self.examination)
         return bubblerank.printed_regret_bound(self.positions, self.inversions, self.gap, largest, least, level, steps)
 

@@ -2,7 +2,7 @@
 
 In the paper's words, s is the difference of clicks of two items, n the number of steps on which exactly one of them was
 clicked while they were compared, K the number of items and positions, |V₀| the number of pairs that the initial list
-has in the wrong order, and L = log(1/δ). *The best list* R* lists items by falling attraction. What the algorithm asks
+has in the wrong order, and ℓ = log(1/δ). *The best list* R* lists items by falling attraction. What the algorithm asks
 in a step is in `bandits`. Functions named `printed_…` are the paper's statements to the letter, where something else is
 proved; the chapter `bubblerank` has the statements, the proofs and the list of errata. Nothing here knows lists, users
 or randomness.
@@ -112,7 +112,7 @@ def randomized_pairs(n_positions: int, inversions: int) -> int:
 
 
 def printed_net_clicks(drift: Numbers, log_inverse_delta: float) -> Numbers:
-    """Lemma 7: 15 L/ρ, a bound on s_n(i, j) of an i better than j on event E, for δ ≤ 1/e.
+    """Lemma 7: 15 ℓ/ρ, a bound on s_n(i, j) of an i better than j on event E, for δ ≤ 1/e.
 
     False for Algorithm 1 as printed, whose s goes on growing once the pair is decided.
     """
@@ -122,13 +122,13 @@ def printed_net_clicks(drift: Numbers, log_inverse_delta: float) -> Numbers:
 def net_clicks(drift: Numbers, log_inverse_delta: float, frozen: bool) -> Numbers:
     """What a pair's comparisons can have told before it is decided for good, in clicks that a fair coin would not give.
 
-    8 L/ρ + 1 where the statistics of decided pairs are frozen (then it bounds s), 16 L/ρ + 1 where they go on (then
+    8 ℓ/ρ + 1 where the statistics of decided pairs are frozen (then it bounds s), 16 ℓ/ρ + 1 where they go on (then
     it bounds Σ E[z | z ≠ 0] over the comparisons up to the last on which the pair is undecided), for any δ < 1
     (bubblerank-lem-evidence).
 
     Args:
         drift: ρ.
-        log_inverse_delta: L.
+        log_inverse_delta: ℓ.
         frozen: whether they are.
     """
     return (8 if frozen else 16) * log_inverse_delta / drift + 1
@@ -142,7 +142,7 @@ def printed_event_failure(n_positions: int, steps: int, log_inverse_delta: Numbe
 def event_failure(n_positions: int, steps: int, log_inverse_delta: Numbers) -> Numbers:
     """The same with Hoeffding's constant: δ² ⌈n/2⌉ K(K − 1)/2 (bubblerank-thm-event).
 
-    z is −1 or 1, a range of 2, so exp(−2 · 4nL/(4n)); a pair is compared in every second step at most; and one half of
+    z is −1 or 1, a range of 2, so exp(−2 · 4nℓ/(4n)); a pair is compared in every second step at most; and one half of
     E implies the other.
     """
     return n_positions * (n_positions - 1) / 2 * ((steps + 1) // 2) * np.exp(-2 * log_inverse_delta)
@@ -175,7 +175,7 @@ def printed_regret_bound(
         inversions: |V₀|.
         gap: Δ_min, the least difference of two attractions; 0 makes the bound infinite.
         largest: χ_max; least: χ_min.
-        log_inverse_delta: L.
+        log_inverse_delta: ℓ.
         steps: n.
     """
     pairs = randomized_pairs(n_positions, inversions)
@@ -201,7 +201,7 @@ def regret_bound(
         shown: Float64[K], α(R₀(k)) of the initial list from the top; two that are equal make the bound infinite.
         earned: Float64[m], of each counted position of the best list, as in `displacement`.
         least: χ_min.
-        log_inverse_delta: L.
+        log_inverse_delta: ℓ.
         steps: n.
         frozen: whether the statistics of decided pairs are.
     """
