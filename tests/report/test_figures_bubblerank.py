@@ -139,3 +139,35 @@ def test_a_full_ranking_has_a_row_each_of_regret_violations_and_ndcg(runs):
     assert list(line(violations, "Baseline").get_ydata()) == [0, 0, 0, 0]
     assert list(line(ndcg, "TopRank").get_ydata()) == pytest.approx([0.5, 0.5, 0.9, 0.9])
     assert set(fig.table["quantity"]) == {"regret", "violations", "NDCG@5"}
+
+
+@pytest.fixture
+def pairs():
+    """|P| by |V₀| for two numbers of items, as `bubblerank_tables.pairs_by_inversions` has it."""
+    lines = [("CM", 4, 1, 3.5, 5, 5, 6), ("CM", 4, 0, 3.0, 3, 3, 6), ("PBM", 6, 2, 7.0, 9, 9, 15)]
+    columns = ["users", "positions", "inversions", "mean", "most", "allowed", "everything"]
+    return pd.DataFrame(lines, columns=columns).assign(runs=10)
+
+
+def test_randomized_pairs_stand_below_lemma_6_and_all_pairs(pairs):
+    first, second = figures.pairs_against_inversions(pairs).axes
+    assert [first.get_title(), second.get_title()] == ["CM, K = 4", "PBM, K = 6"]
+    assert list(line(first, "mean |P|").get_ydata()) == [3.0, 3.5] and list(line(first, "most").get_ydata()) == [3, 5]
+    assert list(line(first, "K − 1 + 2|V₀|").get_ydata()) == [3, 5]
+    assert first.get_ylim() == second.get_ylim() and first.get_ylim()[1] > 15
+
+
+def test_regret_stands_below_both_bounds_and_what_can_be_lost():
+    lines = [
+        ("CM", 3, wrong, n, 0.1 * n * wrong, 0.01, 3.0 * n, 2.0 * n, 1.0 * n, 0.5 * n)
+        for wrong in (0, 3) for n in (1, 100, 10_000)
+    ]  # fmt: skip
+    columns = ["users", "positions", "inversions", "round", "regret", "error", "everything", "bound", "best", "proved"]
+    fig = figures.regret_against_theorem(pd.DataFrame(lines, columns=columns))
+    best, worst = fig.axes
+    assert [best.get_title(), worst.get_title()] == ["K = 3, |V₀| = 0", "K = 3, |V₀| = 3"]
+    assert {name: list(line(worst, name).get_ydata())[-1] for name in ("K n", "Theorem 1", "n r(R*)", "sharpened")} == {
+        "K n": 30_000, "Theorem 1": 20_000, "n r(R*)": 10_000, "sharpened": 5000
+    }  # fmt: skip
+    assert list(line(worst, "regret").get_ydata()) == pytest.approx([0.3, 30, 3000])
+    assert list(line(best, "regret").get_ydata()) == []  # nothing is lost, and a logarithm has no 0

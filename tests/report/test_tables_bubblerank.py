@@ -191,3 +191,49 @@ def test_best_lists_say_where_a_parameter_rises():
     lines += [("PBM", "PyClick", k, v) for k, v in enumerate((1.0, 0.4, 0.3, 0.9), 1)]
     told = tables.best_lists_in_words(pd.DataFrame(lines, columns=["users", "way", "position", "value"]), cut=3)
     assert "of the DCM (published) rises after position 2; of the PBM (PyClick) falls" in told
+
+
+def test_the_answer_counts_runs_and_violations_and_compares_what_is_lost():
+    frame = runs({"BubbleRank": (0, 2), "TopRank": (0.5, 0.85), "Baseline": (0, 99)})
+    frame.loc[frame["learner"] == "BubbleRank", "excess"] = 4
+    told = tables.answer_in_words(frame)
+    assert "In 4 runs of 1,000 steps BubbleRank broke its constraint on 0 steps; no list had more than 4 wrong" in told
+    assert "broke it on 50 to 50 of their first hundred" in told
+    assert "lost 2 to 2 % of what the initial list" in told and "2.1 to 2.1 times as much as TopRank" in told
+    frame.loc[frame["learner"] == "BubbleRank", "violations"] = 7
+    assert "constraint on 28 steps" in tables.answer_in_words(frame)
+
+
+def test_the_audit_of_the_event_is_told_with_what_is_promised():
+    line = {"users": "CM", "positions": 4, "exponent": 0.5, "runs": 2000, "held": 1900, "share": 0.95, "low": 0.94}
+    line |= {"high": 0.96, "promised": 0.5, "proved": 0.9, "unsafe": 0.01, "unsafe_held": 3, "pairs_ratio": 0.8}
+    line |= {"pairs_over": 1, "pairs_over_broken": 5, "worse": 7, "worse_held": 2}
+    text = tables.event_told(pd.DataFrame([line, line | {"exponent": 1.0}]), name="t", caption="c")
+    told = "2,000 | 0.9500 [0.9400, 0.9600] | 0.500 | 0.900 | 3 / 17 | 0.80 | 1 / 5 | 2 / 5 |"
+    assert f"| CM, K = 4 | n^−0.5 | {told}" in text and f"|  | n^−1 | {told}" in text
+
+
+def test_bounds_are_told_after_the_last_step_and_marked_where_they_say_nothing():
+    line = {"dataset": "worlds", "users": "PBM", "positions": 3, "inversions": 2, "cut": 2, "error": 1.5}
+    early = line | {"round": 1, "regret": 1.0, "bound": 2.0, "everything": 3.0, "loose": 2.0, "proved": 1.5,
+                    "proved_loose": 1.5, "best": 2.0}  # fmt: skip
+    late = early | {"round": 10, "regret": 10.0, "bound": 30.0, "everything": 30.0, "loose": 3.0, "proved": 15.0}
+    text = tables.bounds_told(pd.DataFrame([early, late]), name="t", caption="c")
+    assert r"| PBM, K = 3, \|V₀\| = 2 | 2 | 10.0 ± 1.5 | 30.0 (K n) | 3.00 | 15.0 | 1.50 | 2.00 |" in text
+    assert text.count("PBM, K = 3") == 1
+
+
+def test_the_factors_of_looseness_are_told_in_order():
+    line = {"users": "CM", "positions": 3, "inversions": 0, "ratio": 64.0, "lists": 2.0, "pairs": 4.0, "evidence": 1.0}
+    line |= {"gaps": 2.0, "left": 4.0, "confidence": 4.2}
+    text = tables.looseness_told(pd.DataFrame([line]), name="t", caption="c")
+    assert r"| CM, K = 3, \|V₀\| = 0 | 64.0 | 2.00 | 4.00 | 1.00 | 2.00 | 4.00 | 4.20 |" in text
+
+
+def test_what_the_theorem_says_of_queries_is_told_with_powers_of_ten():
+    line = {"dataset": "one", "users": "DCM", "queries": 60, "differ": 58, "falls": 0, "assumed": 0, "says": 0}
+    line |= {"says_apart": 1, "says_examined": 2, "says_both": 13, "proved_says": 4, "gap": 0.00093, "even_gap": 0.045}
+    line |= {"first_step": 1.8e8, "half_step": np.inf}
+    text = tables.query_bounds_told(pd.DataFrame([line]), name="t", caption="c")
+    counted = "60 | 58 / 0 / 0 | 0 / 1 / 2 / 13 | 4 | 0.00093 / 0.045"
+    assert f"| DCM, one | {counted} | 1.8·10⁸ / never |" in text

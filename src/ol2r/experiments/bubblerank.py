@@ -23,6 +23,7 @@ from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.click_fit_cell import CLICK_FIT_SEEDS, click_fit_cells
 from ol2r.experiments.click_queries import POSITIONS, Logged, Model, Population, Published
 from ol2r.experiments.play_cell import Play
+from ol2r.experiments.query_bounds_cell import QueryBounds
 from ol2r.experiments.query_cell import Queries
 
 __all__ = [
@@ -188,6 +189,12 @@ def _queries(tier: str) -> Sequence[Cell]:
     return [Queries(each, CUT) for each in populations]  # pyright: ignore[reportArgumentType]
 
 
+def _query_bounds(tier: str) -> Sequence[Cell]:
+    exponent = float(SETTINGS["BubbleRank"]["exponent"])
+    populations = _on(tier, *map(published, MODELS), *map(logged, MODELS))
+    return [QueryBounds(each, CUT, STEPS, exponent) for each in populations]  # pyright: ignore[reportArgumentType]
+
+
 def _seeds(published_runs: int, logged_runs: int):
     """So many runs at the paper tier, one at the laptop's."""
 
@@ -236,6 +243,7 @@ ITEMS: dict[str, Item] = {
     "full-ranking": Item("More items than positions", _full_ranking, _tiers(2, 2, 3), _longer),
     "safety": Item("Safety of learners by features", _safety, safety_seeds, names=safety_names),
     "queries": Item("What the queries are like", _queries, _tiers(1, 1, 1)),
+    "query-bounds": Item("Theorem 1 and the queries", _query_bounds, _tiers(1, 1, 1)),
     "click-fits": Item("Click models fitted to sessions", click_fit_cells, CLICK_FIT_SEEDS),
 }  # fmt: skip
 
@@ -337,6 +345,7 @@ MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Figure 3 left, regret against |V₀|", "fig-3-left", ("BR6",)),
     ("Figure 3 right, regret against χ_min", "fig-3-right", ("BR7",)),
     ("Figure 4, NDCG@5", "fig-4", ("BR8",)),
+    ("Theorem 1, regret", "bounds", ("BRT3",)),
     ("Lemma 6, randomized pairs", "event", ("BRT2",)),
     ("Lemma 9, event E", "event", ("BRT1",)),
 )

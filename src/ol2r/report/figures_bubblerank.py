@@ -19,7 +19,7 @@ from scipy import stats
 
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_end, at_own_end, summarize, windowed
-from ol2r.report.style import CLICK_MODELS, LEARNERS, QUIET, Drawing, legend, panels, stacked, styled
+from ol2r.report.style import CLICK_MODELS, INK, LEARNERS, QUIET, Drawing, legend, panels, stacked, styled
 
 CASE = ["dataset", "users", "learner"]
 QUERIES = "mean, 95 % interval over queries"
@@ -308,5 +308,71 @@ def full_ranking(frame: pd.DataFrame) -> Drawing:
     for ax in rows[-1]:
         ax.set_xlabel(STEP)
     fig.supylabel(QUERIES, fontsize=9)
+    legend(fig, [ax for axes in rows for ax in axes])
+    return fig
+
+
+@styled
+def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
+    """Pairs that were ever randomized against |V₀|, mean and most of the runs in which event E held, under Lemma 6.
+
+    Args:
+        table: `bubblerank_tables.pairs_by_inversions`.
+    """
+    cases = list(table.groupby(["users", "positions"], sort=True))
+    fig, axes = panels([f"{users}, K = {positions}" for (users, positions), _ in cases], table, height=2.9)
+    look = LEARNERS["BubbleRank"]
+    for ax, (_, own) in zip(axes, cases, strict=True):
+        own = own.sort_values("inversions", kind="stable")
+        ax.plot(own["inversions"], own["mean"], color=look.color, marker="o", ls="", label="mean |P|")
+        ax.plot(own["inversions"], own["most"], color=look.color, marker="^", markerfacecolor="white", ls="",
+                label="most")  # fmt: skip
+        ax.plot(own["inversions"], own["allowed"], color=INK, ls=(0, (5, 2)), label="K − 1 + 2|V₀|")
+        ax.plot(own["inversions"], own["everything"], color=QUIET, ls=(0, (1, 1.5)), label="all pairs")
+        ax.set_xlabel("|V₀|")
+    axes[0].set_ylim(bottom=0, top=1.15 * table["everything"].max())  # Lemma 6 soon leaves what there is
+    axes[0].set_ylabel("pairs that were ever randomized")
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def regret_against_theorem(table: pd.DataFrame) -> Drawing:
+    """Regret against steps under Theorem 1, as printed and sharpened; both axes logarithmic, a panel a world.
+
+    A row a click model, a column a number of items and |V₀|.
+
+    Args:
+        table: `bubblerank_tables.regret_against_bounds`.
+    """
+    models = models_of(table)
+    worlds = sorted(set(zip(table["positions"], table["inversions"], strict=True)))
+    fig, rows = stacked(models, [f"K = {k}, |V₀| = {wrong}" for k, wrong in worlds], table, height=2.0)
+    look = LEARNERS["BubbleRank"]
+    lines = {
+        "everything": ("K n", {"color": QUIET, "ls": (0, (1, 1.5))}),
+        "bound": ("Theorem 1", {"color": INK, "ls": (0, (5, 2))}),
+        "best": ("n r(R*)", {"color": "#1f5fbf", "ls": (0, (1, 1.5))}),
+        "proved": ("sharpened", {"color": "#1f5fbf", "ls": (0, (4, 1, 1, 1))}),
+    }
+    for model, axes in zip(models, rows, strict=True):
+        for world, ax in zip(worlds, axes, strict=True):
+            own = table[
+                (table["users"] == model) & (table["positions"] == world[0]) & (table["inversions"] == world[1])
+            ]
+            own = own.sort_values("round", kind="stable")
+            for column, (told, drawn) in lines.items():
+                ax.plot(own["round"], own[column], linewidth=1.2, label=told, **drawn)
+            seen = own[own["regret"] > 0]
+            ax.plot(seen["round"], seen["regret"], color=look.color, marker=look.marker, markersize=3.5, label="regret",
+                    markevery=max(1, len(seen) // 5))  # fmt: skip
+            low = (seen["regret"] - 2 * seen["error"]).clip(lower=seen["regret"] / 10)
+            ax.fill_between(
+                seen["round"], low, seen["regret"] + 2 * seen["error"], color=look.color, alpha=0.18, linewidth=0
+            )
+            ax.set(xscale="log", yscale="log")
+        axes[0].set_ylabel(f"{CLICK_MODELS[model]}\nclicks lost")
+    for ax in rows[-1]:
+        ax.set_xlabel(STEP)
     legend(fig, [ax for axes in rows for ax in axes])
     return fig

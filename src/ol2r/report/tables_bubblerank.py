@@ -487,3 +487,91 @@ def best_lists_in_words(positions: pd.DataFrame, cut: int) -> str:
         after = f"rises after position {', '.join(map(str, rises))}" if len(rises) else "falls"
         told.append(f"of the {model} ({way}) {after}")
     return f"Over the first {cut} positions the parameter {'; '.join(told)}."
+
+
+# Theory
+
+
+def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`bubblerank_tables.event_audit` as a table, a line a click model, K and δ."""
+    rows = []
+    for r in table.itertuples():
+        held = f"{r.share:.4f} [{r.low:.4f}, {r.high:.4f}]"
+        over, worse = f"{r.pairs_over} / {r.pairs_over_broken}", f"{r.worse_held} / {r.worse - r.worse_held}"
+        unsafe = f"{r.unsafe_held} / {round(r.unsafe * r.runs) - r.unsafe_held}"
+        rows.append([_once(f"{r.users}, K = {r.positions}", rows), f"n^−{r.exponent:g}", f"{r.runs:,}", held,
+                     f"{r.promised:.3f}", f"{r.proved:.3f}", unsafe, f"{r.pairs_ratio:.2f}", over, worse])  # fmt: skip
+    header = ["model", "δ", "runs", "share in which E held [95 %]", "Lemma 9", "sharpened", "unsafe runs"]
+    header += ["largest |P| / bound", "|P| above it", "base list worse than R₀"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`bubblerank_tables.regret_against_bounds` after the last step as a table, a line a world."""
+    rows = []
+    for r in at_own_end(table).itertuples():
+        printed = f"{_number(r.bound)}{' (K n)' if r.bound >= r.everything else ''}"
+        rows.append([_world(r), str(r.cut), f"{_number(r.regret)} ± {_number(r.error, 2)}", printed, _number(r.loose),
+                     _number(r.proved), _number(r.proved_loose), _number(r.best)])  # fmt: skip
+    header = ["world", "m", "regret ± s.e.", "Theorem 1", "times the regret", "sharpened", "times the regret"]
+    return myst([*header, "n r(R*)"], rows, name=name, caption=caption)
+
+
+def _world(row) -> str:
+    return f"{row.users}, K = {row.positions}, |V₀| = {row.inversions}"
+
+
+def looseness_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`bubblerank_tables.where_it_is_loose` as a table: the ratio, its five factors, and the confidence."""
+    factors = ["ratio", "lists", "pairs", "evidence", "gaps", "left", "confidence"]
+    rows = [[_world(r), *(_number(getattr(r, factor)) for factor in factors)] for r in table.itertuples()]
+    header = ["world", "bound / regret", "= lists", "× pairs", "× evidence", "× gaps", "× what is left", "confidence"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def query_bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Runs of `query_bounds_cell` as a table, a line a click model and data set."""
+    rows = []
+    for dataset, model in _places(table):
+        for r in table[(table["dataset"] == dataset) & (table["users"] == model)].itertuples():
+            says = f"{r.says} / {r.says_apart} / {r.says_examined} / {r.says_both}"
+            rows.append([f"{model}, {label(dataset)}", str(r.queries), f"{r.differ} / {r.falls} / {r.assumed}", says,
+                         str(r.proved_says), f"{_number(r.gap, 2)} / {_number(r.even_gap, 2)}",
+                         f"{_power(r.first_step)} / {_power(r.half_step)}"])  # fmt: skip
+    header = ["model, data", "queries", "attractions differ / χ or v falls / assumptions hold"]
+    header += ["Theorem 1 below K n: as it is / even gaps / even examination / both", "sharpened below n r(R*)"]
+    return myst([*header, "Δ_min / if even", "below K n from n: first / half"], rows, name=name, caption=caption)
+
+
+def _power(value: float) -> str:
+    """A large number as a power of ten."""
+    if not np.isfinite(value):
+        return "never"
+    exponent = int(np.floor(np.log10(value)))
+    return f"{value / 10**exponent:.1f}·10{str(exponent).translate(_RAISED)}"
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def answer_in_words(frame: pd.DataFrame, ours: str = "BubbleRank", other: str = "TopRank") -> str:
+    """What one bandit's safety was worth and what it cost, in three sentences.
+
+    Args:
+        frame: runs of all bandits, with `Baseline` and `other` among them.
+        ours: the bandit.
+    """
+    last = at_own_end(frame)
+    own = last[last["learner"] == ours]
+    early = over_queries(frame[frame["round"] == EARLY], "violations", CASE)
+    unsafe = early.loc[~early["learner"].isin([ours, "Baseline"]), "mean"]
+    means = final_regret(frame).set_index(CASE)["mean"].unstack("learner")  # noqa: PD010 (every bandit plays everywhere)
+    left, more = 100 * means[ours] / means["Baseline"], means[ours] / means[other]
+    return (
+        f"In {len(own):,} runs of {int(last['round'].max()):,} steps {ours} broke its constraint on "
+        f"{int(own['violations'].sum()):,} steps; no list had more than {int(own['excess'].max())} wrong pairs more "
+        f"than the initial one. The others broke it on {unsafe.min():.0f} to {unsafe.max():.0f} of their first hundred "
+        f"steps, in the mean of a click model and data set. In the end {ours} has lost {left.min():.0f} to "
+        f"{left.max():.0f} % of what the initial list would have, and {_number(more.min(), 2)} to "
+        f"{_number(more.max(), 2)} times as much as {other}."
+    )
