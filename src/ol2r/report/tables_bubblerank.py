@@ -41,10 +41,23 @@ def _number(value: float, digits: int = 3) -> str:
     return f"{value:,.{after}f}".replace("-", "−")
 
 
-def _once(head: str, rows: Sequence[Sequence[str]]) -> str:
-    """The head of a line, empty where the lines above have it already."""
-    above = next((row[0] for row in reversed(rows) if row[0]), None)
-    return "" if head == above else head
+def _headed(groups: Mapping[str, Sequence[Sequence[str]]]) -> list[list[str]]:
+    """The lines of all groups, each group under a line with its name."""
+    return [
+        line
+        for head, lines in groups.items()
+        for line in ([f"**{head}**", *[""] * (len(lines[0]) - 1)], *map(list, lines))
+        if lines
+    ]
+
+
+def _thousands(n: int) -> str:
+    """A power of ten as such from 10,000 on, other numbers in full."""
+    exponent = round(np.log10(n))
+    return f"10{str(exponent).translate(_RAISED)}" if n == 10**exponent >= 10_000 else f"{n:,}"
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def random_list_violates(initial_inversions: np.ndarray, positions: int) -> np.ndarray:
@@ -242,21 +255,18 @@ def violation_rates(frame: pd.DataFrame) -> pd.DataFrame:
 def violation_rates_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`violation_rates` as a table: a line a click model, data set and bandit, a column a tenfold of steps."""
     windows = sorted(set(zip(table["since"], table["round"], strict=True)), key=lambda window: window[1])
-    rows = []
+    groups = {}
     for dataset, model in _places(table):
         here = table[(table["dataset"] == dataset) & (table["users"] == model)]
+        lines = groups[f"{model}, {label(dataset)}"] = []
         for learner in LEARNERS.ordered(here["learner"]):
             own = here[here["learner"] == learner]
             rates = {(r.since, r.round): _number(r.mean, 2) for r in own.itertuples()}
             last = own.loc[own["round"].idxmax()]
-            told = [
-                *(rates.get(window, "–") for window in windows),
-                f"{100 * last['safe']:.0f} %",
-                f"{last['excess']:.0f}",
-            ]
-            rows.append([_once(f"{model}, {label(dataset)}", rows), learner, *told])
-    header = ["model, data", "bandit", *(f"{a + 1:,} – {b:,}" for a, b in windows), "safe runs", "largest excess"]
-    return myst(header, rows, name=name, caption=caption)
+            safe = f"{100 * last['safe']:.0f} %"
+            lines.append([learner, *(rates.get(each, "–") for each in windows), safe, f"{last['excess']:.0f}"])
+    header = ["bandit", *(f"to {_thousands(end)}" for _, end in windows), "safe runs", "largest excess"]
+    return myst(header, _headed(groups), name=name, caption=caption)
 
 
 def excess_of_more_items(frame: pd.DataFrame) -> pd.DataFrame:
@@ -280,19 +290,20 @@ def excess_of_more_items(frame: pd.DataFrame) -> pd.DataFrame:
     return means.merge(by_run.reset_index(), on=CASE)
 
 
-def excess_told(table: pd.DataFrame, positions: int, *, name: str, caption: str) -> str:
+def excess_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`excess_of_more_items` as a table."""
-    rows = []
+    groups = {}
     for dataset, model in _places(table):
         here = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner")
+        lines = groups[f"{model}, {label(dataset)}"] = []
         for learner in LEARNERS.ordered(here.index):
             own = here.loc[learner]
             improved = "–" if pd.isna(own["improved"]) else f"{100 * own['improved']:.0f} %"
             found = [_number(own["violations"]), f"{100 * own['unsafe']:.0f} %", f"{own['excess']:.0f}"]
-            rows.append([_once(f"{model}, {label(dataset)}", rows), learner, *found, f"{positions / 2:g}", improved])
-    header = ["model, data", "bandit", "V(n) after the last step", "runs with a violation", "largest excess", "K/2",
-              "base lists no worse than R₀"]  # fmt: skip
-    return myst(header, rows, name=name, caption=caption)
+            lines.append([learner, *found, improved])
+    header = ["bandit", "V(n) after the last step", "runs with a violation", "largest excess"]
+    header.append("runs whose base list ended no worse than R₀")
+    return myst(header, _headed(groups), name=name, caption=caption)
 
 
 def inversions_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
@@ -452,15 +463,16 @@ def choices(
 
 
 def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`choices` as a table."""
-    rows = [
-        [f"{r.bandit}: {r.choice}", f"{r.users}, {label(str(r.dataset))}", _number(r.regret), _number(r.regret_other),
-         f"{_signed(r.difference)} [{_signed(r.low)}, {_signed(r.high)}]",
-         f"{_number(r.early)} → {_number(r.early_other)}", f"{_number(r.late)} → {_number(r.late_other)}"]
-        for r in table.itertuples()
-    ]  # fmt: skip
-    header = ["other choice", "model, data", "regret", "with it", "difference [95 %]", "V(100)", "V(n)"]
-    return myst(header, rows, name=name, caption=caption)
+    """`choices` as a table: a line a click model and data set under each choice."""
+    groups = {}
+    for r in table.itertuples():
+        groups.setdefault(f"{r.bandit}: {r.choice}", []).append([
+            f"{r.users}, {label(str(r.dataset))}", _number(r.regret), _number(r.regret_other),
+            f"{_signed(r.difference)} [{_signed(r.low)}, {_signed(r.high)}]",
+            f"{_number(r.early)} → {_number(r.early_other)}", f"{_number(r.late)} → {_number(r.late_other)}",
+        ])  # fmt: skip
+    header = ["other choice; model, data", "regret", "with it", "difference [95 %]", "V(100)", "V(n)"]
+    return myst(header, _headed(groups), name=name, caption=caption)
 
 
 def _signed(value: float) -> str:
@@ -494,16 +506,18 @@ def best_lists_in_words(positions: pd.DataFrame, cut: int) -> str:
 
 def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`bubblerank_tables.event_audit` as a table, a line a click model, K and δ."""
-    rows = []
+    groups = {}
     for r in table.itertuples():
         held = f"{r.share:.4f} [{r.low:.4f}, {r.high:.4f}]"
         over, worse = f"{r.pairs_over} / {r.pairs_over_broken}", f"{r.worse_held} / {r.worse - r.worse_held}"
         unsafe = f"{r.unsafe_held} / {round(r.unsafe * r.runs) - r.unsafe_held}"
-        rows.append([_once(f"{r.users}, K = {r.positions}", rows), f"n^−{r.exponent:g}", f"{r.runs:,}", held,
-                     f"{r.promised:.3f}", f"{r.proved:.3f}", unsafe, f"{r.pairs_ratio:.2f}", over, worse])  # fmt: skip
-    header = ["model", "δ", "runs", "share in which E held [95 %]", "Lemma 9", "sharpened", "unsafe runs"]
-    header += ["largest |P| / bound", "|P| above it", "base list worse than R₀"]
-    return myst(header, rows, name=name, caption=caption)
+        groups.setdefault(f"{r.users}, K = {r.positions}, {r.runs:,} runs", []).append([
+            f"$n^{{-{r.exponent:.3g}}}$", held, f"{r.promised:.3f}", f"{r.proved:.3f}", unsafe, f"{r.pairs_ratio:.2f}",
+            over, worse,
+        ])  # fmt: skip
+    header = ["δ", "share in which E held [95 %]", "Lemma 9", "sharpened", "unsafe runs", "largest |P| / bound"]
+    header += ["|P| above it", "base list worse than R₀"]
+    return myst(header, _headed(groups), name=name, caption=caption)
 
 
 def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
@@ -549,9 +563,6 @@ def _power(value: float) -> str:
         return "never"
     exponent = int(np.floor(np.log10(value)))
     return f"{value / 10**exponent:.1f}·10{str(exponent).translate(_RAISED)}"
-
-
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def answer_in_words(frame: pd.DataFrame, ours: str = "BubbleRank", other: str = "TopRank") -> str:
