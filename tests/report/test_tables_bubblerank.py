@@ -212,7 +212,7 @@ def test_the_audit_of_the_event_is_told_with_what_is_promised():
     line |= {"high": 0.96, "promised": 0.5, "proved": 0.9, "unsafe": 0.01, "unsafe_held": 3, "pairs_ratio": 0.8}
     line |= {"pairs_over": 1, "pairs_over_broken": 5, "worse": 7, "worse_held": 2}
     text = tables.event_told(pd.DataFrame([line, line | {"exponent": 1.0}]), name="t", caption="c")
-    told = "0.9500 [0.9400, 0.9600] | 0.500 | 0.900 | 3 / 17 | 0.80 | 1 / 5 | 2 / 5 |"
+    told = "0.950 [0.940, 0.960] | 0.500 | 0.900 | 3 / 17 | 0.80 | 1 / 5 | 2 / 5 |"
     assert text.count("| **CM, K = 4, 2,000 runs** |") == 1
     assert f"| $n^{{-0.5}}$ | {told}" in text and f"| $n^{{-1}}$ | {told}" in text
 

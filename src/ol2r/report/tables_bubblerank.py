@@ -508,7 +508,7 @@ def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`bubblerank_tables.event_audit` as a table, a line a click model, K and δ."""
     groups = {}
     for r in table.itertuples():
-        held = f"{r.share:.4f} [{r.low:.4f}, {r.high:.4f}]"
+        held = f"{r.share:.3f} [{r.low:.3f}, {r.high:.3f}]"
         over, worse = f"{r.pairs_over} / {r.pairs_over_broken}", f"{r.worse_held} / {r.worse - r.worse_held}"
         unsafe = f"{r.unsafe_held} / {round(r.unsafe * r.runs) - r.unsafe_held}"
         groups.setdefault(f"{r.users}, K = {r.positions}, {r.runs:,} runs", []).append([
