@@ -176,7 +176,7 @@ def test_halvings_stand_beside_their_prediction():
     )  # fmt: skip
     table = tables.halvings(frame, pd.Series({1: 100.0, 2: 200.0}))
     text = tables.halvings_told(table, name="t", caption="c")
-    assert "| 0.5^1 | 100 ± 10 | – | 100 | – |" in text and "| 0.5^2 | 190 ± 10 | 1.90 | 200 | 2.00 |" in text
+    assert "| $0.5^1$ | 100 ± 10 | – | 100 | – |" in text and "| $0.5^2$ | 190 ± 10 | 1.90 | 200 | 2.00 |" in text
 
 
 def test_lines_are_told_with_their_straightness():

@@ -388,7 +388,7 @@ def halvings(frame: pd.DataFrame, predicted: pd.Series) -> pd.DataFrame:
 def halvings_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`halvings` as a table."""
     rows = [
-        [f"0.5^{r.i}", f"{_number(r.mean)} ± {_number(r.error, 2)}", _number(r.ratio), _number(r.predicted),
+        [f"$0.5^{r.i}$", f"{_number(r.mean)} ± {_number(r.error, 2)}", _number(r.ratio), _number(r.predicted),
          _number(r.predicted_ratio)]
         for r in table.itertuples()
     ]  # fmt: skip
