@@ -7,7 +7,14 @@ from fakes import Fake, ran
 import ol2r
 from ol2r import experiments
 from ol2r.experiments.cells import ExperimentError, Item, Job, MissingRows
-from ol2r.experiments.chapter import PARAMETERS, Parameter, check_parameters, largest_differences, stored_results
+from ol2r.experiments.chapter import (
+    PARAMETERS,
+    Parameter,
+    Results,
+    check_parameters,
+    largest_differences,
+    stored_results,
+)
 from ol2r.experiments.runner import run
 from ol2r.experiments.store import Store
 
@@ -231,3 +238,8 @@ def test_a_whole_chapter_has_the_results_of_its_items():
     whole = opened.all_results()
     assert list(whole) == ["fig-1", "fig-1b", "fig-2"]
     pd.testing.assert_frame_equal(whole["fig-1"].frame, opened.results("fig-1").frame)
+
+
+def test_rows_without_rounds_beside_others_do_not_hide_the_last_round():
+    frame = pd.DataFrame({"cell": ["a", "a", "b"], "fold": 1, "seed": 0, "round": [1.0, 20.0, None]})
+    assert Results("fake", "item", "", "paper", frame, (), ()).rounds == 20

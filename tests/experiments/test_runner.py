@@ -1,9 +1,11 @@
 import errno
+import io
 import os
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from fakes import Fake, Learner, ran
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tqdm import tqdm
 
 from ol2r.experiments import store as store_module
 from ol2r.experiments.cells import ExperimentError, Job, Row
@@ -18,6 +21,7 @@ from ol2r.experiments.runner import (
     LONGEST_SHARD,
     JobsFailed,
     Shard,
+    _advance,
     check_device,
     in_memory,
     lacking,
@@ -254,3 +258,10 @@ def test_values_are_float32_through_processes_and_store(store):
     cell = Fake()
     run([job(cell)], store)
     assert store.read(cell, ROWS).frame["value"].dtype == np.float32
+
+
+def test_progress_ends_at_its_end_whatever_the_sums_are_rounded_to():
+    with warnings.catch_warnings(action="error"), tqdm(total=0.3, file=io.StringIO(), mininterval=0) as bar:
+        for seconds in (0.1, 0.05, 0.1 + 0.2, 0.2):  # 0.1 + 0.2 > 0.3
+            _advance(bar, seconds)
+    assert bar.n == bar.total

@@ -93,7 +93,8 @@ class Results:
     @property
     def rounds(self) -> int | None:
         """The last round of any row, or None when the results have no rounds."""
-        return int(self.frame["round"].to_numpy().max()) if "round" in self.frame and len(self.frame) else None
+        rounds = self.frame["round"].dropna() if "round" in self.frame else ()
+        return int(max(rounds)) if len(rounds) else None
 
     @property
     def seeds(self) -> int:

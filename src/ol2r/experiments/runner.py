@@ -219,8 +219,14 @@ def compute(
             )
         for shard, outcomes in ended:
             done += shard.seconds
-            bar.update(done - bar.n)
+            _advance(bar, done)
             yield from outcomes
+
+
+def _advance(bar: tqdm, seconds: float) -> None:
+    """Move the bar on to so many seconds; what sums are rounded by must not carry it back or past its end."""
+    bar.n = max(bar.n, min(bar.total, seconds))
+    bar.update(0)
 
 
 def _here(
@@ -229,7 +235,7 @@ def _here(
     for shard in shards:
 
         def follow(fraction: float, start: float = done, seconds: float = shard.seconds) -> None:
-            bar.update(max(0.0, start + fraction * seconds - bar.n))
+            _advance(bar, start + fraction * seconds)
 
         yield shard, run_shard(shard, _inputs_of(shard, inputs), device, engine, follow)
         done += shard.seconds
