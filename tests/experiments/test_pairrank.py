@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ol2r
@@ -271,3 +272,8 @@ def test_all_stored_results_are_of_declared_cells():
 
 def test_worlds_are_no_data_set():
     assert WORLDS not in data.CATALOGUE
+
+
+def test_where_nothing_was_tuned_there_is_no_grid():
+    """A reader may choose data sets that take their values from others."""
+    assert grid_scores(pd.DataFrame({"dataset": []}), ("alpha",)).empty

@@ -23,8 +23,10 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
 
     Returns:
         dataset, `by`, names, score (mean over users of the means over runs), n (runs of all users), best and worst
-        (Bool, among the cells of its data set and learner; the first of equals).
+        (Bool, among the cells of its data set and learner; the first of equals). No line where nothing was tuned.
     """
+    if frame.empty:
+        return pd.DataFrame(columns=["dataset", by, *names, "score", "n", "best", "worst"])
     given = [name for name in names if name in frame]
     cells = at_own_end(frame).groupby(["dataset", by, *given, "users"], sort=False, dropna=False)["ndcg"]
     table = cells.agg(mean="mean", n="count").reset_index().groupby(["dataset", by, *given], sort=False, dropna=False)

@@ -238,10 +238,10 @@ def cost_in_words(frame: pd.DataFrame) -> str:
     """What the rounds of each data set took in all, and how learning grew with the history, in a sentence each.
 
     Args:
-        frame: as for `cost_of_rounds`.
+        frame: as for `cost_of_rounds`; nothing is told of an empty one.
     """
     told = []
-    for name, own in cost_of_rounds(frame).groupby("dataset", sort=False):
+    for name, own in () if frame.empty else cost_of_rounds(frame).groupby("dataset", sort=False):
         runs = frame[frame["dataset"] == name]
         last = runs[runs["round"] == runs["round"].max()].mean(numeric_only=True)
         speed = last["round"] / (last["rank_seconds"] + last["update_seconds"])

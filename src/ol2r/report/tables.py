@@ -239,7 +239,7 @@ def _cell(text: str) -> str:
 
 def signed(value: float, digits: int = 3) -> str:
     """A number with its sign, a true minus, and no NaN."""
-    return "–" if not np.isfinite(value) else f"{float(value):+.{digits}f}".replace("-", "−")
+    return "–" if not np.isfinite(value) else f"{float(value):+,.{digits}f}".replace("-", "−")
 
 
 def interval(low: float, high: float, digits: int = 3) -> str:
@@ -525,5 +525,5 @@ def claim(judgement: Judgement) -> str:
 def _effect(j: Judgement) -> str:
     if j.effect is None or j.interval is None:
         return "–"
-    digits = int(np.clip(2 - np.floor(np.log10(max(abs(j.effect), 1e-9))), 2, 5))
+    digits = 0 if abs(j.effect) >= 1000 else int(np.clip(2 - np.floor(np.log10(max(abs(j.effect), 1e-9))), 2, 5))
     return f"{signed(j.effect, digits)} {interval(*j.interval, digits)}"
