@@ -101,3 +101,8 @@ def test_values_of_single_runs_queries_or_documents_are_refused(tmp_path, grid, 
     with pytest.raises(ValueError, match=column):
         strip(invented_results(grid), table, anchor="a", command="c", csv=str(tmp_path / "x.csv"))
     assert not (tmp_path / "x.csv").exists()
+
+
+def test_data_sets_that_have_other_numbers_of_runs_are_told_apart(written, grid):
+    partial = grid.query("seed < 3").assign(dataset="MQ2007_partial85", cell="partial/" + grid["cell"])
+    assert written(frame=pd.concat([grid, partial]))["seeds"] == "15 × 5 folds or 3 × 5 folds"

@@ -64,7 +64,7 @@ def strip(
         "tier": shown.tier,
         "data": "; ".join([*data, *absent]) or "none",
         "rounds": shown.rounds,
-        "seeds": f"{shown.seeds} × {shown.folds} fold{'s' if shown.folds != 1 else ''}" if records else "none",
+        "seeds": _runs(shown.frame) if records else "none",
         "device": ", ".join(_distinct(records, "device")) or "none",
         "code": ", ".join([version, *(digest[:12] for digest in _distinct(records, "code"))])
         + (" with local changes" if any(record.get("dirty") for record in records) else ""),
@@ -102,3 +102,13 @@ def bibtex(anchor: str, title: str, version: str, data: str, tier: str) -> str:
         f"  note = {{{version}; data: {data}; {tier} tier}},",
         "}",
     ])  # fmt: skip
+
+
+def _runs(frame: pd.DataFrame) -> str:
+    """Seeds × folds, the most that a cell has, for each data set where they differ."""
+    told = []
+    for _, own in frame.groupby("dataset", sort=False) if "dataset" in frame else [("", frame)]:
+        cells = own.groupby("cell")
+        seeds, folds = (int(cells[name].nunique().to_numpy().max()) for name in ("seed", "fold"))
+        told.append(f"{seeds} × {folds} fold{'s' if folds != 1 else ''}")
+    return " or ".join(dict.fromkeys(told))
