@@ -5,7 +5,7 @@ no selection) would have predicted, with its z: an audit whose mistaken z is sma
 data set or click model is used here; the world is the one the statement assumes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.cells import OneByOne, Row
 from ol2r.random import generator
 from ol2r.theory import dueling, sphere
 
@@ -242,7 +242,7 @@ AUDITS: dict[str, Callable[..., Iterator[Finding]]] = {
 
 
 @dataclass(frozen=True)
-class Audit(Cell):
+class Audit(OneByOne):
     """One audit at one setting; each row repeats it with other draws.
 
     Its table: fold, seed, quantity, expected, measured, standard_error, z, mistake, mistaken, z_mistaken.
@@ -283,22 +283,9 @@ class Audit(Cell):
         """About one a row at the paper tier's numbers of draws."""
         return float(len(rows))
 
-    @classmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping[Cell, pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
-        """Run every job's rows; audits are numpy on the CPU, whatever the device."""
-        tables = []
-        for done, job in enumerate(jobs, start=1):
-            tables.append(pd.concat([job.cell._table(row) for row in job.rows], ignore_index=True))  # pyright: ignore[reportAttributeAccessIssue]
-            progress(done / len(jobs))
-        return tables
+    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
+        """The findings of every row."""
+        return pd.concat([self._table(row) for row in rows], ignore_index=True)
 
     def _table(self, row: Row) -> pd.DataFrame:
         rng = generator(self.describe(), row.seed)

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import pandas as pd
 
@@ -185,6 +185,31 @@ class Cell(ABC):
         Returns:
             One table for each job, in order.
         """
+
+
+class OneByOne(Cell):
+    """A cell that gains nothing from others beside it: it makes its own table, on the CPU whatever the device."""
+
+    @abstractmethod
+    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
+        """The lines of some rows."""
+
+    @classmethod
+    def run_group(
+        cls,
+        jobs: Sequence[Job],
+        *,
+        inputs: Mapping[Cell, pd.DataFrame],
+        device: str,
+        engine: str,
+        progress: Callable[[float], None],
+    ) -> list[pd.DataFrame]:
+        """Job after job."""
+        tables = []
+        for done, job in enumerate(jobs, start=1):
+            tables.append(cast(OneByOne, job.cell).table(job.rows))
+            progress(done / len(jobs))
+        return tables
 
 
 @dataclass(frozen=True)

@@ -96,16 +96,6 @@ class Results:
         rounds = self.frame["round"].dropna() if "round" in self.frame else ()
         return int(max(rounds)) if len(rounds) else None
 
-    @property
-    def seeds(self) -> int:
-        """Number of distinct seeds."""
-        return len(np.unique(self.frame["seed"].to_numpy()))
-
-    @property
-    def folds(self) -> int:
-        """Largest number of folds any cell has."""
-        return max((len(set(rows["fold"])) for _, rows in self.frame.groupby("cell")), default=0)
-
 
 def labelled(cell: Cell, frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """A cell's table preceded by its key, its labels and its names in an item, repeated on every line."""

@@ -5,7 +5,7 @@ models that others published have no sessions, only parameters. Only what concer
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -18,7 +18,7 @@ from ol2r import data
 from ol2r.clicks import ItemClicks, fitting, likelihood
 from ol2r.clicks.items import simulate_clicks
 from ol2r.data.sessions import QuerySessions, SessionLog, load_sessions
-from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.cells import Cell, OneByOne, Row
 from ol2r.experiments.claims import WORLDS
 from ol2r.experiments.click_queries import KINDS, POSITIONS, Model
 from ol2r.experiments.grid import checksum
@@ -313,7 +313,7 @@ def _errors(symbol: str, errors: np.ndarray) -> Iterator[Line]:
 
 
 @dataclass(frozen=True)
-class ClickFit(Cell):
+class ClickFit(OneByOne):
     """One click model, one way to fit it, one source.
 
     Its table: fold, seed, and the columns of `Line`; the source says which quantities it has.
@@ -377,24 +377,10 @@ class ClickFit(Cell):
         """As the source says."""
         return len(rows) * self.source.seconds()
 
-    @classmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping[Cell, pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
-        """Fit after fit, on the CPU whatever the device."""
-        tables = []
-        for done, job in enumerate(jobs, start=1):
-            cell = cast(ClickFit, job.cell)
-            lines = [(*row, *line) for row in job.rows for line in cell.source.lines(cell.model, cell.way, row)]
-            tables.append(pd.DataFrame(lines, columns=["fold", "seed", *Line._fields]))
-            progress(done / len(jobs))
-        return tables
+    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
+        """A fit a row."""
+        lines = [(*row, *line) for row in rows for line in self.source.lines(self.model, self.way, row)]
+        return pd.DataFrame(lines, columns=["fold", "seed", *Line._fields])
 
 
 USUAL: dict[str, str | float] = {"unshown": "ignore", "unseen": "keep", "floor": 1e-6}

@@ -8,17 +8,18 @@ must not know any bandit.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
 # pyright: reportGeneralTypeIssues=false, reportIndexIssue=false, reportOperatorIssue=false
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from scipy import optimize
 
 from ol2r.clicks import ItemClicks, best_ranking, expected_reward
-from ol2r.experiments.cells import Cell, Job, Row
-from ol2r.experiments.click_queries import ClickQuery, Declared, Logged, Published
+from ol2r.experiments.cells import Row
+from ol2r.experiments.click_queries import ClickQuery
+from ol2r.experiments.query_cell import OfQueries
 from ol2r.theory import bubblerank
 
 _ROUNDING = 1e-12
@@ -104,7 +105,7 @@ def complexity(query: ClickQuery, cut: int) -> Complexity:
 
 
 @dataclass(frozen=True)
-class QueryBounds(Cell):
+class QueryBounds(OfQueries):
     """Theorem 1 with δ = n^−exponent for each query of a population, whether or not it meets the assumptions.
 
     Its table has one line: `queries`; in how many attractions `differ`, χ or v `falls` (where χ does not, A3 fails, and
@@ -124,8 +125,6 @@ class QueryBounds(Cell):
         exponent: of δ.
     """
 
-    users: Published | Logged | Declared
-    cut: int
     steps: int
     exponent: float
 
@@ -137,57 +136,18 @@ class QueryBounds(Cell):
         "ol2r.clicks",
         "ol2r.theory.bubblerank",
         "ol2r.experiments.click_queries",
+        "ol2r.experiments.query_cell",
         "ol2r.experiments.query_bounds_cell",
     )
-
-    @property
-    def folds(self) -> tuple[int, ...]:
-        """One: the queries stand together."""
-        return (1,)
-
-    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """One row; nothing is random."""
-        return super().rows((1,), (0,))
-
-    @property
-    def restricted(self) -> bool:
-        """As the queries."""
-        return self.users.restricted
-
-    @property
-    def group(self) -> Hashable:
-        """Each alone."""
-        return self
 
     def labels(self) -> dict[str, str | float | int]:
         """Data set, click model (`users`), cut, n and the exponent of δ."""
         named = {"dataset": self.users.dataset, "users": self.users.model}
         return named | {"cut": self.cut, "steps": self.steps, "exponent": self.exponent}
 
-    def not_at_hand(self) -> str | None:
-        """The data set, when it is not on this machine."""
-        return self.users.not_at_hand()
-
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """Reading and fitting the models."""
-        return 2.0 * len(rows)
-
-    @classmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping[Cell, pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
-        """Query after query, on the CPU whatever the device."""
-        tables = []
-        for done, job in enumerate(jobs, start=1):
-            tables.append(_together(bounds_of_queries(cast(QueryBounds, job.cell))))
-            progress(done / len(jobs))
-        return tables
+    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
+        """The one line."""
+        return _together(bounds_of_queries(self))
 
 
 def bounds_of_queries(cell: QueryBounds) -> pd.DataFrame:

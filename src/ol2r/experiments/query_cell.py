@@ -4,27 +4,23 @@ It tells how far from the best list a bandit ends that sorts items by attraction
 lists are. It must not know any bandit.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from ol2r.clicks import best_ranking, expected_reward
-from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.cells import OneByOne, Row
 from ol2r.experiments.click_queries import ClickQuery, Declared, Logged, Published
 
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Queries(Cell):
-    """Means and counts over a population's queries.
-
-    Its table has one line: `queries`; `items` (mean L) and `most_items`; `inversions` (mean |V₀|); `tied` (queries with
-    items of equal attraction); `optimum` (mean reward of the best list); `unsorted` (queries whose best list is not by
-    falling attraction) and `sorted_loss` (mean over queries of what the list by falling attraction loses a step).
+class OfQueries(OneByOne):
+    """What is told of all queries of a population together, in one row; subclasses say what.
 
     Args:
         users: the queries.
@@ -33,16 +29,6 @@ class Queries(Cell):
 
     users: Published | Logged | Declared
     cut: int
-
-    kind: ClassVar[str] = "queries"
-    revision: ClassVar[int] = 1
-    code: ClassVar[tuple[str, ...]] = (
-        "ol2r.random",
-        "ol2r.data.sessions",
-        "ol2r.clicks",
-        "ol2r.experiments.click_queries",
-        "ol2r.experiments.query_cell",
-    )
 
     @property
     def folds(self) -> tuple[int, ...]:
@@ -63,12 +49,6 @@ class Queries(Cell):
         """Each alone."""
         return self
 
-    def labels(self) -> dict[str, str | float | int]:
-        """Data set, click model (`users`), what is ranked, and the cut."""
-        everything = isinstance(self.users, Logged) and self.users.least_shown is not None
-        ranked = {"ranked": "all" if everything else "listed", "cut": self.cut}
-        return {"dataset": self.users.dataset, "users": self.users.model} | ranked
-
     def not_at_hand(self) -> str | None:
         """The data set, when it is not on this machine."""
         return self.users.not_at_hand()
@@ -77,23 +57,35 @@ class Queries(Cell):
         """Reading and fitting the models."""
         return 2.0 * len(rows)
 
-    @classmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping[Cell, pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
-        """Query after query, on the CPU whatever the device."""
-        tables = []
-        for done, job in enumerate(jobs, start=1):
-            cell = cast(Queries, job.cell)
-            tables.append(_summary(cell.users.queries(), cell.cut))
-            progress(done / len(jobs))
-        return tables
+
+@dataclass(frozen=True)
+class Queries(OfQueries):
+    """Means and counts over a population's queries.
+
+    Its table has one line: `queries`; `items` (mean L) and `most_items`; `inversions` (mean |V₀|); `tied` (queries with
+    items of equal attraction); `optimum` (mean reward of the best list); `unsorted` (queries whose best list is not by
+    falling attraction) and `sorted_loss` (mean over queries of what the list by falling attraction loses a step).
+    """
+
+    kind: ClassVar[str] = "queries"
+    revision: ClassVar[int] = 1
+    code: ClassVar[tuple[str, ...]] = (
+        "ol2r.random",
+        "ol2r.data.sessions",
+        "ol2r.clicks",
+        "ol2r.experiments.click_queries",
+        "ol2r.experiments.query_cell",
+    )
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, click model (`users`), what is ranked, and the cut."""
+        everything = isinstance(self.users, Logged) and self.users.least_shown is not None
+        ranked = {"ranked": "all" if everything else "listed", "cut": self.cut}
+        return {"dataset": self.users.dataset, "users": self.users.model} | ranked
+
+    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
+        """The one line."""
+        return _summary(self.users.queries(), self.cut)
 
 
 def _summary(queries: Sequence[ClickQuery], cut: int) -> pd.DataFrame:
