@@ -289,6 +289,11 @@ def test_bandits_refuse_what_they_do_not_know():
         play(parameters={"delta": 1})
     with pytest.raises(ValueError, match="exponent must be a number of at least 0"):
         play(parameters={"exponent": -1.0})
+    for wrong in ("4", True, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="exponent must be a number of at least 0"):
+            play(parameters={"exponent": wrong})
+    with pytest.raises(ValueError, match="doubling_from must be a whole number of at least 0, not 0.5"):
+        play("BubbleRank", PARAMETERS["BubbleRank"] | {"doubling_from": 0.5})
     with pytest.raises(ValueError, match="parity must be one of algorithm, prose, not 'odd'"):
         play("BubbleRank", PARAMETERS["BubbleRank"] | {"parity": "odd"})
     with pytest.raises(ValueError, match="go together"):
@@ -306,8 +311,15 @@ def test_bandits_refuse_what_they_do_not_know():
     for checkpoints in [(), (0, 5), (5, 5), (6, 5), (11,)]:
         with pytest.raises(ValueError, match="checkpoints must be steps from 1 to 10"):
             play(checkpoints=checkpoints)
+    with pytest.raises(ValueError, match="checkpoints must be whole steps"):
+        play(checkpoints=(1.2, 1.7, 5))
+    with pytest.raises(ValueError, match="whole item numbers"):
+        play(lists=((0.9, 1.2),))
     with pytest.raises(ValueError, match="cut must be at least 1"):
         play(cut=0)
+    for positions in (0, 6, 7):
+        with pytest.raises(ValueError, match="a list of 5 items has 1 to 5 positions"):
+            random_list(key, 0, 5, positions)
     with pytest.raises(ValueError, match="at least 1"):
         logarithmic_checkpoints(0)
 

@@ -117,6 +117,16 @@ def test_expectation_maximisation_takes_the_steps_of_a_plain_one(kind, prior):
         np.testing.assert_allclose(fitted[0].position[:influential], position[:influential], rtol=1e-12)
 
 
+def test_expectation_maximisation_that_is_told_when_to_stop_stops_there():
+    queries = [simulated(ItemClicks("position", ATTRACTION, POSITION["position"]), 200)]
+    attraction, position = [[0.2] * 6], [0.2] * 4
+    for _ in range(7):
+        attraction, position = plain_step("position", queries, attraction, position, PYCLICK_EM)
+    (it,) = fit_position(queries, PYCLICK_EM, start=0.2, stop_after=7)
+    np.testing.assert_allclose(it.attraction, attraction[0], rtol=1e-12)
+    np.testing.assert_allclose(it.position, position, rtol=1e-12)
+
+
 @pytest.mark.parametrize("kind", POSITION)
 def test_known_parameters_are_recovered(kind):
     n = 40_000

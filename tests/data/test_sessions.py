@@ -96,6 +96,8 @@ def test_a_click_on_what_was_not_shown_is_ignored_or_drops_its_session_or_is_an_
         ("q\ta,b", "expected 'query<TAB>item"),
         ("q\ta,b : a : b", "expected 'query<TAB>item"),
         ("q\ta,b\t: a", "expected 'query<TAB>item"),
+        ("q:a\ta,b", "expected 'query<TAB>item"),
+        ("q:a\ta,b : b", "expected 'query<TAB>item"),
         ("\ta,b : a", "expected 'query<TAB>item"),
         (" : a", "expected 'query<TAB>item"),
         ("q\t : ", "expected an item between commas"),
@@ -153,6 +155,12 @@ def test_a_query_with_too_few_items_or_no_sessions_has_no_list_of_that_length():
 def test_sessions_that_cannot_be_are_an_error(lists, clicks, message):
     with pytest.raises(DataError, match=f"query q: .*{message}"):
         sessions(lists, clicks)
+
+
+@pytest.mark.parametrize(("lists", "clicks"), [([[0.0, 1.0]], [[False, True]]), ([[0, 1]], [[0, 1]])])
+def test_sessions_of_other_types_are_an_error(lists, clicks):
+    with pytest.raises(DataError, match="query q: expected lists of whole numbers and clicks of bool, found"):
+        QuerySessions("q", ("a", "b"), np.array(lists), np.array(clicks))
 
 
 COLLECTION = {

@@ -7,13 +7,14 @@ items; it imports neither rankers nor the feature-based learners nor anything tr
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import ClassVar, cast
 
 import numpy as np
 from numba import njit
 
 from ol2r.bandits.world import Tape, World
-from ol2r.clicks import ItemClicks, best_ranking, expected_reward
+from ol2r.clicks import ItemClicks, best_ranking, expected_reward, wrong_pairs
 from ol2r.random import Stream, integer_below
 
 BANDITS: dict[str, type["Bandit"]] = {}
@@ -52,7 +53,8 @@ class Trace:
 class Bandit(ABC):
     """One bandit algorithm; nothing is instantiated, `play` fills a tape.
 
-    Subclasses name their parameters in `words` (what each may be) and `least` (the smallest a number may be).
+    Subclasses name their parameters in `words` (what each may be) and `least` (the smallest a number may be; a whole
+    number stands for whole numbers).
     """
 
     name: ClassVar[str]
@@ -84,8 +86,11 @@ class Bandit(ABC):
                 choices = ", ".join(str(value) for value in known)
                 raise ValueError(f"{cls.name}: {name} must be one of {choices}, not {parameters[name]!r}")
         for name, least in cls.least.items():
-            if not least <= cast(float, parameters[name]) < np.inf:
-                raise ValueError(f"{cls.name}: {name} must be a number of at least {least}, not {parameters[name]!r}")
+            value, whole = parameters[name], isinstance(least, int)
+            fits = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+            if not fits or not least <= cast(float, value) < np.inf:
+                wanted = "a whole number" if whole else "a number"
+                raise ValueError(f"{cls.name}: {name} must be {wanted} of at least {least}, not {value!r}")
 
     @classmethod
     def core_seconds(cls, steps: int, n_items: int = 10) -> float:
@@ -112,7 +117,13 @@ def logarithmic_checkpoints(steps: int, a_decade: int = 10) -> tuple[int, ...]:
 
 
 def random_list(key: np.uint64, number: int, n_items: int, n_positions: int) -> np.ndarray:
-    """The replica's random initial list of this number: Int64[positions], distinct items, all orders equally likely."""
+    """The replica's random initial list of this number: Int64[positions], distinct items, all orders equally likely.
+
+    Raises:
+        ValueError: no position, or more than there are items.
+    """
+    if not 1 <= n_positions <= n_items:
+        raise ValueError(f"a list of {n_items} items has 1 to {n_items} positions, not {n_positions}")
     order = np.arange(n_items)
     _draw(order, n_positions, np.uint64(key), number)
     return order[:n_positions]
@@ -126,7 +137,10 @@ def _draw(order, n, key, number):
 
 
 def _checked(initial: Sequence[int], model: ItemClicks, r: int) -> np.ndarray:
-    ranking = np.asarray(initial, dtype=np.int64)
+    ranking = np.array(initial)
+    if not np.issubdtype(ranking.dtype, np.integer) and ranking.size:
+        raise ValueError(f"replica {r}: the initial list must be of whole item numbers, not {initial!r}")
+    ranking = ranking.astype(np.int64)
     if ranking.ndim != 1 or not len(ranking) or len(np.unique(ranking)) != len(ranking):
         raise ValueError(f"replica {r}: the initial list must be of different items, at least one")
     if ranking.min() < 0 or ranking.max() >= model.n_items:
@@ -171,7 +185,7 @@ def _world(
         better = attraction > attraction[:, None]  # [i, j]: j is strictly more attractive than i
         bits = np.packbits(better, axis=1, bitorder="little")
         world.better[r].view(np.uint8)[: items[r], : bits.shape[1]] = bits
-        world.base[r] = better[ranking].sum() - np.tril(better[np.ix_(ranking, ranking)]).sum()
+        world.base[r] = wrong_pairs(attraction, ranking)
         # once a replica: not worth compiling
         best = best_ranking.py_func(model.code, attraction, position, len(ranking), cut)
         world.optimum[r] = expected_reward.py_func(model.code, attraction, position, best, cut)
@@ -210,6 +224,8 @@ def simulate_bandit(
         raise ValueError(f"bandit must be one of {', '.join(sorted(BANDITS))}, not {bandit!r}")
     BANDITS[bandit].check(parameters)
     ends = list(checkpoints)
+    if not all(isinstance(each, Integral) for each in ends):
+        raise ValueError(f"checkpoints must be whole steps, not {checkpoints!r}")
     if not ends or ends != sorted(set(ends)) or not 1 <= ends[0] <= ends[-1] <= steps <= _LAST_STEP:
         raise ValueError(f"checkpoints must be steps from 1 to {steps} in ascending order, at least one")
     if cut < 1:

@@ -4,7 +4,7 @@ This room sees labels, lists and click logs; it knows nothing of features, ranke
 """
 
 from ol2r.clicks.cascade import GradedCascade, UserBatch, users
-from ol2r.clicks.items import CODES, ItemClicks, best_ranking, expected_reward, item_clicks
+from ol2r.clicks.items import CODES, ItemClicks, best_ranking, expected_reward, item_clicks, wrong_pairs
 
 __all__ = [
     "CODES",
@@ -15,4 +15,5 @@ __all__ = [
     "expected_reward",
     "item_clicks",
     "users",
+    "wrong_pairs",
 ]

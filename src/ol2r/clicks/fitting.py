@@ -18,7 +18,8 @@ Fits = tuple[ItemClicks, ...]
 MAXIMUM_LIKELIHOOD = (0.0, 0.0)
 # what PyClick, with which the papers fitted their models, adds to the clicks and to the views of every parameter
 PYCLICK_COUNTS = (1.0, 2.0)  # where it counts (CM, DCM)
-PYCLICK_EM = (1.0, 5.0)  # in every step of expectation-maximisation (PBM)
+PYCLICK_EM = (1.0, 5.0)  # in every step of expectation-maximisation (PBM), which starts from their ratio
+PYCLICK_STEPS = 50  # after which it stops, in PyClick's first versions after fewer
 _NAMES: dict[str, Literal["CM", "DCM", "PBM"]] = {"cascade": "CM", "dependent": "DCM", "position": "PBM"}
 
 
@@ -121,6 +122,8 @@ def fit_position(
     queries: Sequence[QuerySessions],
     prior: tuple[float, float] = MAXIMUM_LIKELIHOOD,
     *,
+    start: float = 0.5,
+    stop_after: int | None = None,
     tolerance: float = 1e-8,
     max_steps: int = 20_000,
 ) -> Fits:
@@ -129,11 +132,13 @@ def fit_position(
     A click is examined and attractive. Without one the item was attractive, but not examined, with probability
     α (1 − χ) / (1 − α χ), and the position examined, but the item not attractive, with χ (1 − α) / (1 − α χ).
     The likelihood knows only products α(i) χ(k), so without pseudo-counts χ is scaled to a largest value of 1. Items
-    and positions that no list links keep a scale of their own, which depends on the start (every parameter at 1/2):
-    fit queries with many different lists, or several queries, together.
+    and positions that no list links keep a scale of their own, which depends on the start: fit queries with many
+    different lists, or several queries, together.
 
     Args:
         queries, prior: as in `fit_cascade`.
+        start: of every parameter.
+        stop_after: so many steps and no more, wherever they lead; None goes on to the end.
         tolerance, max_steps: it ends when no parameter moves further than this in a step, or with a warning.
 
     Returns:
@@ -161,7 +166,11 @@ def fit_position(
             [_ratio(attracted + prior[0], shown_items + prior[1]), _ratio(examined + prior[0], shown_places + prior[1])]
         )
 
-    end = _iterate(step, np.full(log.n_items + log.width, 0.5), tolerance, max_steps)
+    end = np.full(log.n_items + log.width, start)
+    if stop_after is None:
+        end = _iterate(step, end, tolerance, max_steps)
+    for _ in range(stop_after or 0):
+        end = step(end)
     attraction, examination = end[: log.n_items], end[log.n_items :]
     if not any(prior) and examination.max() > 0:
         attraction, examination = attraction * examination.max(), examination / examination.max()

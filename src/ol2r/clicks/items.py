@@ -141,6 +141,17 @@ def simulate_clicks(model: ItemClicks, lists: np.ndarray, key: np.uint64) -> np.
     return out
 
 
+def wrong_pairs(attraction: np.ndarray, ranking: np.ndarray) -> int:
+    """|V(R)|: pairs of a listed item and a strictly more attractive one that stands below it or is not listed.
+
+    Args:
+        attraction: Float64[L].
+        ranking: Int64[K], item numbers from the top.
+    """
+    better = attraction > attraction[ranking][:, None]  # [position, item]: more attractive than the one there
+    return int(better.sum() - np.tril(better[:, ranking]).sum())
+
+
 @njit
 def expected_reward(kind, attraction, position, ranking, cut):
     """The expected reward r(R) of a list over its first `cut` positions.

@@ -31,7 +31,8 @@ class QuerySessions:
         clicks: bool[sessions, positions].
 
     Raises:
-        DataError: arrays that do not fit together, an unknown item, an item twice in a list, a click on nothing.
+        DataError: arrays that do not fit together or are of other types, an unknown item, an item twice in a list, a
+            click on nothing.
     """
 
     query: str
@@ -42,6 +43,9 @@ class QuerySessions:
     def __post_init__(self) -> None:
         if self.lists.ndim != 2 or self.lists.shape != self.clicks.shape:
             raise DataError(f"query {self.query}: lists {self.lists.shape} and clicks {self.clicks.shape} do not fit")
+        if not np.issubdtype(self.lists.dtype, np.integer) or self.clicks.dtype != np.bool_:
+            found = f"{self.lists.dtype} and {self.clicks.dtype}"
+            raise DataError(f"query {self.query}: expected lists of whole numbers and clicks of bool, found {found}")
         shown = self.shown
         if self.lists.size and (self.lists.min() < -1 or self.lists.max() >= len(self.items)):
             raise DataError(f"query {self.query}: a list shows an item outside 0 … {len(self.items) - 1}")
@@ -151,10 +155,11 @@ def _text(path: Path) -> str:
 
 def _session(text: str, where: str, positions: int) -> tuple[str, list[str], list[str]]:
     """Query, items from the top, clicked items."""
-    fields = text.replace("\t", ":", 1).split(":") if text.count("\t") == 1 else []
-    if len(fields) != 3 or not fields[0].strip():
+    name, *rest = text.split("\t")
+    fields = rest[0].split(":") if len(rest) == 1 else []
+    if len(fields) != 2 or not name.strip() or ":" in name:
         raise DataError(f"{where}: expected 'query<TAB>item,… : clicked , …', found {text[:60]!r}")
-    query, shown, clicked = fields[0].strip(), _names(fields[1]), _names(fields[2]) if fields[2].strip() else []
+    query, shown, clicked = name.strip(), _names(fields[0]), _names(fields[1]) if fields[1].strip() else []
     if not all(shown) or not all(clicked):
         raise DataError(f"{where}: expected an item between commas, found none in {text[:60]!r}")
     if len(shown) > positions:

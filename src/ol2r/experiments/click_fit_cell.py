@@ -47,6 +47,11 @@ def _hidden(queries: Queries, counts: tuple[float, float]) -> fitting.Fits:
     return fitting.fit_dependent(queries, counts, leaving="hidden")
 
 
+def _fifty_steps(queries: Queries) -> fitting.Fits:
+    clicks, views = counts = fitting.PYCLICK_EM
+    return fitting.fit_position(queries, counts, start=clicks / views, stop_after=fitting.PYCLICK_STEPS)
+
+
 def _counted(queries: Queries, counts: tuple[float, float]) -> fitting.Fits:
     return fitting.fit_dependent(queries, counts, leaving="last click")
 
@@ -59,11 +64,12 @@ WAYS: dict[tuple[str, str], Callable[[Queries], fitting.Fits]] = {
     ("DCM", "last click"): lambda queries: _counted(queries, VANISHING),
     ("DCM", "PyClick"): lambda queries: _counted(queries, fitting.PYCLICK_COUNTS),
     ("PBM", "maximum likelihood"): lambda queries: fitting.fit_position(queries, VANISHING),
-    ("PBM", "PyClick"): lambda queries: fitting.fit_position(queries, fitting.PYCLICK_EM),
+    ("PBM", "with PyClick's counts"): lambda queries: fitting.fit_position(queries, fitting.PYCLICK_EM),
+    ("PBM", "PyClick"): _fifty_steps,
     (RATES, "maximum likelihood"): _rates,
 }
-"""By model, the ways to fit it. Those called "PyClick" are what that library, and so the paper, does; the dependent
-click model "with PyClick's counts" has its pseudo-counts, but leaves it hidden whether a user left."""
+"""By model, the ways to fit it. Those called "PyClick" are what that library does; "with PyClick's counts" has its
+pseudo-counts, but leaves it hidden whether a user left (DCM), or lets expectation-maximisation end by itself (PBM)."""
 HIDDEN = ("maximum likelihood", "with PyClick's counts")
 """The ways to fit the dependent click model that do not take every user to leave at the last click."""
 
@@ -332,7 +338,7 @@ class ClickFit(OneByOne):
     source: Collection | Log | Simulated
 
     kind: ClassVar[str] = "click-fit"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
         "ol2r.data.sessions",

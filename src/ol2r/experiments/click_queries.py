@@ -92,7 +92,9 @@ class Published(Population):
 
 @dataclass(frozen=True)
 class Logged(Population):
-    """Models fitted to the raw log as the paper fitted its own, with PyClick's counts; the list shown most often.
+    """Models fitted to the raw log with PyClick's counts; the list shown most often.
+
+    The position-based model is that at which expectation-maximisation ends; PyClick stops after 50 steps.
 
     Args:
         model: which.

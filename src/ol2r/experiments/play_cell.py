@@ -59,6 +59,8 @@ class Play(Cell):
     )
 
     def __post_init__(self):
+        if self.bandit not in BANDITS:
+            raise ValueError(f"bandit must be one of {', '.join(sorted(BANDITS))}, not {self.bandit!r}")
         BANDITS[self.bandit].check(dict(self.parameters))
         if self.initial not in ("own", "random"):
             raise ValueError(f'initial must be "own" or "random", not {self.initial!r}')

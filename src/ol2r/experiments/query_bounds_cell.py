@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import optimize
 
-from ol2r.clicks import ItemClicks, best_ranking, expected_reward
+from ol2r.clicks import ItemClicks, best_ranking, expected_reward, wrong_pairs
 from ol2r.experiments.cells import Row
 from ol2r.experiments.click_queries import ClickQuery
 from ol2r.experiments.query_cell import OfQueries
@@ -52,7 +52,7 @@ class Complexity:
     @property
     def inversions(self) -> int:
         """|V₀|."""
-        return int(np.triu(self.shown[:, None] < self.shown, 1).sum())
+        return wrong_pairs(self.shown, np.arange(self.positions))
 
     @property
     def gap(self) -> float:

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from ol2r.clicks import best_ranking, expected_reward
+from ol2r.clicks import best_ranking, expected_reward, wrong_pairs
 from ol2r.experiments.cells import OneByOne, Row
 from ol2r.experiments.click_queries import ClickQuery, Declared, Logged, Published
 
@@ -110,16 +110,13 @@ def _of(query: ClickQuery, cut: int) -> dict[str, float]:
     n_positions = len(query.initial)
     position = position[:n_positions]
     ranked = np.argsort(-attraction, kind="stable")[:n_positions]
-    better = attraction > attraction[:, None]  # [i, j]: j is strictly more attractive than i
-    initial = np.array(query.initial)
-    above = np.tril(better[np.ix_(initial, initial)]).sum()
     best = best_ranking.py_func(query.users.code, attraction, position, n_positions, cut)
     optimum, reached = (
         expected_reward.py_func(query.users.code, attraction, position, ranking, cut) for ranking in (best, ranked)
     )
     return {
         "items": len(attraction),
-        "inversions": better[initial].sum() - above,
+        "inversions": wrong_pairs(attraction, np.array(query.initial)),
         "tied": len(np.unique(attraction)) < len(attraction),
         "optimum": optimum,
         "loss": optimum - reached,
