@@ -292,7 +292,7 @@ def test_bandits_refuse_what_they_do_not_know():
     for wrong in ("4", True, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="exponent must be a number of at least 0"):
             play(parameters={"exponent": wrong})
-    with pytest.raises(ValueError, match="doubling_from must be a whole number of at least 0, not 0.5"):
+    with pytest.raises(ValueError, match=r"doubling_from must be a whole number of at least 0, not 0\.5"):
         play("BubbleRank", PARAMETERS["BubbleRank"] | {"doubling_from": 0.5})
     with pytest.raises(ValueError, match="parity must be one of algorithm, prose, not 'odd'"):
         play("BubbleRank", PARAMETERS["BubbleRank"] | {"parity": "odd"})

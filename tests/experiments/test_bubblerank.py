@@ -60,7 +60,7 @@ def test_the_main_runs_are_of_the_papers_length():
     assert len(jobs("fig-1")) == 2 * 3 * 5
 
 
-def test_the_figures_of_five_million_steps_take_less_than_four_hours_on_two_cores():
+def test_the_figures_of_five_million_steps_are_expected_to_take_less_than_four_hours_on_two_cores():
     assert sum(job.seconds for job in jobs("fig-1")) / 3600 / 2 < 4
 
 

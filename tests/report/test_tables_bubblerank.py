@@ -7,6 +7,7 @@ import pytest
 from ol2r.bandits import simulate_bandit
 from ol2r.clicks import ItemClicks
 from ol2r.experiments import bubblerank
+from ol2r.experiments.effects import Effect
 from ol2r.random import replica_key
 from ol2r.report import tables_bubblerank as tables
 
@@ -134,7 +135,7 @@ def test_another_choice_is_worth_its_paired_difference_over_queries():
     assert (found.low, found.high) == pytest.approx((1000, 1000))
     assert (found.early, found.early_other, found.late, found.late_other) == pytest.approx((0, 10, 0, 100))
     text = tables.choices_told(table, name="t", caption="c")
-    assert "| **BubbleRank: kept** |" in text
+    assert "| **BubbleRank: kept; runs of a query: 2** |" in text
     assert "| CM, one | 2,155 | 3,155 | +1,000 [+1,000, +1,000] | 0 → 10.0 | 0 → 100 |" in text
 
 
@@ -182,11 +183,10 @@ def test_halvings_stand_beside_their_prediction():
 def test_lines_are_told_with_their_straightness():
     table = pd.DataFrame(
         {"dataset": ["one"], "users": ["CM"], "slope": [1234.5], "intercept": [-3.0], "explained": [0.98],
-         "explained_lists": [0.4], "values": [20], "lists": [500]}
+         "explained_lists": [0.4], "values": [20], "lists": [500], "own": [1200.0], "low": [1100.0], "high": [1300.0]}
     )  # fmt: skip
-    assert "| CM, one | 1,234 | −3.00 | 0.980 | 0.400 | 20 | 500 |" in tables.inversions_told(
-        table, name="t", caption="c"
-    )
+    told = tables.inversions_told(table, name="t", caption="c")
+    assert "| CM, one | 1,234 | −3.00 | 0.980 | 0.400 | 20 | 500 | 1,200 [1,100, 1,300] |" in told
 
 
 def test_best_lists_say_where_a_parameter_rises():
@@ -199,12 +199,52 @@ def test_best_lists_say_where_a_parameter_rises():
 def test_the_answer_counts_runs_and_violations_and_compares_what_is_lost():
     frame = runs({"BubbleRank": (0, 2), "TopRank": (0.5, 0.85), "Baseline": (0, 99)})
     frame.loc[frame["learner"] == "BubbleRank", "excess"] = 4
-    told = tables.answer_in_words(frame)
+    sorts = QUERIES.assign(sorted_loss=0.0)
+    told = tables.answer_in_words(frame, sorts)
     assert "In 4 runs of 1,000 steps BubbleRank broke its constraint on 0 steps; no list had more than 4 wrong" in told
     assert "broke it on 50 to 50 of their first hundred" in told
     assert "lost 2 to 2 % of what the initial list" in told and "2.1 to 2.1 times as much as TopRank" in told
     frame.loc[frame["learner"] == "BubbleRank", "violations"] = 7
-    assert "constraint on 28 steps" in tables.answer_in_words(frame)
+    assert "constraint on 28 steps" in tables.answer_in_words(frame, sorts)
+    told = tables.answer_in_words(frame, QUERIES.assign(sorted_loss=0.5))  # of 2.155, 1.005 and 99.155 a step
+    assert "lost 2 to 2 % of what" in told and "3.3 to 3.3 times as much as TopRank" in told
+
+
+def test_growth_is_told_with_and_without_what_no_sorting_can_win():
+    frame = runs({"CascadeKL-UCB": (0, 1), "TopRank": (0, 9)})
+    late = (frame["learner"] == "CascadeKL-UCB") & (frame["round"] == 1000)
+    frame.loc[late, "regret"] = 600.0  # after 115.5 in the mean
+    told = tables.growth_in_words(frame, QUERIES.assign(sorted_loss=0.5), "CascadeKL-UCB", 10**0.5)
+    assert "may grow 3.16-fold" in told and "5.2-fold and 1.5-fold (CM, one)" in told
+    assert tables.growth_in_words(frame, QUERIES.assign(sorted_loss=0.0), "CascadeKL-UCB", 3.0) == ""
+
+
+def test_the_choices_that_decide_comparisons_are_told_together():
+    line = {"users": "CM", "regret": 100.0, "regret_other": 50.0, "late_other": 3.0}
+    items = {
+        "batchrank-stages": line | {"regret_other": 70.0},
+        "bubblerank-delta": line,
+        "toprank-delta": line | {"regret": 20.0},
+    }
+    table = pd.DataFrame([own | {"item": item} for item, own in items.items()])
+    told = tables.choices_in_words(table)
+    assert "end at 70.0 and 100 (CM)" in told and "$1/n$: 5.0 and 2.5 (CM)" in told and "on 3.00 steps" in told
+    assert tables.choices_in_words(table[1:]) == ""
+
+
+def test_more_items_are_told_with_what_one_exchange_may_cost():
+    frame = runs({"BubbleRank": (0.01, 1), "TopRank": (0, 0.5), "Baseline": (0, 10)})
+    frame["base_inversions"] = np.where(frame["fold"] == 1, 3, 4)
+    told = tables.more_items_in_words(frame, QUERIES.assign(most_items=14), 10)
+    assert "11 % and 1.8 times (CM)" in told and "in 4 of 4 runs; it had up to 2 wrong" in told
+    assert "allows up to 8 (L = 14)" in told and "2 runs ended" in told
+    assert tables.more_items_in_words(frame, QUERIES[:1], 10) == ""
+
+
+def test_a_slope_is_on_a_side_of_doubling_or_on_neither():
+    assert "by less than doubling" in tables.slope_in_words(Effect(0.8, 0.01, 99, 5, 100), 0.2)
+    assert "by more than doubling" in tables.slope_in_words(Effect(1.2, 0.01, 99, 5, 100), 0.2)
+    assert "rises by 1.000 [0.980, 1.020]: as doubling would" in tables.slope_in_words(Effect(1, 0.01, 99, 5, 100), 0.2)
 
 
 def test_the_audit_of_the_event_is_told_with_what_is_promised():
@@ -225,6 +265,10 @@ def test_bounds_are_told_after_the_last_step_and_marked_where_they_say_nothing()
     text = tables.bounds_told(pd.DataFrame([early, late]), name="t", caption="c")
     assert r"| PBM, K = 3, \|V₀\| = 2 | 2 | 10.0 ± 1.5 | 30.0 (K n) | 3.00 | 15.0 | 1.50 | 2.00 |" in text
     assert text.count("PBM, K = 3") == 1
+    worlds = pd.DataFrame(
+        [early | {"cell": "a", "fold": 1}, late | {"cell": "a", "fold": 1}, late | {"cell": "a", "fold": 2}]
+    )
+    assert "in 1 of the 2 worlds" in tables.bounds_in_words(worlds)
 
 
 def test_the_factors_of_looseness_are_told_in_order():
@@ -241,3 +285,7 @@ def test_what_the_theorem_says_of_queries_is_told_with_powers_of_ten():
     text = tables.query_bounds_told(pd.DataFrame([line]), name="t", caption="c")
     counted = "60 | 58 / 0 / 0 | 0 / 1 / 2 / 13 | 4 | 0.00093 / 0.045"
     assert f"| DCM, one | {counted} | 1.8·10⁸ / never |" in text
+    said = tables.query_bounds_in_words(pd.DataFrame([line, line]))
+    assert "Of 120 fitted models in all, Theorem 1 is below $K n$ at this length in 0;" in said
+    assert "with both in 26." in said and "after 1.8·10⁸ steps" in said and said.endswith("hold in 0 of 120 DCMs.")
+    assert tables.query_bounds_in_words(pd.DataFrame()) == ""

@@ -182,7 +182,8 @@ class BubbleRank(Bandit):
         parity: `"algorithm"` takes h = t mod 2 (positions 2 and 3, 4 and 5, … first), `"prose"` the other.
 
     Diagnostics: `base_inversions` of the base list that follows the step, `pairs` that were ever neighbours in it or
-    met in the trial of a hidden item, at least the |P| that were randomized; and `event_broken`, the first step after which event E of Lemma 9 no longer held (0: it holds).
+    met in the trial of a hidden item, at least the |P| that were randomized, and `event_broken`, the first step after
+    which event E of Lemma 9 no longer held (0: it holds).
     """
 
     name = "BubbleRank"

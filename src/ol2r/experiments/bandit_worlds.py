@@ -54,7 +54,8 @@ _EXAMINED = {3: (0.9, 0.8, 0.7), 5: (0.9, 0.85, 0.8, 0.75, 0.7)}
 def bounded(model: Model) -> Declared:
     """Worlds that meet Assumption 1 and whose gaps are so large that Theorem 1 says something in five million steps.
 
-    Three items and five, each with the best initial list and with the worst.
+    Three items and five, each with the best initial list and with the worst; for the worst of five in the CM even these
+    gaps are not enough.
     """
     worlds = []
     for attraction in _FALLING[model]:

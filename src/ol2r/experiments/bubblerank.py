@@ -151,8 +151,7 @@ def _halvings(tier: str) -> Sequence[Cell]:
 
 def _full_ranking(tier: str) -> Sequence[Cell]:
     users = _on(tier, *(logged(model, LEAST_SHOWN) for model in MODELS))
-    bandits = [bandit for bandit in SHOWN if bandit != "BatchRank"]
-    return [play(each, bandit, checkpoints=_up_to(tier, SYNTHETIC_STEPS)) for each, bandit in product(users, bandits)]
+    return [play(each, bandit, checkpoints=_up_to(tier, SYNTHETIC_STEPS)) for each, bandit in product(users, SHOWN)]
 
 
 def _events(tier: str) -> Sequence[Cell]:
@@ -236,6 +235,7 @@ ITEMS: dict[str, Item] = {
     "doubling": Item(
         "An unknown horizon", _changed("BubbleRank", {}, {"doubling_from": DOUBLING_FROM}), _FEW_RUNS
     ),
+    "bubblerank-delta": Item("BubbleRank's δ", _changed("BubbleRank", {}, {"exponent": 1.0}), _FEW_RUNS),
     "batchrank-stages": Item(
         "Length of BatchRank's stages", _changed("BatchRank", {}, {"stages": "public code"}), _FEW_RUNS
     ),
@@ -256,6 +256,7 @@ OTHER_CHOICES: tuple[tuple[str, str, str, Mapping[str, Value]], ...] = (
         f"the horizon is unknown: {DOUBLING_FROM:,} steps, doubled when passed",
         {"doubling_from": DOUBLING_FROM},
     ),
+    ("bubblerank-delta", "BubbleRank", "δ = 1/n, as TopRank has it", {"exponent": 1.0}),
     (
         "cascade-start",
         "CascadeKL-UCB",
@@ -277,7 +278,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("steps n", f"{STEPS:,}; Figure 3 right and L > K {SYNTHETIC_STEPS:,}", "paper, 5.1, 5.4; L > K ours"),
     (
         "runs",
-        f"{PUBLISHED_RUNS} of each of the 60 queries, {LOGGED_RUNS} of each of the 20",
+        f"{PUBLISHED_RUNS} of each of the 60 queries, {LOGGED_RUNS} of each of the 20; other choices say their own",
         "paper, 5: 10 runs of 100 queries",
     ),
     (
@@ -317,12 +318,16 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("BatchRank", "its paper's stages", "its paper"),
     ("TopRank", "δ = 1/n", "its paper"),
     ("users' coins", "the same for all bandits of a query and run", "ours"),
-    ("intervals", "95 %, over queries, each the mean of its runs", "ours; the paper's bands are standard errors"),
+    (
+        "intervals",
+        "95 %, over queries, each the mean of its runs; of shares (BR4, BRT1, BRT2) over runs",
+        "ours; the paper's bands are standard errors",
+    ),
 )
 """The first table of the chapter: (convention, value, where it comes from)."""
 
 SILENCES: tuple[tuple[str, str, str | None], ...] = (
-    ("which δ the experiments have", "n⁻⁴, as in its section 4.3", None),
+    ("which δ the experiments have", "n⁻⁴, as in its section 4.3; 1/n is shown", "choices"),
     ("whether the statistics of a decided pair go on", "they do, as Algorithm 1 prints it; both are shown", "choices"),
     ("whether positions 1 and 2 or 2 and 3 come first", "2 and 3, as Algorithm 1 prints it; both are shown", "choices"),
     ("how CascadeKL-UCB starts", "each item once on top of a random list; its paper's way is shown", "choices"),
@@ -332,7 +337,8 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which 100 queries", "others", None),
     ("what the standard errors are over", "runs; ours over queries stand beside them", "first-100"),
     ("what happens on items of equal attraction", "they have no wrong order", None),
-    ("which list is best where χ or v do not fall", "that of the highest reward", None),
+    ("which list is best where χ or v do not fall", "that of the highest reward; what sorting loses is shown", "final"),
+    ("how long the PBM is fitted", "20 queries: until nothing moves; PyClick's 50 steps are shown", "click-agreement"),
     ("which positions regret counts in Figure 3, right", "the top 5, as elsewhere", None),
     ("how L > K was to be validated", "on queries of the raw log", "full-ranking"),
 )

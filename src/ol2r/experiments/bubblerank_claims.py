@@ -1,4 +1,4 @@
-"""The claims of the BubbleRank paper as rules, declared before any of their results existed.
+"""The claims of the BubbleRank paper as rules, declared before their results were read.
 
 Each statement keeps the paper's wording; where the wording leaves a choice (how early is early?), the choice stands in
 the part's own words. Items are named, not imported. Intervals of means are over queries, each the mean of its runs: the
@@ -236,14 +236,22 @@ class Rises(OfLists):
     """The least-squares slope over a query's lists, by query."""
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
-        lists = self.lists(results, dataset, users)
-        slopes = {
-            fold: stats.linregress(own["initial_inversions"], own["regret"]).slope
-            for fold, own in lists.groupby("fold")
-            if own["initial_inversions"].min() < own["initial_inversions"].max()
-        }
-        index = pd.MultiIndex.from_tuples([(fold, 0) for fold in slopes], names=["fold", "seed"])
-        return replace(fold_effect(pd.Series(list(slopes.values()), index=index)), seeds=lists["seed"].nunique())
+        return slope_of_a_query(self.lists(results, dataset, users))
+
+
+def slope_of_a_query(lists: pd.DataFrame) -> Effect:
+    """The mean over queries of the least-squares slope of regret over |V₀| among a query's own lists.
+
+    Args:
+        lists: `fold` (query), `seed` (list), `initial_inversions`, `regret`. Queries with one |V₀| have no slope.
+    """
+    slopes = {
+        fold: stats.linregress(own["initial_inversions"], own["regret"]).slope
+        for fold, own in lists.groupby("fold")
+        if own["initial_inversions"].min() < own["initial_inversions"].max()
+    }
+    index = pd.MultiIndex.from_tuples([(fold, 0) for fold in slopes], names=["fold", "seed"])
+    return replace(fold_effect(pd.Series(list(slopes.values()), index=index)), seeds=lists["seed"].nunique())
 
 
 class Straight(OfLists):

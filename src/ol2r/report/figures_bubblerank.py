@@ -17,6 +17,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy import stats
 
+from ol2r.experiments.bubblerank_claims import slope_of_a_query
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_end, at_own_end, summarize, windowed
 from ol2r.report.style import CLICK_MODELS, INK, LEARNERS, QUIET, Drawing, legend, panels, stacked, styled
@@ -198,7 +199,8 @@ def lines_of_regret(frame: pd.DataFrame, least: int = LEAST_LISTS) -> pd.DataFra
 
     Returns:
         dataset, users, slope (of regret, a pair), intercept, explained (R² of the means), explained_lists (R² of a line
-        through all single lists), values (of |V₀|), lists. Fewer than three values give no line.
+        through all single lists), values (of |V₀|), lists; and the mean slope among the lists of a single query, own,
+        with its 95 % interval over queries, low and high. Fewer than three values give no line.
     """
     means = regret_by_inversions(frame, least)
     last = at_own_end(frame)
@@ -210,10 +212,11 @@ def lines_of_regret(frame: pd.DataFrame, least: int = LEAST_LISTS) -> pd.DataFra
         line = stats.linregress(own["initial_inversions"].astype(float), own["mean"])
         lists = last[(last["dataset"] == dataset) & (last["users"] == users)]
         single = stats.linregress(lists["initial_inversions"].astype(float), lists["regret"])
+        query = slope_of_a_query(lists)
         found.append((dataset, users, line.slope, line.intercept, line.rvalue**2, single.rvalue**2, len(own),
-                      int(own["n"].sum())))  # fmt: skip
+                      int(own["n"].sum()), query.estimate, *query.interval()))  # fmt: skip
     columns = ["dataset", "users", "slope", "intercept", "explained", "explained_lists", "values", "lists"]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(found, columns=[*columns, "own", "low", "high"])
 
 
 @styled
@@ -314,7 +317,7 @@ def full_ranking(frame: pd.DataFrame) -> Drawing:
 
 @styled
 def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
-    """Pairs that were ever randomized against |V₀|, mean and most of the runs in which event E held, under Lemma 6.
+    """Pairs that were ever neighbours against |V₀|, mean and most of the runs in which event E held, under Lemma 6.
 
     Args:
         table: `bubblerank_tables.pairs_by_inversions`.
@@ -331,7 +334,7 @@ def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
         ax.plot(own["inversions"], own["everything"], color=QUIET, ls=(0, (1, 1.5)), label="all pairs")
         ax.set_xlabel("|V₀|")
     axes[0].set_ylim(bottom=0, top=1.15 * table["everything"].max())  # Lemma 6 soon leaves what there is
-    axes[0].set_ylabel("pairs that were ever randomized")
+    axes[0].set_ylabel("pairs that were ever neighbours")
     legend(fig, axes)
     return fig
 

@@ -32,7 +32,8 @@ ERRORS = {"α": "α, attraction of an item", "v": "v, leaving (DCM)", "χ": "χ,
 
 @styled
 def positions_beside(
-    table: pd.DataFrame, ways: tuple[str, ...] = ("published", "PyClick", "maximum likelihood")
+    table: pd.DataFrame,
+    ways: tuple[str, ...] = ("published", "PyClick", "with PyClick's counts", "maximum likelihood"),
 ) -> Drawing:
     """v of the DCM (left) and χ of the PBM (right) by position: published, and fitted here.
 

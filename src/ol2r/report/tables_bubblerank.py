@@ -17,7 +17,7 @@ from ol2r.bandits.base import Value
 from ol2r.clicks import ItemClicks
 from ol2r.experiments import bandit_worlds, bubblerank
 from ol2r.experiments.claims import label
-from ol2r.experiments.effects import at_end, at_own_end, fold_effect
+from ol2r.experiments.effects import Effect, at_end, at_own_end, fold_effect
 from ol2r.report.figures_bubblerank import CASE, models_of, one_setting, over_queries, steps_of
 from ol2r.report.style import LEARNERS
 from ol2r.report.tables import NOT_AT_HAND, myst
@@ -182,6 +182,30 @@ def floors_in_words(table: pd.DataFrame, queries: pd.DataFrame, steps: int) -> s
     )
 
 
+def growth_in_words(frame: pd.DataFrame, queries: pd.DataFrame, bandit: str, limit: float) -> str:
+    """How a bandit's regret grows over the last tenfold of steps, with and without what the list by attraction loses.
+
+    Args:
+        frame: runs of all bandits; queries: runs of `query_cell`.
+        limit: the growth that still counts as learning.
+    """
+    rows = frame[frame["learner"] == bandit]
+    n = int(rows["round"].max())
+    ends = steps_of(rows[rows["round"].isin([n // 10, n])], "regret").set_index(["dataset", "users", "round"])["mean"]
+    told = []
+    for (dataset, model), floor in _floors(queries, 1).items():
+        if floor > 0 and {(dataset, model, n // 10), (dataset, model, n)} <= set(ends.index):
+            now, then = ends[dataset, model, n], ends[dataset, model, n // 10]
+            learned = _number((now - floor * n) / (then - floor * (n // 10)), 2)
+            told.append(f"{_number(now / then, 2)}-fold and {learned}-fold ({model}, {label(dataset)})")
+    if not told:
+        return ""
+    return (
+        f"Over the last tenfold of steps, in which regret may grow {_number(limit)}-fold to count as learning, that of "
+        f"{bandit} grows, as it is and without that part, {'; '.join(told)}."
+    )
+
+
 def queries_told(table: pd.DataFrame, positions: int, *, name: str, caption: str) -> str:
     """What the queries are like, a line a click model and data set (twice where more items can be ranked).
 
@@ -306,15 +330,45 @@ def excess_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst(header, _headed(groups), name=name, caption=caption)
 
 
+def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: int, ours: str = "BubbleRank") -> str:
+    """What section 4.3's extension reaches and what it breaks; nothing where no query has more items.
+
+    Args:
+        frame: runs of all bandits with more items than positions; queries: runs of `query_cell`.
+        positions: K.
+    """
+    most = queries.loc[queries["ranked"] == "all", "most_items"].max()
+    if not most > positions:
+        return ""
+    means = final_regret(frame).set_index(CASE)["mean"].unstack("learner")  # noqa: PD010 (every bandit plays everywhere)
+    own = at_own_end(frame[frame["learner"] == ours])
+    models = [str(each) for each in means.index.get_level_values("users")]
+    left, more = 100 * means[ours] / means["Baseline"], means[ours] / means["TopRank"]
+    each = "; ".join(
+        f"{_number(a, 2)} % and {_number(b, 2)} times ({model})" for a, b, model in zip(left, more, models, strict=True)
+    )
+    allowed = max(positions // 2, int((positions - 1) // 2 + most - positions))
+    return (
+        f"After {int(own['round'].max()):,} steps {ours} has lost, of what the initial list would have and beside "
+        f"TopRank, {each}. A list broke the constraint in {int((own['violations'] > 0).sum()):,} of {len(own):,} runs; "
+        f"it had up to {int(own['excess'].max())} wrong pairs more than the initial list, where "
+        f"{{eq}}`bubblerank-eq-hidden` allows up to {allowed} (L = {most:.0f}). "
+        f"{int((own['base_inversions'] > own['initial_inversions']).sum())} runs ended with a base list worse than "
+        "the initial one."
+    )
+
+
 def inversions_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`figures_bubblerank.lines_of_regret` as a table."""
     rows = [
         [f"{r.users}, {label(str(r.dataset))}", _number(r.slope), _number(r.intercept), f"{r.explained:.3f}",
-         f"{r.explained_lists:.3f}", str(r.values), str(r.lists)]
+         f"{r.explained_lists:.3f}", str(r.values), str(r.lists),
+         f"{_number(r.own)} [{_number(r.low)}, {_number(r.high)}]"]
         for r in table.itertuples()
     ]  # fmt: skip
     header = ["model, data", "slope, clicks a pair", "at |V₀| = 0", "R² of the means", "R² of single lists"]
-    return myst([*header, "values of |V₀|", "lists"], rows, name=name, caption=caption)
+    header += ["values of |V₀|", "lists", "slope within a query [95 %]"]
+    return myst(header, rows, name=name, caption=caption)
 
 
 # The synthetic model of Figure 3, right
@@ -396,6 +450,20 @@ def halvings_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst(header, rows, name=name, caption=caption)
 
 
+def slope_in_words(slope: Effect, tolerance: float) -> str:
+    """The slope of log₂ regret over halvings, and on which side of doubling it is.
+
+    Args:
+        slope: over runs; tolerance: how far from 1 the rule lets it be.
+    """
+    low, high = slope.interval()
+    side = "by less than doubling" if high < 1 else "by more than doubling" if low > 1 else "as doubling would"
+    return (
+        f"With every halving log₂ of regret rises by {slope.estimate:.3f} [{low:.3f}, {high:.3f}]: {side}, and the "
+        f"rule of BR7 asks for 1 ± {tolerance:g}."
+    )
+
+
 # Other choices
 
 
@@ -409,7 +477,8 @@ def choice_effects(frame: pd.DataFrame, main: Mapping[str, Value], changed: Mapp
 
     Returns:
         dataset, users, regret and regret_other (means over queries after the last step), difference (other − main) with
-        low and high, early and early_other (violations in the first 100 steps), late and late_other (in all).
+        low and high, early and early_other (violations in the first 100 steps), late and late_other (in all), runs (of
+        a query).
     """
     keys = ["dataset", "users", "fold", "seed"]
     found = []
@@ -419,14 +488,15 @@ def choice_effects(frame: pd.DataFrame, main: Mapping[str, Value], changed: Mapp
     for (dataset, users), own in ends[0].groupby(["dataset", "users"], sort=False):
         other = ends[1].loc[own.index]
         effect = fold_effect(other["regret"] - own["regret"])
+        runs = int(own.groupby("fold").size().min())
         counts = [
             _mean(each)
             for each in (early[0].loc[own.index], early[1].loc[own.index], own["violations"], other["violations"])
         ]
         found.append((dataset, users, _mean(own["regret"]), _mean(other["regret"]), effect.estimate,
-                      *effect.interval(), *counts))  # fmt: skip
+                      *effect.interval(), *counts, runs))  # fmt: skip
     columns = ["dataset", "users", "regret", "regret_other", "difference", "low", "high"]
-    columns += ["early", "early_other", "late", "late_other"]
+    columns += ["early", "early_other", "late", "late_other", "runs"]
     return pd.DataFrame(found, columns=columns)
 
 
@@ -447,7 +517,7 @@ def choices(
     declared: Sequence[tuple[str, str, str, Mapping[str, Value]]],
     settings: Mapping[str, Mapping[str, Value]],
 ) -> pd.DataFrame:
-    """`choice_effects` of every declared other choice: with bandit and choice (what it is called).
+    """`choice_effects` of every declared other choice: with item, bandit and choice (what it is called).
 
     Args:
         frames: by item.
@@ -455,7 +525,7 @@ def choices(
         settings: the main setting of every bandit.
     """
     parts = [
-        choice_effects(frames[item], settings[bandit], changed).assign(bandit=bandit, choice=told)
+        choice_effects(frames[item], settings[bandit], changed).assign(item=item, bandit=bandit, choice=told)
         for item, bandit, told, changed in declared
         if len(frames[item])
     ]
@@ -466,13 +536,40 @@ def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`choices` as a table: a line a click model and data set under each choice."""
     groups = {}
     for r in table.itertuples():
-        groups.setdefault(f"{r.bandit}: {r.choice}", []).append([
+        groups.setdefault(f"{r.bandit}: {r.choice}; runs of a query: {r.runs}", []).append([
             f"{r.users}, {label(str(r.dataset))}", _number(r.regret), _number(r.regret_other),
             f"{_signed(r.difference)} [{_signed(r.low)}, {_signed(r.high)}]",
             f"{_number(r.early)} → {_number(r.early_other)}", f"{_number(r.late)} → {_number(r.late_other)}",
         ])  # fmt: skip
     header = ["other choice; model, data", "regret", "with it", "difference [95 %]", "V(100)", "V(n)"]
     return myst(header, _headed(groups), name=name, caption=caption)
+
+
+def choices_in_words(table: pd.DataFrame) -> str:
+    """How BubbleRank compares with BatchRank of shorter stages, and with TopRank when it has its δ; in the same runs.
+
+    Args:
+        table: `choices`.
+    """
+    at = {item: own.set_index("users") for item, own in table.groupby("item")}
+    if not {"batchrank-stages", "bubblerank-delta", "toprank-delta"} <= set(at):
+        return ""
+    shorter, surer, top = at["batchrank-stages"], at["bubblerank-delta"], at["toprank-delta"]
+    models = models_of(table)
+    stages = "; ".join(
+        f"{_number(shorter.loc[each, 'regret_other'])} and {_number(surer.loc[each, 'regret'])} ({each})"
+        for each in models
+    )
+    ratios = "; ".join(
+        f"{_number(surer.loc[each, 'regret'] / top.loc[each, 'regret'], 2)} and "
+        f"{_number(surer.loc[each, 'regret_other'] / top.loc[each, 'regret'], 2)} ({each})"
+        for each in models
+    )
+    return (
+        f"BatchRank with public code's stages and BubbleRank end at {stages}. BubbleRank's regret is this many times "
+        f"TopRank's, with $n^{{-4}}$ for δ and with TopRank's own $1/n$: {ratios}. With "
+        f"the latter it broke its constraint on {_number(surer['late_other'].mean())} steps of a run, in the mean."
+    )
 
 
 def _signed(value: float) -> str:
@@ -525,10 +622,21 @@ def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     rows = []
     for r in at_own_end(table).itertuples():
         printed = f"{_number(r.bound)}{' (K n)' if r.bound >= r.everything else ''}"
-        rows.append([_world(r), str(r.cut), f"{_number(r.regret)} ± {_number(r.error, 2)}", printed, _number(r.loose),
+        regret = f"{_number(r.regret)} ± {_number(r.error, 2)}"
+        rows.append([_world(r), str(min(r.cut, r.positions)), regret, printed, _number(r.loose),
                      _number(r.proved), _number(r.proved_loose), _number(r.best)])  # fmt: skip
     header = ["world", "m", "regret ± s.e.", "Theorem 1", "times the regret", "sharpened", "times the regret"]
     return myst([*header, "n r(R*)"], rows, name=name, caption=caption)
+
+
+def bounds_in_words(table: pd.DataFrame) -> str:
+    """In how many worlds Theorem 1 says something at all.
+
+    Args:
+        table: `bubblerank_tables.regret_against_bounds`.
+    """
+    says = (table["bound"] < table["everything"]).groupby([table["cell"], table["fold"]]).any()
+    return f"Theorem 1 is below $K n$ at some step in {says.sum()} of the {len(says)} worlds; BRT3 is judged in these."
 
 
 def _world(row) -> str:
@@ -557,6 +665,25 @@ def query_bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst([*header, "Δ_min / if even", "below K n from n: first / half"], rows, name=name, caption=caption)
 
 
+def query_bounds_in_words(table: pd.DataFrame) -> str:
+    """For how many queries Theorem 1 and its assumptions say something.
+
+    Args:
+        table: runs of `query_bounds_cell`.
+    """
+    if table.empty:
+        return ""
+    says = table[["says", "says_apart", "says_examined", "says_both"]].sum().astype(int)
+    by_model = table.groupby("users")[["assumed", "queries"]].sum().astype(int)
+    meets = ", ".join(f"{r.assumed} of {r.queries} {r.Index}s" for r in by_model.itertuples())
+    return (
+        f"Of {table['queries'].sum():.0f} fitted models in all, Theorem 1 is below $K n$ at this length in "
+        f"{says['says']}; with attractions evenly spread in {says['says_apart']}, with all positions examined alike in "
+        f"{says['says_examined']}, with both in {says['says_both']}. The first to be below it would be so after "
+        f"{_power(table['first_step'].min())} steps. The assumptions hold in {meets}."
+    )
+
+
 def _power(value: float) -> str:
     """A large number as a power of ten."""
     if not np.isfinite(value):
@@ -565,11 +692,16 @@ def _power(value: float) -> str:
     return f"{value / 10**exponent:.1f}·10{str(exponent).translate(_RAISED)}"
 
 
-def answer_in_words(frame: pd.DataFrame, ours: str = "BubbleRank", other: str = "TopRank") -> str:
+def answer_in_words(
+    frame: pd.DataFrame, queries: pd.DataFrame, ours: str = "BubbleRank", other: str = "TopRank"
+) -> str:
     """What one bandit's safety was worth and what it cost, in three sentences.
+
+    The cost counts from the list by falling attraction, which all bandits seek.
 
     Args:
         frame: runs of all bandits, with `Baseline` and `other` among them.
+        queries: runs of `query_cell`.
         ours: the bandit.
     """
     last = at_own_end(frame)
@@ -577,12 +709,14 @@ def answer_in_words(frame: pd.DataFrame, ours: str = "BubbleRank", other: str = 
     early = over_queries(frame[frame["round"] == EARLY], "violations", CASE)
     unsafe = early.loc[~early["learner"].isin([ours, "Baseline"]), "mean"]
     means = final_regret(frame).set_index(CASE)["mean"].unstack("learner")  # noqa: PD010 (every bandit plays everywhere)
-    left, more = 100 * means[ours] / means["Baseline"], means[ours] / means[other]
+    means = means.sub(pd.Series(_floors(queries, int(last["round"].max()))).reindex(means.index), axis=0)
+    left, more = 100 * means[ours] / means["Baseline"], (means[ours] / means[other])[means[other] > 0]
     return (
         f"In {len(own):,} runs of {int(last['round'].max()):,} steps {ours} broke its constraint on "
         f"{int(own['violations'].sum()):,} steps; no list had more than {int(own['excess'].max())} wrong pairs more "
         f"than the initial one. The others broke it on {unsafe.min():.0f} to {unsafe.max():.0f} of their first hundred "
-        f"steps, in the mean of a click model and data set. In the end {ours} has lost {left.min():.0f} to "
-        f"{left.max():.0f} % of what the initial list would have, and {_number(more.min(), 2)} to "
+        f"steps, in the mean of a click model and data set. In the end, beside the list by falling attraction that "
+        f"all seek, {ours} has lost {left.min():.0f} to {left.max():.0f} % of what the initial list would have, and "
+        f"{_number(more.min(), 2)} to "
         f"{_number(more.max(), 2)} times as much as {other}."
     )
