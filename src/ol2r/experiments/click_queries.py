@@ -58,6 +58,11 @@ class Population(ABC):
         """L, roughly."""
         return POSITIONS
 
+    @property
+    def ranked(self) -> str:
+        """What there is to rank: "listed", the items of the initial list, or "all", more of them."""
+        return "listed"
+
     @abstractmethod
     def queries(self) -> Sequence[ClickQuery]:
         """The queries in their order.
@@ -116,6 +121,10 @@ class Logged(Population):
     @property
     def n_items(self) -> int:
         return POSITIONS if self.least_shown is None else 2 * POSITIONS
+
+    @property
+    def ranked(self) -> str:
+        return "listed" if self.least_shown is None else "all"
 
     def queries(self) -> Sequence[ClickQuery]:
         result = []

@@ -88,8 +88,7 @@ class Play(Cell):
     def labels(self) -> dict[str, str | float | int]:
         """Data set, click model (`users`), bandit (`learner`), every parameter, and what is ranked."""
         named = {"dataset": self.users.dataset, "users": self.users.model, "learner": self.bandit}
-        everything = isinstance(self.users, Logged) and self.users.least_shown is not None
-        ranked = {"initial": self.initial, "items": "all" if everything else "listed", "cut": self.cut}
+        ranked = {"initial": self.initial, "items": self.users.ranked, "cut": self.cut}
         return named | ranked | dict(self.parameters)
 
     def not_at_hand(self) -> str | None:

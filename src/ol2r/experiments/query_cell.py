@@ -79,9 +79,8 @@ class Queries(OfQueries):
 
     def labels(self) -> dict[str, str | float | int]:
         """Data set, click model (`users`), what is ranked, and the cut."""
-        everything = isinstance(self.users, Logged) and self.users.least_shown is not None
-        ranked = {"ranked": "all" if everything else "listed", "cut": self.cut}
-        return {"dataset": self.users.dataset, "users": self.users.model} | ranked
+        users = self.users
+        return {"dataset": users.dataset, "users": users.model, "ranked": users.ranked, "cut": self.cut}
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
         """The one line."""
