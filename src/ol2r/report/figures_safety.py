@@ -20,7 +20,7 @@ from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize, windowed
 from ol2r.report.figures import INTERVAL
 from ol2r.report.style import INK, LEARNERS, QUIET, USERS, Drawing, Look, legend, stacked, styled
-from ol2r.report.tables import myst, signed
+from ol2r.report.tables import headed, myst, signed
 
 REFERENCE = "offline RankNet"
 _FIXED = {CHANCE: Look("#9a9a9a", "", (0, (1, 1))), REFERENCE: Look(INK, "", (0, (1, 1.5)))}
@@ -186,26 +186,25 @@ def safety_table(frame: pd.DataFrame, early: Sequence[int] = (100, 1000)) -> pd.
 
 
 def safety_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`safety_table` as a numbered MyST table."""
+    """`safety_table` as a numbered MyST table, a group of lines a data set and kind of user."""
     early = [column for column in table if column.startswith("v_")]
-    header = ["data", "users", "learner", *(f"V({each.removeprefix('v_')})" for each in early), "V(n)", "late, %",
+    header = ["learner", *(f"V({each.removeprefix('v_')})" for each in early), "V(n)", "late, %",
               "reference, %", "largest excess", "wrong pairs (production's)", "NDCG@10 less production's"]  # fmt: skip
-    rows = [
-        [
-            label(line["dataset"]),
-            line["users"],
-            line["variant"],
-            *(f"{line[each]:.1f}" for each in early),
-            f"{line['v']:.0f} ± {line['half']:.0f}",
-            f"{line['late']:.2f}",
-            f"{line['late_reference']:.2f}",
-            f"{line['excess']:.0f}",
-            f"{line['wrong']:.2f} ({line['wrong_production']:.2f})",
-            signed(line["ndcg"] - line["ndcg_production"]),
-        ]
-        for _, line in table.iterrows()
-    ]
-    return myst(header, rows, name=name, caption=caption)
+    groups: dict[str, list[list[str]]] = {}
+    for _, line in table.iterrows():
+        groups.setdefault(f"{label(line['dataset'])}, {line['users']}", []).append(
+            [
+                line["variant"],
+                *(f"{line[each]:.1f}" for each in early),
+                f"{line['v']:.0f} ± {line['half']:.0f}",
+                f"{line['late']:.2f}",
+                f"{line['late_reference']:.2f}",
+                f"{line['excess']:.0f}",
+                f"{line['wrong']:.2f} ({line['wrong_production']:.2f})",
+                signed(line["ndcg"] - line["ndcg_production"]),
+            ]
+        )
+    return myst(header, headed(groups), name=name, caption=caption)
 
 
 def production_table(frame: pd.DataFrame) -> pd.DataFrame:

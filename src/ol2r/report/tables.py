@@ -233,6 +233,16 @@ def myst(header: Sequence[str], rows: Iterable[Sequence[str]], *, name: str, cap
     return "\n".join([f":::{{table}} {caption}", f":name: {name}", "", *(f"| {line} |" for line in lines), ":::", ""])
 
 
+def headed(groups: Mapping[str, Sequence[Sequence[str]]]) -> list[list[str]]:
+    """The lines of all groups, each group under a line with its name."""
+    return [
+        line
+        for head, lines in groups.items()
+        for line in ([f"**{head}**", *[""] * (len(lines[0]) - 1)], *map(list, lines))
+        if lines
+    ]
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 

@@ -20,7 +20,7 @@ from ol2r.experiments.claims import label
 from ol2r.experiments.effects import Effect, at_end, at_own_end, fold_effect
 from ol2r.report.figures_bubblerank import CASE, models_of, one_setting, over_queries, steps_of
 from ol2r.report.style import LEARNERS
-from ol2r.report.tables import NOT_AT_HAND, myst
+from ol2r.report.tables import NOT_AT_HAND, headed, myst
 
 EARLY = 100
 
@@ -39,16 +39,6 @@ def _number(value: float, digits: int = 3) -> str:
         return "0"
     after = max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
     return f"{value:,.{after}f}".replace("-", "−")
-
-
-def _headed(groups: Mapping[str, Sequence[Sequence[str]]]) -> list[list[str]]:
-    """The lines of all groups, each group under a line with its name."""
-    return [
-        line
-        for head, lines in groups.items()
-        for line in ([f"**{head}**", *[""] * (len(lines[0]) - 1)], *map(list, lines))
-        if lines
-    ]
 
 
 def _thousands(n: int) -> str:
@@ -290,7 +280,7 @@ def violation_rates_told(table: pd.DataFrame, *, name: str, caption: str) -> str
             safe = f"{100 * last['safe']:.0f} %"
             lines.append([learner, *(rates.get(each, "–") for each in windows), safe, f"{last['excess']:.0f}"])
     header = ["bandit", *(f"to {_thousands(end)}" for _, end in windows), "safe runs", "largest excess"]
-    return myst(header, _headed(groups), name=name, caption=caption)
+    return myst(header, headed(groups), name=name, caption=caption)
 
 
 def excess_of_more_items(frame: pd.DataFrame) -> pd.DataFrame:
@@ -327,7 +317,7 @@ def excess_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
             lines.append([learner, *found, improved])
     header = ["bandit", "V(n) after the last step", "runs with a violation", "largest excess"]
     header.append("runs whose base list ended no worse than R₀")
-    return myst(header, _headed(groups), name=name, caption=caption)
+    return myst(header, headed(groups), name=name, caption=caption)
 
 
 def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: int, ours: str = "BubbleRank") -> str:
@@ -350,7 +340,8 @@ def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: i
     allowed = max(positions // 2, int((positions - 1) // 2 + most - positions))
     return (
         f"After {int(own['round'].max()):,} steps {ours} has lost, of what the initial list would have and beside "
-        f"TopRank, {each}. A list broke the constraint in {int((own['violations'] > 0).sum()):,} of {len(own):,} runs; "
+        f"TopRank, {each}; in the DCM they all lose besides what sorting by attraction loses. A list broke the "
+        f"constraint in {int((own['violations'] > 0).sum()):,} of {len(own):,} runs; "
         f"it had up to {int(own['excess'].max())} wrong pairs more than the initial list, where "
         f"{{eq}}`bubblerank-eq-hidden` allows up to {allowed} (L = {most:.0f}). "
         f"{int((own['base_inversions'] > own['initial_inversions']).sum())} runs ended with a base list worse than "
@@ -542,7 +533,7 @@ def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
             f"{_number(r.early)} → {_number(r.early_other)}", f"{_number(r.late)} → {_number(r.late_other)}",
         ])  # fmt: skip
     header = ["other choice; model, data", "regret", "with it", "difference [95 %]", "V(100)", "V(n)"]
-    return myst(header, _headed(groups), name=name, caption=caption)
+    return myst(header, headed(groups), name=name, caption=caption)
 
 
 def choices_in_words(table: pd.DataFrame) -> str:
@@ -614,7 +605,7 @@ def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
         ])  # fmt: skip
     header = ["δ", "share in which E held [95 %]", "Lemma 9", "sharpened", "unsafe runs", "largest |P| / bound"]
     header += ["|P| above it", "base list worse than R₀"]
-    return myst(header, _headed(groups), name=name, caption=caption)
+    return myst(header, headed(groups), name=name, caption=caption)
 
 
 def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
