@@ -135,7 +135,7 @@ def test_another_choice_is_worth_its_paired_difference_over_queries():
     assert (found.low, found.high) == pytest.approx((1000, 1000))
     assert (found.early, found.early_other, found.late, found.late_other) == pytest.approx((0, 10, 0, 100))
     text = tables.choices_told(table, name="t", caption="c")
-    assert "| **BubbleRank: kept; runs of a query: 2** |" in text
+    assert "| **BubbleRank: kept** |" in text
     assert "| CM, one | 2,155 | 3,155 | +1,000 [+1,000, +1,000] | 0 → 10.0 | 0 → 100 |" in text
 
 

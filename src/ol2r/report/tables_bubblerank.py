@@ -468,8 +468,7 @@ def choice_effects(frame: pd.DataFrame, main: Mapping[str, Value], changed: Mapp
 
     Returns:
         dataset, users, regret and regret_other (means over queries after the last step), difference (other − main) with
-        low and high, early and early_other (violations in the first 100 steps), late and late_other (in all), runs (of
-        a query).
+        low and high, early and early_other (violations in the first 100 steps), late and late_other (in all).
     """
     keys = ["dataset", "users", "fold", "seed"]
     found = []
@@ -479,15 +478,14 @@ def choice_effects(frame: pd.DataFrame, main: Mapping[str, Value], changed: Mapp
     for (dataset, users), own in ends[0].groupby(["dataset", "users"], sort=False):
         other = ends[1].loc[own.index]
         effect = fold_effect(other["regret"] - own["regret"])
-        runs = int(own.groupby("fold").size().min())
         counts = [
             _mean(each)
             for each in (early[0].loc[own.index], early[1].loc[own.index], own["violations"], other["violations"])
         ]
         found.append((dataset, users, _mean(own["regret"]), _mean(other["regret"]), effect.estimate,
-                      *effect.interval(), *counts, runs))  # fmt: skip
+                      *effect.interval(), *counts))  # fmt: skip
     columns = ["dataset", "users", "regret", "regret_other", "difference", "low", "high"]
-    columns += ["early", "early_other", "late", "late_other", "runs"]
+    columns += ["early", "early_other", "late", "late_other"]
     return pd.DataFrame(found, columns=columns)
 
 
@@ -527,7 +525,7 @@ def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`choices` as a table: a line a click model and data set under each choice."""
     groups = {}
     for r in table.itertuples():
-        groups.setdefault(f"{r.bandit}: {r.choice}; runs of a query: {r.runs}", []).append([
+        groups.setdefault(f"{r.bandit}: {r.choice}", []).append([
             f"{r.users}, {label(str(r.dataset))}", _number(r.regret), _number(r.regret_other),
             f"{_signed(r.difference)} [{_signed(r.low)}, {_signed(r.high)}]",
             f"{_number(r.early)} → {_number(r.early_other)}", f"{_number(r.late)} → {_number(r.late_other)}",
