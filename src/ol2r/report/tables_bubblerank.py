@@ -340,7 +340,7 @@ def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: i
     allowed = max(positions // 2, int((positions - 1) // 2 + most - positions))
     return (
         f"After {int(own['round'].max()):,} steps {ours} has lost, of what the initial list would have and beside "
-        f"TopRank, {each}; in the DCM they all lose besides what sorting by attraction loses. A list broke the "
+        f"TopRank, {each}; in the DCM these include what sorting by attraction loses. A list broke the "
         f"constraint in {int((own['violations'] > 0).sum()):,} of {len(own):,} runs; "
         f"it had up to {int(own['excess'].max())} wrong pairs more than the initial list, where "
         f"{{eq}}`bubblerank-eq-hidden` allows up to {allowed} (L = {most:.0f}). "
