@@ -189,7 +189,7 @@ def safety_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`safety_table` as a numbered MyST table, a group of lines a data set and kind of user."""
     early = [column for column in table if column.startswith("v_")]
     header = ["learner", *(f"V({each.removeprefix('v_')})" for each in early), "V(n)", "late, %",
-              "reference, %", "largest excess", "wrong pairs (production's)", "NDCG@10 less production's"]  # fmt: skip
+              "reference, %", "largest excess", "wrong pairs", "NDCG@10"]  # fmt: skip
     groups: dict[str, list[list[str]]] = {}
     for _, line in table.iterrows():
         groups.setdefault(f"{label(line['dataset'])}, {line['users']}", []).append(
