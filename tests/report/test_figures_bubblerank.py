@@ -107,6 +107,14 @@ def test_the_line_goes_through_the_means_and_its_straightness_is_what_the_claim_
     assert found.explained == pytest.approx(judged.estimate + STRAIGHT)
 
 
+def test_one_list_a_query_gives_a_line_and_no_slope_within_a_query(lists):
+    single = lists.assign(fold=range(len(lists)))
+    (found,) = figures.lines_of_regret(single).itertuples()
+    assert found.slope == pytest.approx(7, abs=0.3) and np.isnan([found.own, found.low, found.high]).all()
+    (whole,) = figures.lines_of_regret(lists).itertuples()
+    assert whole.low < whole.own < whole.high
+
+
 def test_the_line_is_drawn_with_its_slope(lists):
     (ax,) = figures.regret_against_inversions(lists).axes
     drawn = line(ax, "least-squares line")

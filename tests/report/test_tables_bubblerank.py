@@ -1,4 +1,5 @@
 from itertools import permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -242,9 +243,13 @@ def test_more_items_are_told_with_what_one_exchange_may_cost():
 
 
 def test_a_slope_is_on_a_side_of_doubling_or_on_neither():
-    assert "by less than doubling" in tables.slope_in_words(Effect(0.8, 0.01, 99, 5, 100), 0.2)
-    assert "by more than doubling" in tables.slope_in_words(Effect(1.2, 0.01, 99, 5, 100), 0.2)
-    assert "rises by 1.000 [0.980, 1.020]: as doubling would" in tables.slope_in_words(Effect(1, 0.01, 99, 5, 100), 0.2)
+    def told(effect):
+        return tables.slope_in_words(SimpleNamespace(tested=[SimpleNamespace(effect=effect)]), 0.2)
+
+    assert "by less than doubling" in told(Effect(0.0, 0.01, 99, 5, 100))
+    assert "by more than doubling" in told(Effect(0.4, 0.01, 99, 5, 100))
+    assert "rises by 1.000 [0.980, 1.020]: as doubling would" in told(Effect(0.2, 0.01, 99, 5, 100))
+    assert told(None) == ""
 
 
 def test_the_audit_of_the_event_is_told_with_what_is_promised():

@@ -169,8 +169,9 @@ def fit_position(
     end = np.full(log.n_items + log.width, start)
     if stop_after is None:
         end = _iterate(step, end, tolerance, max_steps)
-    for _ in range(stop_after or 0):
-        end = step(end)
+    else:
+        for _ in range(stop_after):
+            end = step(end)
     attraction, examination = end[: log.n_items], end[log.n_items :]
     if not any(prior) and examination.max() > 0:
         attraction, examination = attraction * examination.max(), examination / examination.max()

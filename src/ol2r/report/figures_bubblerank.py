@@ -19,7 +19,7 @@ from scipy import stats
 
 from ol2r.experiments.bubblerank_claims import slope_of_a_query
 from ol2r.experiments.claims import label
-from ol2r.experiments.effects import at_end, at_own_end, summarize, windowed
+from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, summarize, windowed
 from ol2r.report.style import CLICK_MODELS, INK, LEARNERS, QUIET, Drawing, legend, panels, stacked, styled
 
 CASE = ["dataset", "users", "learner"]
@@ -200,7 +200,8 @@ def lines_of_regret(frame: pd.DataFrame, least: int = LEAST_LISTS) -> pd.DataFra
     Returns:
         dataset, users, slope (of regret, a pair), intercept, explained (R² of the means), explained_lists (R² of a line
         through all single lists), values (of |V₀|), lists; and the mean slope among the lists of a single query, own,
-        with its 95 % interval over queries, low and high. Fewer than three values give no line.
+        with its 95 % interval over queries, low and high (missing where fewer than two queries
+        have several lists). Fewer than three values give no line.
     """
     means = regret_by_inversions(frame, least)
     last = at_own_end(frame)
@@ -212,9 +213,13 @@ def lines_of_regret(frame: pd.DataFrame, least: int = LEAST_LISTS) -> pd.DataFra
         line = stats.linregress(own["initial_inversions"].astype(float), own["mean"])
         lists = last[(last["dataset"] == dataset) & (last["users"] == users)]
         single = stats.linregress(lists["initial_inversions"].astype(float), lists["regret"])
-        query = slope_of_a_query(lists)
+        try:
+            query = slope_of_a_query(lists)
+            within = (query.estimate, *query.interval())
+        except TooFewSeeds:
+            within = (np.nan,) * 3
         found.append((dataset, users, line.slope, line.intercept, line.rvalue**2, single.rvalue**2, len(own),
-                      int(own["n"].sum()), query.estimate, *query.interval()))  # fmt: skip
+                      int(own["n"].sum()), *within))  # fmt: skip
     columns = ["dataset", "users", "slope", "intercept", "explained", "explained_lists", "values", "lists"]
     return pd.DataFrame(found, columns=[*columns, "own", "low", "high"])
 

@@ -16,8 +16,8 @@ import pandas as pd
 from ol2r.bandits.base import Value
 from ol2r.clicks import ItemClicks
 from ol2r.experiments import bandit_worlds, bubblerank
-from ol2r.experiments.claims import label
-from ol2r.experiments.effects import Effect, at_end, at_own_end, fold_effect
+from ol2r.experiments.claims import Judgement, label
+from ol2r.experiments.effects import at_end, at_own_end, fold_effect
 from ol2r.report.figures_bubblerank import CASE, models_of, one_setting, over_queries, steps_of
 from ol2r.report.style import LEARNERS
 from ol2r.report.tables import NOT_AT_HAND, headed, myst
@@ -441,16 +441,20 @@ def halvings_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst(header, rows, name=name, caption=caption)
 
 
-def slope_in_words(slope: Effect, tolerance: float) -> str:
-    """The slope of log₂ regret over halvings, and on which side of doubling it is.
+def slope_in_words(judgement: Judgement, tolerance: float) -> str:
+    """The slope of log₂ regret over halvings, and on which side of doubling it is; nothing where it has no interval.
 
     Args:
-        slope: over runs; tolerance: how far from 1 the rule lets it be.
+        judgement: of a rule whose first contrast is slope − (1 − tolerance).
+        tolerance: how far from 1 the rule lets the slope be.
     """
-    low, high = slope.interval()
+    found = judgement.tested[0].effect
+    if found is None:
+        return ""
+    slope, low, high = (each + 1 - tolerance for each in (found.estimate, *found.interval()))
     side = "by less than doubling" if high < 1 else "by more than doubling" if low > 1 else "as doubling would"
     return (
-        f"With every halving log₂ of regret rises by {slope.estimate:.3f} [{low:.3f}, {high:.3f}]: {side}, and the "
+        f"With every halving log₂ of regret rises by {slope:.3f} [{low:.3f}, {high:.3f}]: {side}, and the "
         f"rule of BR7 asks for 1 ± {tolerance:g}."
     )
 
