@@ -1,9 +1,14 @@
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
 from invented import grid, invented_results, invented_runs
 
 from ol2r.data import entry
+
+# no test depends on how busy the machine is
+settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any load")
 
 __all__ = ["grid", "invented_results", "invented_runs"]  # fixtures
 

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ def surroundings(tmp_path, monkeypatch):
         "fig-1": Item("one", lambda tier: [Fake(name="x", needed=Fake(name="root"))], SEEDS),
         "table-2": Item("two", lambda tier: [Fake(name="y"), Fake(name="z", data="TD2003")], SEEDS),
     }
-    paper = SimpleNamespace(ITEMS=items, CLAIMS=())
+    paper = SimpleNamespace(ITEMS=items, CLAIMS=(), READINGS={})
     monkeypatch.setattr(experiments, "papers", lambda: {"nsgd": paper})
     monkeypatch.setenv("OL2R_STORE", str(tmp_path / "scratch"))
     monkeypatch.setenv("OL2R_RESULTS", str(tmp_path / "results"))
@@ -95,9 +96,31 @@ def test_verify_passes_what_comes_out_again_and_fails_a_forgery(surroundings, ca
     assert "2 the same, 1 different, 0 skipped" in capsys.readouterr().out
 
 
-def test_verifying_nothing_is_a_failure(capsys):
-    assert cli.main(["verify"]) == 1
+@pytest.mark.parametrize("how", [[], ["--quick"]])
+def test_verifying_nothing_is_a_failure(how, capsys):
+    assert cli.main(["verify", *how]) == 1
     assert "nothing was verified" in capsys.readouterr().err
+
+
+def test_a_quick_verification_names_every_damaged_file_and_recomputes_nothing(surroundings, capsys):
+    cli.main(["run", "nsgd", "--commit"])
+    before = len(ran(surroundings / "log"))
+    capsys.readouterr()
+    assert cli.main(["verify", "--quick"]) == 0
+    assert capsys.readouterr().out == "3 files, 0 damaged\n"
+    assert len(ran(surroundings / "log")) == before
+    first, second, third = files(surroundings / "results")
+    content = bytearray(first.read_bytes())
+    content[len(content) // 2] ^= 4
+    first.write_bytes(content)
+    frame, record = read_file(second)
+    second.write_bytes(encode(frame.assign(value=float("nan")), record))
+    (third.parent / "notes.txt").write_text("mine")
+    assert cli.main(["verify", "--quick"]) == 1
+    out = capsys.readouterr().out
+    assert f"{first.parent.name[:12]}/{first.name}: its digest is not that of its content" in out
+    assert f"{second.parent.name[:12]}/{second.name}: value holds what is not a finite number" in out
+    assert "/notes.txt: " in out and "4 files, 3 damaged" in out
 
 
 def test_prune_deletes_undeclared_scratch_files_only(surroundings, capsys, monkeypatch):
@@ -144,7 +167,15 @@ def test_a_failed_job_exits_1_with_its_trace(monkeypatch, capsys):
         (["run", "nsgd", "--item", "fig1"], "ol2r: no item 'fig1' in nsgd: did you mean 'fig-1'?"),
         (["run", "nsgd", "--device", "cuda"], "ol2r: device is 'cuda', but torch finds no GPU on this machine"),
         (["status", "other"], "ol2r: no paper 'other': there are nsgd"),
+        (
+            ["run", "nsgd", "--datasets", "syntetic"],
+            "no data set 'syntetic' in nsgd at tier 'laptop': did you mean 'synthetic'?",
+        ),
+        (["run", "nsgd", "--item", "fig-1", "--datasets", "TD2003"], "no data set 'TD2003' in nsgd fig-1 at tier"),
+        (["run", "nsgd", "--datasets", "None"], "ol2r: no data set 'None' in nsgd"),
         (["data", "info", "MQ2009"], "ol2r: unknown data set 'MQ2009'"),
+        (["run", "nsgd", "--seeds", "10001"], "ol2r: 10001 seeds are more than the 10000 that can be asked for"),
+        (["verify", "nsgd", "--quick"], "ol2r: --quick looks at every file of results/: name no paper and no cell"),
     ],
 )
 def test_requests_that_cannot_be_met_exit_2_with_one_line(argv, message, capsys, monkeypatch):
@@ -155,7 +186,10 @@ def test_requests_that_cannot_be_met_exit_2_with_one_line(argv, message, capsys,
 
 
 @pytest.mark.parametrize(
-    "argv", [[], ["walk"], ["run"], ["run", "nsgd", "--tier", "huge"], ["run", "nsgd", "--seeds", "0"]]
+    "argv",
+    [[], ["walk"], ["run"], ["run", "nsgd", "--tier", "huge"], ["run", "nsgd", "--seeds", "0"]]
+    + [["run", "nsgd", "--jobs", "100000"]]
+    + [["verify", "--minutes", minutes] for minutes in ("nan", "inf", "-1", "0", "soon")],
 )
 def test_bad_usage_exits_2(argv, capsys):
     with pytest.raises(SystemExit) as caught:
@@ -168,17 +202,35 @@ def test_data_lists_the_catalogue(capsys):
     assert "MQ2008" in capsys.readouterr().out
 
 
+def test_a_terminal_that_lacks_letters_gets_all_others():
+    code = "import sys; from ol2r import cli; sys.exit(cli.main(['data', 'list']))"
+    surroundings = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=surroundings)
+    assert done.returncode == 0 and b"MQ2008" in done.stdout and b"\\u2013" in done.stdout
+
+
+def test_want_of_memory_is_one_line(monkeypatch, capsys):
+    def full(arguments):
+        raise MemoryError("1 TiB")
+
+    monkeypatch.setattr(cli, "papers", full)
+    monkeypatch.setattr(full, "__doc__", "Fill the memory.", raising=False)
+    monkeypatch.setattr(full, "__name__", "papers")
+    assert cli.main(["papers"]) == 1
+    assert capsys.readouterr().err == "ol2r: not enough memory (1 TiB)\n"
+
+
 CLAIM_FIELDS = {
     "paper", "id", "statement", "rule", "verdict", "effect", "interval", "data", "tier", "seeds", "cells",
-    "n_testable", "n_cells", "reason",
+    "n_testable", "n_cells", "reason", "elsewhere", "readings",
 }  # fmt: skip
 
 
 def test_claims_are_one_json_object_each(monkeypatch, capsys):
-    from ol2r.experiments.claims import Claim, Contrast, Measure, Part, Size
+    from ol2r.experiments.claims import Claim, Contrast, Measure, Part, Scale, Size
 
     high = Measure("fig-1", "value", (("name", "x"),))
-    part = Part("x is positive", (Contrast("x", ((1.0, high),)),), (("synthetic", "anyone"),))
+    part = Part("x is positive", (Contrast("x", ((1.0, high),), Scale("value")),), (("synthetic", "anyone"),))
     claim = Claim("nsgd", "NS1", "x is positive", (part,), Size(10, 5, 5))
     experiments.papers()["nsgd"].CLAIMS = (claim,)
     monkeypatch.setattr(Fake, "labels", lambda self: {"dataset": "synthetic", "name": self.name, "users": "anyone"})
@@ -189,6 +241,11 @@ def test_claims_are_one_json_object_each(monkeypatch, capsys):
     assert set(judged) == CLAIM_FIELDS
     assert (judged["paper"], judged["id"], judged["tier"], judged["seeds"]) == ("nsgd", "NS1", "paper", 5)
     assert judged["cells"] == [Fake(name="x", needed=Fake(name="root")).key]
+
+
+def test_claims_without_results_say_so(capsys):
+    assert cli.main(["claims", "nsgd", "--tier", "paper"]) == 1
+    assert "no results of nsgd are stored" in capsys.readouterr().err
 
 
 def test_help_does_not_import_the_library():

@@ -5,9 +5,14 @@ needs them, so that `ol2r --help` is instant.
 """
 
 import argparse
+import contextlib
+import io
 import json
+import math
+import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -15,6 +20,7 @@ import ol2r
 
 if TYPE_CHECKING:
     from ol2r.experiments.cells import Job
+    from ol2r.experiments.verdicts import Judgement
 
 TIERS = ("smoke", "laptop", "paper")
 
@@ -48,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from joblib import cpu_count
 
     from ol2r.experiments.cells import one_of
+    from ol2r.experiments.origins import check_data, check_names
     from ol2r.experiments.runner import check_device, lacking, resolve_engine
     from ol2r.experiments.runner import run as run_jobs
     from ol2r.experiments.store import Store
@@ -55,7 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
     module = _papers(arguments.paper)[arguments.paper]
     resolve_engine(arguments.engine, check_device(arguments.device))
     items = [one_of(item, module.ITEMS, "item", arguments.paper) for item in arguments.item or module.ITEMS]
-    jobs = [j for item in items for j in module.ITEMS[item].jobs(arguments.tier, arguments.seeds, arguments.datasets)]
+    chosen = [module.ITEMS[item] for item in items]
+    where = " ".join([arguments.paper, *(arguments.item or ())])
+    check_names(arguments.datasets or (), chosen, arguments.tier, where)
+    jobs = [job for item in chosen for job in item.jobs(arguments.tier, arguments.seeds, arguments.datasets)]
     absent = sorted({data for job in jobs if (data := job.cell.not_at_hand())})
     jobs = [job for job in jobs if job.cell.not_at_hand() is None]
     store = Store.open(commit=arguments.commit)
@@ -68,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         for job in todo:
             print(f"  {job.cell.key[:12]} {job.cell.describe()}: {len(job.rows)} rows, {job.seconds:.0f} s")
         return 0
+    check_data(todo)
     n_rows = run_jobs(jobs, store, device=arguments.device, engine=arguments.engine, n_jobs=arguments.jobs)
     print(f"{n_rows} rows stored in {store.published if arguments.commit else store.scratch}")
     return 0
@@ -100,6 +111,8 @@ def verify(arguments: argparse.Namespace) -> int:
     from ol2r.experiments.store import Store
     from ol2r.experiments.verify import verify as checks
 
+    if arguments.quick:
+        return _verify_quick(arguments)
     seed = arguments.seed or commit() or "0"
     jobs = [job for job in _declared(_papers(arguments.paper)) if job.cell.key.startswith(arguments.cell)]
     if not jobs:
@@ -114,26 +127,51 @@ def verify(arguments: argparse.Namespace) -> int:
     return 0 if counts[True] and not counts[False] else 1
 
 
+def _verify_quick(arguments: argparse.Namespace) -> int:
+    from ol2r.experiments.cells import ExperimentError
+    from ol2r.experiments.store import Store
+    from ol2r.experiments.verify import inspect
+
+    if arguments.paper or arguments.cell:
+        raise ExperimentError("--quick looks at every file of results/: name no paper and no cell")
+    n_files = n_damaged = 0
+    for path, damage in inspect(_declared(_papers(None)), Store.open()):
+        n_files += 1
+        if damage is not None:
+            n_damaged += 1
+            print(f"damaged   {path.parent.name[:12]}/{path.name}: {damage}", flush=True)
+    print(f"{n_files} files, {n_damaged} damaged")
+    if not n_files:
+        print("nothing was verified", file=sys.stderr)
+    return 0 if n_files and not n_damaged else 1
+
+
 def prune(arguments: argparse.Namespace) -> int:
     """Delete results of cells that no paper declares, damaged files and left-overs of killed runs."""
     from ol2r.experiments.cells import ExperimentError
+    from ol2r.experiments.origins import awaits_data
     from ol2r.experiments.store import Store
 
     declared = {job.cell.key for job in _declared(_papers(None))}
     if not declared:
         raise ExperimentError("no paper declares anything: nothing is deleted")
     store = Store.open()
-    files = store.prunable(declared, published=arguments.results)
+    files = [path for path in store.prunable(declared, published=arguments.results) if not awaits_data(path)]
     folder = store.published if arguments.results else store.scratch
     if not files:
         print(f"nothing to delete in {folder}")
         return 0
     for path in files:
         print(f"  {path.parent.name[:12]}/{path.name}")
-    if not arguments.yes and input(f"delete these {len(files)} files of {folder}? [y/N] ").strip().lower() != "y":
-        return 0
+    if not arguments.yes:
+        try:
+            answer = input(f"delete these {len(files)} files of {folder}? [y/N] ")
+        except (EOFError, RuntimeError) as error:  # the end of the input, or none at all
+            raise ExperimentError("nobody is there to answer: nothing is deleted without --yes") from error
+        if answer.strip().lower() != "y":
+            return 0
     for path in files:
-        path.unlink()
+        path.unlink(missing_ok=True)
         if not any(path.parent.iterdir()):
             path.parent.rmdir()
     print(f"{len(files)} files deleted")
@@ -144,18 +182,31 @@ def claims(arguments: argparse.Namespace) -> int:
     """Judge every claim on what is stored."""
     from ol2r.experiments import published
     from ol2r.experiments.chapter import stored_results
-    from ol2r.experiments.claims import indexed, judge
+    from ol2r.experiments.claims import label
+    from ol2r.experiments.verdicts import judge_all
 
-    judgements = []
+    judgements: list[Judgement] = []
+    found = False
     for name, module in _papers(arguments.paper).items():
-        results = indexed(stored_results(name, arguments.tier))
-        judgements += [judge(claim, results, published.printed_numbers(name)) for claim in module.CLAIMS]
+        if results := stored_results(name, arguments.tier):
+            found = True
+            judgements += judge_all(module.CLAIMS, results, published.printed_numbers(name), module.READINGS).values()
+        else:
+            print(f"ol2r: no results of {name} are stored: run `ol2r run {name}` first", file=sys.stderr)
+    if not found:
+        return 1
     if arguments.json:
         print(json.dumps([judgement.to_json() for judgement in judgements], indent=1, ensure_ascii=False))
         return 0
     for judgement in judgements:
+        indent = f"{'':{len(judgement.paper) + 7}}"
         print(f"{judgement.paper} {judgement.id:5} {judgement.verdict:18} {judgement.statement}")
-        print(f"{'':{len(judgement.paper) + 7}}{judgement.reason}")
+        for place in judgement.elsewhere:
+            print(f"{indent}on {label(place.dataset)}: {place.verdict} ({place.counts})")
+        for reading, other in judgement.readings.items():
+            answers = [other.verdict, *(f"{label(place.dataset)}: {place.verdict}" for place in other.elsewhere)]
+            print(f"{indent}read as {reading!r}: {', '.join(answers)}")
+        print(f"{indent}{judgement.reason}")
     return 0
 
 
@@ -183,6 +234,20 @@ def _positive(text: str) -> int:
     return value
 
 
+def _workers(text: str) -> int:
+    value = _positive(text)
+    if value > 256:
+        raise argparse.ArgumentTypeError("at most 256")
+    return value
+
+
+def _minutes(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError("a finite number above 0")
+    return value
+
+
 def parser() -> argparse.ArgumentParser:
     """The command's grammar."""
     top = argparse.ArgumentParser(prog="ol2r", description="Five papers on online learning to rank, made to run.")
@@ -203,7 +268,7 @@ def parser() -> argparse.ArgumentParser:
     add.add_argument("--item", action="append", help="a figure or table, such as fig-2; may be repeated (all)")
     add.add_argument("--seeds", type=_positive, help="number of seeds (as declared)")
     add.add_argument("--datasets", nargs="+", help="data sets (all declared ones)")
-    add.add_argument("--jobs", type=_positive, help="worker processes (one a core)")
+    add.add_argument("--jobs", type=_workers, help="worker processes (one a core)")
     add.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     add.add_argument("--engine", choices=("numba", "torch"), help="numba on the CPU, torch on a GPU")
     add.add_argument("--commit", action="store_true", help="write to results/ instead of the scratch store")
@@ -215,7 +280,8 @@ def parser() -> argparse.ArgumentParser:
     add = command(verify)
     add.add_argument("paper", nargs="?")
     add.add_argument("--cell", metavar="KEY", default="", help="only cells whose key begins so (all)")
-    add.add_argument("--minutes", type=float, default=3.0)
+    add.add_argument("--minutes", type=_minutes, default=3.0)
+    add.add_argument("--quick", action="store_true", help="check that every file is whole, and recompute nothing")
     add.add_argument("--seed", metavar="COMMIT", help="what the draw depends on (the present commit)")
 
     add = command(prune)
@@ -234,9 +300,41 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+@contextlib.contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """SIGTERM and SIGHUP interrupt as Ctrl-C does, so that workers end and what they share is given back."""
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    ends = [end for end in ends if signal.getsignal(end) == signal.SIG_DFL]  # nohup stays nohup
+    try:
+        for end in ends:
+            signal.signal(end, signal.default_int_handler)
+        yield
+    finally:
+        for end in ends:
+            signal.signal(end, signal.SIG_DFL)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; 0 done, 1 something failed on the way, 2 the request itself cannot be met."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its number
+            stream.reconfigure(errors="backslashreplace")
     arguments = parser().parse_args(argv)
+    try:
+        with _ended_as_by_ctrl_c():
+            code = _main(arguments)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            return code
+    except BrokenPipeError:  # whoever read has read enough; nothing more can be written, nor at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print("ol2r: interrupted; what had ended is stored, run again to go on", file=sys.stderr)
+        return 1
+
+
+def _main(arguments: argparse.Namespace) -> int:
     from ol2r.data.dataset import DataError
     from ol2r.experiments.cells import ExperimentError
     from ol2r.experiments.runner import JobsFailed
@@ -244,13 +342,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     try:
         return arguments.function(arguments)
+    except BrokenPipeError:
+        raise
     except (JobsFailed, StoreError) as error:
         trace = "\n".join(getattr(error, "__notes__", ()))
         print(f"{trace}ol2r: {error}", file=sys.stderr)
         return 1
+    except MemoryError as error:
+        print(f"ol2r: not enough memory{f' ({error})' if str(error) else ''}", file=sys.stderr)
+        return 1
     except (ExperimentError, DataError, OSError) as error:
         print(f"ol2r: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("ol2r: interrupted; what had ended is stored, run again to go on", file=sys.stderr)
-        return 1

@@ -260,22 +260,18 @@ def smallest_above(p, budget):
     return high
 
 
-class BatchRank:
-    def __init__(self, attraction, initial, horizon, draws, stages):
-        self.L, self.K, self.n, self.draws, self.stages = len(attraction), len(initial), horizon, draws, stages
+class PaperBatchRank:
+    def __init__(self, attraction, initial, horizon, draws):
+        self.L, self.K, self.n, self.draws = len(attraction), len(initial), horizon, draws
         self.c = {i: 0 for i in range(self.L)}
         self.shown = dict(self.c)
         self.batches = [{"slots": (0, self.K), "items": list(range(self.L)), "stage": 0}]
 
     def length(self, stage):
-        if self.stages == "paper":
-            return max(1, math.ceil(16 * 2 ** (2 * stage) * math.log(self.n)))
-        return max(1, math.ceil(math.log(self.n * self.L) / (0.5 * 2**-stage) ** 2))
+        return max(1, math.ceil(16 * 2 ** (2 * stage) * math.log(self.n)))
 
     def budget(self):
-        if self.stages == "paper":
-            return max(0, math.log(self.n) + 3 * math.log(math.log(self.n))) if self.n > 1 else 0
-        return math.log(self.n * self.L)
+        return max(0, math.log(self.n) + 3 * math.log(math.log(self.n))) if self.n > 1 else 0
 
     def rank(self, step):
         ranking = []
@@ -334,6 +330,60 @@ class BatchRank:
 
     def diagnostics(self):
         return {"batches": len(self.batches), "items": sum(len(batch["items"]) for batch in self.batches)}
+
+
+class PublicBatchRank:
+    """As the code of BatchRank's experiments: a batch is the numbers of its positions, its items and its Δ̃."""
+
+    def __init__(self, attraction, initial, horizon, draws, stages):
+        self.K, self.draws = len(initial), draws
+        self.log_LT = math.log(len(attraction) * horizon)
+        self.feedback = stages.removeprefix("public code, ")
+        self.C = [0] * len(attraction)
+        self.N = [0] * len(attraction)
+        self.batches = [(list(range(self.K)), list(range(len(attraction))), 0.5)]
+
+    def rank(self, step):
+        self.batches = [
+            (places, shuffled(items, self.draws, step, places[0], last=len(places)), delta)
+            for places, items, delta in self.batches
+        ]
+        return [item for places, items, _ in self.batches for item in items[: len(places)]]
+
+    def learn(self, step, ranking, clicks):
+        last = max((k for k, click in enumerate(clicks) if click), default=self.K)
+        observed = {
+            "last click": last + 1,
+            "one past the last click": last + 2,
+            "whole list": self.K,
+        }[self.feedback]
+        for item, click in list(zip(ranking, clicks, strict=True))[:observed]:
+            self.C[item] += click
+            self.N[item] += 1
+        self.batches = [part for batch in self.batches for part in self.update(*batch)]
+
+    def update(self, places, items, delta):
+        if len(items) == 1 or any(self.N[i] < self.log_LT / delta**2 for i in items):
+            return [(places, items, delta)]
+        rate = {i: self.C[i] / self.N[i] for i in items}
+        U = {i: largest_below(rate[i], self.log_LT / self.N[i]) for i in items}
+        L = {i: smallest_above(rate[i], self.log_LT / self.N[i]) for i in items}
+        items = sorted(items, key=lambda i: (-rate[i], i))
+        parts, begin = [], 0
+        for end in range(1, len(items) + 1):
+            if end == len(items) or min(L[i] for i in items[:end]) > max(U[i] for i in items[end:]):
+                parts.append((places[begin:end], items[begin:end], delta / 2))
+                begin = end
+        return [part for part in parts if part[0]]  # what has no position is never shown again
+
+    def diagnostics(self):
+        return {"batches": len(self.batches), "items": sum(len(items) for _, items, _ in self.batches)}
+
+
+def BatchRank(attraction, initial, horizon, draws, stages):
+    if stages == "paper":
+        return PaperBatchRank(attraction, initial, horizon, draws)
+    return PublicBatchRank(attraction, initial, horizon, draws, stages)
 
 
 class CascadeKLUCB:

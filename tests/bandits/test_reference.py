@@ -7,6 +7,7 @@ import pytest
 from plain import play, reward
 
 from ol2r.bandits import BANDITS, random_list, simulate_bandit
+from ol2r.bandits.batchrank import PUBLIC_CODE
 from ol2r.clicks import ItemClicks
 from ol2r.random import generator, replica_key
 
@@ -27,7 +28,9 @@ VARIANTS = [
     ("TopRank", {"exponent": 1.0}),
     ("TopRank", {"exponent": 0.0}),
     ("BatchRank", {"stages": "paper"}),
-    ("BatchRank", {"stages": "public code"}),
+    ("BatchRank", {"stages": "public code, last click"}),
+    ("BatchRank", {"stages": "public code, one past the last click"}),
+    ("BatchRank", {"stages": "public code, whole list"}),
     ("CascadeKL-UCB", KLUCB),
     ("CascadeKL-UCB", KLUCB | {"budget": "log t"}),
     ("CascadeKL-UCB", KLUCB | {"observed": "last click", "start": "shuffle"}),
@@ -96,7 +99,10 @@ def test_these_runs_decide_enough_to_be_worth_comparing():
     assert (diagnostic("BubbleRank", BUBBLERANK, (5, 5), "event_broken")[:, -1] > 0).any()
     assert (diagnostic("BubbleRank", BUBBLERANK, (3, 6), "pairs")[:, -1] > 9).any()
     assert (diagnostic("TopRank", {"exponent": 0.0}, (5, 5), "known")[:, -1] > 5).any()
-    assert (diagnostic("BatchRank", {"stages": "public code"}, (5, 5), "batches")[:, -1] > 2).any()
+    for stages in PUBLIC_CODE:
+        batches = diagnostic("BatchRank", {"stages": stages}, (5, 5), "batches")
+        assert (batches[:, -1] > 2).any() and (np.diff(batches) > 1).any(), f"{stages}: no two splits at once"
+        assert (diagnostic("BatchRank", {"stages": stages}, (3, 6), "items")[:, -1] < 6).any()
     assert (diagnostic("BatchRank", {"stages": "paper"}, (3, 6), "items")[:, -1] < 6).all()
 
 

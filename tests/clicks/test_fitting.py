@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from ol2r.clicks.fitting import (
     PYCLICK_COUNTS,
-    PYCLICK_EM,
+    PYCLICK_EM_BEFORE_2017,
     fit_cascade,
     fit_dependent,
     fit_position,
@@ -98,7 +98,7 @@ def plain_step(kind, queries, attraction, position, prior):
 
 
 @pytest.mark.parametrize("kind", ["dependent", "position"])
-@pytest.mark.parametrize("prior", [(0.5, 1.5), PYCLICK_EM])
+@pytest.mark.parametrize("prior", [(0.5, 1.5), PYCLICK_EM_BEFORE_2017])
 def test_expectation_maximisation_takes_the_steps_of_a_plain_one(kind, prior):
     models = [ItemClicks(kind, row, POSITION[kind]) for row in (ATTRACTION, OTHER)]
     queries = [simulated(it, 200, key) for key, it in enumerate(models)]
@@ -121,8 +121,8 @@ def test_expectation_maximisation_that_is_told_when_to_stop_stops_there():
     queries = [simulated(ItemClicks("position", ATTRACTION, POSITION["position"]), 200)]
     attraction, position = [[0.2] * 6], [0.2] * 4
     for _ in range(7):
-        attraction, position = plain_step("position", queries, attraction, position, PYCLICK_EM)
-    (it,) = fit_position(queries, PYCLICK_EM, start=0.2, stop_after=7)
+        attraction, position = plain_step("position", queries, attraction, position, PYCLICK_EM_BEFORE_2017)
+    (it,) = fit_position(queries, PYCLICK_EM_BEFORE_2017, start=0.2, stop_after=7)
     np.testing.assert_allclose(it.attraction, attraction[0], rtol=1e-12)
     np.testing.assert_allclose(it.position, position, rtol=1e-12)
 
@@ -191,7 +191,7 @@ def test_a_fit_does_not_depend_on_the_order_of_sessions(order):
     for fit in (
         lambda queries: fit_cascade(queries, PYCLICK_COUNTS),
         lambda queries: fit_dependent(queries, PYCLICK_COUNTS, leaving="hidden", tolerance=1e-3),
-        lambda queries: fit_position(queries, PYCLICK_EM, tolerance=1e-3),
+        lambda queries: fit_position(queries, PYCLICK_COUNTS, tolerance=1e-3),
     ):
         (a,), (b,) = fit([it]), fit([shuffled])
         np.testing.assert_allclose(a.attraction + a.position, b.attraction + b.position, rtol=1e-9)
@@ -270,7 +270,7 @@ def test_published_models_are_recovered_from_their_own_users(kind):
 @pytest.mark.real_data("Yandex_60Q_click_models", "Yandex_WSCD_sample")
 def test_other_queries_of_the_same_log_have_the_published_examination():
     train, test = load_sessions(unshown="ignore")
-    fitted = fit_position(list(train.queries.values()), PYCLICK_EM)
+    fitted = fit_position(list(train.queries.values()), PYCLICK_EM_BEFORE_2017)  # as the published ones were
     published = next(iter(published_models("position").values()))
     assert spearmanr(fitted[0].position, published.position).statistic > 0.95
     np.testing.assert_allclose(fitted[0].position, published.position, atol=0.2)

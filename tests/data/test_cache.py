@@ -1,13 +1,14 @@
 import dataclasses
 import json
 import os
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ol2r.data import DataError, RankingDataset, load
-from ol2r.data.cache import cached
+from ol2r.data.cache import cached, stamp
 
 
 @pytest.fixture
@@ -71,6 +72,14 @@ def test_a_source_that_was_only_touched_is_not_read_again(store):
     assert json.loads((store.folder / "record.json").read_text())["sources"]["source.txt"][1] == 1
 
 
+def test_a_file_that_has_just_changed_is_never_taken_for_unchanged(store, monkeypatch):
+    changed = store.source.stat().st_ctime_ns
+    monkeypatch.setattr(time, "time_ns", iter(range(changed, changed + 100)).__next__)
+    assert stamp(store.source) != stamp(store.source)
+    monkeypatch.setattr(time, "time_ns", lambda: changed + 1_000_000_000)
+    assert stamp(store.source) == stamp(store.source)
+
+
 def test_another_fingerprint_is_another_data_set(store):
     store("1")
     store("2")
@@ -102,7 +111,9 @@ def test_a_damaged_array_is_rebuilt_with_a_warning(store, name, damage):
     assert store.builds == 2
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"fingerprint": "1"}', "\x00"])
+@pytest.mark.parametrize(
+    "content", ["", "[]", pytest.param("[" * 100_000, id="deep"), "{}", '{"fingerprint": "1"}', "\x00"]
+)
 def test_a_damaged_record_is_rebuilt_with_a_warning(store, content):
     whole = store()
     (store.folder / "record.json").write_text(content)

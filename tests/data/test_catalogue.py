@@ -1,12 +1,25 @@
 import dataclasses
 import gzip
 import lzma
+import os
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ol2r.data import CATALOGUE, DataError, MissingData, catalogue, commands, entry, load
+from ol2r.data import (
+    CATALOGUE,
+    NOT_AT_HAND,
+    DataError,
+    MissingData,
+    catalogue,
+    checksum,
+    commands,
+    entry,
+    last_read,
+    load,
+)
 
 # five parts of one query each, as a LETOR set divides them
 PARTS = [f"{i % 3} qid:{i} 1:{i} 2:3\n0 qid:{i} 1:{i + 1}\n" for i in range(1, 6)]
@@ -71,6 +84,29 @@ def test_a_wrong_checksum_is_an_error_that_names_both(toy, monkeypatch):
         load("toy")
 
 
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"n_queries": 6}, "6 queries, 10 documents, 2 features"),
+        ({"n_documents": 11}, "5 queries, 11 documents, 2 features"),
+        ({"n_features": 3}, "5 queries, 10 documents, 3 features"),
+    ],
+)
+def test_wrong_counts_are_an_error_that_names_what_was_expected_and_found(toy, monkeypatch, changed, expected):
+    monkeypatch.setitem(CATALOGUE, "toy", dataclasses.replace(entry("toy"), **changed))
+    write_folds(toy)
+    said = f"toy: expected {expected} for toy, found 5 queries, 10 documents, 2 features"
+    for ask in (load, checksum):
+        with pytest.raises(DataError, match=said):
+            ask("toy")
+
+
+def test_sets_that_leave_out_zeros_need_not_name_their_last_feature(toy, monkeypatch):
+    monkeypatch.setitem(CATALOGUE, "toy", dataclasses.replace(entry("toy"), n_features=3, sparse=True))
+    write_folds(toy)
+    assert load("toy").n_features == 3
+
+
 def test_folds_that_disagree_on_a_shared_query_are_an_error(toy):
     write_folds(toy)
     (toy / "Fold3" / "test.txt").write_text(PARTS[1].replace("2:3", "2:4"))
@@ -84,12 +120,12 @@ def test_line_ends_are_no_disagreement(toy):
     assert load("toy").n_documents == 10
 
 
-def test_a_query_that_only_a_later_fold_has_is_added(toy):
+def test_a_query_that_only_a_later_fold_has_is_added(toy, monkeypatch):
+    monkeypatch.setitem(CATALOGUE, "toy", dataclasses.replace(entry("toy"), n_queries=6, n_documents=12))
     write_folds(toy)
     path = toy / "Fold5" / "test.txt"
     path.write_text(path.read_text() + "1 qid:9 1:1\n0 qid:9 1:0\n")
-    with pytest.warns(UserWarning, match="toy should have 5 queries and 10 documents"):
-        dataset = load("toy")
+    dataset = load("toy")
     assert dataset.query_ids[-1] == "9"
     assert dataset.folds[4].test.tolist() == [3, 5]
     assert dataset.query(5)[0].tolist() == [[1, 0], [0, 0]]
@@ -105,11 +141,45 @@ def test_bad_text_names_its_file_and_line(toy):
 def test_a_changed_data_file_is_read_again(toy):
     write_folds(toy)
     before = load("toy")
+    assert checksum("toy") == before.checksum
     for path in toy.glob("Fold*/*.txt"):
+        old = path.stat()
         path.write_text(path.read_text().replace("1 qid:4", "2 qid:4"))
+        os.utime(path, ns=(old.st_atime_ns, old.st_mtime_ns))  # as whoever hides a change would
+    assert checksum("toy") != before.checksum
     after = load("toy")
-    assert after.checksum != before.checksum
+    assert after.checksum == checksum("toy") != before.checksum
     assert after.relevance.tolist() == [1, 0, 2, 0, 0, 0, 2, 0, 2, 0]
+
+
+def test_a_file_that_changes_while_it_is_read_is_an_error(toy, monkeypatch):
+    write_folds(toy)
+    real = catalogue.parse_letor
+
+    def meanwhile(text, source, *arguments):
+        (toy / "Fold1" / "train.txt").write_text("".join(PARTS[:3]) + "\n")
+        return real(text, source, *arguments)
+
+    monkeypatch.setattr(catalogue, "parse_letor", meanwhile)
+    with pytest.raises(DataError, match=r"Fold1/train.txt changed while it was read: run again"):
+        load("toy")
+
+
+def test_data_that_is_not_what_a_run_was_declared_with_is_an_error(toy):
+    write_folds(toy)
+    assert load("toy", checksum("toy")).checksum == checksum("toy")
+    with pytest.raises(DataError, match=f"toy has changed: expected the checksum not at hand, found {checksum('toy')}"):
+        load("toy", NOT_AT_HAND)
+
+
+def test_content_without_a_known_checksum_is_digested_once(toy, monkeypatch):
+    write_folds(toy)
+    monkeypatch.setattr("ol2r.data.cache._TICK", 0)  # the files were written just now, and would be read again for that
+    first = checksum("toy")
+    monkeypatch.setattr(catalogue, "read_bytes", None)  # whoever reads a file again fails
+    monkeypatch.setattr("ol2r.data.cache._file_digest", None)
+    monkeypatch.setattr("ol2r.data.cache.np.load", None)
+    assert checksum("toy") == first
 
 
 def test_missing_data_says_where_to_get_it_and_what_to_do():
@@ -123,7 +193,7 @@ def test_a_missing_file_is_named(toy):
     write_folds(toy)
     (toy / "Fold4" / "vali.txt").unlink()
     assert not entry("toy").at_hand()
-    with pytest.raises(MissingData, match=r"these files are missing: Fold4/vali.txt"):
+    with pytest.raises(MissingData, match=r"these files are missing or out of reach: Fold4/vali.txt"):
         load("toy")
 
 
@@ -151,7 +221,10 @@ def test_added_paths_are_searched_after_ol2r_data(toy, tmp_path, monkeypatch):
     write_folds(tmp_path / "elsewhere" / "toy")
     assert not entry("toy").at_hand()
     said = commands.add(str(tmp_path / "elsewhere" / "toy"))  # the folder itself stands for the one that holds it
-    assert said == f"Added {tmp_path / 'elsewhere'}\n  toy: at hand"
+    added, told = said.splitlines()
+    assert added == f"Added {tmp_path / 'elsewhere'}"
+    content = f"5 queries, 10 documents, 2 features; checksum {load('toy').checksum} (checksum unconfirmed)"
+    assert told == f"  toy: read and checked: {content}"
     assert entry("toy").location() == tmp_path / "elsewhere" / "toy"
     commands.add(str(tmp_path / "elsewhere"))
     assert catalogue.paths_file().read_text().splitlines() == [str(tmp_path / "elsewhere")]
@@ -163,6 +236,66 @@ def test_adding_says_which_files_are_missing(toy):
     write_folds(toy)
     (toy / "Fold1" / "test.txt").unlink()
     assert "  toy: missing Fold1/test.txt" in commands.add(str(toy))
+
+
+def test_adding_what_is_not_the_catalogues_is_an_error_and_adds_nothing(toy, tmp_path, monkeypatch):
+    monkeypatch.delenv("OL2R_DATA")
+    write_folds(toy)
+    monkeypatch.setitem(CATALOGUE, "toy", dataclasses.replace(entry("toy"), n_queries=6))
+    with pytest.raises(DataError, match=r"expected 6 queries.*found 5 queries.* was not added"):
+        commands.add(str(tmp_path))
+    assert not entry("toy").at_hand()
+    monkeypatch.setenv("OL2R_DATA", str(tmp_path))
+    assert "refused: " in commands.describe("toy") and "expected 6 queries" in commands.describe("toy")
+
+
+def test_a_second_copy_is_told_to_be_searched_later(toy, tmp_path):
+    write_folds(toy)
+    write_folds(tmp_path / "elsewhere" / "toy")
+    assert commands.add(str(tmp_path / "elsewhere")).endswith(f"; {toy} is searched first")
+
+
+def test_a_folder_may_be_named_by_a_link_and_lie_deeper_than_one_level(toy, tmp_path, monkeypatch):
+    monkeypatch.delenv("OL2R_DATA")
+    monkeypatch.setitem(CATALOGUE, "toy", dataclasses.replace(entry("toy"), folders=("deep/toy",)))
+    write_folds(tmp_path / "real")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "toy").symlink_to(tmp_path / "real", target_is_directory=True)
+    assert commands.add(str(tmp_path / "deep" / "toy")).startswith(f"Added {tmp_path}\n  toy: read and checked")
+    assert entry("toy").location() == tmp_path / "deep" / "toy"
+
+
+def test_a_folder_that_may_not_be_read_is_not_at_hand_and_stops_nothing(toy, monkeypatch):
+    write_folds(toy)
+    real = Path.stat
+
+    def refused(self, **options):
+        if self.suffix == ".txt":
+            raise PermissionError(13, "Permission denied", str(self))
+        return real(self, **options)
+
+    monkeypatch.setattr(Path, "stat", refused)
+    assert not entry("toy").at_hand() and checksum("toy") == NOT_AT_HAND
+    assert "toy" in commands.list_datasets()
+    with pytest.raises(MissingData, match=r"missing or out of reach: Fold1/test.txt"):
+        load("toy")
+
+
+def test_missing_data_says_where_it_was_searched_for(toy, tmp_path, monkeypatch):
+    monkeypatch.setenv("OL2R_DATA", f"{tmp_path}{os.pathsep}~/nowhere-at-all")
+    home = Path.home() / "nowhere-at-all"
+    with pytest.raises(MissingData) as error:
+        load("toy")
+    assert f"not at hand (searched: {tmp_path}, {home} (no directory))." in str(error.value)
+    assert f"no; searched: {tmp_path}" in commands.describe("toy")
+    monkeypatch.delenv("OL2R_DATA")
+    assert "no; no directory is searched" in commands.describe("toy")
+
+
+@pytest.mark.parametrize("path", ["", "a\nb", "~nobody-of-this-name/data"])
+def test_adding_what_is_no_path_is_an_error(toy, path):
+    with pytest.raises(ValueError, match=r"cannot be recorded|is not a directory"):
+        commands.add(path)
 
 
 def test_adding_a_place_without_data_is_an_error(toy, tmp_path):
@@ -203,3 +336,62 @@ def test_letor_4_comes_normalised_as_we_would(monkeypatch, tmp_path):
     ours = load("MQ2008").features
     monkeypatch.setitem(CATALOGUE, "MQ2008", dataclasses.replace(entry("MQ2008"), normalization="by the source"))
     np.testing.assert_allclose(load("MQ2008").features, ours, atol=1e-6)
+
+
+# whole data sets without a known checksum: right counts, invented content
+
+
+def write_mq2007(root: Path, grade: int = 0, n_documents: int = 69_623):
+    """MQ2007's counts of queries, documents and features; the first document has the given grade."""
+    sizes = [41] * 1691 + [n_documents - 41 * 1691]
+    lines = [f"0 qid:{q} 1:0 46:{d % 10}\n" for q, size in enumerate(sizes) for d in range(size)]
+    lines[0] = lines[0].replace("0", str(grade), 1)
+    starts = np.concatenate([[0], np.cumsum(sizes)])[[0, 339, 677, 1015, 1353, 1692]]
+    parts = ["".join(lines[a:b]) for a, b in pairwise(starts.tolist())]
+    for fold in range(5):
+        p = parts[fold:] + parts[:fold]
+        for split, text in (("train", "".join(p[:3])), ("vali", p[3]), ("test", p[4])):
+            path = root / "MQ2007" / f"Fold{fold + 1}" / f"{split}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+
+@pytest.fixture
+def own_places(tmp_path, monkeypatch):
+    monkeypatch.setenv("OL2R_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OL2R_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setenv("OL2R_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def test_a_fake_of_the_wrong_size_is_refused(own_places):
+    write_mq2007(own_places, n_documents=69_622)
+    found = "expected 1,692 queries, 69,623 documents, 46 features for MQ2007, found 1,692 queries, 69,622 documents"
+    for ask in (load, checksum):
+        with pytest.raises(DataError, match=found):
+            ask("MQ2007")
+
+
+def test_sets_of_the_right_size_are_kept_apart_by_their_content(own_places):
+    assert checksum("MQ2007") == NOT_AT_HAND
+    write_mq2007(own_places)
+    first = checksum("MQ2007")
+    assert first not in (NOT_AT_HAND, "unknown")
+    write_mq2007(own_places, grade=1)
+    second = checksum("MQ2007")
+    assert second != first
+    assert load("MQ2007").checksum == second
+    assert last_read("MQ2007") == (second, False, {"queries": 1692, "documents": 69_623, "features": 46})
+    write_mq2007(own_places)
+    assert checksum("MQ2007") == first  # the same content at another time
+
+
+def test_known_sets_have_their_checksum_with_nothing_at_hand(own_places):
+    for name, it in CATALOGUE.items():
+        assert checksum(name) == (it.checksum or NOT_AT_HAND)
+
+
+def test_the_list_marks_sets_whose_checksum_nobody_knows():
+    lines = {line.split()[0]: line for line in commands.list_datasets().splitlines()}
+    assert "unconfirmed" in lines["MQ2007"] and "known" in lines["MQ2008"]
+    assert "checksum unconfirmed" in commands.describe("MQ2007")

@@ -49,7 +49,15 @@ def test_folds_are_numbered_from_one():
         ({"offsets": np.array([0, 4, 4])}, "query b has no documents"),
         ({"offsets": np.array([0, 2, 3])}, "do not fit together"),
         ({"query_ids": ("a", "b", "c")}, "do not fit together"),
+        ({"offsets": np.array([0, 4, 4]), "query_ids": ("a",)}, "do not fit together"),
+        ({"document_ids": ("d1",)}, "do not fit together"),
+        ({"offsets": np.array([], dtype=np.int64), "query_ids": ()}, "offsets of at least one query"),
+        ({"features": np.zeros(4, dtype=np.float32)}, "expected a table of features"),
         ({"relevance": np.array([0, 1, 3, 0], dtype=np.int8)}, "outside 0 … 2"),
+        ({"relevance": np.array([0, 1, 0.5, 0])}, "expected whole numbers as grades, found float64"),
+        ({"folds": (Fold(np.array([0]), np.array([]), np.array([2])),)}, "fold 1 has queries outside 0 … 1"),
+        ({"folds": (Fold(np.array([-1]), np.array([]), np.array([1])),)}, "fold 1 has queries outside 0 … 1"),
+        ({"folds": (Fold(np.array([0.0]), np.array([]), np.array([1])),)}, "fold 1 has queries outside 0 … 1"),
         ({"folds": (Fold(np.array([0]), np.array([0]), np.array([1])),)}, "fold 1 has a query in two of its splits"),
     ],
 )
@@ -75,6 +83,12 @@ def test_normalisation_survives_the_whole_range_of_float32():
     largest = np.finfo(np.float32).max
     out = normalize_per_query(np.array([[-largest], [0.0], [largest]], dtype=np.float32), np.array([0, 3]))
     assert out[:, 0].tolist() == [0.0, 0.5, 1.0]
+
+
+def test_dropping_every_feature_is_an_error():
+    constant = make(features=np.ones((4, 3), dtype=np.float32))
+    with pytest.raises(DataError, match="all features are constant over the training queries of fold 1"):
+        drop_constant_features(constant, 1)
 
 
 def test_dropping_looks_at_the_training_documents_of_its_fold_only():

@@ -1,3 +1,4 @@
+import codecs
 import gzip
 import lzma
 
@@ -126,6 +127,7 @@ def test_result_does_not_depend_on_where_chunks_are_cut(monkeypatch):
         ("0 qid:1 1:nan", "expected a finite number after the colon, found '1:nan'"),
         ("0 qid:1 1:-inf", "expected a finite number after the colon, found '1:-inf'"),
         ("0 qid:1 1:Infinity", "expected a finite number after the colon, found '1:Infinity'"),
+        ("0 qid:1:0.5 2:1", "expected a query's id without ':', found '1:0.5'"),
         ("0 qid:1 1:", "expected a decimal number after the colon, found '1:'"),
         ("0 qid:1 1:1,5", "expected a decimal number after the colon, found '1:1,5'"),
         ("0 qid:1 1:1e", "expected a decimal number after the colon, found '1:1e'"),
@@ -143,6 +145,32 @@ def test_an_error_names_file_line_and_what_was_expected(line, expected):
     with pytest.raises(DataError) as error:
         parse(f"0 qid:1 1:1\n# a comment\n{line}\n0 qid:1 1:1\n", n_grades=3, n_features=4)
     assert str(error.value).startswith(f"some.txt:3: {expected}")
+
+
+def test_ids_in_other_bytes_than_utf_8_stay_different():
+    text = np.frombuffer(b"0 qid:\xe9 1:1 # \xe9\n0 qid:\xe8 1:1 # \xe8\n", dtype=np.uint8)
+    parsed = parse_letor(text, "some.txt", 5)
+    assert parsed.query_ids == parsed.document_ids == ("\\xe9", "\\xe8")
+    assert parse("0 qid:è 1:1\n").query_ids == ("è",)
+
+
+def test_a_long_line_is_one_line():
+    text = "0 qid:1 1:1 # " + "x" * (3 << 20) + "\n1 qid:2 1:1"
+    assert parse(text).relevance.tolist() == [0, 1]
+
+
+def test_more_than_memory_holds_is_an_error(monkeypatch):
+    def full(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(letor.np, "zeros", full)
+    with pytest.raises(DataError, match=r"some.txt: 1 lines of 3 features do not fit into memory"):
+        parse("0 qid:1 1:1\n", n_features=3)
+
+
+def test_more_grades_than_can_be_kept_are_an_error():
+    with pytest.raises(ValueError, match="n_grades must be from 1 to 127, not 128"):
+        parse("0 qid:1 1:1\n", n_grades=128)
 
 
 def test_queries_must_stand_side_by_side():
@@ -169,3 +197,34 @@ def test_compressed_files_read_like_plain_ones_and_truncated_ones_are_errors(tmp
                 path.write_bytes(broken)
                 with pytest.raises(DataError, match=rf"a{suffix}: expected a whole .* truncated or damaged"):
                     read_letor(path, 2)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(codecs.BOM_UTF8 + b"1 qid:1 1:2\n")
+    assert read_letor(path, 2).relevance.tolist() == [1]
+    path.write_text("1 qid:1 1:2\n", encoding="utf-16")
+    with pytest.raises(DataError, match=r"a.txt: expected text in UTF-8, found UTF-16$"):
+        read_letor(path, 2)
+
+
+@pytest.mark.parametrize("comment", ["", " # docid = a"])
+def test_carriage_returns_alone_end_no_line(comment):
+    with pytest.raises(DataError, match=r"some.txt:1: expected lines that end in a newline, not in a carriage return"):
+        parse(f"1 qid:1 1:2{comment}\r0 qid:1 1:3{comment}\r")
+    assert parse(f"1 qid:1 1:2{comment}\r\r\n0 qid:1 1:3{comment}\r").relevance.tolist() == [1, 0]
+
+
+def test_all_streams_of_an_xz_file_are_read_or_none(tmp_path):
+    path = tmp_path / "a.txt.xz"
+    first, second = (lzma.compress(b"%d qid:%d 1:1\n" % (i, i)) for i in range(2))
+    for whole in (first + second, first + bytes(8) + second + bytes(4)):
+        path.write_bytes(whole)
+        assert read_letor(path, 2).relevance.tolist() == [0, 1]
+    damaged = bytearray(second)
+    damaged[0] ^= 1
+    ends = (bytes(damaged), second[:-1], second[:5], b"x", bytes(3))
+    for broken in (*(first + end for end in ends), b""):
+        path.write_bytes(broken)
+        with pytest.raises(DataError, match=r"a.txt.xz: expected a whole .xz file, found a truncated or damaged one"):
+            read_letor(path, 2)

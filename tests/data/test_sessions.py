@@ -63,9 +63,26 @@ def test_what_is_written_is_read(tmp_path_factory, written, per_line):
 def test_files_read_together_number_items_alike(read):
     train, test = read("q\ta,b : a", "q\tb,c :\nnew\ta :")
     assert train.queries["q"].items == test.queries["q"].items == ("a", "b", "c")
-    assert train.queries["q"].lists.tolist() == [[0, 1, -1, -1]]
-    assert test.queries["q"].lists.tolist() == [[1, 2, -1, -1]]
+    assert train.queries["q"].lists.tolist() == [[0, 1]]
+    assert test.queries["q"].lists.tolist() == [[1, 2]]
     assert "new" not in train.queries
+
+
+def test_lists_have_room_for_the_longest_of_all_files(read):
+    twelve = ",".join(f"i{k}" for k in range(12))
+    train, test = read("q\ta,b : a", f"r\t{twelve} : i11", positions=None)
+    assert train.queries["q"].lists.shape == train.queries["q"].clicks.shape == (1, 12)
+    assert train.queries["q"].lists[0].tolist() == [0, 1] + [-1] * 10
+    assert test.queries["r"].clicks[0, 11] and test.queries["r"].most_frequent_list(12).tolist() == list(range(12))
+    (log,) = read("q\ta : ; q\tb :", positions=None)
+    assert log.queries["q"].lists.tolist() == [[0], [1]]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_query(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(b"\xef\xbb\xbfq\ta,b : a\nq\tb,a :")
+    (log,) = read_sessions(path, unshown="error")
+    assert log.queries.keys() == {"q"} and len(log.queries["q"]) == 2
 
 
 def test_compressed_logs_read_like_plain_ones(tmp_path):
@@ -94,10 +111,15 @@ def test_a_click_on_what_was_not_shown_is_ignored_or_drops_its_session_or_is_an_
     [
         ("q a,b : a", r"expected 'query<TAB>item,… : clicked , …', found 'q a,b : a'"),
         ("q\ta,b", "expected 'query<TAB>item"),
-        ("q\ta,b : a : b", "expected 'query<TAB>item"),
+        ("q\ta,b : a : b", "expected one ':', which ends the list, found 2 in"),
+        (
+            "q\thttp://a.org/,http://b.org/ : http://a.org/",
+            r"expected one ':', .* found 4 in 'q\\thttp://a.org/,.*; names with one, such as web addresses, must be",
+        ),
+        ("q\ta,b : http://a.org/", "expected one ':', .* found 2"),
         ("q\ta,b\t: a", "expected 'query<TAB>item"),
         ("q:a\ta,b", "expected 'query<TAB>item"),
-        ("q:a\ta,b : b", "expected 'query<TAB>item"),
+        ("q:a\ta,b : b", "expected one ':', .* found 2"),
         ("\ta,b : a", "expected 'query<TAB>item"),
         (" : a", "expected 'query<TAB>item"),
         ("q\t : ", "expected an item between commas"),

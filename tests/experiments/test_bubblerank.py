@@ -9,8 +9,8 @@ from ol2r.experiments import bubblerank
 from ol2r.experiments.bandit_worlds import DRAWN
 from ol2r.experiments.bubblerank_claims import EVENT_ITEMS, EVENT_STEPS, FAILURES, LATE, LOG, STEPS, event_exponent
 from ol2r.experiments.cells import TIERS, merged
-from ol2r.experiments.claims import judge
 from ol2r.experiments.published import printed_numbers
+from ol2r.experiments.verdicts import judge
 
 PUBLISHED, LOGGED = "Yandex_60Q_click_models", "Yandex_WSCD_sample"
 
@@ -46,8 +46,19 @@ def test_figures_of_the_same_runs_share_their_cells():
     main = {job.cell.key for job in jobs("fig-1")}
     for item in ("fig-2", "fig-4", "first-100"):
         assert {job.cell.key for job in jobs(item)} <= main
-    for item in ("freeze", "parity", "doubling", "batchrank-stages", "toprank-delta"):
+    for item in ("freeze", "parity", "doubling", "batchrank-code", "toprank-delta"):
         assert len({job.cell.key for job in jobs(item)} & main) == len(bubblerank.MODELS)
+
+
+def test_a_reading_differs_from_the_main_comparison_in_one_bandit():
+    main = {job.cell.key: job for job in jobs("fig-1")}
+    for instead in bubblerank.READINGS.values():
+        assert set(instead) == {"fig-1", "fig-2", "first-100", "fig-4"}
+        (item,) = set(instead.values())
+        other = {job.cell.key: job for job in jobs(item)}
+        changed = [job.cell for key, job in other.items() if key not in main]
+        assert {cell.bandit for cell in changed} == {"BatchRank"} and len(changed) == 2 * len(bubblerank.MODELS)
+        assert len(other) == len(main) and all(main[key].rows == other[key].rows for key in set(main) & set(other))
 
 
 def test_the_main_runs_are_of_the_papers_length():

@@ -78,6 +78,8 @@ def test_data_sets_may_be_given_as_papermill_gives_text():
         ({"fresh": 1}, "parameter fresh is 1, expected True or False"),
         ({"max_minutes": 0}, "parameter max_minutes is 0.0, expected minutes, more than 0"),
         ({"datasets": []}, "parameter datasets is []"),
+        ({"datasets": [3]}, "parameter datasets is [3]"),
+        ({"datasets": "None"}, "no data set 'None' in nsgd"),
         ({"datasets": ["TD2004"]}, "no data set 'TD2004' in nsgd at tier 'laptop': did you mean 'TD2003'?"),
         ({"users": "angry"}, "parameter users is 'angry', expected a kind of users"),
         ({"engine": "jax"}, "parameter engine is 'jax'"),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,12 +7,14 @@ from scipy import stats
 
 from ol2r.experiments.effects import (
     Effect,
+    Nearness,
     Share,
     TooFewSeeds,
     at_end,
     deviation_effect,
     fold_effect,
     mean_effect,
+    ratio_effect,
     summarize,
     time_mean,
     windowed,
@@ -30,7 +34,7 @@ def test_one_fold_gives_the_ordinary_t_interval():
     effect = mean_effect(series(values))
     expected = stats.ttest_1samp(values, 0.0)
     assert effect.interval() == pytest.approx(tuple(expected.confidence_interval(0.95)))
-    assert effect.p_value() == pytest.approx(expected.pvalue)
+    assert effect.p_below() == pytest.approx(1 - expected.pvalue / 2)
 
 
 def test_differences_between_folds_do_not_widen_the_interval():
@@ -43,7 +47,7 @@ def test_differences_between_folds_do_not_widen_the_interval():
 def test_equal_differences_have_no_width():
     effect = mean_effect(series([0.5, 0.5], [0.5, 0.5]))
     assert effect.interval() == (0.5, 0.5)
-    assert (effect.p_value(), effect.p_value(at=0.5)) == (0.0, 1.0)
+    assert (effect.p_below(0.4), effect.p_below(0.5), effect.p_below(0.6)) == (1.0, 0.0, 0.0)
 
 
 def test_a_single_seed_has_no_interval():
@@ -93,7 +97,7 @@ def test_the_bootstrap_repeats_itself():
 def test_holding_an_effect_against_a_value_agrees_with_its_interval():
     effect = Effect(1.0, 0.5, 10.0, 5, 3)
     low, high = effect.interval()
-    assert effect.p_value(at=low) == pytest.approx(0.05) and effect.p_value(at=high) == pytest.approx(0.05)
+    assert effect.p_below(high) == pytest.approx(0.025) and effect.p_below(low) == pytest.approx(0.975)
 
 
 def test_the_time_mean_weighs_unequal_checkpoints_by_their_distance():
@@ -168,7 +172,9 @@ def test_the_interval_of_a_share_is_exact_and_never_leaves_zero_to_one():
     assert share.estimate == pytest.approx(0.05)
     sure = Share(held=40, seeds=40, nominal=0.9)
     assert sure.interval() == pytest.approx((stats.beta.ppf(0.025, 40, 1) - 0.9, 0.1))
-    assert sure.standard_error > 0 and sure.p_value() == pytest.approx(stats.binomtest(40, 40, 0.9).pvalue)
+    assert sure.standard_error > 0 and sure.p_below() == 1.0
+    assert share.p_below(high) == pytest.approx(0.025)  # as its interval says
+    assert (Share(39, 40, 1.0).p_below(), Share(40, 40, 1.0).p_below()) == (0.0, 1.0)
 
 
 def test_an_interval_over_folds_is_that_of_their_means():
@@ -178,6 +184,45 @@ def test_an_interval_over_folds_is_that_of_their_means():
     wanted = stats.ttest_1samp([1.0, 2.0, 3.0, 6.0], 0.0)
     assert effect.estimate == pytest.approx(3.0) and (effect.folds, effect.seeds) == (4, 3)
     assert effect.interval() == pytest.approx(tuple(wanted.confidence_interval()))
-    assert effect.p_value() == pytest.approx(wanted.pvalue)
+    assert effect.p_below() == pytest.approx(1 - wanted.pvalue / 2)
     with pytest.raises(TooFewSeeds, match="fewer than two folds"):
         fold_effect(values.loc[[1]])
+
+
+def test_nearness_is_how_much_less_than_a_distance_an_effect_is():
+    effect = Effect(-1.0, 0.2, 10.0, 5, 3)
+    low, high = effect.interval()
+    near = Nearness(effect, 3.0)
+    assert near.estimate == 2.0 and near.interval() == pytest.approx((3 + low, 3 + high))
+    assert near.p_below() == pytest.approx(stats.t.cdf((-1 + 3) / 0.2, 10))
+    assert Nearness(effect, -low).interval()[0] == pytest.approx(0)
+    assert Nearness(effect, -high).p_below() == pytest.approx(0.025)  # wholly farther on the one side
+    assert Nearness(replace(effect, estimate=1.0), -high).p_below() == pytest.approx(0.025)  # and on the other
+    assert Nearness(replace(effect, estimate=0.1), 2.0).interval()[1] == 2.0  # an interval across 0
+
+
+def test_a_ratio_of_means_has_fiellers_interval():
+    """Its ends are where the t test of a − r b turns."""
+    random = np.random.default_rng(0)
+    b = random.gamma(4.0, 2.0, size=40)
+    a = 2.5 * b + random.normal(0, 3.0, size=40)
+    index = pd.MultiIndex.from_product([range(40), [0]], names=["fold", "seed"])
+    found = ratio_effect(pd.Series(a, index=index), pd.Series(b, index=index))
+    assert found.estimate == pytest.approx(a.mean() / b.mean())
+    low, high = found.interval()
+    assert low < found.estimate < high
+    for r in (low, high):
+        assert stats.ttest_1samp(a - r * b, 0).pvalue == pytest.approx(0.05)
+    assert found.p_below(2.0) == pytest.approx(stats.ttest_1samp(a - 2.0 * b, 0, alternative="less").pvalue)
+    assert found.p_below(high) == pytest.approx(0.025) and found.p_below(low) == pytest.approx(0.975)
+
+
+def test_a_ratio_whose_denominator_may_be_zero_has_no_interval():
+    index = pd.MultiIndex.from_product([range(4), [0]], names=["fold", "seed"])
+    found = ratio_effect(pd.Series([1.0, 2, 3, 4], index=index), pd.Series([-1.0, 1, -1, 1.5], index=index))
+    assert found.interval() == (-np.inf, np.inf)
+    constant = ratio_effect(pd.Series([10.0, 20, 30, 40], index=index), pd.Series([1.0, 2, 3, 4], index=index))
+    assert constant.interval() == pytest.approx((10, 10))
+    assert constant.p_below(11.0) < 0.05 < 0.95 < constant.p_below(9.0)
+    with pytest.raises(ValueError, match="positive mean"):
+        ratio_effect(pd.Series([1.0, 2, 3, 4], index=index), pd.Series([-1.0, -1, -1, -1], index=index))

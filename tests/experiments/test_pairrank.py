@@ -11,12 +11,13 @@ from ol2r import data, experiments
 from ol2r.experiments import grid, pairrank
 from ol2r.experiments.cells import TIERS, with_needs
 from ol2r.experiments.chapter import Chapter
-from ol2r.experiments.claims import Measure, judge
+from ol2r.experiments.claims import Measure
 from ol2r.experiments.pairrank_claims import MSLR, WORLDS, WorldMeasure
 from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.simulate_cell import Simulate
 from ol2r.experiments.store import Store
 from ol2r.experiments.tuning import chosen, grid_scores
+from ol2r.experiments.verdicts import judge
 from ol2r.learners.pairrank import RANKS
 
 PUBLISHED = Store.open().published
@@ -154,7 +155,7 @@ def test_tuning_reads_no_test_query(variant, monkeypatch):
     job = next(j for j in jobs("tuning", "smoke") if pairrank.variant(j.cell)["variant"] == variant)
     tables = []
     for dataset in (whole, blinded):
-        monkeypatch.setattr(data, "load", lambda name, dataset=dataset: dataset)
+        monkeypatch.setattr(data, "load", lambda *named, dataset=dataset: dataset)
         tables += Simulate.run_group([job], inputs={}, device="cpu", engine="numba", progress=lambda fraction: None)
     assert tables[0].equals(tables[1])
 

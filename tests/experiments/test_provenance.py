@@ -2,8 +2,11 @@ import subprocess
 import sys
 
 import pytest
+from fakes import Fake
 
+from ol2r import target
 from ol2r.experiments import provenance
+from ol2r.experiments.cells import Row
 
 
 @pytest.fixture
@@ -70,3 +73,9 @@ def test_outside_a_repository_commit_and_dirt_are_unknown(monkeypatch):
 def test_versions_name_every_library_a_trajectory_depends_on():
     assert set(provenance.versions()) == {"python", "numpy", "scipy", "pandas", "pyarrow", "numba", "torch"}
     assert "absent" not in provenance.versions().values()
+
+
+def test_a_record_names_what_code_was_compiled_for_and_the_width_of_its_vectors():
+    record = provenance.provenance(Fake(), [Row(1, 0)], device="cpu", engine="numba", seconds=1.0, shard_rows=1)
+    assert record["target"] == target.in_force()
+    assert set(record["target"]) == {"compiled", "aten", "libm"} and all(record["target"].values())

@@ -7,7 +7,7 @@ from ol2r.experiments import bubblerank
 from ol2r.experiments.bandit_worlds import small
 from ol2r.experiments.cells import Job, Row
 from ol2r.experiments.click_queries import Declared
-from ol2r.experiments.query_cell import Queries
+from ol2r.experiments.query_cell import Queries, Rewards
 from ol2r.random import replica_key
 
 
@@ -51,3 +51,15 @@ def test_inversions_and_optimum_are_those_the_bandits_are_judged_by(model):
 
 def test_a_population_is_one_row_whatever_folds_and_seeds_are_asked_for():
     assert Queries(small("CM"), 5).rows(None, range(10)) == (Row(1, 0),)
+
+
+def test_the_rewards_of_queries_are_those_that_their_summary_has_the_mean_of():
+    population = small("PBM")
+    cell = Rewards(population, bubblerank.CUT)
+    job = Job(cell, cell.rows(None, range(3)))
+    assert job.rows == (Row(1, 0), Row(2, 0))
+    (table,) = Rewards.run_group([job], inputs={}, device="cpu", engine="numba", progress=lambda done: None)
+    line = run(Queries(population, bubblerank.CUT))
+    assert table[["fold", "seed"]].to_numpy().tolist() == [[1, 0], [2, 0]]
+    assert table["optimum"].mean() == pytest.approx(line["optimum"])
+    assert (table["optimum"] - table["sorted_reward"]).mean() == pytest.approx(line["sorted_loss"])

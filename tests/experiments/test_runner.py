@@ -176,17 +176,18 @@ from ol2r.experiments.runner import run
 from ol2r.experiments.store import Store
 
 if __name__ == "__main__":
-    cells = [Fake(name=str(i), seconds_a_row=20.0, sleep=0.15) for i in range(12)]
+    cells = [Fake(name=str(i), seconds_a_row=20.0) for i in range(12)]
     run([Job(cell, cell.rows(None, range(5))) for cell in cells], Store(None, Path({store!r})), n_jobs={n_jobs})
 """
 
 
-def start(script, store, n_jobs=1):
+def start(script, store, n_jobs=1, held=()):
     script.write_text(RUN.format(tests=str(Path(__file__).parent), store=str(store.scratch), n_jobs=n_jobs))
-    return subprocess.Popen([sys.executable, str(script)], stderr=subprocess.DEVNULL, start_new_session=True)
+    env = os.environ | {"FAKE_HELD": " ".join(held)}
+    return subprocess.Popen([sys.executable, str(script)], stderr=subprocess.DEVNULL, start_new_session=True, env=env)
 
 
-CELLS = [Fake(name=str(i), seconds_a_row=20.0, sleep=0.15) for i in range(12)]
+CELLS = [Fake(name=str(i), seconds_a_row=20.0) for i in range(12)]
 ROWS = CELLS[0].rows(None, range(5))
 
 
@@ -195,9 +196,9 @@ def stored(store):
 
 
 def test_a_run_killed_in_the_middle_goes_on_where_it_was(store, log, tmp_path):
-    process = start(tmp_path / "run.py", store, n_jobs=2)
-    deadline = time.monotonic() + 60
-    while len(list(store.scratch.glob("*/*.parquet"))) < 3 and time.monotonic() < deadline:
+    process = start(tmp_path / "run.py", store, n_jobs=2, held=[cell.name for cell in CELLS[6:]])
+    while len(list(store.scratch.glob("*/*.parquet"))) < 3:
+        assert process.poll() is None
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -210,6 +211,13 @@ def test_a_run_killed_in_the_middle_goes_on_where_it_was(store, log, tmp_path):
     assert stored(store) == CELLS
     again = {name for name, _, _ in ran(log)[before:]}
     assert again == {cell.name for cell in CELLS} - {cell.name for cell in kept}
+
+
+def test_a_store_that_takes_no_file_stops_a_run_before_it_computes(tmp_path, log):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="nothing can be stored"):
+        run([job(Fake())], Store(None, tmp_path / "file"))
+    assert ran(log) == []
 
 
 def test_two_runners_at_once_leave_one_whole_store(store, tmp_path):

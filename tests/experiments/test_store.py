@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,16 @@ from hypothesis import strategies as st
 from ol2r.experiments import store as store_module
 from ol2r.experiments.cells import ExperimentError, Job, Row
 from ol2r.experiments.provenance import provenance
-from ol2r.experiments.store import Store, StoreError, StoreWarning, file_name, rows_of, spans
+from ol2r.experiments.store import (
+    Store,
+    StoreError,
+    StoreWarning,
+    encode,
+    file_name,
+    read_file,
+    rows_of,
+    spans,
+)
 
 row_sets = st.sets(st.builds(Row, st.integers(1, 12), st.integers(0, 17)), min_size=1, max_size=60)
 
@@ -46,6 +56,7 @@ def committing(store):
 
 
 CELL = Fake()
+UNDECLARED = "0" * 64
 BLOCK = CELL.rows(None, range(5))
 
 
@@ -94,10 +105,10 @@ def test_what_is_written_is_read_with_its_types_and_provenance(store):
 
 def test_provenance_names_code_versions_machine_and_time(store):
     path = put(store, CELL, BLOCK)
-    found = json.loads(pq.read_schema(path).metadata[b"ol2r"])
+    found = json.loads(pq.read_metadata(path).metadata[b"ol2r"])
     assert set(found) == {
-        "key", "cell", "rows", "device", "engine", "accelerator", "cpu", "cores", "versions", "ol2r", "code",
-        "commit", "dirty", "time", "shard_seconds", "shard_rows",
+        "key", "cell", "data", "rows", "device", "engine", "accelerator", "cpu", "target", "cores", "versions", "ol2r",
+        "code", "commit", "dirty", "time", "shard_seconds", "shard_rows",
     }  # fmt: skip
     assert str(Path.home()) not in json.dumps(found) and str(path.parents[2]) not in json.dumps(found)
 
@@ -172,9 +183,9 @@ def truncate(path):
     path.write_bytes(path.read_bytes()[:-20])
 
 
-def flip_a_bit(path):
+def flip_a_bit(path, at=60 * 8):
     content = bytearray(path.read_bytes())
-    content[60] ^= 1
+    content[at // 8] ^= 1 << at % 8
     path.write_bytes(content)
 
 
@@ -182,11 +193,39 @@ def empty(path):
     path.write_bytes(b"")
 
 
+def forge(path, change=lambda frame: frame, **provenance):
+    """Rewrite a stored file well-formed, with other values."""
+    with pq.ParquetFile(path) as file:
+        frame, told = file.read().to_pandas(), json.loads(file.metadata.metadata[b"ol2r"])
+    path.write_bytes(encode(change(frame), told | provenance))
+
+
 def swap_rows(path):
-    pq.write_table(pq.read_table(path).slice(4), path)
+    forge(path, lambda frame: frame.iloc[4:])
 
 
-@pytest.mark.parametrize("damage", [truncate, flip_a_bit, empty, swap_rows])
+def forget_the_code(path):
+    frame, told = read_file(path)
+    del told["code"]
+    path.write_bytes(encode(frame, told))
+
+
+def another_cell(path):
+    forge(path, cell=Fake(name="other").declaration)
+
+
+def nonsense(path):
+    forge(path, rows=7)
+
+
+def another_table(path):
+    forge(path, lambda frame: frame.rename(columns={"seed": "sead"}))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [truncate, flip_a_bit, empty, swap_rows, forget_the_code, another_cell, nonsense, another_table],
+)
 def test_a_damaged_scratch_file_is_set_aside_with_a_warning(store, damage):
     path = put(store, CELL, BLOCK)
     damage(path)
@@ -197,6 +236,29 @@ def test_a_damaged_scratch_file_is_set_aside_with_a_warning(store, damage):
     assert path.with_name(path.name + ".damaged").read_bytes() == damaged
     put(store, CELL, BLOCK)
     assert store.missing(CELL, BLOCK) == ()
+
+
+def test_no_flipped_bit_of_a_whole_file_is_read_silently(store):
+    path = put(store, CELL, BLOCK)
+    whole = path.read_bytes()
+    for at in range(0, 8 * len(whole), 3):  # every byte is met, at each of its bits in turn
+        flip_a_bit(path, at)
+        with pytest.raises(ValueError):
+            read_file(path)
+        path.write_bytes(whole)
+    read_file(path)
+
+
+def test_a_file_without_a_digest_is_damaged(store):
+    path = put(store, CELL, BLOCK)
+    pq.write_table(pq.read_table(path).replace_schema_metadata({"ol2r": json.dumps(record(CELL, BLOCK))}), path)
+    with pytest.raises(ValueError, match="it has no digest"):
+        read_file(path)
+
+
+def test_a_table_that_holds_the_mark_of_a_digest_is_refused(store):
+    with pytest.raises(ValueError, match="holds what marks a digest"):
+        encode(table(CELL, BLOCK), {"key": "ol2r-sha256:" + "0" * 64})
 
 
 def test_a_damaged_published_file_is_reported_left_alone_and_recomputed_into_scratch(store, committing):
@@ -243,6 +305,63 @@ def test_a_race_lost_to_a_damaged_file_is_won(store):
     assert store.missing(CELL, BLOCK) == ()
 
 
+def test_a_damaged_file_that_another_process_has_set_aside_is_missing_without_a_word(store, monkeypatch):
+    path = put(store, CELL, BLOCK)
+    truncate(path)
+    check = store_module._check_digest
+
+    def meanwhile(content):
+        path.unlink(missing_ok=True)
+        check(content)
+
+    monkeypatch.setattr(store_module, "_check_digest", meanwhile)
+    with warnings.catch_warnings(action="error"):
+        assert store.read(CELL, BLOCK).missing == BLOCK
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_whole_file_that_took_the_place_of_a_damaged_one_is_put_back(store, monkeypatch):
+    path = put(store, CELL, BLOCK)
+    whole = path.read_bytes()
+    truncate(path)
+    check, seen = store_module._check_digest, []
+
+    def meanwhile(content):
+        seen.append(content)
+        if len(seen) == 1:
+            path.write_bytes(whole)
+        check(content)
+
+    monkeypatch.setattr(store_module, "_check_digest", meanwhile)
+    with warnings.catch_warnings(action="error"):
+        store.read(CELL, BLOCK)
+    assert [p.name for p in path.parent.iterdir()] == [path.name] and path.read_bytes() == whole
+
+
+def test_an_earlier_damaged_file_is_kept(store):
+    for _ in range(2):
+        path = put(store, CELL, BLOCK)
+        truncate(path)
+        with pytest.warns(StoreWarning, match="set aside"):
+            store.missing(CELL, BLOCK)
+    assert sorted(p.name for p in path.parent.iterdir()) == [path.name + ".damaged", path.name + ".damaged-2"]
+
+
+def test_a_writer_that_finds_the_first_file_gone_again_writes(store, monkeypatch):
+    path = put(store, CELL, BLOCK)
+    read, calls = store_module.read_file, []
+
+    def gone(found):
+        calls.append(found)
+        if len(calls) == 1:
+            found.unlink()
+        return read(found)
+
+    monkeypatch.setattr(store_module, "read_file", gone)
+    put(store, CELL, BLOCK)
+    assert path.exists() and len(calls) == 1
+
+
 def test_writers_at_the_same_moment_leave_one_whole_file(store):
     start = threading.Barrier(8)
     frame, made = table(CELL, BLOCK), record(CELL, BLOCK)
@@ -260,11 +379,12 @@ def test_writers_at_the_same_moment_leave_one_whole_file(store):
     assert store.missing(CELL, BLOCK) == ()
 
 
-def test_without_hard_links_nothing_is_replaced_either(store, monkeypatch):
-    def no_links(source, target):
-        raise PermissionError(errno.EPERM, "Operation not permitted")
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK])
+def test_without_hard_links_nothing_is_replaced_either(store, monkeypatch, code):
+    def no_links(self, target):
+        raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(store_module.os, "link", no_links)
+    monkeypatch.setattr(Path, "hardlink_to", no_links)
     path = put(store, CELL, BLOCK)
     first = path.read_bytes()
     put(store, CELL, BLOCK)
@@ -315,12 +435,46 @@ def test_scratch_rows_of_other_code_or_of_rows_not_wanted_are_not_promoted(store
 def test_prunable_are_undeclared_damaged_and_left_over_files(store):
     kept = put(store, CELL, BLOCK)
     undeclared = put(store, Fake(name="gone"), BLOCK)
-    damaged = kept.with_name("folds1-seeds0-0.parquet.damaged")
-    damaged.write_bytes(b"")
+    damaged = [kept.with_name(f"folds1-seeds0-0.parquet.damaged{number}") for number in ("", "-2")]
     left_over = kept.with_name(".writing-abc")
-    left_over.write_bytes(b"")
-    assert set(store.prunable({CELL.key})) == {undeclared, damaged, left_over}
+    for path in [*damaged, left_over]:
+        path.write_bytes(b"")
+    os.utime(left_over, (0, 0))
+    assert set(store.prunable({CELL.key})) == {undeclared, *damaged, left_over}
     assert store.prunable({CELL.key}, published=True) == []
+
+
+def test_what_the_store_never_wrote_and_what_is_being_written_are_not_prunable(store):
+    kept = put(store, CELL, BLOCK)
+    (store.scratch / "thesis").mkdir()
+    (store.scratch / UNDECLARED / "plots").mkdir(parents=True)
+    strangers = [
+        store.scratch / "notes.txt",
+        store.scratch / "thesis" / kept.name,  # no key's name
+        store.scratch / UNDECLARED / "thesis.tex",
+        store.scratch / UNDECLARED / "plots" / kept.name,
+        kept.with_name("thesis.tex.damaged"),
+        kept.with_name(".writing-now"),
+    ]
+    for path in strangers:
+        path.write_text("years of work")
+    assert store.prunable({CELL.key}) == []
+
+
+def test_a_folder_that_takes_no_file_is_named_before_anything_is_computed(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"nothing can be stored in .*file: "):
+        Store(None, tmp_path / "file").check_writable()
+    store = Store(None, tmp_path / "scratch")
+    store.check_writable()
+    assert list(store.scratch.iterdir()) == []
+
+    def read_only(**options):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(store_module.tempfile, "TemporaryFile", read_only)
+    with pytest.raises(StoreError, match=r"nothing can be stored in .*: Read-only file system"):
+        store.check_writable()
 
 
 def test_the_store_is_found_from_any_directory(tmp_path):

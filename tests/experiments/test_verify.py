@@ -11,7 +11,7 @@ from ol2r.experiments import verify as verify_module
 from ol2r.experiments.cells import ExperimentError, Job
 from ol2r.experiments.runner import run
 from ol2r.experiments.store import Store, encode, read_file
-from ol2r.experiments.verify import compare_bits, compare_means, verify
+from ol2r.experiments.verify import compare_bits, compare_means, inspect, verify
 from ol2r.random import generator
 
 
@@ -67,12 +67,32 @@ def test_a_falsified_file_is_caught(store, committing):
 def test_a_falsified_file_of_another_machine_is_caught_by_its_means(store, committing):
     run([job(Fake())], committing)
     path = next(store.published.glob("*/*"))
-    falsify(path, lambda frame: frame, cpu="another")
+    falsify(path, lambda frame: frame, target={"compiled": "another"})
     check = only(verified([job(Fake())], store))
     assert check.passed and check.level == "means" and check.n_rows == 25
-    falsify(path, lambda frame: frame.assign(value=frame.value + 200), cpu="another")
+    falsify(path, lambda frame: frame.assign(value=frame.value + 200), target={"compiled": "another"})
     check = only(verified([job(Fake())], store))
     assert check.passed is False and check.level == "means" and check.detail.startswith("value 502 stored, 302 now")
+
+
+def test_another_cpu_of_the_same_target_is_asked_for_bits(store, committing):
+    run([job(Fake())], committing)
+    path = next(store.published.glob("*/*"))
+    falsify(path, lambda frame: frame, cpu="another")
+    assert only(verified([job(Fake())], store)).level == "bits"
+
+
+def test_a_record_without_a_target_passes_by_bits_or_else_by_means(store, committing):
+    run([job(Fake())], committing)
+    path = next(store.published.glob("*/*"))
+    falsify(path, lambda frame: frame, target=None)
+    check = only(verified([job(Fake())], store))
+    assert check.passed and check.level == "bits"
+    falsify(path, lambda frame: frame.assign(value=np.nextafter(frame.value, np.float32(np.inf))), target=None)
+    check = only(verified([job(Fake())], store))
+    assert check.passed and check.level == "means"
+    falsify(path, lambda frame: frame.assign(value=frame.value + 200), target=None)
+    assert only(verified([job(Fake())], store)).passed is False
 
 
 @pytest.mark.parametrize("changed", [{"engine": "torch"}, {"versions": {}}, {"device": "cuda"}])
@@ -91,6 +111,19 @@ def test_a_damaged_published_file_fails_and_stays(store, committing):
     check = only(verified([job(Fake())], store))
     assert check.passed is False and "damaged" in check.detail
     assert path.exists()
+
+
+class Fraction(Fake):
+    kind: ClassVar[str] = "fraction"
+    undefined: ClassVar[tuple[str, ...]] = ("value",)
+
+
+def test_a_quick_look_allows_nan_only_where_a_kind_of_cell_declares_it(store, committing):
+    for cell in (Fake(), Fraction()):
+        run([job(cell)], committing)
+        falsify(next((store.published / cell.key).iterdir()), lambda frame: frame.assign(value=np.nan))
+    found = {path.parent.name: damage for path, damage in inspect([job(Fake()), job(Fraction())], store)}
+    assert found == {Fake().key: "value holds what is not a finite number", Fraction().key: None}
 
 
 def test_timings_and_absent_data_are_skipped(store, committing):

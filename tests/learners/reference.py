@@ -168,14 +168,17 @@ def expected_ndcg(values, grades, k):
     return dcg([gain_of[s] for s in sorted(values, reverse=True)[:k]]) / ideal if ideal else 0.0
 
 
-def clicks_ndcg(features, weights, shown, clicks, k):
-    """NDCG@k of a ranker on a recorded query whose clicked documents are the relevant ones."""
-    if not any(clicks):
+def clicks_score(features, weights, shown, clicks, k, measure):
+    """How well a ranker does on a recorded query whose clicked documents are the relevant ones: its NDCG@k, or the sum
+    of their reciprocal ranks."""
+    clicked = [document for document, click in zip(shown, clicks, strict=True) if click]
+    if not clicked:
         return 0.0
     s = scores(features, weights)
-    order = sorted(range(len(s)), key=lambda j: (-s[j], j))[:k]
-    clicked = [document for document, click in zip(shown, clicks, strict=True) if click]
-    gain = sum(1 / math.log2(order.index(document) + 2) for document in clicked if document in order)
+    order = sorted(range(len(s)), key=lambda j: (-s[j], j))
+    if measure == "reciprocal_rank":
+        return sum(1 / (order.index(document) + 1) for document in clicked)
+    gain = sum(1 / math.log2(order.index(document) + 2) for document in clicked if document in order[:k])
     return gain / dcg([1] * len(clicked))
 
 
@@ -394,16 +397,46 @@ class NSGD(Bandit):
 
     def __init__(self, d, hyper, draws):
         super().__init__(d, hyper, draws)
-        self.q_g = deque(maxlen=hyper["T_g"])  # rounds that had a loser: their (direction, quality)
+        self.lost = []  # of every round that had a loser: its (direction, quality), candidate after candidate
         self.q_h = deque(maxlen=hyper["T_h"])  # (features, list, clicks, quality)
+        self.recorded = 0
         self.past = []
         self.drawn = self.chosen = None
 
     def worst(self):
-        """The k_g worst directions of Q_g, newest first among equals, candidates in their order."""
-        entries = [(quality, age, i, g) for age, losers in enumerate(reversed(self.q_g)) for i, (g, quality) in losers]
-        entries.sort(key=lambda entry: entry[:3])
-        return np.array([g for *_, g in entries[: int(self.hyper["k_g"])]]).reshape(-1, self.d)
+        """The k_g worst directions of Q_g, newest first among equals."""
+        rounds = self.lost[-self.hyper["T_g"] :] if self.hyper["queue"] == "rounds" else self.lost
+        q_g = [loser for losers in rounds for loser in losers]
+        if self.hyper["queue"] == "directions":
+            q_g = q_g[-self.hyper["T_g"] :]
+        by_quality = sorted(reversed(q_g), key=lambda loser: loser[1])  # sorted() keeps the order of equals
+        return np.array([g for g, _ in by_quality[: int(self.hyper["k_g"])]]).reshape(-1, self.d)
+
+    def combinations_of_echelon_basis(self, n):
+        """What public code draws: Gaussian combinations of the unit vectors along the basis of the null space that the
+        reduced echelon form of the stored directions gives."""
+        g, pivots = self.worst(), []
+        for column in range(self.d):
+            row = len(pivots)
+            if row == len(g):
+                break
+            largest = row + np.abs(g[row:, column]).argmax()
+            if abs(g[largest, column]) < 1e-4:
+                continue
+            g[[row, largest]] = g[[largest, row]]
+            g[row] /= g[row, column]
+            for other in range(len(g)):
+                if other != row:
+                    g[other] -= g[other, column] * g[row]
+            pivots.append(column)
+        drawn = np.zeros((n, self.d))
+        for column in set(range(self.d)) - set(pivots):
+            vector = np.zeros(self.d)
+            vector[column] = 1.0
+            vector[pivots] = -g[: len(pivots), column]
+            z = [self.draws.gaussian(Stream.DIRECTION, self.round, i * self.d + column) for i in range(n)]
+            drawn += np.outer(z, vector / np.linalg.norm(vector))
+        return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
 
     def moving(self):
         lag, epsilon = self.hyper["lag"], self.hyper["epsilon"]
@@ -433,37 +466,44 @@ class NSGD(Bandit):
     def follow(self, clicks):
         credit = self.credits(clicks)
         counted = any(clicks) or self.hyper["click_free"] == "literal"
-        if self.hyper["tie_break"] == "mean":
-            winners = self.tied_for_best(credit)
+        if self.hyper["winners"] == "better":
+            winners = [o for o, c in enumerate(credit) if c > credit[0]]
         else:
-            tied = [o for o, c in enumerate(credit) if c == max(credit)] if counted else []
-            full = self.hyper["tie_break"] == "history_until_full" and len(self.q_g) == self.q_g.maxlen
-            if len(tied) > 1 and not full:
-                total = {o: self.history_score(o) for o in tied}
-                tied = [o for o in tied if total[o] == max(total.values())]
-            j = self.pick(tied, self.draws.uniform(Stream.WINNER, self.round, 0)) if tied else 0
-            winners = [j - 1] if j else []
-        self.remember(credit, clicks, counted)
-        return winners
-
-    def history_score(self, ranker):
-        """Σ Eval over the k_h worst recorded queries, the newest first among equals."""
-        order = sorted(enumerate(reversed(self.q_h)), key=lambda entry: (round(entry[1][3], 6), entry[0]))
-        hard = [entry for _, entry in order[: int(self.hyper["k_h"])]]
-        return sum(clicks_ndcg(x, self.contenders[ranker], shown, clicks, self.k) for x, shown, clicks, _ in hard)
-
-    def remember(self, credit, clicks, counted):
-        losers = [(i, (g, c - credit[0])) for i, (g, c) in enumerate(zip(self.directions, credit[1:], strict=True))]
-        if self.hyper["losers"] == "fourth_smallest":
-            bound = sorted(credit)[min(3, len(credit) - 1)]
-            losers = [loser for loser in losers if credit[loser[0] + 1] <= bound]
-        losers = [loser for loser in losers if loser[1][1] < 0]
-        if losers:
-            self.q_g.append(losers)
+            winners = [o for o, c in enumerate(credit) if c == max(credit)] if counted else []
+        self.remember_losers(credit)
+        if self.hyper["tie_break"] == "history":
+            if len(winners) > 1:
+                winners = self.best_on_history(winners, "ndcg")
+            winners = [self.pick(winners, self.draws.uniform(Stream.WINNER, self.round, 0))] if winners else []
         if counted:
             ideal = dcg([1] * sum(clicks))
+            self.recorded += 1
             self.q_h.append((self.features, self.ranking, clicks, dcg(clicks) / ideal if ideal else 0.0))
+        if 0 in winners:
+            winners = []
+        if self.hyper["tie_break"] == "early" and len(winners) > 1 and self.recorded < self.hyper["k_h"]:
+            winners = self.best_on_history(winners, "reciprocal_rank")[:1]
         self.past.append(self.w)
+        return [o - 1 for o in winners]
+
+    def best_on_history(self, winners, measure):
+        """Those with the best Σ Eval over the k_h worst recorded queries, the newest first among equals."""
+        order = sorted(enumerate(reversed(self.q_h)), key=lambda entry: (round(entry[1][3], 6), entry[0]))
+        hard = [entry for _, entry in order[: int(self.hyper["k_h"])]]
+        total = {}
+        for o in winners:
+            evaluated = [clicks_score(x, self.contenders[o], y, c, self.k, measure) for x, y, c, _ in hard]
+            total[o] = round(sum(evaluated), 9)
+        return [o for o in winners if total[o] == max(total.values())]
+
+    def remember_losers(self, credit):
+        losers = [(g, c - credit[0]) for g, c in zip(self.directions, credit[1:], strict=True)]
+        if self.hyper["losers"] == "fourth_smallest":
+            bound = sorted(credit)[min(3, len(credit) - 1)]
+            losers = [(g, quality) for g, quality in losers if quality + credit[0] <= bound]
+        losers = [(g, quality) for g, quality in losers if quality < 0]
+        if losers:
+            self.lost.append(losers)
 
 
 class Pairwise:

@@ -23,8 +23,8 @@ SETTINGS = {
     "MGD": _STEP | {"prefix_credit": False, "m": 4, "winners": "best", "follow": "mean"},
     "NSGD": _STEP
     | {"prefix_credit": False, "m": 4, "n": 8, "k_g": 5, "T_g": 4, "k_h": 3, "T_h": 6, "lag": 5, "epsilon": 0.01}
-    | {"hybrid": "cosine", "tie_break": "history", "click_free": "skip", "losers": "below_current"}
-    | {"sampling": "orthonormal", "n_uniform": 0},
+    | {"queue": "directions", "losers": "below_current", "sampling": "orthonormal", "hybrid": "cosine"}
+    | {"winners": "best", "tie_break": "history", "click_free": "skip", "n_uniform": 0},
     "PDGD": {"alpha": 0.1, "decay": 0.99},
     "SGD RankNet": {"alpha": 0.1, "decay": 0.99, "pairs": "matched"},
     "epsilon-greedy": {"alpha": 0.1, "decay": 0.99, "epsilon": 0.3, "pairs": "matched"},

@@ -23,6 +23,11 @@ def digest(name: str) -> str:
     return hashlib.sha256(numbers.tobytes()).hexdigest()[:16]
 
 
+def digests() -> dict[str, str]:
+    """Of every learner, by its name and revision."""
+    return {f"{name} {learner.revision}": digest(name) for name, learner in LEARNERS.items()}
+
+
 @pytest.mark.parametrize("name", sorted(LEARNERS))
 def test_a_trajectory_stays_what_it_was_at_this_revision(name):
     revision = f"{name} {LEARNERS[name].revision}"
@@ -33,5 +38,4 @@ def test_a_trajectory_stays_what_it_was_at_this_revision(name):
 
 if __name__ == "__main__":
     stored = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
-    now = {f"{name} {learner.revision}": digest(name) for name, learner in LEARNERS.items()}
-    GOLDEN.write_text(json.dumps(dict(sorted((now | stored).items())), indent=2) + "\n")
+    GOLDEN.write_text(json.dumps(dict(sorted((digests() | stored).items())), indent=2) + "\n")

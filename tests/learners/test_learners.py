@@ -1,10 +1,12 @@
 """What every learner must be, whatever it learns: run over the registry, so that a new learner meets these tests."""
 
+import dataclasses
 import hashlib
 import re
 import subprocess
 import sys
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -132,13 +134,11 @@ def test_learners_load_neither_labels_nor_users():
     code = "import sys, ol2r.learners; print(*[m for m in sys.modules if m.startswith('ol2r.')])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     rooms = {module.split(".")[1] for module in loaded}
-    assert {"learners"} <= rooms <= {"random", "ranking", "theory", "rankers", "learners"}
+    assert {"learners"} <= rooms <= {"folders", "target", "random", "ranking", "theory", "rankers", "learners"}
 
 
 @every_stepping_learner
-@pytest.mark.parametrize(
-    ("engine", "alpha"), [("numba", 1e38), ("numba", torch.inf), ("numba", torch.nan), ("torch", 1e38)]
-)
+@pytest.mark.parametrize(("engine", "alpha"), [("numba", 1e38), ("numba", torch.inf), ("torch", 1e38)])
 def test_a_replica_that_diverges_freezes_and_leaves_the_others_alone(dataset, name, alpha, engine):
     replicas = replicas_of("informational", folds=(1,), seeds=range(4))
     alphas = torch.full((4,), 0.1)
@@ -167,13 +167,53 @@ def test_a_step_out_of_the_finite_numbers_is_not_taken_and_was_the_last(dataset)
     assert learner.status == ["ok", "diverged", "diverged", "diverged"]
 
 
+def rounds_alike(one, other):
+    """Rounds before the lists or clicks of each replica differ."""
+    unlike = (one.rankings != other.rankings).any(axis=2) | (one.clicks != other.clicks).any(axis=2)
+    return np.where(unlike.any(axis=0), unlike.argmax(axis=0), len(unlike))
+
+
+def closer_than_rounding(name, dataset, replicas, compiled, batched):
+    """How many replicas part after a decision that rounding alone can turn; any other difference fails.
+
+    Rounding turns a decision if the compiled engine turns it as well, or an earlier one, once each feature's unit is
+    changed by about the last bit of a float32, which leaves twins among the documents twins.
+    """
+    rounds, parted = len(compiled.rankings), rounds_alike(compiled, batched)
+    for replica, alike in enumerate(parted):
+        here = slice(0, alike), replica
+        np.testing.assert_allclose(compiled.weights[here], batched.weights[here], atol=OPTIMUM.get(name, 1e-4))
+    late = np.full(len(parted), rounds)
+    for seed in range(5 if (parted < rounds).any() else 0):
+        units = 1 + np.random.default_rng(seed).uniform(-1, 1, dataset.n_features) * 2.0**-22
+        shaken = dataclasses.replace(dataset, features=(dataset.features * units).astype(np.float32))
+        late = np.minimum(late, rounds_alike(compiled, play(name, shaken, replicas, rounds, engine="numba")))
+    wrong = np.flatnonzero((parted < rounds) & (late > parted))
+    assert not len(wrong), f"{name}: replicas {wrong} part in rounds {parted[wrong] + 1}, which rounding does not turn"
+    return int((parted < rounds).sum())
+
+
 @every_learner
-def test_both_engines_decide_alike(dataset, name):
+def test_both_engines_decide_alike(dataset, name, record_property):
     replicas = replicas_of("perfect", "informational")
     compiled, batched = (play(name, dataset, replicas, 20, engine=engine) for engine in ("numba", "torch"))
-    np.testing.assert_array_equal(compiled.rankings, batched.rankings)
-    np.testing.assert_array_equal(compiled.clicks, batched.clicks)
-    np.testing.assert_allclose(compiled.weights, batched.weights, atol=OPTIMUM.get(name, 1e-4))
+    turned = closer_than_rounding(name, dataset, replicas, compiled, batched)
+    record_property("replicas that part after a decision closer than rounding", turned)
+    print(f"{name}: {turned} of {len(replicas)} replicas part after a decision closer than rounding")
+    assert turned <= len(replicas) // 4
+
+
+def test_engines_that_differ_by_more_than_rounding_are_told_apart(dataset):
+    replicas = replicas_of("perfect", "informational")
+    right, wrong = (play("DBGD", dataset, replicas, 20, alpha=alpha) for alpha in (0.1, 0.2))
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        closer_than_rounding("DBGD", dataset, replicas, right, wrong)
+    other = SimpleNamespace(rankings=right.rankings, clicks=right.clicks.copy(), weights=right.weights)
+    other.clicks[3, 5] ^= True
+    with pytest.raises(
+        AssertionError, match=r"DBGD: replicas \[5\] part in rounds \[4\], which rounding does not turn"
+    ):
+        closer_than_rounding("DBGD", dataset, replicas, right, other)
 
 
 @every_learner
@@ -238,7 +278,15 @@ OUT_OF_RANGE = [
     ("epsilon-greedy", "epsilon", torch.tensor([0.1, 0.2, 0.3, 1.1])),
     ("epsilon-greedy", "epsilon", float("nan")),
     ("PairRank", "regularization", 0.0),
+    *((name, "alpha", value) for name in sorted(LEARNERS) for value in (-0.1, float("nan"))),
+    *((name, "decay", value) for name in STEPPING for value in (0.0, -0.5, 1.01)),
+    *((name, "delta", value) for name in ("DBGD", "CPS", "DP-DBGD", "MGD", "NSGD") for value in (0.0, -1.0)),
 ]
+
+
+@every_learner
+def test_every_number_has_a_range(name):
+    assert LEARNERS[name].numeric <= set(LEARNERS[name].ranges)
 
 
 @pytest.mark.parametrize(("name", "parameter", "value"), OUT_OF_RANGE)

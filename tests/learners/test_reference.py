@@ -27,8 +27,17 @@ VARIANTS = [
     ("CPS", {"history": 1, "tau": 1.0, "n_candidates": 3}),
     ("CPS", {"start": "zero", "delta": 0.1}),
     ("NSGD", {}),
+    ("NSGD", {"queue": "rounds"}),
+    ("NSGD", {"queue": "rounds", "T_g": 15, "k_g": 25}),
+    ("NSGD", {"T_g": 15, "k_g": 25}),
+    ("NSGD", {"T_g": 60, "k_g": 7}),
+    ("NSGD", {"T_g": 1, "k_g": 1}),
     ("NSGD", {"tie_break": "mean"}),
-    ("NSGD", {"tie_break": "history_until_full"}),
+    ("NSGD", {"tie_break": "mean", "winners": "better"}),
+    ("NSGD", {"winners": "better"}),
+    ("NSGD", {"tie_break": "early"}),
+    ("NSGD", {"tie_break": "early", "winners": "better", "k_h": 20, "T_h": 30}),
+    ("NSGD", {"tie_break": "early", "k_h": 0}),
     ("NSGD", {"click_free": "literal"}),
     ("NSGD", {"losers": "fourth_smallest"}),
     ("NSGD", {"losers": "fourth_smallest", "m": 2}),
@@ -42,7 +51,7 @@ VARIANTS = [
     ("NSGD", {"n": 4}),
     ("NSGD", {"n": 30}),
     ("NSGD", {"k_g": 0}),
-    ("NSGD", {"k_g": 40, "T_g": 15}),
+    ("NSGD", {"k_g": 40, "T_g": 15, "queue": "rounds"}),
     ("NSGD", {"k_h": 0}),
     ("NSGD", {"k_h": 50}),
     ("NSGD", {"n_uniform": 1}),
@@ -85,6 +94,10 @@ def assert_lies_in_the_null_space(plain, drawn, tolerance):
         rank = 0
     elif len(worst):
         assert np.abs(drawn @ worst.T).max() < tolerance
+    if plain.hyper["sampling"] == "echelon":
+        np.testing.assert_allclose(drawn, plain.combinations_of_echelon_basis(len(drawn)), atol=2e-3)
+    if plain.hyper["sampling"] == "orthonormal":  # to nothing else: as many independent ones as there is room for
+        assert np.linalg.matrix_rank(drawn, tol=1e-5) == min(len(drawn), plain.d - rank)
     if plain.hyper["sampling"] == "orthonormal" and plain.moving():
         basis = drawn[: plain.d - rank]
         np.testing.assert_allclose(basis @ basis.T, np.eye(len(basis)), atol=1e-5)
@@ -139,7 +152,7 @@ def test_every_learner_has_a_plain_version():
 @pytest.mark.parametrize("sampling", ["orthonormal", "echelon"])
 @pytest.mark.parametrize(("d", "engine"), [(1, "numba"), (2, "numba"), (3, "numba"), (6, "numba"), (3, "torch")])
 def test_a_queue_that_fills_all_of_space_is_no_dead_end(d, sampling, engine):
-    changed = {"k_g": 25, "T_g": 15, "sampling": sampling, "hybrid": "never" if sampling == "echelon" else "cosine"}
+    changed = {"k_g": 25, "T_g": 60, "sampling": sampling, "hybrid": "never" if sampling == "echelon" else "cosine"}
     tape = play("NSGD", small_dataset(d), replicas_of("informational"), 40, engine=engine, **changed)
     assert (tape.table.status == "ok").all()
     lengths = np.array([drawn.norm(dim=2).numpy() for drawn in tape.drawn])

@@ -370,8 +370,9 @@ def test_reflection_keeps_lengths_and_angles(name, device):
 
 
 @both_bodies
+@pytest.mark.parametrize("measure", ["ndcg", "reciprocal_rank"])
 @pytest.mark.parametrize("depth", [1, 3, K])
-def test_clicks_ndcg_is_ndcg_with_clicks_for_labels(name, device, depth):
+def test_clicks_score_takes_clicks_for_labels(name, device, depth, measure):
     s = Setting(device, 4)
     rng = generator("recorded clicks", depth)
     items = 5
@@ -384,14 +385,15 @@ def test_clicks_ndcg_is_ndcg_with_clicks_for_labels(name, device, depth):
         clicks[r, h, : len(shown)] = rng.random(len(shown)) < 0.4
     tied = rng.random((REPLICAS, 4)) < 0.6
     arrays = (torch.from_numpy(x).to(device) for x in (queries, lists, clicks))
-    out = engine(name).clicks_ndcg(s.candidates, *arrays, s.weights, torch.from_numpy(tied).to(device))
+    out = engine(name).clicks_score(s.candidates, *arrays, s.weights, torch.from_numpy(tied).to(device), measure)
     for r, _, weights, _ in s:
         for m in range(4):
             expected = 0.0
             for h in range(items):
                 if queries[r, h] >= 0 and tied[r, m] and tied[r].sum() > 1:
                     features = DATASET.query(queries[r, h])[0].astype(np.float64)
-                    expected += reference.clicks_ndcg(features, weights[m], lists[r, h], clicks[r, h], depth)
+                    recorded = (lists[r, h], clicks[r, h])
+                    expected += reference.clicks_score(features, weights[m], *recorded, depth, measure)
             assert abs(out[r, m].item() - expected) < 1e-9
 
 

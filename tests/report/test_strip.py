@@ -45,6 +45,12 @@ def test_a_strip_tells_where_its_numbers_came_from(written):
     assert len(told["keys"]) == 15
 
 
+def test_data_that_nobody_here_can_confirm_is_marked(written, grid):
+    told = written(frame=grid.assign(dataset="MQ2007"))
+    assert told["data"].startswith("MQ2007 (checksum unconfirmed)")
+    assert "data: MQ2007 (checksum unconfirmed)" in told["bibtex"]
+
+
 def test_results_of_changed_code_say_so(written):
     changed = {"key": "MQ2008/perfect/NSGD", "device": "cpu", "ol2r": "0.1.0", "code": "ab" * 32, "dirty": True}
     assert written(provenance=(changed,))["code"].endswith("with local changes")

@@ -1,14 +1,18 @@
 import re
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pandas as pd
 import pytest
+from markdown_it import MarkdownIt
 from scipy import stats
 
-from ol2r.experiments.claims import VERDICTS, judge
+from ol2r.experiments import former
+from ol2r.experiments.claims import WORLDS
 from ol2r.experiments.nsgd_claims import CLAIMS
 from ol2r.experiments.published import printed_numbers
+from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Counts, Place, judge
 from ol2r.report import tables
 
 NUMBERS = printed_numbers("nsgd")
@@ -163,99 +167,185 @@ def judgements(grid, invented_results):
     return [judge(claim, {"table-3": invented_results(grid)}, NUMBERS) for claim in CLAIMS[1:4]]
 
 
-def test_every_claim_is_listed_under_its_anchor(judgements):
-    lines = rows(tables.claims_overview(judgements, name="nsgd-claims", caption="Claims."))
+def placed(judgement, *places):
+    """The judgement with invented answers elsewhere: (data set, verdict, of the paper's shape)."""
+    elsewhere = (Place(data, verdict, Counts(3, 2, 1), shape) for data, verdict, shape in places)
+    return replace(judgement, elsewhere=tuple(elsewhere))
+
+
+def test_every_claim_is_listed_under_its_anchor_with_both_answers_apart(judgements):
+    first = placed(judgements[0], ("MQ2007_partial85", "mixed", True))
+    lines = rows(tables.claims_overview([first, *judgements[1:]], name="nsgd-claims", caption="Claims."))
     assert [line[0] for line in lines] == ["{ref}`NS2 <nsgd-ns2>`", "{ref}`NS3 <nsgd-ns3>`", "{ref}`NS4 <nsgd-ns4>`"]
-    assert lines[0][4] == "3 of 14" and "reproduced" in lines[0][2]
-    assert lines[2][3] == "–"
+    told = f"{tables.badge('reproduced')}<br>3 of 14 cells, without “MGD above NSGD on TD2003 and HP2003”, data MQ2007"
+    assert lines[0][2].startswith(told)
+    assert lines[0][3] == f"{tables.badge('mixed')} MQ2007, 85 % of documents"
+    assert "(NDCG@10)" in lines[0][4]
+    assert "not testable" in lines[2][2] and lines[2][3:] == ["–", "–"]
 
 
-def test_verdicts_of_data_sets_stand_side_by_side(judgements):
+def test_the_answers_in_words_never_mix_the_papers_data_with_other(judgements):
+    first, second, third = judgements
+    first = placed(first, ("MQ2007_partial85", "mixed", True))
+    read = placed(replace(first, verdict="undecided"), ("MQ2007_partial85", "mixed", True))
+    short = {"NS2": "it leads", "NS3": "both lead", "NS4": "it is steady"}
+    told = tables.answers([replace(first, readings={"60": read, "15": first}), second, third], short).splitlines()
+    assert told[0].startswith("- **On the paper's own data (MQ2008)** *reproduced*: it leads (NS2)")
+    assert "*not testable*: it is steady (NS4)" in told[0]
+    assert told[1] == "- **On MQ2007, 85 % of documents** *mixed*: it leads (NS2)."
+    assert told[2] == "- **Read as “60”** NS2 is undecided."
+    assert told[3] == "- **Read as “15”** no verdict is another one."
+
+
+def test_answers_of_data_sets_stand_side_by_side_those_of_the_papers_shape_first(judgements):
+    first, second, third = judgements
+    first = placed(first, ("ClueWeb09_webis", "carries over", False))
+    second = placed(second, ("MQ2007_partial85", "mixed", True), ("ClueWeb09_webis", "undecided", False))
+    text = tables.verdicts_by_data([first, second, third], name="v", caption="")
+    assert "| claim | the paper's data | MQ2007, 85 % of documents | ClueWeb09 (Webis) |" in text
+    lines = rows(text)
+    assert lines[0][1:] == [tables.badge(first.verdict), "–", f"{tables.badge('carries over')}<br>3 / 2 / 1"]
+    assert lines[1][2:] == [f"{tables.badge('mixed')}<br>3 / 2 / 1", f"{tables.badge('undecided')}<br>3 / 2 / 1"]
+    assert lines[2][1:] == [tables.badge("not testable"), "–", "–"]
+
+
+def test_readings_stand_beside_the_papers_text_only_where_they_concern_a_claim(judgements):
     first, second, _ = judgements
-    found = {"NS2": {"MQ2008": first}, "NS3": {"MQ2008": second, "simulated worlds": first}, "NS4": {}}
-    lines = rows(tables.verdicts_by_data(found, name="v", caption=""))
-    assert [line[0] for line in lines] == ["{ref}`NS2 <nsgd-ns2>`", "{ref}`NS3 <nsgd-ns3>`"]
-    assert lines[0][1:] == [tables.badge(first.verdict), "–"]
-    assert lines[1][1:] == [tables.badge(second.verdict), tables.badge(first.verdict)]
+    other = placed(replace(first, verdict="undecided"), ("MQ2007_partial85", "mixed", True))
+    text = tables.verdicts_by_reading([replace(first, readings={"mean loss": other}), second], name="r", caption="")
+    assert "| claim | the paper's text | mean loss |" in text
+    ((claim, main, mean),) = rows(text)
+    assert "NS2" in claim and "reproduced" in main
+    assert "undecided" in mean and f"{tables.badge('mixed')} MQ2007, 85 % of documents" in mean
 
 
-def test_a_claims_block_has_anchor_rule_and_grounds(judgements):
-    text = tables.claim(judgements[0])
-    assert ":name: nsgd-ns2" in text and judgements[0].rule in text and judgements[0].reason in text
+def test_changed_rules_are_listed_with_what_both_said_and_what_is_said_now(judgements):
+    values = ("NS2", "old | rule", "consistent", "new rule", "not testable", "MQ2007_partial85: mixed", "c0de")
+    former_rules = pd.DataFrame([values], columns=list(former.COLUMNS))
+    table = tables.rule_changes({"NS2": judgements[0]}, former_rules, name="f", caption="")
+    told = rows(table.replace("\\|", "/"))[0]
+    assert told[:3] == ["{ref}`NS2 <nsgd-ns2>`", "old / rule", "consistent"]
+    assert told[4] == "not testable; MQ2007, 85 % of documents: mixed" and "reproduced" in told[5]
 
 
-def test_the_opening_counts_verdicts(judgements):
+def test_a_claims_block_has_anchor_answers_rule_and_grounds(judgements):
+    first = placed(judgements[0], ("MQ2007_partial85", "mixed", True))
+    text = tables.claim(replace(first, readings={"mean loss": replace(first, verdict="undecided")}))
+    assert ":name: nsgd-ns2" in text and tables.plain(first.rule) in text and tables.plain(first.reason) in text
+    assert f"*On the paper's data:* {tables.badge('reproduced')}" in text
+    assert f"*On MQ2007, 85 % of documents:* {tables.badge('mixed')} 3 as claimed, 2 open, 1 against" in text
+    assert f"*Read as “mean loss”:* {tables.badge('undecided')}" in text
+
+
+def test_the_opening_counts_the_two_answers_apart(judgements):
     told = tables.opening(judgements)
-    assert told.startswith("Of the paper's 3 claims: ") and "2 reproduced, 1 not testable" in told and "MQ2008" in told
-
-
-def test_the_opening_says_which_part_of_a_data_set_was_used(judgements):
-    told = tables.opening([replace(judgements[0], data=("MQ2007_partial85", "MQ2008"))])
-    assert "(paper tier on MQ2007, 85 % of documents; MQ2008)" in told
+    assert told == "Of the paper's 3 claims, on its own data: 2 reproduced, 1 not testable (paper tier)."
+    theorem = replace(judgements[0], data=(WORLDS,))
+    assert "on its own data or, where they are theory, in worlds that meet its assumptions" in tables.opening([theorem])
+    first = placed(judgements[0], ("ClueWeb09_webis", "carries over", False), ("MQ2007_partial85", "mixed", True))
+    second = placed(judgements[1], ("ClueWeb09_webis", "carries over", False))
+    assert tables.opening([first, second, judgements[2]]).splitlines()[1:] == [
+        "",
+        "On other data, which can neither confirm nor refute the paper:",
+        "",
+        "- MQ2007, 85 % of documents, which has the paper's shape: of 1 claim 1 mixed",
+        "- ClueWeb09 (Webis): of 2 claims 2 carry over",
+    ]
 
 
 def test_verdicts_are_told_apart_without_colour():
-    assert len({re.sub("<[^>]*>", "", tables.badge(verdict)) for verdict in VERDICTS}) == len(VERDICTS)
+    words = (*VERDICTS, *ELSEWHERE)
+    assert len({re.sub("<[^>]*>", "", tables.badge(word)) for word in words}) == len(set(words))
     assert 'verdict-not-judged-smoke"' in tables.badge("not judged (smoke)")
 
 
 def z_table(switch: str, **z: float) -> pd.DataFrame:
-    return pd.DataFrame([(switch, "perfect", learner.replace("_", "-"), value) for learner, value in z.items()],
-                        columns=["switch", "users", "learner", "z"])  # fmt: skip
+    """Cells at a distance of z units from a print of 10, with a standard error of one."""
+    lines = [(switch, "perfect", learner.replace("_", "-"), 10 + value, 10.0, value) for learner, value in z.items()]
+    return pd.DataFrame(lines, columns=["switch", "users", "learner", "mean", "published_mean", "z"])
 
 
-def test_a_switch_explains_a_row_only_if_it_closes_every_gap_it_touches_there():
+def test_a_switch_explains_users_only_if_it_closes_every_gap_of_theirs_that_it_touches():
     main = z_table("the paper's text", DBGD=-4.0, CPS=0.5, NSGD=-6.0)
+    wider = z_table("a larger deviation", DBGD=-4.0, CPS=0.5, NSGD=-5.9).assign(z=[-4.0, 0.5, -2.0])
     screened = pd.concat([
         z_table("closes both", DBGD=1.0, CPS=0.0, NSGD=-2.0),
         z_table("leaves one", DBGD=1.0, CPS=0.0, NSGD=-3.5),
+        z_table("hardly closes one", DBGD=-2.9, CPS=0.5, NSGD=-2.0),
         z_table("opens one", DBGD=1.0, CPS=3.5, NSGD=-2.0),
         z_table("touches NSGD only", DBGD=-4.0, CPS=0.5, NSGD=2.9),
+        wider,
         z_table("touches no gap", CPS=0.1),
         z_table("touches nothing", DBGD=-4.0 + 1e-12, CPS=0.5, NSGD=float("nan")),
     ])  # fmt: skip
     table = tables.explained({"table-3": (main, screened)}).set_index("switch")
-    assert table["rows"].to_dict() == {
-        "closes both": "perfect",
-        "leaves one": "",
-        "opens one": "",
-        "touches NSGD only": "perfect",
-        "touches no gap": "",
-        "touches nothing": "",
-    }
+    assert table["users"][table["users"] != ""].to_dict() == {"closes both": "perfect", "touches NSGD only": "perfect"}
     counts = ["touched", "before", "after", "closed", "opened"]
     assert table.loc["opens one", counts].tolist() == [3, 2, 1, 2, 1]
+    assert table.loc["hardly closes one", counts].tolist() == [2, 2, 0, 1, 0]
     assert table.loc["touches NSGD only", counts].tolist() == [1, 1, 0, 1, 0]
+    assert table.loc["a larger deviation", counts].tolist() == [1, 1, 0, 0, 0]
     assert table.loc["touches nothing", counts].tolist() == [0, 0, 0, 0, 0]
     told = tables.explained_in_words({"table-3": (main, screened)})
     assert "2 of 3 cells" in told
-    assert told.endswith("closes both (table-3, perfect), touches NSGD only (table-3, perfect).")
+    assert told.endswith("closes both (perfect), touches NSGD only (perfect).")
 
 
-def test_rows_of_users_and_printed_tables_are_explained_apart():
+def test_gaps_are_explained_in_both_printed_tables_or_not_at_all():
     def cells(switch, perfect, navigational):
         return pd.concat([
             z_table(switch, NSGD=perfect), z_table(switch, NSGD=navigational).assign(users="navigational"),
         ])  # fmt: skip
 
-    main = cells("the paper's text", -4.0, -5.0)
     screens = {
-        "table-2": (main, pd.concat([cells("w = 0", 0.0, -4.5), cells("no ties", 0.0, 0.0)])),
-        "table-3": (main.assign(z=[-4.0, 1.0]), pd.concat([cells("w = 0", 0.0, 3.5), cells("no ties", 0.0, 2.0)])),
+        "table-2": (
+            cells("the paper's text", -4.0, -5.0),
+            pd.concat([cells("w = 0", 0.0, 0.0), cells("no ties", 0.0, 0.0), cells("δ", 0.0, -4.5)]),
+        ),
+        "table-3": (
+            cells("the paper's text", -4.0, 1.0),
+            pd.concat([cells("w = 0", 0.0, 3.5), cells("no ties", -3.5, 2.0), cells("δ", 0.0, 0.0)]),
+        ),
     }
     table = tables.explained(screens)
-    assert table[["switch", "item", "rows"]].to_numpy().tolist() == [
-        ["w = 0", "table-2", "perfect"],  # the navigational gap stays
-        ["no ties", "table-2", "perfect, navigational"],
-        ["w = 0", "table-3", ""],  # a gap opens for other users of the same table
-        ["no ties", "table-3", "perfect"],
+    assert table[["switch", "item", "users"]].to_numpy().tolist() == [
+        ["w = 0", "table-2", ""],  # a gap opens for other users of the other table
+        ["w = 0", "table-3", ""],
+        ["no ties", "table-2", "navigational"],  # the perfect gap of the other table stays
+        ["no ties", "table-3", "navigational"],
+        ["δ", "table-2", "perfect"],
+        ["δ", "table-3", "perfect"],
     ]
-    assert tables.explained_in_words(screens).endswith(
-        "w = 0 (table-2, perfect), no ties (table-2, perfect, navigational; table-3, perfect)."
-    )
+    assert tables.explained_in_words(screens).endswith(": no ties (navigational), δ (perfect).")
     lines = rows(tables.explanations(screens, name="t", caption=""))
-    assert lines[0] == ["w = 0", "table-2", "2", "2", "1", "1", "0", "perfect"]
-    assert lines[2] == ["w = 0", "table-3", "2", "1", "1", "1", "1", "–"]
+    assert lines[0] == ["w = 0", "table-2", "2", "2", "0", "2", "0", "–"]
+    assert lines[1] == ["w = 0", "table-3", "2", "1", "1", "1", "1", "–"]
+
+
+def test_readings_stand_beside_the_print(grid):
+    two = {"as it is": tables.compare(grid, OFFLINE, "ndcg")}
+    two["higher"] = tables.compare(grid.assign(ndcg=grid["ndcg"] + 0.5), OFFLINE, "ndcg")
+    lines = rows(tables.readings_beside({"Table 3": two}, "NSGD", name="t", caption=""))
+    own = cell(two["as it is"], "MQ2008", "perfect", "NSGD")
+    assert lines[0][:2] == ["Table 3, perfect, MQ2008", "0.488"]
+    assert lines[0][2] == f"{own['mean']:.3f} ({tables.signed(own['z'], 1)})"
+    assert lines[0][3].startswith(f"{own['mean'] + 0.5:.3f} (+") and len(lines) == 3
+
+
+def test_deviations_stand_beside_the_printed_ones(grid):
+    frame = pd.concat([grid.assign(switch="as it is"), grid.assign(switch="twice", ndcg=2 * grid["ndcg"])])
+    table = tables.spreads(frame, OFFLINE, "ndcg").set_index(["switch", "users", "learner"])
+    own = grid.query("users == 'perfect' and learner == 'NSGD' and round == 1000")["ndcg"].std()
+    printed = OFFLINE.query("dataset == 'MQ2008' and users == 'perfect' and learner == 'NSGD'")["deviation"].item()
+    assert table.loc[("as it is", "perfect", "NSGD"), "ratio"] == pytest.approx(own / printed)
+    assert table.loc[("twice", "perfect", "NSGD"), "ratio"] == pytest.approx(2 * own / printed)
+    told = tables.spreads_in_words({"Table 3": table.reset_index()})
+    ratios = table["ratio"].groupby("switch").median()
+    nearer = np.log(ratios).abs().idxmin()
+    assert f"from twice they are {ratios['twice']:.2f} times those of Table 3" in told
+    assert told.endswith(f"The printed deviations are nearer to those of runs from {nearer}.")
+    lines = rows(tables.spreads_beside({"Table 3": table.reset_index()}, name="t", caption=""))
+    assert lines[0][:2] == ["Table 3, perfect", "as it is"] and lines[0][-1] == f"{own / printed:.2f}"
 
 
 def test_gaps_that_no_switch_closes_are_the_finding():
@@ -284,7 +374,7 @@ def test_a_printed_table_is_the_same_only_if_no_cell_on_its_own_data_is_a_gap(gr
     [
         (("reproduced", "reproduced"), "same"),
         (("reproduced", "not reproduced", "undecided"), "differs"),
-        (("reproduced", "consistent"), "undecided"),
+        (("reproduced", "undecided"), "undecided"),
         (("undecided",), "undecided"),
         (("not testable",), "undecided"),
         (("not judged (smoke)",), "undecided"),
@@ -368,3 +458,23 @@ def test_tuning_tells_the_best_and_the_worst_cell_with_their_values():
         ["OWN", "SGD RankNet", "1", "α = 0.001: 0.200", "α = 0.001: 0.200"],
         ["OWN", "PairRank_C", "2", "α = 0.1, λ = 0.0001: 0.400", "α = 0.01, λ = 0.1: 0.300"],
     ]
+
+
+NASTY = "a|b<script>alert(1)</script>*c* `d` [e](f) \\| $g$ {ref}`h` &lt; ~i~"
+
+
+def test_what_comes_from_data_is_shown_as_it_is_and_never_read_as_markup(two_sets, judgements):
+    named = two_sets.assign(dataset=two_sets["dataset"].replace("own", NASTY))
+    text = tables.final_scores(tables.final(named, ["ndcg"]), {"ndcg": "offline"}, name="t", caption="")
+    nasty = placed(judgements[0], (NASTY, "mixed", True))
+    overview = tables.claims_overview([nasty], name="c", caption="")
+    for own in (text, overview, tables.verdicts_by_data([nasty], name="v", caption="")):
+        table = "\n".join(line for line in own.splitlines() if line.startswith("|"))
+        page = MarkdownIt("commonmark").enable("table").render(table)
+        assert f"{escape(NASTY)}" in page
+        assert "<script" not in page and "<em>" not in page and "<a " not in page and "<code>d" not in page
+        columns = {line.count("<td") for line in page.split("<tr>")[2:]}
+        assert len(columns) == 1
+    block = tables.claim(replace(nasty, reason=NASTY, rule=NASTY, statement=NASTY, readings={NASTY: nasty}))
+    body = MarkdownIt("commonmark").render("\n".join(block.splitlines()[4:-1]))
+    assert body.count(escape(NASTY)) == 5 and "<script" not in body

@@ -8,7 +8,8 @@ import pytest
 from ol2r.bandits import simulate_bandit
 from ol2r.clicks import ItemClicks
 from ol2r.experiments import bubblerank
-from ol2r.experiments.effects import Effect
+from ol2r.experiments.claims import StandIn
+from ol2r.experiments.effects import Effect, Nearness
 from ol2r.random import replica_key
 from ol2r.report import tables_bubblerank as tables
 
@@ -16,7 +17,7 @@ PRINTED = pd.DataFrame(
     {"item": "first-100", "dataset": "log", "users": "CM", "learner": ["TopRank", "BubbleRank"], "mean": [80.0, 0.0],
      "deviation": [1.0, np.nan]}
 )  # fmt: skip
-STAND_INS = (("log", "one"),)
+STAND_INS = (StandIn("log", "one"),)
 
 
 def runs(values, *, rounds=(10, 100, 1000), **columns):
@@ -223,13 +224,12 @@ def test_growth_is_told_with_and_without_what_no_sorting_can_win():
 def test_the_choices_that_decide_comparisons_are_told_together():
     line = {"users": "CM", "regret": 100.0, "regret_other": 50.0, "late_other": 3.0}
     items = {
-        "batchrank-stages": line | {"regret_other": 70.0},
         "bubblerank-delta": line,
         "toprank-delta": line | {"regret": 20.0},
     }
     table = pd.DataFrame([own | {"item": item} for item, own in items.items()])
     told = tables.choices_in_words(table)
-    assert "end at 70.0 and 100 (CM)" in told and "$1/n$: 5.0 and 2.5 (CM)" in told and "on 3.00 steps" in told
+    assert "$1/n$: 5.0 and 2.5 (CM)" in told and "on 3.00 steps" in told
     assert tables.choices_in_words(table[1:]) == ""
 
 
@@ -244,11 +244,13 @@ def test_more_items_are_told_with_what_one_exchange_may_cost():
 
 def test_a_slope_is_on_a_side_of_doubling_or_on_neither():
     def told(effect):
-        return tables.slope_in_words(SimpleNamespace(tested=[SimpleNamespace(effect=effect)]), 0.2)
+        return tables.slope_in_words(
+            SimpleNamespace(tested=[SimpleNamespace(effect=effect and Nearness(effect, 0.2))]), 0.2
+        )
 
-    assert "by less than doubling" in told(Effect(0.0, 0.01, 99, 5, 100))
-    assert "by more than doubling" in told(Effect(0.4, 0.01, 99, 5, 100))
-    assert "rises by 1.000 [0.980, 1.020]: as doubling would" in told(Effect(0.2, 0.01, 99, 5, 100))
+    assert "by less than doubling" in told(Effect(-0.2, 0.01, 99, 5, 100))
+    assert "by more than doubling" in told(Effect(0.2, 0.01, 99, 5, 100))
+    assert "rises by 1.000 [0.980, 1.020]: as doubling would" in told(Effect(0.0, 0.01, 99, 5, 100))
     assert told(None) == ""
 
 
@@ -294,3 +296,36 @@ def test_what_the_theorem_says_of_queries_is_told_with_powers_of_ten():
     assert "Of 120 fitted models in all, Theorem 1 is below $K n$ at this length in 0;" in said
     assert "with both in 26." in said and "after 1.8·10⁸ steps" in said and said.endswith("hold in 0 of 120 DCMs.")
     assert tables.query_bounds_in_words(pd.DataFrame()) == ""
+
+
+def settings_beside():
+    main = runs({"BubbleRank": (0, 1), "BatchRank": (0, 5), "TopRank": (0, 2), "Baseline": (0, 9)})
+    late = (main["learner"] == "BubbleRank") & (main["round"] == 1000)
+    main.loc[late, "regret"] *= 3
+    other = runs({"BubbleRank": (0, 1), "BatchRank": (0, 2)})
+    return tables.beside(main, {"BatchRank of public code, last click": other}, "BatchRank", "BubbleRank", "TopRank")
+
+
+def test_a_bandit_in_another_setting_stands_beside_itself_under_its_own_name():
+    frame = settings_beside()
+    assert set(frame["learner"]) == {"BubbleRank", "BatchRank", "TopRank", "BatchRank of public code, last click"}
+    told = tables.beside_told(frame, (10,), name="t", caption="c")
+    assert "| **after 10 steps** |" in told and "| **after 1,000 steps** |" in told
+    assert "| CM, one | 11.6 | 51.5 | 21.5 | 21.5 |" in told  # BubbleRank, BatchRank, last click, TopRank
+
+
+def test_the_order_is_counted_for_every_setting():
+    told = tables.order_in_words(settings_beside(), "BatchRank", step=10)
+    assert "after 10 steps, and more after 1,000" in told
+    assert (
+        "BatchRank: 1 of 1 early, 0 of 1 at the end; BatchRank of public code, last click: 1 of 1 early, 1 of 1" in told
+    )
+    only = settings_beside()
+    assert tables.order_in_words(only[only["learner"] == "TopRank"], "BatchRank", step=10) == ""
+
+
+def test_a_claim_is_told_with_what_it_comes_to_elsewhere():
+    place = SimpleNamespace(verdict="carries over", dataset="one_set")
+    judged = SimpleNamespace(verdict="not testable", elsewhere=[place])
+    assert tables.carried_in_words(judged) == r"**not testable** on the paper's data; carries over on one\_set"
+    assert tables.carried_in_words(SimpleNamespace(verdict="reproduced", elsewhere=[])) == "**reproduced**"

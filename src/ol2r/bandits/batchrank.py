@@ -10,13 +10,18 @@ from ol2r.bandits.base import Bandit, Value
 from ol2r.bandits.world import Tape, World, judge, leaf, replica, show, shuffle
 from ol2r.theory.bandits import exploration, lower_bound, upper_bound
 
+PUBLIC_CODE = {
+    "public code, last click": 0,
+    "public code, one past the last click": 1,
+    "public code, whole list": -1,
+}
+"""Public code's stages, by what is learned from a list: positions down to so many past its last click, or all (−1)."""
+
 
 @njit
-def _stage_length(stage, horizon, n_items, public_code):
-    """n_ℓ = ⌈16 Δ̃_ℓ⁻² log n⌉ with Δ̃_ℓ = 2^−ℓ; public code takes log(n L) Δ̃⁻² with Δ̃ = 2^−(ℓ + 1)."""
-    times = 4.0**stage
-    length = 4.0 * times * np.log(float(horizon * n_items)) if public_code else 16.0 * times * np.log(float(horizon))
-    return max(1, int(np.ceil(length)))
+def _stage_length(stage, horizon):
+    """n_ℓ = ⌈16 Δ̃_ℓ⁻² log n⌉ with Δ̃_ℓ = 2^−ℓ."""
+    return max(1, int(np.ceil(16.0 * 4.0**stage * np.log(float(horizon)))))
 
 
 @leaf
@@ -43,10 +48,10 @@ def _display(items, count, least, n_slots, out, until, key, step, offset, n_posi
 
 
 @njit
-def _batchrank(world, tape, steps, public_code, r):
+def _batchrank(world, tape, steps, r):
     own = replica(world, r)
     n_items, n_positions = len(own.attraction), len(own.initial)
-    budget = np.log(float(steps * n_items)) if public_code else exploration(steps, True)
+    budget = exploration(steps, True)
     clicked = np.zeros(n_items, dtype=np.int64)  # of each item in its batch's stage
     count = np.zeros(n_items, dtype=np.int64)
     low = np.empty(n_items)
@@ -66,7 +71,7 @@ def _batchrank(world, tape, steps, public_code, r):
     waiting = np.zeros(n_positions, dtype=np.int64)  # items displayed `least` times
     active = 1
     slot[1], end[0], waiting[0] = n_positions, n_items, n_items
-    length[0] = _stage_length(0, steps, n_items, public_code)
+    length[0] = _stage_length(0, steps)
 
     for step in range(1, tape.checkpoints[-1] + 1):
         for b in range(active):
@@ -146,7 +151,7 @@ def _batchrank(world, tape, steps, public_code, r):
                 end[b] = begin[b] + split
                 stage[b] = stage[b + 1] = 0
             for c in range(b, b + (1 if split == 0 else 2)):
-                length[c] = _stage_length(stage[c], steps, n_items, public_code)
+                length[c] = _stage_length(stage[c], steps)
                 least[c] = 0
                 waiting[c] = end[c] - begin[c]
             b += 1 if split == 0 else 2
@@ -157,28 +162,150 @@ def _batchrank(world, tape, steps, public_code, r):
             tape.diagnostics[r, c, 1] = end[:active].sum() - begin[:active].sum()
 
 
+@njit
+def _public_code(world, tape, steps, past, r):
+    own = replica(world, r)
+    n_items, n_positions = len(own.attraction), len(own.initial)
+    budget = np.log(float(steps) * n_items)
+    clicked = np.zeros(n_items, dtype=np.int64)  # of each item, from the first step on
+    count = np.zeros(n_items, dtype=np.int64)
+    mean = np.empty(n_items)
+    low = np.empty(n_items)
+    high = np.empty(n_items)
+    until = np.empty(n_items, dtype=np.int64)
+    ranking = np.empty(n_positions, dtype=np.int64)
+    clicks = np.zeros(n_positions, dtype=np.bool_)
+
+    # active batches from the top: the positions from slot[b] to slot[b + 1], the items from begin[b] to end[b]
+    items = np.arange(n_items)
+    slot = np.zeros(n_positions + 1, dtype=np.int64)
+    begin = np.zeros(n_positions, dtype=np.int64)
+    end = np.zeros(n_positions, dtype=np.int64)
+    stage = np.zeros(n_positions, dtype=np.int64)
+    length = np.zeros(n_positions)  # of the stage, in observations of each item; never to end where there is one item
+    waiting = np.zeros(n_positions, dtype=np.int64)  # items observed less often
+    active = 1
+    slot[1], end[0], waiting[0] = n_positions, n_items, n_items
+    length[0] = 4.0 * budget if n_items > 1 else np.inf
+
+    for step in range(1, tape.checkpoints[-1] + 1):
+        for b in range(active):
+            own_items = items[begin[b] : end[b]]
+            until[: len(own_items)] = len(own_items)
+            n_slots = slot[b + 1] - slot[b]
+            shuffle(own_items, 0, n_slots, until, own.key, step, slot[b])
+            for k in range(n_slots):
+                ranking[slot[b] + k] = own_items[k]
+        show(own, ranking, step, clicks)
+
+        learned = n_positions  # also where nothing was clicked
+        if past >= 0:
+            for k in range(n_positions - 1, -1, -1):
+                if clicks[k]:
+                    learned = min(n_positions, k + 1 + past)
+                    break
+        for b in range(active):
+            for k in range(slot[b], min(slot[b + 1], learned)):
+                i = ranking[k]
+                if count[i] < length[b] <= count[i] + 1:
+                    waiting[b] -= 1
+                count[i] += 1
+                clicked[i] += clicks[k]
+
+        b = 0
+        while b < active:
+            if waiting[b] > 0:
+                b += 1
+                continue
+            own_items = items[begin[b] : end[b]]
+            for i in own_items:
+                mean[i] = clicked[i] / count[i]
+                low[i] = lower_bound(mean[i], budget / count[i])
+                high[i] = upper_bound(mean[i], budget / count[i])
+            for x in range(1, len(own_items)):  # by rate of clicks, then by number
+                i = own_items[x]
+                place = x
+                while place > 0 and (
+                    mean[i] > mean[own_items[place - 1]]
+                    or (mean[i] == mean[own_items[place - 1]] and i < own_items[place - 1])
+                ):
+                    own_items[place] = own_items[place - 1]
+                    place -= 1
+                own_items[place] = i
+            # all splits at once, from the bottom up: what is split off below the last position is never shown again
+            first, parts = begin[b], 1
+            highest = 0.0  # the largest upper bound below
+            for k in range(len(own_items) - 1, 0, -1):
+                highest = max(highest, high[own_items[k]])
+                least = 1.0  # the smallest lower bound above
+                for i in own_items[:k]:
+                    least = min(least, low[i])
+                if least <= highest:
+                    continue
+                if slot[b] + k >= slot[b + 1]:
+                    end[b] = first + k
+                    continue
+                for c in range(active, b, -1):
+                    slot[c + 1] = slot[c]
+                for c in range(active - 1, b, -1):
+                    begin[c + 1], end[c + 1], stage[c + 1] = begin[c], end[c], stage[c]
+                    length[c + 1], waiting[c + 1] = length[c], waiting[c]
+                active += 1
+                parts += 1
+                slot[b + 1] = slot[b] + k
+                begin[b + 1], end[b + 1], stage[b + 1] = first + k, end[b], stage[b]
+                end[b] = first + k
+            for c in range(b, b + parts):
+                stage[c] += 1
+                length[c] = 4.0 * 4.0 ** stage[c] * budget if end[c] - begin[c] > 1 else np.inf
+                waiting[c] = 0
+                for i in items[begin[c] : end[c]]:
+                    waiting[c] += count[i] < length[c]
+            b += parts
+
+        c = judge(own, ranking, step, tape, r)
+        if c >= 0:
+            tape.diagnostics[r, c, 0] = active
+            tape.diagnostics[r, c, 1] = end[:active].sum() - begin[:active].sum()
+
+
 @njit(parallel=True, cache=True)
-def _batchrank_all(world, tape, steps, public_code):
+def _batchrank_all(world, tape, steps):
     for r in prange(len(world.keys)):
-        _batchrank(world, tape, steps, public_code, np.int64(r))
+        _batchrank(world, tape, steps, np.int64(r))
+
+
+@njit(parallel=True, cache=True)
+def _public_code_all(world, tape, steps, past):
+    for r in prange(len(world.keys)):
+        _public_code(world, tape, steps, past, np.int64(r))
 
 
 class BatchRank(Bandit):
-    """BatchRank (Zoghi et al., 2017, Algorithms 1-4).
+    """BatchRank (Zoghi et al., 2017, Algorithms 1-4), and as the public code of its experiments has it.
 
     Parameters:
-        stages: `"paper"` (n_ℓ = ⌈16 · 4^ℓ log n⌉ and bounds of budget log n + 3 log log n) or `"public code"`
-            (⌈4 · 4^ℓ log(n L)⌉ and log(n L)).
+        stages: `"paper"`: stages of n_ℓ = ⌈16 · 4^ℓ log n⌉ displays, each of which starts from nothing; bounds of
+            budget log n + 3 log log n; at most one split at the end of a stage. Or one of `PUBLIC_CODE`: clicks and
+            displays are counted from the first step on, whatever the batch; bounds have the budget log(n L); a stage
+            ends when each item of the batch has been observed log(n L) / Δ̃² times, Δ̃ = 2^−(ℓ + 1); then the items are
+            sorted by their rate of clicks, and the batch is split wherever the smallest lower bound above exceeds the
+            largest upper bound below. A list is observed down to its last click, one position further, or whole; it is
+            observed whole where it has no click.
 
     Diagnostics: `batches` that are active, and `items` that they hold.
     """
 
     name = "BatchRank"
     revision = 1
-    words: ClassVar = {"stages": ("paper", "public code")}
+    words: ClassVar = {"stages": ("paper", *PUBLIC_CODE)}
     diagnostics = ("batches", "items")
     step_seconds = 2.2e-7
 
     @classmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:
-        _batchrank_all(world, tape, steps, parameters["stages"] == "public code")
+        stages = str(parameters["stages"])
+        if stages == "paper":
+            _batchrank_all(world, tape, steps)
+        else:
+            _public_code_all(world, tape, steps, PUBLIC_CODE[stages])

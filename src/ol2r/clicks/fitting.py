@@ -16,10 +16,11 @@ from ol2r.data.sessions import QuerySessions, load_fitted_models
 Kind = Literal["cascade", "dependent", "position"]
 Fits = tuple[ItemClicks, ...]
 MAXIMUM_LIKELIHOOD = (0.0, 0.0)
-# what PyClick, with which the papers fitted their models, adds to the clicks and to the views of every parameter
-PYCLICK_COUNTS = (1.0, 2.0)  # where it counts (CM, DCM)
-PYCLICK_EM = (1.0, 5.0)  # in every step of expectation-maximisation (PBM), which starts from their ratio
-PYCLICK_STEPS = 50  # after which it stops; 5 in an earlier version, 100 in the code of the BatchRank experiments
+# what PyClick, with which the papers fitted their models, adds to the clicks and to the views of every parameter;
+# where it maximises expectations (PBM) it does so in every step, and starts from their ratio
+PYCLICK_COUNTS = (1.0, 2.0)
+PYCLICK_EM_BEFORE_2017 = (1.0, 5.0)  # of the PBM until December 2016
+PYCLICK_STEPS = 50  # after which it stops; 5 in a first version, 100 in the code of the BatchRank experiments
 _NAMES: dict[str, Literal["CM", "DCM", "PBM"]] = {"cascade": "CM", "dependent": "DCM", "position": "PBM"}
 
 

@@ -1,17 +1,21 @@
 """Ranking data: `load(name)` gives a data set of the catalogue as a `RankingDataset`."""
 
-from ol2r.data.catalogue import CATALOGUE, Entry, MissingData, entry, load
+from ol2r.data.catalogue import CATALOGUE, NOT_AT_HAND, Entry, MissingData, Origin, checksum, entry, last_read, load
 from ol2r.data.dataset import DataError, Fold, RankingDataset, drop_constant_features, normalize_per_query
 
 __all__ = [
     "CATALOGUE",
+    "NOT_AT_HAND",
     "DataError",
     "Entry",
     "Fold",
     "MissingData",
+    "Origin",
     "RankingDataset",
+    "checksum",
     "drop_constant_features",
     "entry",
+    "last_read",
     "load",
     "normalize_per_query",
 ]

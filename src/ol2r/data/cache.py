@@ -4,11 +4,13 @@ A source file that changed is noticed and read again; a damaged cache is rebuilt
 know how a data set is made.
 """
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,12 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ol2r.data.dataset import Fold, RankingDataset
+from ol2r.data.dataset import DataError, Fold, RankingDataset
+from ol2r.folders import cache_folder
 
 _ARRAYS = ("features", "relevance", "offsets")
 _SCALARS = ("name", "n_grades", "checksum", "restricted", "label", "normalization")
 _SPLITS = ("train", "validation", "test")
 _BLOCK_BYTES = 1 << 24
+_OF_FILE = 4  # fields of a stamp that are the file's own
+_TICK = 50_000_000  # nanoseconds
 
 
 class _Damaged(Exception):
@@ -30,8 +35,8 @@ class _Damaged(Exception):
 
 def cache_dir() -> Path:
     """Where parsed data sets are kept: OL2R_CACHE, else the user's cache directory."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("OL2R_CACHE") or Path(base) / "ol2r")
+    named = os.environ.get("OL2R_CACHE")
+    return Path(named) if named else cache_folder()
 
 
 def cached(
@@ -44,46 +49,71 @@ def cached(
     Args:
         name: names the cache's folder.
         fingerprint: of everything but the sources that decides the result; another fingerprint is built anew.
-        sources: the files it is read from. One with the recorded size and time of modification counts as unchanged;
+        sources: the files it is read from. One with the recorded size and times of change counts as unchanged;
             otherwise its SHA-256 decides.
         build: called when there is no cache, or it is damaged or outdated.
+
+    Raises:
+        DataError: a file changed while it was read.
     """
     folder = cache_dir() / name
     try:
-        dataset = _open(folder, fingerprint, sources)
-        if dataset is not None:
-            return dataset
+        record = _record(folder, fingerprint, sources)
+        if record is not None:
+            return _open(folder, record)
     except _Damaged as error:
         warnings.warn(f"the cache of {name} in {folder} is damaged ({error}); reading the source again", stacklevel=2)
+    before = {source: [*stamp(path), _file_digest(path)] for source, path in sources.items()}
     dataset = build()
+    for source, path in sources.items():
+        if stamp(path)[:_OF_FILE] != before[source][:_OF_FILE]:
+            raise DataError(f"{path} changed while it was read: run again")
     try:
-        _store(folder, fingerprint, sources, dataset)
+        _store(folder, fingerprint, before, dataset)
     except OSError as error:
         warnings.warn(f"{name} cannot be cached in {folder}: {error}", stacklevel=2)
     return dataset
 
 
-def _open(folder: Path, fingerprint: str, sources: Mapping[str, Path]) -> RankingDataset | None:
+def cached_checksum(name: str, fingerprint: str, sources: Mapping[str, Path]) -> str | None:
+    """The checksum of what the cache holds of these sources, its arrays left alone; None where it holds nothing."""
+    try:
+        record = _record(cache_dir() / name, fingerprint, sources)
+        return None if record is None else str(record["scalars"]["checksum"])
+    except (_Damaged, KeyError, TypeError):
+        return None  # `cached` reads the source again and warns
+
+
+def _record(folder: Path, fingerprint: str, sources: Mapping[str, Path]) -> dict | None:
+    """The cache's record, when it is of these sources as they are now."""
     try:
         record = json.loads((folder / "record.json").read_text())
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _Damaged(f"record.json: {error}") from error
     try:
         if record["fingerprint"] != fingerprint or record["sources"].keys() != sources.keys():
             return None
-        touched = {name: path for name, path in sources.items() if record["sources"][name][:2] != _stamp(path)}
-        if any(record["sources"][name][2] != _file_digest(path) for name, path in touched.items()):
+        stamps = {name: stamp(path) for name, path in sources.items()}
+        touched = [name for name in sources if record["sources"][name][:-1] != stamps[name]]
+        if any(record["sources"][name][-1] != _file_digest(sources[name]) for name in touched):
             return None
-        arrays = {name: _load(folder / file, digest) for name, (file, digest) in record["arrays"].items()}
-        dataset = _dataset(arrays, record["scalars"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise _Damaged(repr(error)) from error
     if touched:
-        record["sources"] |= {name: [*_stamp(path), record["sources"][name][2]] for name, path in touched.items()}
-        _write(folder / "record.json", lambda path: path.write_text(json.dumps(record)))
-    return dataset
+        record["sources"] |= {name: [*stamps[name], record["sources"][name][-1]] for name in touched}
+        with contextlib.suppress(OSError):  # then the digests are computed again next time
+            _write(folder / "record.json", lambda path: path.write_text(json.dumps(record)))
+    return record
+
+
+def _open(folder: Path, record: dict) -> RankingDataset:
+    try:
+        arrays = {name: _load(folder / file, digest) for name, (file, digest) in record["arrays"].items()}
+        return _dataset(arrays, record["scalars"])
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise _Damaged(repr(error)) from error
 
 
 def _load(path: Path, digest: str) -> np.ndarray:
@@ -91,22 +121,22 @@ def _load(path: Path, digest: str) -> np.ndarray:
         array = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
     except (OSError, ValueError, EOFError) as error:
         raise _Damaged(f"{path.name}: {error}") from error
-    if _array_digest(array) != digest:
+    if array_digest(array) != digest:
         raise _Damaged(f"{path.name}: its checksum does not match")
     return array
 
 
-def _store(folder: Path, fingerprint: str, sources: Mapping[str, Path], dataset: RankingDataset) -> None:
+def _store(folder: Path, fingerprint: str, sources: Mapping[str, list], dataset: RankingDataset) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     files = {}
     for name, array in _arrays(dataset).items():
-        digest = _array_digest(array)
+        digest = array_digest(array)
         # named by content, so that a reader of the previous record never sees a file change under it
         files[name] = (f"{name}-{digest[:16]}.npy", digest)
         _write(folder / files[name][0], lambda path, array=array: _save(path, array))
     record = {
         "fingerprint": fingerprint,
-        "sources": {name: [*_stamp(path), _file_digest(path)] for name, path in sources.items()},
+        "sources": sources,
         "arrays": files,
         "scalars": {name: getattr(dataset, name) for name in _SCALARS},
     }
@@ -130,9 +160,17 @@ def _save(path: Path, array: np.ndarray) -> None:
     np.save(path, array, allow_pickle=False)
 
 
-def _stamp(path: Path) -> list[int]:
+def stamp(path: Path) -> list[int]:
+    """What changes when a file does: its size, its times of change, which file it is.
+
+    Clocks of files tick a few times in a hundredth of a second. A file that changed just now could change again within
+    the tick, so it has a stamp that never comes again; then its content decides.
+    """
     status = path.stat()
-    return [status.st_size, status.st_mtime_ns]
+    now = time.time_ns()
+    # the time of modification can be set at will, the other one cannot
+    known = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+    return [*known, now if now - status.st_ctime_ns < _TICK else 0]
 
 
 def _file_digest(path: Path) -> str:
@@ -140,7 +178,7 @@ def _file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _array_digest(array: np.ndarray) -> str:
+def array_digest(array: np.ndarray) -> str:
     """SHA-256 of the SHA-256 of blocks, which several cores compute side by side."""
     data = np.ascontiguousarray(array).data.cast("B")
     blocks = [data[i : i + _BLOCK_BYTES] for i in range(0, len(data), _BLOCK_BYTES)]

@@ -1,14 +1,14 @@
 """Every data set the five papers use: what it is, who may use it, how to get it, and whether it is at hand.
 
-An entry's checksum is known without the data, so that results can be looked up without it. This module must not know
-what data is used for.
+Where an entry has a checksum, results can be looked up without the data; where it has none, the data at hand has one.
+This module must not know what data is used for.
 """
 
 import difflib
 import hashlib
 import json
 import os
-import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -16,17 +16,28 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ol2r.data import synthetic
-from ol2r.data.cache import cached
+from ol2r.data.cache import cached, cached_checksum, stamp
 from ol2r.data.dataset import DataError, Fold, RankingDataset, normalize_per_query
 from ol2r.data.letor import LetorText, parse_letor, read_bytes
+from ol2r.folders import config_folder
 
 READER_REVISION = 1  # another reader or normalisation is another cache
 QUERY_MIN_MAX = "query min-max"
+UNCONFIRMED = "checksum unconfirmed"
+NOT_AT_HAND = "not at hand"  # in place of a checksum that nobody here can know: no result is stored under it
 _SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
 
 
 class MissingData(FileNotFoundError):
     """A data set of the catalogue is not at hand; the message says where to get it."""
+
+
+class Origin(NamedTuple):
+    """What was read of a data set: the digest of its content, whether the catalogue has the same one, and counts."""
+
+    checksum: str
+    confirmed: bool
+    counts: dict[str, int]
 
 
 class Split(NamedTuple):
@@ -48,12 +59,14 @@ class Entry:
         label: how figures must call it.
         source: who publishes it and where.
         restricted: True where only aggregates of it may be shown.
-        checksum: digest of the decompressed text of its files (`source_checksum`), or None where nobody here has it.
+        checksum: digest of the decompressed text of its files (`source_checksum`), or None where nobody here has it;
+            then data with the right counts is taken for it.
         how_to_get: what a reader has to do.
         folders: names its folder may have under a search path.
         splits: its folds' files; empty for synthetic sets and click logs.
         files: files of a click log.
         normalization: "query min-max" (`normalize_per_query`), or in words how the source normalised it.
+        sparse: True where lines leave out features that are 0, so that the last ones need not occur.
     """
 
     name: str
@@ -74,6 +87,12 @@ class Entry:
     splits: tuple[Split, ...] = ()
     files: tuple[str, ...] = ()
     normalization: str = QUERY_MIN_MAX
+    sparse: bool = False
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether its checksum is known, so that nothing else can be taken for it."""
+        return self.checksum is not None
 
     @property
     def list_shape(self) -> tuple[int, float]:
@@ -88,23 +107,26 @@ class Entry:
 
     def location(self) -> Path | None:
         """The first folder of the search paths that holds all of its files."""
-        return next((folder for folder in self._folders() if not self.missing_from(folder)), None)
+        return next((folder for folder in self.folders_at_hand() if not self.missing_from(folder)), None)
 
     def texts(self, folder: Path) -> dict[str, Path]:
         """The files of its splits that a folder holds, by stem."""
         stems = sorted({stem for split in self.splits for stem in split.roles().values()})
         candidates = ((stem, folder / f"{stem}{suffix}") for stem in stems for suffix in reversed(_SUFFIXES))
-        return {stem: path for stem, path in candidates if path.is_file()}
+        return {stem: path for stem, path in candidates if _allowed(path.is_file)}
 
     def missing_from(self, folder: Path) -> list[str]:
         """Which of its files a folder lacks."""
         found = self.texts(folder)
         stems = sorted({stem for split in self.splits for stem in split.roles().values()} - found.keys())
-        return [f"{stem}.txt" for stem in stems] + [name for name in self.files if not (folder / name).is_file()]
+        return [f"{stem}.txt" for stem in stems] + [
+            name for name in self.files if not _allowed((folder / name).is_file)
+        ]
 
-    def _folders(self) -> list[Path]:
+    def folders_at_hand(self) -> list[Path]:
+        """Folders of its names under the search paths, whole or not."""
         places = [root / folder for root in search_paths() for folder in self.folders]
-        return [place for place in places if place.is_dir()]
+        return [place for place in places if _allowed(place.is_dir)]
 
     def require(self) -> Path:
         """Its folder.
@@ -115,12 +137,12 @@ class Entry:
         if (location := self.location()) is not None:
             return location
         found = "".join(
-            f" In {folder} these files are missing: {', '.join(self.missing_from(folder)[:3])}…"
-            for folder in self._folders()
+            f" In {folder} these files are missing or out of reach: {', '.join(self.missing_from(folder)[:3])}…"
+            for folder in self.folders_at_hand()
         )
         raise MissingData(
-            f"{self.name} is not at hand.{found} {self.how_to_get} Then run `ol2r data add PATH`, or put PATH into "
-            f"OL2R_DATA, where PATH is the directory that holds {' or '.join(self.folders)}."
+            f"{self.name} is not at hand ({searched()}).{found} {self.how_to_get} Then run `ol2r data add PATH`, or "
+            f"put PATH into OL2R_DATA, where PATH is the directory that holds {' or '.join(self.folders)}."
         )
 
 
@@ -128,14 +150,34 @@ def search_paths() -> list[Path]:
     """Directories searched for data: OL2R_DATA (separated like PATH), then those added by `ol2r data add`."""
     listed = os.environ.get("OL2R_DATA", "").split(os.pathsep)
     record = paths_file()
-    added = record.read_text().splitlines() if record.is_file() else []
-    return [Path(path) for path in [*listed, *added] if path]
+    known = record is not None and record.is_file()
+    added = record.read_text(encoding="utf-8", errors="surrogateescape").split("\n") if known else []
+    # a shell leaves ~ alone inside a list
+    return [Path(os.path.expanduser(path)) for path in [*listed, *added] if path]  # noqa: PTH111 - it never raises
 
 
-def paths_file() -> Path:
-    """The file that records added paths, one a line: in OL2R_CONFIG, else in the user's configuration directory."""
-    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(os.environ.get("OL2R_CONFIG") or Path(base) / "ol2r") / "data-paths"
+def searched() -> str:
+    """Which directories are searched, and which of them are none."""
+    told = [f"{path}{'' if _allowed(path.is_dir) else ' (no directory)'}" for path in search_paths()]
+    return f"searched: {', '.join(told)}" if told else "no directory is searched"
+
+
+def _allowed(test: Callable[[], bool]) -> bool:
+    """A test of the file system; False where it is not allowed."""
+    try:
+        return test()
+    except PermissionError:
+        return False
+
+
+def paths_file() -> Path | None:
+    """The file that records added paths, one a line: in OL2R_CONFIG, else in the user's configuration directory.
+
+    None for a user without a home.
+    """
+    named = os.environ.get("OL2R_CONFIG")
+    folder = Path(named) if named else config_folder()
+    return folder and folder / "data-paths"
 
 
 def entry(name: str) -> Entry:
@@ -151,8 +193,62 @@ def entry(name: str) -> Entry:
     return CATALOGUE[name]
 
 
-def load(name: str) -> RankingDataset:
+def checksum(name: str) -> str:
+    """What stands for the content of a data set in keys: the catalogue's checksum, else that of the data at hand.
+
+    Data that the cache does not know is read for it.
+
+    Returns:
+        The checksum, or `NOT_AT_HAND` where the catalogue has none and neither has anybody here.
+
+    Raises:
+        ValueError: unknown name.
+        DataError: the data at hand is not the catalogue's.
+    """
+    it = entry(name)
+    if it.checksum is not None:
+        return it.checksum
+    if it.kind == "clicks":
+        return NOT_AT_HAND  # nothing reads a click log without a checksum
+    known = _CHECKSUMS.get(name)
+    if known is None or not known.holds(it):
+        folder = it.location()
+        if folder is None:
+            return NOT_AT_HAND
+        sources = _sources(it, folder)
+        stamps = {path: stamp(path) for path in sources.values()}
+        found = cached_checksum(name, _fingerprint(it), sources) or load_from(it, folder).checksum
+        known = _CHECKSUMS[name] = _Known(it, it.folders_at_hand(), stamps, found)
+    return known.checksum
+
+
+class _Known(NamedTuple):
+    """A checksum of data at hand, asked for once a cell, and what it holds for."""
+
+    entry: Entry
+    folders: list[Path]
+    stamps: dict[Path, list[int]]
+    checksum: str
+
+    def holds(self, it: Entry) -> bool:
+        """Whether the same folders are there and no file of theirs has changed."""
+        try:
+            return (self.entry, self.folders) == (it, it.folders_at_hand()) and all(
+                stamp(path) == before for path, before in self.stamps.items()
+            )
+        except FileNotFoundError:
+            return False
+
+
+_CHECKSUMS: dict[str, _Known] = {}
+
+
+def load(name: str, checksum: str | None = None) -> RankingDataset:
     """A data set of the catalogue, normalised as its entry says, from its source text or from the cache of it.
+
+    Args:
+        name: in the catalogue.
+        checksum: what its content must be; None takes what is at hand.
 
     Raises:
         ValueError: unknown name, or a click log.
@@ -162,12 +258,49 @@ def load(name: str) -> RankingDataset:
     it = entry(name)
     if it.kind == "clicks":
         raise ValueError(f"{name} is a collection of clicks, not a ranking data set")
-    fingerprint = hashlib.sha256(json.dumps([READER_REVISION, asdict(it)]).encode()).hexdigest()
     if it.kind == "synthetic":
-        return cached(name, fingerprint, {}, lambda: synthetic.generate(name, it.label, str(it.checksum)))
-    folder = it.require()
-    sources = {path.relative_to(folder).as_posix(): path for path in it.texts(folder).values()}
-    return cached(name, fingerprint, sources, lambda: _read(it, folder))
+        dataset = cached(name, _fingerprint(it), {}, lambda: synthetic.generate(name, it.label, str(it.checksum)))
+    else:
+        dataset = load_from(it, it.require())
+    if checksum not in (None, dataset.checksum):
+        raise DataError(f"{name} has changed: expected the checksum {checksum}, found {dataset.checksum}")
+    note_read(it, dataset.checksum, counts_of(dataset))
+    return dataset
+
+
+def load_from(it: Entry, folder: Path) -> RankingDataset:
+    """A ranking data set from its source text in a folder, or from the cache of it.
+
+    Raises:
+        DataError: the files are not what they should be.
+    """
+    return cached(it.name, _fingerprint(it), _sources(it, folder), lambda: _read(it, folder))
+
+
+def counts_of(dataset: RankingDataset) -> dict[str, int]:
+    """Queries, documents and features."""
+    return {"queries": dataset.n_queries, "documents": dataset.n_documents, "features": dataset.n_features}
+
+
+_READ: dict[str, Origin] = {}
+
+
+def note_read(it: Entry, checksum: str, counts: dict[str, int]) -> None:
+    """Remember what this process has read of a data set."""
+    _READ[it.name] = Origin(checksum, it.confirmed, counts)
+
+
+def last_read(name: str) -> Origin | None:
+    """What this process read last of a data set, or None where it has read nothing."""
+    return _READ.get(name)
+
+
+def _fingerprint(it: Entry) -> str:
+    return hashlib.sha256(json.dumps([READER_REVISION, asdict(it)]).encode()).hexdigest()
+
+
+def _sources(it: Entry, folder: Path) -> dict[str, Path]:
+    return {path.relative_to(folder).as_posix(): path for path in it.texts(folder).values()}
 
 
 def _read(it: Entry, folder: Path) -> RankingDataset:
@@ -177,6 +310,7 @@ def _read(it: Entry, folder: Path) -> RankingDataset:
     queries_of: dict[str, np.ndarray] = {}  # by digest of a file's text: folds repeat whole files
     digests: list[tuple[str, str]] = []
     folds = []
+    largest_index = 0
     texts = it.texts(folder)
     for number, split in enumerate(it.splits, start=1):
         members = {"validation": np.empty(0, dtype=np.int64)}
@@ -187,6 +321,7 @@ def _read(it: Entry, folder: Path) -> RankingDataset:
             digests.append((f"fold {number} {role}", digest))
             if digest not in queries_of:
                 letor = parse_letor(text, str(path), it.n_grades, it.n_features)
+                largest_index = max(largest_index, letor.largest_index)
                 queries_of[digest] = _register(letor, text, str(path), known, pieces)
             members[role] = queries_of[digest]
         folds.append(Fold(**members))
@@ -195,12 +330,8 @@ def _read(it: Entry, folder: Path) -> RankingDataset:
         raise DataError(f"{folder}: expected the checksum {it.checksum} for {it.name}, found {checksum}")
     sizes = np.concatenate([np.diff(piece.offsets) for piece in pieces])
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    if it.n_documents is not None and (it.n_queries, it.n_documents) != (len(sizes), int(offsets[-1])):
-        warnings.warn(
-            f"{it.name} should have {it.n_queries} queries and {it.n_documents} documents; "
-            f"{folder} has {len(sizes)} and {offsets[-1]}",
-            stacklevel=2,
-        )
+    n_features = it.n_features if it.sparse else largest_index
+    _check_counts(it, folder, {"queries": len(sizes), "documents": int(offsets[-1]), "features": n_features})
     features = np.concatenate([piece.features for piece in pieces])
     has_ids = all(piece.document_ids is not None for piece in pieces)
     return RankingDataset(
@@ -217,6 +348,15 @@ def _read(it: Entry, folder: Path) -> RankingDataset:
         label=it.label,
         normalization=it.normalization,
     )
+
+
+def _check_counts(it: Entry, folder: Path, found: dict[str, int]) -> None:
+    expected = {"queries": it.n_queries, "documents": it.n_documents, "features": it.n_features}
+    if found != expected:
+        wanted, counted = (
+            ", ".join(f"{number:,} {what}" for what, number in counts.items()) for counts in (expected, found)
+        )
+        raise DataError(f"{folder}: expected {wanted} for {it.name}, found {counted}")
 
 
 def _register(letor: LetorText, text: np.ndarray, source: str, known: dict, pieces: list[LetorText]) -> np.ndarray:
@@ -249,6 +389,7 @@ def _select(letor: LetorText, queries: np.ndarray) -> LetorText:
         tuple(letor.query_ids[q] for q in queries),
         None if ids is None else tuple(ids[row] for row in rows),
         letor.spans[queries],
+        letor.largest_index,
     )
 
 
@@ -445,6 +586,7 @@ _ENTRIES = [
         how_to_get="Request C14B from Webscope; set1.train.txt, set1.valid.txt, set1.test.txt go into Yahoo-LTRC-1.",
         folders=("Yahoo-LTRC-1", "ltrc_yahoo"),
         splits=(Split("set1.train", "set1.valid", "set1.test"),),
+        sparse=True,
     ),
     Entry(
         name="Istella",

@@ -58,16 +58,26 @@ class RankingDataset:
     normalization: str
 
     def __post_init__(self) -> None:
+        if self.features.ndim != 2 or self.relevance.ndim != 1 or self.offsets.ndim != 1 or len(self.offsets) < 2:
+            raise DataError(f"{self.name}: expected a table of features, grades, and offsets of at least one query")
+        n_queries, n_documents = len(self.offsets) - 1, len(self.features)
+        ends = (int(self.offsets[0]), int(self.offsets[-1]), len(self.relevance), len(self.query_ids))
+        named = n_documents if self.document_ids is None else len(self.document_ids)
+        if (*ends, named) != (0, n_documents, n_documents, n_queries, n_documents):
+            raise DataError(f"{self.name}: features, relevance, offsets and ids do not fit together")
         empty = np.flatnonzero(np.diff(self.offsets) < 1)
         if len(empty):
             raise DataError(f"{self.name}: query {self.query_ids[empty[0]]} has no documents")
-        ends = (int(self.offsets[0]), int(self.offsets[-1]), len(self.relevance), len(self.query_ids))
-        if ends != (0, len(self.features), len(self.features), len(self.offsets) - 1):
-            raise DataError(f"{self.name}: features, relevance, offsets and query ids do not fit together")
+        if not np.issubdtype(self.relevance.dtype, np.integer):
+            raise DataError(f"{self.name}: expected whole numbers as grades, found {self.relevance.dtype}")
         if self.relevance.min() < 0 or self.relevance.max() >= self.n_grades:
             raise DataError(f"{self.name}: relevance grades outside 0 … {self.n_grades - 1}")
         for number, fold in enumerate(self.folds, start=1):
-            queries = np.concatenate([fold.train, fold.validation, fold.test])
+            splits = [split for split in (fold.train, fold.validation, fold.test) if len(split)]
+            for split in splits:
+                if not np.issubdtype(split.dtype, np.integer) or split.min() < 0 or split.max() >= n_queries:
+                    raise DataError(f"{self.name}: fold {number} has queries outside 0 … {n_queries - 1}")
+            queries = np.concatenate(splits) if splits else np.empty(0, dtype=np.int64)
             if len(np.unique(queries)) < len(queries):
                 raise DataError(f"{self.name}: fold {number} has a query in two of its splits")
 
@@ -147,10 +157,15 @@ def drop_constant_features(dataset: RankingDataset, fold: int) -> RankingDataset
 
     Args:
         fold: number of the fold, from 1; another fold may drop other features.
+
+    Raises:
+        DataError: no feature is left.
     """
     rows = np.concatenate([np.arange(s.start, s.stop) for s in map(dataset.documents, dataset.fold(fold).train)])
     train = dataset.features[rows]
     kept = np.flatnonzero(train.min(axis=0) < train.max(axis=0))
+    if not len(kept):
+        raise DataError(f"{dataset.name}: all features are constant over the training queries of fold {fold}")
     return replace(
         dataset,
         features=np.ascontiguousarray(dataset.features[:, kept]),

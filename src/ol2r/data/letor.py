@@ -4,6 +4,7 @@ Parsing is compiled and runs over chunks of lines side by side. This module know
 data sets, folds or normalisation.
 """
 
+import codecs
 import gzip
 import lzma
 import re
@@ -23,6 +24,7 @@ _POWERS_OF_TEN = 10.0 ** np.arange(23)  # every one exact in float64, so a produ
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 _GRADE, _UNKNOWN_GRADE, _QID, _EMPTY_QID, _FEATURE, _ORDER, _RANGE, _NUMBER, _NOT_FINITE = range(1, 10)
+_QID_COLON, _LINE_END = 10, 11
 _EXPECTED = {
     _GRADE: "an integer grade at the start of the line",
     _UNKNOWN_GRADE: "a grade from 0 to {last_grade}",
@@ -33,6 +35,8 @@ _EXPECTED = {
     _RANGE: "a feature index from 1 to {n_features}",
     _NUMBER: "a decimal number after the colon",
     _NOT_FINITE: "a finite number after the colon",
+    _QID_COLON: "a query's id without ':'",
+    _LINE_END: "lines that end in a newline, not in a carriage return alone,",
 }
 
 
@@ -45,23 +49,41 @@ class LetorText(NamedTuple):
     query_ids: tuple[str, ...]
     document_ids: tuple[str, ...] | None
     spans: np.ndarray  # int64[queries, 2], bytes of the text that hold each query
+    largest_index: int  # of a feature that the text names
 
 
 def read_bytes(path: Path) -> np.ndarray:
-    """The decompressed content of a .gz, .xz or plain file: uint8[bytes].
+    """The decompressed content of a .gz, .xz or plain file, without the byte-order mark of some editors: uint8[bytes].
 
     Raises:
-        DataError: the compressed stream is truncated or damaged.
+        DataError: a compressed stream is truncated or damaged, or the text is UTF-16.
     """
     content = path.read_bytes()
     try:
         if path.suffix == ".xz":
-            content = lzma.decompress(content)
+            content = _all_streams(content)
         elif path.suffix == ".gz":
             content = gzip.decompress(content)
     except (lzma.LZMAError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: expected a whole {path.suffix} file, found a truncated or damaged one") from error
-    return np.frombuffer(content, dtype=np.uint8)
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise DataError(f"{path}: expected text in UTF-8, found UTF-16")
+    return np.frombuffer(content.removeprefix(codecs.BOM_UTF8), dtype=np.uint8)
+
+
+def _all_streams(content: bytes) -> bytes:
+    """What all streams of an .xz file hold; `lzma.decompress` passes over anything from the first damaged one on."""
+    parts = []
+    while content or not parts:
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+        parts.append(stream.decompress(content))
+        if not stream.eof:
+            raise EOFError("a stream has no end")
+        rest = stream.unused_data
+        content = rest.lstrip(b"\0")  # padding, in fours
+        if (len(rest) - len(content)) % 4:
+            raise lzma.LZMAError("padding is not a multiple of four bytes")
+    return b"".join(parts)
 
 
 def read_letor(path: Path, n_grades: int, n_features: int | None = None) -> LetorText:
@@ -82,14 +104,21 @@ def parse_letor(text: np.ndarray, source: str, n_grades: int, n_features: int | 
         n_features: the width of the result; None takes the largest index of the text.
 
     Raises:
-        DataError: with file, line and what was expected there.
+        DataError: with file, line and what was expected there; or the table does not fit into memory.
+        ValueError: more grades than an int8 holds.
     """
+    if not 1 <= n_grades <= 127:
+        raise ValueError(f"n_grades must be from 1 to 127, not {n_grades}")
     chunks = _chunk_starts(text, _CHUNK_BYTES)
     first_lines = np.concatenate([[0], np.cumsum(_count_lines(text, chunks))])
     n_lines = int(first_lines[-1])
+    largest_index = int(_largest_index(text, chunks).max(initial=0))
     if n_features is None:
-        n_features = max(int(_largest_index(text, chunks).max(initial=0)), 1)
-    features = np.zeros((n_lines, n_features), dtype=np.float32)
+        n_features = max(largest_index, 1)
+    try:
+        features = np.zeros((n_lines, n_features), dtype=np.float32)
+    except MemoryError as error:
+        raise DataError(f"{source}: {n_lines:,} lines of {n_features:,} features do not fit into memory") from error
     relevance = np.full(n_lines, -1, dtype=np.int8)
     marks = np.zeros((n_lines, 6), dtype=np.int64)
     errors = np.zeros((len(chunks) - 1, 3), dtype=np.int64)
@@ -121,24 +150,29 @@ def parse_letor(text: np.ndarray, source: str, n_grades: int, n_features: int | 
     has_comment = (marks[:, 5] > marks[:, 4]).any()
     document_ids = _strings(text, marks[:, 4:6]) if has_comment else None
     spans = np.stack([marks[starts, 0], marks[offsets[1:] - 1, 1]], axis=1)
-    return LetorText(features, relevance, offsets, query_ids, document_ids, spans)
+    return LetorText(features, relevance, offsets, query_ids, document_ids, spans, largest_index)
 
 
 def _strings(text: np.ndarray, bounds: np.ndarray) -> tuple[str, ...]:
     view = text.data
-    return tuple(str(view[a:b], "utf-8", "replace") for a, b in bounds.tolist())
+    # other bytes than UTF-8's stay different from each other, and can be printed
+    return tuple(str(view[a:b], "utf-8", "backslashreplace") for a, b in bounds.tolist())
 
 
 def _chunk_starts(text: np.ndarray, chunk_bytes: int) -> np.ndarray:
     """Byte offsets that cut the text at line ends into chunks of about `chunk_bytes`: int64[chunks + 1]."""
     starts = [0]
-    view = text.data
     while starts[-1] < len(text):
-        cut = starts[-1] + chunk_bytes
-        while cut < len(text) and view[cut - 1] != _NEWLINE:
-            cut += 1
-        starts.append(min(cut, len(text)))
+        starts.append(_end_of_line(text, starts[-1] + chunk_bytes - 1))
     return np.array(starts, dtype=np.int64)
+
+
+@njit(cache=True)
+def _end_of_line(text, i):
+    """The position after the first line end at i or later."""
+    while i < len(text) and text[i] != _NEWLINE:
+        i += 1
+    return min(i + 1, len(text))
 
 
 @njit(parallel=True, cache=True)
@@ -290,6 +324,8 @@ def _parse_line(text, i, end, n_grades, features, marks):
     marks[2] = i + 4
     i += 4
     while not _ends_token(text, i, end):
+        if text[i] == _COLON:
+            return -1, _QID_COLON, marks[2]
         i += 1
     marks[3] = i
     if marks[2] == marks[3]:
@@ -324,10 +360,16 @@ def _parse(text, chunks, first_lines, n_grades, features, relevance, marks, erro
         start, line = chunks[c], first_lines[c]
         while start < chunks[c + 1]:
             end = start
+            carriage = -1  # where the first carriage return of the line is
             while end < chunks[c + 1] and text[end] != _NEWLINE:
+                if text[end] == _RETURN and carriage < 0:
+                    carriage = end
                 end += 1
             marks[line, 0], marks[line, 1] = start, end
-            grade, error, where = _parse_line(text, start, end, n_grades, features[line], marks[line])
+            if carriage >= 0 and _skip_blanks(text, carriage, end) < end:
+                grade, error, where = -1, _LINE_END, _skip_blanks(text, carriage, end)
+            else:
+                grade, error, where = _parse_line(text, start, end, n_grades, features[line], marks[line])
             if error:
                 errors[c, 0], errors[c, 1], errors[c, 2] = error, line, where
                 break

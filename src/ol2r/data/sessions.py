@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ol2r.data.catalogue import entry, source_checksum
+from ol2r.data.catalogue import entry, note_read, source_checksum
 from ol2r.data.dataset import DataError
 from ol2r.data.letor import read_bytes
 
@@ -96,16 +96,17 @@ class SessionLog(NamedTuple):
 
 
 def read_sessions(
-    *paths: Path, positions: int = 10, unshown: Literal["ignore", "drop", "error"]
+    *paths: Path, positions: int | None = None, unshown: Literal["ignore", "drop", "error"]
 ) -> tuple[SessionLog, ...]:
     """Read session logs, `query<TAB>item,item,… : clicked , clicked ; query<TAB>…`, one or more sessions a line.
 
-    The files number the items of a query alike, so that what is fitted to one can be tried on another. The order of
-    clicks is not kept, and an item clicked twice is clicked.
+    The files number the items of a query alike, so that what is fitted to one can be tried on another; lists have room
+    for the longest of them all. The order of clicks is not kept, and an item clicked twice is clicked. No name has a
+    colon, which stands between a list and its clicks: the names of a log of addresses must be numbered first.
 
     Args:
         paths: .xz, .gz or plain files.
-        positions: lists are at most this long.
+        positions: a longer list is an error; None takes lists of any length.
         unshown: a click on an item that the list does not show is passed over (`"ignore"`), takes its session with it
             (`"drop"`) or is an error (`"error"`).
 
@@ -116,15 +117,17 @@ def read_sessions(
         raise ValueError(f"unshown must be one of {UNSHOWN}, not {unshown!r}")
     items: dict[str, dict[str, int]] = {}  # by query: number of each item
     read = [_read(path, positions, unshown, items) for path in paths]
+    rows = chain.from_iterable(chain.from_iterable(sessions.values()) for sessions, *_ in read)
+    longest = max((len(row) for row, _ in rows), default=0)
     return tuple(
         SessionLog(
-            {query: _assemble(query, tuple(items[query]), rows, positions) for query, rows in sessions.items()}, *tally
+            {query: _assemble(query, tuple(items[query]), rows, longest) for query, rows in sessions.items()}, *tally
         )
         for sessions, *tally in read
     )
 
 
-def _read(path: Path, positions: int, unshown: str, items: dict[str, dict[str, int]]):
+def _read(path: Path, positions: int | None, unshown: str, items: dict[str, dict[str, int]]):
     sessions: dict[str, list[tuple[list[int], list[int]]]] = {}
     unshown_clicks = unshown_sessions = 0
     for line_number, line in enumerate(_text(path).split("\n"), start=1):
@@ -147,22 +150,28 @@ def _read(path: Path, positions: int, unshown: str, items: dict[str, dict[str, i
 
 
 def _text(path: Path) -> str:
+    """Without the byte-order mark that some editors put first."""
     try:
-        return read_bytes(path).tobytes().decode()
+        return read_bytes(path).tobytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected text in UTF-8, found other bytes at {error.start}") from error
 
 
-def _session(text: str, where: str, positions: int) -> tuple[str, list[str], list[str]]:
+def _session(text: str, where: str, positions: int | None) -> tuple[str, list[str], list[str]]:
     """Query, items from the top, clicked items."""
     name, *rest = text.split("\t")
+    if (colons := text.count(":")) > 1:
+        raise DataError(
+            f"{where}: expected one ':', which ends the list, found {colons} in {text[:60]!r}; names with one, such as "
+            "web addresses, must be replaced by others"
+        )
     fields = rest[0].split(":") if len(rest) == 1 else []
-    if len(fields) != 2 or not name.strip() or ":" in name:
+    if len(fields) != 2 or not name.strip():
         raise DataError(f"{where}: expected 'query<TAB>item,… : clicked , …', found {text[:60]!r}")
     query, shown, clicked = name.strip(), _names(fields[0]), _names(fields[1]) if fields[1].strip() else []
     if not all(shown) or not all(clicked):
         raise DataError(f"{where}: expected an item between commas, found none in {text[:60]!r}")
-    if len(shown) > positions:
+    if positions is not None and len(shown) > positions:
         raise DataError(f"{where}: expected at most {positions} items, found {len(shown)}")
     if len(set(shown)) < len(shown):
         twice = next(item for item, count in Counter(shown).items() if count > 1)
@@ -183,14 +192,24 @@ def _assemble(query: str, items: tuple[str, ...], rows: list, positions: int) ->
     return QuerySessions(query, items, lists, clicks)
 
 
-def load_sessions(*, unshown: Literal["ignore", "drop", "error"]) -> tuple[SessionLog, SessionLog]:
+def load_sessions(
+    *, unshown: Literal["ignore", "drop", "error"], folder: Path | None = None
+) -> tuple[SessionLog, SessionLog]:
     """The Yandex sessions of the catalogue, to fit to and held out; a query is a query in a region, `98435_1`.
+
+    Args:
+        unshown: see `read_sessions`.
+        folder: where they are (None: where the catalogue finds them).
 
     Raises:
         MissingData: not at hand; says where to get them.
         DataError: the files are not what they should be.
     """
-    train, test = read_sessions(*_checked("Yandex_WSCD_sample"), unshown=unshown)
+    name = "Yandex_WSCD_sample"
+    paths, checksum = _checked(name, folder)
+    train, test = read_sessions(*paths, unshown=unshown)
+    queries = train.queries.keys() | test.queries.keys()
+    note_read(entry(name), checksum, {"queries": len(queries), "sessions": train.n_sessions + test.n_sessions})
     return train, test
 
 
@@ -204,15 +223,22 @@ class FittedModel(NamedTuple):
 _COLUMNS = {"CM": 1, "DCM": 2, "PBM": 2}
 
 
-def load_fitted_models(model: Literal["CM", "DCM", "PBM"]) -> dict[str, FittedModel]:
+def load_fitted_models(model: Literal["CM", "DCM", "PBM"], folder: Path | None = None) -> dict[str, FittedModel]:
     """The models of BatchRank's collection, 60 queries of 10 items, by query; see `read_fitted_models`.
+
+    Args:
+        model: which of them.
+        folder: where they are (None: where the catalogue finds them).
 
     Raises:
         MissingData: not at hand; says where to get it.
         DataError: the file is not what it should be.
     """
-    (path,) = _checked("Yandex_60Q_click_models")
-    return read_fitted_models(path, model)
+    name = "Yandex_60Q_click_models"
+    (path,), checksum = _checked(name, folder)
+    models = read_fitted_models(path, model)
+    note_read(entry(name), checksum, {"queries": len(models)})
+    return models
 
 
 def read_fitted_models(path: Path, model: Literal["CM", "DCM", "PBM"]) -> dict[str, FittedModel]:
@@ -250,12 +276,12 @@ def _fitted(value: object, columns: int, where: str) -> FittedModel:
     return FittedModel(rows[0], rows[1] if columns == 2 else ())
 
 
-def _checked(name: str) -> list[Path]:
-    """The files of a click log of the catalogue, their text as it should be."""
+def _checked(name: str, folder: Path | None) -> tuple[list[Path], str]:
+    """The files of a click log of the catalogue, their text as it should be, and its checksum."""
     it = entry(name)
-    folder = it.require()
+    folder = folder or it.require()
     paths = [folder / file for file in it.files]
     checksum = source_checksum([(path.name, hashlib.sha256(read_bytes(path).data).hexdigest()) for path in paths])
     if it.checksum is not None and checksum != it.checksum:
         raise DataError(f"{folder}: expected the checksum {it.checksum} for {name}, found {checksum}")
-    return paths
+    return paths, checksum

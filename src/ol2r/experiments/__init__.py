@@ -7,7 +7,9 @@ from importlib import import_module
 from types import ModuleType
 
 PAPERS: tuple[str, ...] = ("nsgd", "pairrank", "bubblerank")
-"""Papers that have a module here, in the order of the book. A module declares PAPER, ITEMS, CLAIMS and PARAMETERS."""
+"""Papers that have a module here, in the order of the book. A module declares PAPER, ITEMS, CLAIMS,
+PARAMETERS and READINGS: by name of a reading of the paper that is not the main one, which items stand in the place of
+others."""
 
 
 def papers() -> dict[str, ModuleType]:

@@ -21,12 +21,13 @@ from ol2r.experiments.bubblerank_claims import (
 from ol2r.experiments.bubblerank_safety import safety_cells, safety_names, safety_seeds
 from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.click_fit_cell import CLICK_FIT_SEEDS, click_fit_cells
-from ol2r.experiments.click_queries import POSITIONS, Logged, Model, Population, Published
+from ol2r.experiments.click_queries import POSITIONS, Logged, LoggedPositions, Model, Population, Published
 from ol2r.experiments.play_cell import Play
 from ol2r.experiments.query_bounds_cell import QueryBounds
-from ol2r.experiments.query_cell import Queries
+from ol2r.experiments.query_cell import Queries, Rewards
 
 __all__ = [
+    "BATCHRANKS",
     "CLAIMS",
     "CONVENTIONS",
     "ITEMS",
@@ -34,6 +35,7 @@ __all__ = [
     "OTHER_CHOICES",
     "PAPER",
     "PARAMETERS",
+    "READINGS",
     "SETTINGS",
     "SILENCES",
     "STAND_INS",
@@ -48,6 +50,8 @@ SMOKE_STEPS = 2000
 CUT = 5
 PUBLISHED_RUNS, LOGGED_RUNS = 10, 3
 """Runs of a query in the main results: the paper's ten of the published queries."""
+CODE_RUNS = 1
+"""Runs of a query by BatchRank as public code has it, fewer than the paper's."""
 CHECKPOINTS = tuple(sorted({*logarithmic_checkpoints(STEPS, 5), STEPS // 10, STEPS * 9 // 10}))
 
 MODELS: tuple[Model, ...] = ("CM", "DCM", "PBM")
@@ -64,6 +68,17 @@ are numbered in the production ranker's order, which it must not know."""
 
 PUBLIC_CODE: dict[str, Value] = {"budget": "log t", "observed": "last click", "start": "shuffle"}
 """CascadeKL-UCB as the code of the BatchRank experiments has it."""
+BATCHRANKS: dict[str, tuple[str, str]] = {
+    "BatchRank of public code, last click": ("batchrank-last-click", "public code, last click"),
+    "BatchRank of public code, one past it": ("batchrank-one-past", "public code, one past the last click"),
+}
+"""Other BatchRanks by name: the item of the main comparison with it in its paper's place, and its stages. Public code
+learns down to the last click or one position further."""
+
+READINGS: dict[str, dict[str, str]] = {
+    name: dict.fromkeys(("fig-1", "fig-2", "first-100", "fig-4"), item) for name, (item, _) in BATCHRANKS.items()
+}
+"""By name of a reading, the item that stands in an item's place."""
 DOUBLING_FROM = 1000
 LEAST_SHOWN = 50
 """Lists of the log that must show an item before it joins the items to choose from (L > K)."""
@@ -100,7 +115,8 @@ def published(model: Model) -> Published:
 
 def logged(model: Model, least_shown: int | None = None) -> Logged:
     """The 20 queries of the raw log."""
-    return Logged(model, grid.checksum(Logged.dataset), least_shown)
+    kind = LoggedPositions if model == "PBM" else Logged
+    return kind(model, grid.checksum(Logged.dataset), least_shown)
 
 
 def _up_to(tier: str, steps: int) -> tuple[int, ...]:
@@ -119,10 +135,17 @@ def _length(tier: str) -> tuple[int, ...]:
     return CHECKPOINTS if tier != "smoke" else _up_to(tier, SMOKE_STEPS)
 
 
-def _main(*bandits: str):
+def _main(*bandits: str, **changed: Mapping[str, Value]):
+    """The bandits of the main comparison, those named in `changed` with other parameters; the laptop tier has these
+    on the published queries only."""
+
     def cells(tier: str) -> Sequence[Cell]:
-        users = _on(tier, *map(published, MODELS), *map(logged, MODELS))
-        return [play(each, bandit, checkpoints=_length(tier)) for each, bandit in product(users, bandits)]
+        others = () if changed and tier == "laptop" else map(logged, MODELS)
+        users = _on(tier, *map(published, MODELS), *others)
+        return [
+            play(each, bandit, changed.get(bandit), checkpoints=_length(tier))
+            for each, bandit in product(users, bandits)
+        ]
 
     return cells
 
@@ -188,6 +211,11 @@ def _queries(tier: str) -> Sequence[Cell]:
     return [Queries(each, CUT) for each in populations]  # pyright: ignore[reportArgumentType]
 
 
+def _query_rewards(tier: str) -> Sequence[Cell]:
+    populations = _on(tier, *map(published, MODELS), *map(logged, MODELS))
+    return [Rewards(each, CUT) for each in populations]  # pyright: ignore[reportArgumentType]
+
+
 def _query_bounds(tier: str) -> Sequence[Cell]:
     exponent = float(SETTINGS["BubbleRank"]["exponent"])
     populations = _on(tier, *map(published, MODELS), *map(logged, MODELS))
@@ -198,7 +226,10 @@ def _seeds(published_runs: int, logged_runs: int):
     """So many runs at the paper tier, one at the laptop's."""
 
     def seeds(tier: str, cell: Cell) -> Sequence[int]:
-        runs = logged_runs if cell.labels()["dataset"] == Logged.dataset else published_runs
+        labels = cell.labels()
+        runs = logged_runs if labels["dataset"] == Logged.dataset else published_runs
+        if labels.get("stages", "paper") != "paper":
+            runs = min(runs, CODE_RUNS)
         return range({"smoke": 2, "laptop": 1, "paper": runs}[tier])
 
     return seeds
@@ -236,13 +267,19 @@ ITEMS: dict[str, Item] = {
         "An unknown horizon", _changed("BubbleRank", {}, {"doubling_from": DOUBLING_FROM}), _OTHER_RUNS
     ),
     "bubblerank-delta": Item("BubbleRank's δ", _changed("BubbleRank", {}, {"exponent": 1.0}), _OTHER_RUNS),
-    "batchrank-stages": Item(
-        "Length of BatchRank's stages", _changed("BatchRank", {}, {"stages": "public code"}), _OTHER_RUNS
+    "batchrank-code": Item(
+        "BatchRank of public code",
+        _changed("BatchRank", {}, *({"stages": stages} for _, stages in BATCHRANKS.values())), _RUNS,
     ),
+    **{
+        item: Item(f"The main comparison with {name}", _main(*SHOWN, BatchRank={"stages": stages}), _RUNS)
+        for name, (item, stages) in BATCHRANKS.items()
+    },
     "toprank-delta": Item("TopRank's δ", _changed("TopRank", {}, {"exponent": 0.5}), _OTHER_RUNS),
-    "full-ranking": Item("More items than positions", _full_ranking, _tiers(2, 2, 3), _longer),
+    "full-ranking": Item("More items than positions", _full_ranking, _tiers(2, 1, 3), _longer),
     "safety": Item("Safety of learners by features", _safety, safety_seeds, names=safety_names),
     "queries": Item("What the queries are like", _queries, _tiers(1, 1, 1)),
+    "query-rewards": Item("What the best list of a query earns", _query_rewards, _tiers(1, 1, 1)),
     "query-bounds": Item("Theorem 1 and the queries", _query_bounds, _tiers(1, 1, 1)),
     "click-fits": Item("Click models fitted to sessions", click_fit_cells, CLICK_FIT_SEEDS),
 }  # fmt: skip
@@ -269,7 +306,7 @@ OTHER_CHOICES: tuple[tuple[str, str, str, Mapping[str, Value]], ...] = (
         "log t for its budget, and all down to the last click examined, as public code has it",
         {name: value for name, value in PUBLIC_CODE.items() if name != "start"},
     ),
-    ("batchrank-stages", "BatchRank", "stages and bounds as public code has them", {"stages": "public code"}),
+    *(("batchrank-code", "BatchRank", stages, {"stages": stages}) for _, stages in BATCHRANKS.values()),
     ("toprank-delta", "TopRank", "δ = 1/√n, as some public code has it", {"exponent": 0.5}),
 )
 """(item, bandit, what is done otherwise, the parameters that are changed from the main setting)."""
@@ -278,7 +315,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("steps n", f"{STEPS:,}; Figure 3 right and L > K {SYNTHETIC_STEPS:,}", "paper, 5.1, 5.4; L > K ours"),
     (
         "runs",
-        f"{PUBLISHED_RUNS} of each of the 60 queries, {LOGGED_RUNS} of each of the 20",
+        f"{PUBLISHED_RUNS} of each of the 60 queries ({CODE_RUNS} by BatchRank of public code), {LOGGED_RUNS} of each "
+        "of the 20",
         "paper, 5: 10 runs of 100 queries",
     ),
     (
@@ -315,7 +353,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "others in random order",
         "its paper; start ours",
     ),
-    ("BatchRank", "its paper's stages", "its paper"),
+    ("BatchRank", "its paper's; as public code has it beside that", "its paper"),
     ("TopRank", "δ = 1/n", "its paper"),
     ("users' coins", "the same for all bandits of a query and run", "ours"),
     (
@@ -332,7 +370,7 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("whether positions 1 and 2 or 2 and 3 come first", "2 and 3, as Algorithm 1 prints it; both are shown", "choices"),
     ("how CascadeKL-UCB starts", "each item once on top of a random list; its paper's way is shown", "choices"),
     ("which budget CascadeKL-UCB has", "its paper's; that of public code is shown", "choices"),
-    ("which stages BatchRank has", "its paper's; those of public code are shown", "choices"),
+    ("which BatchRank", "its paper's; public code's, with three ways to learn from a list, are shown", "batchranks"),
     ("which c and δ TopRank has", "3.43 and 1/n; 1/√n is shown", "choices"),
     ("which 100 queries", "others", None),
     ("what the standard errors are over", "runs; ours over queries stand beside them", "first-100"),

@@ -19,6 +19,9 @@ import pandas as pd
 
 TIERS = ("smoke", "laptop", "paper")
 
+MOST_SEEDS = 10_000
+"""More are a slip of the hand, and their rows alone would fill the memory."""
+
 
 class ExperimentError(Exception):
     """Something a user asked of the experiments that cannot be done; the message is one clear sentence."""
@@ -90,6 +93,12 @@ def canonical(value: object) -> object:
     raise TypeError(f"{value!r} of type {type(value).__name__} cannot be part of a cell")
 
 
+def key_of(declaration: object) -> str:
+    """SHA-256 of the canonical JSON of a cell's declaration, 64 hexadecimal digits."""
+    text = json.dumps(declaration, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 class Cell(ABC):
     """One declared computation, repeated over rows; subclasses are frozen dataclasses of plain values and tuples.
 
@@ -103,10 +112,13 @@ class Cell(ABC):
     """Modules and packages whose source is the code version of this kind's results."""
 
     exact: ClassVar[tuple[str, ...]] = ()
-    """Columns that feed back into state: equal bit for bit on the same pins, kind of CPU and engine."""
+    """Columns that feed back into state: equal bit for bit on the same pins, compiled target and engine."""
 
     verifiable: ClassVar[bool] = True
     """False for timings, which no second run repeats."""
+
+    undefined: ClassVar[tuple[str, ...]] = ()
+    """Columns that may hold NaN or infinity; in any other a number that is not finite is damage."""
 
     @cached_property
     def declaration(self) -> dict:
@@ -116,8 +128,7 @@ class Cell(ABC):
     @cached_property
     def key(self) -> str:
         """SHA-256 of the canonical JSON of the declaration, 64 hexadecimal digits."""
-        text = json.dumps(self.declaration, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return key_of(self.declaration)
 
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
         """Rows of the given folds (None: all the cell has) × seeds, folds outermost."""
@@ -247,6 +258,8 @@ class Item:
     def _rows(self, tier: str, cell: Cell, n_seeds: int | None) -> tuple[Row, ...]:
         seeds = self.seeds(tier, cell) if callable(self.seeds) else self.seeds[tier]
         if n_seeds is not None:
+            if n_seeds > MOST_SEEDS:
+                raise ExperimentError(f"{n_seeds} seeds are more than the {MOST_SEEDS} that can be asked for")
             seeds = range(seeds[0], seeds[0] + n_seeds)
         return cell.rows(self.folds(cell) if callable(self.folds) else self.folds, seeds)
 

@@ -16,6 +16,7 @@ from joblib import cpu_count
 
 from ol2r import experiments
 from ol2r.experiments.cells import TIERS, Cell, ExperimentError, Item, Job, MissingRows, merged, one_of
+from ol2r.experiments.origins import check_data, check_names
 from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run
 from ol2r.experiments.store import Store, Stored
 
@@ -32,7 +33,12 @@ class Parameter(NamedTuple):
 PARAMETERS: dict[str, Parameter] = {
     "tier": Parameter(str, "laptop", " or ".join(map(repr, TIERS)), lambda value: value in TIERS),
     "seeds": Parameter(int, None, "a number of seeds, at least 1", lambda value: value >= 1),
-    "datasets": Parameter(list, None, "a list of data set names, not empty", lambda value: len(value) > 0),
+    "datasets": Parameter(
+        list,
+        None,
+        "a list of data set names, not empty",
+        lambda value: len(value) > 0 and all(isinstance(name, str) for name in value),
+    ),
     "device": Parameter(str, "cpu", "'cpu' or 'cuda'", lambda value: value in ("cpu", "cuda")),
     "engine": Parameter(str, None, "'numba' or 'torch'", lambda value: value in ("numba", "torch")),
     "max_minutes": Parameter(float, 30.0, "minutes, more than 0", lambda value: value > 0),
@@ -234,6 +240,7 @@ class Chapter:
         if missing:
             todo = lacking(missing, self.store)
             self._allow(item, todo)
+            check_data(todo)
             run(todo, self.store, device=self.device, engine=self.engine)
             self._read |= {job: self.store.read(job.cell, job.rows) for job in missing}
 
@@ -246,6 +253,7 @@ class Chapter:
     def _fresh(self, item: str, jobs: Sequence[Job]) -> tuple[list[pd.DataFrame], list[dict]]:
         needs = lacking((need for job in jobs for need in job.cell.needs(job.rows)), self.store)
         self._allow(item, [*needs, *jobs])
+        check_data([*needs, *jobs])
         run(needs, self.store, device=self.device, engine=self.engine)
         return in_memory(jobs, read_inputs(jobs, self.store), device=self.device, engine=self.engine)
 
@@ -336,11 +344,6 @@ def chapter(name: str, given: Mapping[str, object]) -> Chapter:
     known = experiments.papers()
     module = known[one_of(name, known, "chapter")]
     parameters = check_parameters(given, PARAMETERS | getattr(module, "PARAMETERS", {}))
-    tier = parameters["tier"]
     resolve_engine(parameters["engine"], check_device(parameters["device"]))
-    declared = sorted(
-        {str(cell.labels().get("dataset")) for item in module.ITEMS.values() for cell in item.cells(tier)}
-    )
-    for dataset in parameters["datasets"] or ():
-        one_of(dataset, declared, "data set", f"{name} at tier {tier!r}")
+    check_names(parameters["datasets"] or (), module.ITEMS.values(), parameters["tier"], name)
     return Chapter(name, parameters, module, Store.open(), never=os.environ.get("OL2R_COMPUTE") == "never")

@@ -35,6 +35,7 @@ _DECIMALS = 8
 RATES = "RCTR"
 """Not a model of attraction, but what one must beat: each position's own rate of clicks, whatever it shows."""
 PUBLISHED = "published"
+BEFORE_2017 = "PyClick before 2017"
 
 
 def _rates(queries: Queries) -> fitting.Fits:
@@ -47,8 +48,8 @@ def _hidden(queries: Queries, counts: tuple[float, float]) -> fitting.Fits:
     return fitting.fit_dependent(queries, counts, leaving="hidden")
 
 
-def _fifty_steps(queries: Queries) -> fitting.Fits:
-    clicks, views = counts = fitting.PYCLICK_EM
+def _fifty_steps(queries: Queries, counts: tuple[float, float]) -> fitting.Fits:
+    clicks, views = counts
     return fitting.fit_position(queries, counts, start=clicks / views, stop_after=fitting.PYCLICK_STEPS)
 
 
@@ -64,12 +65,14 @@ WAYS: dict[tuple[str, str], Callable[[Queries], fitting.Fits]] = {
     ("DCM", "last click"): lambda queries: _counted(queries, VANISHING),
     ("DCM", "PyClick"): lambda queries: _counted(queries, fitting.PYCLICK_COUNTS),
     ("PBM", "maximum likelihood"): lambda queries: fitting.fit_position(queries, VANISHING),
-    ("PBM", "with PyClick's counts"): lambda queries: fitting.fit_position(queries, fitting.PYCLICK_EM),
-    ("PBM", "PyClick"): _fifty_steps,
+    ("PBM", "with PyClick's counts"): lambda queries: fitting.fit_position(queries, fitting.PYCLICK_COUNTS),
+    ("PBM", "PyClick"): lambda queries: _fifty_steps(queries, fitting.PYCLICK_COUNTS),
+    ("PBM", BEFORE_2017): lambda queries: _fifty_steps(queries, fitting.PYCLICK_EM_BEFORE_2017),
     (RATES, "maximum likelihood"): _rates,
 }
-"""By model, the ways to fit it. Those called "PyClick" are what that library does; "with PyClick's counts" has its
-pseudo-counts, but leaves it hidden whether a user left (DCM), or lets expectation-maximisation end by itself (PBM)."""
+"""By model, the ways to fit it. Those called "PyClick" are what that library does, since December 2016 where it has
+changed; "with PyClick's counts" has its pseudo-counts, but leaves it hidden whether a user left (DCM), or lets
+expectation-maximisation end by itself (PBM)."""
 HIDDEN = ("maximum likelihood", "with PyClick's counts")
 """The ways to fit the dependent click model that do not take every user to leave at the last click."""
 
@@ -338,7 +341,8 @@ class ClickFit(OneByOne):
     source: Collection | Log | Simulated
 
     kind: ClassVar[str] = "click-fit"
-    revision: ClassVar[int] = 2
+    undefined: ClassVar[tuple[str, ...]] = ("value",)
+    revision: ClassVar[int] = 3
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
         "ol2r.data.sessions",

@@ -74,7 +74,8 @@ class Population(ABC):
 
 @dataclass(frozen=True)
 class Published(Population):
-    """The 60 published models of BatchRank's collection; the production ranker's list is the order they are printed in.
+    """The 60 published models of BatchRank's collection; the production ranker's list is the order they are printed in,
+    that of one result page of the query, which the script that made the collection drew at random.
 
     Args:
         model: which of them.
@@ -97,9 +98,7 @@ class Published(Population):
 
 @dataclass(frozen=True)
 class Logged(Population):
-    """Models fitted to the raw log with PyClick's counts; the list shown most often.
-
-    The position-based model is that at which expectation-maximisation ends; PyClick stops after 50 steps.
+    """Models fitted to the raw log as PyClick counts (CM, DCM); the list shown most often.
 
     Args:
         model: which.
@@ -128,7 +127,7 @@ class Logged(Population):
 
     def queries(self) -> Sequence[ClickQuery]:
         result = []
-        for it, users in zip(_log(), _fitted(self.model), strict=True):
+        for it, users in zip(_log(), self.fits(), strict=True):
             initial = it.most_frequent_list(POSITIONS)
             shown = np.bincount(it.lists[it.shown], minlength=len(it.items))
             least = np.inf if self.least_shown is None else self.least_shown
@@ -136,6 +135,28 @@ class Logged(Population):
             items = [int(i) for i in (*initial, *others)]
             result.append(ClickQuery(users.restricted(items), tuple(range(POSITIONS))))
         return result
+
+    def fits(self) -> fitting.Fits:
+        """The users of all items of the log, by query."""
+        return _counted(self.model)
+
+
+@dataclass(frozen=True)
+class LoggedPositions(Logged):
+    """The position-based model of the raw log, with the pseudo-counts of its fit.
+
+    It is that at which expectation-maximisation ends; PyClick stops after 50 steps.
+
+    Args:
+        model: "PBM"; checksum, least_shown: as of `Logged`.
+        counts: of clicks and views; PyClick's of today, or `fitting.PYCLICK_EM_BEFORE_2017`.
+    """
+
+    counts: tuple[float, float] = fitting.PYCLICK_COUNTS
+
+    def fits(self) -> fitting.Fits:
+        """As of `Logged`."""
+        return _positions(self.counts)
 
 
 @cache
@@ -145,12 +166,17 @@ def _log():
 
 
 @cache
-def _fitted(model: Model) -> fitting.Fits:
+def _counted(model: Model) -> fitting.Fits:
     if model == "CM":
         return fitting.fit_cascade(_log(), fitting.PYCLICK_COUNTS)
     if model == "DCM":
         return fitting.fit_dependent(_log(), fitting.PYCLICK_COUNTS, leaving="last click")
-    return fitting.fit_position(_log(), fitting.PYCLICK_EM)
+    raise ValueError("the position-based model of the log is LoggedPositions, which names its pseudo-counts")
+
+
+@cache
+def _positions(counts: tuple[float, float]) -> fitting.Fits:
+    return fitting.fit_position(_log(), counts)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Estimate(Protocol):
 
     def interval(self, level: float = 0.95) -> tuple[float, float]: ...
 
-    def p_value(self, at: float = 0.0) -> float: ...
+    def p_below(self, margin: float = 0.0) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,15 @@ class Effect:
         half = float(stats.t.ppf(0.5 + level / 2, self.degrees)) * self.standard_error
         return self.estimate - half, self.estimate + half
 
-    def p_value(self, at: float = 0.0) -> float:
-        """Two-sided p-value of the hypothesis that the effect is `at`."""
+    def p_below(self, margin: float = 0.0) -> float:
+        """One-sided p-value of the hypothesis that the effect is above the margin: small where it lies below.
+
+        It is under 2.5 % exactly where the 95 % interval lies below the margin. Without any spread the estimate is the
+        effect: 1 where it is above the margin, else 0.
+        """
         if self.standard_error == 0:
-            return float(self.estimate == at)
-        return float(2 * stats.t.sf(abs(self.estimate - at) / self.standard_error, self.degrees))
+            return float(self.estimate > margin)
+        return float(stats.t.cdf((self.estimate - margin) / self.standard_error, self.degrees))
 
 
 @dataclass(frozen=True)
@@ -92,9 +96,95 @@ class Share:
         low, high = stats.binomtest(self.held, self.seeds).proportion_ci(level)
         return low - self.nominal, high - self.nominal
 
-    def p_value(self, at: float = 0.0) -> float:
-        """Two-sided p-value of the hypothesis that the share is nominal + `at`."""
-        return float(stats.binomtest(self.held, self.seeds, self.nominal + at).pvalue)
+    def p_below(self, margin: float = 0.0) -> float:
+        """One-sided exact p-value of the hypothesis that the share is at least nominal + margin."""
+        return float(stats.binom.cdf(self.held, self.seeds, min(max(self.nominal + margin, 0.0), 1.0)))
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """within − |effect|: positive where an effect is nearer to 0 than `within`."""
+
+    effect: Estimate
+    within: float
+
+    @property
+    def estimate(self) -> float:
+        return self.within - abs(self.effect.estimate)
+
+    @property
+    def standard_error(self) -> float:
+        return self.effect.standard_error
+
+    @property
+    def folds(self) -> int:
+        return self.effect.folds
+
+    @property
+    def seeds(self) -> int:
+        return self.effect.seeds
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """What within − |x| takes for x in the effect's interval."""
+        low, high = self.effect.interval(level)
+        nearest = max(low, -high, 0.0)
+        return self.within - max(-low, high), self.within - nearest
+
+    def p_below(self, margin: float = 0.0) -> float:
+        """One-sided p-value of the hypothesis that the effect is nearer to 0 than within − margin."""
+        reach = self.within - margin
+        return min(self.effect.p_below(-reach), 1 - self.effect.p_below(reach))
+
+
+@dataclass(frozen=True)
+class RatioOfMeans:
+    """The ratio of two means over the same sample, with Fieller's interval: every r at which the mean of a − r b is not
+    significantly different from 0. Where b's own mean is not, the interval has no end.
+
+    Attributes:
+        mean_a, mean_b: of the numerator and the denominator.
+        var_a, var_b, covariance: of these means.
+        folds: size of the sample; seeds: runs behind each of its members.
+    """
+
+    mean_a: float
+    mean_b: float
+    var_a: float
+    var_b: float
+    covariance: float
+    folds: int
+    seeds: int
+
+    @property
+    def estimate(self) -> float:
+        return self.mean_a / self.mean_b
+
+    @property
+    def standard_error(self) -> float:
+        """To first order."""
+        return self._error(self.estimate) / abs(self.mean_b)
+
+    def _error(self, r: float) -> float:
+        """Standard error of the mean of a − r b."""
+        return max(self.var_a - 2 * r * self.covariance + r * r * self.var_b, 0.0) ** 0.5
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The roots of (ā − r b̄)² = t² var(a − r b)."""
+        square = float(stats.t.ppf((1 + level) / 2, self.folds - 1)) ** 2
+        a = self.mean_b**2 - square * self.var_b
+        b = self.mean_a * self.mean_b - square * self.covariance
+        c = self.mean_a**2 - square * self.var_a
+        if a <= 0:
+            return -np.inf, np.inf
+        half = max(b * b - a * c, 0.0) ** 0.5
+        return (b - half) / a, (b + half) / a
+
+    def p_below(self, margin: float = 0.0) -> float:
+        """One-sided p-value of the hypothesis that the mean of a is at least `margin` times the mean of b > 0."""
+        distance, error = self.mean_a - margin * self.mean_b, self._error(margin)
+        if error == 0:
+            return float(distance > 0)
+        return float(stats.t.cdf(distance / error, self.folds - 1))
 
 
 def _strata(index: pd.MultiIndex) -> tuple[np.ndarray, np.ndarray]:
@@ -142,6 +232,29 @@ def fold_effect(values: pd.Series) -> Effect:
         raise TooFewSeeds("fewer than two folds")
     error = float(means.std(ddof=1)) / len(means) ** 0.5
     return Effect(float(means.mean()), error, len(means) - 1, len(means), int(folds.size().min()))
+
+
+def ratio_effect(numerator: pd.Series, denominator: pd.Series) -> RatioOfMeans:
+    """Mean over folds of one number over the mean of another, each fold the mean of its runs.
+
+    Args:
+        numerator, denominator: one number a run, indexed alike by (fold, seed); the denominator's mean is positive.
+
+    Raises:
+        TooFewSeeds: fewer than two folds.
+        ValueError: a denominator whose mean is not positive.
+    """
+    runs = pd.DataFrame({"a": numerator, "b": denominator}).groupby("fold")
+    means = runs.mean()
+    n = len(means)
+    if n < 2:
+        raise TooFewSeeds("fewer than two folds")
+    mean_a, mean_b = means.mean()
+    if not mean_b > 0:
+        raise ValueError(f"a ratio needs a denominator of positive mean, not {mean_b:g}")
+    (var_a, covariance), (_, var_b) = np.cov(means.T) / n
+    seeds = int(runs.size().min())
+    return RatioOfMeans(float(mean_a), float(mean_b), float(var_a), float(var_b), float(covariance), n, seeds)
 
 
 def deviation_effect(smaller: pd.DataFrame, larger: pd.DataFrame, name: str) -> Effect:
@@ -192,12 +305,27 @@ def summarize(frame: pd.DataFrame, column: str, by: list[str]) -> pd.DataFrame:
     """Mean, deviation and 95 % interval of a column over runs, for every combination of the columns `by`.
 
     Returns:
-        by, mean, deviation (standard deviation over runs, n − 1), n (runs), low and high: mean ± t · deviation / √n.
-        Runs without a value are left out of n.
+        by, mean, deviation (standard deviation over runs, n − 1), n (runs), low and high: mean ± t · deviation / √n;
+        diverged, where the frame has a status: how many had by then, which count with the ranker they froze with. Runs
+        without a value are left out of n.
     """
-    table = frame.groupby(by, sort=False)[column].agg(mean="mean", deviation="std", n="count").reset_index()
+    columns = {"mean": (column, "mean"), "deviation": (column, "std"), "n": (column, "count")}
+    if "status" in frame:
+        frame = frame.assign(diverged=diverged(frame))
+        columns |= {"diverged": ("diverged", "sum")}
+    table = frame.groupby(by, sort=False).agg(**columns).reset_index()
     half = stats.t.ppf(0.975, np.maximum(table["n"] - 1, 1)) * table["deviation"] / np.sqrt(table["n"])
     return table.assign(low=table["mean"] - half, high=table["mean"] + half)
+
+
+def diverged(frame: pd.DataFrame) -> pd.Series:
+    """Bool: which rows are of a replica that had diverged, and has kept its ranker since."""
+    return frame["status"] == "diverged" if "status" in frame else pd.Series(False, index=frame.index)
+
+
+def diverged_runs(frame: pd.DataFrame) -> pd.DataFrame:
+    """The (cell, fold, seed) of the runs that diverged at some time, each once."""
+    return frame.loc[diverged(frame), ["cell", "fold", "seed"]].drop_duplicates()
 
 
 def at_end(frame: pd.DataFrame) -> pd.DataFrame:

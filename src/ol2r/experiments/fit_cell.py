@@ -24,7 +24,7 @@ class OfflineFit(Cell):
     `test_ndcg` (NDCG@k), the same in every line of a row.
 
     Args:
-        dataset: name in the catalogue; checksum: the catalogue's, so that other data is another key.
+        dataset: name in the catalogue; checksum: of its content (`data.checksum`), so that other data is another key.
         k: cut of NDCG, in training and in the table.
     """
 
@@ -94,7 +94,7 @@ class OfflineFit(Cell):
     ) -> list[pd.DataFrame]:
         """Fold after fold in this process, on the CPU whatever the device."""
         cells = [cast(OfflineFit, job.cell) for job in jobs]
-        dataset = data.load(cells[0].dataset)
+        dataset = data.load(cells[0].dataset, cells[0].checksum)
         wanted = dict.fromkeys((cell, row.fold) for cell, job in zip(cells, jobs, strict=True) for row in job.rows)
         fits = {}
         for done, (cell, fold) in enumerate(wanted, start=1):

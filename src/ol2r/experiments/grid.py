@@ -126,8 +126,8 @@ def on(*names: str) -> Callable[[str], tuple[str, ...]]:
 
 
 def checksum(dataset: str) -> str:
-    """The catalogue's, as cells have it."""
-    return data.entry(dataset).checksum or "unknown"
+    """What stands for a data set's content in a cell and its key; see `data.checksum`."""
+    return data.checksum(dataset)
 
 
 def click_models(*grades: tuple[int, str]) -> list[tuple[str, str, str]]:

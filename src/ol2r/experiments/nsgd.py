@@ -4,7 +4,7 @@ Each value of the paper stands here once; what the paper leaves open is marked a
 and how claims are judged, is declared elsewhere.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 from ol2r.clicks.cascade import USERS
@@ -23,8 +23,11 @@ __all__ = [
     "MAP",
     "PAPER",
     "PARAMETERS",
+    "READINGS",
+    "READING_NAMES",
     "SCREEN",
     "SETTINGS",
+    "SHORT",
     "SILENCES",
     "STAND_INS",
 ]
@@ -51,10 +54,20 @@ SETTINGS: dict[str, dict[str, Value]] = {
     | _DRAFT
     | {"m": 4, "k_g": 25, "T_g": 15, "k_h": 10, "T_h": 50}
     | {"n": 20, "lag": 10, "epsilon": 0.01, "hybrid": "cosine"}  # ours: the paper names n, k and ε and gives no value
-    | {"tie_break": "history", "click_free": "skip", "losers": "below_current", "sampling": "orthonormal"}
-    | {"n_uniform": 0},
+    | {"queue": "directions", "losers": "below_current", "sampling": "orthonormal"}
+    | {"winners": "best", "tie_break": "history", "click_free": "skip", "n_uniform": 0},
 }
 """Every learner's hyper-parameters in the main results: the paper's values where it gives them."""
+
+MAIN_READING = "15 directions"
+_CHANGES: dict[str, dict[str, Value]] = {
+    MAIN_READING: {},  # section 3.2 and Algorithm 2
+    "15 rounds": {"queue": "rounds"},  # $k_g = 25$ then means something
+    "60 directions": {"T_g": 60},  # the authors' public code
+}
+K_G_READING = "60 directions"
+READING_NAMES = tuple(_CHANGES)
+"""What NSGD's queue of losing directions holds, where $k_g = 25$ exceeds $T_g = 15$; the first is the main reading."""
 
 
 def reference(dataset: str) -> Fit:
@@ -63,37 +76,19 @@ def reference(dataset: str) -> Fit:
 
 
 _CURVE = (0, 1, 2, 5, 10, *range(20, ROUNDS + 1, 20))
-GRID = Grid({name: (name, setting) for name, setting in SETTINGS.items()}, USUAL, K, GAMMA, _CURVE, reference)
+
+
+def _grid(reading: str) -> Grid:
+    settings = SETTINGS | {"NSGD": SETTINGS["NSGD"] | _CHANGES[reading]}
+    return Grid({name: (name, setting) for name, setting in settings.items()}, USUAL, K, GAMMA, _CURVE, reference)
+
+
+GRID = _grid(MAIN_READING)
 cell = GRID.cell
 
 _EVERYWHERE = on(*DATASETS)
 _MQ2007 = on("MQ2007", "MQ2007_partial85")
 _SWEPT = ("MQ2007", "MQ2007_partial85", "MQ2008")
-
-
-def _main(
-    datasets: Callable[[str], Sequence[str]],
-    kinds: Sequence[str] = USERS,
-    learners: Sequence[str] = LEARNERS_SHOWN,
-) -> Callable[[str], Sequence[Cell]]:
-    return GRID.curves(datasets, kinds, learners)
-
-
-def _sweep(name: str, values: Sequence[Value]) -> Callable[[str], Sequence[Cell]]:
-    def cells(tier: str) -> Sequence[Cell]:
-        chosen = values if tier != "smoke" else values[:: max(1, len(values) // 2)]
-        return [
-            cell(tier, dataset, kind, "NSGD", swept(name, value))
-            for dataset, kind, value in product(_MQ2007(tier), USERS, chosen)
-        ]
-
-    return cells
-
-
-def swept(name: str, value: Value) -> dict[str, Value]:
-    """The changes that set one hyper-parameter of NSGD; without recorded queries ties go to the mean, as in MGD."""
-    return {"k_h": 0, "tie_break": "mean"} if (name, value) == ("k_h", 0) else {name: value}
-
 
 ABLATION: dict[str, tuple[str, dict[str, Value]]] = {
     "NSGD": ("NSGD", {}),
@@ -104,38 +99,75 @@ ABLATION: dict[str, tuple[str, dict[str, Value]]] = {
 """Figure 5c's variants; the paper names two of them with the same words (erratum)."""
 
 
-def _mixes(tier: str) -> Sequence[Cell]:
-    return [
-        cell(tier, dataset, "informational", "NSGD", {"n_uniform": n}, curve=True)
-        for dataset, n in product(_MQ2007(tier), range(5))
-    ]
+def swept(name: str, value: Value) -> dict[str, Value]:
+    """The changes that set one hyper-parameter of NSGD; without recorded queries ties go to the mean, as in MGD."""
+    return {"k_h": 0, "tie_break": "mean"} if (name, value) == ("k_h", 0) else {name: value}
 
 
-def _plain_mixes(tier: str) -> Sequence[Cell]:
-    """Neither preselection nor basis vectors, which the paper's mixes give to null-space candidates only."""
-    return [
-        cell(
-            tier, dataset, "informational", "NSGD", {"n_uniform": u, "n": max(1, 4 - u), "hybrid": "never"}, curve=True
-        )
-        for dataset, u in product(_MQ2007(tier), range(5))
-    ]
-
-
-def _ablation(tier: str) -> Sequence[Cell]:
-    return [
-        cell(tier, dataset, "informational", learner, changed, curve=True)
-        for dataset, (learner, changed) in product(_MQ2007(tier), ABLATION.values())
-    ]
-
-
-def variant(cell: Cell) -> dict[str, str]:
+def variant(cell: Cell, grid: Grid = GRID) -> dict[str, str]:
     """Figure 5c's name of a cell."""
     labels = cell.labels()
     for name, (learner, changed) in ABLATION.items():
-        wanted = SETTINGS[learner] | changed
+        wanted = {**grid.settings[learner][1], **changed}
         if learner == labels["learner"] and all(labels[key] == value for key, value in wanted.items()):
             return {"variant": name}
     raise ValueError(f"{cell.describe()} is no variant of the ablation")
+
+
+_SEEDS: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(5), "paper": range(15)}
+_ONCE: dict[str, Sequence[int]] = {"smoke": range(1), "laptop": range(1), "paper": range(1)}
+
+
+def _items(reading: str) -> dict[str, Item]:
+    """Every table and figure with NSGD in it, under a reading of its queue."""
+    grid = _grid(reading)
+
+    def main(datasets: Callable[[str], Sequence[str]], kinds=USERS, learners=LEARNERS_SHOWN):
+        return grid.curves(datasets, kinds, learners)
+
+    def mixes(changed: Callable[[int], Mapping[str, Value]]) -> Callable[[str], Sequence[Cell]]:
+        return lambda tier: [
+            grid.cell(tier, dataset, "informational", "NSGD", {"n_uniform": n, **changed(n)}, curve=True)
+            for dataset, n in product(_MQ2007(tier), range(5))
+        ]
+
+    def ablation(tier: str) -> Sequence[Cell]:
+        return [
+            grid.cell(tier, dataset, "informational", learner, changed, curve=True)
+            for dataset, (learner, changed) in product(_MQ2007(tier), ABLATION.values())
+        ]
+
+    def sweep(name: str, values: Sequence[Value]) -> Callable[[str], Sequence[Cell]]:
+        return lambda tier: [
+            grid.cell(tier, dataset, kind, "NSGD", swept(name, value))
+            for dataset, kind, value in product(
+                _MQ2007(tier), USERS, values if tier != "smoke" else values[:: max(1, len(values) // 2)]
+            )
+        ]
+
+    # neither preselection nor basis vectors, which the paper's mixes give to null-space candidates only
+    plain = mixes(lambda n: {"n": max(1, 4 - n), "hybrid": "never"})
+    items = {
+        "table-2": Item("Online score after 1000 rounds", main(_EVERYWHERE), _SEEDS),
+        "table-3": Item("Offline score after 1000 rounds", main(_EVERYWHERE), _SEEDS),
+        "fig-2": Item("Offline NDCG@10 against rounds", main(_MQ2007), _SEEDS),
+        "fig-3": Item("Standard deviation of offline NDCG@10 against rounds", main(_MQ2007), _SEEDS),
+        "fig-4": Item("Discounted cumulative NDCG@10 against rounds", main(_MQ2007), _SEEDS),
+        "fig-5a": Item("Cosine to w*", main(_MQ2007, ("informational",), ("DBGD", "MGD", "NSGD")), _SEEDS),
+        "fig-5b": Item("Null-space against uniform candidates", mixes(lambda n: {}), _SEEDS),
+        "fig-5b-plain": Item("Null-space against uniform candidates, both drawn at random", plain, _SEEDS),
+        "fig-5c": Item("Ablation", ablation, _SEEDS, names=lambda cell: variant(cell, grid)),
+    }
+    if reading == K_G_READING:
+        items["fig-6c"] = Item("Directions that make the null space", sweep("k_g", range(5, 41, 5)), _SEEDS)
+    if reading == MAIN_READING:
+        items |= {
+            "fig-6a": Item("Number of candidates", sweep("m", range(1, 11)), _SEEDS),
+            "fig-6b": Item("Learning rate", sweep("alpha", (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)), _SEEDS),
+            "fig-6c": Item("Directions that make the null space, of 15", sweep("k_g", (5, 10, 15)), _SEEDS),
+            "fig-6d": Item("Recorded queries that break ties", sweep("k_h", range(0, 41, 5)), _SEEDS),
+        }
+    return items
 
 
 _DRAFTERS = ("DBGD", "DP-DBGD", "MGD", "NSGD")
@@ -152,22 +184,24 @@ SCREEN: dict[str, tuple[Sequence[str], dict]] = {
     "α decays by 0.999977 a win": (LEARNERS_SHOWN, {"decay": 0.999977}),
     "MGD: all rankers above the current one win": (("MGD",), {"winners": "better"}),
     "MGD: one winner instead of the mean": (("MGD",), {"follow": "one"}),
+    **{f"NSGD: queue of {name}": (("NSGD",), changed) for name, changed in _CHANGES.items() if changed},
     "NSGD: mean of the winners": (("NSGD",), {"tie_break": "mean"}),
     "NSGD: click-free rounds count": (("NSGD",), {"click_free": "literal"}),
     "NSGD: hybrid test as printed": (("NSGD",), {"hybrid": "literal"}),
-    "NSGD: $T_g$ = 4 rounds": (("NSGD",), {"T_g": 4}),
     "NSGD: no preselection": (("NSGD",), {"n": 4}),
     "NSGD: 9 candidates": (("NSGD",), {"m": 9}),
     "NSGD: losers as in public code": (("NSGD",), {"losers": "fourth_smallest"}),
     "NSGD: null space as in public code": (("NSGD",), {"sampling": "echelon", "hybrid": "never"}),
-    "NSGD: tie-break as in public code": (("NSGD",), {"tie_break": "history_until_full"}),
+    "NSGD: winners as in public code": (("NSGD",), {"winners": "better", "tie_break": "mean"}),
+    "NSGD: tie-break as in public code": (("NSGD",), {"tie_break": "early"}),
     "NSGD: public code's variants together": (
         ("NSGD",),
-        {"m": 9, "alpha": 0.01, "losers": "fourth_smallest", "sampling": "echelon", "hybrid": "never"}
-        | {"tie_break": "history_until_full", "start": "zero", "stop_rule": "every_document"},
+        {"m": 9, "alpha": 0.01, "T_g": 60, "losers": "fourth_smallest", "sampling": "echelon", "hybrid": "never"}
+        | {"winners": "better", "tie_break": "early", "start": "zero", "stop_rule": "every_document"},
     ),
 }
-"""The fixed screen, declared before any of its results: each switch alone, from the paper's text, on MQ2008."""
+"""The fixed screen, each switch alone, from the paper's text, on MQ2008. Declared before any of its results, but for
+the queues, and for what the public code does with winners and ties, which an earlier screen had wrong."""
 
 
 def _screen(tier: str) -> Sequence[Cell]:
@@ -193,25 +227,15 @@ def _references(tier: str) -> Sequence[Cell]:
     return [reference(dataset) for dataset in _EVERYWHERE(tier)]
 
 
-_SEEDS: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(5), "paper": range(15)}
-_ONCE: dict[str, Sequence[int]] = {"smoke": range(1), "laptop": range(1), "paper": range(1)}
-
+READINGS: dict[str, dict[str, str]] = {
+    reading: {name: f"{name}-{reading.replace(' ', '-')}" for name in _items(reading)} for reading in READING_NAMES[1:]
+}
+"""Name of another reading -> {item: the item that stands in its place}. The sweeps of Figure 6 are the main reading's,
+but for k_g, which only a queue that holds more than k_g can tell."""
 
 ITEMS: dict[str, Item] = {
     "reference": Item("Offline LambdaRank, the reference ranker w*", _references, _ONCE),
-    "table-2": Item("Online score after 1000 rounds", _main(_EVERYWHERE), _SEEDS),
-    "table-3": Item("Offline score after 1000 rounds", _main(_EVERYWHERE), _SEEDS),
-    "fig-2": Item("Offline NDCG@10 against rounds", _main(_MQ2007), _SEEDS),
-    "fig-3": Item("Standard deviation of offline NDCG@10 against rounds", _main(_MQ2007), _SEEDS),
-    "fig-4": Item("Discounted cumulative NDCG@10 against rounds", _main(_MQ2007), _SEEDS),
-    "fig-5a": Item("Cosine to w*", _main(_MQ2007, ("informational",), ("DBGD", "MGD", "NSGD")), _SEEDS),
-    "fig-5b": Item("Null-space against uniform candidates", _mixes, _SEEDS),
-    "fig-5b-plain": Item("Null-space against uniform candidates, both drawn at random", _plain_mixes, _SEEDS),
-    "fig-5c": Item("Ablation", _ablation, _SEEDS, names=variant),
-    "fig-6a": Item("Number of candidates", _sweep("m", range(1, 11)), _SEEDS),
-    "fig-6b": Item("Learning rate", _sweep("alpha", (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)), _SEEDS),
-    "fig-6c": Item("Directions that make the null space", _sweep("k_g", range(5, 41, 5)), _SEEDS),
-    "fig-6d": Item("Recorded queries that break ties", _sweep("k_h", range(0, 41, 5)), _SEEDS),
+    **_items(MAIN_READING),
     "mgd-9": Item(
         "MGD with nine candidates",
         lambda tier: [
@@ -221,6 +245,7 @@ ITEMS: dict[str, Item] = {
     ),
     "screen": Item("One switch at a time", _screen, _SEEDS, names=switch),
     "audits": Item("What NSGD rests on, against simulation", dueling_audits, _ONCE),
+    **{READINGS[reading][name]: item for reading in READINGS for name, item in _items(reading).items()},
 }
 
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
@@ -247,7 +272,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("δ, α", "1, 0.1", "paper, 4.2"),
     ("start w₁", "random unit vector", "paper, Algorithms 1 and 2"),
     ("candidates m of MGD and NSGD", SETTINGS["NSGD"]["m"], "paper, 4.2"),
-    ("$k_g, T_g, k_h, T_h$ of NSGD", "25, 15, 10, 50", "paper, 4.2"),
+    ("$k_g, T_g, k_h, T_h$ of NSGD", "25, 15 directions, 10, 50", "paper, 3.2 and 4.2"),
     ("n, lag k and ε of NSGD", "20, 10, 0.01", "ours; the paper names them without values"),
     ("reference w*", "LambdaRank without a hidden layer, fitted to each fold", "paper, 4.1"),
     ("grade 1 of binary data sets", "the click table's highest column", "ours; lerot's convention"),
@@ -279,10 +304,11 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
         "NSGD: hybrid test as printed",
     ),
     (
-        "what $T_g$ counts ($k_g = 25 > T_g = 15$)",
-        "rounds that had a losing direction",
-        "NSGD: $T_g$ = 4 rounds",
+        "how 25 directions come out of a queue of 15 ($k_g > T_g$)",
+        "all 15 are taken; 15 rounds of losers beside it",
+        "NSGD: queue of 15 rounds",
     ),
+    ("the same", "60 directions beside it, as in public code", "NSGD: queue of 60 directions"),
     ("n, from which m are preselected", "20", "NSGD: no preselection"),
     ("what the gain of a grade is in NDCG", "$2^r - 1$", "gain linear in the grade"),
     (
@@ -305,6 +331,23 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which test ▲ stands for, and what deviations are over", "paired t-test and deviation over the 75 runs", None),
 )
 """(what is open, what we did, the screen's switch that measures the other choice, or None)."""
+
+SHORT = {
+    "NS1": "NSGD has the best online score",
+    "NS2": "NSGD ends above MGD offline where the paper says so",
+    "NS3": "NSGD and MGD lead offline",
+    "NS4": "NSGD and MGD vary less from run to run",
+    "NS5": "NSGD is ahead of MGD by 600 rounds",
+    "NS6": "NSGD nears w* much faster",
+    "NS7": "null-space candidates win more often",
+    "NS8": "each component helps",
+    "NS9": "the hyper-parameters act as described",
+    "NS10": "learners that preselect have the better cumulative NDCG",
+    "NS11": "NSGD beats MGD with nine candidates",
+    "NS12": "every online learner ends below offline LambdaRank",
+    "NS13": "the null space alone learns much faster than MGD",
+}
+"""What each claim says, in a few words."""
 
 MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Figure 1, illustration", "fig-1", ()),

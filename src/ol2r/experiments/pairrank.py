@@ -28,6 +28,7 @@ __all__ = [
     "MAP",
     "PAPER",
     "PARAMETERS",
+    "READINGS",
     "SETTINGS",
     "SILENCES",
     "STAND_INS",
@@ -36,6 +37,7 @@ __all__ = [
 
 PAPER = "pairrank"
 PARAMETERS: dict = {}
+READINGS: dict[str, dict[str, str]] = {}
 
 K = 10
 DECAY = 0.999977

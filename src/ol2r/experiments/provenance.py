@@ -17,7 +17,9 @@ from pathlib import Path
 from llvmlite import binding as llvm
 
 import ol2r
+from ol2r import target
 from ol2r.experiments.cells import Cell, Row
+from ol2r.experiments.origins import read_for
 
 LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "numba", "torch")
 
@@ -74,10 +76,7 @@ def dirty() -> bool | None:
 
 @cache
 def cpu() -> str:
-    """The kind of processor: its name, what the compiler takes it for, and a digest of the instructions it has.
-
-    Compiled sums are vectorised as wide as the instructions allow, so other instructions mean other bits.
-    """
+    """The kind of processor: its name, what the compiler takes it for, and a digest of the instructions it has."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -126,10 +125,12 @@ def provenance(
         "key": cell.key,
         "cell": cell.declaration,
         "rows": [list(row) for row in rows],
+        "data": read_for(cell),
         "device": device,
         "engine": engine,
         "accelerator": accelerator(device),
         "cpu": cpu(),
+        "target": target.in_force(),
         "cores": os.cpu_count(),
         "versions": versions(),
         "ol2r": ol2r.__version__,

@@ -129,6 +129,7 @@ class QueryBounds(OfQueries):
     exponent: float
 
     kind: ClassVar[str] = "query-bounds"
+    undefined: ClassVar[tuple[str, ...]] = ("proved_share",)
     revision: ClassVar[int] = 1
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",

@@ -87,6 +87,67 @@ class Queries(OfQueries):
         return _summary(self.users.queries(), self.cut)
 
 
+@dataclass(frozen=True)
+class Rewards(OneByOne):
+    """What two lists of every query earn in a step; a fold is a query.
+
+    Its table: fold, seed, `optimum` (reward of the best list), `sorted_reward` (of the list by falling attraction).
+
+    Args:
+        users: the queries.
+        cut: positions that the reward counts.
+    """
+
+    users: Published | Logged | Declared
+    cut: int
+
+    kind: ClassVar[str] = "query-rewards"
+    revision: ClassVar[int] = 1
+    code: ClassVar[tuple[str, ...]] = Queries.code
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """All queries."""
+        return tuple(range(1, self.users.n_queries + 1))
+
+    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
+        """A row a query; nothing is random."""
+        return super().rows(folds, (0,))
+
+    @property
+    def restricted(self) -> bool:
+        """As the queries."""
+        return self.users.restricted
+
+    @property
+    def group(self) -> Hashable:
+        """Each population alone."""
+        return self
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, click model (`users`), what is ranked, and the cut."""
+        users = self.users
+        return {"dataset": users.dataset, "users": users.model, "ranked": users.ranked, "cut": self.cut}
+
+    def not_at_hand(self) -> str | None:
+        """The data set, when it is not on this machine."""
+        return self.users.not_at_hand()
+
+    def expected_seconds(self, rows: Sequence[Row]) -> float:
+        """Reading and fitting the models, once."""
+        return 2.0
+
+    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
+        """A line a query."""
+        queries = self.users.queries()
+        each = [_of(queries[row.fold - 1], self.cut) for row in rows]
+        lines = [
+            {"fold": row.fold, "seed": row.seed, "optimum": it["optimum"], "sorted_reward": it["optimum"] - it["loss"]}
+            for row, it in zip(rows, each, strict=True)
+        ]
+        return pd.DataFrame(lines)
+
+
 def _summary(queries: Sequence[ClickQuery], cut: int) -> pd.DataFrame:
     each = pd.DataFrame([_of(query, cut) for query in queries])
     line = {

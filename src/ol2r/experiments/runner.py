@@ -4,6 +4,11 @@ A shard is finished or it is not: its tables are stored as soon as it ends, so a
 again. The runner must not know what a cell computes.
 """
 
+import ctypes
+import os
+import signal
+import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +30,8 @@ LONGEST_SHARD = 600.0
 
 SHORTEST_SHARD = 20.0
 """Seconds below which a smaller batch costs more than it balances."""
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 WORTH_PROCESSES = 15.0
 """Expected seconds below which starting worker processes does not pay."""
@@ -241,6 +248,19 @@ def _here(
         done += shard.seconds
 
 
+def _end_with(parent: int) -> None:
+    """In a worker: end when the parent process does, however that ends. Loky's workers would wait for work for good."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # at once, even inside compiled code
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def _attempt(number: int, *arguments) -> tuple[int, list[Outcome]]:
     return number, run_shard(*arguments)
 
@@ -248,7 +268,9 @@ def _attempt(number: int, *arguments) -> tuple[int, list[Outcome]]:
 def _spread(
     shards: Sequence[Shard], inputs: Mapping[Cell, pd.DataFrame], device: str, engine: str, n_jobs: int
 ) -> Iterator[tuple[Shard, list[Outcome]]]:
-    with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=max(1, cpu_count() // n_jobs)):
+    threads = max(1, cpu_count() // n_jobs)
+    watched = {"initializer": _end_with, "initargs": (os.getpid(),)}
+    with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=threads, **watched):
         arguments = [(shard, _inputs_of(shard, inputs), device, engine) for shard in shards]
         tasks = (delayed(_attempt)(i, *each) for i, each in enumerate(arguments))
         ended: Any = Parallel(return_as="generator_unordered")(tasks)
@@ -359,9 +381,12 @@ def run(
     if store.commit:
         for job in wanted:
             store.promote(job)
+    todo = lacking(wanted, store)
+    if todo:
+        store.check_writable()
     failures: list[Failure] = []
     n_rows = n_blocked = 0
-    for wave in _waves(lacking(wanted, store)):
+    for wave in _waves(todo):
         ready = [job for job in wave if not lacking(job.cell.needs(job.rows), store)]
         n_blocked += len(wave) - len(ready)
         inputs = read_inputs(ready, store)

@@ -97,7 +97,7 @@ class Safety(Cell):
     same of R₀), `queries` (how many different ones were met); and `status` at the end.
 
     Args:
-        dataset: name in the catalogue; checksum: the catalogue's.
+        dataset: name in the catalogue; checksum: of its content (`data.checksum`).
         learner: name in `LEARNERS` or `BANDITS`; revision: of its trajectories.
         hyperparameters: all of them, as (name, value) pairs in the order of their names.
         users: whose clicks are learnt from.
@@ -222,7 +222,7 @@ class Safety(Cell):
         hot_operations(engine).use_threads(torch.get_num_threads())
         replicas = [(number, cast(Safety, job.cell), row) for number, job in enumerate(jobs) for row in job.rows]
         first = replicas[0][1]
-        dataset = data.load(first.dataset)
+        dataset = data.load(first.dataset, first.checksum)
         folds = sorted({row.fold for _, _, row in replicas})
         production, reference = (_weights(inputs[fit], folds) for fit in (first.production, first.reference))
         world = production_world(dataset, production, reference, first.positions, first.items)

@@ -28,7 +28,7 @@ class Simulate(Cell):
     """One learner, one setting, one kind of user, one data set.
 
     Args:
-        dataset: name in the catalogue; checksum: the catalogue's, so that other data is another key.
+        dataset: name in the catalogue; checksum: of its content (`data.checksum`), so that other data is another key.
         learner: name in `LEARNERS`; revision: of its trajectories.
         hyperparameters: all of them, as (name, value) pairs in the order of their names.
         users: whose clicks are learnt from.
@@ -48,6 +48,7 @@ class Simulate(Cell):
     reference: Cell | None = None
 
     kind: ClassVar[str] = "simulate"
+    undefined: ClassVar[tuple[str, ...]] = ("cosine", "online_ndcg")
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
         "ol2r.ranking",
@@ -120,10 +121,10 @@ class Simulate(Cell):
     ) -> list[pd.DataFrame]:
         """All rows of all jobs as replicas side by side, a batch at a time."""
         hot_operations(engine).use_threads(torch.get_num_threads())
-        dataset = data.load(jobs[0].cell.dataset)  # pyright: ignore[reportAttributeAccessIssue]
+        first = cast(Simulate, jobs[0].cell)
+        dataset = data.load(first.dataset, first.checksum)
         replicas = [(number, job.cell, row) for number, job in enumerate(jobs) for row in job.rows]
         tables, done = [], 0
-        first = cast(Simulate, jobs[0].cell)
         kept = LEARNERS[first.learner].replica_bytes(first.evaluation.checkpoints[-1], dataset.n_features)
         most = max(1, min(_SIDE_BY_SIDE, _BATCH_BYTES // kept))
         for part in _batches(replicas, dataset, most, by_fold=first.features == "varying"):

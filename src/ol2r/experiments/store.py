@@ -4,13 +4,17 @@
 scratch folder. The store checks and keeps tables; it must not know how they are computed or what their columns mean.
 """
 
+import hashlib
 import io
+import itertools
 import json
 import os
 import re
 import tempfile
+import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -20,7 +24,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ol2r.experiments.cells import Cell, ExperimentError, Job, Row
+from ol2r.experiments.cells import Cell, ExperimentError, Job, Row, key_of
 from ol2r.experiments.provenance import checkout, code_digest
 
 SEEDS_PER_BLOCK = 5
@@ -28,6 +32,17 @@ SEEDS_PER_BLOCK = 5
 
 PER_DOCUMENT = frozenset({"document", "document_id", "query", "query_id"})
 
+RECORDED = frozenset({"key", "cell", "rows", "device", "engine", "versions", "code"})
+"""Fields of the provenance that the store and verification rest on."""
+
+_MARK = "ol2r-sha256:"
+_ZEROS = "0" * 64
+
+STALE = 3600.0
+"""Seconds after which a temporary file is a killed run's; writing one takes seconds at most."""
+
+_TEMPORARY, _DAMAGED = ".writing-", ".damaged"
+_KEY = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"folds(?P<folds>\d+(?:-\d+|(?:\.\d+)*))-seeds(?P<first>\d+)-(?P<last>\d+)\.parquet")
 
 
@@ -130,12 +145,34 @@ def check_table(cell: Cell, rows: Sequence[Row], frame: pd.DataFrame) -> None:
 
 
 def encode(frame: pd.DataFrame, provenance: dict) -> bytes:
-    """A table with its provenance as the bytes of a parquet file; equal arguments give equal bytes."""
-    table = pa.Table.from_pandas(frame, preserve_index=False)
+    """A table with its provenance as the bytes of a parquet file; equal arguments give equal bytes.
+
+    Its footer holds the record and the SHA-256 of the whole file, taken with zeros in the digest's own place.
+    """
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
     record = json.dumps(provenance, sort_keys=True, separators=(",", ":"))
     sink = io.BytesIO()
-    pq.write_table(table.replace_schema_metadata({"ol2r": record}), sink, compression="zstd", write_page_checksum=True)
-    return sink.getvalue()
+    with pq.ParquetWriter(sink, table.schema, compression="zstd") as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"ol2r": record, "digest": _MARK + _ZEROS})
+    content = sink.getvalue()
+    if _digests(content) != [_ZEROS.encode()]:
+        raise ValueError("the table or its provenance holds what marks a digest")
+    return content.replace((_MARK + _ZEROS).encode(), (_MARK + hashlib.sha256(content).hexdigest()).encode())
+
+
+def _digests(content: bytes) -> list[bytes]:
+    return re.findall(_MARK.encode() + rb"([0-9a-f]{64})", content)
+
+
+def _check_digest(content: bytes) -> None:
+    """Before anything is made of the bytes."""
+    digests = _digests(content)
+    if len(digests) != 1:
+        raise ValueError("it has no digest")
+    zeroed = content.replace(_MARK.encode() + digests[0], (_MARK + _ZEROS).encode())
+    if hashlib.sha256(zeroed).hexdigest().encode() != digests[0]:
+        raise ValueError("its digest is not that of its content")
 
 
 def read_file(path: Path) -> tuple[pd.DataFrame, dict]:
@@ -145,20 +182,31 @@ def read_file(path: Path) -> tuple[pd.DataFrame, dict]:
         FileNotFoundError: there is none.
         ValueError: it is damaged; the message says how.
     """
+    return _decode(path, path)
+
+
+def _decode(place: Path, path: Path) -> tuple[pd.DataFrame, dict]:
+    """As `read_file`, of the file that lies at `place` and belongs to `path`."""
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            table = file.read(use_threads=False)
-        record = json.loads(table.schema.metadata[b"ol2r"])
-        frame = table.replace_schema_metadata().to_pandas(use_threads=False)
+        content = place.read_bytes()
+        _check_digest(content)
+        with pq.ParquetFile(io.BytesIO(content)) as file:
+            record = json.loads(file.metadata.metadata[b"ol2r"])
+            frame = file.read(use_threads=False).to_pandas(use_threads=False)
+        if record["key"] != path.parent.name or record["key"] != key_of(record["cell"]):
+            raise ValueError("it holds another cell than its name says")
+        rows = rows_of(path.name)
+        if rows is None or [list(row) for row in rows] != sorted(record["rows"]):
+            raise ValueError("it holds other rows than its name says")
+        if rows_in(frame) != set(rows):
+            raise ValueError("its table lacks rows that its name promises")
+        lacking = RECORDED - set(record)
+        if lacking:
+            raise ValueError(f"its provenance lacks {min(lacking)}")
     except FileNotFoundError:
         raise
-    except (pa.ArrowException, OSError, TypeError, KeyError, ValueError) as error:
-        raise ValueError(str(error).partition("\n")[0]) from error
-    rows = rows_of(path.name)
-    if record.get("key") != path.parent.name or [list(row) for row in rows or ()] != sorted(record.get("rows", [])):
-        raise ValueError("it holds another cell or other rows than its name says")
-    if rows_in(frame) != set(rows or ()):
-        raise ValueError("its table lacks rows that its name promises")
+    except Exception as error:  # whatever a stranger's bytes make of a parquet reader
+        raise ValueError(str(error).partition("\n")[0] or type(error).__name__) from error
     return frame, record
 
 
@@ -236,8 +284,9 @@ class Store:
 
     def _set_aside(self, path: Path, damage: ValueError) -> None:
         if path.is_relative_to(self._written):
-            aside = path.with_name(path.name + ".damaged")
-            path.replace(aside)
+            aside = _moved_aside(path)
+            if aside is None:
+                return  # another process was first
             advice = f"set aside as {aside.name}"
         else:
             advice = "left in place; its rows are recomputed into the scratch store"
@@ -265,6 +314,8 @@ class Store:
         while not _publish(path, content):
             try:
                 first, _ = read_file(path)
+            except FileNotFoundError:
+                continue  # another process has set it aside
             except ValueError as damage:
                 self._set_aside(path, damage)
                 continue
@@ -282,6 +333,8 @@ class Store:
                 continue
             try:
                 frame, record = read_file(path)
+            except FileNotFoundError:
+                continue
             except ValueError as damage:
                 source._set_aside(path, damage)
                 continue
@@ -289,10 +342,39 @@ class Store:
                 self.write(job.cell, held, frame, record)
 
     def prunable(self, declared: set[str], *, published: bool = False) -> list[Path]:
-        """Files whose key is not declared, damaged files and left-over temporary files of one folder."""
+        """Results whose key is not declared, damaged results, and temporary files that no writer can still be at.
+
+        Only what the store itself may have put there: anything else in its folder belongs to somebody else.
+        """
         folder = self.published if published else self.scratch
-        files = sorted(folder.glob("*/*")) if folder else []
-        return [path for path in files if path.parent.name not in declared or rows_of(path.name) is None]
+        files = [path for path in sorted(folder.glob("*/*")) if path.is_file()] if folder else []
+        stale = time.time() - STALE
+
+        def ours(path: Path) -> bool:
+            if not _KEY.fullmatch(path.parent.name):
+                return False
+            if rows_of(path.name) is not None:
+                return path.parent.name not in declared
+            if path.name.startswith(_TEMPORARY):
+                return path.stat().st_mtime < stale
+            name, damaged, _ = path.name.partition(_DAMAGED)
+            return bool(damaged) and rows_of(name) is not None
+
+        return [path for path in files if ours(path)]
+
+    def check_writable(self) -> None:
+        """Refuse a folder that takes no file, before anything is computed for it.
+
+        Raises:
+            StoreError: naming the folder and what is wrong with it.
+        """
+        folder = self._written
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise StoreError(f"nothing can be stored in {folder}: {error.strerror or error}") from error
 
 
 def _same(first: pd.DataFrame, second: pd.DataFrame) -> bool:
@@ -303,17 +385,35 @@ def _same(first: pd.DataFrame, second: pd.DataFrame) -> bool:
     return True
 
 
+def _moved_aside(path: Path) -> Path | None:
+    """Where a damaged file was moved to; None when another process has moved or replaced it meanwhile."""
+    numbers = itertools.chain([""], map("-{}".format, itertools.count(2)))
+    aside = next(a for number in numbers if not (a := path.with_name(path.name + _DAMAGED + number)).exists())
+    try:
+        path.rename(aside)
+        _decode(aside, path)
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        return aside
+    with suppress(FileExistsError):  # what another process stored in its place since it was read is whole: put it back
+        _place(aside, path)
+    aside.unlink(missing_ok=True)
+    return None
+
+
 def _publish(path: Path, content: bytes) -> bool:
     """Put a file in place whole or not at all; False when there is one already."""
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
+        temporary = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
+        temporary.chmod(0o644)
         _place(temporary, path)
     except FileExistsError:
         return False
@@ -323,18 +423,20 @@ def _publish(path: Path, content: bytes) -> bool:
         ) from error
     finally:
         if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     _sync_folder(path.parent)
     return True
 
 
-def _place(temporary: str, path: Path) -> None:
+def _place(temporary: Path, path: Path) -> None:
     try:
-        os.link(temporary, path)  # unlike a rename, a link never replaces what another run stored first
-    except PermissionError:  # a file system without hard links
+        path.hardlink_to(temporary)  # unlike a rename, a link never replaces what another run stored first
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links says so in many ways
         if path.exists():
             raise FileExistsError(path) from None
-        Path(temporary).rename(path)
+        temporary.rename(path)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -30,7 +30,7 @@ class Timing(Cell):
     batch up to the round), and the mean over replicas of each of the learner's diagnostics.
 
     Args:
-        dataset: name in the catalogue; checksum: the catalogue's.
+        dataset: name in the catalogue; checksum: of its content (`data.checksum`).
         learner: name in `LEARNERS`; revision: of its trajectories; hyperparameters: all, in the order of their names.
         users: whose clicks are learnt from.
         replicas: seeds side by side, from 0.
@@ -121,7 +121,7 @@ class Timing(Cell):
         return tables
 
     def _run(self, rounds: int, device: str, engine: str, progress: Callable[[float], None]) -> pd.DataFrame:
-        dataset = data.load(self.dataset)
+        dataset = data.load(self.dataset, self.checksum)
         replicas = [Replica(1, seed, self.users) for seed in range(self.replicas)]
         streams = make_streams(dataset, replicas, device)
         learner = LEARNERS[self.learner](dataset.n_features, dict(self.hyperparameters), streams, engine)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 
-from ol2r.experiments.effects import at_own_end
+from ol2r.experiments.effects import at_own_end, diverged
 
 
 def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
@@ -22,18 +22,22 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
         by: the label column of what was tuned.
 
     Returns:
-        dataset, `by`, names, score (mean over users of the means over runs), n (runs of all users), best and worst
-        (Bool, among the cells of its data set and learner; the first of equals). No line where nothing was tuned.
+        dataset, `by`, names, score (mean over users of the means over runs), n (runs of all users), diverged (of them),
+        best and worst (Bool, among the cells of its data set and learner; the first of equals; a cell with a diverged
+        run is never best). No line where nothing was tuned.
     """
     if frame.empty:
-        return pd.DataFrame(columns=["dataset", by, *names, "score", "n", "best", "worst"])
+        return pd.DataFrame(columns=["dataset", by, *names, "score", "n", "diverged", "best", "worst"])
     given = [name for name in names if name in frame]
-    cells = at_own_end(frame).groupby(["dataset", by, *given, "users"], sort=False, dropna=False)["ndcg"]
-    table = cells.agg(mean="mean", n="count").reset_index().groupby(["dataset", by, *given], sort=False, dropna=False)
-    scores = table.agg(score=("mean", "mean"), n=("n", "sum")).reset_index()
+    last = at_own_end(frame)
+    cells = last.assign(diverged=diverged(last)).groupby(["dataset", by, *given, "users"], sort=False, dropna=False)
+    means = cells.agg(mean=("ndcg", "mean"), n=("ndcg", "count"), diverged=("diverged", "sum")).reset_index()
+    table = means.groupby(["dataset", by, *given], sort=False, dropna=False)
+    scores = table.agg(score=("mean", "mean"), n=("n", "sum"), diverged=("diverged", "sum")).reset_index()
     groups = scores.groupby(["dataset", by], sort=False)["score"]
+    sound = scores[scores["diverged"] == 0].groupby(["dataset", by], sort=False)["score"]
     index = scores.index.to_series()
-    return scores.assign(best=index.isin(groups.idxmax()), worst=index.isin(groups.idxmin()))
+    return scores.assign(best=index.isin(sound.idxmax()), worst=index.isin(groups.idxmin()))
 
 
 def on_edge(scores: pd.DataFrame, names: Sequence[str], by: str = "variant") -> dict[tuple[str, str], dict[str, float]]:
@@ -63,9 +67,16 @@ def chosen(frame: pd.DataFrame, tuned: Mapping[str, Collection[str]]) -> dict[st
     Args:
         frame: as `grid_scores` takes, with a column `variant`.
         tuned: by variant, the names of its tuned hyper-parameters.
+
+    Raises:
+        ValueError: all cells of a grid have a diverged run.
     """
     names = list(dict.fromkeys(name for each in tuned.values() for name in each))
-    best = grid_scores(frame, names).query("best")
+    scores = grid_scores(frame, names)
+    best = scores.query("best")
+    grids, decided = (set(zip(each["dataset"], each["variant"], strict=True)) for each in (scores, best))
+    for dataset, variant in sorted(grids - decided):
+        raise ValueError(f"{variant} on {dataset}: a run diverged in every setting that was tuned")
     found: dict[str, dict[str, dict[str, float]]] = {}
     for line in best.to_dict("records"):
         variant = str(line["variant"])

@@ -1,8 +1,8 @@
 """What every learner is: state with the replicas first, two acts a round, and a scorer to evaluate."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, cast
 
 import torch
 
@@ -16,6 +16,26 @@ LEARNERS: dict[str, type["Learner"]] = {}
 Value = float | int | str | bool
 
 
+class Range(NamedTuple):
+    """What holds of a hyper-parameter, false for NaN, and in words."""
+
+    holds: Callable[[torch.Tensor], torch.Tensor]
+    said: str
+
+
+def at_least(least: float) -> Range:
+    return Range(lambda values: values >= least, f"at least {least:g}")
+
+
+ABOVE_0 = Range(lambda values: values > 0, "above 0")
+PROBABILITY = Range(lambda values: (values >= 0) & (values <= 1), "from 0 to 1")
+SHARED_RANGES: dict[str, Range] = {
+    "alpha": at_least(0),
+    "decay": Range(lambda values: (values > 0) & (values <= 1), "above 0 and at most 1"),
+    "delta": ABOVE_0,
+}
+
+
 class Learner(ABC):
     """A batch of replicas of one online learner.
 
@@ -27,7 +47,7 @@ class Learner(ABC):
         engine: `"numba"` or `"torch"`, or None for the device's own.
 
     Raises:
-        ValueError: unknown or missing hyper-parameters, an unknown word, a count that is too small.
+        ValueError: unknown or missing hyper-parameters, an unknown word, a number out of its range.
     """
 
     name: ClassVar[str]
@@ -37,7 +57,7 @@ class Learner(ABC):
     words: ClassVar[dict[str, tuple[str, ...]]] = {}  # what a structural one that is a word may be
     round_seconds: ClassVar[float]  # cost of a replica's round on one core at 46 features and some twenty documents
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # those that feed back into state or count what did
-    least: ClassVar[dict[str, int]] = {}  # the smallest value of one that is a count
+    ranges: ClassVar[dict[str, Range]] = SHARED_RANGES  # of every numeric one, and of structural ones that are numbers
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -68,7 +88,7 @@ class Learner(ABC):
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:
-        """Raise ValueError unless exactly the learner's hyper-parameters are given, with words and counts it knows."""
+        """Raise ValueError unless exactly the learner's hyper-parameters are given, as words it knows and in range."""
         wanted, given = cls.numeric | cls.structural, set(hyperparameters)
         if wanted != given:
             raise ValueError(
@@ -79,9 +99,10 @@ class Learner(ABC):
         for name, known in cls.words.items():
             if hyperparameters[name] not in known:
                 raise ValueError(f"{cls.name}: {name} must be one of {', '.join(known)}, not {hyperparameters[name]!r}")
-        for name, least in cls.least.items():
-            if cast(int, hyperparameters[name]) < least:
-                raise ValueError(f"{cls.name}: {name} must be at least {least}, not {hyperparameters[name]}")
+        for name in sorted(wanted & set(cls.ranges)):
+            values = torch.as_tensor(cast(float, hyperparameters[name]), dtype=torch.float64)
+            if not bool(cls.ranges[name].holds(values).all()):
+                raise ValueError(f"{cls.name}: {name} must be {cls.ranges[name].said}, not {hyperparameters[name]}")
 
     @classmethod
     def core_seconds(cls, rounds: int, n_features: int, n_documents: float) -> float:

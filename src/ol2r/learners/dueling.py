@@ -11,7 +11,7 @@ from typing import ClassVar, cast
 
 import torch
 
-from ol2r.learners.base import SteppingLearner, Value
+from ol2r.learners.base import ABOVE_0, SHARED_RANGES, SteppingLearner, Value, at_least
 from ol2r.learners.comparison import ProbabilisticInterleaving, TeamDraft
 from ol2r.random import Stream, Streams
 from ol2r.ranking import Candidates
@@ -129,7 +129,7 @@ class MGD(_Multileaved):
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "prefix_credit", "m", "winners", "follow"})
     words: ClassVar = DuelingBandit.words | {"winners": ("best", "better"), "follow": ("mean", "one")}
-    least: ClassVar = {"m": 1}
+    ranges = SHARED_RANGES | {"m": at_least(1)}
 
     def _propose(self, candidates: Candidates) -> torch.Tensor:
         return self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, self.choice["m"], self.n_features)
@@ -192,7 +192,7 @@ class CPS(DuelingBandit):
     round_seconds = 130e-6
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "n_candidates", "history", "tau"})
-    least: ClassVar = {"n_candidates": 1, "history": 1}
+    ranges = SHARED_RANGES | {"n_candidates": at_least(1), "history": at_least(1), "tau": ABOVE_0}
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -264,37 +264,53 @@ class CPS(DuelingBandit):
 class NSGD(_Multileaved):
     """Null space gradient descent (Wang et al., 2018, Algorithm 2).
 
-    Candidates come from the null space of directions that lost recently (`k_g` worst of those of the last `T_g` rounds
-    that had a loser); of `n` drawn, the `m` with the largest |x̄ᵀg| meet the current ranker; a tie is broken by NDCG
-    on the `k_h` worst of the last `T_h` queries with a click, their clicked documents being the relevant ones.
+    Candidates come from the null space of directions that lost recently, the `k_g` worst of a queue; of `n` drawn, the
+    `m` with the largest |x̄ᵀg| meet the current ranker; a tie is broken by NDCG on the `k_h` worst of the last `T_h`
+    queries with a click, their clicked documents being the relevant ones.
 
     Further hyper-parameters: `m`, `n` (n = m: no preselection), `k_g`, `T_g`, `k_h`, `T_h`; `lag` and `epsilon` of the
-    hybrid sampling; and the readings of what the paper leaves open:
-    `hybrid`: `"cosine"` (basis vectors until cos(w_t, w_{t−lag}) > 1 − ε), `"literal"` (as printed: until
-    ‖w_t − w_{t−lag}‖ < 1 − ε), `"never"` (no basis vectors); `tie_break`: `"history"`, `"mean"` (as MGD),
-    `"history_until_full"` (public code: history only while Q_g is not full, then at random); `click_free`: rounds
-    without a click `"skip"` or `"literal"`; `losers`: `"below_current"` or `"fourth_smallest"` (public code);
-    `sampling`: `"orthonormal"` or `"echelon"` (public code: Gaussian combinations of the basis that Gaussian
-    elimination gives); `n_uniform`: how many of the m candidates come uniformly from the whole space instead
-    (Figure 5b).
+    hybrid sampling; and the readings of what the paper leaves open, with those of the authors' public code where they
+    differ ("code"):
+
+    - `queue`: what the length `T_g` of Q_g counts, losing `"directions"` (section 3.2; code), or `"rounds"` with any;
+    - `losers`: what enters Q_g, all `"below_current"` or of these the `"fourth_smallest"` credit and less (code);
+    - `sampling`: from an `"orthonormal"` basis of the null space, or `"echelon"` (code): Gaussian combinations of the
+      unit vectors along the basis that Gaussian elimination gives;
+    - `hybrid`: basis vectors until cos(w_t, w_{t−lag}) > 1 − ε, `"cosine"`; until ‖w_t − w_{t−lag}‖ < 1 − ε, as
+      printed, `"literal"`; `"never"` (code);
+    - `winners`: those with the `"best"` credit, the current ranker included (line 20), or all `"better"` than the
+      current ranker (code);
+    - `tie_break`: which winner is followed. `"history"`: the best on the hardest queries of Q_h (lines 22-23); `"mean"`
+      of the winners, as MGD; `"early"` (code): while fewer than k_h queries are recorded, this round's included, the
+      one with the largest sum of reciprocal ranks of their clicked documents, from then on the mean. The latter two
+      take no step where the current ranker is among the winners;
+    - `click_free`: whether rounds without a click count, `"literal"`, or `"skip"`;
+    - `n_uniform`: how many of the m candidates come uniformly from the whole space instead (Figure 5b).
     """
 
     name = "NSGD"
-    revision = 1
+    revision = 2
     round_seconds = 110e-6
     exact_diagnostics = ("null_proposed", "null_won", "uniform_proposed", "uniform_won")
     numeric = _SHARED_NUMERIC | {"k_g", "k_h", "epsilon"}
     structural = frozenset(
-        "start prefix_credit m n T_g T_h lag hybrid tie_break click_free losers sampling n_uniform".split()
+        "start prefix_credit m n n_uniform T_g T_h lag "
+        "queue losers sampling hybrid winners tie_break click_free".split()
     )
     words: ClassVar = DuelingBandit.words | {
-        "hybrid": ("cosine", "literal", "never"),
-        "tie_break": ("history", "mean", "history_until_full"),
-        "click_free": ("skip", "literal"),
+        "queue": ("directions", "rounds"),
         "losers": ("below_current", "fourth_smallest"),
         "sampling": ("orthonormal", "echelon"),
+        "hybrid": ("cosine", "literal", "never"),
+        "winners": ("best", "better"),
+        "tie_break": ("history", "mean", "early"),
+        "click_free": ("skip", "literal"),
     }
-    least: ClassVar = {"m": 1, "n": 1, "T_g": 1, "T_h": 1, "lag": 1, "n_uniform": 0}
+    ranges = (
+        SHARED_RANGES
+        | dict.fromkeys(("m", "n", "T_g", "T_h", "lag"), at_least(1))
+        | dict.fromkeys(("n_uniform", "k_g", "k_h", "epsilon"), at_least(0))
+    )
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:
@@ -307,16 +323,19 @@ class NSGD(_Multileaved):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        replicas, d, m = len(self.streams), self.n_features, self.choice["m"]
+        replicas, d = len(self.streams), self.n_features
         self.width_g, self.width_h = int(self.number["k_g"].max()), int(self.number["k_h"].max())
+        self.places = self.choice["T_g"] * (1 if self.choice["queue"] == "directions" else self.choice["m"])
 
         def full(*shape, value, dtype):
             return torch.full((replicas, *shape), value, dtype=dtype, device=self.device)
 
         self.state |= {
-            "g": full(self.choice["T_g"], m, d, value=0.0, dtype=torch.float32),
-            "q": full(self.choice["T_g"], m, value=0.0, dtype=torch.float32),
-            "n_g": full(value=0, dtype=torch.int64),
+            "g": full(self.places, d, value=0.0, dtype=torch.float32),
+            "q": full(self.places, value=0.0, dtype=torch.float32),
+            "lost_in": full(self.places, value=0, dtype=torch.int64),  # which of the rounds that had a loser
+            "n_g": full(value=0, dtype=torch.int64),  # directions stored so far
+            "n_lost": full(value=0, dtype=torch.int64),  # rounds that had a loser so far
             "past_weights": self.state["weights"][:, None].repeat(1, self.choice["lag"], 1),
             "queries": full(self.choice["T_h"], value=-1, dtype=torch.int64),
             "quality": full(self.choice["T_h"], value=torch.inf, dtype=torch.float64),
@@ -330,13 +349,15 @@ class NSGD(_Multileaved):
 
     def _worst_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The k_g worst directions of Q_g, the newest first among equals: Float32[R, K, features] and Bool[R, K]."""
-        slots, m = self.choice["T_g"], self.choice["m"]
-        age = (self.state["n_g"][:, None] - 1 - torch.arange(slots, device=self.device)) % slots
-        order_key = torch.where(self.state["q"] < 0, self.state["q"] * (slots + 1) + age[..., None], torch.inf)
-        order_key, order = order_key.flatten(1).sort(dim=1, stable=True)
-        width = min(self.width_g, slots * m)
+        age = (self.state["n_g"][:, None] - 1 - torch.arange(self.places, device=self.device)) % self.places
+        stored = self.state["q"] < 0
+        if self.choice["queue"] == "rounds":
+            stored &= self.state["lost_in"] > (self.state["n_lost"] - self.choice["T_g"])[:, None]
+        order_key = torch.where(stored, self.state["q"] * self.places + age, torch.inf)
+        order_key, order = order_key.sort(dim=1, stable=True)
+        width = min(self.width_g, self.places)
         order, order_key = order[:, :width], order_key[:, :width]
-        chosen = self.state["g"].flatten(1, 2)[self.everyone[:, None], order]
+        chosen = self.state["g"][self.everyone[:, None], order]
         ranks = torch.arange(width, device=self.device)
         return chosen, order_key.isfinite() & (ranks < self.number["k_g"][:, None])
 
@@ -379,8 +400,8 @@ class NSGD(_Multileaved):
         return _unit(self.ops.reflect(v, self._coordinates(rank, n)))
 
     def _echelon(self, worst: torch.Tensor, used: torch.Tensor, n: int) -> torch.Tensor:
-        """Gaussian combinations of the null-space basis that Gauss-Jordan elimination gives: free coordinates are
-        drawn, the pivots' solve G x = 0; the whole space once every column has a pivot."""
+        """Gaussian combinations of the null-space basis that Gauss-Jordan elimination gives, each vector scaled to
+        length one: free coordinates are drawn, the pivots' solve G x = 0; the whole space once no column is free."""
         d = self.n_features
         z = self.streams.gaussians(Stream.DIRECTION, self.round, n * d).view(-1, n, d)
         if not worst.shape[1]:
@@ -398,7 +419,8 @@ class NSGD(_Multileaved):
             taken[self.everyone, row] |= new
             column[self.everyone, row] = torch.where(new, c, column[self.everyone, row])
             free[:, c] = ~new
-        drawn = torch.where(free[:, None], z, 0.0)
+        length = (1.0 + torch.where(taken[..., None], rows * rows, 0.0).sum(dim=1)).sqrt()  # of a free column's vector
+        drawn = torch.where(free[:, None], z / length[:, None], 0.0)
         solved = torch.where(taken[:, None], -(rows[:, None] * drawn[:, :, None]).sum(dim=3), 0.0)
         solution = drawn.scatter_add(2, column[:, None].expand(-1, n, -1), solved)
         return torch.where(free.any(dim=1)[:, None, None], solution, z)
@@ -426,28 +448,56 @@ class NSGD(_Multileaved):
             self.state["clicks"] = torch.zeros(places, dtype=torch.bool, device=self.device)
         credit = self.comparison.credit(clicks, self.choice["m"] + 1)
         counted = clicks.any(dim=1) | (self.choice["click_free"] == "literal")
-        if self.choice["tie_break"] == "mean":
-            shares = self._mean(self._winners(credit))
+        winners = self._winner_set(credit) & counted[:, None]
+        if self.choice["tie_break"] == "early":
+            self._remember_query(candidates, ranking, clicks, counted)
+            shares = self._mean(self._best_early(candidates, self._unless_current(winners))[:, 1:])
         else:
-            shares = self._single_winner(candidates, credit, counted)[:, 1:].to(torch.float32)
+            shares = self._follow(candidates, winners)
+            self._remember_query(candidates, ranking, clicks, counted)
+        self._remember_losers(credit)
         kept = self.choice["m"] - self.choice["n_uniform"]
         self.state["null_won"] += (shares[:, :kept] > 0).sum(dim=1)
         self.state["uniform_won"] += (shares[:, kept:] > 0).sum(dim=1)
-        self._remember(candidates, ranking, clicks, credit, counted)
+        self.state["past_weights"][:, (self.round - 1) % self.choice["lag"]] = self.state["weights"]
         return shares
 
-    def _single_winner(self, candidates: Candidates, credit: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
-        """The one ranker to follow, the current one included: Bool[R, m + 1]; nobody in a round that does not count."""
-        best = (credit == credit.amax(dim=1, keepdim=True)) & counted[:, None]
-        by_history = best
-        if self.choice["tie_break"] == "history_until_full":
-            by_history = best & (self.state["n_g"] < self.choice["T_g"])[:, None]
-        if self.width_h and bool((by_history.sum(dim=1) > 1).any()):
-            score = self.ops.clicks_ndcg(candidates, *self._hard_queries(), self.contenders, by_history)
-            # in units of 1e-9, so that the order in which equal gains are summed breaks no tie
-            score = torch.where(best, (score * 1e9).round(), -1.0)
-            best &= score == score.amax(dim=1, keepdim=True)
-        return _one_of(best, self.streams.uniforms(Stream.WINNER, self.round, 1)[:, 0])
+    def _winner_set(self, credit: torch.Tensor) -> torch.Tensor:
+        """B_t of line 20, the current ranker first: Bool[R, m + 1]."""
+        if self.choice["winners"] == "better":
+            return credit > credit[:, :1]
+        return credit == credit.amax(dim=1, keepdim=True)
+
+    @staticmethod
+    def _unless_current(winners: torch.Tensor) -> torch.Tensor:
+        """The winners, nobody where the current ranker is one of them."""
+        return winners & ~winners[:, :1]
+
+    def _follow(self, candidates: Candidates, winners: torch.Tensor) -> torch.Tensor:
+        """Shares of the candidates where ties go to the mean, or by history to one, last of all at random."""
+        if self.choice["tie_break"] == "mean":
+            return self._mean(self._unless_current(winners)[:, 1:])
+        if self.width_h and bool((winners.sum(dim=1) > 1).any()):
+            winners = self._best_on_history(candidates, winners, winners, "ndcg")
+        one = _one_of(winners, self.streams.uniforms(Stream.WINNER, self.round, 1)[:, 0])
+        return one[:, 1:].to(torch.float32)
+
+    def _best_early(self, candidates: Candidates, winners: torch.Tensor) -> torch.Tensor:
+        """Public code's tie-break: one winner while Q_h is short, and of equals the one that was preselected first."""
+        early = winners & (self.state["n_h"] < self.number["k_h"])[:, None]
+        if not bool((early.sum(dim=1) > 1).any()):
+            return winners
+        best = self._best_on_history(candidates, winners, early, "reciprocal_rank")
+        return torch.where(early.any(dim=1, keepdim=True), best & (best.cumsum(dim=1) == 1), winners)
+
+    def _best_on_history(
+        self, candidates: Candidates, winners: torch.Tensor, tied: torch.Tensor, measure: str
+    ) -> torch.Tensor:
+        """Of the winners those that are best on the hardest recorded queries; all, where fewer than two are tied."""
+        score = self.ops.clicks_score(candidates, *self._hard_queries(), self.contenders, tied, measure)
+        # in units of 1e-9, so that the order in which equal gains are summed breaks no tie
+        score = torch.where(winners, (score * 1e9).round(), -1.0)
+        return winners & (score == score.amax(dim=1, keepdim=True))
 
     def _hard_queries(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """The k_h worst queries of Q_h, the newest first among equals: queries, lists and clicks, [R, H, …]."""
@@ -460,20 +510,24 @@ class NSGD(_Multileaved):
         queries = torch.where(wanted, self.state["queries"][rows, order], -1)
         return queries, self.state["lists"][rows, order], self.state["clicks"][rows, order]
 
-    # 4. Memory: Q_g, Q_h (lines 32-38), and w_{t−lag}
+    # 4. Memory: Q_g, Q_h (lines 32-38)
 
-    def _remember(self, candidates, ranking, clicks, credit, counted) -> None:
+    def _remember_losers(self, credit: torch.Tensor) -> None:
+        """Append to Q_g, candidate after candidate, which drops the oldest for each."""
         quality = credit[:, 1:] - credit[:, :1]
+        losers = quality < 0
         if self.choice["losers"] == "fourth_smallest":
-            bound = credit.sort(dim=1).values[:, min(3, credit.shape[1] - 1), None]
-            quality = torch.where(credit[:, 1:] <= bound, quality, 0.0)
-        losers = quality.clamp_max(0.0)
-        rows = (losers < 0).any(dim=1).nonzero()[:, 0]
-        place = self.state["n_g"][rows] % self.choice["T_g"]
-        self.state["g"][rows, place] = self.directions[rows]
-        self.state["q"][rows, place] = losers[rows]
-        self.state["n_g"][rows] += 1
+            losers &= credit[:, 1:] <= credit.sort(dim=1).values[:, min(3, credit.shape[1] - 1), None]
+        nth, total = losers.cumsum(dim=1) - 1, losers.sum(dim=1)
+        rows, i = (losers & (nth >= (total - self.places)[:, None])).nonzero(as_tuple=True)
+        place = (self.state["n_g"][rows] + nth[rows, i]) % self.places
+        self.state["n_g"] += total
+        self.state["n_lost"] += total > 0
+        self.state["g"][rows, place] = self.directions[rows, i]
+        self.state["q"][rows, place] = quality[rows, i]
+        self.state["lost_in"][rows, place] = self.state["n_lost"][rows]
 
+    def _remember_query(self, candidates, ranking, clicks, counted) -> None:
         rows = counted.nonzero()[:, 0]
         place = self.state["n_h"][rows] % self.choice["T_h"]
         discount = 1.0 / torch.log2(torch.arange(2, clicks.shape[1] + 2, device=self.device, dtype=torch.float64))
@@ -483,7 +537,6 @@ class NSGD(_Multileaved):
         self.state["clicks"][rows, place] = clicks[rows]
         self.state["quality"][rows, place] = ((clicks * discount).sum(dim=1) / ideal)[rows]
         self.state["n_h"][rows] += 1
-        self.state["past_weights"][:, (self.round - 1) % self.choice["lag"]] = self.state["weights"]
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
         """Candidates proposed and followed so far, by where they came from (Figure 5b)."""

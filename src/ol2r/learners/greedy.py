@@ -4,12 +4,9 @@ The pairwise baselines of PairRank's experiments: the same pairs from the same c
 notion of what is uncertain.
 """
 
-from collections.abc import Mapping
-from typing import cast
-
 import torch
 
-from ol2r.learners.base import SteppingLearner
+from ol2r.learners.base import PROBABILITY, SHARED_RANGES, SteppingLearner
 from ol2r.learners.pairwise import PairwiseLearner
 from ol2r.ranking import Candidates
 
@@ -56,13 +53,7 @@ class EpsilonGreedy(_RankNet):
     revision = 1
     round_seconds = 10e-6
     numeric = frozenset({"alpha", "decay", "epsilon"})
-
-    @classmethod
-    def check(cls, hyperparameters: Mapping[str, object]) -> None:
-        super().check(hyperparameters)
-        epsilon = torch.as_tensor(cast(float, hyperparameters["epsilon"]))
-        if not bool(((epsilon >= 0) & (epsilon <= 1)).all()):
-            raise ValueError(f"{cls.name}: epsilon must be in [0, 1], not {hyperparameters['epsilon']}")
+    ranges = SHARED_RANGES | {"epsilon": PROBABILITY}
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
         best = self._best(candidates, depth)

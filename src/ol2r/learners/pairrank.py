@@ -5,12 +5,12 @@ by a refit of the whole history.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
 
-from ol2r.learners.base import Value
+from ol2r.learners.base import SHARED_RANGES, Range, Value, at_least
 from ol2r.learners.pairwise import PairwiseLearner
 from ol2r.random import Streams
 from ol2r.rankers import LinearRanker
@@ -21,19 +21,6 @@ RANKS = (1, 5, 10, 20, 30, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 500, 
 """Places of which the diagnostics tell the size of the block."""
 
 
-_RANGES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
-    "alpha": (lambda a: a >= 0, "at least 0"),
-    "regularization": (
-        lambda r: r > 0,
-        "above 0 (without it M = λI has no inverse and a separable history no optimum)",
-    ),
-    "delta": (lambda p: (p > 0) & (p < 1), "between 0 and 1"),
-    "bound": (lambda q: q >= 0, "at least 0"),
-    "slope": (lambda c: (c > 0) & (c <= 0.25), "above 0 and at most ¼"),
-}
-"""Of every numeric hyper-parameter what holds of it, and in words."""
-
-
 class _DivideAndConquer(PairwiseLearner):
     """The round that all forms share; they differ in how wide they think their intervals are.
 
@@ -42,6 +29,11 @@ class _DivideAndConquer(PairwiseLearner):
     """
 
     structural = frozenset({"pairs", "shuffle", "covariance"})
+    ranges = SHARED_RANGES | {
+        "regularization": Range(
+            lambda r: r > 0, "above 0 (without it M = λI has no inverse and a separable history no optimum)"
+        ),
+    }
     words: ClassVar = PairwiseLearner.words | {
         "shuffle": ("random", "conservative"),
         "covariance": ("full", "diagonal"),
@@ -78,15 +70,6 @@ class _DivideAndConquer(PairwiseLearner):
         self.blocks = torch.zeros(n, dtype=torch.int64, device=self.device)
         self.sizes = torch.zeros(n, len(RANKS), dtype=torch.int64, device=self.device)
         self.lists = torch.zeros_like(self.sizes)
-
-    @classmethod
-    def check(cls, hyperparameters: Mapping[str, object]) -> None:
-        super().check(hyperparameters)
-        for name in cls.numeric:
-            holds, said = _RANGES[name]
-            value = torch.as_tensor(hyperparameters[name], dtype=torch.float64)
-            if not bool(holds(value).all()):
-                raise ValueError(f"{cls.name}: {name} must be {said}, not {hyperparameters[name]}")
 
     @classmethod
     def core_seconds(cls, rounds: int, n_features: int, n_documents: float) -> float:
@@ -164,6 +147,11 @@ class PairRankLemma2(_DivideAndConquer):
     name = "PairRank-Lemma2"
     revision = 1
     numeric = frozenset({"alpha", "regularization", "delta", "bound", "slope"})
+    ranges = _DivideAndConquer.ranges | {
+        "delta": Range(lambda p: (p > 0) & (p < 1), "between 0 and 1"),
+        "bound": at_least(0),
+        "slope": Range(lambda c: (c > 0) & (c <= 0.25), "above 0 and at most ¼"),
+    }
 
     @property
     def width(self) -> torch.Tensor:

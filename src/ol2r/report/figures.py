@@ -48,6 +48,11 @@ def _one_dataset(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
+def _name(frame: pd.DataFrame) -> str:
+    """What the only data set of a figure is called."""
+    return label(_one_dataset(frame)["dataset"].iloc[0])
+
+
 def _line(ax: Axes, table: pd.DataFrame, x: str, y: str, label: str, look: Look, marks: int | None = None) -> None:
     """One line in a look; `marks` is the number of markers along it (None: one at every point)."""
     every = None if marks is None else max(1, len(table) // marks)
@@ -151,9 +156,10 @@ def learning_curves(
 
 
 @styled
-def deviation_curves(frame: pd.DataFrame) -> Drawing:
+def deviation_curves(frame: pd.DataFrame, named: bool = False) -> Drawing:
     """Standard deviation over runs of the offline NDCG@10 against rounds, one panel a kind of user."""
-    return _curves(frame, "ndcg", "learner", "offline NDCG@10\n(standard deviation over runs)", spread=True)
+    ylabel = "offline NDCG@10\n(standard deviation over runs)"
+    return _curves(frame, "ndcg", "learner", ylabel, spread=True, named=named)
 
 
 @styled
@@ -199,7 +205,7 @@ def selection_bars(frame: pd.DataFrame) -> Drawing:
         frame: as for `selection_ratios`, one kind of user.
     """
     table = selection_ratios(frame)
-    fig, (ax,) = panels([""], table, height=3.2)
+    fig, (ax,) = panels([_name(frame)], table, height=3.2)
     mixes = sorted(table["n_uniform"].unique())
     place = {n: i for i, n in enumerate(mixes)}
     for quantity, shift, color, hatch in (
@@ -250,7 +256,7 @@ def sweep(frame: pd.DataFrame, name: str, symbol: str, published: float, mark: s
         published: the paper's setting, marked by a vertical line; `mark` is what the line is called.
     """
     table = summarize(at_end(_one_dataset(frame)), "cndcg", ["users", name]).sort_values(name, kind="stable")
-    fig, (ax,) = panels([""], table, height=3.0)
+    fig, (ax,) = panels([_name(frame)], table, height=3.0)
     ax.axvline(published, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label=mark)
     for user in USERS.ordered(table["users"]):
         line, look = table[table["users"] == user], USERS[user]
@@ -292,7 +298,7 @@ def published_against_reproduced(comparison: pd.DataFrame, xlabel: str) -> Drawi
         ax.grid(True, axis="x")
         ax.set_yticks(range(len(learners)), learners)
     axes[0].invert_yaxis()
-    fig.supxlabel(f"{xlabel} (mean ± 1.96 standard errors)", fontsize=9)
+    fig.supxlabel(f"{label(table['data'].iloc[0])}: {xlabel} (mean ± 1.96 standard errors)", fontsize=9)
     faces = {"published": "white", "reproduced": INK}
     marks = [
         Line2D([], [], linestyle="", marker=SOURCES[s], color=INK, markerfacecolor=faces[s], label=s) for s in SOURCES

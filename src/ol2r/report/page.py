@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ol2r.experiments.chapter import Chapter, Results
-from ol2r.experiments.claims import Judgement, indexed, judge
 from ol2r.experiments.published import printed_numbers
+from ol2r.experiments.verdicts import Judgement, judge_all
 from ol2r.report import tables
 from ol2r.report.strip import strip
 
@@ -46,10 +46,9 @@ class Page:
         self.preferred = tuple(preferred)
         self.results: dict[str, Results] = chapter.all_results()
         self.printed = printed_numbers(chapter.name)
-        searched = indexed(self.results)
-        self.judgements: dict[str, Judgement] = {
-            claim.id: judge(claim, searched, self.printed) for claim in chapter.module.CLAIMS
-        }
+        self.judgements: dict[str, Judgement] = judge_all(
+            chapter.module.CLAIMS, self.results, self.printed, chapter.module.READINGS
+        )
 
     def sources(
         self, items: str, table: pd.DataFrame, anchor: str | None = None, drawn: pd.DataFrame | None = None
@@ -70,7 +69,9 @@ class Page:
         if len(shown):
             command += f"\nol2r verify {name} --cell {shown['cell'].iloc[0][:12]}"
         origin = [self.results[item] for item in names]
-        show(strip(origin, table, anchor=anchor, command=command, csv=f"data/{anchor}.csv", drawn=drawn))
+        told = tables.diverged_in_words(pd.concat([each.frame for each in origin]) if drawn is None else drawn)
+        block = strip(origin, table, anchor=anchor, command=command, csv=f"data/{anchor}.csv", drawn=drawn)
+        show(*([told] if told else []), block)
 
     def live(self, item: str, title: str, table: pd.DataFrame, command: str) -> None:
         """The strip of what a cell computed itself, from no stored result."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 import ol2r
+from ol2r.data.catalogue import CATALOGUE, UNCONFIRMED
 from ol2r.experiments.claims import label
 from ol2r.report.tables import NOT_AT_HAND
 
@@ -55,7 +56,7 @@ def strip(
 
     sources = results if isinstance(results, Sequence) else [results]
     shown = _drawn(sources, drawn)
-    data = [label(name) for name in shown.frame["dataset"].unique()] if "dataset" in shown.frame else []
+    data = [_identified(name) for name in shown.frame["dataset"].unique()] if "dataset" in shown.frame else []
     absent = [f"{label(name)} ({NOT_AT_HAND})" for name in shown.not_at_hand]
     records = shown.provenance
     version = f"ol2r {', '.join(_distinct(records, 'ol2r')) or ol2r.__version__}"
@@ -76,6 +77,12 @@ def strip(
     return "\n".join(
         [":::{provenance}", *(f"{k}: {json.dumps(v, ensure_ascii=False)}" for k, v in facts.items()), ":::", ""]
     )
+
+
+def _identified(dataset: str) -> str:
+    """A data set's label, and whether something else could have been taken for it."""
+    taken = dataset in CATALOGUE and not CATALOGUE[dataset].confirmed
+    return f"{label(dataset)} ({UNCONFIRMED})" if taken else label(dataset)
 
 
 def _drawn(sources: "Sequence[Results]", drawn: pd.DataFrame | None) -> "Results":

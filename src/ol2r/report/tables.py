@@ -7,6 +7,7 @@ runs; it must not know how either came about.
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
@@ -14,16 +15,19 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ol2r.experiments.claims import VERDICTS, Judgement, Verdict, label
-from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, mean_effect, summarize
+from ol2r.experiments.claims import WORLDS, label
+from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, diverged_runs, mean_effect, summarize
+from ol2r.experiments.former import places as former_places
 from ol2r.experiments.tuning import on_edge
+from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Elsewhere, Finding, Judgement, Place, Verdict
 from ol2r.report.style import LEARNERS, USERS, Looks
 
 NOT_AT_HAND = "data not at hand"
 MARK = "▲"
+DIVERGED = "†"
 CELL = ["dataset", "users", "learner"]
 
-SYMBOLS: dict[Verdict, str] = dict(zip(VERDICTS, "✔≈?✘–·", strict=True))
+SYMBOLS: dict[str, str] = dict(zip((*VERDICTS, *ELSEWHERE), "✔✘?–·→↛↔?", strict=True))
 
 
 # Comparisons
@@ -51,7 +55,7 @@ def compare(
     Returns:
         dataset (printed name, or ours where nothing is printed), data (where it was reproduced, or ""), users, learner,
         published_mean, published_deviation, published_error, published_significant, mean, deviation, n, error
-        (deviation / √n),
+        (deviation / √n), diverged (runs; NaN where no run can),
         z, p and significant: a two-sided paired t-test of the learner against the baseline over runs, for a higher mean
         at p < 0.05. What does not exist is NaN.
     """
@@ -76,8 +80,9 @@ def compare(
     ]
     table = table.iloc[np.lexsort([key.to_numpy() for key in reversed(rank)])]
     columns = ["dataset", "data", "users", "learner", "published_mean", "published_deviation", "published_error",
-               "published_significant", "mean", "deviation", "n", "error", "z", "p", "significant"]  # fmt: skip
-    return table[columns].reset_index(drop=True)
+               "published_significant", "mean", "deviation", "n", "diverged", "error", "z", "p",
+               "significant"]  # fmt: skip
+    return table.reindex(columns=columns).reset_index(drop=True)
 
 
 def _against(last: pd.DataFrame, column: str, baseline: str) -> pd.DataFrame:
@@ -116,7 +121,8 @@ def effects(frame: pd.DataFrame, column: str, baseline: str = "MGD") -> pd.DataF
 
 
 def screen(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.DataFrame:
-    """How far every switch's runs lie from the printed numbers: switch, users, learner, z (as in `compare`).
+    """How far every switch's runs lie from the printed numbers: switch, users, learner, mean, published_mean, z (as in
+    `compare`).
 
     Args:
         frame: runs on one printed data set, with the label column `switch`.
@@ -125,9 +131,10 @@ def screen(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.Data
     """
     parts = [compare(runs, published, column).assign(switch=name) for name, runs in frame.groupby("switch", sort=False)]
     table = pd.concat(parts)
-    return table[table["data"] != ""][["switch", "users", "learner", "z"]].reset_index(drop=True)
+    return table.loc[table["data"] != "", _SCREENED].reset_index(drop=True)
 
 
+_SCREENED = ["switch", "users", "learner", "mean", "published_mean", "z"]
 GAP = 3.0
 """Combined standard errors beyond which a cell does not come out as printed."""
 
@@ -158,40 +165,43 @@ def switch_effects(screened: pd.DataFrame, main: pd.DataFrame) -> dict[str, str]
 
 
 def stacked(main: pd.DataFrame, screened: pd.DataFrame) -> pd.DataFrame:
-    """The main result as first row above the screen's: switch, users, learner, z."""
-    return pd.concat([main, screened], ignore_index=True)[["switch", "users", "learner", "z"]]
+    """The main result as first row above the screen's: the columns of `screen`."""
+    return pd.concat([main, screened], ignore_index=True)[_SCREENED]
 
 
 def explained(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
-    """Which gaps each switch explains, by a rule that was declared, and its reading fixed, before any look at a screen.
+    """Which gaps each switch explains.
 
-    "A switch explains a gap only if it closes it for every learner it touches without opening another" is read for each
-    printed table and kind of users, a row of learners. A gap is |z| > `GAP`; a cell is touched when its z is not the
-    main result's. A switch explains the row if a gap is among the row's touched cells, all of these close, and no
-    touched cell of the whole printed table becomes a gap.
+    A gap is |z| > `GAP`; a cell is touched when its mean is not the main result's. A gap is closed where none is left
+    and the difference to the print, z aside, is at most half of what it was: a larger deviation alone closes nothing. A
+    switch explains the gaps of a kind of users if it touches some, closes all that it touches, and opens no gap of any
+    users, all this in the printed tables together.
 
     Args:
-        screens: by printed table, the main result's z and the screen's, as `stacked` takes them.
+        screens: by printed table, the main result and the screen, as `stacked` takes them.
 
     Returns:
         A line a switch and printed table: switch, item, touched (cells), before and after (gaps among them), closed,
-        opened, rows (the users whose row is explained, joined by ", ").
+        opened, users (whose gaps the switch explains, joined by ", ": the same for all tables).
     """
-    counts = ["touched", "before", "after", "closed", "opened"]
-    lines = []
+    compared = []
     for item, (main, screened) in screens.items():
         cells = screened.merge(main, on=["users", "learner"], how="left", suffixes=("", "_main"))
-        touched = (cells["z"] - cells["z_main"]).abs() > 1e-9
+        size, size_main = ((cells[f"mean{of}"] - cells[f"published_mean{of}"]).abs() for of in ("", "_main"))
+        touched = (cells["mean"] - cells["mean_main"]).abs() > 1e-9
         before, after = touched & (cells["z_main"].abs() > GAP), touched & (cells["z"].abs() > GAP)
-        cells = cells.assign(
-            touched=touched, before=before, after=after, closed=before & ~after, opened=after & ~before
-        )
-        for switch, of_table in cells.groupby("switch", sort=False):
-            totals = [int(of_table[count].sum()) for count in counts]
-            rows = () if of_table["opened"].any() else of_table.groupby("users", sort=False)
-            users = [str(kind) for kind, row in rows if row["before"].any() and (row["before"] == row["closed"]).all()]
-            lines.append((switch, item, *totals, ", ".join(users)))
-    return pd.DataFrame(lines, columns=["switch", "item", *counts, "rows"])
+        closed = before & ~after & (size <= size_main / 2)
+        counted = {"touched": touched, "before": before, "after": after, "closed": closed, "opened": after & ~before}
+        compared.append(cells.assign(item=item, **counted))
+    cells = pd.concat(compared, ignore_index=True)
+    counts = ["touched", "before", "after", "closed", "opened"]
+    lines = []
+    for switch, own in cells.groupby("switch", sort=False):
+        rows = () if own["opened"].any() else own.groupby("users", sort=False)
+        users = [str(kind) for kind, row in rows if row["before"].any() and (row["before"] == row["closed"]).all()]
+        for item, of_table in own.groupby("item", sort=False):
+            lines.append((switch, item, *(int(of_table[count].sum()) for count in counts), ", ".join(users)))
+    return pd.DataFrame(lines, columns=["switch", "item", *counts, "users"])
 
 
 def explanations(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]], *, name: str, caption: str) -> str:
@@ -208,18 +218,92 @@ def explained_in_words(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]])
     gaps, cells = int((main["z"].abs() > GAP).sum()), int(main["z"].notna().sum())
     if not cells:
         return "No cell of these tables is at hand, so there is no gap to explain."
-    table = explained(screens)
-    explaining = table[table["rows"] != ""]
-    names = [
-        f"{switch} ({'; '.join(f'{r.item}, {r.rows}' for r in of_switch.itertuples())})"
-        for switch, of_switch in explaining.groupby("switch", sort=False)
-    ]
     told = f"By the paper's text {gaps} of {cells} cells lie more than {GAP:g} standard errors from the print. "
     if not gaps:
         return told + "There is nothing to explain."
+    of_switch = explained(screens).drop_duplicates("switch").set_index("switch")["users"]
+    names = [f"{switch} ({users})" for switch, users in of_switch[of_switch != ""].items()]
     if names:
         return f"{told}By the rule above, these switches explain the gaps of what they touch: {', '.join(names)}."
     return f"{told}By the rule above no switch explains them: they are *not reproduced*, and that is the finding."
+
+
+def readings_beside(
+    comparisons: Mapping[str, Mapping[str, pd.DataFrame]], learner: str, *, name: str, caption: str
+) -> str:
+    """A learner's means under each reading of the paper beside the printed ones, with their distance from them in
+    combined standard errors in brackets: a line a printed table, kind of users and data set that is at hand.
+
+    Args:
+        comparisons: by what a printed table is called, by reading, `compare`.
+    """
+    readings = list(next(iter(comparisons.values())))
+    rows = []
+    for called, by_reading in comparisons.items():
+        first = next(iter(by_reading.values()))
+        for place in first[(first["learner"] == learner) & (first["data"] != "")].itertuples():
+            own_data = place.data == place.dataset and np.isfinite(place.published_mean)
+            printed = f"{place.published_mean:.3f}" if own_data else "–"
+            cells = []
+            for comparison in by_reading.values():
+                here = (comparison["data"] == place.data) & (comparison["users"] == place.users)
+                own = comparison[here & (comparison["learner"] == learner)]
+                z = f" ({signed(own['z'].iloc[0], 1)})" if len(own) and own_data else ""
+                cells.append(f"{own['mean'].iloc[0]:.3f}{z}" if len(own) else "–")
+            rows.append([f"{called}, {place.users}, {named(place.data)}", printed, *cells])
+    return myst(["table, users, data", "published", *readings], rows, name=name, caption=caption)
+
+
+def spreads(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Deviations over runs beside the printed ones, by setting: switch, users, learner, published_deviation, deviation,
+    ratio.
+
+    Args:
+        frame: runs on one printed data set, with the label column `switch`.
+        published: the printed numbers of one table.
+        column: what the table is of.
+    """
+    parts = [compare(runs, published, column).assign(switch=name) for name, runs in frame.groupby("switch", sort=False)]
+    table = pd.concat(parts)
+    table = table[(table["data"] != "") & table["published_deviation"].notna()]
+    columns = ["switch", "users", "learner", "published_deviation", "deviation"]
+    return table.assign(ratio=table["deviation"] / table["published_deviation"])[[*columns, "ratio"]]
+
+
+def spreads_in_words(tables: Mapping[str, pd.DataFrame]) -> str:
+    """How large our deviations are beside the printed ones, by setting, and which setting is nearer to the print.
+
+    Args:
+        tables: by what a printed table is called, `spreads`.
+    """
+    every = pd.concat([table.assign(table=called) for called, table in tables.items()])
+    if every.empty:
+        return ""
+    medians = every.groupby(["switch", "table"], sort=False)["ratio"].median().unstack()  # noqa: PD010
+    told = [
+        f"from {start} they are {' and '.join(f'{r:.2f} times those of {called}' for called, r in row.items())}"
+        for start, row in medians.iterrows()
+    ]
+    off = np.log(medians).abs().mean(axis=1)
+    return (
+        f"Of our deviations the median cell is this far from the print: {'; '.join(told)}. "
+        f"The printed deviations are nearer to those of runs from {off.idxmin()}."
+    )
+
+
+def spreads_beside(tables: Mapping[str, pd.DataFrame], *, name: str, caption: str) -> str:
+    """Ratios of our deviations to the printed ones: a line a printed table, kind of users and setting.
+
+    Args:
+        tables: by what a printed table is called, `spreads`.
+    """
+    learners = LEARNERS.ordered(pd.concat(tables.values())["learner"])
+    rows = []
+    for called, table in tables.items():
+        for (users, switch), own in table.groupby(["users", "switch"], sort=False):
+            ratio = own.set_index("learner")["ratio"].reindex(learners)
+            rows.append([f"{called}, {users}", str(switch), *(f"{r:.2f}" if np.isfinite(r) else "–" for r in ratio)])
+    return myst(["table, users", "start", *learners], rows, name=name, caption=caption)
 
 
 # Text
@@ -247,6 +331,16 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+def plain(text: str) -> str:
+    """Text that is not ours, or no Markdown, as MyST shows it: nothing in it is markup. `myst` escapes bars itself."""
+    return re.sub(r"([\\`*_{}\[\]<>$~^&#])", r"\\\1", " ".join(text.split()))
+
+
+def named(dataset: str) -> str:
+    """What a data set is called, as MyST shows it."""
+    return plain(label(dataset))
+
+
 def signed(value: float, digits: int = 3) -> str:
     """A number with its sign, a true minus, and no NaN."""
     return "–" if not np.isfinite(value) else f"{float(value):+,.{digits}f}".replace("-", "−")
@@ -256,11 +350,11 @@ def interval(low: float, high: float, digits: int = 3) -> str:
     return f"[{signed(low, digits)}, {signed(high, digits)}]"
 
 
-def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callable[[str], str] = label) -> str:
+def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callable[[str], str] = named) -> str:
     """Published beside reproduced: for every kind of user and data set a line of each, and their distance.
 
     Means with deviations over runs in brackets; bold: the best of its line; ▲: above the baseline at p < 0.05; distance
-    in combined standard errors.
+    in combined standard errors; † n: n of the runs diverged.
 
     Args:
         comparison: from `compare`.
@@ -277,28 +371,56 @@ def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callab
         if printed:
             marks = cell["published_significant"] == 1
             lines.append(["published", *_scores(cell["published_mean"], cell["published_deviation"], marks)])
-        ours = _scores(cell["mean"], cell["deviation"], cell["significant"] == 1) if data else [""] * len(learners)
+        ours = [""] * len(learners)
+        if data:
+            ours = _scores(cell["mean"], cell["deviation"], cell["significant"] == 1, cell["diverged"])
         lines.append([source if printed else "ours, not in the paper", *ours])
         if printed and data:
             lines.append(["difference / s.e.", *(signed(z, 1) for z in cell["z"])])
         heads = [[f"{users}, {dataset if printed else name_of(str(dataset))}"], *[[""]] * 2]
         rows += [[*head, *line] for head, line in zip(heads, lines, strict=False)]
-    return myst(["users, data", "source", *learners], rows, name=name, caption=caption)
+    return myst(["users, data", "source", *learners], rows, name=name, caption=caption + _note(comparison))
 
 
-def _scores(means: pd.Series, deviations: pd.Series, marks: pd.Series) -> list[str]:
+def _note(table: pd.DataFrame) -> str:
+    """What is added to a table's caption where a run of it diverged."""
+    n = int(table["diverged"].fillna(0).sum()) if "diverged" in table else 0
+    told = f" {DIVERGED} n: n of the runs diverged, and count with the ranker that each had last."
+    return told if n else ""
+
+
+def diverged_in_words(frame: pd.DataFrame, name_of: Callable[[str], str] = named) -> str:
+    """Which runs of a figure or table diverged, in a sentence; nothing where none did.
+
+    Args:
+        frame: the rows that are shown.
+    """
+    runs = diverged_runs(frame)
+    if runs.empty:
+        return ""
+    case = ["variant" if "variant" in frame else "learner", "dataset", "users"]
+    shown = frame[["cell", *case]].drop_duplicates("cell")
+    counts = runs.merge(shown, on="cell")[case].value_counts(sort=False).reset_index()
+    told = (f"{n} of {name} ({name_of(str(data))}, {users})" for name, data, users, n in counts.to_numpy())
+    return f"*Diverged runs, which count with the ranker that each had last: {'; '.join(told)}.*"
+
+
+def _scores(means: pd.Series, deviations: pd.Series, marks: pd.Series, diverged: pd.Series | None = None) -> list[str]:
     cells = []
+    frozen = pd.Series(0, index=means.index) if diverged is None else diverged.fillna(0)
     for learner, mean in means.items():
         if not np.isfinite(mean):
             cells.append("–")
             continue
         text = f"{float(mean):.3f}"
         text = f"**{text}**" if mean == means.max() else text
-        cells.append(f"{text} ({float(deviations[learner]):.3f})" + (f" {MARK}" if marks[learner] else ""))
+        mark = f" {MARK}" if marks[learner] else ""
+        broken = f" {DIVERGED}{int(frozen[learner])}" if frozen[learner] else ""
+        cells.append(f"{text} ({float(deviations[learner]):.3f}){mark}{broken}")
     return cells
 
 
-def effect_sizes(table: pd.DataFrame, *, name: str, caption: str, name_of: Callable[[str], str] = label) -> str:
+def effect_sizes(table: pd.DataFrame, *, name: str, caption: str, name_of: Callable[[str], str] = named) -> str:
     """Effect sizes against MGD with 95 % intervals, a line a learner.
 
     Args:
@@ -331,7 +453,7 @@ def final_scores(
     looks: Looks = LEARNERS,
     reference: Mapping[str, float] | None = None,
     not_at_hand: Sequence[str] = (),
-    name_of: Callable[[str], str] = label,
+    name_of: Callable[[str], str] = named,
 ) -> str:
     """Final scores, a line a kind of user, data set and score: mean over runs (deviation); bold: the best of its line.
 
@@ -354,12 +476,14 @@ def final_scores(
             continue
         for i, (column, called) in enumerate(columns.items()):
             of_each = own[own["score"] == column].set_index(by).reindex(shown)
-            line = _scores(of_each["mean"], of_each["deviation"], pd.Series(False, index=shown))
+            line = _scores(
+                of_each["mean"], of_each["deviation"], pd.Series(False, index=shown), of_each.get("diverged")
+            )
             level = [f"{reference[dataset]:.3f}" if i == 0 and dataset in reference else ""] if reference else []
             head = "" if i else f"{users}, {name_of(str(dataset))}"
             rows.append([head, *[called] * several, *line, *level])
     rows += [[f"{name_of(each)}: *{NOT_AT_HAND}*", *[""] * (len(header) - 1)] for each in not_at_hand]
-    return myst(header, rows, name=name, caption=caption)
+    return myst(header, rows, name=name, caption=caption + _note(table))
 
 
 def tuning(
@@ -369,7 +493,7 @@ def tuning(
     name: str,
     caption: str,
     by: str = "variant",
-    name_of: Callable[[str], str] = label,
+    name_of: Callable[[str], str] = named,
 ) -> str:
     """Best and worst cell of every tuning grid.
 
@@ -394,7 +518,7 @@ def tuning(
 
 
 def tuning_edges(
-    scores: pd.DataFrame, names: Mapping[str, str], *, by: str = "variant", name_of: Callable[[str], str] = label
+    scores: pd.DataFrame, names: Mapping[str, str], *, by: str = "variant", name_of: Callable[[str], str] = named
 ) -> str:
     """Which best cells lie on an edge of their grid, in a sentence.
 
@@ -478,62 +602,195 @@ def audits(summary: pd.DataFrame, *, name: str, caption: str) -> str:
 # Claims
 
 
-def badge(verdict: Verdict) -> str:
+def badge(verdict: Verdict | Elsewhere) -> str:
     """A verdict as a mark and its words, readable without colour; the class is for the page's style sheet."""
-    return f'<span class="verdict verdict-{_slug(verdict)}">{SYMBOLS[verdict]} {verdict}</span>'
+    return f'<span class="verdict verdict-{_slug(verdict)}">{SYMBOLS[verdict]}\N{NO-BREAK SPACE}{verdict}</span>'
 
 
 def _slug(verdict: str) -> str:
     return "-".join("".join(c if c.isalpha() else " " for c in verdict).split())
 
 
+PLURAL = {"carries over": "carry over", "does not carry over": "do not carry over"}
+
+
 def opening(judgements: Sequence[Judgement]) -> str:
-    """The chapter's answer in one sentence: how many claims have which verdict, on what data, at what tier."""
-    counts = {v: sum(j.verdict == v for j in judgements) for v in VERDICTS}
-    told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
-    data = sorted({label(name) for j in judgements for name in j.data})
-    tiers = sorted({j.tier for j in judgements if j.tier})
-    on = f" on {'; '.join(data)}" if data else ""
-    return f"Of the paper's {len(judgements)} claims: {told} ({', '.join(tiers)} tier{on})."
+    """The chapter's answer: how many claims have which verdict on the paper's own data, and in a list apart from it how
+    many carry over to each other data set."""
+    tiers = ", ".join(sorted({j.tier for j in judgements if j.tier}))
+    worlds = " or, where they are theory, in worlds that meet its assumptions"
+    where = f"on its own data{worlds if any(_is_theory(j) for j in judgements) else ''}"
+    counted = _counted((j.verdict for j in judgements), VERDICTS)
+    lines = [f"Of the paper's {len(judgements)} claims, {where}: {counted} ({tiers} tier)."]
+    if places := _by_place(judgements):
+        lines += ["", "On other data, which can neither confirm nor refute the paper:", ""]
+    for data, own in places.items():
+        shape = ", which has the paper's shape" if next(iter(own.values())).same_shape else ""
+        n = f"{len(own)} claim{'s' if len(own) > 1 else ''}"
+        lines.append(f"- {named(data)}{shape}: of {n} {_counted((place.verdict for place in own.values()), ELSEWHERE)}")
+    return "\n".join(lines)
+
+
+def _is_theory(j: Judgement) -> bool:
+    return j.data == (WORLDS,)
+
+
+def _counted(verdicts: Iterable[str], scale: Sequence[str]) -> str:
+    found = list(verdicts)
+    words = [(found.count(each), each) for each in scale if each in found]
+    return ", ".join(f"{n} {PLURAL.get(word, word) if n > 1 else word}" for n, word in words)
+
+
+def _by_place(judgements: Iterable[Judgement]) -> dict[str, dict[str, Place]]:
+    """By data set that is not the paper's, those of its shape first: by claim, what it comes to there."""
+    found: dict[str, dict[str, Place]] = {}
+    for j in judgements:
+        for place in j.elsewhere:
+            found.setdefault(place.dataset, {})[j.id] = place
+    return dict(sorted(found.items(), key=lambda own: not next(iter(own[1].values())).same_shape))
+
+
+def answers(judgements: Sequence[Judgement], short: Mapping[str, str]) -> str:
+    """What was found of which claim, in words: on the paper's data, apart from it on each other data set, and where
+    another reading of the paper gives another answer.
+
+    Args:
+        short: by claim, what it says in a few words.
+    """
+    own = sorted(
+        {named(one.data or "") for j in judgements for one in j.tested if one.effect and one.data == one.cell[0]}
+    )
+    told = {f"On the paper's own data ({', '.join(own) or 'none at hand'})": {j.id: j.verdict for j in judgements}}
+    for data, places in _by_place(judgements).items():
+        told[f"On {named(data)}"] = {each: place.verdict for each, place in places.items()}
+    lines = []
+    for where, verdicts in told.items():
+        groups = {v: [i for i in verdicts if verdicts[i] == v] for v in dict.fromkeys((*VERDICTS, *ELSEWHERE))}
+        found = [f"*{v}*: {', '.join(f'{short[i]} ({i})' for i in ids)}" for v, ids in groups.items() if ids]
+        lines.append(f"- **{where}** {'; '.join(found)}.")
+    for reading in dict.fromkeys(name for j in judgements for name in j.readings):
+        changed = [text for j in judgements if reading in j.readings and (text := _changed(j, j.readings[reading]))]
+        lines.append(f"- **Read as “{reading}”** {'; '.join(changed) or 'no verdict is another one'}.")
+    return "\n".join(lines)
+
+
+def _changed(main: Judgement, other: Judgement) -> str:
+    """Which verdicts of a claim are other ones under another reading; nothing where none is."""
+    before = {place.dataset: place.verdict for place in main.elsewhere}
+    told = [other.verdict] if other.verdict != main.verdict else []
+    told += [
+        f"{place.verdict} on {named(place.dataset)}"
+        for place in other.elsewhere
+        if place.verdict != before.get(place.dataset, place.verdict)
+    ]
+    return f"{main.id} is {' and '.join(told)}" if told else ""
 
 
 def claims_overview(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
-    """One line a claim, linked to where it is judged: verdict, least favourable effect and interval, cells tested."""
+    """One line a claim, linked to where it is judged: its verdict on the paper's data, and apart from it elsewhere."""
     rows = [
-        [f"{{ref}}`{j.id} <{j.anchor}>`", j.statement, badge(j.verdict), _effect(j), f"{j.n_testable} of {j.n_cells}"]
+        [
+            f"{{ref}}`{j.id} <{j.anchor}>`",
+            plain(j.statement),
+            f"{badge(j.verdict)}<br>{j.n_testable} of {j.n_cells} cells{_left_out(j)}",
+            _elsewhere(j),
+            _effect(j.least),
+        ]
         for j in judgements
     ]
-    header = ["claim", "what the paper says", "verdict", "least favourable effect [95 %]", "cells tested"]
+    header = ["claim", "what the paper says", "on the paper's data", "elsewhere", "least favourable [95 %]"]
     return myst(header, rows, name=name, caption=caption)
 
 
-def verdicts_by_data(found: Mapping[str, Mapping[str, Judgement]], *, name: str, caption: str) -> str:
-    """What each data set alone would say of each claim; a dash where it has nothing to say.
+def _elsewhere(j: Judgement) -> str:
+    """Every answer that other data give, with the data sets that give it."""
+    by_answer = {word: [named(p.dataset) for p in j.elsewhere if p.verdict == word] for word in ELSEWHERE}
+    return "<br>".join(f"{badge(word)} {', '.join(names)}" for word, names in by_answer.items() if names) or "–"
+
+
+def _left_out(j: Judgement) -> str:
+    return f", without {plain(', '.join(j.untested))}" if j.untested else ""
+
+
+def verdicts_by_data(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
+    """What each claim comes to on the paper's data, and on every other data set alone, with its contrasts as claimed /
+    open / against; a dash where it has nothing to say."""
+    places = _by_place(judgements)
+    rows = [
+        [f"{{ref}}`{j.id} <{j.anchor}>`", badge(j.verdict)]
+        + [_placed(own[j.id]) if j.id in own else "–" for own in places.values()]
+        for j in judgements
+    ]
+    return myst(["claim", "the paper's data", *map(named, places)], rows, name=name, caption=caption)
+
+
+def _placed(place: Place) -> str:
+    counts = place.counts
+    return f"{badge(place.verdict)}<br>{counts.as_claimed} / {counts.open} / {counts.against}"
+
+
+def verdicts_by_reading(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
+    """The verdicts of each claim under the main reading and under every other, as far as a reading concerns it."""
+    names = list(dict.fromkeys(reading for j in judgements for reading in j.readings))
+    rows = []
+    for j in judgements:
+        if j.readings:
+            answers = [j, *(j.readings.get(reading) for reading in names)]
+            rows.append([f"{{ref}}`{j.id} <{j.anchor}>`", *("–" if one is None else _answers(one) for one in answers)])
+    return myst(["claim", "the paper's text", *map(plain, names)], rows, name=name, caption=caption)
+
+
+def _answers(j: Judgement) -> str:
+    """What a claim comes to, in a cell: on the paper's data, then on every other data set."""
+    return "<br>".join([badge(j.verdict), *(f"{badge(p.verdict)} {named(p.dataset)}" for p in j.elsewhere)])
+
+
+def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Claims whose rule was changed after results had been seen: each rule with what it said of the same results, and
+    what the new one says now.
 
     Args:
-        found: by claim, `judge_by_data`.
+        judgements: by claim.
+        former: `ol2r.experiments.former.changes`.
     """
-    datasets = list(dict.fromkeys(data for own in found.values() for data in own))
     rows = [
-        [f"{{ref}}`{claim} <{next(iter(own.values())).anchor}>`"]
-        + [badge(own[data].verdict) if data in own else "–" for data in datasets]
-        for claim, own in found.items()
-        if own
+        [
+            f"{{ref}}`{line.id} <{judgements[line.id].anchor}>`",
+            plain(line.old_rule),
+            line.old_verdict,
+            plain(judgements[line.id].rule),
+            "; ".join(
+                [line.verdict, *(f"{named(data)}: {verdict}" for data, verdict in former_places(line.elsewhere))]
+            ),
+            _answers(judgements[line.id]),
+        ]
+        for line in former.itertuples()
     ]
-    return myst(["claim", *map(label, datasets)], rows, name=name, caption=caption)
+    header = ["claim", "old rule", "its verdict", "new rule", "its verdict on the same results", "verdict now"]
+    return myst(header, rows, name=name, caption=caption)
 
 
 def claim(judgement: Judgement) -> str:
-    """One claim with its anchor: statement, rule, verdict, effect, and what the verdict rests on."""
+    """One claim with its anchor: statement, verdict on the paper's data, elsewhere and under other readings; folded,
+    the rule and what the verdicts rest on."""
     j = judgement
-    return "\n".join([
-        f"::::{{admonition}} {j.id}: {j.statement}", f":name: {j.anchor}", f":class: claim-{_slug(j.verdict)}", "",
-        f"{badge(j.verdict)} · {_effect(j)}", "", f"*Rule.* {j.rule}.", "", f"*Grounds.* {j.reason}.", "::::", "",
-    ])  # fmt: skip
+    own = "In worlds that meet the assumptions" if _is_theory(j) else "On the paper's data"
+    lines = [f"- *{own}:* {badge(j.verdict)}{_left_out(j)}"]
+    lines += [f"- *On {named(place.dataset)}:* {badge(place.verdict)} {place.counts}" for place in j.elsewhere]
+    for reading, other in j.readings.items():
+        places = [f"{badge(place.verdict)} on {named(place.dataset)}, {place.counts}" for place in other.elsewhere]
+        lines.append(f"- *Read as “{plain(reading)}”:* {'; '.join([badge(other.verdict), *places])}")
+    rule = ["", ":::{dropdown} Rule and grounds", f"*Rule.* {plain(j.rule)}.", ""]
+    grounds = [f"*Grounds.* {plain(j.reason)}{f': {_effect(j.least)}' if j.least else ''}.", ":::"]
+    head = [f"::::{{admonition}} {j.id}: {plain(j.statement)}", f":name: {j.anchor}"]
+    return "\n".join([*head, f":class: claim-{_slug(j.verdict)}", "", *lines, *rule, *grounds, "::::", ""])
 
 
-def _effect(j: Judgement) -> str:
-    if j.effect is None or j.interval is None:
+def _effect(least: Finding | None) -> str:
+    """A contrast's effect with its interval, and what it is of."""
+    if least is None or least.effect is None:
         return "–"
-    digits = 0 if abs(j.effect) >= 1000 else int(np.clip(2 - np.floor(np.log10(max(abs(j.effect), 1e-9))), 2, 5))
-    return f"{signed(j.effect, digits)} {interval(*j.interval, digits)}"
+    value, (low, high), scale = least.effect.estimate, least.effect.interval(), least.contrast.scale
+    digits = 0 if abs(value) >= 1000 else int(np.clip(2 - np.floor(np.log10(max(abs(value), 1e-9))), 2, 5))
+    unit = f" {scale.unit}" if scale.unit else ""
+    return f"{signed(value, digits)} {interval(low, high, digits)}{unit} ({scale.name})"

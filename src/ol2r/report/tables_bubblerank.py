@@ -16,11 +16,12 @@ import pandas as pd
 from ol2r.bandits.base import Value
 from ol2r.clicks import ItemClicks
 from ol2r.experiments import bandit_worlds, bubblerank
-from ol2r.experiments.claims import Judgement, label
-from ol2r.experiments.effects import at_end, at_own_end, fold_effect
+from ol2r.experiments.claims import StandIn
+from ol2r.experiments.effects import Nearness, at_end, at_own_end, fold_effect
+from ol2r.experiments.verdicts import Judgement
 from ol2r.report.figures_bubblerank import CASE, models_of, one_setting, over_queries, steps_of
 from ol2r.report.style import LEARNERS
-from ol2r.report.tables import NOT_AT_HAND, headed, myst
+from ol2r.report.tables import NOT_AT_HAND, headed, myst, named
 
 EARLY = 100
 
@@ -68,14 +69,14 @@ def random_list_violates(initial_inversions: np.ndarray, positions: int) -> np.n
 
 
 def early_violations(
-    frame: pd.DataFrame, printed: pd.DataFrame, stand_ins: Sequence[tuple[str, str]], positions: int
+    frame: pd.DataFrame, printed: pd.DataFrame, stand_ins: Sequence[StandIn], positions: int
 ) -> pd.DataFrame:
     """Violations in the first 100 steps: printed beside ours, for every data set that stands for the printed one.
 
     Args:
         frame: runs with `round`, `violations` and `initial_inversions`.
         printed: the printed numbers of the item.
-        stand_ins: (printed data set, ours).
+        stand_ins: ours for the printed data set.
         positions: K.
 
     Returns:
@@ -87,7 +88,7 @@ def early_violations(
     table = over_queries(rows, "violations", CASE)
     for column, name in (("random", "random"), ("initial_inversions", "inversions")):
         table = table.merge(over_queries(rows, column, CASE)[[*CASE, "mean"]].rename(columns={"mean": name}), on=CASE)
-    theirs = {ours: printed[printed["dataset"] == name] for name, ours in stand_ins}
+    theirs = {one.data: printed[printed["dataset"] == one.of] for one in stand_ins}
     theirs = [each.assign(dataset=ours) for ours, each in theirs.items()]
     theirs = pd.concat(theirs)[[*CASE, "mean", "deviation"]]
     theirs = theirs.rename(columns={"mean": "published_mean", "deviation": "published_error"})
@@ -112,8 +113,8 @@ def early_violations_told(table: pd.DataFrame, absent: Sequence[str] = (), *, na
         for dataset, own in here.groupby("dataset", sort=False):
             cells = own.set_index("learner").reindex(shown)
             ours = [f"{r['mean']:.2f} ± {r['run_error']:.2f} ({r['error']:.2f})" for _, r in cells.iterrows()]
-            rows.append([f"{model}, {label(str(dataset))}", *ours, f"{own['random'].iloc[0]:.1f}"])
-    rows += [[f"{label(each)}: *{NOT_AT_HAND}*", *[""] * (len(shown) + 1)] for each in absent]
+            rows.append([f"{model}, {named(str(dataset))}", *ours, f"{own['random'].iloc[0]:.1f}"])
+    rows += [[f"{named(each)}: *{NOT_AT_HAND}*", *[""] * (len(shown) + 1)] for each in absent]
     return myst(["model, data", *shown, "random lists"], rows, name=name, caption=caption)
 
 
@@ -143,7 +144,7 @@ def final_regret_told(table: pd.DataFrame, queries: pd.DataFrame, steps: int, *,
         cells = [f"{_number(r['mean'])} ± {_number(r['error'], 2)}" for _, r in own.iterrows()]
         lowest = int(own["mean"].argmin())
         cells[lowest] = f"**{cells[lowest]}**"
-        rows.append([f"{model}, {label(dataset)}", *cells, _number(floors[dataset, model])])
+        rows.append([f"{model}, {named(dataset)}", *cells, _number(floors[dataset, model])])
     return myst(["model, data", *shown, "list by attraction"], rows, name=name, caption=caption)
 
 
@@ -163,7 +164,7 @@ def floors_in_words(table: pd.DataFrame, queries: pd.DataFrame, steps: int) -> s
         here = table[(table["dataset"] == dataset) & (table["users"] == model)]
         if floor > 0 and len(here):
             best = here.loc[here["mean"].idxmin()]
-            told.append(f"{100 * floor / best['mean']:.0f} % of {best['learner']}'s ({model}, {label(dataset)})")
+            told.append(f"{100 * floor / best['mean']:.0f} % of {best['learner']}'s ({model}, {named(dataset)})")
     if not told:
         return "In all models here the best list is by falling attraction."
     return (
@@ -187,7 +188,7 @@ def growth_in_words(frame: pd.DataFrame, queries: pd.DataFrame, bandit: str, lim
         if floor > 0 and {(dataset, model, n // 10), (dataset, model, n)} <= set(ends.index):
             now, then = ends[dataset, model, n], ends[dataset, model, n // 10]
             learned = _number((now - floor * n) / (then - floor * (n // 10)), 2)
-            told.append(f"{_number(now / then, 2)}-fold and {learned}-fold ({model}, {label(dataset)})")
+            told.append(f"{_number(now / then, 2)}-fold and {learned}-fold ({model}, {named(dataset)})")
     if not told:
         return ""
     return (
@@ -207,7 +208,7 @@ def queries_told(table: pd.DataFrame, positions: int, *, name: str, caption: str
     for dataset, model in _places(table):
         for r in table[(table["dataset"] == dataset) & (table["users"] == model)].itertuples():
             more = f", L up to {r.most_items}" if r.most_items > positions else ""
-            rows.append([f"{model}, {label(dataset)}{more}", str(r.queries), _number(r.inversions), _number(r.optimum),
+            rows.append([f"{model}, {named(dataset)}{more}", str(r.queries), _number(r.inversions), _number(r.optimum),
                          str(r.tied), str(r.unsorted), _number(r.sorted_loss)])  # fmt: skip
     header = ["model, data", "queries", "wrong pairs of R₀", "reward of the best list", "with equal attractions"]
     return myst([*header, "best list not by attraction", "what sorting loses a step"], rows, name=name, caption=caption)
@@ -239,9 +240,66 @@ def overtaken_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     rows = []
     for dataset, model in _places(table):
         own = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner")["step"]
-        rows.append([f"{model}, {label(dataset)}",
+        rows.append([f"{model}, {named(dataset)}",
                      *(f"{own[each]:,.0f}" if np.isfinite(own[each]) else "never" for each in shown)])  # fmt: skip
     return myst(["model, data", *shown], rows, name=name, caption=caption)
+
+
+def beside(main: pd.DataFrame, others: Mapping[str, pd.DataFrame], bandit: str, *compared: str) -> pd.DataFrame:
+    """The runs of one bandit in several settings, each under a name of its own, with those of bandits beside it.
+
+    Args:
+        main: runs of all bandits, `bandit` in its main setting.
+        others: by name, runs in which it has another one.
+        compared: names of other bandits.
+    """
+    parts = [main[main["learner"].isin([bandit, *compared])]]
+    parts += [own[own["learner"] == bandit].assign(learner=name) for name, own in others.items() if len(own)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def beside_told(frame: pd.DataFrame, steps: Sequence[int], *, name: str, caption: str) -> str:
+    """Mean regret of every bandit of `beside` after some steps and the last, a line a click model and data set."""
+    curves = steps_of(frame, "regret")
+    shown = LEARNERS.ordered(curves["learner"])
+    groups = {}
+    for step in (*steps, int(curves["round"].max())):
+        at = curves[curves["round"] == step]
+        lines = groups[f"after {step:,} steps"] = []
+        for dataset, model in _places(at):
+            own = at[(at["dataset"] == dataset) & (at["users"] == model)].set_index("learner")["mean"]
+            told = [_number(own[each]) if each in own else "–" for each in shown]
+            lines.append([f"{model}, {named(dataset)}", *told])
+    return myst(["model, data", *shown], headed({step: own for step, own in groups.items() if own}),
+                name=name, caption=caption)  # fmt: skip
+
+
+def order_in_words(frame: pd.DataFrame, bandit: str, ours: str = "BubbleRank", step: int = 10_000) -> str:
+    """For each setting of a bandit, in how many cases ours has the lower mean regret after a step, the higher at the
+    end, as the paper draws them.
+
+    Args:
+        frame: `beside`; bandit: the name of its main setting.
+    """
+    curves = steps_of(frame, "regret")
+    last = int(curves["round"].max())
+    told = []
+    for each in [one for one in LEARNERS.ordered(curves["learner"]) if one.startswith(bandit)]:
+        sides = []
+        for at in (step, last):
+            means = curves[curves["round"] == at].pivot(index=["dataset", "users"], columns="learner", values="mean")  # noqa: PD010
+            if {ours, each} <= set(means):
+                both = means[[ours, each]].dropna()
+                below = both[ours] < both[each] if at == step else both[ours] > both[each]
+                sides.append(f"{below.sum()} of {len(both)}")
+        if len(sides) == 2:
+            told.append(f"{each}: {sides[0]} early, {sides[1]} at the end")
+    return (
+        f"Cases (click model and data) in which {ours} has lost less after {step:,} steps, and more after {last:,}, as "
+        f"the paper draws it: {'; '.join(told)}."
+        if told
+        else ""
+    )
 
 
 def violation_rates(frame: pd.DataFrame) -> pd.DataFrame:
@@ -272,7 +330,7 @@ def violation_rates_told(table: pd.DataFrame, *, name: str, caption: str) -> str
     groups = {}
     for dataset, model in _places(table):
         here = table[(table["dataset"] == dataset) & (table["users"] == model)]
-        lines = groups[f"{model}, {label(dataset)}"] = []
+        lines = groups[f"{model}, {named(dataset)}"] = []
         for learner in LEARNERS.ordered(here["learner"]):
             own = here[here["learner"] == learner]
             rates = {(r.since, r.round): _number(r.mean, 2) for r in own.itertuples()}
@@ -309,7 +367,7 @@ def excess_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     groups = {}
     for dataset, model in _places(table):
         here = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner")
-        lines = groups[f"{model}, {label(dataset)}"] = []
+        lines = groups[f"{model}, {named(dataset)}"] = []
         for learner in LEARNERS.ordered(here.index):
             own = here.loc[learner]
             improved = "–" if pd.isna(own["improved"]) else f"{100 * own['improved']:.0f} %"
@@ -352,7 +410,7 @@ def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: i
 def inversions_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`figures_bubblerank.lines_of_regret` as a table."""
     rows = [
-        [f"{r.users}, {label(str(r.dataset))}", _number(r.slope), _number(r.intercept), f"{r.explained:.3f}",
+        [f"{r.users}, {named(str(r.dataset))}", _number(r.slope), _number(r.intercept), f"{r.explained:.3f}",
          f"{r.explained_lists:.3f}", str(r.values), str(r.lists),
          f"{_number(r.own)} [{_number(r.low)}, {_number(r.high)}]"]
         for r in table.itertuples()
@@ -441,17 +499,23 @@ def halvings_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst(header, rows, name=name, caption=caption)
 
 
+def carried_in_words(judgement: Judgement) -> str:
+    """What a claim comes to on the paper's data, and on each other data set."""
+    places = [f"{place.verdict} on {named(place.dataset)}" for place in judgement.elsewhere]
+    return f"**{judgement.verdict}**" + (f" on the paper's data; {', '.join(places)}" if places else "")
+
+
 def slope_in_words(judgement: Judgement, tolerance: float) -> str:
     """The slope of log₂ regret over halvings, and on which side of doubling it is; nothing where it has no interval.
 
     Args:
-        judgement: of a rule whose first contrast is slope − (1 − tolerance).
+        judgement: of a rule whose first contrast is tolerance − |slope − 1|.
         tolerance: how far from 1 the rule lets the slope be.
     """
     found = judgement.tested[0].effect
-    if found is None:
+    if not isinstance(found, Nearness):
         return ""
-    slope, low, high = (each + 1 - tolerance for each in (found.estimate, *found.interval()))
+    slope, low, high = (each + 1 for each in (found.effect.estimate, *found.effect.interval()))
     side = "by less than doubling" if high < 1 else "by more than doubling" if low > 1 else "as doubling would"
     return (
         f"With every halving log₂ of regret rises by {slope:.3f} [{low:.3f}, {high:.3f}]: {side}, and the "
@@ -480,6 +544,7 @@ def choice_effects(frame: pd.DataFrame, main: Mapping[str, Value], changed: Mapp
     ends = [at_own_end(each).set_index(keys)[["regret", "violations"]] for each in both]
     early = [each[each["round"] == EARLY].set_index(keys)["violations"] for each in both]
     for (dataset, users), own in ends[0].groupby(["dataset", "users"], sort=False):
+        own = own.loc[own.index.intersection(ends[1].index)]
         other = ends[1].loc[own.index]
         effect = fold_effect(other["regret"] - own["regret"])
         counts = [
@@ -530,7 +595,7 @@ def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     groups = {}
     for r in table.itertuples():
         groups.setdefault(f"{r.bandit}: {r.choice}", []).append([
-            f"{r.users}, {label(str(r.dataset))}", _number(r.regret), _number(r.regret_other),
+            f"{r.users}, {named(str(r.dataset))}", _number(r.regret), _number(r.regret_other),
             f"{_signed(r.difference)} [{_signed(r.low)}, {_signed(r.high)}]",
             f"{_number(r.early)} → {_number(r.early_other)}", f"{_number(r.late)} → {_number(r.late_other)}",
         ])  # fmt: skip
@@ -539,27 +604,22 @@ def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def choices_in_words(table: pd.DataFrame) -> str:
-    """How BubbleRank compares with BatchRank of shorter stages, and with TopRank when it has its δ; in the same runs.
+    """How BubbleRank compares with TopRank when it has its δ; in the same runs.
 
     Args:
         table: `choices`.
     """
     at = {item: own.set_index("users") for item, own in table.groupby("item")}
-    if not {"batchrank-stages", "bubblerank-delta", "toprank-delta"} <= set(at):
+    if not {"bubblerank-delta", "toprank-delta"} <= set(at):
         return ""
-    shorter, surer, top = at["batchrank-stages"], at["bubblerank-delta"], at["toprank-delta"]
-    models = models_of(table)
-    stages = "; ".join(
-        f"{_number(shorter.loc[each, 'regret_other'])} and {_number(surer.loc[each, 'regret'])} ({each})"
-        for each in models
-    )
+    surer, top = at["bubblerank-delta"], at["toprank-delta"]
     ratios = "; ".join(
         f"{_number(surer.loc[each, 'regret'] / top.loc[each, 'regret'], 2)} and "
         f"{_number(surer.loc[each, 'regret_other'] / top.loc[each, 'regret'], 2)} ({each})"
-        for each in models
+        for each in models_of(table)
     )
     return (
-        f"BatchRank with public code's stages and BubbleRank end at {stages}. BubbleRank's regret is this many times "
+        "BubbleRank's regret is this many times "
         f"TopRank's, with $n^{{-4}}$ for δ and with TopRank's own $1/n$: {ratios}. With "
         f"the latter it broke its constraint on {_number(surer['late_other'].mean())} steps of a run, in the mean."
     )
@@ -650,7 +710,7 @@ def query_bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     for dataset, model in _places(table):
         for r in table[(table["dataset"] == dataset) & (table["users"] == model)].itertuples():
             says = f"{r.says} / {r.says_apart} / {r.says_examined} / {r.says_both}"
-            rows.append([f"{model}, {label(dataset)}", str(r.queries), f"{r.differ} / {r.falls} / {r.assumed}", says,
+            rows.append([f"{model}, {named(dataset)}", str(r.queries), f"{r.differ} / {r.falls} / {r.assumed}", says,
                          str(r.proved_says), f"{_number(r.gap, 2)} / {_number(r.even_gap, 2)}",
                          f"{_power(r.first_step)} / {_power(r.half_step)}"])  # fmt: skip
     header = ["model, data", "queries", "attractions differ / χ or v falls / assumptions hold"]

@@ -9,7 +9,7 @@ import torch
 from ol2r.ranking.batched.blocks import divide_and_conquer
 from ol2r.ranking.batched.history import PairHistory
 from ol2r.ranking.batched.lists import (
-    clicks_ndcg,
+    clicks_score,
     follow,
     probabilistic_interleave,
     rank,
@@ -25,7 +25,7 @@ from ol2r.ranking.batched.sampling import explore, plackett_luce, plackett_luce_
 
 __all__ = [
     "PairHistory",
-    "clicks_ndcg",
+    "clicks_score",
     "divide_and_conquer",
     "explore",
     "follow",

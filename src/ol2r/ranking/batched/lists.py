@@ -178,15 +178,16 @@ def reflect(v: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
     return out
 
 
-def clicks_ndcg(
+def clicks_score(
     candidates: Candidates,
     queries: torch.Tensor,
     lists: torch.Tensor,
     clicks: torch.Tensor,
     weights: torch.Tensor,
     tied: torch.Tensor,
+    measure: str,
 ) -> torch.Tensor:
-    """See `compiled.clicks_ndcg`."""
+    """See `compiled.clicks_score`."""
     depth = lists.shape[2]
     discount = 1.0 / torch.log2(torch.arange(2, depth + 2, device=weights.device, dtype=torch.float64))
     out = torch.zeros(tied.shape, dtype=torch.float64, device=weights.device)
@@ -198,9 +199,13 @@ def clicks_ndcg(
         before = torch.arange(scores.shape[2], device=weights.device) < document[..., None]
         ahead = (scores[:, :, None] > own) | ((scores[:, :, None] == own) & before)
         place = ahead.sum(dim=3)
-        gain = torch.where(place < depth, discount[place.clamp_max(depth - 1)], 0.0) * clicks[:, h, None]
         count = clicks[:, h].sum(dim=1)
-        ideal = torch.cat([discount.new_zeros(1), discount.cumsum(0)])[count]
+        if measure == "ndcg":
+            gain = torch.where(place < depth, discount[place.clamp_max(depth - 1)], 0.0) * clicks[:, h, None]
+            ideal = torch.cat([discount.new_zeros(1), discount.cumsum(0)])[count]
+        else:
+            gain = clicks[:, h, None] / (place + 1).to(torch.float64)
+            ideal = torch.ones_like(discount[:1]).expand(len(count))
         valid = (queries[:, h] >= 0) & (count > 0)
         out += torch.where(valid[:, None], gain.sum(dim=2) / ideal.clamp_min(1e-12)[:, None], 0.0)
     return torch.where(tied & (tied.sum(dim=1) > 1)[:, None], out, 0.0)

@@ -9,7 +9,7 @@ from numba import get_num_threads, set_num_threads
 from ol2r.ranking.compiled.blocks import divide_and_conquer
 from ol2r.ranking.compiled.history import PairHistory
 from ol2r.ranking.compiled.lists import (
-    clicks_ndcg,
+    clicks_score,
     follow,
     probabilistic_interleave,
     rank,
@@ -25,7 +25,7 @@ from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce
 
 __all__ = [
     "PairHistory",
-    "clicks_ndcg",
+    "clicks_score",
     "divide_and_conquer",
     "explore",
     "follow",

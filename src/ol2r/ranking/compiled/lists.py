@@ -357,7 +357,7 @@ def reflect(v: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
 
 
 @njit(parallel=True, cache=True)
-def _clicks_ndcg(features, offsets, queries, lists, clicks, weights, tied, discount, out):
+def _clicks_score(features, offsets, queries, lists, clicks, weights, tied, ndcg, discount, out):
     replicas, items, depth = lists.shape
     rankers = weights.shape[1]
     for r in prange(replicas):
@@ -395,26 +395,30 @@ def _clicks_ndcg(features, offsets, queries, lists, clicks, weights, tied, disco
                     for j in range(size):
                         ahead = scores[j] > scores[document]
                         place += ahead or (scores[j] == scores[document] and j < document)
-                    if place < depth:
+                    if not ndcg:
+                        gain += 1.0 / (place + 1)
+                    elif place < depth:
                         gain += discount[place]
-                out[r, m] += gain / ideal
+                out[r, m] += gain / ideal if ndcg else gain
 
 
-def clicks_ndcg(
+def clicks_score(
     candidates: Candidates,
     queries: torch.Tensor,
     lists: torch.Tensor,
     clicks: torch.Tensor,
     weights: torch.Tensor,
     tied: torch.Tensor,
+    measure: str,
 ) -> torch.Tensor:
-    """Σ NDCG@k of the tied rankers on recorded queries, with the clicked documents as the relevant ones.
+    """How well the tied rankers do on recorded queries, with the clicked documents as the relevant ones.
 
     Args:
         queries: Int64[R, H], −1 for an empty place.
         lists: Int64[R, H, k], the lists then shown; clicks: Bool[R, H, k].
         weights: Float32[R, M, features].
         tied: Bool[R, M]; replicas with fewer than two tied rankers are passed over.
+        measure: `"ndcg"`, Σ NDCG@k over queries, or `"reciprocal_rank"`, Σ 1 / rank over clicked documents.
 
     Returns:
         Float64[R, M], 0 where a ranker is not tied. Equal scores stand in document order.
@@ -422,7 +426,7 @@ def clicks_ndcg(
     out = np.empty(tied.shape, dtype=np.float64)
     discount = 1.0 / np.log2(np.arange(2, lists.shape[2] + 2))
     features, offsets, _ = arrays(candidates)
-    _clicks_ndcg(
+    _clicks_score(
         features,
         offsets,
         queries.numpy(),
@@ -430,6 +434,7 @@ def clicks_ndcg(
         clicks.numpy(),
         weights.numpy(),
         tied.numpy(),
+        measure == "ndcg",
         discount,
         out,
     )

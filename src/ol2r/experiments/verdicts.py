@@ -1,0 +1,403 @@
+"""The rules that judge claims: on the paper's own data, and elsewhere, two questions that no answer mixes.
+
+A contrast is *as claimed* where its 95 % interval lies above its margin, *against* where it lies below, by Holm's
+step-down over the claim's contrasts on one data set, else *open*. Rules are pure functions of results.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil
+from typing import Any, Literal
+
+import pandas as pd
+
+from ol2r.experiments.claims import (
+    WORLDS,
+    Claim,
+    Compared,
+    Indexed,
+    NotMeasured,
+    Part,
+    Results,
+    Where,
+    indexed,
+    label,
+)
+from ol2r.experiments.effects import Estimate, TooFewSeeds, diverged_runs
+
+Verdict = Literal["reproduced", "not reproduced", "undecided", "not testable", "not judged (smoke)"]
+VERDICTS: tuple[Verdict, ...] = ("reproduced", "not reproduced", "undecided", "not testable", "not judged (smoke)")
+Elsewhere = Literal["carries over", "does not carry over", "mixed", "undecided"]
+ELSEWHERE: tuple[Elsewhere, ...] = ("carries over", "does not carry over", "mixed", "undecided")
+Readings = Mapping[str, Mapping[str, str]]
+"""By name of a reading, the items that stand in the place of others."""
+
+SIGNIFICANT = 0.025
+"""What a one-sided p-value must be below: of a single contrast it is, where the 95 % interval lies below the margin."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One contrast in one cell: on which data it was measured (None: not at hand), and on which side it came out.
+
+    `side` is 1 (as claimed), −1 (against) or 0 (open, with `missing` saying why where it could not be decided).
+    """
+
+    contrast: Compared
+    cell: Where
+    data: str | None
+    effect: Estimate | None = None
+    missing: str = ""
+    side: int = 0
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many contrasts came out how."""
+
+    as_claimed: int = 0
+    open: int = 0
+    against: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.as_claimed} as claimed, {self.open} open, {self.against} against"
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a claim comes to on one data set that is not the paper's. `least` is its least favourable contrast."""
+
+    dataset: str
+    verdict: Elsewhere
+    counts: Counts
+    same_shape: bool
+    least: Finding | None = field(default=None, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"dataset": self.dataset, "verdict": self.verdict} | vars(self.counts)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict on a claim and what it comes to elsewhere, with what both rest on.
+
+    `effect` and `interval` are the least favourable contrast's, on the paper's data where any of it is measured, else
+    elsewhere. `n_testable` of `n_cells` cells were measured on the paper's own data. `data` has catalogue names; what
+    is read by people calls data sets by their labels. `untested` names what of the claim the verdict leaves out.
+    """
+
+    paper: str
+    id: str
+    statement: str
+    rule: str
+    verdict: Verdict
+    effect: float | None
+    interval: tuple[float, float] | None
+    data: tuple[str, ...]
+    tier: str
+    seeds: int
+    cells: tuple[str, ...]
+    n_testable: int
+    n_cells: int
+    reason: str
+    elsewhere: tuple[Place, ...] = ()
+    readings: Mapping[str, "Judgement"] = field(default_factory=dict)
+    counts: Counts = Counts()
+    untested: tuple[str, ...] = ()
+    least: Finding | None = field(default=None, repr=False)
+    tested: tuple[Finding, ...] = field(default=(), repr=False)
+
+    @property
+    def anchor(self) -> str:
+        return f"{self.paper}-{self.id.lower()}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of `ol2r claims --json`, ready for `json.dumps`."""
+        inner = ("readings", "counts", "untested", "least", "tested")
+        plain = {name: value for name, value in vars(self).items() if name not in inner}
+        lists = {"interval": self.interval and list(self.interval), "data": list(self.data), "cells": list(self.cells)}
+        readings = {name: one._answers() for name, one in self.readings.items()}
+        return plain | lists | self._answers() | {"readings": readings}
+
+    def _answers(self) -> dict[str, Any]:
+        return {"verdict": self.verdict, "elsewhere": [place.to_json() for place in self.elsewhere]}
+
+
+# The rules
+
+
+def sides(effects: Sequence[tuple[Estimate, float]]) -> list[int]:
+    """For each (effect, margin) of one claim on one data set: 1 as claimed, −1 against, 0 open."""
+    against = holm([effect.p_below(margin) for effect, margin in effects], SIGNIFICANT)
+    return [
+        1 if effect.interval()[0] > margin else -1 if rejected else 0
+        for (effect, margin), rejected in zip(effects, against, strict=True)
+    ]
+
+
+def holm(p_values: Sequence[float], alpha: float) -> list[bool]:
+    """Which of several hypotheses Holm's step-down (1979) rejects: the i-th smallest p-value (from 0) is held against
+    α / (n − i), and the first that is not below it ends the procedure."""
+    n, rejected = len(p_values), [False] * len(p_values)
+    for i, k in enumerate(sorted(range(n), key=p_values.__getitem__)):
+        if p_values[k] >= alpha / (n - i):
+            break
+        rejected[k] = True
+    return rejected
+
+
+def combine(part: Part, tested: Sequence[Finding]) -> int | None:
+    """1 where a part holds, −1 where it fails, else 0; None where the data of none of its cells is at hand.
+
+    A cell is as claimed when all its contrasts are, and against when one is. All cells must be as claimed, and one
+    against fails the part; of a count enough must be, and more than the rest against fail it.
+    """
+    cells: dict[tuple[Where, str], list[int]] = {}
+    for one in tested:
+        if one.data is not None:
+            cells.setdefault((one.cell, one.data), []).append(one.side)
+    if not cells:
+        return None
+    by_cell = [min(contrasts) for contrasts in cells.values()]
+    n = len(by_cell)
+    need = ceil(part.need * n / len(part.cells)) if part.combine == "count" else n
+    if by_cell.count(1) >= need:
+        return 1
+    return -1 if by_cell.count(-1) > n - need else 0
+
+
+def together(parts: Iterable[int | None]) -> int | None:
+    """1 where a claim holds, that is all its parts do; −1 where one fails; else 0; None where none could be tested."""
+    return min((part for part in parts if part is not None), default=None)
+
+
+def verdict_of(outcome: int | None, at_protocol: bool) -> Verdict:
+    """The verdict on the paper's own data: an experiment smaller than the paper's decides nothing."""
+    if outcome is None:
+        return "not testable"
+    if outcome == 0 or not at_protocol:
+        return "undecided"
+    return "reproduced" if outcome > 0 else "not reproduced"
+
+
+def elsewhere_of(outcome: int | None, counts: Counts) -> Elsewhere:
+    """What a claim comes to on one other data set."""
+    if outcome == 1:
+        return "carries over"
+    if outcome == -1:
+        return "mixed" if counts.as_claimed else "does not carry over"
+    return "undecided"
+
+
+# From results to verdicts
+
+
+def judge_all(
+    claims: Iterable[Claim], results: Mapping[str, Results], published: pd.DataFrame, readings: Readings | None = None
+) -> dict[str, Judgement]:
+    """The judgement of every claim, by its identifier, with its verdicts under every other reading of the paper.
+
+    Args:
+        claims, results, published: as for `judge`.
+        readings: the paper's; a claim is judged under those that replace an item it reads.
+    """
+    results = indexed(results)
+    found = {}
+    for claim in claims:
+        others = {}
+        for name, items in (readings or {}).items():
+            if claim.items & set(items):
+                kept = {item: own for item, own in results.items() if item not in items}
+                others[name] = judge(claim, kept | {i: results[s] for i, s in items.items() if s in results}, published)
+        found[claim.id] = replace(judge(claim, results, published), readings=others)
+    return found
+
+
+def judge(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame) -> Judgement:
+    """The verdict on a claim on the paper's own data, and what it comes to on every other data set at hand.
+
+    Args:
+        claim: declared before its results.
+        results: by item name; what a claim reads and is missing leaves it open.
+        published: the paper's printed numbers (`printed_numbers`); they are told beside the verdict and never change
+            it.
+    """
+    results = indexed(results)
+    known = _datasets(results)
+    own_sets = dict.fromkeys(dataset for dataset, _ in claim.cells)
+    at_hand = [_tested(claim, results, data, own_sets) for data in own_sets if data in known]
+    own = [[one for found in at_hand for one in found[i]] for i in range(len(claim.parts))]
+    absent = [label(data) for data in own_sets if data not in known]
+    abroad = {data: _tested(claim, results, data, ()) for data in claim.elsewhere if data in known}
+    everything = [one for found in (*at_hand, *abroad.values()) for part in found for one in part]
+    measured = [one for one in everything if one.effect]
+    own_measured = [one for part in own for one in part if one.effect]
+
+    used = {m.item for one in measured for m in one.contrast.measures}
+    tiers = sorted({results[item].tier for item in used or set(results)})
+    smoke = "smoke" in tiers
+    outcomes = [combine(part, found) for part, found in zip(claim.parts, own, strict=True)]
+    small = _smaller(claim, results, own_measured, tiers)
+    verdict = "not judged (smoke)" if smoke else verdict_of(together(outcomes), not small)
+    places = () if smoke else tuple(_place(claim, data, found) for data, found in abroad.items())
+    left_out = [f"“{part.statement}”" for part, out in zip(claim.parts, outcomes, strict=True) if out is None]
+    untested = (*left_out, *(f"data {name}" for name in absent)) if together(outcomes) is not None else ()
+
+    least = _least(own_measured) or _least(measured)
+    told = own_measured or measured
+    return Judgement(
+        claim.paper, claim.id, claim.statement, claim.rule, verdict,
+        effect=least and least.effect and least.effect.estimate,
+        interval=least and least.effect and least.effect.interval(),
+        data=tuple(sorted({one.data or "" for one in measured})),
+        tier=", ".join(tiers),
+        seeds=min((one.effect.seeds for one in told if one.effect), default=0),
+        cells=_keys(results, measured),
+        n_testable=len({one.cell for one in own_measured}),
+        n_cells=len(claim.cells),
+        reason=_reason(claim, verdict, own, everything, least, absent, left_out, small, published),
+        elsewhere=places,
+        counts=_counts(one for part in own for one in part),
+        untested=untested,
+        least=least,
+        tested=tuple(everything),
+    )  # fmt: skip
+
+
+def _datasets(results: Mapping[str, Results]) -> set[str]:
+    frames = [item.frame for item in results.values()]
+    known = {name for frame in frames if "dataset" in frame for name in frame["dataset"].dropna().unique()}
+    return known | {WORLDS for frame in frames if "world" in frame}
+
+
+def _tested(claim: Claim, results: dict[str, Indexed], data: str, own: Iterable[str]) -> list[list[Finding]]:
+    """What each part of a claim comes to on one data set, the paper's own or another."""
+    of = {data} if data in own else {one.of for one in claim.stand_ins if one.data == data}
+    parts = []
+    for part in claim.parts:
+        users = dict.fromkeys(kind for dataset, kind in part.cells if dataset in of)
+        where = [next(cell for cell in part.cells if cell[0] in of and cell[1] == kind) for kind in users]
+        parts.append([_measured(contrast, cell, data, results) for cell in where for contrast in part.contrasts])
+    judged = [one for part in parts for one in part if one.effect and not one.missing]
+    found = sides([(one.effect, one.contrast.scale.margin) for one in judged if one.effect])
+    side = {id(one): each for one, each in zip(judged, found, strict=True)}
+    return [[replace(one, side=side.get(id(one), 0)) for one in part] for part in parts]
+
+
+def _measured(contrast: Compared, cell: Where, data: str, results: dict[str, Indexed]) -> Finding:
+    try:
+        effect = contrast.effect(results, data, cell[1])
+    except (NotMeasured, TooFewSeeds) as missing:
+        return Finding(contrast, cell, data, missing=str(missing))
+    diverged = _diverged(contrast, results, data, cell[1])
+    return Finding(
+        contrast,
+        cell,
+        data,
+        effect,
+        f"open, because {diverged} of the runs of {contrast.label} diverged" if diverged else "",
+    )
+
+
+def _diverged(contrast: Compared, results: dict[str, Indexed], data: str, users: str) -> int:
+    """Runs that the contrast reads and in which the learner diverged at some time."""
+    found = set()
+    for measure in dict.fromkeys(contrast.measures):
+        found |= set(diverged_runs(measure.rows(results, data, users)).itertuples(index=False, name=None))
+    return len(found)
+
+
+def _place(claim: Claim, data: str, found: Sequence[Sequence[Finding]]) -> Place:
+    outcome = together(combine(part, own) for part, own in zip(claim.parts, found, strict=True))
+    flat = [one for part in found for one in part]
+    counts = _counts(flat)
+    least = _least([one for one in flat if one.effect])
+    return Place(data, elsewhere_of(outcome, counts), counts, claim.elsewhere[data], least)
+
+
+def _counts(tested: Iterable[Finding]) -> Counts:
+    found = [one.side for one in tested if one.data is not None]
+    return Counts(found.count(1), found.count(0), found.count(-1))
+
+
+def _smaller(claim: Claim, results: dict[str, Indexed], own: Sequence[Finding], tiers: Sequence[str]) -> str:
+    """In what an experiment on the paper's data is smaller than the paper's, in words; nothing where it is not."""
+    effects = [one.effect for one in own if one.effect]
+    if not effects:
+        return ""
+    rounds = min(_rounds(results, one) for one in own)
+    size = claim.protocol
+    pairs = (
+        (rounds, size.rounds, "rounds"),
+        (min(e.seeds for e in effects), size.seeds, "runs a fold"),
+        (min(e.folds for e in effects), size.folds, "folds"),
+    )
+    told = [f"{ours:,} of {theirs:,} {what}" for ours, theirs, what in pairs if ours < theirs]
+    if not told and tiers != ["paper"]:
+        told = [f"{', '.join(tiers)} tier"]
+    return ", ".join(told)
+
+
+def _rounds(results: Mapping[str, Results], one: Finding) -> int:
+    own = [m.rows(results, one.data or "", one.cell[1]) for m in one.contrast.measures if not m.shared]
+    return int(min(rows["round"].max() for rows in own))
+
+
+def _keys(results: Mapping[str, Results], tested: Iterable[Finding]) -> tuple[str, ...]:
+    used = [m.rows(results, one.data or "", one.cell[1]) for one in tested for m in one.contrast.measures]
+    return tuple(dict.fromkeys(key for rows in used for key in rows["cell"].unique()))
+
+
+def _least(measured: Sequence[Finding]) -> Finding | None:
+    """The least favourable contrast, in standard errors from its margin; one with a diverged run only if all have."""
+    return min(measured, key=lambda one: (bool(one.missing), _standardized(one)), default=None)
+
+
+def _standardized(one: Finding) -> float:
+    assert one.effect
+    distance = one.effect.estimate - one.contrast.scale.margin
+    error = one.effect.standard_error
+    return distance / error if error else float("inf") * (1 if distance > 0 else -1)
+
+
+def _reason(
+    claim: Claim,
+    verdict: Verdict,
+    own: Sequence[Sequence[Finding]],
+    everything: Sequence[Finding],
+    least: Finding | None,
+    absent: Sequence[str],
+    left_out: Sequence[str],
+    small: str,
+    published: pd.DataFrame,
+) -> str:
+    sentences = []
+    if verdict == "not judged (smoke)":
+        sentences.append("the smoke tier runs on synthetic data")
+    on_own = [one for part in own for one in part]
+    if on_own:
+        sentences.append(f"on the paper's data {_counts(on_own)}")
+        sentences += [f"judged without its part {part}, none of which could be tested there" for part in left_out]
+    if small:
+        sentences.append(f"smaller than the paper's experiment ({small})")
+    if absent:
+        sentences.append("data not at hand or not run: " + ", ".join(sorted(absent)))
+    cells = [(contrast, cell) for part in claim.parts for cell in part.cells for contrast in part.contrasts]
+    printed = [
+        value > contrast.scale.margin
+        for contrast, cell in cells
+        if (value := contrast.published(published, *cell)) is not None
+    ]
+    if printed:
+        agree = sum(printed)
+        sentences.append(f"the paper's own numbers agree in {agree} of {len(printed)} contrasts")
+    gaps = sorted({one.missing for one in everything if one.missing and not one.effect})
+    if gaps:
+        sentences.append("not measured: " + ", ".join(gaps))
+    sentences += sorted({one.missing for one in everything if one.missing and one.effect})
+    if least:
+        sentences.append(f"least favourable: {least.contrast.label}, {least.cell[1]}, on {label(least.data or '')}")
+    return "; ".join(sentences)

@@ -1,0 +1,78 @@
+"""A rate that no learner survives, from the run to the page: frozen, marked, never chosen, and open in verdicts."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from ol2r import cli, experiments
+from ol2r.experiments import nsgd
+from ol2r.experiments.cells import Item
+from ol2r.experiments.chapter import stored_results
+from ol2r.experiments.claims import Claim, Measure, Part, Scale, Size, difference
+from ol2r.experiments.grid import SMOKE_DATASET, USUAL, Grid
+from ol2r.experiments.tuning import chosen, grid_scores
+from ol2r.report import tables
+
+SETTING = nsgd.SETTINGS["DBGD"]
+GRID = Grid({"DBGD": ("DBGD", SETTING)}, USUAL, 10, 0.995, (0, 30), nsgd.reference)
+RATES = (0.1, 0.2, 1e30)
+
+
+def cells(tier):
+    return [GRID.cell("paper", SMOKE_DATASET, "perfect", "DBGD", {"alpha": rate}) for rate in RATES]
+
+
+def score(rate):
+    return Measure("rates", "ndcg", (("alpha", rate),))
+
+
+def leads(better, worse):
+    contrast = difference(score(better), score(worse), f"{better:g} − {worse:g}", Scale("NDCG@10"))
+    part = Part("the one above the other", (contrast,), ((SMOKE_DATASET, "perfect"),))
+    return Claim("nsgd", f"{better:g} {worse:g}", "A rate is better.", (part,), Size(30, 3, 1))
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    claims = (leads(0.1, 0.2), leads(0.1, 1e30), leads(1e30, 0.2))
+    paper = SimpleNamespace(
+        ITEMS={"rates": Item("Rates", cells, dict.fromkeys(("smoke", "laptop", "paper"), range(3)))},
+        CLAIMS=claims, READINGS={}, PARAMETERS={},
+    )  # fmt: skip
+    monkeypatch.setattr(experiments, "papers", lambda: {"nsgd": paper})
+    monkeypatch.setenv("OL2R_STORE", str(tmp_path / "scratch"))
+    monkeypatch.setenv("OL2R_RESULTS", str(tmp_path / "results"))
+    assert cli.main(["run", "nsgd", "--tier", "paper"]) == 0
+    return stored_results("nsgd", "paper")
+
+
+def test_a_diverged_run_is_marked_never_chosen_and_leaves_what_it_touches_open(results, capsys):
+    frame = results["rates"].frame
+    assert set(frame.loc[frame["alpha"] == 1e30, "status"]) == {"diverged"}
+    assert set(frame.loc[frame["alpha"] < 1, "status"]) == {"ok"}
+
+    capsys.readouterr()
+    assert cli.main(["claims", "nsgd", "--json"]) == 0
+    first, *touched = json.loads(capsys.readouterr().out)
+    assert "diverged" not in first["reason"] and first["effect"] is not None
+    for each in touched:
+        assert each["verdict"] == "undecided" and "runs of" in each["reason"] and "diverged" in each["reason"]
+
+    favoured = frame.assign(ndcg=frame["ndcg"].where(frame["alpha"] < 1, 0.99), variant="DBGD")
+    scores = grid_scores(favoured, ("alpha",))
+    assert scores.set_index("alpha")["diverged"].gt(0).to_dict() == {0.1: False, 0.2: False, 1e30: True}
+    assert scores.loc[scores["score"].idxmax(), "alpha"] == 1e30
+    assert chosen(favoured, {"DBGD": ("alpha",)})[SMOKE_DATASET]["DBGD"]["alpha"] < 1
+    with pytest.raises(ValueError, match="DBGD on synthetic-tiny: a run diverged in every setting"):
+        chosen(favoured[favoured["alpha"] == 1e30], {"DBGD": ("alpha",)})
+
+    named = frame.assign(variant=frame["alpha"].map({0.1: "MGD", 0.2: "PDGD", 1e30: "DBGD"}))
+    text = tables.final_scores(tables.final(named, ("ndcg",)), {"ndcg": "offline"}, name="t", caption="Scores.")
+    n = len(frame[frame["alpha"] == 1e30])
+    assert text.count("†") == 2 and f"†{n}" in text and "of the runs diverged" in text
+    assert f"{n} of DBGD (synthetic-tiny, perfect)" in tables.diverged_in_words(named)
+    assert "†" not in tables.final_scores(
+        tables.final(named[named["alpha"] < 1], ("ndcg",)), {"ndcg": "offline"}, name="t", caption="Scores."
+    )
+    assert tables.diverged_in_words(named[named["alpha"] < 1]) == ""
