@@ -549,7 +549,8 @@ class SGDRankNet(Pairwise):
 
 class EpsilonGreedy(SGDRankNet):
     def show(self, features, k):
-        order = whole_ranking(features, self.w, self.draws, self.round, 0)
+        sign = -1 if self.hyper["exploit"] == "worst" else 1
+        order = whole_ranking(features, sign * self.w, self.draws, self.round, 0)
         return epsilon_greedy(order, self.hyper["epsilon"], k, self.draws, self.round)
 
 
@@ -625,11 +626,15 @@ class PairRank:
 
     def objective(self, w):
         losses = [math.log1p(math.exp(-x @ w)) for x in self.history]
+        if self.hyper["loss"] == "mean":
+            return math.fsum(losses) / max(len(losses), 1) + self.hyper["regularization"] * w @ w
         return math.fsum(losses) + self.hyper["regularization"] / 2 * w @ w
 
     def optimum(self):
-        """Newton's method."""
+        """Newton's method, of the sum: the mean loss has the optimum of a sum with another penalty."""
         w, penalty = np.zeros(len(self.w)), self.hyper["regularization"]
+        if self.hyper["loss"] == "mean":
+            penalty *= 2 * max(len(self.history), 1)
         for _ in range(20):
             x = np.array(self.history).reshape(-1, len(w))
             p = 1 / (1 + np.exp(-x @ w))

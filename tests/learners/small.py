@@ -15,7 +15,7 @@ K = 10
 SIZES = (1, 2, 9, 10, 11, 20, 5, 13, 1, 3, 10, 17, 8, 30, 6, 12, 9, 25, 4, 10)
 
 _STEP = {"alpha": 0.1, "delta": 1.0, "decay": 0.99, "start": "unit"}
-_DIVIDE = {"alpha": 0.1, "regularization": 0.1, "pairs": "matched", "shuffle": "conservative", "covariance": "full"}
+_DIVIDE = {"alpha": 0.1, "regularization": 0.1, "loss": "sum", "pairs": "matched", "shuffle": "conservative", "covariance": "full"}
 SETTINGS = {
     "DBGD": _STEP | {"prefix_credit": False},
     "CPS": _STEP | {"n_candidates": 4, "history": 5, "tau": 3.0},
@@ -27,17 +27,18 @@ SETTINGS = {
     | {"winners": "best", "tie_break": "history", "click_free": "skip", "n_uniform": 0},
     "PDGD": {"alpha": 0.1, "decay": 0.99},
     "SGD RankNet": {"alpha": 0.1, "decay": 0.99, "pairs": "matched"},
-    "epsilon-greedy": {"alpha": 0.1, "decay": 0.99, "epsilon": 0.3, "pairs": "matched"},
+    "epsilon-greedy": {"alpha": 0.1, "decay": 0.99, "epsilon": 0.3, "exploit": "best", "pairs": "matched"},
     "PairRank": _DIVIDE,
     "PairRank-Lemma2": _DIVIDE | {"delta": 0.1, "bound": 1.0, "slope": 0.2},
 }
 """Each learner's hyper-parameters in the tests; queues short enough to wrap around within a few rounds."""
 
 
-_DIVIDE_OTHERWISE = {"pairs": "adjacent", "shuffle": "random", "covariance": "diagonal"}
+_DIVIDE_OTHERWISE = {"loss": "mean", "pairs": "adjacent", "shuffle": "random", "covariance": "diagonal"}
 OTHERWISE = {
     **{name: {"start": "zero"} for name in ("DBGD", "CPS", "DP-DBGD", "MGD", "NSGD")},
-    **{name: {"pairs": "all"} for name in ("SGD RankNet", "epsilon-greedy")},
+    "SGD RankNet": {"pairs": "all"},
+    "epsilon-greedy": {"pairs": "all", "exploit": "worst"},
     **{name: _DIVIDE_OTHERWISE for name in ("PairRank", "PairRank-Lemma2")},
 }
 """A second setting, by what differs from the first."""

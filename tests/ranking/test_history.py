@@ -22,12 +22,12 @@ P = 4
 class Past:
     """Some replicas' pairs and labels, told to a `PairHistory` round by round and kept in plain lists."""
 
-    def __init__(self, name, device="cpu", regularization=(0.1, 1.0, 0.01), full=True, noise=0.5, seed=0):
+    def __init__(self, name, device="cpu", regularization=(0.1, 1.0, 0.01), loss="sum", full=True, noise=0.5, seed=0):
         self.rng = generator("a history for tests", seed)
         self.truth = self.rng.standard_normal(DATASET.n_features) / max(noise, 1e-6)
         lambda_ = torch.tensor(regularization, dtype=torch.float64, device=device)
-        self.past = engine(name).PairHistory(lambda_, DATASET.n_features, full, device)
-        self.regularization, self.device = np.array(regularization), device
+        self.past = engine(name).PairHistory(lambda_, loss, DATASET.n_features, full, device)
+        self.regularization, self.loss, self.device = np.array(regularization), loss, device
         self.x = [[] for _ in regularization]
         self.y = [[] for _ in regularization]
 
@@ -58,7 +58,12 @@ class Past:
         z = x @ theta
         value = (y * np.logaddexp(0, -z) + (1 - y) * np.logaddexp(0, z)).sum()
         gradient = x.T @ (expit(z) - y)
-        return value + self.regularization[r] / 2 * theta @ theta, gradient + self.regularization[r] * theta
+        if self.loss == "sum":
+            return value + self.regularization[r] / 2 * theta @ theta, gradient + self.regularization[r] * theta
+        return (
+            value / len(y) + self.regularization[r] * theta @ theta,
+            gradient / len(y) + 2 * self.regularization[r] * theta,
+        )
 
     def optimum(self, r):
         start = np.zeros(DATASET.n_features)
@@ -68,9 +73,10 @@ class Past:
 
 @both_bodies
 @pytest.mark.parametrize("noise", [0.5, 0.0], ids=["noisy", "separable"])
+@pytest.mark.parametrize("loss", ["sum", "mean"])
 @pytest.mark.parametrize("regularization", [1e-4, 1e-1, 10.0])
-def test_every_refit_reaches_the_optimum(name, device, noise, regularization):
-    past = Past(name, device, regularization=(regularization,) * 2, noise=noise)
+def test_every_refit_reaches_the_optimum(name, device, noise, loss, regularization):
+    past = Past(name, device, regularization=(regularization,) * 2, loss=loss, noise=noise)
     for round_ in range(1, 121):
         past.round()
         if round_ in (1, 2, 3, 5, 10, 20, 40, 80, 120):
@@ -95,7 +101,7 @@ def test_the_covariance_is_the_inverse_of_what_was_seen(name, device, full):
 
 @both_bodies
 def test_a_pair_is_kept_once_with_its_counts_whichever_way_round_it_comes(name, device):
-    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), 12, True, device)
+    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), "sum", 12, True, device)
     query = int(LARGE[0])
     for pair, won in (((1, 3), True), ((3, 1), True), ((1, 3), True), ((0, 2), False)):
         pairs = torch.tensor([[pair, (-1, -1)]], device=device)
@@ -109,7 +115,7 @@ def test_a_pair_is_kept_once_with_its_counts_whichever_way_round_it_comes(name, 
 
 @both_bodies
 def test_the_same_documents_of_another_query_are_another_pair(name, device):
-    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), 12, True, device)
+    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), "sum", 12, True, device)
     for query in LARGE[:3]:
         pairs, won = torch.tensor([[[0, 1]]], device=device), torch.ones(1, 1, dtype=torch.bool, device=device)
         past.observe(candidates_of(DATASET, [query], device), pairs, won)
@@ -130,7 +136,7 @@ def test_a_round_without_pairs_changes_nothing(name, device):
 
 @both_bodies
 def test_identical_documents_teach_nothing_and_break_nothing(name, device):
-    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), 12, True, device)
+    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), "sum", 12, True, device)
     pairs, won = torch.tensor([[[0, 5]]], device=device), torch.ones(1, 1, dtype=torch.bool, device=device)
     for _ in range(3):
         past.observe(candidates_of(DATASET, [7], device), pairs, won)
@@ -158,7 +164,7 @@ def test_a_replica_is_the_same_bit_for_bit_in_any_company():
     whole = Past("numba").rounds(100).past
     same = Past("numba").rounds(100).past
     assert torch.equal(whole.theta, same.theta)
-    past, alone = Past("numba", seed=5), engine("numba").PairHistory(torch.tensor([1.0]).double(), 12, True)
+    past, alone = Past("numba", seed=5), engine("numba").PairHistory(torch.tensor([1.0]).double(), "sum", 12, True)
     observe = past.past.observe
 
     def also_alone(candidates, pairs, labels):
@@ -178,7 +184,7 @@ def test_a_long_history_is_read_at_most_four_times_a_refit():
         features, torch.tensor([0, 300]), features.sum(dim=0)[None], torch.zeros(1, dtype=torch.int64)
     )
     every = np.stack(np.triu_indices(300, 1), axis=1)[rng.permutation(300 * 299 // 2)]
-    past = engine("numba").PairHistory(torch.ones(1, dtype=torch.float64), 5, True)
+    past = engine("numba").PairHistory(torch.ones(1, dtype=torch.float64), "sum", 5, True)
     for pairs in np.array_split(every[:30_000], 60):
         before = int(past.passes[0])
         labels = torch.from_numpy(rng.random((1, len(pairs))) < 0.5 + 0.4 * (pairs[:, 0] < 150))

@@ -181,7 +181,7 @@ class Run:
         if cell.width == "Lemma 2":
             kind = "PairRank-Lemma2"
             numeric |= {"delta": cell.delta, "bound": cell.world.bound, "slope": cell.world.least}
-        structural = {"pairs": cell.pairs, "shuffle": cell.shuffle, "covariance": "full"}
+        structural = {"loss": "sum", "pairs": cell.pairs, "shuffle": cell.shuffle, "covariance": "full"}
         self.learner: Any = LEARNERS[kind](d, numeric | structural, self.streams)
         queries, v = cell.world.queries, cell.world.documents
         features = torch.from_numpy(self.worlds.documents.reshape(-1, d).astype(np.float32))

@@ -123,7 +123,8 @@ def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
     """
     dataset = data.load("synthetic-tiny")
     replicas = [Replica(1, seed, users("informational", dataset.n_grades, stop_rule="after_click", binary="highest"))]
-    setting = {"alpha": 0.1, "regularization": 0.1, "pairs": "matched", "shuffle": "conservative", "covariance": "full"}
+    setting = {"alpha": 0.1, "regularization": 0.1, "loss": "sum", "pairs": "matched"}
+    setting |= {"shuffle": "conservative", "covariance": "full"}
     learner = PairRank(dataset.features.shape[1], setting, make_streams(dataset, replicas))
     evaluation = Evaluation(
         k=10, split="test", gain="exponential", empty="skip", ties="expected", gamma=0.9995, checkpoints=(rounds,)

@@ -4,6 +4,8 @@ The pairwise baselines of PairRank's experiments: the same pairs from the same c
 notion of what is uncertain.
 """
 
+from typing import ClassVar
+
 import torch
 
 from ol2r.learners.base import PROBABILITY, SHARED_RANGES, SteppingLearner
@@ -20,8 +22,8 @@ class _RankNet(PairwiseLearner, SteppingLearner):
 
     structural = frozenset({"pairs"})
 
-    def _best(self, candidates: Candidates, depth: int) -> torch.Tensor:
-        weights = self.state["weights"][:, None]
+    def _sorted(self, candidates: Candidates, weights: torch.Tensor, depth: int) -> torch.Tensor:
+        weights = weights[:, None]
         return self.ops.rank(candidates, weights, depth, self.streams, self.round)[:, 0]
 
     def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
@@ -39,22 +41,26 @@ class SGDRankNet(_RankNet):
     numeric = frozenset({"alpha", "decay"})
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
-        return self._best(candidates, depth)
+        return self._sorted(candidates, self.state["weights"], depth)
 
 
 class EpsilonGreedy(_RankNet):
     """RankNet with ε-greedy exploration (Hofmann et al., 2013): each slot shows, with probability ε, a random document
     of those not yet ranked, and otherwise the best of them.
 
-    Further hyper-parameter: `epsilon` (ε).
+    Further hyper-parameters: `epsilon` (ε), `exploit` (`"best"`, or `"worst"`: the fault of the field's public code,
+    which sorts by score in ascending order and so shows the worst document where it means to show the best).
     """
 
     name = "epsilon-greedy"
     revision = 1
     round_seconds = 10e-6
     numeric = frozenset({"alpha", "decay", "epsilon"})
+    structural = frozenset({"pairs", "exploit"})
+    words: ClassVar = _RankNet.words | {"exploit": ("best", "worst")}
     ranges = SHARED_RANGES | {"epsilon": PROBABILITY}
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
-        best = self._best(candidates, depth)
-        return self.ops.explore(best, candidates.sizes, self.number["epsilon"], self.streams, self.round)
+        weights = self.state["weights"]
+        exploited = self._sorted(candidates, -weights if self.choice["exploit"] == "worst" else weights, depth)
+        return self.ops.explore(exploited, candidates.sizes, self.number["epsilon"], self.streams, self.round)

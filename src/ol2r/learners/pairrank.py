@@ -24,17 +24,20 @@ RANKS = (1, 5, 10, 20, 30, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 500, 
 class _DivideAndConquer(PairwiseLearner):
     """The round that all forms share; they differ in how wide they think their intervals are.
 
-    Hyper-parameters of all: `regularization` (λ > 0), `alpha` (see each form), `pairs` (`"matched"`, `"adjacent"`,
-    `"all"`), `shuffle` (`"random"`: PairRank_R, `"conservative"`: PairRank_C), `covariance` (`"full"` or `"diagonal"`).
+    Hyper-parameters of all: `regularization` (λ > 0, of M and of the loss), `loss` (`"sum"`: Σ ℓ + λ/2 ‖θ‖², the
+    paper's text; `"mean"`: (1/n) Σ ℓ + λ ‖θ‖² over the n pairs so far, the public code), `alpha` (see each form),
+    `pairs` (`"matched"`, `"adjacent"`, `"all"`), `shuffle` (`"random"`: PairRank_R, `"conservative"`: PairRank_C),
+    `covariance` (`"full"` or `"diagonal"`).
     """
 
-    structural = frozenset({"pairs", "shuffle", "covariance"})
+    structural = frozenset({"loss", "pairs", "shuffle", "covariance"})
     ranges = SHARED_RANGES | {
         "regularization": Range(
             lambda r: r > 0, "above 0 (without it M = λI has no inverse and a separable history no optimum)"
         ),
     }
     words: ClassVar = PairwiseLearner.words | {
+        "loss": ("sum", "mean"),
         "shuffle": ("random", "conservative"),
         "covariance": ("full", "diagonal"),
     }
@@ -64,7 +67,9 @@ class _DivideAndConquer(PairwiseLearner):
             for name in self.numeric
         }
         full = self.choice["covariance"] == "full"
-        self.past = self.ops.PairHistory(self.precise["regularization"], n_features, full, self.device)
+        self.past = self.ops.PairHistory(
+            self.precise["regularization"], str(self.choice["loss"]), n_features, full, self.device
+        )
         n = len(streams)
         self.rounds = 0
         self.blocks = torch.zeros(n, dtype=torch.int64, device=self.device)

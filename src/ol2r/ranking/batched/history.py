@@ -19,9 +19,18 @@ class PairHistory:
     tolerances of both, and `passes` not at all.
     """
 
-    def __init__(self, regularization: torch.Tensor, n_features: int, full: bool, device: torch.device | str = "cpu"):
+    def __init__(
+        self,
+        regularization: torch.Tensor,
+        loss: str,
+        n_features: int,
+        full: bool,
+        device: torch.device | str = "cpu",
+    ):
         n, d = len(regularization), n_features
-        self._regularization, self._full = regularization, full
+        self._full = full
+        self._ridge = torch.zeros_like(regularization) if loss == "mean" else regularization.clone()
+        self._growth = 2.0 * regularization if loss == "mean" else torch.zeros_like(regularization)  # for each pair
         zeros = {"dtype": torch.float64, "device": device}
         scale = 1.0 / regularization[:, None, None]
         self.inverse = scale * torch.eye(d, **zeros) if full else scale.repeat(1, 1, d)
@@ -42,7 +51,9 @@ class PairHistory:
         for i in range(pairs.shape[1]):
             there = pairs[:, i, 0] >= 0
             self._add(candidates.features, first[:, None] + pairs[:, i], labels[:, i], there)
-        self._refit((pairs[..., 0] >= 0).any(dim=1))
+        seen = (pairs[..., 0] >= 0).sum(dim=1)
+        self._ridge += self._growth * seen
+        self._refit(seen > 0)
 
     def _add(self, features: torch.Tensor, ids: torch.Tensor, won: torch.Tensor, there: torch.Tensor) -> None:
         everyone = torch.arange(len(ids), device=ids.device)
@@ -72,7 +83,7 @@ class PairHistory:
     def _objective(self, x: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
         z = torch.einsum("rnd,rd->rn", x, theta)
         losses = -(self._counts[:, : x.shape[1]] * torch.stack([logsigmoid(z), logsigmoid(-z)], dim=2)).sum(dim=(1, 2))
-        return losses + 0.5 * self._regularization * (theta**2).sum(dim=1)
+        return losses + 0.5 * self._ridge * (theta**2).sum(dim=1)
 
     def _refit(self, changed: torch.Tensor) -> None:
         longest = int(self.n_pairs.max())
@@ -81,13 +92,13 @@ class PairHistory:
         x = self._x[:, :longest].to(torch.float64)
         counts = self._counts[:, :longest]
         total = counts.sum(dim=2)
-        ridge = torch.diag_embed(self._regularization[:, None].expand(-1, x.shape[2]))
+        ridge = torch.diag_embed(self._ridge[:, None].expand(-1, x.shape[2]))
         self.refits += changed
         self.value = torch.where(changed, self._objective(x, self.theta), self.value)
         moving = changed.clone()
         for _ in range(MOST_STEPS):
             p = torch.sigmoid(torch.einsum("rnd,rd->rn", x, self.theta))
-            gradient = self._regularization[:, None] * self.theta
+            gradient = self._ridge[:, None] * self.theta
             gradient = gradient + torch.einsum("rn,rnd->rd", total * p - counts[..., 0], x)
             hessian = ridge + (x * (total * p * (1 - p))[..., None]).mT @ x
             step = -torch.cholesky_solve(gradient[..., None], torch.linalg.cholesky(hessian))[..., 0]

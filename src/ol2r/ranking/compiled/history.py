@@ -38,6 +38,24 @@ def _product(matrix, x, out):
 
 
 @njit
+def _grow(inverse, ridge, more, turn):
+    """The inverse of inverse⁻¹ + more · I, in turns: n coordinates get d/n times as much, the next n at the next call,
+    with n such that none gets more than the ridge so far. Returns whose turn is next."""
+    d = inverse.shape[0]
+    if ridge == 0.0:
+        inverse[:] = 0.0
+        for f in range(d):
+            inverse[f, f] = 1.0 / more
+        return turn
+    n = min(d, np.int64(np.ceil(d * more / ridge)))
+    weight = more * d / n
+    for i in range(n):
+        u = inverse[(turn + i) % d].copy()
+        _downdate(inverse, u, weight / (1.0 + weight * u[(turn + i) % d]))
+    return (turn + n) % d
+
+
+@njit
 def _log_loss(z):
     """−log σ(z)."""
     return np.log1p(np.exp(-z)) if z > 0 else np.log1p(np.exp(z)) - z
@@ -117,12 +135,19 @@ def _slot(table, ids, low, high):
 
 @njit(parallel=True, cache=True)
 def _observe(
-    features, offsets, query, pairs, labels, x, ids, wins, losses, table, count, regularization, theta, inverse,
-    log_det, gradient, hessian, value, passes, refits
+    features, offsets, query, pairs, labels, mean, x, ids, wins, losses, table, count, regularization, ridge, theta,
+    inverse, log_det, gradient, hessian, turn, value, passes, refits
 ):  # fmt: skip
     for r in prange(theta.shape[0]):
         first = offsets[query[r]]
         u = np.empty(theta.shape[1])
+        if mean:
+            more = 2.0 * regularization[r] * (pairs[r, :, 0] >= 0).sum()
+            if more > 0.0:
+                value[r] += 0.5 * more * dot64(theta[r], theta[r])
+                _add_scaled(gradient[r], more, theta[r])
+                turn[r] = _grow(hessian[r], ridge[r], more, turn[r])
+                ridge[r] += more
         seen = 0
         for i in range(pairs.shape[1]):
             if pairs[r, i, 0] < 0:
@@ -164,7 +189,7 @@ def _observe(
         if seen:
             n = count[r]
             value[r], taken = _refit(
-                x[r, :n], wins[r, :n], losses[r, :n], theta[r], regularization[r], gradient[r], hessian[r], value[r]
+                x[r, :n], wins[r, :n], losses[r, :n], theta[r], ridge[r], gradient[r], hessian[r], value[r]
             )
             passes[r] += taken
             refits[r] += 1
@@ -180,13 +205,17 @@ def _fill(table, ids, count):
 class PairHistory:
     """What pairwise learners keep of their replicas' past, and the optimum of its loss.
 
-    θ = argmin Σ −y log σ(x_ijᵀθ) − (1 − y) log σ(−x_ijᵀθ) + λ/2 ‖θ‖², refitted to all pairs at every `observe` from
+    θ = argmin Σ −y log σ(x_ijᵀθ) − (1 − y) log σ(−x_ijᵀθ) + r/2 ‖θ‖², refitted to all pairs at every `observe` from
     the last optimum, by BFGS whose inverse Hessian also takes every new pair as a rank-one update; stops where the
     Newton decrement promises less than 1e-8 of the objective, or after reading max(4 n, 2¹⁶) pairs, n being the
     distinct ones. A pair of documents is kept once, with the counts of its labels.
 
+    The loss is the sum, with the ridge r = λ; or it is the mean of the N pairs so far, (1/N) Σ … + λ ‖θ‖², which has
+    the minimum of the sum with r = 2Nλ. M has λ in both.
+
     Args:
         regularization: λ > 0, Float64[R].
+        loss: "sum" or "mean".
         n_features: d.
         full: keep M⁻¹ = (λI + Σ x_ij x_ijᵀ)⁻¹, or only of its diagonal.
         device: "cpu".
@@ -195,12 +224,21 @@ class PairHistory:
         theta: Float64[R, d]. inverse: M⁻¹, Float64[R, d, d], or [R, 1, d] when not `full`.
         log_det: log(det M / det λI), Float64[R]. n_pairs: distinct pairs, Int64[R].
         passes: passes over the history in all refits so far, Int64[R]; refits: their number, Int64[R].
-        value: the objective at θ, Float64[R].
+        value: the objective at θ, of the mean N times, Float64[R].
     """
 
-    def __init__(self, regularization: torch.Tensor, n_features: int, full: bool, device: torch.device | str = "cpu"):
+    def __init__(
+        self,
+        regularization: torch.Tensor,
+        loss: str,
+        n_features: int,
+        full: bool,
+        device: torch.device | str = "cpu",
+    ):
         n, d = len(regularization), n_features
-        self._regularization = regularization.numpy()
+        self._regularization, self._mean = regularization.numpy(), loss == "mean"
+        self._ridge = np.zeros(n) if self._mean else regularization.numpy().copy()
+        self._turn = np.zeros(n, dtype=np.int64)
         scale = 1.0 / regularization[:, None, None]
         self.inverse = (scale * torch.eye(d, dtype=torch.float64)) if full else scale.repeat(1, 1, d)
         self._hessian = scale * torch.eye(d, dtype=torch.float64)
@@ -224,6 +262,7 @@ class PairHistory:
             *arrays(candidates),
             pairs.numpy(),
             labels.numpy(),
+            self._mean,
             self._x,
             self._ids,
             self._wins,
@@ -231,11 +270,13 @@ class PairHistory:
             self._table,
             self.n_pairs.numpy(),
             self._regularization,
+            self._ridge,
             self.theta.numpy(),
             self.inverse.numpy(),
             self.log_det.numpy(),
             self._gradient.numpy(),
             self._hessian.numpy(),
+            self._turn,
             self.value.numpy(),
             self.passes.numpy(),
             self.refits.numpy(),

@@ -1,0 +1,201 @@
+"""How the learners of the PairRank chapter are tuned: the grids, the budget, and what came out.
+
+What came out stands in `pairrank_tuned.csv`, made from the stored results of both steps and never by hand:
+
+    ol2r run pairrank --tier paper --item tuning --commit
+    python -m ol2r.experiments.pairrank_tuning
+    ol2r run pairrank --tier paper --item tuning-longer --commit
+    python -m ol2r.experiments.pairrank_tuning
+"""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ol2r.experiments.pairrank_claims import PAIRRANK, ROUNDS
+from ol2r.learners.base import Value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROUNDS_FIRST, SEEDS_FIRST = ROUNDS // 5, (1000, 1001)
+ROUNDS_LONGER, SEEDS_LONGER = ROUNDS // 2, (1002, 1003, 1004, 1005, 1006)
+"""Rounds and seeds of both steps; no reported run has one of these seeds."""
+SHORTLISTED = 6
+"""Cells of a grid that the second step runs: the best of the first."""
+
+
+@dataclass(frozen=True)
+class TuningGrid:
+    """What is tuned together.
+
+    Args:
+        variants: which share the values.
+        values: by hyper-parameter, those that are tried; all combinations are.
+        fixed: hyper-parameters that are other than the variants' own.
+        wide: values of data sets with so many features that half of the combinations must do.
+        never: a hyper-parameter and its value that is scored beside the others but never chosen.
+    """
+
+    variants: tuple[str, ...]
+    values: Mapping[str, tuple[float, ...]]
+    fixed: Mapping[str, Value] = field(default_factory=dict)
+    wide: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    never: tuple[str, float] | None = None
+
+    def settings(self, wide: bool = False) -> list[dict[str, float]]:
+        """All combinations."""
+        values = {**self.values, **self.wide} if wide else self.values
+        return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
+
+    def may_choose(self, setting: Mapping[str, float]) -> bool:
+        """Whether a combination may be chosen."""
+        return self.never is None or setting[self.never[0]] != self.never[1]
+
+
+_WIDTHS = (0.0, 0.01, 0.1, 1.0)
+_WIDE_WIDTHS = {"alpha": (0.01, 0.1)}
+_RATES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+_DUEL = {"alpha": (1e-3, 1e-2, 1e-1, 1.0), "delta": (0.1, 1.0, 10.0)}
+SUM, MEAN = "PairRank", "PairRank, mean loss"
+GRIDS: dict[str, TuningGrid] = {
+    SUM: TuningGrid(
+        PAIRRANK, {"alpha": _WIDTHS, "regularization": (1e-2, 1e-1, 1.0, 1e1, 1e2)},
+        wide=_WIDE_WIDTHS, never=("alpha", 0.0),
+    ),
+    MEAN: TuningGrid(
+        PAIRRANK, {"alpha": _WIDTHS, "regularization": (1e-4, 1e-3, 1e-2, 1e-1, 1.0)}, {"loss": "mean"},
+        wide=_WIDE_WIDTHS, never=("alpha", 0.0),
+    ),
+    "SGD RankNet": TuningGrid(("SGD RankNet",), {"alpha": _RATES}),
+    "epsilon-greedy": TuningGrid(("epsilon-greedy",), {"alpha": _RATES, "epsilon": (0.05, 0.1, 0.25, 0.5)}),
+    "PDGD": TuningGrid(("PDGD",), {"alpha": _RATES}),
+    "DBGD": TuningGrid(("DBGD",), _DUEL),
+    "MGD": TuningGrid(("MGD",), _DUEL),
+}  # fmt: skip
+"""What is tuned. α = 0 is PairRank without exploration: it tells what the shuffling is worth, and is never chosen."""
+
+NAMES = tuple(dict.fromkeys(name for grid in GRIDS.values() for name in grid.values))
+"""All hyper-parameters that are tuned."""
+ALL = "all"
+_TABLE = "pairrank_tuned.csv"
+
+
+def grid_of(variant: str, loss: str = "sum") -> str:
+    """Which grid a variant is tuned on."""
+    return variant if variant not in PAIRRANK else MEAN if loss == "mean" else SUM
+
+
+@cache
+def _read() -> list[dict[str, str]]:
+    path = files("ol2r.experiments") / _TABLE
+    if not path.is_file():
+        return []
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def _values(line: Mapping[str, str]) -> dict[str, float]:
+    return {name: float(line[name]) for name in NAMES if line[name]}
+
+
+def shortlist(dataset: str, grid: str) -> list[dict[str, float]]:
+    """The settings that the second step runs, best of the first step first; none before the first step has run."""
+    return [_values(line) for line in _read() if (line["dataset"], line["grid"]) == (dataset, grid)]
+
+
+def chosen(dataset: str, grid: str, of: str = ALL) -> dict[str, float]:
+    """The best setting of a grid for a data set: for all its variants together, or for one of them alone.
+
+    Raises:
+        KeyError: none was chosen.
+    """
+    for line in _read():
+        if (line["dataset"], line["grid"]) == (dataset, grid) and of in line["best_of"].split(" + "):
+            return _values(line)
+    raise KeyError(f"nothing is tuned for {of} of {grid} on {dataset}")
+
+
+def table(first: "pd.DataFrame", longer: "pd.DataFrame") -> "pd.DataFrame":
+    """Shortlists and choices, from the results of both steps.
+
+    Args:
+        first, longer: results of the steps, with the columns `grid` and `variant`; of the second step may be missing
+            what has not been run.
+
+    Returns:
+        dataset, grid, the hyper-parameters, best_of: what this is the best of all of the second step for, "all" of the
+        grid's variants together or one by name, joined by " + ". The best of the first step come first.
+
+    Raises:
+        ValueError: in all settings of a grid that may be chosen a run diverged.
+    """
+    import pandas as pd
+
+    from ol2r.experiments.tuning import grid_scores
+
+    lines = []
+    scored = grid_scores(first, NAMES, "grid").reindex(columns=["dataset", "grid", *NAMES, "score", "diverged"])
+    together, alone = (grid_scores(longer, NAMES, by) for by in ("grid", "variant_of"))
+    for (dataset, grid), cells in scored.groupby(["dataset", "grid"], sort=False):
+        sound = cells[(cells["diverged"] == 0) & [GRIDS[grid].may_choose(cell) for cell in cells.to_dict("records")]]
+        if sound.empty:
+            raise ValueError(f"{grid} on {dataset}: a run diverged in every setting that was tuned")
+        kept = sound.sort_values("score", ascending=False, kind="stable").head(SHORTLISTED)
+        best = {
+            name: by.query("best and dataset == @dataset and " + column + " == @of")
+            for by, column, of, name in [
+                (together, "grid", grid, ALL),
+                *((alone, "variant_of", f"{variant} of {grid}", variant) for variant in GRIDS[grid].variants),
+            ]
+            if len(by)
+        }
+        for cell in kept[list(NAMES)].to_dict("records"):
+            values = {name: value for name, value in cell.items() if value == value}
+            of = [
+                name
+                for name, one in best.items()
+                if len(one) and all(one.iloc[0][key] == value for key, value in values.items())
+            ]
+            lines.append({"dataset": dataset, "grid": grid, **cell, "best_of": " + ".join(of)})
+    return pd.DataFrame(lines, columns=["dataset", "grid", *NAMES, "best_of"])
+
+
+def stored() -> "pd.DataFrame":
+    """`table` of what is committed: of every data set whose first step is there whole, and of the second as it is.
+
+    Raises:
+        MissingRows: nothing is there.
+    """
+    import pandas as pd
+
+    from ol2r.experiments import pairrank
+    from ol2r.experiments.cells import MissingRows
+    from ol2r.experiments.chapter import Chapter
+    from ol2r.experiments.store import Store
+
+    steps: dict[str, list[pd.DataFrame]] = {"tuning": [], "tuning-longer": []}
+    missing = None
+    for dataset in pairrank.TUNED_DATASETS:
+        given = {"tier": "paper", "seeds": None, "datasets": [dataset], "fresh": False}
+        reader = Chapter("pairrank", given, pairrank, Store.open(), never=True)
+        for item, frames in steps.items():
+            try:
+                frames.append(reader.results(item).frame)
+            except MissingRows as error:
+                missing = error
+                break
+    if not steps["tuning"]:
+        raise missing or ValueError("nothing is tuned")
+    return table(*(pd.concat(frames) if frames else pd.DataFrame() for frames in steps.values()))
+
+
+if __name__ == "__main__":
+    made = stored()
+    made.to_csv(Path(__file__).with_name(_TABLE), index=False, lineterminator="\n")
+    print(made.to_string())
