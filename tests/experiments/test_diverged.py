@@ -11,7 +11,7 @@ from ol2r.experiments.cells import Item
 from ol2r.experiments.chapter import stored_results
 from ol2r.experiments.claims import Claim, Measure, Part, Scale, Size, difference
 from ol2r.experiments.grid import SMOKE_DATASET, USUAL, Grid
-from ol2r.experiments.tuning import chosen, grid_scores
+from ol2r.experiments.tuning import grid_scores, two_steps
 from ol2r.report import tables
 
 SETTING = nsgd.SETTINGS["DBGD"]
@@ -63,9 +63,10 @@ def test_a_diverged_run_is_marked_never_chosen_and_leaves_what_it_touches_open(r
     scores = grid_scores(favoured, ("alpha",))
     assert scores.set_index("alpha")["diverged"].gt(0).to_dict() == {0.1: False, 0.2: False, 1e30: True}
     assert scores.loc[scores["score"].idxmax(), "alpha"] == 1e30
-    assert chosen(favoured, {"DBGD": ("alpha",)})[SMOKE_DATASET]["DBGD"]["alpha"] < 1
+    favoured = favoured.assign(grid="DBGD")
+    assert (two_steps(favoured, favoured[:0], ("alpha",), 6, lambda *setting: True)["alpha"] < 1).all()
     with pytest.raises(ValueError, match="DBGD on synthetic-tiny: a run diverged in every setting"):
-        chosen(favoured[favoured["alpha"] == 1e30], {"DBGD": ("alpha",)})
+        two_steps(favoured[favoured["alpha"] == 1e30], favoured[:0], ("alpha",), 6, lambda *setting: True)
 
     named = frame.assign(variant=frame["alpha"].map({0.1: "MGD", 0.2: "PDGD", 1e30: "DBGD"}))
     text = tables.final_scores(tables.final(named, ("ndcg",)), {"ndcg": "offline"}, name="t", caption="Scores.")

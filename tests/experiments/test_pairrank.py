@@ -1,6 +1,7 @@
 """What the PairRank chapter declares: its tuning leaks nothing, its items exist, its claims read what is recorded."""
 
 import dataclasses
+from importlib.resources import files
 
 import numpy as np
 import pandas as pd
@@ -9,14 +10,14 @@ import pytest
 import ol2r
 from ol2r import data, experiments
 from ol2r.experiments import grid, pairrank
+from ol2r.experiments import pairrank_tuning as tuning
 from ol2r.experiments.cells import TIERS, with_needs
-from ol2r.experiments.chapter import Chapter
 from ol2r.experiments.claims import Measure
 from ol2r.experiments.pairrank_claims import MSLR, WORLDS, WorldMeasure
 from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.simulate_cell import Simulate
 from ol2r.experiments.store import Store
-from ol2r.experiments.tuning import chosen, grid_scores
+from ol2r.experiments.tuning import grid_scores
 from ol2r.experiments.verdicts import judge
 from ol2r.learners.pairrank import RANKS
 
@@ -54,8 +55,22 @@ def test_figures_of_the_same_runs_share_their_cells():
     main = {job.cell.key for job in jobs("fig-3")}
     for item in ("fig-4", "fig-5", "fig-6", "fig-7a", "fig-7b"):
         assert {job.cell.key for job in jobs(item)} <= main
-    for item, shared in (("pairs", 6), ("covariance", 6), ("width", 6), ("epsilon", 6)):
-        assert len({job.cell.key for job in jobs(item)} & main) == shared  # two data sets × three kinds of users
+    for item in ("pairs", "covariance", "width", "epsilon"):
+        assert len({job.cell.key for job in jobs(item)} & main) == 6  # two data sets × three kinds of users
+
+
+@pytest.mark.parametrize("reading", pairrank.READINGS)
+def test_a_reading_changes_what_it_is_called_after_and_nothing_else(reading):
+    told = {"mean loss": ("loss", "mean"), "ε-greedy in ascending order": ("exploit", "worst")}[reading]
+    tuned = set(tuning.NAMES)
+    for item, other in pairrank.READINGS[reading].items():
+        one, two = ([job.cell.labels() for job in jobs(name)] for name in (item, other))
+        assert len(one) == len(two)
+        for here, there in zip(one, two, strict=True):
+            changed = {(name, there[name]) for name in here if here[name] != there[name]}
+            assert {each for each in changed if each[0] not in tuned} in (set(), {told})
+            if told not in changed:
+                assert here == there
 
 
 def test_a_smaller_tier_runs_a_part_of_a_larger_one():
@@ -91,11 +106,16 @@ def test_a_data_set_that_is_not_at_hand_is_declared_and_named_by_its_cells(monke
 
 
 def test_what_was_given_for_the_baselines_is_in_their_cells():
-    labels = {job.cell.labels()["learner"]: job.cell.labels() for job in jobs("fig-3")}
+    labels = {job.cell.labels()["learner"]: job.cell.labels() for job in jobs("authors-settings")}
+    assert set(labels) == {"DBGD", "MGD", "PDGD"}
     assert {labels["DBGD"][name] for name in ("alpha", "delta", "decay", "start")} == {0.01, 1.0, "zero"}
     assert labels["MGD"]["m"] == 9
     assert (labels["PDGD"]["alpha"], labels["PDGD"]["decay"]) == (0.1, 0.999977)
     assert {each["empty"] for each in labels.values()} == {"skip"}
+    for job in jobs("fig-3"):
+        here = job.cell.labels()
+        there = labels.get(here["learner"], here)
+        assert {name for name in there if here[name] != there[name]} <= {*tuning.NAMES, "dataset", "users"}
 
 
 def test_checkpoints_are_where_claims_look():
@@ -117,7 +137,7 @@ def test_a_learning_curve_cannot_be_asked_to_end_elsewhere():
 def test_variants_are_told_apart():
     for item in ("fig-3", "tuning", "epsilon"):
         names = {pairrank.variant(job.cell)["variant"] for job in jobs(item)}
-        assert names == {"fig-3": set(pairrank.SHOWN), "tuning": set(pairrank.GRIDS)}.get(item, {"epsilon-greedy"})
+        assert names == {"epsilon": {"epsilon-greedy"}}.get(item, set(pairrank.SHOWN))
     widths = [pairrank.width(job.cell)["width"] for job in jobs("width")]
     names = ("constant", "none (α = 0)", "Lemma 2", "Lemma 2, c = ¼")
     assert {name: widths.count(name) for name in widths} == dict.fromkeys(names, 6)
@@ -126,33 +146,38 @@ def test_variants_are_told_apart():
 # Tuning
 
 
-def test_tuning_has_seeds_of_its_own_and_one_fold():
-    tuned = {row.seed for tier in TIERS for job in jobs("tuning", tier) for row in job.rows}
-    others = (item for item in pairrank.ITEMS if item != "tuning")
-    assert tuned == {1000, 1001}
-    assert not tuned & {row.seed for item in others for tier in TIERS for job in jobs(item, tier) for row in job.rows}
-    assert {row.fold for job in jobs("tuning") for row in job.rows} == {1}
-    assert {job.cell.evaluation.checkpoints for job in jobs("tuning")} == {(1000,)}  # pyright: ignore[reportAttributeAccessIssue]
+STEPS = {"tuning": (1000, {1000, 1001}), "tuning-longer": (2500, {1002, 1003, 1004, 1005, 1006})}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_tuning_has_seeds_of_its_own_and_one_fold(step):
+    rounds, seeds = STEPS[step]
+    assert {row.seed for tier in TIERS for job in jobs(step, tier) for row in job.rows} == seeds
+    assert {row.fold for job in jobs(step) for row in job.rows} == {1}
+    assert {job.cell.evaluation.checkpoints for job in jobs(step)} == {(rounds,)}  # pyright: ignore[reportAttributeAccessIssue]
+    others = (item for item in pairrank.ITEMS if item not in STEPS)
+    assert not seeds & {row.seed for item in others for tier in TIERS for job in jobs(item, tier) for row in job.rows}
 
 
 def test_the_whole_grid_of_a_learner_is_one_batch():
     groups = {}
     for job in jobs("tuning"):
-        labels = job.cell.labels()
-        if labels["dataset"] == "MQ2008":
-            groups.setdefault(pairrank.variant(job.cell)["variant"], set()).add(job.cell.group)
-    assert {name: len(each) for name, each in groups.items()} == dict.fromkeys(pairrank.GRIDS, 1)
+        if job.cell.labels()["dataset"] == "MQ2008":
+            groups.setdefault(pairrank.tuned_together(job.cell)["variant_of"], set()).add(job.cell.group)
+    assert {len(each) for each in groups.values()} == {1}
+    assert len(groups) == sum(len(each.variants) for each in tuning.GRIDS.values())
 
 
-@pytest.mark.parametrize("variant", pairrank.GRIDS)
-def test_tuning_reads_no_test_query(variant, monkeypatch):
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("variant", pairrank.SHOWN)
+def test_tuning_reads_no_test_query(step, variant, monkeypatch):
     whole = data.load("synthetic-tiny")
     relevance, features = whole.relevance.copy(), whole.features.copy()
     for query in whole.fold(1).test:
         relevance[whole.documents(query)] = 0
         features[whole.documents(query)] = 0.5
     blinded = dataclasses.replace(whole, relevance=relevance, features=features)
-    job = next(j for j in jobs("tuning", "smoke") if pairrank.variant(j.cell)["variant"] == variant)
+    job = next(j for j in jobs(step, "smoke") if pairrank.variant(j.cell)["variant"] == variant)
     tables = []
     for dataset in (whole, blinded):
         monkeypatch.setattr(data, "load", lambda *named, dataset=dataset: dataset)
@@ -162,56 +187,72 @@ def test_tuning_reads_no_test_query(variant, monkeypatch):
 
 def test_every_data_set_has_tuned_values():
     for dataset in (*pairrank.DATASETS, grid.SMOKE_DATASET):
-        for variant, names in pairrank.GRIDS.items():
-            assert set(pairrank.tuned(dataset, variant)) == set(names)
-            assert all(pairrank.tuned(dataset, variant)[name] in values for name, values in names.items())
-    assert set(pairrank.TUNED) == set(pairrank.TUNED_DATASETS)
-    assert not set(pairrank.TUNED_ON) & set(pairrank.TUNED)
+        for variant in pairrank.SHOWN:
+            for loss in pairrank.LOSSES:
+                values = tuning.GRIDS[tuning.grid_of(variant, loss)].values
+                for of in (tuning.ALL, variant):
+                    found = pairrank.tuned(dataset, variant, loss, of)
+                    assert set(found) == set(values)
+                    assert all(found[name] in values[name] for name in values)
+    assert not set(pairrank.TUNED_ON) & set(pairrank.TUNED_DATASETS)
 
 
-def test_the_best_mean_over_users_is_chosen(smoke):
-    frame = smoke["tuning"].frame.copy()
-    wanted = {"PairRank_R": (0.01, 0.1), "PairRank_C": (0.1, 1e-4), "SGD RankNet": (0.01, None)}
-    for variant, (alpha, regularization) in wanted.items():
-        best = (frame["variant"] == variant) & (frame["alpha"] == alpha)
-        best &= (frame["regularization"] == regularization) | (regularization is None)
-        frame.loc[best, "ndcg"] = 2.0
-        # a cell that only one kind of user likes is not the best
-        frame.loc[(frame["variant"] == variant) & (frame["alpha"] == 1e-3) & (frame["users"] == "perfect"), "ndcg"] = (
-            3.0
-        )
-    found = chosen(frame, pairrank.GRIDS)["synthetic-tiny"]
-    assert found["PairRank_R"] == {"alpha": 0.01, "regularization": 0.1}
-    assert found["PairRank_C"] == {"alpha": 0.1, "regularization": 1e-4}
-    assert found["SGD RankNet"] == {"alpha": 0.01}
-    assert set(found["epsilon-greedy"]) == {"alpha", "epsilon"}
-    scores = grid_scores(frame, ("alpha", "regularization", "epsilon"))
-    assert len(scores) == 16 + 16 + 3 + 12
-    assert (scores.groupby("variant")[["best", "worst"]].sum() == 1).all(axis=None)
-    assert set(scores["n"]) == {3 * 2}
+def test_pairrank_is_never_tuned_to_explore_nothing():
+    for dataset in pairrank.TUNED_DATASETS:
+        for loss in pairrank.LOSSES:
+            listed = tuning.shortlist(dataset, tuning.grid_of("PairRank_C", loss))
+            assert listed and all(setting["alpha"] > 0 for setting in listed)
+
+
+def scored(smoke, item):
+    """The results of a step, all scores 0, so that a test can say what is best."""
+    return smoke[item].frame.assign(ndcg=0.0)
+
+
+def test_the_best_mean_over_users_and_shuffles_is_chosen(smoke):
+    first, longer = (scored(smoke, item) for item in STEPS)
+    grid_ = tuning.SUM
+    wanted = tuning.shortlist("MQ2008", grid_)[3]
+
+    def lines(frame, **values):
+        here = frame["grid"] == grid_
+        for name, value in values.items():
+            here &= frame[name] == value
+        return here
+
+    for frame in (first, longer):  # what is best at both steps, but for what only one kind of users likes
+        frame.loc[lines(frame, **wanted), "ndcg"] = 0.5
+    other = tuning.shortlist("MQ2008", grid_)[1]
+    longer.loc[lines(longer, **other, users="perfect"), "ndcg"] = 1.0
+    longer.loc[lines(longer, **other, variant="PairRank_R"), "ndcg"] = 0.6
+    longer.loc[lines(longer, **other, variant="PairRank_C", users="navigational"), "ndcg"] = -2.0
+    first.loc[lines(first, **other), "ndcg"] = 0.4
+    first.loc[lines(first, alpha=0.0), "ndcg"] = 1.0  # no exploration is scored, and never chosen
+    table = tuning.table(first, longer).query("grid == @grid_")
+    assert len(table) == tuning.SHORTLISTED
+    assert (table["alpha"] > 0).all()
+    assert table.iloc[0][list(wanted)].to_dict() == wanted
+    assert table.iloc[0]["best_of"] == "all + PairRank_C"
+    assert table.set_index("best_of").loc["PairRank_R", list(other)].to_dict() == other
+
+
+def test_a_setting_with_a_diverged_run_is_never_chosen(smoke):
+    first, longer = (scored(smoke, item) for item in STEPS)
+    best = tuning.shortlist("MQ2008", "PDGD")[0]
+    first.loc[(first["grid"] == "PDGD") & (first["alpha"] == best["alpha"]), ["ndcg", "status"]] = [1.0, "diverged"]
+    table = tuning.table(first, longer).query("grid == 'PDGD'")
+    assert best["alpha"] not in set(table["alpha"])
+    first.loc[first["grid"] == "PDGD", "status"] = "diverged"
+    with pytest.raises(ValueError, match="PDGD on synthetic-tiny: a run diverged in every setting"):
+        tuning.table(first, longer)
 
 
 def test_what_is_tuned_is_what_the_stored_grids_choose():
-    store = Store(PUBLISHED, PUBLISHED / "none") if PUBLISHED else Store.open()
-    stored = {}
-    for job in jobs("tuning"):
-        dataset = str(job.cell.labels()["dataset"])
-        if store.listed(job.cell) >= set(job.rows):
-            stored.setdefault(dataset, []).append(job)
-    assert stored, "no tuning results are stored"
-    whole = {
-        d: js for d, js in stored.items() if len(js) == sum(j.cell.labels()["dataset"] == d for j in jobs("tuning"))
-    }
-    chapter = Chapter(
-        "pairrank",
-        {"tier": "paper", "seeds": None, "datasets": list(whole), "fresh": False},
-        pairrank,
-        store,
-        never=True,
-    )
-    found = chosen(chapter.results("tuning").frame, pairrank.GRIDS)
-    assert set(found) >= set(pairrank.TUNED_DATASETS)
-    assert {dataset: found[dataset] for dataset in pairrank.TUNED} == pairrank.TUNED
+    with files("ol2r.experiments").joinpath("pairrank_tuned.csv").open() as file:
+        stored = pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in tuning.NAMES})
+    pd.testing.assert_frame_equal(tuning.stored()[list(stored)], stored)
+    assert set(stored["dataset"]) == set(pairrank.TUNED_DATASETS)
+    assert set(stored["grid"]) == set(tuning.GRIDS)
 
 
 # What the chapter reads

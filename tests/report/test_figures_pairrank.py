@@ -215,8 +215,8 @@ def test_users_count_alike_in_a_cells_score_however_many_runs_they_have(grid_of_
 
 
 def test_the_grid_shows_every_score_and_frames_the_best(grid_of_two):
-    axes_of = {"PairRank_C": ("alpha", "regularization"), "SGD RankNet": ("alpha", None)}
-    fig = figures.tuning_grid(grid_scores(grid_of_two, ("alpha", "regularization")), axes_of)
+    axes_of = {"SGD RankNet": ("alpha", None), "PairRank_C": ("alpha", "regularization"), "absent": ("alpha", None)}
+    fig = figures.tuning_grid(grid_scores(grid_of_two, ("alpha", "regularization")), axes_of, by="variant")
     sgd, pairrank = fig.axes
     assert (sgd.get_title(), pairrank.get_title()) == ("SGD RankNet", "PairRank_C")
     assert [t.get_text() for t in pairrank.texts] == [".500", ".410", ".590", ".500"]
@@ -225,6 +225,13 @@ def test_the_grid_shows_every_score_and_frames_the_best(grid_of_two):
     (frame,) = [patch for patch in pairrank.patches if isinstance(patch, Rectangle)]
     assert frame.get_xy() == (0, 1)  # λ = 0.01 is the first column, α = 0.1 the second row
     assert [t.get_text() for t in pairrank.get_yticklabels()] == ["$10^{-2}$", "$10^{-1}$"]
+
+
+def test_no_exploration_stands_beside_the_powers_of_ten(grid_of_two):
+    axes_of = {"PairRank_C": ("alpha", "regularization")}
+    scores = grid_scores(grid_of_two.replace({"alpha": {0.01: 0.0}}), ("alpha", "regularization"))
+    (ax,) = figures.tuning_grid(scores, axes_of, by="variant").axes
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["0", "$10^{-1}$"]
 
 
 def test_the_worked_example_draws_every_order_block_and_regret():

@@ -432,31 +432,30 @@ def test_a_single_score_needs_no_name(two_sets):
     assert "| users, data | DBGD |" in text and "offline" not in text
 
 
-def test_best_cells_on_an_edge_of_their_grid_are_told_with_the_values_that_are_ends():
-    scores = pd.DataFrame(
-        {
-            "dataset": "own", "variant": ["PairRank_C"] * 3 + ["PairRank_R"] * 3, "alpha": [1, 2, 3] * 2,
-            "regularization": 0.1, "epsilon": np.nan, "best": [False, True, False, True, False, False],
-        }
-    )  # fmt: skip
-    names = {"alpha": "α", "regularization": "λ", "epsilon": "ε"}
-    assert "lie: PairRank_R on OWN (α = 1)." in tables.tuning_edges(scores, names, name_of=str.upper)
-    inside = scores[scores["variant"] == "PairRank_C"]
-    assert tables.tuning_edges(inside, names) == "No best cell lies on an edge of its grid."
+def test_values_on_an_edge_of_their_grid_are_told_with_what_they_gain():
+    edges = pd.DataFrame(
+        {"dataset": "own", "grid": "PairRank", "name": "alpha", "value": 1.0, "inside": 0.1, "gain": -0.002, "error": 0.01},
+        index=[0],
+    )
+    told = tables.tuning_edges(edges, {"alpha": "α"}, name_of=str.upper)
+    assert "PairRank on OWN, α = 1 (−0.002 ± 0.010 over 0.1)." in told
+    assert tables.tuning_edges(edges[:0], {}) == "No chosen value lies on an edge of its grid."
 
 
-def test_tuning_tells_the_best_and_the_worst_cell_with_their_values():
+def test_tuning_tells_the_range_of_a_grid_and_the_best_two_of_its_second_step():
     scores = pd.DataFrame(
+        {"dataset": "own", "grid": ["PairRank"] * 3 + ["PDGD"], "score": [0.4, 0.3, 0.35, 0.2]}
+    )
+    chosen = pd.DataFrame(
         {
-            "dataset": "own", "variant": ["PairRank_C", "PairRank_C", "SGD RankNet"], "alpha": [0.1, 0.01, 0.001],
-            "regularization": [1e-4, 0.1, np.nan], "score": [0.4, 0.3, 0.2], "best": [True, False, True],
-            "worst": [False, True, True],
+            "dataset": "own", "grid": ["PairRank"] * 3 + ["PDGD"], "alpha": [0.1, 0.01, 0.1, 0.001],
+            "regularization": [1e-4, 0.1, 1.0, np.nan], "longer": [0.5, 0.55, 0.1, np.nan],
         }
     )  # fmt: skip
-    text = tables.tuning(scores, {"alpha": "α", "regularization": "λ"}, name="t", caption="", name_of=str.upper)
-    assert rows(text) == [
-        ["OWN", "SGD RankNet", "1", "α = 0.001: 0.200", "α = 0.001: 0.200"],
-        ["OWN", "PairRank_C", "2", "α = 0.1, λ = 0.0001: 0.400", "α = 0.01, λ = 0.1: 0.300"],
+    names = {"alpha": "α", "regularization": "λ"}
+    assert rows(tables.tuning(chosen, scores, names, name="t", caption="", name_of=str.upper)) == [
+        ["OWN", "PairRank", "3", "0.300 to 0.400", "α = 0.01, λ = 0.1: 0.550", "α = 0.1, λ = 0.0001: 0.500"],
+        ["OWN", "PDGD", "1", "0.200 to 0.200", "–", "–"],
     ]
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ol2r.experiments.pairrank_claims import PAIRRANK, ROUNDS
+from ol2r.experiments.tuning import ALL, two_steps
 from ol2r.learners.base import Value
 
 if TYPE_CHECKING:
@@ -53,10 +54,6 @@ class TuningGrid:
         values = {**self.values, **self.wide} if wide else self.values
         return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
 
-    def may_choose(self, setting: Mapping[str, float]) -> bool:
-        """Whether a combination may be chosen."""
-        return self.never is None or setting[self.never[0]] != self.never[1]
-
 
 _WIDTHS = (0.0, 0.01, 0.1, 1.0)
 _WIDE_WIDTHS = {"alpha": (0.01, 0.1)}
@@ -82,7 +79,6 @@ GRIDS: dict[str, TuningGrid] = {
 
 NAMES = tuple(dict.fromkeys(name for grid in GRIDS.values() for name in grid.values))
 """All hyper-parameters that are tuned."""
-ALL = "all"
 _TABLE = "pairrank_tuned.csv"
 
 
@@ -121,49 +117,15 @@ def chosen(dataset: str, grid: str, of: str = ALL) -> dict[str, float]:
     raise KeyError(f"nothing is tuned for {of} of {grid} on {dataset}")
 
 
+def may_choose(grid: str, setting: Mapping[str, float]) -> bool:
+    """Whether a setting of a grid may be chosen."""
+    never = GRIDS[grid].never
+    return never is None or setting[never[0]] != never[1]
+
+
 def table(first: "pd.DataFrame", longer: "pd.DataFrame") -> "pd.DataFrame":
-    """Shortlists and choices, from the results of both steps.
-
-    Args:
-        first, longer: results of the steps, with the columns `grid` and `variant`; of the second step may be missing
-            what has not been run.
-
-    Returns:
-        dataset, grid, the hyper-parameters, best_of: what this is the best of all of the second step for, "all" of the
-        grid's variants together or one by name, joined by " + ". The best of the first step come first.
-
-    Raises:
-        ValueError: in all settings of a grid that may be chosen a run diverged.
-    """
-    import pandas as pd
-
-    from ol2r.experiments.tuning import grid_scores
-
-    lines = []
-    scored = grid_scores(first, NAMES, "grid").reindex(columns=["dataset", "grid", *NAMES, "score", "diverged"])
-    together, alone = (grid_scores(longer, NAMES, by) for by in ("grid", "variant_of"))
-    for (dataset, grid), cells in scored.groupby(["dataset", "grid"], sort=False):
-        sound = cells[(cells["diverged"] == 0) & [GRIDS[grid].may_choose(cell) for cell in cells.to_dict("records")]]
-        if sound.empty:
-            raise ValueError(f"{grid} on {dataset}: a run diverged in every setting that was tuned")
-        kept = sound.sort_values("score", ascending=False, kind="stable").head(SHORTLISTED)
-        best = {
-            name: by.query("best and dataset == @dataset and " + column + " == @of")
-            for by, column, of, name in [
-                (together, "grid", grid, ALL),
-                *((alone, "variant_of", f"{variant} of {grid}", variant) for variant in GRIDS[grid].variants),
-            ]
-            if len(by)
-        }
-        for cell in kept[list(NAMES)].to_dict("records"):
-            values = {name: value for name, value in cell.items() if value == value}
-            of = [
-                name
-                for name, one in best.items()
-                if len(one) and all(one.iloc[0][key] == value for key, value in values.items())
-            ]
-            lines.append({"dataset": dataset, "grid": grid, **cell, "best_of": " + ".join(of)})
-    return pd.DataFrame(lines, columns=["dataset", "grid", *NAMES, "best_of"])
+    """Shortlists and choices, from the results of both steps: see `tuning.two_steps`."""
+    return two_steps(first, longer, NAMES, SHORTLISTED, may_choose)
 
 
 def stored() -> "pd.DataFrame":
@@ -197,5 +159,5 @@ def stored() -> "pd.DataFrame":
 
 if __name__ == "__main__":
     made = stored()
-    made.to_csv(Path(__file__).with_name(_TABLE), index=False, lineterminator="\n")
+    made[["dataset", "grid", *NAMES, "best_of"]].to_csv(Path(__file__).with_name(_TABLE), index=False, lineterminator="\n")
     print(made.to_string())

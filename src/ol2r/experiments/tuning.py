@@ -1,4 +1,5 @@
-"""Which hyper-parameters a tuning grid chooses: the best mean validation score over all kinds of users.
+"""Which hyper-parameters a tuning grid chooses: the best mean validation score over all kinds of users, of the best
+cells of a short run after a longer one.
 
 It reads results of tuning cells; whether these read no test query and no reported seed is theirs to declare.
 """
@@ -6,11 +7,15 @@ It reads results of tuning cells; whether these read no test query and no report
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportReturnType=false
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from ol2r.experiments.effects import at_own_end, diverged
+
+ALL = "all"
+RUN = ["users", "variant", "fold", "seed"]
 
 
 def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
@@ -40,46 +45,81 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
     return scores.assign(best=index.isin(sound.idxmax()), worst=index.isin(groups.idxmin()))
 
 
-def on_edge(scores: pd.DataFrame, names: Sequence[str], by: str = "variant") -> dict[tuple[str, str], dict[str, float]]:
-    """Best cells on an edge of their grid, beyond which better ones may lie.
+def two_steps(
+    first: pd.DataFrame,
+    longer: pd.DataFrame,
+    names: Sequence[str],
+    size: int,
+    may_choose: Callable[[str, Mapping[str, float]], bool],
+) -> pd.DataFrame:
+    """The shortlist of every grid, and what is chosen of it.
 
     Args:
-        scores: from `grid_scores`.
+        first: results of every cell, with the columns `grid` (what is tuned together) and `variant`.
+        longer: results of the shortlists; what has not been run may be missing, all of it too.
+        names: hyper-parameters.
+        size: of a shortlist.
+        may_choose: whether a setting of a grid may be on it.
+
+    Returns:
+        dataset, grid, names, score (of the first step), longer (of the second, or NaN), best_of: what a setting is the
+        best of the shortlist for after the second step, `ALL` of the grid's variants together or one of them by name,
+        joined by " + ". The best of the first step come first.
+
+    Raises:
+        ValueError: in all settings of a grid that may be chosen a run diverged.
+    """
+    keys = ["dataset", "grid", *names]
+    scored = grid_scores(first, names, "grid").reindex(columns=[*keys, "score", "diverged"])
+    kept = []
+    for (dataset, grid), cells in scored.groupby(["dataset", "grid"], sort=False):
+        allowed = np.array([may_choose(str(grid), cell) for cell in cells.to_dict("records")])
+        sound = cells[allowed & (cells["diverged"] == 0)]
+        if sound.empty:
+            raise ValueError(f"{grid} on {dataset}: a run diverged in every setting that was tuned")
+        kept.append(sound.sort_values("score", ascending=False, kind="stable").head(size))
+    table = pd.concat(kept, ignore_index=True)[[*keys, "score"]]
+    again = grid_scores(longer, names, "grid").reindex(columns=[*keys, "score"])
+    table = table.merge(again.rename(columns={"score": "longer"}), on=keys, how="left")
+    wins = {ALL: grid_scores(longer, names, "grid").reindex(columns=[*keys, "best"])}
+    for variant, own in longer.groupby("variant") if len(longer) else ():
+        wins[str(variant)] = grid_scores(own, names, "grid").reindex(columns=[*keys, "best"])
+    best_of = pd.Series([""] * len(table))
+    for name, scores in wins.items():
+        won = table.merge(scores, on=keys, how="left")["best"].eq(True)
+        best_of = best_of.where(~won, best_of.where(best_of == "", best_of + " + ") + name)
+    return table.assign(best_of=best_of)
+
+
+def edges(first: pd.DataFrame, scores: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
+    """Best cells on an edge of their grid, beyond which better ones may lie, and what the edge gains over what lies
+    next to it inside the grid.
+
+    Args:
+        first: the runs of every cell.
+        scores: from `grid_scores` of these, `best` marking what was chosen.
         names: the hyper-parameters.
         by: the label column of what was tuned.
 
     Returns:
-        By data set and learner, the values that are the least or largest of several that were tried; none of the rest.
+        dataset, `by`, name, value (on the edge), inside (the next value), gain and its standard error: of the final
+        score, paired by users, variant and run.
     """
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    last = at_own_end(first) if len(first) else first
+    lines = []
     for best in scores.query("best").to_dict("records"):
-        own = scores[(scores["dataset"] == best["dataset"]) & (scores[by] == best[by])]
-        ends = {name: {float(own[name].min()), float(own[name].max())} for name in names if name in own}
-        edges = {name: float(best[name]) for name, each in ends.items() if len(each) == 2 and best[name] in each}
-        if edges:
-            found[str(best["dataset"]), str(best[by])] = edges
-    return found
-
-
-def chosen(frame: pd.DataFrame, tuned: Mapping[str, Collection[str]]) -> dict[str, dict[str, dict[str, float]]]:
-    """The best cell of every grid: by data set and variant, the values of what was tuned.
-
-    Args:
-        frame: as `grid_scores` takes, with a column `variant`.
-        tuned: by variant, the names of its tuned hyper-parameters.
-
-    Raises:
-        ValueError: all cells of a grid have a diverged run.
-    """
-    names = list(dict.fromkeys(name for each in tuned.values() for name in each))
-    scores = grid_scores(frame, names)
-    best = scores.query("best")
-    grids, decided = (set(zip(each["dataset"], each["variant"], strict=True)) for each in (scores, best))
-    for dataset, variant in sorted(grids - decided):
-        raise ValueError(f"{variant} on {dataset}: a run diverged in every setting that was tuned")
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for line in best.to_dict("records"):
-        variant = str(line["variant"])
-        values = {name: float(line[name]) for name in tuned[variant]}
-        found.setdefault(str(line["dataset"]), {})[variant] = values
-    return found
+        own = last[(last["dataset"] == best["dataset"]) & (last[by] == best[by])]
+        mine = [name for name in names if name in own and best[name] == best[name]]
+        for name in mine:
+            tried = sorted(own[name].unique())
+            if len(tried) < 2 or best[name] not in (tried[0], tried[-1]):
+                continue
+            inside = tried[1] if best[name] == tried[0] else tried[-2]
+            pair = [
+                own[np.logical_and.reduce([own[key] == values[key] for key in mine])].set_index(RUN)["ndcg"]
+                for values in (best, best | {name: inside})
+            ]
+            gain = (pair[0] - pair[1]).dropna()
+            found = {"dataset": best["dataset"], by: best[by], "name": name, "value": best[name], "inside": inside}
+            lines.append(found | {"gain": gain.mean(), "error": gain.std() / max(len(gain), 1) ** 0.5})
+    return pd.DataFrame(lines, columns=["dataset", by, "name", "value", "inside", "gain", "error"])

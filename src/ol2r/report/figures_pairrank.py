@@ -31,7 +31,7 @@ SHADES = ("#16324f", "#3f7fa8", "#a35d00", "#c0270d", "#7a3b8f")
 LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (4, 1, 1, 1)), (0, (8, 1.5)))
 MARKS = "osD^v"
 BEST = "#f23c48"
-SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε"}
+SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ"}
 
 
 CASE = ["dataset", "variant", "users"]
@@ -283,20 +283,20 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
 
 
 @styled
-def tuning_grid(scores: pd.DataFrame, axes_of: Mapping[str, tuple[str, str | None]], by: str = "variant") -> Drawing:
-    """Heat maps of the tuning grid: a row a data set, a column a learner; the best cell is framed.
+def tuning_grid(scores: pd.DataFrame, axes_of: Mapping[str, tuple[str, str | None]], by: str = "grid") -> Drawing:
+    """Heat maps of tuning grids: a row a data set, a column a grid of `axes_of`; the best cell is framed.
 
     Args:
         scores: from `ol2r.experiments.tuning.grid_scores`.
-        axes_of: by learner, the hyper-parameter down the side and the one along the bottom (None: there is one only).
+        axes_of: by grid, the hyper-parameter down the side and the one along the bottom (None: there is one only).
     """
-    datasets, learners = list(scores["dataset"].unique()), LEARNERS.ordered(set(scores[by]) & set(axes_of))
-    fig, rows = stacked(datasets, learners, scores, height=1.8, sharey=False)
+    datasets, grids = list(scores["dataset"].unique()), [name for name in axes_of if name in set(scores[by])]
+    fig, rows = stacked(datasets, grids, scores, height=1.8, sharey=False)
     for name, axes in zip(datasets, rows, strict=True):
-        own = scores[scores["dataset"] == name]
+        own = scores[(scores["dataset"] == name) & scores[by].isin(grids)]
         low, high = own["score"].min(), own["score"].max()
-        for ax, learner in zip(axes, learners, strict=True):
-            _heat(ax, own[own[by] == learner], *axes_of[learner], low=low, high=high)
+        for ax, grid in zip(axes, grids, strict=True):
+            _heat(ax, own[own[by] == grid], *axes_of[grid], low=low, high=high)
         axes[0].set_ylabel("\n".join([*wrap(label(name), 20), axes[0].get_ylabel()]))
     return fig
 
@@ -324,10 +324,10 @@ def _heat(ax: Axes, cells: pd.DataFrame, side: str, bottom: str | None, low: flo
 
 
 def _ticks(values: Sequence[float]) -> list[str]:
-    """Powers of ten as such where all values are, plain numbers otherwise."""
-    exponents = np.log10(np.asarray(values, dtype=float))
+    """Powers of ten as such where all values but 0 are, plain numbers otherwise."""
+    exponents = np.log10([value for value in values if value > 0])
     if np.allclose(exponents, exponents.round()):
-        return [f"$10^{{{round(exponent)}}}$" for exponent in exponents]
+        return [f"$10^{{{round(np.log10(value))}}}$" if value > 0 else "0" for value in values]
     return [f"{value:g}" for value in values]
 
 

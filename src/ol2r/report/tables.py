@@ -18,7 +18,6 @@ from scipy import stats
 from ol2r.experiments.claims import WORLDS, label
 from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, diverged_runs, mean_effect, summarize
 from ol2r.experiments.former import places as former_places
-from ol2r.experiments.tuning import on_edge
 from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Elsewhere, Finding, Judgement, Place, Verdict
 from ol2r.report.style import LEARNERS, USERS, Looks
 
@@ -487,50 +486,55 @@ def final_scores(
 
 
 def tuning(
+    chosen: pd.DataFrame,
     scores: pd.DataFrame,
     names: Mapping[str, str],
     *,
     name: str,
     caption: str,
-    by: str = "variant",
     name_of: Callable[[str], str] = named,
 ) -> str:
-    """Best and worst cell of every tuning grid.
+    """What the cells of every tuning grid score in the first step, and the best two of the second with their scores.
 
     Args:
-        scores: `ol2r.experiments.tuning.grid_scores`.
+        chosen: `ol2r.experiments.tuning.two_steps`.
+        scores: `ol2r.experiments.tuning.grid_scores` of the first step, by "grid".
         names: symbols of the hyper-parameters.
-        by: the label column of what was tuned.
         name_of: what a data set is called.
     """
-
-    def told(cell: pd.Series) -> str:
-        values = ", ".join(f"{symbol} = {cell[key]:g}" for key, symbol in names.items() if pd.notna(cell.get(key)))
-        return f"{values}: {cell['score']:.3f}"
-
     rows = []
-    for dataset in scores["dataset"].unique():
-        for learner in LEARNERS.ordered(scores.loc[scores["dataset"] == dataset, by]):
-            own = scores[(scores["dataset"] == dataset) & (scores[by] == learner)]
-            best, worst = (own[own[which]].iloc[0] for which in ("best", "worst"))
-            rows.append([name_of(str(dataset)), learner, str(len(own)), told(best), told(worst)])
-    return myst(["data", "learner", "cells", "best", "worst"], rows, name=name, caption=caption)
+    for (dataset, grid), cells in scores.groupby(["dataset", "grid"], sort=False):
+        listed = chosen[(chosen["dataset"] == dataset) & (chosen["grid"] == grid)].dropna(subset=["longer"])
+        ends = f"{cells['score'].min():.3f} to {cells['score'].max():.3f}"
+        listed = listed.sort_values("longer", ascending=False, kind="stable").head(2)
+        best = [f"{_setting(cell, names)}: {cell['longer']:.3f}" for cell in listed.to_dict("records")]
+        rows.append([name_of(str(dataset)), str(grid), str(len(cells)), ends, *best, *["–"] * (2 - len(best))])
+    header = ["data", "learner", "cells", "all cells, first step", "chosen, second step", "next best, second step"]
+    return myst(header, rows, name=name, caption=caption)
 
 
-def tuning_edges(
-    scores: pd.DataFrame, names: Mapping[str, str], *, by: str = "variant", name_of: Callable[[str], str] = named
-) -> str:
-    """Which best cells lie on an edge of their grid, in a sentence.
+def _setting(cell: Mapping[str, float], names: Mapping[str, str]) -> str:
+    return ", ".join(f"{symbol} = {cell[key]:g}" for key, symbol in names.items() if pd.notna(cell.get(key)))
 
-    Args: as of `tuning`.
+
+def tuning_edges(edges: pd.DataFrame, names: Mapping[str, str], *, name_of: Callable[[str], str] = named) -> str:
+    """Which chosen cells lie on an edge of their grid, and what that gains, in a sentence.
+
+    Args:
+        edges: `ol2r.experiments.tuning.edges`, by "grid".
+        names, name_of: as of `tuning`.
     """
+    if edges.empty:
+        return "No chosen value lies on an edge of its grid."
     told = [
-        f"{learner} on {name_of(dataset)} ({', '.join(f'{names[key]} = {value:g}' for key, value in edges.items())})"
-        for (dataset, learner), edges in on_edge(scores, list(names), by).items()
+        f"{edge.grid} on {name_of(str(edge.dataset))}, {names[edge.name]} = {edge.value:g} "
+        f"({signed(edge.gain)} ± {edge.error:.3f} over {edge.inside:g})"
+        for edge in edges.itertuples(index=False)
     ]
-    if not told:
-        return "No best cell lies on an edge of its grid."
-    return f"Best cells on an edge of their grid, beyond which better ones may lie: {'; '.join(told)}."
+    return (
+        "Chosen values on an edge of their grid, with what each gained in the first step over the value next to it, ± "
+        f"one standard error: {'; '.join(told)}."
+    )
 
 
 def conventions(rows: Iterable[tuple[str, object, str]], *, name: str, caption: str) -> str:

@@ -1,0 +1,55 @@
+"""The two steps of tuning on invented scores: who is on a shortlist, who is chosen of it, and what an edge gains."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ol2r.experiments.tuning import edges, grid_scores, two_steps
+
+NAMES = ("alpha", "epsilon")
+
+
+def runs(scores, seeds, variants=("one", "two")):
+    """Runs of a grid: the score of each alpha, a little more for later seeds and for perfect users."""
+    lines = [
+        {"dataset": "own", "grid": "both", "users": users, "variant": variant, "alpha": alpha, "epsilon": np.nan,
+         "fold": 1, "seed": seed, "round": 10, "status": "ok",
+         "ndcg": score(variant) + 0.001 * seed + 0.01 * (users == "perfect")}
+        for (alpha, score), users, variant, seed in product(scores.items(), ("perfect", "noisy"), variants, seeds)
+    ]  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def level(value):
+    return lambda variant: value
+
+
+def anything(grid, setting):
+    return True
+
+
+FIRST = runs({0.0: level(0.9), 0.1: level(0.5), 1.0: level(0.7), 10.0: level(0.6)}, (0, 1))
+LONGER = runs({1.0: lambda variant: {"one": 0.8, "two": 0.4}[variant], 10.0: level(0.65)}, (2, 3, 4))
+
+
+def test_the_best_of_the_first_step_are_listed_and_the_best_of_the_second_is_chosen():
+    table = two_steps(FIRST, LONGER, NAMES, 2, lambda grid, setting: setting["alpha"] > 0)
+    assert table["alpha"].tolist() == [1.0, 10.0]
+    assert table["best_of"].tolist() == ["one", "all + two"]
+    assert table["longer"].tolist() == pytest.approx([0.6 + 0.003 + 0.005, 0.65 + 0.003 + 0.005])
+
+
+def test_without_a_second_step_there_is_a_list_and_no_choice():
+    table = two_steps(FIRST, FIRST[:0], NAMES, 3, anything)
+    assert table["alpha"].tolist() == [0.0, 1.0, 10.0]
+    assert table["longer"].isna().all() and (table["best_of"] == "").all()
+
+
+def test_an_edge_is_told_with_its_gain_over_the_value_inside():
+    scores = grid_scores(FIRST, NAMES, "grid")
+    assert edges(FIRST, scores.assign(best=scores["alpha"] == 1.0), NAMES, "grid").empty
+    (edge,) = edges(FIRST, scores.assign(best=scores["alpha"] == 10.0), NAMES, "grid").to_dict("records")
+    assert (edge["name"], edge["value"], edge["inside"]) == ("alpha", 10.0, 1.0)
+    assert (edge["gain"], edge["error"]) == (pytest.approx(-0.1), pytest.approx(0.0, abs=1e-12))
