@@ -55,25 +55,25 @@ class TuningGrid:
         return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
 
 
-_WIDTHS = (0.0, 0.01, 0.1, 1.0)
+_WIDTHS = (0.0, 0.01, 0.1, 1.0, 10.0)
 _WIDE_WIDTHS = {"alpha": (0.01, 0.1)}
 _RATES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-_DUEL = {"alpha": (1e-3, 1e-2, 1e-1, 1.0), "delta": (0.1, 1.0, 10.0)}
+_STEPS = {"alpha": _RATES}
 SUM, MEAN = "PairRank", "PairRank, mean loss"
 GRIDS: dict[str, TuningGrid] = {
     SUM: TuningGrid(
-        PAIRRANK, {"alpha": _WIDTHS, "regularization": (1e-2, 1e-1, 1.0, 1e1, 1e2)},
+        PAIRRANK, {"alpha": _WIDTHS, "regularization": (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)},
         wide=_WIDE_WIDTHS, never=("alpha", 0.0),
     ),
     MEAN: TuningGrid(
-        PAIRRANK, {"alpha": _WIDTHS, "regularization": (1e-4, 1e-3, 1e-2, 1e-1, 1.0)}, {"loss": "mean"},
+        PAIRRANK, {"alpha": _WIDTHS, "regularization": (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1)}, {"loss": "mean"},
         wide=_WIDE_WIDTHS, never=("alpha", 0.0),
     ),
-    "SGD RankNet": TuningGrid(("SGD RankNet",), {"alpha": _RATES}),
-    "epsilon-greedy": TuningGrid(("epsilon-greedy",), {"alpha": _RATES, "epsilon": (0.05, 0.1, 0.25, 0.5)}),
-    "PDGD": TuningGrid(("PDGD",), {"alpha": _RATES}),
-    "DBGD": TuningGrid(("DBGD",), _DUEL),
-    "MGD": TuningGrid(("MGD",), _DUEL),
+    "SGD RankNet": TuningGrid(("SGD RankNet",), _STEPS),
+    "epsilon-greedy": TuningGrid(("epsilon-greedy",), {"alpha": _RATES, "epsilon": (0.05, 0.1, 0.25, 0.5, 1.0)}),
+    "PDGD": TuningGrid(("PDGD",), _STEPS),
+    "DBGD": TuningGrid(("DBGD",), _STEPS),
+    "MGD": TuningGrid(("MGD",), _STEPS),
 }  # fmt: skip
 """What is tuned. α = 0 is PairRank without exploration: it tells what the shuffling is worth, and is never chosen."""
 
@@ -138,14 +138,14 @@ def stored() -> "pd.DataFrame":
 
     from ol2r.experiments import pairrank
     from ol2r.experiments.cells import MissingRows
-    from ol2r.experiments.chapter import Chapter
+    from ol2r.experiments.chapter import PARAMETERS, Chapter
     from ol2r.experiments.store import Store
 
     steps: dict[str, list[pd.DataFrame]] = {"tuning": [], "tuning-longer": []}
     missing = None
     for dataset in pairrank.TUNED_DATASETS:
-        given = {"tier": "paper", "seeds": None, "datasets": [dataset], "fresh": False}
-        reader = Chapter("pairrank", given, pairrank, Store.open(), never=True)
+        given = {name: parameter.default for name, parameter in PARAMETERS.items()}
+        reader = Chapter("pairrank", given | {"tier": "paper", "datasets": [dataset]}, pairrank, Store.open(), never=True)
         for item, frames in steps.items():
             try:
                 frames.append(reader.results(item).frame)

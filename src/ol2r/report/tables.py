@@ -16,7 +16,7 @@ import pandas as pd
 from scipy import stats
 
 from ol2r.experiments.claims import WORLDS, label
-from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, diverged_runs, mean_effect, summarize
+from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, diverged_runs, fold_effect, mean_effect, summarize
 from ol2r.experiments.former import places as former_places
 from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Elsewhere, Finding, Judgement, Place, Verdict
 from ol2r.report.style import LEARNERS, USERS, Looks
@@ -432,6 +432,57 @@ def effect_sizes(table: pd.DataFrame, *, name: str, caption: str, name_of: Calla
     ]  # fmt: skip
     header = ["users", "data", "learner", "difference to MGD [95 %]", "d", "p"]
     return myst(header, rows, name=name, caption=caption)
+
+
+def paired_differences(
+    groups: Mapping[str, Mapping[str, tuple[pd.DataFrame, pd.DataFrame, str]]],
+    *,
+    name: str,
+    caption: str,
+    name_of: Callable[[str], str] = named,
+) -> str:
+    """Differences of scores at the end, paired by run, with 95 % intervals: a line a kind of users and data set.
+
+    The interval is over runs within folds, or over folds where each has one run.
+
+    Args:
+        groups: by group of lines, by column of the table, (runs, runs they are compared with, score); one setting a
+            data set and kind of users. All groups have the same columns.
+        name_of: what a data set is called.
+    """
+    columns = list(next(iter(groups.values())))
+    lines: dict[str, list[list[str]]] = {}
+    for group, pairs in groups.items():
+        frames = [pairs[column][0] for column in columns]
+        places = pd.concat(frames)[["dataset", "users"]].drop_duplicates()
+        ordered = [(u, d) for d in places["dataset"].unique() for u in USERS.ordered(places["users"])]
+        lines[group] = [
+            [f"{users}, {name_of(str(dataset))}", *(_paired(*pairs[column], dataset, users) for column in columns)]
+            for users, dataset in ordered
+        ]
+    rows = headed(lines) if len(lines) > 1 else next(iter(lines.values()))
+    return myst(["users, data", *columns], rows, name=name, caption=caption)
+
+
+def _paired(one: pd.DataFrame, other: pd.DataFrame, score: str, dataset: str, users: str) -> str:
+    ends = []
+    for frame in (one, other):
+        own = frame[(frame["dataset"] == dataset) & (frame["users"] == users)]
+        ends.append(at_own_end(own).set_index(["fold", "seed"])[score] if len(own) else pd.Series(dtype=float))
+    both = ends[0].index.intersection(ends[1].index)
+    if not len(both):
+        return "–"
+    gain = ends[0].loc[both] - ends[1].loc[both]
+    if not gain.any():
+        return "the same"
+    digits = 3 if score == "ndcg" else 1
+    for effect_of in (mean_effect, fold_effect):
+        try:
+            effect = effect_of(gain)
+        except TooFewSeeds:
+            continue
+        return f"{signed(effect.estimate, digits)} {interval(*effect.interval(), digits)}"
+    return f"{signed(gain.mean(), digits)} (one run)"
 
 
 def final(frame: pd.DataFrame, columns: Sequence[str], by: str = "variant") -> pd.DataFrame:
