@@ -11,8 +11,14 @@ import pytest
 
 from ol2r.experiments.claims import NotMeasured
 from ol2r.experiments.pairrank_claims import (
+    APART,
+    BEYOND_HALF,
+    BEYOND_TWENTIETH,
     CLAIMS,
+    COSINE,
     MSLR,
+    OFFLINE,
+    ONLINE,
     STAND_INS,
     WORLDS,
     YAHOO,
@@ -30,12 +36,12 @@ USERS = ("perfect", "navigational", "informational")
 PLACES = {one.data: one.of for one in STAND_INS} | {MSLR: MSLR, YAHOO: YAHOO}
 EMPIRICAL = [c.id for c in CLAIMS if not c.id.startswith("PRT")]
 
-OFFLINE = {"DBGD": 0.25, "MGD": 0.30, "PDGD": 0.36, "epsilon-greedy": 0.28, "SGD RankNet": 0.361}
-OFFLINE |= {"PairRank_R": 0.40, "PairRank_C": 0.41}
-ONLINE = {"DBGD": 490, "MGD": 500, "PDGD": 700, "epsilon-greedy": 600, "SGD RankNet": 800}
-ONLINE |= {"PairRank_R": 900, "PairRank_C": 910}
-COSINE = {"DBGD": 0.1, "MGD": 0.1, "PDGD": 0.5, "epsilon-greedy": 0.45, "SGD RankNet": 0.6}
-COSINE |= {"PairRank_R": 0.8, "PairRank_C": 0.82}
+OFFLINES = {"DBGD": 0.25, "MGD": 0.30, "PDGD": 0.36, "epsilon-greedy": 0.28, "SGD RankNet": 0.361}
+OFFLINES |= {"PairRank_R": 0.40, "PairRank_C": 0.41}
+ONLINES = {"DBGD": 490, "MGD": 500, "PDGD": 700, "epsilon-greedy": 600, "SGD RankNet": 800}
+ONLINES |= {"PairRank_R": 900, "PairRank_C": 910}
+COSINES = {"DBGD": 0.1, "MGD": 0.1, "PDGD": 0.5, "epsilon-greedy": 0.45, "SGD RankNet": 0.6}
+COSINES |= {"PairRank_R": 0.8, "PairRank_C": 0.82}
 
 
 def mirrored(values):
@@ -44,18 +50,18 @@ def mirrored(values):
 
 def offline(dataset, users, variant, right):
     if not right:
-        return mirrored(OFFLINE)[variant] if PLACES[dataset] == MSLR or variant != "epsilon-greedy" else 0.2
-    return 0.32 if (PLACES[dataset], variant) == (YAHOO, "epsilon-greedy") else OFFLINE[variant]
+        return mirrored(OFFLINES)[variant] if PLACES[dataset] == MSLR or variant != "epsilon-greedy" else 0.2
+    return 0.32 if (PLACES[dataset], variant) == (YAHOO, "epsilon-greedy") else OFFLINES[variant]
 
 
 def online(dataset, users, variant, right):
     if not right:
-        return mirrored(ONLINE)[variant]
-    return 750 if (users, variant) == ("perfect", "PDGD") else ONLINE[variant]
+        return mirrored(ONLINES)[variant]
+    return 750 if (users, variant) == ("perfect", "PDGD") else ONLINES[variant]
 
 
 def cosine(dataset, users, variant, right):
-    return (COSINE if right else mirrored(COSINE))[variant]
+    return (COSINES if right else mirrored(COSINES))[variant]
 
 
 def blocks(datasets, invented_runs, right, noise):
@@ -115,7 +121,7 @@ def made(invented_runs, invented_results, monkeypatch):
             ("fig-4", "cndcg", online),
             ("fig-5", "cosine", cosine),
         ):
-            keys = {(d, u, v): float(value(d, u, v, right)) for d in datasets for u in USERS for v in OFFLINE}
+            keys = {(d, u, v): float(value(d, u, v, right)) for d in datasets for u in USERS for v in OFFLINES}
             shape = {"seeds": 20, "folds": 1, "rounds": (100, 5000)}
             spread = noise * (1000 if item == "fig-4" else 1)
             frame = invented_runs(keys, ("dataset", "users", "variant"), column=column, deviation=spread, **shape)
@@ -228,8 +234,155 @@ def test_comparable_means_close_on_both_sides(made):
     for gap, verdict in ((0.01, "reproduced"), (0.03, "not reproduced"), (-0.03, "not reproduced")):
         results = made(datasets=(MSLR, YAHOO))
         frame = results["fig-3"].frame
-        frame.loc[frame["variant"] == "SGD RankNet", "ndcg"] = OFFLINE["PDGD"] + gap + 1e-4 * (frame["seed"] % 2)
+        frame.loc[frame["variant"] == "SGD RankNet", "ndcg"] = OFFLINES["PDGD"] + gap + 1e-4 * (frame["seed"] % 2)
         assert judge(CLAIMS[4], results, NUMBERS).verdict == verdict
+
+
+def test_only_thresholds_and_theorems_have_no_margin():
+    without = {
+        contrast.scale
+        for claim in CLAIMS[:13]
+        for part in claim.parts
+        for contrast in part.contrasts
+        if contrast.scale.margin == 0
+    }
+    assert without == {APART, BEYOND_HALF, BEYOND_TWENTIETH}
+    assert {c.scale.margin for claim in CLAIMS[13:] for part in claim.parts for c in part.contrasts} == {0}
+
+
+def test_a_margin_online_is_the_margin_offline_in_every_shown_list():
+    assert ONLINE.margin == pytest.approx(OFFLINE.margin * sum(0.9995**t for t in range(5000)), abs=0.01)
+    assert str(ONLINE) == "cNDCG above 9.18 of at most 1,836"
+
+
+def shrunk(frame, column, width):
+    """All leads in their order, the widest of them so wide."""
+    low, high = frame[column].min(), frame[column].max()
+    frame[column] = low + (frame[column] - low) * width / (high - low)
+
+
+def test_leads_that_no_reader_would_call_a_difference_are_against(made):
+    results = made(datasets=(MSLR, YAHOO), noise=1e-5)
+    for item, column, scale in (("fig-3", "ndcg", OFFLINE), ("fig-4", "cndcg", ONLINE), ("fig-5", "cosine", COSINE)):
+        shrunk(results[item].frame, column, 0.9 * scale.margin)
+    found = judge_all(CLAIMS[:9], results, NUMBERS)
+    assert {i for i, one in found.items() if one.verdict == "not reproduced"} == {
+        "PR1", "PR2", "PR3", "PR4", "PR5", "PR7", "PR8", "PR9"
+    }  # fmt: skip
+    for name in ("PR1", "PR2", "PR3", "PR8"):
+        assert {one.side for one in found[name].tested} == {-1}
+        assert all(one.effect.interval()[0] > 0 for one in found[name].tested)
+
+
+def ends(results, dataset, users, variant, level):
+    """Let a variant end at a level of offline NDCG@10 there."""
+    frame = results["fig-3"].frame
+    here = (frame["dataset"] == dataset) & (frame["users"] == users) & (frame["variant"] == variant)
+    frame.loc[here, "ndcg"] += level - frame.loc[here, "ndcg"].mean()
+
+
+def first_of(results, variant, users="perfect"):
+    """PR1 with PairRank's contrast to PDGD on MSLR-WEB10K."""
+    judged = judge(CLAIMS[0], results, NUMBERS)
+    (found,) = (
+        one for one in judged.tested if one.cell == (MSLR, users) and one.contrast.label == f"{variant} − PDGD"
+    )
+    return judged, found
+
+
+def test_where_a_baseline_is_at_the_offline_ranker_there_is_no_room_above_it(made):
+    results = made(datasets=(MSLR, YAHOO), noise=1e-4)  # offline RankNet .405, PairRank_R .40, PairRank_C .41
+    ends(results, MSLR, "perfect", "PDGD", 0.402)
+    judged, found = first_of(results, "PairRank_R")
+    assert (judged.verdict, found.side) == ("undecided", 0)
+    reason = "no room on MSLR-WEB10K under perfect users, where PDGD does not end 0.005 below offline RankNet"
+    assert found.missing == reason and reason in judged.reason
+    assert judged.counts.open == 1 and judged.counts.against == 0
+    assert first_of(results, "PairRank_C")[1].side == 1  # it is above even so
+    ends(results, MSLR, "perfect", "PDGD", 0.42)  # better than the offline ranker
+    assert [first_of(results, variant)[1].side for variant in ("PairRank_R", "PairRank_C")] == [0, 0]
+    ends(results, MSLR, "perfect", "PDGD", 0.3985)
+    judged, found = first_of(results, "PairRank_R")
+    assert (judged.verdict, found.side, found.missing) == ("not reproduced", -1, "")
+
+
+def test_no_room_hides_no_reversal(made):
+    results = made(datasets=(MSLR, YAHOO), noise=1e-4)
+    ends(results, MSLR, "perfect", "PDGD", 0.402)
+    ends(results, MSLR, "perfect", "PairRank_R", 0.37)
+    _, found = first_of(results, "PairRank_R")
+    assert found.side == 0 and found.missing.endswith("offline RankNet (and PairRank_R − PDGD is −0.032)")
+
+
+def test_without_the_reference_nobody_knows_whether_there_is_room(made):
+    results = made(datasets=(MSLR, YAHOO))
+    del results["reference"]
+    judged = judge(CLAIMS[0], results, NUMBERS)
+    assert judged.verdict == "undecided" and "reference not computed" in judged.reason
+
+
+def test_a_few_thousand_rounds_reach_the_offline_ranker_to_a_point_of_a_hundred(made):
+    for level, verdict in ((0.397, "reproduced"), (0.393, "not reproduced"), (0.395, "undecided")):
+        results = made(datasets=(MSLR, YAHOO))
+        ends(results, YAHOO, "perfect", "PairRank_R", level)
+        assert judge(CLAIMS[6], results, NUMBERS).verdict == verdict
+
+
+def test_quite_different_is_below_half(made):
+    for level, verdict in ((0.24, "reproduced"), (0.26, "not reproduced"), (0.25, "undecided")):
+        results = made(datasets=(MSLR, YAHOO))
+        frame = results["fig-5"].frame
+        mgd = frame["variant"] == "MGD"
+        frame.loc[mgd, "cosine"] += level - frame.loc[mgd, "cosine"].mean()
+        assert judge(CLAIMS[8], results, NUMBERS).verdict == verdict
+
+
+def test_strongly_is_more_than_five_percent(made):
+    for level, verdict in ((750, "reproduced"), (770, "not reproduced"), (760, "undecided")):
+        results = made(datasets=(MSLR, YAHOO))
+        frame = results["fig-4"].frame
+        greedy = frame["variant"] == "epsilon-greedy"
+        frame.loc[greedy, "cndcg"] += level - frame.loc[greedy, "cndcg"].mean()
+        assert judge(CLAIMS[12], results, NUMBERS).verdict == verdict
+
+
+def flattened(results, level):
+    """Block sizes all but alike: so many documents and a hundredth of what they were."""
+    for item in ("fig-6", "fig-7a"):
+        frame = results[item].frame
+        for rank in RANKS:
+            frame[f"size_{rank}"] = level * frame[f"lists_{rank}"] + frame[f"size_{rank}"] / 100
+
+
+def sides(claim, results):
+    """By part, how its contrasts come out."""
+    judged = judge(claim, results, NUMBERS)
+    return [{one.side for one in judged.tested if one.contrast in part.contrasts} for part in claim.parts], judged
+
+
+def test_block_sizes_less_than_half_a_document_apart_are_alike(made):
+    results = made(datasets=(MSLR, YAHOO))
+    flattened(results, 3.0)
+    assert sides(CLAIMS[9], results)[0] == [{-1}, {-1}, {-1}]
+    assert sides(CLAIMS[11], results)[0] == [{-1}]
+
+
+def test_blocks_that_have_all_converged_leave_no_room_for_larger_ones(made):
+    results = made(datasets=(MSLR, YAHOO))
+    flattened(results, 1.0)
+    found, judged = sides(CLAIMS[9], results)
+    assert found == [{1}, {0}, {0}] and judged.verdict == "undecided"
+    assert "no room on MSLR-WEB10K where PairRank_R's blocks have no more than 1.5 documents" in judged.reason
+    found, judged = sides(CLAIMS[11], results)
+    assert found == [{0}] and "no room on MSLR-WEB10K where PairRank_C's" in judged.reason
+
+
+def test_less_than_half_a_block_more_is_no_more(made):
+    for factor, verdict in ((0.25, "reproduced"), (0.1, "not reproduced"), (0.2, "undecided")):
+        results = made(datasets=(MSLR, YAHOO))  # 10 blocks against 7.5
+        frame = results["fig-7b"].frame
+        frame["blocks"] = 5.0 * frame["round"] + factor * frame["blocks"]
+        assert judge(CLAIMS[10], results, NUMBERS).verdict == verdict
 
 
 def test_a_little_less_is_no_worse(made):
