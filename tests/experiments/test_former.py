@@ -1,6 +1,7 @@
 """The record of changed rules is made from two judgements, and reads back what they said."""
 
 import json
+import runpy
 
 import pytest
 
@@ -37,7 +38,8 @@ def test_a_file_reads_back_as_it_was_written(tmp_path, monkeypatch):
     assert former.changes("nsgd").empty
     for name, own in (("before", BEFORE), ("after", AFTER)):
         (tmp_path / name).write_text(json.dumps([*own, judged("X1", "of another paper", "") | {"paper": "x"}]))
-    former.main("nsgd", str(tmp_path / "before"), "c0de", str(tmp_path / "after"))
+    monkeypatch.setattr("sys.argv", ["former", "nsgd", str(tmp_path / "before"), "c0de", str(tmp_path / "after")])
+    runpy.run_module("ol2r.experiments.former", run_name="__main__")
     assert former.changes("nsgd").to_dict("records") == former.record(BEFORE, "c0de", AFTER)
 
 

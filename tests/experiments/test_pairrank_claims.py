@@ -299,8 +299,8 @@ def test_where_a_baseline_is_at_the_offline_ranker_there_is_no_room_above_it(mad
     assert found.missing == reason and reason in judged.reason
     assert judged.counts.open == 1 and judged.counts.against == 0
     assert first_of(results, "PairRank_C")[1].side == 1  # it is above even so
-    ends(results, MSLR, "perfect", "PDGD", 0.42)  # better than the offline ranker
-    assert [first_of(results, variant)[1].side for variant in ("PairRank_R", "PairRank_C")] == [0, 0]
+    ends(results, MSLR, "perfect", "PDGD", 0.412)  # better than the offline ranker
+    assert [first_of(results, variant)[1].side for variant in ("PairRank_R", "PairRank_C")] == [-1, 0]
     ends(results, MSLR, "perfect", "PDGD", 0.3985)
     judged, found = first_of(results, "PairRank_R")
     assert (judged.verdict, found.side, found.missing) == ("not reproduced", -1, "")
@@ -311,7 +311,7 @@ def test_no_room_hides_no_reversal(made):
     ends(results, MSLR, "perfect", "PDGD", 0.402)
     ends(results, MSLR, "perfect", "PairRank_R", 0.37)
     _, found = first_of(results, "PairRank_R")
-    assert found.side == 0 and found.missing.endswith("offline RankNet (and PairRank_R − PDGD is −0.032)")
+    assert (found.side, found.missing) == (-1, "")
 
 
 def test_without_the_reference_nobody_knows_whether_there_is_room(made):

@@ -121,7 +121,8 @@ def leads(
 
 @dataclass(frozen=True)
 class Room:
-    """A contrast that is open where nothing could lie above its margin, unless it does even so.
+    """A contrast that is open where nothing could lie above its margin, unless it is clearly above it even so, or as
+    clearly the other way round.
 
     Attributes:
         contrast: what is claimed to lie above its margin.
@@ -149,15 +150,14 @@ class Room:
         """The contrast's.
 
         Raises:
-            NotMeasured: there is no room, and the contrast's interval is not above the margin; or a value is missing.
+            NotMeasured: there is no room, and the contrast's interval is neither above the margin nor below its
+                opposite; or a value is missing.
         """
         room = self.most.effect(results, dataset, users).estimate > self.scale.margin
         found = self.contrast.effect(results, dataset, users)
-        if not room and found.interval()[0] <= self.scale.margin:
-            told = f"no room on {label(dataset)} {self.where.format(users=users)}"
-            if found.interval()[1] < -self.scale.margin:
-                told += f" (and {self.label} is −{-found.estimate:.3f})"
-            raise NotMeasured(told)
+        low, high = found.interval()
+        if not room and low <= self.scale.margin and high >= -self.scale.margin:
+            raise NotMeasured(f"no room on {label(dataset)} {self.where.format(users=users)}")
         return found
 
     def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:

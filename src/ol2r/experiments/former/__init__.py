@@ -10,12 +10,8 @@ It keeps every claim whose rule or verdict is another one. `ol2r.report.tables.r
 verdicts of today.
 """
 
-import csv
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -63,16 +59,3 @@ def record(
             values = (new["id"], former["rule"], former["verdict"], new["rule"], new["verdict"], elsewhere, commit)
             lines.append(dict(zip(COLUMNS, values, strict=True)))
     return lines
-
-
-def main(paper: str, before: str, commit: str, after: str) -> None:
-    """Write a paper's file."""
-    own = [[one for one in json.loads(Path(name).read_text()) if one["paper"] == paper] for name in (before, after)]
-    with (Path(__file__).parent / f"{paper}.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(record(own[0], commit, own[1]))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
