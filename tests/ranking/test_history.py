@@ -152,12 +152,34 @@ def test_both_bodies_reach_the_same_estimate():
     assert torch.equal(one.n_pairs, other.n_pairs)
 
 
-def test_the_objective_that_is_carried_along_is_the_objective():
-    past = Past("numba").rounds(300)
+@pytest.mark.parametrize("loss", ["sum", "mean"])
+def test_the_objective_that_is_carried_along_is_the_objective(loss):
+    past = Past("numba", loss=loss).rounds(300)
     for r in range(3):
-        np.testing.assert_allclose(
-            float(past.past.value[r]), past.objective(r, past.past.theta[r].numpy())[0], rtol=1e-9
-        )
+        times = len(past.y[r]) if loss == "mean" else 1
+        wanted = times * past.objective(r, past.past.theta[r].numpy())[0]
+        np.testing.assert_allclose(float(past.past.value[r]), wanted, rtol=1e-9)
+
+
+def test_the_mean_loss_has_the_estimate_of_a_sum_whose_ridge_grows_with_the_pairs():
+    past = Past("numba", loss="mean", regularization=(0.01, 0.1)).rounds(100)
+    for r, regularization in enumerate(past.regularization):
+        x, y = np.array(past.x[r]), np.array(past.y[r])
+        wanted = confidence.fitted(x, y, 1 - y, 2 * len(y) * regularization)
+        np.testing.assert_allclose(past.past.theta[r].numpy(), wanted, atol=1e-3)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3, 40.0])
+def test_a_growing_ridge_gives_every_coordinate_the_same_in_its_turn(ridge):
+    d, more = 7, 0.25
+    before = ridge * np.eye(d) + np.diag(np.arange(d) > 0).astype(float) * (ridge > 0)
+    inverse, turn, grown = np.linalg.inv(before) if ridge else np.eye(d), 3, ridge
+    rounds = 0
+    while rounds == 0 or turn != 3:
+        turn = compiled_history._grow(inverse, grown, more, turn)
+        grown += more
+        rounds += 1
+    np.testing.assert_allclose(np.linalg.inv(inverse), before + rounds * more * np.eye(d), rtol=1e-9, atol=1e-9)
 
 
 def test_a_replica_is_the_same_bit_for_bit_in_any_company():

@@ -459,6 +459,37 @@ def test_tuning_tells_the_range_of_a_grid_and_the_best_two_of_its_second_step():
     ]
 
 
+def test_paired_differences_are_of_the_runs_that_both_have():
+    def made(gains, score="ndcg", users="perfect", folds=1):
+        lines = [
+            {"dataset": "own", "users": users, "fold": fold, "seed": seed, "round": t, score: 0.5 + seed + t * gain}
+            for fold in range(1, folds + 1)
+            for seed, gain in enumerate(gains)
+            for t in (0, 1)
+        ]
+        return pd.DataFrame(lines)
+
+    def table(**pairs):
+        text = tables.paired_differences({"": pairs}, name="t", caption="", name_of=str.upper)
+        return rows(text)
+
+    still = made([0.0] * 3)
+    assert table(a=(made([0.1, 0.2, 0.3]), still, "ndcg"), b=(still, still, "ndcg")) == [
+        ["perfect, OWN", "+0.200 [−0.048, +0.448]", "the same"]
+    ]
+    assert table(a=(made([0.1, 0.3]), still, "ndcg")) == [["perfect, OWN", "+0.200 [−1.071, +1.471]"]]
+    assert table(a=(made([0.1]), still, "ndcg")) == [["perfect, OWN", "+0.100 (one run)"]]
+    assert table(a=(made([10.0, 11.0], "cndcg"), made([0.0] * 2, "cndcg"), "cndcg"))[0][1].startswith("+10.5 [")
+    of_folds = made([0.1], folds=2).assign(ndcg=lambda f: f["ndcg"] + 0.1 * (f["fold"] == 2) * f["round"])
+    assert table(a=(of_folds, made([0.0], folds=2), "ndcg")) == [["perfect, OWN", "+0.150 [−0.485, +0.785]"]]
+    (other,) = table(a=(made([0.1], users="informational"), still, "ndcg"))
+    assert other == ["informational, OWN", "–"]
+    grouped = {"sum": {"a": (still, still, "ndcg")}, "mean": {"a": (still, still, "ndcg")}}
+    assert [line[0] for line in rows(tables.paired_differences(grouped, name="t", caption=""))] == [
+        "**sum**", "perfect, own", "**mean**", "perfect, own",
+    ]  # fmt: skip
+
+
 NASTY = "a|b<script>alert(1)</script>*c* `d` [e](f) \\| $g$ {ref}`h` &lt; ~i~"
 
 

@@ -51,7 +51,6 @@ TUNED_DATASETS = ("synthetic-mslr", "MQ2008", "MQ2007_partial85")
 DATASETS = (
     *PUBLISHED_DATASETS,
     "synthetic-mslr",
-    "synthetic-yahoo",
     "MQ2008",
     "MQ2007_partial85",
     "ClueWeb09_webis",
@@ -75,7 +74,8 @@ SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
 
 TUNED_ON = {
     MSLR: "synthetic-mslr",
-    YAHOO: "synthetic-yahoo",
+    YAHOO: "synthetic-mslr",
+    "synthetic-yahoo": "synthetic-mslr",
     "ClueWeb09_webis": "MQ2008",
     "MSLR-WEB30K_sample": "synthetic-mslr",
     SMOKE_DATASET: "MQ2008",
@@ -399,8 +399,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ),
     (
         "data sets without tuning of their own",
-        "ClueWeb09 takes MQ2008's values (it has no validation queries), the MSLR sample and MSLR-WEB10K those of the "
-        "set in MSLR's shape, Yahoo those of the set in its shape",
+        "ClueWeb09 takes MQ2008's values (it has no validation queries), the MSLR sample, MSLR-WEB10K and Yahoo those "
+        "of the set in MSLR's shape",
         "ours",
     ),
     ("DBGD and MGD", "start 0, no decay; MGD 9 candidates, mean of the winners; rate and δ tuned", "their papers"),
