@@ -169,17 +169,25 @@ def test_the_mean_loss_has_the_estimate_of_a_sum_whose_ridge_grows_with_the_pair
         np.testing.assert_allclose(past.past.theta[r].numpy(), wanted, atol=1e-3)
 
 
-@pytest.mark.parametrize("ridge", [0.0, 0.3, 40.0])
-def test_a_growing_ridge_gives_every_coordinate_the_same_in_its_turn(ridge):
-    d, more = 7, 0.25
-    before = ridge * np.eye(d) + np.diag(np.arange(d) > 0).astype(float) * (ridge > 0)
-    inverse, turn, grown = np.linalg.inv(before) if ridge else np.eye(d), 3, ridge
-    rounds = 0
-    while rounds == 0 or turn != 3:
-        turn = compiled_history._grow(inverse, grown, more, turn)
-        grown += more
-        rounds += 1
-    np.testing.assert_allclose(np.linalg.inv(inverse), before + rounds * more * np.eye(d), rtol=1e-9, atol=1e-9)
+@pytest.mark.parametrize("ridge", [0.3, 40.0])
+def test_a_growing_ridge_grows_in_all_by_what_is_due(ridge):
+    d, more, turn = 7, 0.25, 3
+    before = ridge * np.eye(d) + np.diag(np.arange(d) > 0)
+    inverse = np.linalg.inv(before)
+    for step in range(1, 2 * d + 1):
+        turn = compiled_history._grow(inverse, ridge + (step - 1) * more, more, turn)
+        grown = np.linalg.inv(inverse) - before
+        np.testing.assert_allclose(np.trace(grown), step * d * more, rtol=1e-9)
+        np.testing.assert_allclose(grown, np.diag(np.diag(grown)), atol=1e-9)
+    if ridge > d * more:  # one coordinate at a time: after whole turns all have the same
+        np.testing.assert_allclose(grown, 2 * d * more * np.eye(d), atol=1e-9)
+        assert turn == 3
+
+
+def test_the_first_ridge_is_there_at_once():
+    inverse = np.eye(4)
+    assert compiled_history._grow(inverse, 0.0, 0.5, 2) == 2
+    np.testing.assert_array_equal(inverse, 2.0 * np.eye(4))
 
 
 def test_a_replica_is_the_same_bit_for_bit_in_any_company():
