@@ -197,11 +197,12 @@ def test_every_data_set_has_tuned_values():
     assert not set(pairrank.TUNED_ON) & set(pairrank.TUNED_DATASETS)
 
 
-def test_pairrank_is_never_tuned_to_explore_nothing():
+def test_no_learner_is_tuned_to_explore_nothing_or_to_do_nothing_else():
     for dataset in pairrank.TUNED_DATASETS:
         for loss in pairrank.LOSSES:
             listed = tuning.shortlist(dataset, tuning.grid_of("PairRank_C", loss))
-            assert listed and all(setting["alpha"] > 0 for setting in listed)
+            assert listed and all(0 < setting["alpha"] < 1 for setting in listed)
+        assert all(setting["epsilon"] < 1 for setting in tuning.shortlist(dataset, "epsilon-greedy"))
 
 
 def scored(smoke, item):
@@ -227,10 +228,11 @@ def test_the_best_mean_over_users_and_shuffles_is_chosen(smoke):
     longer.loc[lines(longer, **other, variant="PairRank_R"), "ndcg"] = 0.6
     longer.loc[lines(longer, **other, variant="PairRank_C", users="navigational"), "ndcg"] = -2.0
     first.loc[lines(first, **other), "ndcg"] = 0.4
-    first.loc[lines(first, alpha=0.0), "ndcg"] = 1.0  # no exploration is scored, and never chosen
+    for never in (0.0, 10.0):  # scored, and never chosen
+        first.loc[lines(first, alpha=never), "ndcg"] = 1.0
     table = tuning.table(first, longer).query("grid == @grid_")
     assert len(table) == tuning.SHORTLISTED
-    assert (table["alpha"] > 0).all()
+    assert table["alpha"].between(0.01, 0.1).all()
     assert table.iloc[0][list(wanted)].to_dict() == wanted
     assert table.iloc[0]["best_of"] == "all + PairRank_C"
     assert table.set_index("best_of").loc["PairRank_R", list(other)].to_dict() == other

@@ -190,11 +190,15 @@ def _authors_settings(tier: str) -> Sequence[Cell]:
     ]
 
 
-def _greedy(tier: str) -> Sequence[Cell]:
-    """PairRank without exploration, where both shuffles are the same, with either loss."""
+EXTREMES = {0.0: "no exploration", 10.0: "nothing but exploration"}
+"""By α, what PairRank then does: no order is uncertain, or none is ever certain."""
+
+
+def _extremes(tier: str) -> Sequence[Cell]:
+    """PairRank_C without exploration, and with nothing else, where both shuffles are the same; with either loss."""
     return [
-        curve(tier, dataset, kind, PAIRRANK[1], {"alpha": 0.0, "loss": loss})
-        for dataset, kind, loss in product(on(*DATASETS)(tier), USERS, LOSSES)
+        curve(tier, dataset, kind, PAIRRANK[1], {"alpha": alpha, "loss": loss})
+        for dataset, kind, loss, alpha in product(on(*DATASETS)(tier), USERS, LOSSES, EXTREMES)
     ]
 
 
@@ -328,7 +332,7 @@ ITEMS: dict[str, Item] = {
        for figure, name in READINGS["ε-greedy in ascending order"].items()},
     "own-values": _other_choices("Both shuffles at the values that are best for each alone", _own_values),
     "authors-settings": _item("DBGD, MGD and PDGD as their authors set them", _authors_settings),
-    "exploration": _other_choices("PairRank without exploration (α = 0)", _greedy),
+    "exploration": _other_choices("PairRank without exploration and with nothing else", _extremes),
     "pairs": _other_choices(
         "Which pairs are learnt from",
         _changed("pairs", ("matched", "adjacent", "all"), PAIRRANK[1:], _ON_TWO),
@@ -394,7 +398,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         f"by data set, on validation queries of fold 1: mean NDCG@10 over users. All cells run {tuning.ROUNDS_FIRST} "
         f"rounds with {len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of them {tuning.ROUNDS_LONGER} "
         f"rounds with {len(tuning.SEEDS_LONGER)} other seeds; no reported run has any of these. Both shuffles share "
-        "their values. α = 0 is scored, but not chosen",
+        "their values. What does not explore (α = 0) or hardly does anything else (α ≥ 1, ε = 1) is scored, not chosen",
         "paper, 4.2.1: validation data; the rest ours",
     ),
     (

@@ -40,14 +40,14 @@ class TuningGrid:
         values: by hyper-parameter, those that are tried; all combinations are.
         fixed: hyper-parameters that are other than the variants' own.
         wide: values of data sets with so many features that half of the combinations must do.
-        never: a hyper-parameter and its value that is scored beside the others but never chosen.
+        never: by hyper-parameter, values that are scored beside the others but never chosen.
     """
 
     variants: tuple[str, ...]
     values: Mapping[str, tuple[float, ...]]
     fixed: Mapping[str, Value] = field(default_factory=dict)
     wide: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    never: tuple[str, float] | None = None
+    never: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def settings(self, wide: bool = False) -> list[dict[str, float]]:
         """All combinations."""
@@ -56,6 +56,7 @@ class TuningGrid:
 
 
 _WIDTHS = (0.0, 0.01, 0.1, 1.0, 10.0)
+_NEVER = {"alpha": (0.0, 1.0, 10.0)}
 _WIDE_WIDTHS = {"alpha": (0.01, 0.1)}
 _RATES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 _STEPS = {"alpha": _RATES}
@@ -63,19 +64,23 @@ SUM, MEAN = "PairRank", "PairRank, mean loss"
 GRIDS: dict[str, TuningGrid] = {
     SUM: TuningGrid(
         PAIRRANK, {"alpha": _WIDTHS, "regularization": (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)},
-        wide=_WIDE_WIDTHS, never=("alpha", 0.0),
+        wide=_WIDE_WIDTHS, never=_NEVER,
     ),
     MEAN: TuningGrid(
         PAIRRANK, {"alpha": _WIDTHS, "regularization": (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1)}, {"loss": "mean"},
-        wide=_WIDE_WIDTHS, never=("alpha", 0.0),
+        wide=_WIDE_WIDTHS, never=_NEVER,
     ),
     "SGD RankNet": TuningGrid(("SGD RankNet",), _STEPS),
-    "epsilon-greedy": TuningGrid(("epsilon-greedy",), {"alpha": _RATES, "epsilon": (0.05, 0.1, 0.25, 0.5, 1.0)}),
+    "epsilon-greedy": TuningGrid(
+        ("epsilon-greedy",), {"alpha": _RATES, "epsilon": (0.05, 0.1, 0.25, 0.5, 1.0)}, never={"epsilon": (1.0,)},
+    ),
     "PDGD": TuningGrid(("PDGD",), _STEPS),
     "DBGD": TuningGrid(("DBGD",), _STEPS),
     "MGD": TuningGrid(("MGD",), _STEPS),
 }  # fmt: skip
-"""What is tuned. α = 0 is PairRank without exploration: it tells what the shuffling is worth, and is never chosen."""
+"""What is tuned. The criterion is the score of the learned ranker alone, for which random lists are good whatever they
+do to users. So what only explores is scored and never chosen: ε = 1, and intervals so wide (α ≥ 1) that hardly an order
+is ever certain. Nor is what does not explore, α = 0. Both tell what exploration is worth."""
 
 NAMES = tuple(dict.fromkeys(name for grid in GRIDS.values() for name in grid.values))
 """All hyper-parameters that are tuned."""
@@ -119,8 +124,7 @@ def chosen(dataset: str, grid: str, of: str = ALL) -> dict[str, float]:
 
 def may_choose(grid: str, setting: Mapping[str, float]) -> bool:
     """Whether a setting of a grid may be chosen."""
-    never = GRIDS[grid].never
-    return never is None or setting[never[0]] != never[1]
+    return not any(setting[name] in values for name, values in GRIDS[grid].never.items())
 
 
 def table(first: "pd.DataFrame", longer: "pd.DataFrame") -> "pd.DataFrame":
