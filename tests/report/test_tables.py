@@ -484,6 +484,7 @@ def test_paired_differences_are_of_the_runs_that_both_have():
     assert table(a=(of_folds, made([0.0], folds=2), "ndcg")) == [["perfect, OWN", "+0.150 [−0.485, +0.785]"]]
     (other,) = table(a=(made([0.1], users="informational"), still, "ndcg"))
     assert other == ["informational, OWN", "–"]
+    assert table(a=(still[:0], still, "ndcg"), b=(pd.DataFrame(), still, "ndcg")) == []
     grouped = {"sum": {"a": (still, still, "ndcg")}, "mean": {"a": (still, still, "ndcg")}}
     assert [line[0] for line in rows(tables.paired_differences(grouped, name="t", caption=""))] == [
         "**sum**", "perfect, own", "**mean**", "perfect, own",

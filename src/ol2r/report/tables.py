@@ -453,8 +453,8 @@ def paired_differences(
     columns = list(next(iter(groups.values())))
     lines: dict[str, list[list[str]]] = {}
     for group, pairs in groups.items():
-        frames = [pairs[column][0] for column in columns]
-        places = pd.concat(frames)[["dataset", "users"]].drop_duplicates()
+        frames = [pairs[column][0] for column in columns if len(pairs[column][0])]
+        places = pd.concat([pd.DataFrame(columns=["dataset", "users"]), *frames])[["dataset", "users"]]
         ordered = [(u, d) for d in places["dataset"].unique() for u in USERS.ordered(places["users"])]
         lines[group] = [
             [f"{users}, {name_of(str(dataset))}", *(_paired(*pairs[column], dataset, users) for column in columns)]
