@@ -482,6 +482,10 @@ def test_paired_differences_are_of_the_runs_that_both_have():
     assert table(a=(made([10.0, 11.0], "cndcg"), made([0.0] * 2, "cndcg"), "cndcg"))[0][1].startswith("+10.5 [")
     of_folds = made([0.1], folds=2).assign(ndcg=lambda f: f["ndcg"] + 0.1 * (f["fold"] == 2) * f["round"])
     assert table(a=(of_folds, made([0.0], folds=2), "ndcg")) == [["perfect, OWN", "+0.150 [−0.485, +0.785]"]]
+    pairs = {"a": (made([0.1, 0.2, 0.3]), still, "ndcg"), "b": (made([-0.1, -0.11, -0.12]), still, "ndcg")}
+    told = "Four lines: a above 0 in 0 and below in 0 of 1; b above 0 in 0 and below in 1 of 1."
+    assert tables.differences_in_words(pairs, "Four lines") == told
+    assert tables.differences_in_words({"a": (still[:0], still, "ndcg")}, "None") == ""
     (other,) = table(a=(made([0.1], users="informational"), still, "ndcg"))
     assert other == ["informational, OWN", "–"]
     assert table(a=(still[:0], still, "ndcg"), b=(pd.DataFrame(), still, "ndcg")) == []

@@ -9,6 +9,7 @@ runs; it must not know how either came about.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
@@ -16,7 +17,7 @@ import pandas as pd
 from scipy import stats
 
 from ol2r.experiments.claims import WORLDS, label
-from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, diverged_runs, fold_effect, mean_effect, summarize
+from ol2r.experiments.effects import Effect, TooFewSeeds, at_end, at_own_end, diverged_runs, fold_effect, mean_effect, summarize
 from ol2r.experiments.former import places as former_places
 from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Elsewhere, Finding, Judgement, Place, Verdict
 from ol2r.report.style import LEARNERS, USERS, Looks
@@ -434,55 +435,83 @@ def effect_sizes(table: pd.DataFrame, *, name: str, caption: str, name_of: Calla
     return myst(header, rows, name=name, caption=caption)
 
 
+Pairs = Mapping[str, tuple[pd.DataFrame, pd.DataFrame, str]]
+"""By column of a table: (runs, runs they are compared with, score), each with one setting a data set and users."""
+
+
 def paired_differences(
-    groups: Mapping[str, Mapping[str, tuple[pd.DataFrame, pd.DataFrame, str]]],
-    *,
-    name: str,
-    caption: str,
-    name_of: Callable[[str], str] = named,
+    groups: Mapping[str, Pairs], *, name: str, caption: str, name_of: Callable[[str], str] = named
 ) -> str:
     """Differences of scores at the end, paired by run, with 95 % intervals: a line a kind of users and data set.
 
     The interval is over runs within folds, or over folds where each has one run.
 
     Args:
-        groups: by group of lines, by column of the table, (runs, runs they are compared with, score); one setting a
-            data set and kind of users. All groups have the same columns.
+        groups: by group of lines, what is compared; all groups have the same columns.
         name_of: what a data set is called.
     """
     columns = list(next(iter(groups.values())))
     lines: dict[str, list[list[str]]] = {}
     for group, pairs in groups.items():
-        frames = [pairs[column][0] for column in columns if len(pairs[column][0])]
-        places = pd.concat([pd.DataFrame(columns=["dataset", "users"]), *frames])[["dataset", "users"]]
-        ordered = [(u, d) for d in places["dataset"].unique() for u in USERS.ordered(places["users"])]
         lines[group] = [
-            [f"{users}, {name_of(str(dataset))}", *(_paired(*pairs[column], dataset, users) for column in columns)]
-            for users, dataset in ordered
+            [f"{users}, {name_of(dataset)}", *(_difference(pairs[column], dataset, users) for column in columns)]
+            for dataset, users in _places(pairs)
         ]
     rows = headed(lines) if len(lines) > 1 else next(iter(lines.values()))
     return myst(["users, data", *columns], rows, name=name, caption=caption)
 
 
-def _paired(one: pd.DataFrame, other: pd.DataFrame, score: str, dataset: str, users: str) -> str:
-    ends = []
-    for frame in (one, other):
-        own = frame[(frame["dataset"] == dataset) & (frame["users"] == users)]
-        ends.append(at_own_end(own).set_index(["fold", "seed"])[score] if len(own) else pd.Series(dtype=float))
-    both = ends[0].index.intersection(ends[1].index)
-    if not len(both):
+def differences_in_words(pairs: Pairs, what: str) -> str:
+    """In how many lines of a group of `paired_differences` each difference is clearly above or below 0, in a sentence.
+
+    Args:
+        what: what the lines are of.
+    """
+    places, told = _places(pairs), []
+    for column, pair in pairs.items():
+        gains = [gain for place in places if (gain := _paired(pair, *place)) is not None]
+        ends = [effect.interval() for gain in gains if (effect := _effect_of(gain)) is not None and gain.any()]
+        above, below = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
+        told.append(f"{column} above 0 in {above} and below in {below} of {len(gains)}")
+    return f"{what}: {'; '.join(told)}." if places else ""
+
+
+def _places(pairs: Pairs) -> list[tuple[str, str]]:
+    frames = [one for one, _, _ in pairs.values() if len(one)]
+    found = pd.concat([pd.DataFrame(columns=["dataset", "users"]), *frames])[["dataset", "users"]]
+    return [(str(d), u) for u in USERS.ordered(found["users"]) for d in found["dataset"].unique()]
+
+
+def _paired(pair: tuple[pd.DataFrame, pd.DataFrame, str], dataset: str, users: str) -> pd.Series | None:
+    """Differences at the end of the runs that both have there; None where there is none."""
+    *frames, score = pair
+    ends = [
+        at_own_end(own).set_index(["fold", "seed"])[score]
+        for frame in frames
+        if len(frame) and len(own := frame[(frame["dataset"] == dataset) & (frame["users"] == users)])
+    ]
+    gain = (ends[0] - ends[1]).dropna() if len(ends) == 2 else pd.Series(dtype=float)
+    return gain if len(gain) else None
+
+
+def _effect_of(gain: pd.Series) -> Effect | None:
+    """None where too few runs are there."""
+    for effect_of in (mean_effect, fold_effect):
+        with suppress(TooFewSeeds):
+            return effect_of(gain)
+    return None
+
+
+def _difference(pair: tuple[pd.DataFrame, pd.DataFrame, str], dataset: str, users: str) -> str:
+    gain = _paired(pair, dataset, users)
+    if gain is None:
         return "–"
-    gain = ends[0].loc[both] - ends[1].loc[both]
     if not gain.any():
         return "the same"
-    digits = 3 if score == "ndcg" else 1
-    for effect_of in (mean_effect, fold_effect):
-        try:
-            effect = effect_of(gain)
-        except TooFewSeeds:
-            continue
-        return f"{signed(effect.estimate, digits)} {interval(*effect.interval(), digits)}"
-    return f"{signed(gain.mean(), digits)} (one run)"
+    digits, effect = 3 if pair[2] == "ndcg" else 1, _effect_of(gain)
+    if effect is None:
+        return f"{signed(gain.mean(), digits)} (one run)"
+    return f"{signed(effect.estimate, digits)} {interval(*effect.interval(), digits)}"
 
 
 def final(frame: pd.DataFrame, columns: Sequence[str], by: str = "variant") -> pd.DataFrame:
