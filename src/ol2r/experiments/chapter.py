@@ -6,6 +6,7 @@ silence. This module must not know what a chapter shows.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -109,7 +110,7 @@ def labelled(cell: Cell, frame: pd.DataFrame, names: Mapping[str, str]) -> pd.Da
     clash = set(labels) & set(frame.columns)
     if clash:
         raise ValueError(f"{cell.kind}: {min(clash)!r} is both a label and a column")
-    described = pd.DataFrame({name: [value] * len(frame) for name, value in labels.items()}, index=frame.index)
+    described = pd.DataFrame(labels, index=frame.index)
     return pd.concat([described, frame], axis=1)
 
 
@@ -122,17 +123,17 @@ def stored_results(name: str, tier: str | None = None) -> dict[str, Results]:
     """
     module = experiments.papers()[name]
     defaults = {parameter: known.default for parameter, known in PARAMETERS.items()}
-    found = {}
-    for each in [tier] if tier else TIERS:  # a larger tier replaces what a smaller one gave
+    found: dict[str, Results] = {}
+    for each in [tier] if tier else reversed(TIERS):
         reader = Chapter(name, defaults | {"tier": each}, module, Store.open(), never=True)
         for item in module.ITEMS:
-            try:
-                results = reader.results(item)
-            except MissingRows:
+            if item in found:
                 continue
-            if len(results.frame):
-                found[item] = results
-    return found
+            with suppress(MissingRows):
+                results = reader.results(item)
+                if len(results.frame):
+                    found[item] = results
+    return {item: found[item] for item in module.ITEMS if item in found}
 
 
 def command(paper: str, item: str | None, tier: str) -> str:
@@ -222,7 +223,7 @@ class Chapter:
         data = job.cell.not_at_hand()
         if data is None:
             return False
-        missing = self.store.missing(job.cell, job.rows)
+        missing = self._look_up(job).missing
         if self.fresh or len(missing) == len(job.rows):
             return True
         if missing:
@@ -232,11 +233,14 @@ class Chapter:
             )
         return False
 
+    def _look_up(self, job: Job) -> Stored:
+        """What the store has of a job, read once however many items share it."""
+        if job not in self._read:
+            self._read[job] = self.store.read(job.cell, job.rows)
+        return self._read[job]
+
     def _compute(self, item: str | None, jobs: Sequence[Job]) -> None:
-        for job in jobs:
-            if job not in self._read:
-                self._read[job] = self.store.read(job.cell, job.rows)
-        missing = [job for job in jobs if self._read[job].missing]
+        missing = [job for job in jobs if self._look_up(job).missing]
         if missing:
             todo = lacking(missing, self.store)
             self._allow(item, todo)
