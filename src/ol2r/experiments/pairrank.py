@@ -75,7 +75,6 @@ SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
 TUNED_ON = {
     MSLR: "synthetic-mslr",
     YAHOO: "synthetic-mslr",
-    "synthetic-yahoo": "synthetic-mslr",
     "ClueWeb09_webis": "MQ2008",
     "MSLR-WEB30K_sample": "synthetic-mslr",
     SMOKE_DATASET: "MQ2008",
@@ -243,9 +242,9 @@ def _references(tier: str) -> Sequence[Cell]:
 
 
 def _timing(tier: str) -> Sequence[Cell]:
-    """A batch of PairRank_C under perfect users; the Yahoo shape, of fewer replicas, at the paper tier only."""
+    """A batch of PairRank_C under perfect users."""
     sizes = {"smoke": {SMOKE_DATASET: 4}, "laptop": {"MQ2008": 32, "synthetic-mslr": 32}}
-    sizes["paper"] = sizes["laptop"] | {"synthetic-yahoo": 8}
+    sizes["paper"] = sizes["laptop"]
     cells: list[Cell] = []
     for dataset, replicas in sizes[tier].items():
         learner, setting = SETTINGS["PairRank_C"]
