@@ -53,7 +53,6 @@ DATASETS = (
     "synthetic-mslr",
     "MQ2008",
     "MQ2007_partial85",
-    "ClueWeb09_webis",
     "MSLR-WEB30K_sample",
 )
 
@@ -75,7 +74,6 @@ SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
 TUNED_ON = {
     MSLR: "synthetic-mslr",
     YAHOO: "synthetic-mslr",
-    "ClueWeb09_webis": "MQ2008",
     "MSLR-WEB30K_sample": "synthetic-mslr",
     SMOKE_DATASET: "MQ2008",
 }
@@ -402,8 +400,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ),
     (
         "data sets without tuning of their own",
-        "ClueWeb09 takes MQ2008's values (it has no validation queries), the MSLR sample, MSLR-WEB10K and Yahoo those "
-        "of the set in MSLR's shape",
+        "the MSLR sample, MSLR-WEB10K and Yahoo take the values of the set in MSLR's shape",
         "ours",
     ),
     ("DBGD and MGD", "start 0, no decay; MGD 9 candidates, mean of the winners; rate and δ tuned", "their papers"),
