@@ -47,6 +47,12 @@ def test_without_a_second_step_there_is_a_list_and_no_choice():
     assert table["longer"].isna().all() and (table["best_of"] == "").all()
 
 
+def test_where_nothing_was_tuned_nothing_is_listed():
+    nothing = pd.DataFrame({"dataset": []})
+    assert two_steps(nothing, nothing, NAMES, 3, anything).empty
+    assert edges(nothing, grid_scores(nothing, NAMES, "grid"), NAMES, "grid").empty
+
+
 def test_an_edge_is_told_with_its_gain_over_the_value_inside():
     scores = grid_scores(FIRST, NAMES, "grid")
     assert edges(FIRST, scores.assign(best=scores["alpha"] == 1.0), NAMES, "grid").empty

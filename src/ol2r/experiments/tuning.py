@@ -64,12 +64,14 @@ def two_steps(
     Returns:
         dataset, grid, names, score (of the first step), longer (of the second, or NaN), best_of: what a setting is the
         best of the shortlist for after the second step, `ALL` of the grid's variants together or one of them by name,
-        joined by " + ". The best of the first step come first.
+        joined by " + ". The best of the first step come first. No line where nothing was tuned.
 
     Raises:
         ValueError: in all settings of a grid that may be chosen a run diverged.
     """
     keys = ["dataset", "grid", *names]
+    if first.empty:
+        return pd.DataFrame(columns=[*keys, "score", "longer", "best_of"], dtype=str)
     scored = grid_scores(first, names, "grid").reindex(columns=[*keys, "score", "diverged"])
     kept = []
     for (dataset, grid), cells in scored.groupby(["dataset", "grid"], sort=False):
