@@ -250,9 +250,10 @@ def test_a_setting_with_a_diverged_run_is_never_chosen(smoke):
 
 
 def test_what_is_tuned_is_what_the_stored_grids_choose():
+    store = Store(PUBLISHED, PUBLISHED / "none") if PUBLISHED else Store.open()
     with files("ol2r.experiments").joinpath("pairrank_tuned.csv").open() as file:
         stored = pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in tuning.NAMES})
-    pd.testing.assert_frame_equal(tuning.stored()[list(stored)], stored)
+    pd.testing.assert_frame_equal(tuning.stored(store)[list(stored)], stored)
     assert set(stored["dataset"]) == set(pairrank.TUNED_DATASETS)
     assert set(stored["grid"]) == set(tuning.GRIDS)
 

@@ -24,6 +24,8 @@ from ol2r.learners.base import Value
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ol2r.experiments.store import Store
+
 ROUNDS_FIRST, SEEDS_FIRST = ROUNDS // 5, (1000, 1001)
 ROUNDS_LONGER, SEEDS_LONGER = ROUNDS // 2, (1002, 1003, 1004, 1005, 1006)
 """Rounds and seeds of both steps; no reported run has one of these seeds."""
@@ -132,8 +134,8 @@ def table(first: "pd.DataFrame", longer: "pd.DataFrame") -> "pd.DataFrame":
     return two_steps(first, longer, NAMES, SHORTLISTED, may_choose)
 
 
-def stored() -> "pd.DataFrame":
-    """`table` of what is committed: of every data set whose first step is there whole, and of the second as it is.
+def stored(store: "Store") -> "pd.DataFrame":
+    """`table` of what is stored: of every data set whose first step is there whole, and of the second as it is.
 
     Raises:
         MissingRows: nothing is there.
@@ -143,13 +145,12 @@ def stored() -> "pd.DataFrame":
     from ol2r.experiments import pairrank
     from ol2r.experiments.cells import MissingRows
     from ol2r.experiments.chapter import PARAMETERS, Chapter
-    from ol2r.experiments.store import Store
 
     steps: dict[str, list[pd.DataFrame]] = {"tuning": [], "tuning-longer": []}
     missing = None
     for dataset in pairrank.TUNED_DATASETS:
         given = {name: parameter.default for name, parameter in PARAMETERS.items()}
-        reader = Chapter("pairrank", given | {"tier": "paper", "datasets": [dataset]}, pairrank, Store.open(), never=True)
+        reader = Chapter("pairrank", given | {"tier": "paper", "datasets": [dataset]}, pairrank, store, never=True)
         for item, frames in steps.items():
             try:
                 frames.append(reader.results(item).frame)
@@ -162,6 +163,8 @@ def stored() -> "pd.DataFrame":
 
 
 if __name__ == "__main__":
-    made = stored()
+    from ol2r.experiments.store import Store
+
+    made = stored(Store.open())
     made[["dataset", "grid", *NAMES, "best_of"]].to_csv(Path(__file__).with_name(_TABLE), index=False, lineterminator="\n")
     print(made.to_string())
