@@ -15,7 +15,8 @@ K = 10
 SIZES = (1, 2, 9, 10, 11, 20, 5, 13, 1, 3, 10, 17, 8, 30, 6, 12, 9, 25, 4, 10)
 
 _STEP = {"alpha": 0.1, "delta": 1.0, "decay": 0.99, "start": "unit"}
-_DIVIDE = {"alpha": 0.1, "regularization": 0.1, "loss": "sum", "pairs": "matched", "shuffle": "conservative", "covariance": "full"}
+_DIVIDE = {"alpha": 0.1, "regularization": 0.1, "loss": "sum", "pairs": "matched"}
+_DIVIDE |= {"shuffle": "conservative", "covariance": "full"}
 SETTINGS = {
     "DBGD": _STEP | {"prefix_credit": False},
     "CPS": _STEP | {"n_candidates": 4, "history": 5, "tau": 3.0},

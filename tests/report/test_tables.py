@@ -434,9 +434,12 @@ def test_a_single_score_needs_no_name(two_sets):
 
 def test_values_on_an_edge_of_their_grid_are_told_with_what_they_gain():
     edges = pd.DataFrame(
-        {"dataset": "own", "grid": "PairRank", "name": "alpha", "value": 1.0, "inside": 0.1, "gain": -0.002, "error": 0.01},
+        {
+            "dataset": "own", "grid": "PairRank", "name": "alpha", "value": 1.0, "inside": 0.1, "gain": -0.002,
+            "error": 0.01,
+        },
         index=[0],
-    )
+    )  # fmt: skip
     told = tables.tuning_edges(edges, {"alpha": "α"}, name_of=str.upper)
     assert "PairRank on OWN, α = 1 (−0.002 ± 0.010 over 0.1)." in told
     assert tables.tuning_edges(edges[:0], {}) == "No chosen value lies on an edge of its grid."

@@ -135,7 +135,9 @@ def _wide(dataset: str) -> bool:
     return data.entry(dataset).n_features >= 500
 
 
-def _tuning_cell(tier: str, dataset: str, kind: str, grid: str, variant: str, setting: Mapping[str, Value], rounds: int):
+def _tuning_cell(
+    tier: str, dataset: str, kind: str, grid: str, variant: str, setting: Mapping[str, Value], rounds: int
+) -> Cell:
     changed = {**tuning.GRIDS[grid].fixed, **setting}
     return GRID.cell(tier, dataset, kind, variant, changed, split="validation", rounds=rounds)
 
@@ -341,7 +343,7 @@ ITEMS: dict[str, Item] = {
     "width": _other_choices("Constant and theoretical confidence width", _widths, width),
     "epsilon": _other_choices(
         "How much ε-greedy explores",
-        _changed("epsilon", tuning.GRIDS["epsilon-greedy"].values["epsilon"], ("epsilon-greedy",), _ON_TWO),
+        _changed("epsilon", tuning.GRIDS["epsilon-greedy"].tried["epsilon"], ("epsilon-greedy",), _ON_TWO),
     ),
     "audits": Item("What PairRank rests on, against simulation", confidence_audits, _ONCE),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
@@ -353,7 +355,7 @@ def _told(grid: tuning.TuningGrid) -> str:
     symbols = {"alpha": "rate" if "PairRank_C" not in grid.variants else "α", "regularization": "λ", "epsilon": "ε"}
     return "; ".join(
         f"{symbols.get(name, 'δ')} ∈ {{{', '.join(f'{value:g}' for value in values)}}}"
-        for name, values in grid.values.items()
+        for name, values in grid.tried.items()
     )
 
 

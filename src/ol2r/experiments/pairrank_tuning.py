@@ -39,21 +39,21 @@ class TuningGrid:
 
     Args:
         variants: which share the values.
-        values: by hyper-parameter, those that are tried; all combinations are.
+        tried: by hyper-parameter, its values; all combinations are tried.
         fixed: hyper-parameters that are other than the variants' own.
-        wide: values of data sets with so many features that half of the combinations must do.
+        wide: what is tried on data sets with so many features that half of the combinations must do.
         never: by hyper-parameter, values that are scored beside the others but never chosen.
     """
 
     variants: tuple[str, ...]
-    values: Mapping[str, tuple[float, ...]]
+    tried: Mapping[str, tuple[float, ...]]
     fixed: Mapping[str, Value] = field(default_factory=dict)
     wide: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     never: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def settings(self, wide: bool = False) -> list[dict[str, float]]:
         """All combinations."""
-        values = {**self.values, **self.wide} if wide else self.values
+        values = {**self.tried, **self.wide} if wide else self.tried
         return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
 
 
@@ -84,7 +84,7 @@ GRIDS: dict[str, TuningGrid] = {
 do to users. So what only explores is scored and never chosen: ε = 1, and intervals so wide (α ≥ 1) that hardly an order
 is ever certain. Nor is what does not explore, α = 0. Both tell what exploration is worth."""
 
-NAMES = tuple(dict.fromkeys(name for grid in GRIDS.values() for name in grid.values))
+NAMES = tuple(dict.fromkeys(name for grid in GRIDS.values() for name in grid.tried))
 """All hyper-parameters that are tuned."""
 _TABLE = "pairrank_tuned.csv"
 
@@ -166,5 +166,6 @@ if __name__ == "__main__":
     from ol2r.experiments.store import Store
 
     made = stored(Store.open())
-    made[["dataset", "grid", *NAMES, "best_of"]].to_csv(Path(__file__).with_name(_TABLE), index=False, lineterminator="\n")
+    columns = ["dataset", "grid", *NAMES, "best_of"]
+    made[columns].to_csv(Path(__file__).with_name(_TABLE), index=False, lineterminator="\n")
     print(made.to_string())

@@ -17,7 +17,16 @@ import pandas as pd
 from scipy import stats
 
 from ol2r.experiments.claims import WORLDS, label
-from ol2r.experiments.effects import Effect, TooFewSeeds, at_end, at_own_end, diverged_runs, fold_effect, mean_effect, summarize
+from ol2r.experiments.effects import (
+    Effect,
+    TooFewSeeds,
+    at_end,
+    at_own_end,
+    diverged_runs,
+    fold_effect,
+    mean_effect,
+    summarize,
+)
 from ol2r.experiments.former import places as former_places
 from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Elsewhere, Finding, Judgement, Place, Verdict
 from ol2r.report.style import LEARNERS, USERS, Looks
