@@ -779,6 +779,12 @@ def _changed(main: Judgement, other: Judgement) -> str:
     return f"{main.id} is {' and '.join(told)}" if told else ""
 
 
+def changed_by_reading(j: Judgement, reading: str) -> str:
+    """What becomes of a claim under another reading of the paper, in a clause."""
+    other = j.readings.get(reading)
+    return (_changed(j, other) if other else "") or f"{j.id} stays as it is"
+
+
 def claims_overview(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
     """One line a claim, linked to where it is judged: its verdict on the paper's data, and apart from it elsewhere."""
     rows = [
