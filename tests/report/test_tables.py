@@ -193,11 +193,11 @@ def test_the_answers_in_words_never_mix_the_papers_data_with_other(judgements):
     assert told[0].startswith("- **On the paper's own data (MQ2008)** *reproduced*: it leads (NS2)")
     assert "*not testable*: it is steady (NS4)" in told[0]
     assert told[1] == "- **On MQ2007, 85 % of documents** *mixed*: it leads (NS2)."
-    assert told[2] == "- **Read as “60”** NS2 is undecided."
+    assert told[2] == "- **Read as “60”** NS2: undecided."
     assert told[3] == "- **Read as “15”** no verdict is another one."
     both = replace(first, readings={"60": read, "15": first})
     changed = [tables.changed_by_reading(both, reading) for reading in ("60", "15")]
-    assert changed == ["NS2 is undecided", "NS2 stays as it is"]
+    assert changed == ["NS2: undecided", "NS2 stays as it is"]
     assert tables.changed_by_reading(second, "60") == "NS3 stays as it is"
 
 

@@ -776,7 +776,7 @@ def _changed(main: Judgement, other: Judgement) -> str:
         for place in other.elsewhere
         if place.verdict != before.get(place.dataset, place.verdict)
     ]
-    return f"{main.id} is {' and '.join(told)}" if told else ""
+    return f"{main.id}: {', '.join(told)}" if told else ""
 
 
 def changed_by_reading(j: Judgement, reading: str) -> str:
