@@ -5,7 +5,8 @@ from ol2r.clicks import users
 from ol2r.experiments.cells import Job, Row
 from ol2r.experiments.timing_cell import Timing
 
-SETTING = {"alpha": 0.1, "regularization": 0.1, "loss": "sum", "pairs": "matched", "shuffle": "random", "covariance": "full"}
+SETTING = {"alpha": 0.1, "regularization": 0.1, "loss": "sum"}
+SETTING |= {"pairs": "matched", "shuffle": "random", "covariance": "full"}
 
 
 def cell(**changed):
