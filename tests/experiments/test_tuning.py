@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.experiments.tuning import edges, grid_scores, two_steps
+from ol2r.experiments.tuning import edges, grid_scores, marked, two_steps
 
 NAMES = ("alpha", "epsilon")
 
@@ -38,6 +38,8 @@ def test_the_best_of_the_first_step_are_listed_and_the_best_of_the_second_is_cho
     table = two_steps(FIRST, LONGER, NAMES, 2, lambda grid, setting: setting["alpha"] > 0)
     assert table["alpha"].tolist() == [1.0, 10.0]
     assert table["best_of"].tolist() == ["one", "all + two"]
+    scores = marked(grid_scores(FIRST, NAMES, "grid"), table, NAMES)
+    assert scores.loc[scores["best"], "alpha"].tolist() == [10.0] and len(scores) == 4
     assert table["longer"].tolist() == pytest.approx([0.6 + 0.003 + 0.005, 0.65 + 0.003 + 0.005])
 
 
@@ -49,7 +51,8 @@ def test_without_a_second_step_there_is_a_list_and_no_choice():
 
 def test_where_nothing_was_tuned_nothing_is_listed():
     nothing = pd.DataFrame({"dataset": []})
-    assert two_steps(nothing, nothing, NAMES, 3, anything).empty
+    table = two_steps(nothing, nothing, NAMES, 3, anything)
+    assert table.empty and marked(grid_scores(nothing, NAMES, "grid"), table, NAMES).empty
     assert edges(nothing, grid_scores(nothing, NAMES, "grid"), NAMES, "grid").empty
 
 

@@ -14,26 +14,36 @@ from small import play, replicas_of, small_dataset
 from ol2r.learners import LEARNERS
 
 GOLDEN = Path(__file__).with_name("golden.json")
+ALSO = {"PairRank": {"loss": "mean"}, "PairRank-Lemma2": {"loss": "mean"}, "epsilon-greedy": {"exploit": "worst"}}
+"""Learners that are published with a second word of a hyper-parameter."""
 
 
-def digest(name: str) -> str:
+def digest(name: str, **changed: str) -> str:
     """Of the lists and clicks of thirty rounds: integers, which the last bit of a float does not touch."""
-    tape = play(name, small_dataset(), replicas_of("navigational", "informational"), 30)
+    tape = play(name, small_dataset(), replicas_of("navigational", "informational"), 30, **changed)
     numbers = np.concatenate([tape.rankings.ravel(), tape.clicks.ravel()]).astype("<i8")
     return hashlib.sha256(numbers.tobytes()).hexdigest()[:16]
 
 
 def digests() -> dict[str, str]:
-    """Of every learner, by its name and revision."""
-    return {f"{name} {learner.revision}": digest(name) for name, learner in LEARNERS.items()}
+    """Of every learner, by its name, revision and what is changed."""
+    return {_called(name, changed): digest(name, **changed) for name, changed in PLAYED}
 
 
-@pytest.mark.parametrize("name", sorted(LEARNERS))
-def test_a_trajectory_stays_what_it_was_at_this_revision(name):
-    revision = f"{name} {LEARNERS[name].revision}"
+PLAYED = [*((name, {}) for name in sorted(LEARNERS)), *ALSO.items()]
+
+
+def _called(name, changed):
+    return " ".join([f"{name} {LEARNERS[name].revision}", *(f"{key}={word}" for key, word in changed.items())])
+
+
+@pytest.mark.parametrize(("name", "changed"), PLAYED)
+def test_a_trajectory_stays_what_it_was_at_this_revision(name, changed):
+    revision = _called(name, changed)
     golden = json.loads(GOLDEN.read_text())
     assert revision in golden, f"no digest of {revision}: run `python {GOLDEN.with_name('test_golden.py').name}`"
-    assert digest(name) == golden[revision], f"{name} behaves otherwise: raise its revision, stored results are stale"
+    stale = f"{name} behaves otherwise: raise its revision, stored results are stale"
+    assert digest(name, **changed) == golden[revision], stale
 
 
 if __name__ == "__main__":

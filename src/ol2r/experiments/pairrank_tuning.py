@@ -15,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ol2r.experiments.pairrank_claims import PAIRRANK, ROUNDS
@@ -112,7 +113,8 @@ def shortlist(dataset: str, grid: str) -> list[dict[str, float]]:
     return [_values(line) for line in _read() if (line["dataset"], line["grid"]) == (dataset, grid)]
 
 
-def chosen(dataset: str, grid: str, of: str = ALL) -> dict[str, float]:
+@cache
+def chosen(dataset: str, grid: str, of: str = ALL) -> Mapping[str, float]:
     """The best setting of a grid for a data set: for all its variants together, or for one of them alone.
 
     Raises:
@@ -120,7 +122,7 @@ def chosen(dataset: str, grid: str, of: str = ALL) -> dict[str, float]:
     """
     for line in _read():
         if (line["dataset"], line["grid"]) == (dataset, grid) and of in line["best_of"].split(" + "):
-            return _values(line)
+            return MappingProxyType(_values(line))
     raise KeyError(f"nothing is tuned for {of} of {grid} on {dataset}")
 
 

@@ -28,21 +28,19 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
 
     Returns:
         dataset, `by`, names, score (mean over users of the means over runs), n (runs of all users), diverged (of them),
-        best and worst (Bool, among the cells of its data set and learner; the first of equals; a cell with a diverged
-        run is never best). No line where nothing was tuned.
+        best (Bool, among the cells of its data set and learner; the first of equals; a cell with a diverged run is
+        never best). No line where nothing was tuned.
     """
     if frame.empty:
-        return pd.DataFrame(columns=["dataset", by, *names, "score", "n", "diverged", "best", "worst"])
+        return pd.DataFrame(columns=["dataset", by, *names, "score", "n", "diverged", "best"])
     given = [name for name in names if name in frame]
     last = at_own_end(frame)
     cells = last.assign(diverged=diverged(last)).groupby(["dataset", by, *given, "users"], sort=False, dropna=False)
     means = cells.agg(mean=("ndcg", "mean"), n=("ndcg", "count"), diverged=("diverged", "sum")).reset_index()
     table = means.groupby(["dataset", by, *given], sort=False, dropna=False)
     scores = table.agg(score=("mean", "mean"), n=("n", "sum"), diverged=("diverged", "sum")).reset_index()
-    groups = scores.groupby(["dataset", by], sort=False)["score"]
     sound = scores[scores["diverged"] == 0].groupby(["dataset", by], sort=False)["score"]
-    index = scores.index.to_series()
-    return scores.assign(best=index.isin(sound.idxmax()), worst=index.isin(groups.idxmin()))
+    return scores.assign(best=scores.index.to_series().isin(sound.idxmax()))
 
 
 def two_steps(
@@ -91,6 +89,20 @@ def two_steps(
         won = table.merge(scores, on=keys, how="left")["best"].eq(True)
         best_of = best_of.where(~won, best_of.where(best_of == "", best_of + " + ") + name)
     return table.assign(best_of=best_of)
+
+
+def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The cells of the first step, `best` being what the second step chose for all variants of a grid together.
+
+    Args:
+        scores: from `grid_scores` of the first step, by "grid".
+        table: from `two_steps`.
+        names: hyper-parameters.
+    """
+    keys = ["dataset", "grid", *names]
+    won = table[np.array([ALL in of.split(" + ") for of in table["best_of"]], dtype=bool)]
+    both = scores.drop(columns="best").merge(won[[*keys, "best_of"]], on=keys, how="left")
+    return both.assign(best=both["best_of"].notna()).drop(columns="best_of")
 
 
 def edges(first: pd.DataFrame, scores: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
