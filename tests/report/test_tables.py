@@ -496,6 +496,8 @@ def test_paired_differences_are_of_the_runs_that_both_have():
     (other,) = table(a=(made([0.1], users="informational"), still, "ndcg"))
     assert other == ["informational, OWN", "–"]
     assert table(a=(still[:0], still, "ndcg"), b=(pd.DataFrame(), still, "ndcg")) == []
+    nothing = {"sum": {"a": (still[:0], still, "ndcg")}, "mean": {"a": (still[:0], still, "ndcg")}}
+    assert rows(tables.paired_differences(nothing, name="t", caption="")) == []
     grouped = {"sum": {"a": (still, still, "ndcg")}, "mean": {"a": (still, still, "ndcg")}}
     assert [line[0] for line in rows(tables.paired_differences(grouped, name="t", caption=""))] == [
         "**sum**", "perfect, own", "**mean**", "perfect, own",

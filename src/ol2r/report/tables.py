@@ -331,8 +331,8 @@ def headed(groups: Mapping[str, Sequence[Sequence[str]]]) -> list[list[str]]:
     return [
         line
         for head, lines in groups.items()
-        for line in ([f"**{head}**", *[""] * (len(lines[0]) - 1)], *map(list, lines))
         if lines
+        for line in ([f"**{head}**", *[""] * (len(lines[0]) - 1)], *map(list, lines))
     ]
 
 
