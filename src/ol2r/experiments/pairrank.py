@@ -47,13 +47,15 @@ SHOWN = (*AUTHORS, "epsilon-greedy", "SGD RankNet", *PAIRRANK)
 LOSSES = ("sum", "mean")
 PUBLISHED_DATASETS = (MSLR, YAHOO)
 _ON_TWO = ("synthetic-mslr", "MQ2008")
-TUNED_DATASETS = ("synthetic-mslr", "MQ2008", "MQ2007_partial85")
+TUNED_DATASETS = ("synthetic-mslr", "synthetic-yahoo", "MQ2008", "MQ2007_partial85")
 DATASETS = (
     *PUBLISHED_DATASETS,
     "synthetic-mslr",
+    "synthetic-yahoo",
     "MQ2008",
     "MQ2007_partial85",
     "MSLR-WEB30K_sample",
+    "ClueWeb09_webis",
 )
 
 _STEP: dict[str, Value] = {"alpha": 0.1, "decay": DECAY}
@@ -73,8 +75,9 @@ SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
 
 TUNED_ON = {
     MSLR: "synthetic-mslr",
-    YAHOO: "synthetic-mslr",
+    YAHOO: "synthetic-yahoo",
     "MSLR-WEB30K_sample": "synthetic-mslr",
+    "ClueWeb09_webis": "MQ2008",
     SMOKE_DATASET: "MQ2008",
 }
 """Whose values a data set takes that is not at hand, has no validation queries, or has too few."""

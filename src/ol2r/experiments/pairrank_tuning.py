@@ -63,6 +63,7 @@ _NEVER = {"alpha": (0.0, 1.0, 10.0)}
 _WIDE_WIDTHS = {"alpha": (0.01, 0.1)}
 _RATES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 _STEPS = {"alpha": _RATES}
+_HARDLY_MOVES = {"alpha": (1e-4, 1e-3)}
 SUM, MEAN = "PairRank", "PairRank, mean loss"
 GRIDS: dict[str, TuningGrid] = {
     SUM: TuningGrid(
@@ -78,12 +79,14 @@ GRIDS: dict[str, TuningGrid] = {
         ("epsilon-greedy",), {"alpha": _RATES, "epsilon": (0.05, 0.1, 0.25, 0.5, 1.0)}, never={"epsilon": (1.0,)},
     ),
     "PDGD": TuningGrid(("PDGD",), _STEPS),
-    "DBGD": TuningGrid(("DBGD",), _STEPS),
-    "MGD": TuningGrid(("MGD",), _STEPS),
+    "DBGD": TuningGrid(("DBGD",), _STEPS, never=_HARDLY_MOVES),
+    "MGD": TuningGrid(("MGD",), _STEPS, never=_HARDLY_MOVES),
 }  # fmt: skip
 """What is tuned. The criterion is the score of the learned ranker alone, for which random lists are good whatever they
 do to users. So what only explores is scored and never chosen: ε = 1, and intervals so wide (α ≥ 1) that hardly an order
-is ever certain. Nor is what does not explore, α = 0. Both tell what exploration is worth."""
+is ever certain; and steps of DBGD and MGD so short beside the exploratory δ = 1 that after all rounds the weights are
+still about as short as δ, and the second list of a round is nearly a random one. Nor is what does not explore, α = 0.
+All of these tell what exploration is worth."""
 
 NAMES = tuple(dict.fromkeys(name for grid in GRIDS.values() for name in grid.tried))
 """All hyper-parameters that are tuned."""
