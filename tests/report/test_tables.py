@@ -1,6 +1,7 @@
 import re
 from dataclasses import replace
 from html import escape
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -522,3 +523,10 @@ def test_what_comes_from_data_is_shown_as_it_is_and_never_read_as_markup(two_set
     block = tables.claim(replace(nasty, reason=NASTY, rule=NASTY, statement=NASTY, readings={NASTY: nasty}))
     body = MarkdownIt("commonmark").render("\n".join(block.splitlines()[4:-1]))
     assert body.count(escape(NASTY)) == 5 and "<script" not in body
+
+
+def test_a_claim_is_told_with_what_it_comes_to_elsewhere():
+    place = SimpleNamespace(verdict="carries over", dataset="one_set")
+    judged = SimpleNamespace(verdict="not testable", elsewhere=[place])
+    assert tables.carried_in_words(judged) == r"**not testable** on the paper's data; carries over on one\_set"
+    assert tables.carried_in_words(SimpleNamespace(verdict="reproduced", elsewhere=[])) == "**reproduced**"

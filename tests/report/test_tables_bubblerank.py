@@ -322,10 +322,3 @@ def test_the_order_is_counted_for_every_setting():
     )
     only = settings_beside()
     assert tables.order_in_words(only[only["learner"] == "TopRank"], "BatchRank", step=10) == ""
-
-
-def test_a_claim_is_told_with_what_it_comes_to_elsewhere():
-    place = SimpleNamespace(verdict="carries over", dataset="one_set")
-    judged = SimpleNamespace(verdict="not testable", elsewhere=[place])
-    assert tables.carried_in_words(judged) == r"**not testable** on the paper's data; carries over on one\_set"
-    assert tables.carried_in_words(SimpleNamespace(verdict="reproduced", elsewhere=[])) == "**reproduced**"

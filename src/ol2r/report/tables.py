@@ -724,6 +724,12 @@ def opening(judgements: Sequence[Judgement]) -> str:
     return "\n".join(lines)
 
 
+def carried_in_words(judgement: Judgement) -> str:
+    """What a claim comes to on the paper's data, and on each other data set."""
+    places = [f"{place.verdict} on {named(place.dataset)}" for place in judgement.elsewhere]
+    return f"**{judgement.verdict}**" + (f" on the paper's data; {', '.join(places)}" if places else "")
+
+
 def _is_theory(j: Judgement) -> bool:
     return j.data == (WORLDS,)
 

@@ -499,12 +499,6 @@ def halvings_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst(header, rows, name=name, caption=caption)
 
 
-def carried_in_words(judgement: Judgement) -> str:
-    """What a claim comes to on the paper's data, and on each other data set."""
-    places = [f"{place.verdict} on {named(place.dataset)}" for place in judgement.elsewhere]
-    return f"**{judgement.verdict}**" + (f" on the paper's data; {', '.join(places)}" if places else "")
-
-
 def slope_in_words(judgement: Judgement, tolerance: float) -> str:
     """The slope of log₂ regret over halvings, and on which side of doubling it is; nothing where it has no interval.
 
