@@ -24,8 +24,9 @@ from data import measure as measure_data
 
 from ol2r import data
 from ol2r.clicks import users
-from ol2r.experiments import nsgd, pairrank
 from ol2r.learners import LEARNERS
+from ol2r.papers.nsgd import grid as nsgd
+from ol2r.papers.pairrank import grid as pairrank
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
 DATASET = "synthetic-mslr"  # 136 features, about 125 documents a query

@@ -3,17 +3,21 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "experiments"))
 
+from dataclasses import replace
+
+from declared import declare
 from fakes import Fake, ran
 
-from ol2r import cli, experiments
+from ol2r import cli
 from ol2r.experiments.cells import Item
+from ol2r.experiments.paper import Paper
 from ol2r.experiments.store import encode, read_file
+from ol2r.papers import paper
 
 UNDECLARED = "0" * 64
 SEEDS = {"smoke": range(1), "laptop": range(2), "paper": range(5)}
@@ -25,8 +29,7 @@ def surroundings(tmp_path, monkeypatch):
         "fig-1": Item("one", lambda tier: [Fake(name="x", needed=Fake(name="root"))], SEEDS),
         "table-2": Item("two", lambda tier: [Fake(name="y"), Fake(name="z", data="TD2003")], SEEDS),
     }
-    paper = SimpleNamespace(ITEMS=items, CLAIMS=(), READINGS={})
-    monkeypatch.setattr(experiments, "papers", lambda: {"nsgd": paper})
+    declare(monkeypatch, Paper("nsgd", items, package="ol2r.papers.nsgd"))
     monkeypatch.setenv("OL2R_STORE", str(tmp_path / "scratch"))
     monkeypatch.setenv("OL2R_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
@@ -38,7 +41,7 @@ def files(folder):
 
 
 def test_papers_are_listed_one_a_line(monkeypatch, capsys):
-    monkeypatch.setattr(experiments, "PAPERS", ("nsgd", "pairrank"))
+    declare(monkeypatch, Paper("nsgd", {}), Paper("pairrank", {}))
     assert cli.main(["papers"]) == 0
     assert capsys.readouterr().out == "nsgd\npairrank\n"
 
@@ -147,14 +150,14 @@ def test_prune_deletes_undeclared_scratch_files_only(surroundings, capsys, monke
 def test_prune_without_any_declaration_deletes_nothing(surroundings, monkeypatch, capsys):
     cli.main(["run", "nsgd"])
     before = files(surroundings / "scratch")
-    monkeypatch.setattr(experiments, "papers", dict)
+    declare(monkeypatch)
     assert cli.main(["prune", "--yes"]) == 2
     assert files(surroundings / "scratch") == before
 
 
 def test_a_failed_job_exits_1_with_its_trace(monkeypatch, capsys):
     item = Item("bad", lambda tier: [Fake(name="bad", fails=True)], SEEDS)
-    monkeypatch.setattr(experiments, "papers", lambda: {"nsgd": SimpleNamespace(ITEMS={"fig-1": item})})
+    declare(monkeypatch, Paper("nsgd", {"fig-1": item}))
     assert cli.main(["run", "nsgd"]) == 1
     err = capsys.readouterr().err
     assert "ol2r: 1 jobs failed" in err and "bad diverged" in err and "Traceback" in err
@@ -232,7 +235,7 @@ def test_claims_are_one_json_object_each(monkeypatch, capsys):
     high = Measure("fig-1", "value", (("name", "x"),))
     part = Part("x is positive", (Contrast("x", ((1.0, high),), Scale("value")),), (("synthetic", "anyone"),))
     claim = Claim("nsgd", "NS1", "x is positive", (part,), Size(10, 5, 5))
-    experiments.papers()["nsgd"].CLAIMS = (claim,)
+    declare(monkeypatch, replace(paper("nsgd"), claims=(claim,)))
     monkeypatch.setattr(Fake, "labels", lambda self: {"dataset": "synthetic", "name": self.name, "users": "anyone"})
     cli.main(["run", "nsgd", "--tier", "paper"])
     capsys.readouterr()

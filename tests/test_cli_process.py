@@ -16,16 +16,17 @@ import sys
 sys.path.insert(0, {fakes!r})
 from types import SimpleNamespace
 from fakes import Fake
-from ol2r import cli, experiments
+from ol2r import cli, papers
 from ol2r.experiments.cells import Item
+from ol2r.experiments.paper import Paper
 
 def cells(tier):
     return [Fake(name=str(i), seconds_a_row=20.0) for i in range(4)]
 
 if __name__ == "__main__":
     item = Item("four cells", cells, {{tier: range(5) for tier in ("smoke", "laptop", "paper")}})
-    paper = SimpleNamespace(ITEMS={{"fig-1": item}}, CLAIMS=(), READINGS={{}})
-    experiments.papers = lambda: {{"nsgd": paper}}
+    papers.NAMES = ("nsgd",)
+    sys.modules["ol2r.papers.nsgd.grid"] = SimpleNamespace(PAPER=Paper("nsgd", {{"fig-1": item}}))
     sys.exit(cli.main())
 """
 

@@ -25,7 +25,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str):
     # imported when first asked for, so that `import ol2r` stays cheap
     if name == "chapter":
-        from ol2r.experiments.chapter import chapter
+        from ol2r.papers import chapter
 
         return chapter
     raise AttributeError(f"module 'ol2r' has no attribute {name!r}")

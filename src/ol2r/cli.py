@@ -13,39 +13,37 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import ol2r
 
 if TYPE_CHECKING:
     from ol2r.experiments.cells import Job
+    from ol2r.experiments.paper import Paper
     from ol2r.experiments.verdicts import Judgement
 
 TIERS = ("smoke", "laptop", "paper")
 
 
-def _papers(name: str | None) -> dict[str, ModuleType]:
-    from ol2r import experiments
-    from ol2r.experiments.cells import one_of
+def _papers(name: str | None) -> "list[Paper]":
+    from ol2r.papers import NAMES, paper
 
-    known = experiments.papers()
-    return known if name is None else {one_of(name, known, "paper"): known[name]}
+    return [paper(each) for each in (NAMES if name is None else [name])]
 
 
-def _declared(papers: dict[str, ModuleType]) -> "list[Job]":
+def _declared(papers: "Sequence[Paper]") -> "list[Job]":
     """Everything the papers declare at any tier, with all it needs."""
     from ol2r.experiments.cells import with_needs
 
-    items = [item for module in papers.values() for item in module.ITEMS.values()]
+    items = [item for paper in papers for item in paper.items.values()]
     return with_needs(job for item in items for tier in TIERS for job in item.jobs(tier))
 
 
 def papers(arguments: argparse.Namespace) -> int:
     """List the papers that have a chapter, one a line."""
-    from ol2r import experiments
+    from ol2r.papers import NAMES
 
-    print("\n".join(experiments.PAPERS))
+    print("\n".join(NAMES))
     return 0
 
 
@@ -59,11 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
     from ol2r.experiments.runner import run as run_jobs
     from ol2r.experiments.store import Store
 
-    module = _papers(arguments.paper)[arguments.paper]
+    (paper,) = _papers(arguments.paper)
     resolve_engine(arguments.engine, check_device(arguments.device))
-    items = [one_of(item, module.ITEMS, "item", arguments.paper) for item in arguments.item or module.ITEMS]
-    chosen = [module.ITEMS[item] for item in items]
-    where = " ".join([arguments.paper, *(arguments.item or ())])
+    items = [one_of(item, paper.items, "item", paper.name) for item in arguments.item or paper.items]
+    chosen = [paper.items[item] for item in items]
+    where = " ".join([paper.name, *(arguments.item or ())])
     check_names(arguments.datasets or (), chosen, arguments.tier, where)
     jobs = [job for item in chosen for job in item.jobs(arguments.tier, arguments.seeds, arguments.datasets)]
     absent = sorted({data for job in jobs if (data := job.cell.not_at_hand())})
@@ -89,10 +87,10 @@ def status(arguments: argparse.Namespace) -> int:
     from ol2r.experiments.store import Store
 
     store = Store.open()
-    for name, module in _papers(arguments.paper).items():
-        width = max(map(len, module.ITEMS), default=0)
-        print(f"{name:{width + 2}}" + "".join(f"{tier:>16}" for tier in TIERS) + "   rows stored / declared")
-        for item, declared in module.ITEMS.items():
+    for paper in _papers(arguments.paper):
+        width = max(map(len, paper.items), default=0)
+        print(f"{paper.name:{width + 2}}" + "".join(f"{tier:>16}" for tier in TIERS) + "   rows stored / declared")
+        for item, declared in paper.items.items():
             counts, absent = [], set()
             for tier in TIERS:
                 jobs = declared.jobs(tier)
@@ -180,19 +178,18 @@ def prune(arguments: argparse.Namespace) -> int:
 
 def claims(arguments: argparse.Namespace) -> int:
     """Judge every claim on what is stored."""
-    from ol2r.experiments import published
     from ol2r.experiments.chapter import stored_results
     from ol2r.experiments.claims import label
     from ol2r.experiments.verdicts import judge_all
 
     judgements: list[Judgement] = []
     found = False
-    for name, module in _papers(arguments.paper).items():
-        if results := stored_results(name, arguments.tier):
+    for paper in _papers(arguments.paper):
+        if results := stored_results(paper, arguments.tier):
             found = True
-            judgements += judge_all(module.CLAIMS, results, published.printed_numbers(name), module.READINGS).values()
+            judgements += judge_all(paper.claims, results, paper.printed(), paper.readings).values()
         else:
-            print(f"ol2r: no results of {name} are stored: run `ol2r run {name}` first", file=sys.stderr)
+            print(f"ol2r: no results of {paper.name} are stored: run `ol2r run {paper.name}` first", file=sys.stderr)
     if not found:
         return 1
     if arguments.json:

@@ -1,20 +1,19 @@
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from declared import declare
 from fakes import Fake, ran
 
 import ol2r
-from ol2r import experiments
 from ol2r.experiments.cells import ExperimentError, Item, Job, MissingRows
 from ol2r.experiments.chapter import (
     PARAMETERS,
-    Parameter,
     Results,
     check_parameters,
     largest_differences,
     stored_results,
 )
+from ol2r.experiments.paper import Paper
 from ol2r.experiments.runner import run
 from ol2r.experiments.store import Store
 
@@ -27,19 +26,19 @@ def cells(tier):
     return [Fake(name="x"), Fake(name="y", offset=0.5), Fake(name="z", data="TD2003")]
 
 
-PAPER = SimpleNamespace(
-    ITEMS={
+PAPER = Paper(
+    "nsgd",
+    {
         "fig-1": Item("The first", cells, SEEDS),
         "fig-1b": Item("Named", cells, SEEDS, names=lambda cell: {"variant": cell.name.upper()}),
         "fig-2": Item("Too long", lambda tier: [Fake(name="long", seconds_a_row=3600.0)], SEEDS),
     },
-    PARAMETERS={"users": Parameter(str, "perfect", "a kind of users", lambda value: value in ("perfect", "careless"))},
 )
 
 
 @pytest.fixture(autouse=True)
 def surroundings(tmp_path, monkeypatch):
-    monkeypatch.setattr(experiments, "papers", lambda: {"nsgd": PAPER})
+    declare(monkeypatch, PAPER)
     monkeypatch.setenv("OL2R_STORE", str(tmp_path / "scratch"))
     monkeypatch.setenv("OL2R_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
@@ -52,12 +51,12 @@ NOTEBOOK = {"__name__": "__main__", "_i1": "text", "In": ["x"], "Out": {}, "pd":
 
 def test_a_chapter_without_parameters_has_the_defaults():
     opened = ol2r.chapter("nsgd", NOTEBOOK)
-    assert (opened.tier, opened.seeds, opened.device, opened.users) == ("laptop", None, "cpu", "perfect")
+    assert (opened.tier, opened.seeds, opened.device) == ("laptop", None, "cpu")
 
 
 def test_given_values_replace_defaults():
-    opened = ol2r.chapter("nsgd", NOTEBOOK | {"tier": "paper", "seeds": 3, "users": "careless", "max_minutes": 5})
-    assert (opened.tier, opened.seeds, opened.users, opened.max_minutes) == ("paper", 3, "careless", 5.0)
+    opened = ol2r.chapter("nsgd", NOTEBOOK | {"tier": "paper", "seeds": 3, "max_minutes": 5})
+    assert (opened.tier, opened.seeds, opened.max_minutes) == ("paper", 3, 5.0)
 
 
 def test_data_sets_may_be_given_as_papermill_gives_text():
@@ -81,7 +80,6 @@ def test_data_sets_may_be_given_as_papermill_gives_text():
         ({"datasets": [3]}, "parameter datasets is [3]"),
         ({"datasets": "None"}, "no data set 'None' in nsgd"),
         ({"datasets": ["TD2004"]}, "no data set 'TD2004' in nsgd at tier 'laptop': did you mean 'TD2003'?"),
-        ({"users": "angry"}, "parameter users is 'angry', expected a kind of users"),
         ({"engine": "jax"}, "parameter engine is 'jax'"),
         ({"device": "gpu"}, "parameter device is 'gpu', expected 'cpu' or 'cuda'"),
         ({"device": "cuda"}, "torch finds no GPU"),
@@ -95,7 +93,7 @@ def test_wrong_parameters_are_errors_that_say_what_was_expected(given, message, 
 
 
 def test_an_unknown_chapter_is_an_error():
-    with pytest.raises(ExperimentError, match="no chapter 'nsdg': did you mean 'nsgd'"):
+    with pytest.raises(ExperimentError, match="no paper 'nsdg': did you mean 'nsgd'"):
         ol2r.chapter("nsdg", {})
 
 
@@ -207,14 +205,14 @@ def test_an_unknown_item_is_an_error():
 
 
 def test_stored_results_take_the_largest_tier_that_is_whole():
-    assert stored_results("nsgd") == {}
+    assert stored_results(PAPER) == {}
     ol2r.chapter("nsgd", {"tier": "smoke"}).results("fig-1")
-    tiers = {item: results.tier for item, results in stored_results("nsgd").items()}
+    tiers = {item: results.tier for item, results in stored_results(PAPER).items()}
     assert tiers == {"fig-1": "smoke", "fig-1b": "smoke"}
     ol2r.chapter("nsgd", {"tier": "laptop"}).results("fig-1")
-    assert stored_results("nsgd")["fig-1"].tier == "laptop"
-    assert stored_results("nsgd", "smoke")["fig-1"].tier == "smoke"
-    assert stored_results("nsgd", "paper") == {}
+    assert stored_results(PAPER)["fig-1"].tier == "laptop"
+    assert stored_results(PAPER, "smoke")["fig-1"].tier == "smoke"
+    assert stored_results(PAPER, "paper") == {}
 
 
 FRAME = pd.DataFrame({"fold": 1, "seed": [0, 1], "value": [1.0, None], "status": "ok"})

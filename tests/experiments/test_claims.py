@@ -23,7 +23,6 @@ from ol2r.experiments.claims import (
     slope,
 )
 from ol2r.experiments.effects import Effect, Share
-from ol2r.experiments.nsgd_claims import CLAIMS
 from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.verdicts import (
     ELSEWHERE,
@@ -39,8 +38,9 @@ from ol2r.experiments.verdicts import (
     together,
     verdict_of,
 )
+from ol2r.papers.nsgd.claims import CLAIMS
 
-NUMBERS = printed_numbers("nsgd")
+NUMBERS = printed_numbers("ol2r.papers.nsgd")
 CELLS = (("MQ2008", "perfect"), ("MQ2008", "navigational"))
 NAMES = ("dataset", "users", "learner")
 
@@ -641,7 +641,7 @@ def test_where_the_paper_is_wrong_no_claim_comes_out(world):
 
 
 def test_every_item_that_a_claim_reads_is_in_the_grid_and_under_each_reading():
-    from ol2r.experiments import nsgd
+    from ol2r.papers.nsgd import grid as nsgd
 
     read = {measure.item for claim in CLAIMS for part in claim.parts for c in part.contrasts for measure in c.measures}
     assert read <= set(nsgd.ITEMS)
@@ -654,7 +654,7 @@ def test_declaring_claims_loads_no_heavy_library():
     import subprocess
     import sys
 
-    code = "import sys, ol2r.experiments.nsgd_claims; assert not {'torch', 'numba', 'matplotlib'} & set(sys.modules)"
+    code = "import sys, ol2r.papers.nsgd.claims; assert not {'torch', 'numba', 'matplotlib'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -1,17 +1,18 @@
 """A rate that no learner survives, from the run to the page: frozen, marked, never chosen, and open in verdicts."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
+from declared import declare
 
-from ol2r import cli, experiments
-from ol2r.experiments import nsgd
+from ol2r import cli
 from ol2r.experiments.cells import Item
 from ol2r.experiments.chapter import stored_results
 from ol2r.experiments.claims import Claim, Measure, Part, Scale, Size, difference
 from ol2r.experiments.grid import SMOKE_DATASET, USUAL, Grid
+from ol2r.experiments.paper import Paper
 from ol2r.experiments.tuning import grid_scores, two_steps
+from ol2r.papers.nsgd import grid as nsgd
 from ol2r.report import tables
 
 SETTING = nsgd.SETTINGS["DBGD"]
@@ -36,15 +37,13 @@ def leads(better, worse):
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     claims = (leads(0.1, 0.2), leads(0.1, 1e30), leads(1e30, 0.2))
-    paper = SimpleNamespace(
-        ITEMS={"rates": Item("Rates", cells, dict.fromkeys(("smoke", "laptop", "paper"), range(3)))},
-        CLAIMS=claims, READINGS={}, PARAMETERS={},
-    )  # fmt: skip
-    monkeypatch.setattr(experiments, "papers", lambda: {"nsgd": paper})
+    rates = Item("Rates", cells, dict.fromkeys(("smoke", "laptop", "paper"), range(3)))
+    paper = Paper("nsgd", {"rates": rates}, claims, package="ol2r.papers.nsgd")
+    declare(monkeypatch, paper)
     monkeypatch.setenv("OL2R_STORE", str(tmp_path / "scratch"))
     monkeypatch.setenv("OL2R_RESULTS", str(tmp_path / "results"))
     assert cli.main(["run", "nsgd", "--tier", "paper"]) == 0
-    return stored_results("nsgd", "paper")
+    return stored_results(paper, "paper")
 
 
 def test_a_diverged_run_is_marked_never_chosen_and_leaves_what_it_touches_open(results, capsys):

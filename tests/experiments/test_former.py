@@ -1,12 +1,13 @@
 """The record of changed rules is made from two judgements, and reads back what they said."""
 
 import json
-import runpy
+import subprocess
+import sys
 
 import pytest
 
+from ol2r import papers
 from ol2r.experiments import former
-from ol2r.experiments.claims import Claim
 
 
 def judged(id_, rule, verdict, **more):
@@ -33,19 +34,16 @@ def test_only_claims_whose_rule_or_verdict_changed_are_recorded():
 
 
 def test_a_file_reads_back_as_it_was_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(former, "__file__", str(tmp_path / "__init__.py"))
-    monkeypatch.setattr(former, "files", lambda name: tmp_path)
-    assert former.changes("nsgd").empty
+    monkeypatch.setattr(former, "files", lambda package: tmp_path)
+    assert former.changes("a.paper").empty
     for name, own in (("before", BEFORE), ("after", AFTER)):
-        (tmp_path / name).write_text(json.dumps([*own, judged("X1", "of another paper", "") | {"paper": "x"}]))
-    monkeypatch.setattr("sys.argv", ["former", "nsgd", str(tmp_path / "before"), "c0de", str(tmp_path / "after")])
-    runpy.run_module("ol2r.experiments.former", run_name="__main__")
-    assert former.changes("nsgd").to_dict("records") == former.record(BEFORE, "c0de", AFTER)
+        (tmp_path / name).write_text(json.dumps(own))
+    command = [sys.executable, "-m", "ol2r.experiments.former", tmp_path / "before", "c0de", tmp_path / "after"]
+    (tmp_path / "former.csv").write_bytes(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert former.changes("a.paper").to_dict("records") == former.record(BEFORE, "c0de", AFTER)
 
 
-@pytest.mark.parametrize("paper", ["nsgd", "pairrank", "bubblerank"])
-def test_every_recorded_claim_is_one_of_the_papers(paper):
-    from ol2r import experiments
-
-    claims: tuple[Claim, ...] = experiments.papers()[paper].CLAIMS
-    assert set(former.changes(paper)["id"]) <= {claim.id for claim in claims}
+@pytest.mark.parametrize("name", papers.NAMES)
+def test_every_recorded_claim_is_one_of_the_papers(name):
+    paper = papers.paper(name)
+    assert set(paper.former_rules()["id"]) <= {claim.id for claim in paper.claims}

@@ -6,11 +6,11 @@ import pyarrow.parquet as pq
 import pytest
 from fakes import Fake
 
-from ol2r import data, experiments
+from ol2r import data, papers
 from ol2r.data import CATALOGUE, NOT_AT_HAND, DataError
 from ol2r.experiments import origins, runner
 from ol2r.experiments.cells import ExperimentError, Item, Job, Row
-from ol2r.experiments.fit_cell import Fit
+from ol2r.experiments.kinds.fit import Fit
 from ol2r.experiments.store import Store, read_file
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -147,8 +147,7 @@ def test_declared_cells_are_found_in_results_with_nothing_at_hand(monkeypatch, t
     monkeypatch.setenv("OL2R_DATA", str(tmp_path))
     monkeypatch.setenv("OL2R_CONFIG", str(tmp_path))
     stored = {folder.name for folder in RESULTS.iterdir()}
-    modules = experiments.papers().values()
-    jobs = [job for module in modules for item in module.ITEMS.values() for job in item.jobs("paper")]
+    jobs = [job for name in papers.NAMES for item in papers.paper(name).items.values() for job in item.jobs("paper")]
     found = {origins.dataset_of(job.cell) for job in jobs if job.cell.key in stored}
     assert {"MQ2008", "MQ2007_partial85", "Yandex_60Q_click_models", "synthetic-mslr"} <= found
     absent = [job.cell for job in jobs if origins.dataset_of(job.cell) == "MQ2007"]

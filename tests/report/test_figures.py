@@ -3,12 +3,12 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 
-from ol2r.experiments.illustration import figure_1
 from ol2r.experiments.published import printed_numbers
+from ol2r.papers.nsgd.illustration import figure_1
 from ol2r.report import figures, tables
 from ol2r.report.style import CHOICES, LEARNERS, USERS
 
-NUMBERS = printed_numbers("nsgd")
+NUMBERS = printed_numbers("ol2r.papers.nsgd")
 OFFLINE = NUMBERS[NUMBERS["item"] == "table-3"]
 
 

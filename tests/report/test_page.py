@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from ol2r.experiments import nsgd
+from ol2r.papers.nsgd import grid as nsgd
 from ol2r.report import figures, page
 
 
@@ -26,7 +26,7 @@ def chapter(grid, invented_results, tmp_path, monkeypatch):
     return SimpleNamespace(
         name="nsgd",
         tier="paper",
-        module=nsgd,
+        paper=nsgd.PAPER,
         all_results=lambda: results,
         computed=lambda item, title: invented_results(grid[:0]),
     )

@@ -4,7 +4,7 @@ import pytest
 
 from ol2r.experiments.published import printed_numbers
 
-NUMBERS = printed_numbers("nsgd")
+NUMBERS = printed_numbers("ol2r.papers.nsgd")
 TABLES = NUMBERS[NUMBERS["item"].isin(["table-2", "table-3"])]
 
 

@@ -11,12 +11,12 @@ from scipy import stats
 
 from ol2r.experiments import former
 from ol2r.experiments.claims import WORLDS
-from ol2r.experiments.nsgd_claims import CLAIMS
 from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Counts, Place, judge
+from ol2r.papers.nsgd.claims import CLAIMS
 from ol2r.report import tables
 
-NUMBERS = printed_numbers("nsgd")
+NUMBERS = printed_numbers("ol2r.papers.nsgd")
 OFFLINE = NUMBERS[NUMBERS["item"] == "table-3"]
 
 

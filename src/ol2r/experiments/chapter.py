@@ -4,20 +4,18 @@ A chapter's first cell calls `ol2r.chapter(name, globals())`, because papermill 
 silence. This module must not know what a chapter shows.
 """
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from joblib import cpu_count
 
-from ol2r import experiments
 from ol2r.experiments.cells import TIERS, Cell, ExperimentError, Item, Job, MissingRows, merged, one_of
 from ol2r.experiments.origins import check_data, check_names
+from ol2r.experiments.paper import Paper
 from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run
 from ol2r.experiments.store import Store, Stored
 
@@ -45,7 +43,7 @@ PARAMETERS: dict[str, Parameter] = {
     "max_minutes": Parameter(float, 30.0, "minutes, more than 0", lambda value: value > 0),
     "fresh": Parameter(bool, False, "True or False"),
 }
-"""What every chapter understands; a paper's module adds its own in a PARAMETERS of the same form."""
+"""What every chapter understands."""
 
 
 def check_parameters(given: Mapping[str, object], known: Mapping[str, Parameter]) -> dict[str, Any]:
@@ -114,26 +112,25 @@ def labelled(cell: Cell, frame: pd.DataFrame, names: Mapping[str, str]) -> pd.Da
     return pd.concat([described, frame], axis=1)
 
 
-def stored_results(name: str, tier: str | None = None) -> dict[str, Results]:
+def stored_results(paper: Paper, tier: str | None = None) -> dict[str, Results]:
     """The results of a paper as far as they are stored, by item; nothing is computed.
 
     Args:
-        name: the paper.
+        paper: whose items they are.
         tier: the tier to read (None: for each item the largest one that is stored whole and not empty).
     """
-    module = experiments.papers()[name]
     defaults = {parameter: known.default for parameter, known in PARAMETERS.items()}
     found: dict[str, Results] = {}
     for each in [tier] if tier else reversed(TIERS):
-        reader = Chapter(name, defaults | {"tier": each}, module, Store.open(), never=True)
-        for item in module.ITEMS:
+        reader = Chapter(paper, defaults | {"tier": each}, Store.open(), never=True)
+        for item in paper.items:
             if item in found:
                 continue
             with suppress(MissingRows):
                 results = reader.results(item)
                 if len(results.frame):
                     found[item] = results
-    return {item: found[item] for item in module.ITEMS if item in found}
+    return {item: found[item] for item in paper.items if item in found}
 
 
 def command(paper: str, item: str | None, tier: str) -> str:
@@ -145,17 +142,16 @@ class Chapter:
     """One chapter with its checked parameters; `results` is what its figures and tables are drawn from.
 
     Args:
-        name: the paper.
+        paper: whose it is.
         parameters: by name, checked; each is an attribute as well.
-        module: the paper's experiments.
         store: where results are looked up and kept.
         never: whether results that are not stored are an error.
     """
 
-    def __init__(self, name: str, parameters: Mapping[str, Any], module: ModuleType, store: Store, never: bool = False):
-        self.name = name
+    def __init__(self, paper: Paper, parameters: Mapping[str, Any], store: Store, never: bool = False):
+        self.paper = paper
+        self.name = paper.name
         self.parameters = dict(parameters)
-        self.module = module
         self.store = store
         self.never = never
         self._results: dict[str, Results] = {}
@@ -178,7 +174,7 @@ class Chapter:
                 `max_minutes`, or some but not all rows of a cell are there and its data is not.
             ExperimentError: no such item.
         """
-        one_of(item, self.module.ITEMS, "item", self.name)
+        one_of(item, self.paper.items, "item", self.name)
         if item not in self._results:
             self._results[item] = self._fetch(item)
         return self._results[item]
@@ -189,19 +185,19 @@ class Chapter:
         Raises:
             MissingRows: as for `results`, with `max_minutes` for all items together.
         """
-        jobs = merged(job for item in self.module.ITEMS.values() for job in self._declared(item))
+        jobs = merged(job for item in self.paper.items.values() for job in self._declared(item))
         jobs = [job for job in jobs if not self._absent(job)]
         if self.fresh:
             self._allow(None, jobs)
         else:
             self._compute(None, jobs)
-        return {item: self.results(item) for item in self.module.ITEMS}
+        return {item: self.results(item) for item in self.paper.items}
 
     def _declared(self, item: Item) -> list[Job]:
         return item.jobs(self.tier, self.seeds, self.datasets)
 
     def _fetch(self, item: str) -> Results:
-        declared = self.module.ITEMS[item]
+        declared = self.paper.items[item]
         jobs = self._declared(declared)
         absent = tuple(job for job in jobs if self._absent(job))
         jobs = [job for job in jobs if job not in absent]
@@ -334,20 +330,18 @@ def largest_differences(stored: pd.DataFrame, fresh: pd.DataFrame) -> dict[str, 
     return largest
 
 
-def chapter(name: str, given: Mapping[str, object]) -> Chapter:
-    """Check a chapter's parameters and open its results.
+def checked(paper: Paper, given: Mapping[str, object]) -> dict[str, Any]:
+    """A chapter's parameters, given or default.
 
     Args:
-        name: the paper, such as "nsgd".
+        paper: whose chapter it is.
         given: the notebook's `globals()`.
 
     Raises:
-        ExperimentError: no such paper; a parameter is unknown, misspelt, of the wrong type or out of range; a data set
-            is not one of the paper's; the device is not there.
+        ExperimentError: a parameter is unknown, misspelt, of the wrong type or out of range; a data set is not one of
+            the paper's; the device is not there.
     """
-    known = experiments.papers()
-    module = known[one_of(name, known, "chapter")]
-    parameters = check_parameters(given, PARAMETERS | getattr(module, "PARAMETERS", {}))
+    parameters = check_parameters(given, PARAMETERS)
     resolve_engine(parameters["engine"], check_device(parameters["device"]))
-    check_names(parameters["datasets"] or (), module.ITEMS.values(), parameters["tier"], name)
-    return Chapter(name, parameters, module, Store.open(), never=os.environ.get("OL2R_COMPUTE") == "never")
+    check_names(parameters["datasets"] or (), paper.items.values(), parameters["tier"], paper.name)
+    return parameters

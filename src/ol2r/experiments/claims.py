@@ -11,12 +11,15 @@ worlds. Nothing here knows a learner; `verdicts` judges what is declared.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
 from ol2r.experiments.effects import Effect, Estimate, Nearness, deviation_effect, mean_effect, time_mean
+
+if TYPE_CHECKING:
+    from ol2r.experiments.cells import Cell
 
 Label = tuple[str, str | float]
 Where = tuple[str, str]
@@ -87,19 +90,15 @@ class Results(Protocol):
     @property
     def tier(self) -> str: ...
 
-
-class Kept(NamedTuple):
-    """Some rows of some results."""
-
-    frame: pd.DataFrame
-    tier: str
+    @property
+    def cells(self) -> "Sequence[Cell]": ...
 
 
 class Indexed:
     """Results whose rows are found by their labels quickly, again and again."""
 
     def __init__(self, results: Results):
-        self.frame, self.tier = results.frame, results.tier
+        self.frame, self.tier, self.cells = results.frame, results.tier, results.cells
         self._codes: dict[str, tuple[np.ndarray, dict]] = {}
         self._found: dict[tuple, pd.DataFrame] = {}
         self._values: dict[tuple, pd.Series] = {}

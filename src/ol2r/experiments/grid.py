@@ -10,7 +10,7 @@ from itertools import product
 from ol2r import data
 from ol2r.clicks import users
 from ol2r.experiments.cells import Cell
-from ol2r.experiments.simulate_cell import Simulate
+from ol2r.experiments.kinds.simulate import Simulate
 from ol2r.learners import LEARNERS
 from ol2r.learners.base import Value
 from ol2r.simulation import Evaluation

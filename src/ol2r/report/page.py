@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ol2r.experiments.chapter import Chapter, Results
-from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.verdicts import Judgement, judge_all
 from ol2r.report import tables
 from ol2r.report.strip import strip
@@ -45,9 +44,9 @@ class Page:
         self.chapter = chapter
         self.preferred = tuple(preferred)
         self.results: dict[str, Results] = chapter.all_results()
-        self.printed = printed_numbers(chapter.name)
+        self.printed = chapter.paper.printed()
         self.judgements: dict[str, Judgement] = judge_all(
-            chapter.module.CLAIMS, self.results, self.printed, chapter.module.READINGS
+            chapter.paper.claims, self.results, self.printed, chapter.paper.readings
         )
 
     def sources(

@@ -1,0 +1,77 @@
+"""Rules that were changed after results had been seen: `former.csv` in the paper's folder, of the old rules and what
+both said.
+
+The file is made from two runs of `ol2r claims` on the same stored results, never by hand:
+
+    git checkout OLD && ol2r claims PAPER --json > before.json
+    git checkout NEW && ol2r claims PAPER --json > after.json    # before anything is computed again
+    python -m ol2r.experiments.former before.json OLD after.json > src/ol2r/papers/PAPER/former.csv
+
+It keeps every claim whose rule or verdict is another one. `ol2r.report.tables.rule_changes` shows it beside the
+verdicts of today.
+"""
+
+import csv
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS: tuple[str, ...] = ("id", "old_rule", "old_verdict", "rule", "verdict", "elsewhere", "commit")
+
+
+def changes(package: str) -> "pd.DataFrame":
+    """The changed rules of one paper, none where none was changed.
+
+    Args:
+        package: the paper's, such as "ol2r.papers.nsgd".
+
+    Returns:
+        One row a claim: id, old_rule, old_verdict, rule, verdict and elsewhere (what the rule that replaced it said of
+        the same results), commit (of the old judgement).
+    """
+    import pandas as pd
+
+    path = files(package) / "former.csv"
+    if not path.is_file():
+        return pd.DataFrame(columns=list(COLUMNS))
+    with path.open() as file:
+        return pd.read_csv(file, dtype=str, keep_default_na=False)
+
+
+def places(elsewhere: str) -> list[tuple[str, str]]:
+    """The (data set, verdict) of a row's `elsewhere`."""
+    return [(data, verdict) for each in elsewhere.split("; ") if each for data, verdict in [each.rsplit(": ", 1)]]
+
+
+def record(
+    before: Sequence[Mapping[str, Any]], commit: str, after: Sequence[Mapping[str, Any]]
+) -> list[dict[str, str]]:
+    """The lines of a paper's file: claims of `after` whose rule or verdict was another one in `before`.
+
+    Args:
+        before, after: what `ol2r claims PAPER --json` printed.
+        commit: at which it printed `before`.
+    """
+    old = {one["id"]: one for one in before}
+    lines = []
+    for new in after:
+        former = old.get(new["id"])
+        if former and (former["rule"], former["verdict"]) != (new["rule"], new["verdict"]):
+            elsewhere = "; ".join(f"{place['dataset']}: {place['verdict']}" for place in new["elsewhere"])
+            values = (new["id"], former["rule"], former["verdict"], new["rule"], new["verdict"], elsewhere, commit)
+            lines.append(dict(zip(COLUMNS, values, strict=True)))
+    return lines
+
+
+if __name__ == "__main__":
+    before, commit, after = sys.argv[1:]
+    old, new = (json.loads(Path(name).read_text()) for name in (before, after))
+    writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(record(old, commit, new))

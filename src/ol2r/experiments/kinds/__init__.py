@@ -1,0 +1,1 @@
+"""The kinds of cells: what an experiment can compute, one module a kind."""

@@ -1,0 +1,173 @@
+"""The `fit` and `ranknet` kinds of cell: a ranker trained on the true labels of each fold, stored as its weights.
+
+It ties a declaration to data and offline training; what the weights are compared with is declared elsewhere.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import numpy as np
+import pandas as pd
+
+from ol2r import data
+from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.offline import fit_lambdarank, fit_ranknet, mean_ndcg
+
+
+@dataclass(frozen=True)
+class OfflineFit(Cell):
+    """A linear ranker fitted to the training queries of each fold; nothing in it depends on the seed.
+
+    Its table has a line for each feature, numbered from 1, with the columns `weight`, and the fold's `train_ndcg` and
+    `test_ndcg` (NDCG@k), the same in every line of a row.
+
+    Args:
+        dataset: name in the catalogue; checksum: of its content (`data.checksum`), so that other data is another key.
+        k: cut of NDCG, in training and in the table.
+    """
+
+    dataset: str
+    checksum: str
+    k: int
+
+    learner: ClassVar[str]
+    code: ClassVar[tuple[str, ...]] = (
+        "ol2r.random",
+        "ol2r.ranking",
+        "ol2r.data",
+        "ol2r.offline",
+        "ol2r.experiments.kinds.fit",
+    )
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """All folds of the data set."""
+        return tuple(range(1, data.entry(self.dataset).n_folds + 1))
+
+    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
+        """One row a fold, seed 0: however many seeds an item has, they share the fit."""
+        return super().rows(folds, (0,))
+
+    @property
+    def restricted(self) -> bool:
+        """As the data set's licence."""
+        return data.entry(self.dataset).restricted
+
+    @property
+    def group(self) -> Hashable:
+        """Fits on one data set."""
+        return (self.dataset, self.checksum)
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, learner and cut."""
+        return {"dataset": self.dataset, "learner": self.learner, "k": self.k}
+
+    @property
+    @abstractmethod
+    def counted(self) -> str:
+        """What queries without relevant documents count in the table, "zero", or "skip" where they are left out."""
+
+    @abstractmethod
+    def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
+        """The weights: float64[features]."""
+
+    def not_at_hand(self) -> str | None:
+        """The data set, when it is not on this machine."""
+        return None if data.entry(self.dataset).at_hand() else self.dataset
+
+    def expected_seconds(self, rows: Sequence[Row]) -> float:
+        """From the measured cost of a fold of MQ2007; sets of unknown size count as much."""
+        documents = data.entry(self.dataset).n_documents or 60_000
+        return len({row.fold for row in rows}) * (0.5 + 3e-5 * documents)
+
+    @classmethod
+    def run_group(
+        cls,
+        jobs: Sequence[Job],
+        *,
+        inputs: Mapping[Cell, pd.DataFrame],
+        device: str,
+        engine: str,
+        progress: Callable[[float], None],
+    ) -> list[pd.DataFrame]:
+        """Fold after fold in this process, on the CPU whatever the device."""
+        cells = [cast(OfflineFit, job.cell) for job in jobs]
+        dataset = data.load(cells[0].dataset, cells[0].checksum)
+        wanted = dict.fromkeys((cell, row.fold) for cell, job in zip(cells, jobs, strict=True) for row in job.rows)
+        fits = {}
+        for done, (cell, fold) in enumerate(wanted, start=1):
+            fits[cell, fold] = cell._table(dataset, fold)
+            progress(done / len(wanted))
+        return [
+            pd.concat([fits[cell, row.fold].assign(seed=row.seed) for row in job.rows], ignore_index=True)
+            for cell, job in zip(cells, jobs, strict=True)
+        ]
+
+    def _table(self, dataset: data.RankingDataset, fold: int) -> pd.DataFrame:
+        weights, queries = self.fit(dataset, fold), dataset.fold(fold)
+        columns = {
+            "fold": fold,
+            "seed": 0,
+            "feature": np.arange(1, len(weights) + 1),
+            "weight": weights,
+            "train_ndcg": mean_ndcg(dataset, queries.train, weights, self.k, self.counted),
+            "test_ndcg": mean_ndcg(dataset, queries.test, weights, self.k, self.counted),
+        }
+        return pd.DataFrame(columns)
+
+
+@dataclass(frozen=True)
+class Fit(OfflineFit):
+    """LambdaRank (`fit_lambdarank`); in its table queries without relevant documents count zero."""
+
+    kind: ClassVar[str] = "fit"
+    revision: ClassVar[int] = 1
+    learner: ClassVar[str] = "LambdaRank"
+
+    @property
+    def counted(self) -> str:
+        """Zero."""
+        return "zero"
+
+    def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
+        """The weights: float64[features]."""
+        return fit_lambdarank(dataset, fold, k=self.k)
+
+
+@dataclass(frozen=True)
+class RankNetFit(OfflineFit):
+    """RankNet (`fit_ranknet`); `k` is the cut of its table only.
+
+    Args:
+        regularization: λ.
+        empty: in its table, queries without relevant documents count `"zero"` or are left out (`"skip"`).
+    """
+
+    regularization: float
+    empty: str
+
+    kind: ClassVar[str] = "ranknet"
+    revision: ClassVar[int] = 1
+    learner: ClassVar[str] = "RankNet"
+
+    @property
+    def counted(self) -> str:
+        """As declared."""
+        return self.empty
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, learner, cut, λ and convention."""
+        return super().labels() | {"regularization": self.regularization, "empty": self.empty}
+
+    def expected_seconds(self, rows: Sequence[Row]) -> float:
+        """A dozen Hessians a fold, each a product of every document's features with those of its query."""
+        features, documents = data.entry(self.dataset).list_shape
+        queries = data.entry(self.dataset).n_queries or 1_000
+        work = 3e-11 * queries * documents * features * (features + documents)
+        return len({row.fold for row in rows}) * (0.5 + 12 * work)
+
+    def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
+        """The weights: float64[features]."""
+        return fit_ranknet(dataset, fold, regularization=self.regularization)

@@ -1,0 +1,170 @@
+"""The `play` kind of cell: one bandit with one setting, on every query of a population.
+
+A fold is a query (numbered from 1), a seed a run. It ties a declaration to queries and bandits; which cells a paper
+needs is declared elsewhere.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import numpy as np
+import pandas as pd
+import torch
+
+from ol2r.bandits import BANDITS, random_list, simulate_bandit
+from ol2r.bandits.base import Value
+from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.kinds.populations import Declared, Logged, Published
+from ol2r.random import replica_key
+from ol2r.ranking import engine as hot_operations
+
+_SIDE_BY_SIDE = 64  # replicas of a call, so that progress is told now and then
+
+
+@dataclass(frozen=True)
+class Play(Cell):
+    """One bandit, one setting, one kind of click model.
+
+    Its table has a line for each checkpoint: `round` (the step n), `regret` (cumulative), `violations` (V(n)), `excess`
+    (the largest |V(R_t)| − |V(R₀)| so far), `ndcg_total` (Σ NDCG of the shown lists), `initial_inversions` (|V(R₀)|),
+    `optimum` (expected reward of the best list) and the bandit's diagnostics; see `bandits.Trace`.
+
+    Args:
+        users: the queries, whose number is that of the folds.
+        bandit: name in `BANDITS`; revision: of its trajectories.
+        parameters: all of them, as (name, value) pairs in the order of their names.
+        initial: `"own"` for the production ranker's lists, `"random"` for a random list of every replica.
+        cut: positions that reward and NDCG look at.
+        checkpoints: steps, ascending; the last is the horizon n that the bandit is told.
+    """
+
+    users: Published | Logged | Declared
+    bandit: str
+    revision: int
+    parameters: tuple[tuple[str, Value], ...]
+    initial: str
+    cut: int
+    checkpoints: tuple[int, ...]
+
+    kind: ClassVar[str] = "play"
+    code: ClassVar[tuple[str, ...]] = (
+        "ol2r.random",
+        "ol2r.data.sessions",
+        "ol2r.clicks",
+        "ol2r.theory.bandits",
+        "ol2r.bandits",
+        "ol2r.experiments.kinds.populations",
+        "ol2r.experiments.kinds.play",
+    )
+
+    def __post_init__(self):
+        if self.bandit not in BANDITS:
+            raise ValueError(f"bandit must be one of {', '.join(sorted(BANDITS))}, not {self.bandit!r}")
+        BANDITS[self.bandit].check(dict(self.parameters))
+        if self.initial not in ("own", "random"):
+            raise ValueError(f'initial must be "own" or "random", not {self.initial!r}')
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """All queries."""
+        return tuple(range(1, self.users.n_queries + 1))
+
+    @property
+    def exact(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Everything: a trajectory is made of counts."""
+        return ("regret", "violations", "excess", "ndcg_total", *_diagnostics(self.bandit).values())
+
+    @property
+    def restricted(self) -> bool:
+        """As the queries."""
+        return self.users.restricted
+
+    @property
+    def group(self) -> Hashable:
+        """Replicas side by side share all but their queries."""
+        return self.bandit, self.revision, self.parameters, self.initial, self.cut, self.checkpoints
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, click model (`users`), bandit (`learner`), every parameter, and what is ranked."""
+        named = {"dataset": self.users.dataset, "users": self.users.model, "learner": self.bandit}
+        ranked = {"initial": self.initial, "items": self.users.ranked, "cut": self.cut}
+        return named | ranked | dict(self.parameters)
+
+    def not_at_hand(self) -> str | None:
+        """The data set, when it is not on this machine."""
+        return self.users.not_at_hand()
+
+    def expected_seconds(self, rows: Sequence[Row]) -> float:
+        """From the bandit's own estimate."""
+        return len(rows) * BANDITS[self.bandit].core_seconds(self.checkpoints[-1], self.users.n_items)
+
+    @classmethod
+    def run_group(
+        cls,
+        jobs: Sequence[Job],
+        *,
+        inputs: Mapping[Cell, pd.DataFrame],
+        device: str,
+        engine: str,
+        progress: Callable[[float], None],
+    ) -> list[pd.DataFrame]:
+        """All rows of all jobs as replicas side by side, a batch at a time; on the CPU, whatever the device."""
+        hot_operations("numba").use_threads(torch.get_num_threads())
+        first = cast(Play, jobs[0].cell)
+        queries = {job.cell: cast(Play, job.cell).users.queries() for job in jobs}
+        replicas = [(number, cast(Play, job.cell), row) for number, job in enumerate(jobs) for row in job.rows]
+        tables = []
+        for start in range(0, len(replicas), _SIDE_BY_SIDE):
+            part = replicas[start : start + _SIDE_BY_SIDE]
+            tables.append(_play(first, part, [queries[cell][row.fold - 1] for _, cell, row in part]))
+            progress(min(1.0, (start + _SIDE_BY_SIDE) / len(replicas)))
+        whole = pd.concat(tables, ignore_index=True).sort_values(["fold", "seed", "round"], kind="stable")
+        by_job = dict(list(whole.groupby("job")))
+        return [by_job[number].drop(columns="job").reset_index(drop=True) for number in range(len(jobs))]
+
+
+def _diagnostics(bandit: str) -> dict[str, str]:
+    """The columns of a bandit's diagnostics."""
+    return {name: "active" if name == "items" else name for name in BANDITS[bandit].diagnostics}
+
+
+def _play(setting: Play, part: Sequence[tuple[int, Play, Row]], queries: Sequence) -> pd.DataFrame:
+    keys = [replica_key(cell.users.dataset, row.fold, row.seed) for _, cell, row in part]
+    initial = [query.initial for query in queries]
+    if setting.initial == "random":
+        initial = [
+            random_list(key, 0, query.users.n_items, len(query.initial)).tolist()
+            for key, query in zip(keys, queries, strict=True)
+        ]
+    trace = simulate_bandit(
+        setting.bandit,
+        dict(setting.parameters),
+        [query.users for query in queries],
+        initial,
+        keys,
+        setting.checkpoints[-1],
+        setting.checkpoints,
+        setting.cut,
+    )
+    n_checkpoints = len(trace.checkpoints)
+    steps = np.diff(trace.checkpoints, prepend=0)
+
+    def by_replica(values: Sequence | np.ndarray, kind: type = np.int32) -> np.ndarray:
+        return np.repeat(np.asarray(values, dtype=kind), n_checkpoints)
+
+    columns = {
+        "job": by_replica([number for number, _, _ in part]),
+        "fold": by_replica([row.fold for _, _, row in part]),
+        "seed": by_replica([row.seed for _, _, row in part]),
+        "round": np.tile(trace.checkpoints.astype(np.int32), len(part)),
+        "regret": trace.regret.ravel(),
+        "violations": trace.violations.astype(np.int32).ravel(),
+        "excess": trace.excess.astype(np.int32).ravel(),
+        "ndcg_total": np.cumsum(trace.ndcg * steps, axis=1).ravel(),
+        "initial_inversions": by_replica(trace.initial_inversions),
+        "optimum": by_replica(trace.optimum, np.float64),
+    }
+    own = _diagnostics(setting.bandit)
+    columns |= {own[name]: values.astype(np.int32).ravel() for name, values in trace.diagnostics.items()}
+    return pd.DataFrame(columns)

@@ -1,0 +1,183 @@
+"""The `queries` kind of cell: what the queries of a population are like, all together.
+
+It tells how far from the best list a bandit ends that sorts items by attraction, and how wrong production rankers'
+lists are. It must not know any bandit.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ol2r.clicks import best_ranking, expected_reward, wrong_pairs
+from ol2r.experiments.cells import OneByOne, Row
+from ol2r.experiments.kinds.populations import ClickQuery, Declared, Logged, Published
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class OfQueries(OneByOne):
+    """What is told of all queries of a population together, in one row; subclasses say what.
+
+    Args:
+        users: the queries.
+        cut: positions that the reward counts.
+    """
+
+    users: Published | Logged | Declared
+    cut: int
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """One: the queries stand together."""
+        return (1,)
+
+    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
+        """One row; nothing is random."""
+        return super().rows((1,), (0,))
+
+    @property
+    def restricted(self) -> bool:
+        """As the queries."""
+        return self.users.restricted
+
+    @property
+    def group(self) -> Hashable:
+        """Each alone."""
+        return self
+
+    def not_at_hand(self) -> str | None:
+        """The data set, when it is not on this machine."""
+        return self.users.not_at_hand()
+
+    def expected_seconds(self, rows: Sequence[Row]) -> float:
+        """Reading and fitting the models."""
+        return 2.0 * len(rows)
+
+
+@dataclass(frozen=True)
+class Queries(OfQueries):
+    """Means and counts over a population's queries.
+
+    Its table has one line: `queries`; `items` (mean L) and `most_items`; `inversions` (mean |V₀|); `tied` (queries with
+    items of equal attraction); `optimum` (mean reward of the best list); `unsorted` (queries whose best list is not by
+    falling attraction) and `sorted_loss` (mean over queries of what the list by falling attraction loses a step).
+    """
+
+    kind: ClassVar[str] = "queries"
+    revision: ClassVar[int] = 1
+    code: ClassVar[tuple[str, ...]] = (
+        "ol2r.random",
+        "ol2r.data.sessions",
+        "ol2r.clicks",
+        "ol2r.experiments.kinds.populations",
+        "ol2r.experiments.kinds.queries",
+    )
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, click model (`users`), what is ranked, and the cut."""
+        users = self.users
+        return {"dataset": users.dataset, "users": users.model, "ranked": users.ranked, "cut": self.cut}
+
+    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
+        """The one line."""
+        return _summary(self.users.queries(), self.cut)
+
+
+@dataclass(frozen=True)
+class Rewards(OneByOne):
+    """What two lists of every query earn in a step; a fold is a query.
+
+    Its table: fold, seed, `optimum` (reward of the best list), `sorted_reward` (of the list by falling attraction).
+
+    Args:
+        users: the queries.
+        cut: positions that the reward counts.
+    """
+
+    users: Published | Logged | Declared
+    cut: int
+
+    kind: ClassVar[str] = "query-rewards"
+    revision: ClassVar[int] = 1
+    code: ClassVar[tuple[str, ...]] = Queries.code
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """All queries."""
+        return tuple(range(1, self.users.n_queries + 1))
+
+    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
+        """A row a query; nothing is random."""
+        return super().rows(folds, (0,))
+
+    @property
+    def restricted(self) -> bool:
+        """As the queries."""
+        return self.users.restricted
+
+    @property
+    def group(self) -> Hashable:
+        """Each population alone."""
+        return self
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, click model (`users`), what is ranked, and the cut."""
+        users = self.users
+        return {"dataset": users.dataset, "users": users.model, "ranked": users.ranked, "cut": self.cut}
+
+    def not_at_hand(self) -> str | None:
+        """The data set, when it is not on this machine."""
+        return self.users.not_at_hand()
+
+    def expected_seconds(self, rows: Sequence[Row]) -> float:
+        """Reading and fitting the models, once."""
+        return 2.0
+
+    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
+        """A line a query."""
+        queries = self.users.queries()
+        each = [_of(queries[row.fold - 1], self.cut) for row in rows]
+        lines = [
+            {"fold": row.fold, "seed": row.seed, "optimum": it["optimum"], "sorted_reward": it["optimum"] - it["loss"]}
+            for row, it in zip(rows, each, strict=True)
+        ]
+        return pd.DataFrame(lines)
+
+
+def _summary(queries: Sequence[ClickQuery], cut: int) -> pd.DataFrame:
+    each = pd.DataFrame([_of(query, cut) for query in queries])
+    line = {
+        "fold": 1,
+        "seed": 0,
+        "queries": len(each),
+        "items": each["items"].mean(),
+        "most_items": each["items"].max(),
+        "inversions": each["inversions"].mean(),
+        "tied": each["tied"].sum(),
+        "optimum": each["optimum"].mean(),
+        "unsorted": (each["loss"] > _ROUNDING).sum(),
+        "sorted_loss": each["loss"].mean(),
+    }
+    return pd.DataFrame([line])
+
+
+def _of(query: ClickQuery, cut: int) -> dict[str, float]:
+    attraction, position = query.users.rows()
+    n_positions = len(query.initial)
+    position = position[:n_positions]
+    ranked = np.argsort(-attraction, kind="stable")[:n_positions]
+    best = best_ranking.py_func(query.users.code, attraction, position, n_positions, cut)
+    optimum, reached = (
+        expected_reward.py_func(query.users.code, attraction, position, ranking, cut) for ranking in (best, ranked)
+    )
+    return {
+        "items": len(attraction),
+        "inversions": wrong_pairs(attraction, np.array(query.initial)),
+        "tied": len(np.unique(attraction)) < len(attraction),
+        "optimum": optimum,
+        "loss": optimum - reached,
+    }

@@ -1,0 +1,174 @@
+"""The `simulate` kind of cell: one learner with one setting of its hyper-parameters, meeting one kind of user.
+
+It ties a declaration to data, users, learner and loop; which cells a paper needs is declared elsewhere.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import numpy as np
+import pandas as pd
+import torch
+
+from ol2r import data
+from ol2r.clicks import GradedCascade
+from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.learners import LEARNERS
+from ol2r.learners.base import Value
+from ol2r.ranking import engine as hot_operations
+from ol2r.simulation import Evaluation, Replica, make_streams, simulate
+
+_SIDE_BY_SIDE = 512  # replicas; beyond this a batch gains nothing and takes memory
+_BATCH_BYTES = 3 << 30  # of what its replicas remember
+
+
+@dataclass(frozen=True)
+class Simulate(Cell):
+    """One learner, one setting, one kind of user, one data set.
+
+    Args:
+        dataset: name in the catalogue; checksum: of its content (`data.checksum`), so that other data is another key.
+        learner: name in `LEARNERS`; revision: of its trajectories.
+        hyperparameters: all of them, as (name, value) pairs in the order of their names.
+        users: whose clicks are learnt from.
+        evaluation: the conventions of the measurement, and how many rounds.
+        features: `"all"`, or `"varying"` to drop those constant over a fold's training documents, as public code does.
+        reference: a fit whose weights w* the learner's are compared with, or None.
+    """
+
+    dataset: str
+    checksum: str
+    learner: str
+    revision: int
+    hyperparameters: tuple[tuple[str, Value], ...]
+    users: GradedCascade
+    evaluation: Evaluation
+    features: str = "all"
+    reference: Cell | None = None
+
+    kind: ClassVar[str] = "simulate"
+    undefined: ClassVar[tuple[str, ...]] = ("cosine", "online_ndcg")
+    code: ClassVar[tuple[str, ...]] = (
+        "ol2r.random",
+        "ol2r.ranking",
+        "ol2r.data",
+        "ol2r.clicks",
+        "ol2r.rankers",
+        "ol2r.learners",
+        "ol2r.simulation",
+        "ol2r.experiments.kinds.simulate",
+    )
+
+    def __post_init__(self):
+        LEARNERS[self.learner].check(dict(self.hyperparameters))
+        if self.features not in ("all", "varying"):
+            raise ValueError(f'features must be "all" or "varying", not {self.features!r}')
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """All folds of the data set."""
+        return tuple(range(1, data.entry(self.dataset).n_folds + 1))
+
+    @property
+    def exact(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What the rounds themselves record."""
+        return ("cndcg", "online_ndcg", "misordered", "status", *LEARNERS[self.learner].exact_diagnostics)
+
+    @property
+    def restricted(self) -> bool:
+        """As the data set's licence."""
+        return data.entry(self.dataset).restricted
+
+    @property
+    def group(self) -> Hashable:
+        """Replicas side by side share all but numeric hyper-parameters and the probabilities of their users."""
+        structural = tuple(p for p in self.hyperparameters if p[0] in LEARNERS[self.learner].structural)
+        shared = (self.dataset, self.checksum, self.learner, structural, self.features, self.reference)
+        return (*shared, self.evaluation, self.users.stop_rule)
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, users, learner, every hyper-parameter, and the conventions that the screen varies."""
+        named = {"dataset": self.dataset, "users": self.users.name, "learner": self.learner}
+        conventions = {"stop_rule": self.users.stop_rule, "features": self.features}
+        conventions |= {name: getattr(self.evaluation, name) for name in ("gain", "empty", "ties")}
+        return named | conventions | dict(self.hyperparameters)
+
+    def needs(self, rows: Sequence[Row]) -> tuple[Job, ...]:
+        """The reference of each fold, fitted once (seed 0)."""
+        if self.reference is None:
+            return ()
+        return (Job(self.reference, tuple(Row(fold, 0) for fold in sorted({row.fold for row in rows}))),)
+
+    def not_at_hand(self) -> str | None:
+        """The data set, when it is not on this machine."""
+        return None if data.entry(self.dataset).at_hand() else self.dataset
+
+    def expected_seconds(self, rows: Sequence[Row]) -> float:
+        """From the learner's own estimate, at the data set's mean length of a list."""
+        rounds = self.evaluation.checkpoints[-1]
+        return len(rows) * LEARNERS[self.learner].core_seconds(rounds, *data.entry(self.dataset).list_shape)
+
+    @classmethod
+    def run_group(
+        cls,
+        jobs: Sequence[Job],
+        *,
+        inputs: Mapping[Cell, pd.DataFrame],
+        device: str,
+        engine: str,
+        progress: Callable[[float], None],
+    ) -> list[pd.DataFrame]:
+        """All rows of all jobs as replicas side by side, a batch at a time."""
+        hot_operations(engine).use_threads(torch.get_num_threads())
+        first = cast(Simulate, jobs[0].cell)
+        dataset = data.load(first.dataset, first.checksum)
+        replicas = [(number, job.cell, row) for number, job in enumerate(jobs) for row in job.rows]
+        tables, done = [], 0
+        kept = LEARNERS[first.learner].replica_bytes(first.evaluation.checkpoints[-1], dataset.n_features)
+        most = max(1, min(_SIDE_BY_SIDE, _BATCH_BYTES // kept))
+        for part in _batches(replicas, dataset, most, by_fold=first.features == "varying"):
+
+            def follow(fraction: float, done: int = done, size: int = len(part)) -> None:
+                progress((done + fraction * size) / len(replicas))
+
+            table = _run(dataset, part, inputs, device, engine, follow)
+            tables.append(table.assign(job=np.array([number for number, _, _ in part])[table["replica"]]))
+            done += len(part)
+        whole = pd.concat(tables, ignore_index=True).sort_values(["fold", "seed", "round"], kind="stable")
+        by_job = dict(list(whole.drop(columns="replica").groupby("job")))
+        return [by_job[number].drop(columns="job").reset_index(drop=True) for number in range(len(jobs))]
+
+
+def _batches(replicas: list, dataset: data.RankingDataset, most: int, by_fold: bool):
+    """Lists of at most so many replicas, of one fold each when folds have features of their own."""
+    folds = [[entry for entry in replicas if entry[2].fold == f] for f in range(1, len(dataset.folds) + 1)]
+    for part in folds if by_fold else [replicas]:
+        for start in range(0, len(part), most):
+            yield part[start : start + most]
+
+
+def _run(dataset, part, inputs, device, engine, progress) -> pd.DataFrame:
+    cells = [cell for _, cell, _ in part]
+    replicas = [Replica(row.fold, row.seed, cell.users) for _, cell, row in part]
+    first = cells[0]
+    if first.features == "varying":
+        dataset = data.drop_constant_features(dataset, replicas[0].fold)
+    kind = LEARNERS[first.learner]
+    settings = [dict(cell.hyperparameters) for cell in cells]
+    hyperparameters = {name: settings[0][name] for name in kind.structural} | {
+        name: torch.tensor([float(setting[name]) for setting in settings], dtype=torch.float64) for name in kind.numeric
+    }
+    learner = kind(dataset.n_features, hyperparameters, make_streams(dataset, replicas, device), engine)
+    return simulate(
+        dataset, replicas, learner, first.evaluation, reference=_references(first, replicas, inputs), progress=progress
+    )
+
+
+def _references(cell: Simulate, replicas: Sequence[Replica], inputs: Mapping[Cell, pd.DataFrame]) -> np.ndarray | None:
+    """w* of each replica's fold: Float64[R, features]."""
+    if cell.reference is None:
+        return None
+    fits = inputs[cell.reference].sort_values(["fold", "feature"])
+    weights = {fold: fit["weight"].to_numpy() for fold, fit in fits.groupby("fold")}
+    return np.stack([weights[replica.fold] for replica in replicas])

@@ -1,0 +1,172 @@
+"""The `timing` kind of cell: what a round of a learner costs as it goes on, on the machine that ran it.
+
+Its numbers are shown with machine and date, and no second run repeats them. It knows no paper.
+"""
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import pandas as pd
+import torch
+
+from ol2r import data
+from ol2r.clicks import GradedCascade
+from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.learners import LEARNERS, Learner
+from ol2r.learners.base import Value
+from ol2r.ranking import engine as hot_operations
+from ol2r.simulation import Evaluation, Replica, make_streams, simulate
+
+_WARM_UP = 3  # rounds of a batch that is thrown away: compiling is not what a round costs
+
+
+@dataclass(frozen=True)
+class Timing(Cell):
+    """Seconds that a batch of replicas spends in ranking and in learning, summed over rounds.
+
+    Its table has a line for each checkpoint: `replicas`, `rank_seconds` and `update_seconds` (wall time of the whole
+    batch up to the round), and the mean over replicas of each of the learner's diagnostics.
+
+    Args:
+        dataset: name in the catalogue; checksum: of its content (`data.checksum`).
+        learner: name in `LEARNERS`; revision: of its trajectories; hyperparameters: all, in the order of their names.
+        users: whose clicks are learnt from.
+        replicas: seeds side by side, from 0.
+        checkpoints: rounds, ascending.
+    """
+
+    dataset: str
+    checksum: str
+    learner: str
+    revision: int
+    hyperparameters: tuple[tuple[str, Value], ...]
+    users: GradedCascade
+    replicas: int
+    checkpoints: tuple[int, ...]
+
+    kind: ClassVar[str] = "timing"
+    verifiable: ClassVar[bool] = False
+    code: ClassVar[tuple[str, ...]] = (
+        "ol2r.random",
+        "ol2r.ranking",
+        "ol2r.data",
+        "ol2r.clicks",
+        "ol2r.rankers",
+        "ol2r.learners",
+        "ol2r.simulation",
+        "ol2r.experiments.kinds.timing",
+    )
+
+    def __post_init__(self):
+        LEARNERS[self.learner].check(dict(self.hyperparameters))
+        if self.replicas < 1:
+            raise ValueError(f"replicas must be at least 1, not {self.replicas}")
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """The first: what a round costs is not a matter of the fold."""
+        return (1,)
+
+    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
+        """One, seed 0: the batch has seeds of its own, and is the same whatever an item's."""
+        return super().rows(folds, (0,))
+
+    @property
+    def restricted(self) -> bool:
+        """As the data set's licence."""
+        return data.entry(self.dataset).restricted
+
+    @property
+    def group(self) -> Hashable:
+        """Alone: what runs beside it would change it."""
+        return self
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, users, learner, hyper-parameters, batch."""
+        named = {"dataset": self.dataset, "users": self.users.name, "learner": self.learner}
+        return named | {"batch": self.replicas} | dict(self.hyperparameters)
+
+    def not_at_hand(self) -> str | None:
+        """The data set, when it is not on this machine."""
+        return None if data.entry(self.dataset).at_hand() else self.dataset
+
+    def expected_seconds(self, rows: Sequence[Row]) -> float:
+        """From the learner's cost of a round."""
+        alone = LEARNERS[self.learner].core_seconds(self.checkpoints[-1], *data.entry(self.dataset).list_shape)
+        return len(rows) * self.replicas * alone
+
+    @classmethod
+    def run_group(
+        cls,
+        jobs: Sequence[Job],
+        *,
+        inputs: Mapping[Cell, pd.DataFrame],
+        device: str,
+        engine: str,
+        progress: Callable[[float], None],
+    ) -> list[pd.DataFrame]:
+        """One batch after another, each alone."""
+        hot_operations(engine).use_threads(torch.get_num_threads())
+        tables = []
+        for job in jobs:
+            cell = cast(Timing, job.cell)
+            cell._run(_WARM_UP, device, engine, lambda fraction: None)
+            lines = [
+                cell._run(cell.checkpoints[-1], device, engine, progress).assign(fold=r.fold, seed=r.seed)
+                for r in job.rows
+            ]
+            tables.append(pd.concat(lines, ignore_index=True))
+        return tables
+
+    def _run(self, rounds: int, device: str, engine: str, progress: Callable[[float], None]) -> pd.DataFrame:
+        dataset = data.load(self.dataset, self.checksum)
+        replicas = [Replica(1, seed, self.users) for seed in range(self.replicas)]
+        streams = make_streams(dataset, replicas, device)
+        learner = LEARNERS[self.learner](dataset.n_features, dict(self.hyperparameters), streams, engine)
+        _time(learner)
+        evaluation = Evaluation(
+            k=10,
+            split="test",
+            gain="exponential",
+            empty="zero",
+            ties="expected",
+            gamma=1.0,
+            checkpoints=tuple(t for t in self.checkpoints if t <= rounds) or (rounds,),
+        )
+        table = simulate(dataset, replicas, learner, evaluation, progress=progress)
+        shown = table.drop(
+            columns=["replica", "fold", "seed", "status", "ndcg", "cndcg", "online_ndcg", "misordered", "cosine"]
+        )
+        means: pd.DataFrame = shown.groupby("round", as_index=False).mean()  # pyright: ignore[reportAssignmentType]
+        means.insert(0, "seed", 0)
+        means.insert(0, "fold", 1)
+        return means.assign(replicas=self.replicas)
+
+
+def _time(learner: Learner) -> None:
+    """Let a learner count, among its diagnostics, the seconds it spends in `rank` and `update`."""
+    spent = {"rank_seconds": 0.0, "update_seconds": 0.0}
+    diagnostics = learner.diagnostics
+
+    def timed(name: str, act: Callable) -> Callable:
+        def call(*arguments):
+            if learner.device.type == "cuda":
+                torch.cuda.synchronize()
+            start = time.perf_counter()
+            result = act(*arguments)
+            if learner.device.type == "cuda":
+                torch.cuda.synchronize()
+            spent[name] += time.perf_counter() - start
+            return result
+
+        return call
+
+    def counted() -> dict[str, torch.Tensor]:
+        everyone = torch.ones(len(learner.streams), dtype=torch.float64)
+        return diagnostics() | {name: seconds * everyone for name, seconds in spent.items()}
+
+    learner.rank = timed("rank_seconds", learner.rank)
+    learner.update = timed("update_seconds", learner.update)
+    learner.diagnostics = counted

@@ -1,0 +1,31 @@
+"""What a paper printed: `published.csv` in the paper's folder, transcribed number by number.
+
+Only tables and claims read it; nothing that simulates may know what was published.
+"""
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@cache
+def printed_numbers(package: str) -> "pd.DataFrame":
+    """The printed numbers of one paper.
+
+    Args:
+        package: the paper's, such as "ol2r.papers.nsgd".
+
+    Returns:
+        One row a number: item (the paper's table or figure, or "reference"), dataset, users, learner, mean and
+        deviation as printed, runs (that they are taken over: repeats × folds), significant and bold (1 where the paper
+        marks the number), note, source. Empty text is "", a number that is not printed NaN.
+    """
+    import pandas as pd
+
+    numbers = ["mean", "deviation", "runs", "significant", "bold"]
+    with (files(package) / "published.csv").open() as file:
+        table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    return table.assign(**{column: pd.to_numeric(table[column]) for column in numbers})

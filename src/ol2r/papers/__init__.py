@@ -1,0 +1,45 @@
+"""The papers, one folder each: what is run and judged, the printed numbers, and the figures and tables of its own.
+
+A folder's `grid` module declares the `PAPER`. A paper may import another one only where `pyproject.toml` says so.
+"""
+
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ol2r.experiments.chapter import Chapter
+    from ol2r.experiments.paper import Paper
+
+NAMES: tuple[str, ...] = ("nsgd", "pairrank", "bubblerank")
+"""The papers that have a folder here, in the order of the book."""
+
+
+def paper(name: str) -> "Paper":
+    """A paper by name.
+
+    Raises:
+        ExperimentError: there is none of that name; the message offers the nearest one.
+    """
+    from ol2r.experiments.cells import one_of
+
+    return import_module(f"{__name__}.{one_of(name, NAMES, 'paper')}.grid").PAPER
+
+
+def chapter(name: str, given: Mapping[str, object]) -> "Chapter":
+    """Check a chapter's parameters and open its results.
+
+    Args:
+        name: the paper, such as "nsgd".
+        given: the notebook's `globals()`.
+
+    Raises:
+        ExperimentError: no such paper; a parameter is unknown, misspelt, of the wrong type or out of range; a data set
+            is not one of the paper's; the device is not there.
+    """
+    from ol2r.experiments.chapter import Chapter, checked
+    from ol2r.experiments.store import Store
+
+    own = paper(name)
+    return Chapter(own, checked(own, given), Store.open(), never=os.environ.get("OL2R_COMPUTE") == "never")

@@ -1,0 +1,677 @@
+"""The claims of the BubbleRank paper as rules, declared before their results were read.
+
+Each statement keeps the paper's wording; where the wording leaves a choice (how early is early?), the choice stands in
+the part's own words. Items are named, not imported. Intervals of means are over queries, each the mean of its runs: the
+paper draws its queries at random. Shares of runs speak of the queries and worlds at hand, over runs.
+
+Regret is counted from R* of the paper's Eq. (1), the list by falling attraction, which the paper takes to be the best;
+where it is not, what it loses to the best list is nobody's to learn, and is shown beside the verdicts. Regrets are
+compared by ratio: those of click models and of bandits differ by powers of ten.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportAssignmentType=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false, reportIndexIssue=false
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import log
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pandas as pd
+
+from ol2r.experiments.claims import (
+    WORLDS,
+    Claim,
+    Compared,
+    Contrast,
+    Measure,
+    Near,
+    NotMeasured,
+    Part,
+    Results,
+    Scale,
+    Size,
+    StandIn,
+    Where,
+)
+from ol2r.experiments.effects import (
+    Effect,
+    RatioOfMeans,
+    Share,
+    TooFewSeeds,
+    fold_effect,
+    mean_effect,
+    ratio_effect,
+)
+from ol2r.experiments.published import printed_numbers
+
+LOG = "Yandex_RelPred"
+"""The paper's log: its 100 queries are not said, and the log is not at hand."""
+STAND_INS = (StandIn(LOG, "Yandex_60Q_click_models", same_shape=True), StandIn(LOG, "Yandex_WSCD_sample"))
+SYNTHETIC = "synthetic PBM"
+
+MODELS = ("CM", "DCM", "PBM")
+POSITIONS = 10
+EVERYWHERE: tuple[Where, ...] = tuple((LOG, model) for model in MODELS)
+STEPS = 5_000_000
+PROTOCOL = Size(rounds=STEPS, seeds=10, folds=100)
+
+EARLY = (1000, 10_000)
+"""Steps that are early."""
+LATE = STEPS * 9 // 10
+"""The steps after this one are what happens "after five million"."""
+LINEAR, SUBLINEAR = 0.9, 0.5
+"""Exponents of growth over the last tenfold of steps: at least the first is linear, at most the second learns."""
+APART = 1.1
+"""Times another's regret: what is nearer is no difference on the paper's logarithmic axes."""
+WORTH_LEARNING = 0.01
+"""Share of the best list's clicks: a list that loses less is as good as the best."""
+NEAR_PRINTED = 10.0
+"""Violations in 100 steps that two sets of queries may be apart."""
+CLOSE = 5.0
+"""TopRank's and BatchRank's violations in 100 steps are close within so many."""
+OFTENER = 10.0
+"""Violations in 100 steps; section 5.3 prints differences of 33 and more."""
+NEAR_BASELINE, FAR_BELOW, NEAR_ONE = 0.1, 0.2, 0.99
+"""NDCG@5: so little below Baseline's is close to it, so much is very low, at least the last is near 1. Figure 4 draws
+Baseline about .9, and the shufflers' start less than half of that."""
+STEEP = 0.01
+"""Share of the mean regret that a wrong pair costs; were regret proportional to Theorem 1's K − 1 + 2|V₀|, it
+would be .037."""
+BEND = 0.5
+"""Share of its mean by which a slope may change between lists one standard deviation below and above the mean |V₀|."""
+DOUBLES = 0.2
+"""log₂ of regret rises by 1 ± this with every halving."""
+SAFE, ALMOST_ALL = 0.9, 0.99
+"""What "never" and "always" mean for a finite number of runs: more than this share of them. Sixty runs without any
+violation, which is what the raw log has, show no more than the first."""
+
+LOST = Scale("share of the best list's clicks that is lost", WORTH_LEARNING)
+TIMES = Scale("regret, times the other's", APART)
+GROWTH = Scale("growth over the last tenfold of steps", round(10**LINEAR, 2), "times")
+FIRST_TENTH = Scale("share of the regret that falls in the first tenth of the steps", round(10**-SUBLINEAR, 3))
+IN_100 = Scale("violations in 100 steps", unit="steps")
+NDCG = Scale("NDCG@5")
+DOUBLINGS = Scale("doublings of regret a halving")
+OF_BOUND = Scale("share of the bound that regret leaves")
+A_PAIR = Scale("share of the mean regret a wrong pair", STEEP)
+BENDING = Scale("change of the slope, as a share of it")
+
+EVENT_STEPS = 10_000
+EVENT_ITEMS = (4, 6)
+FAILURES = (0.05, 0.5)
+"""What Lemma 9 lets δ^½ K² n be, in the audit of its event; and exponents for which it promises nothing."""
+NO_PROMISE = (1.0, 0.5, 0.25)
+
+
+def event_exponent(n_items: int, failure: float) -> float:
+    """The exponent of δ = n^−exponent for which δ^½ K² n is about `failure` at the audit's n."""
+    return round(2 * log(n_items**2 * EVENT_STEPS / failure) / log(EVENT_STEPS), 4)
+
+
+def event_exponents(n_items: int) -> tuple[float, ...]:
+    """All exponents of the audit."""
+    return (*(event_exponent(n_items, failure) for failure in FAILURES), *NO_PROMISE)
+
+
+Terms = tuple[tuple[float, Measure], ...]
+
+
+class OfQuery(Measure):
+    """A number of every query with its users, which all runs share."""
+
+    def rows(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
+        return Measure(self.item, self.column, (("users", users),), shared=True).rows(results, dataset, users)
+
+
+BEST, BY_ATTRACTION = (OfQuery("query-rewards", column, shared=True) for column in ("optimum", "sorted_reward"))
+"""What the best list and the list by falling attraction earn in a step."""
+BEST_CLICKS: Terms = ((float(STEPS), BEST),)
+
+
+def regret(bandit: str, at: int = STEPS) -> Terms:
+    """Regret against the list by falling attraction: that of Eq. (4) less what this list loses."""
+    own = Measure("fig-1", "regret", (("learner", bandit),), at=at)
+    return ((1.0, own), (-float(at), BEST), (float(at), BY_ATTRACTION))
+
+
+def violations(bandit: str, at: int | Literal["end"] = "end") -> Measure:
+    return Measure("fig-2", "violations", (("learner", bandit),), at=at)
+
+
+def in_100(bandit: str) -> Measure:
+    return Measure("first-100", "violations", (("learner", bandit),), at=100)
+
+
+def ndcg(bandit: str, at: int, since: int | None = None) -> Measure:
+    """Mean NDCG@5 of the lists shown up to a step, or in the steps since + 1 … at."""
+    return Measure("fig-4", "ndcg_total", (("learner", bandit),), at=at, per="round", since=since)
+
+
+@dataclass(frozen=True)
+class OverQueries(Contrast):
+    """A contrast whose interval is over queries."""
+
+    def summary(self, total: pd.Series) -> Effect:
+        return fold_effect(total)
+
+
+def difference(better: Measure, worse: Measure, label: str, scale: Scale) -> OverQueries:
+    return OverQueries(label, ((1.0, better), (-1.0, worse)), scale)
+
+
+class _Totals(Contrast):
+    """The weighted sums themselves."""
+
+    def summary(self, total: pd.Series) -> pd.Series:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return total
+
+
+def _ratio(label: str, numerator: pd.Series, denominator: pd.Series) -> RatioOfMeans:
+    """Raises NotMeasured where the denominator's mean is not positive."""
+    if not denominator.groupby("fold").mean().mean() > 0:
+        raise NotMeasured(f"{label}: what it is divided by has no positive mean")
+    return ratio_effect(numerator, denominator)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The mean of a weighted sum over that of another, each over queries; the claim says it is above its margin."""
+
+    label: str
+    numerator: Terms
+    denominator: Terms
+    scale: Scale
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return tuple(measure for _, measure in (*self.numerator, *self.denominator))
+
+    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> RatioOfMeans:
+        nothing = tuple((0.0, measure) for measure in self.measures)  # both on the runs that all of them have
+        both = (_Totals(self.label, terms + nothing, self.scale) for terms in (self.numerator, self.denominator))
+        return _ratio(self.label, *(total.effect(results, dataset, users) for total in both))
+
+    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+        """The paper prints no regret."""
+
+
+def _times(more: str, less: str, at: int = STEPS) -> Ratio:
+    """One bandit's regret over another's."""
+    when = "" if at == STEPS else f" after {at:,} steps"
+    return Ratio(f"{more}'s regret over {less}'s{when}", regret(more, at), regret(less, at), TIMES)
+
+
+def _grows(bandit: str) -> Ratio:
+    """How regret grows over the last tenfold of steps."""
+    return Ratio(f"growth of {bandit}'s regret", regret(bandit), regret(bandit, STEPS // 10), GROWTH)
+
+
+def _settles(bandit: str) -> Ratio:
+    """How much of the regret is over after a tenth of the steps."""
+    label = f"share of {bandit}'s regret in the first tenth"
+    return Ratio(label, regret(bandit, STEPS // 10), regret(bandit), FIRST_TENTH)
+
+
+def _printed(bandit: str, model: str) -> Near:
+    table = printed_numbers(__package__)
+    found = (table["item"] == "first-100") & (table["users"] == model) & (table["learner"] == bandit)
+    printed = float(table.loc[found, "mean"].iloc[0])
+    terms = ((1.0, in_100(bandit)),)
+    return Near(OverQueries(f"{bandit}'s violations − {printed:g}", terms, IN_100, -printed), NEAR_PRINTED)
+
+
+@dataclass(frozen=True)
+class Counted(ABC):
+    """The share of runs in which something held, less a nominal share: subclasses say which runs, and what.
+
+    Where it is said to hold always (`always`), one run in which it did not refutes that: the share is then held
+    against 1.
+
+    Attributes:
+        label, item: as `Measure`'s.
+        labels: of the rows.
+        nominal: what the share is claimed to exceed.
+    """
+
+    label: str
+    item: str
+    labels: tuple[tuple[str, Any], ...]
+    nominal: float
+
+    scale: ClassVar[Scale]
+    always: ClassVar[bool]
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return (Measure(self.item, "regret", self.labels),)
+
+    @abstractmethod
+    def held(self, rows: pd.DataFrame) -> pd.Series:
+        """Of the runs that count, whether it held; rows are those of the last step."""
+
+    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Share:
+        rows = self.measures[0].rows(results, dataset, users)
+        held = self.held(rows[rows["round"] == rows["round"].max()])
+        if held.empty:
+            raise NotMeasured(f"no run of {self.item} counts for {self.label}")
+        nominal = 1.0 if self.always and not held.all() else self.nominal
+        return Share(int(held.sum()), len(held), nominal, rows["fold"].nunique())
+
+    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:
+        """The paper prints no shares."""
+        return None
+
+
+class NeverUnsafe(Counted):
+    """V(n) = 0."""
+
+    scale: ClassVar[Scale] = Scale(f"share of safe runs beyond {SAFE:.0%}")
+    always: ClassVar[bool] = True
+
+    def held(self, rows: pd.DataFrame) -> pd.Series:
+        return rows["violations"] == 0
+
+
+class EventHolds(Counted):
+    """Event E of Lemma 9 never failed, which the lemma promises with a probability."""
+
+    scale: ClassVar[Scale] = Scale("share of runs beyond the promised one")
+    always: ClassVar[bool] = False
+
+    def held(self, rows: pd.DataFrame) -> pd.Series:
+        return rows["event_broken"] == 0
+
+
+@dataclass(frozen=True)
+class FewPairs(Counted):
+    """Lemma 6, |P| ≤ K − 1 + 2 |V₀|, in the runs where event E held.
+
+    Attributes:
+        positions: K.
+    """
+
+    positions: int
+
+    scale: ClassVar[Scale] = Scale(f"share of runs beyond {ALMOST_ALL:.0%}")
+    always: ClassVar[bool] = True
+
+    def held(self, rows: pd.DataFrame) -> pd.Series:
+        rows = rows[rows["event_broken"] == 0]
+        return rows["pairs"] <= self.positions - 1 + 2 * rows["initial_inversions"]
+
+
+@dataclass(frozen=True)
+class OfLists:
+    """Regret after the last step against |V₀|, over the random initial lists of each query: base of two rules."""
+
+    label: str
+    scale: Scale
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return (Measure("fig-3-left", "regret"),)
+
+    def lists(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
+        rows = self.measures[0].rows(results, dataset, users)
+        return rows[rows["round"] == rows["round"].max()]
+
+    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+        """The paper prints no slopes."""
+
+
+class Rises(OfLists):
+    """The mean over queries of the least-squares slope over a query's lists, over the mean regret of all lists."""
+
+    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> RatioOfMeans:
+        lists = self.lists(results, dataset, users)
+        slopes = slopes_by_query(lists)
+        means = lists.groupby("fold")["regret"].mean()[slopes.index]
+        index = pd.MultiIndex.from_product([slopes.index, [0]], names=["fold", "seed"])
+        found = _ratio(self.label, slopes.set_axis(index), means.set_axis(index))
+        return replace(found, seeds=lists["seed"].nunique())
+
+
+def slopes_by_query(lists: pd.DataFrame) -> pd.Series:
+    """The least-squares slope of regret over |V₀| among each query's own lists, by `fold`.
+
+    Args:
+        lists: `fold` (query), `seed` (list), `initial_inversions`, `regret`. Queries with one |V₀| have no slope.
+    """
+    slopes = {
+        fold: np.polyfit(own["initial_inversions"], own["regret"], 1)[0]
+        for fold, own in lists.groupby("fold")
+        if own["initial_inversions"].min() < own["initial_inversions"].max()
+    }
+    return pd.Series(slopes, dtype=float).rename_axis("fold")
+
+
+def slope_of_a_query(lists: pd.DataFrame) -> Effect:
+    """The mean of `slopes_by_query`, with its interval over queries."""
+    slopes = slopes_by_query(lists)
+    index = pd.MultiIndex.from_product([slopes.index, [0]], names=["fold", "seed"])
+    return replace(fold_effect(slopes.set_axis(index)), seeds=lists["seed"].nunique())
+
+
+class Bends(OfLists):
+    """By how much the slope over a query's lists changes from one standard deviation below the mean |V₀| of a random
+    list to one above it, as a share of the slope at the mean.
+
+        4 c σ / b   of  regret = a_q + b (x − x̄) + c (x − x̄)²,   x = |V₀|
+
+    Least squares with a level a_q for each query; the standard error is a bootstrap over queries.
+    """
+
+    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
+        from ol2r.random import generator  # here, because it loads torch, which declaring a claim must not
+
+        lists = self.lists(results, dataset, users)
+        products = _within_queries(lists)
+        queries = len(products)
+        if queries < 2:
+            raise TooFewSeeds("fewer than two folds")
+        drawn = generator(f"bends {dataset} {users}", 0).multinomial(queries, np.full(queries, 1 / queries), 1000)
+        deviation = float((POSITIONS * (POSITIONS - 1) * (2 * POSITIONS + 5) / 72) ** 0.5)
+        slope, bend = np.moveaxis(_solved(np.vstack([np.ones(queries), drawn]) @ products), -1, 0)
+        changes = 4 * bend * deviation / slope
+        error = float(changes[1:].std(ddof=1))
+        return Effect(float(changes[0]), error, queries - 1, queries, lists["seed"].nunique())
+
+
+def _within_queries(lists: pd.DataFrame) -> np.ndarray:
+    """Sums of products of u = x − x̄, u² and y, each less its mean over the query: (uu, uv, vv, uy, vy) with v = u²,
+    Float64[queries, 5]; x̄ is the mean |V₀| of a random list."""
+    u = lists["initial_inversions"] - POSITIONS * (POSITIONS - 1) / 4
+    columns = pd.DataFrame({"u": u, "v": u**2, "y": lists["regret"]})
+    u, v, y = (columns - columns.groupby(lists["fold"]).transform("mean")).to_numpy().T
+    products = pd.DataFrame({"uu": u * u, "uv": u * v, "vv": v * v, "uy": u * y, "vy": v * y}, index=lists.index)
+    return products.groupby(lists["fold"]).sum().to_numpy()
+
+
+def _solved(sums: np.ndarray) -> np.ndarray:
+    """(b, c) of the normal equations, for each line of `_within_queries`."""
+    uu, uv, vv, uy, vy = sums.T
+    determinant = uu * vv - uv**2
+    return np.stack([(vv * uy - uv * vy) / determinant, (uu * vy - uv * uy) / determinant], axis=-1)
+
+
+@dataclass(frozen=True)
+class Doubling:
+    """The slope of log₂ regret over i, χ_min = 0.5^i, plus `offset`: run by run over the five values."""
+
+    label: str
+    offset: float = 0.0
+    scale: Scale = DOUBLINGS
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return (Measure("fig-3-right", "regret"),)
+
+    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
+        values = self.measures[0].values(results, dataset, users).unstack("fold")  # noqa: PD010 (every run has every fold)
+        if (values <= 0).any(axis=None):
+            raise NotMeasured("a run without regret has no logarithm")
+        i = values.columns.to_numpy(dtype=float)
+        slopes = np.log2(values.to_numpy()) @ (i - i.mean()) / ((i - i.mean()) ** 2).sum()
+        index = pd.MultiIndex.from_product([[1], values.index], names=["fold", "seed"])
+        found = mean_effect(pd.Series(slopes + self.offset, index=index))
+        return replace(found, folds=len(i))
+
+    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+        """The paper prints no slope."""
+
+
+@dataclass(frozen=True)
+class UnderTheorem1:
+    """The share of Theorem 1's bound that mean regret leaves, in the world and at the step where it leaves least.
+
+    Only where the bound is below K n, which nothing can exceed, and where the theorem's assumptions hold.
+    """
+
+    label: str
+    scale: Scale = OF_BOUND
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return (Measure("bounds", "regret"),)
+
+    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
+        from ol2r.papers.bubblerank.bounds import regret_against_bounds
+
+        rows = self.measures[0].rows(results, dataset, users)
+        table = regret_against_bounds(rows, results["bounds"].cells)
+        told = table[table["assumed"] & (table["bound"] < table["everything"])]
+        if told.empty:
+            raise NotMeasured("the bound is above K n everywhere: nothing can exceed it")
+        least = told.loc[(told["regret"] / told["bound"]).idxmax()]
+        own = rows[(rows["fold"] == least["fold"]) & (rows["round"] == least["round"])]
+        return mean_effect(1 - own.set_index(["fold", "seed"])["regret"] / least["bound"])
+
+    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+        """The paper has no such worlds."""
+
+
+def claim(id_: str, statement: str, *parts: Part, protocol: Size = PROTOCOL, stand_ins: tuple = STAND_INS) -> Claim:
+    return Claim("bubblerank", id_, statement, parts, protocol, stand_ins)
+
+
+def _pairs(make, *names: Sequence) -> tuple[Compared, ...]:
+    return tuple(make(*each) for each in product(*names))
+
+
+def _on(*models: str) -> tuple[Where, ...]:
+    return tuple((LOG, model) for model in models)
+
+
+def _audited(n_items: int, exponent: float) -> tuple[tuple[str, Any], ...]:
+    return (("cut", n_items), ("exponent", exponent))
+
+
+def _holds(n_items: int, failure: float) -> EventHolds:
+    exponent = event_exponent(n_items, failure)
+    promised = 1 - n_items**2 * EVENT_STEPS ** (1 - exponent / 2)
+    label = f"share of runs − (1 − δ^½ K² n), K = {n_items}, δ^½ K² n = {failure:g}"
+    return EventHolds(label, "event", _audited(n_items, exponent), promised)
+
+
+def _few(n_items: int, exponent: float) -> FewPairs:
+    label = f"share of runs − {ALMOST_ALL:g}, K = {n_items}, δ = n^−{exponent:g}"
+    return FewPairs(label, "event", _audited(n_items, exponent), ALMOST_ALL, n_items)
+
+
+_IN_WORLDS: tuple[Where, ...] = ((WORLDS, "CM"), (WORLDS, "PBM"))
+_SHUFFLERS = ("BatchRank", "TopRank")
+_LEARNERS = ("BubbleRank", *_SHUFFLERS)
+
+CLAIMS = (
+    claim(
+        "BR1",
+        "The regret of Baseline grows linearly with time, so it is not optimal on average.",
+        Part(
+            "it loses more than a hundredth of the best list's clicks",
+            (Ratio("Baseline's regret over the best list's clicks", regret("Baseline"), BEST_CLICKS, LOST),),
+            EVERYWHERE,
+        ),
+        Part(
+            f"its regret grows at least like n^{LINEAR:g}, as that of one list shown forever must unless it is 0",
+            (_grows("Baseline"),),
+            EVERYWHERE,
+        ),
+    ),
+    claim(
+        "BR2",
+        "CascadeKL-UCB learns the best list quickly in the CM and the DCM, and has linear regret in the PBM.",
+        Part(
+            "in the CM and the DCM all others' regret ends above its own",
+            tuple(_times(other, "CascadeKL-UCB") for other in (*_LEARNERS, "Baseline")),
+            _on("CM", "DCM"),
+        ),
+        Part(f"which grows at most like n^{SUBLINEAR:g}", (_settles("CascadeKL-UCB"),), _on("CM", "DCM")),
+        Part(f"in the PBM it grows at least like n^{LINEAR:g}", (_grows("CascadeKL-UCB"),), _on("PBM")),
+    ),
+    claim(
+        "BR3",
+        "In earlier steps BubbleRank has a lower regret than BatchRank and TopRank; in five million it has a higher "
+        "one.",
+        Part(
+            f"lower after {EARLY[0]:,} and {EARLY[1]:,} steps",
+            _pairs(lambda other, n: _times(other, "BubbleRank", n), _SHUFFLERS, EARLY),
+            EVERYWHERE,
+        ),
+        Part(
+            "higher at the end", _pairs(lambda other: _times("BubbleRank", other), _SHUFFLERS), EVERYWHERE
+        ),
+    ),
+    claim(
+        "BR4",
+        "BubbleRank never violates the safety constraint.",
+        Part(
+            "no run on the queries at hand has a violation in any step, and they are so many that the share of safe "
+            f"runs is above {SAFE:.0%}",
+            (NeverUnsafe(f"share of safe runs − {SAFE:g}", "fig-2", (("learner", "BubbleRank"),), SAFE),),
+            EVERYWHERE,
+        ),
+        protocol=replace(PROTOCOL, seeds=PROTOCOL.seeds * PROTOCOL.folds),  # a share counts all runs
+    ),
+    claim(
+        "BR5",
+        "In the first 100 steps CascadeKL-UCB, BatchRank and TopRank violate the constraint as often as section 5.3 "
+        "prints; TopRank's number is close to BatchRank's.",
+        *(
+            Part(
+                f"within {NEAR_PRINTED:g} violations of the printed number in the {model}",
+                tuple(_printed(bandit, model) for bandit in ("CascadeKL-UCB", *_SHUFFLERS)),
+                _on(model),
+            )
+            for model in MODELS
+        ),
+        Part(
+            "BatchRank and TopRank violate it more often than CascadeKL-UCB",
+            _pairs(
+                lambda other: difference(
+                    in_100(other), in_100("CascadeKL-UCB"), f"{other}'s violations − CascadeKL-UCB's",
+                    replace(IN_100, margin=OFTENER),
+                ),
+                _SHUFFLERS,
+            ),
+            EVERYWHERE,
+        ),
+        Part(
+            f"TopRank and BatchRank are less than {CLOSE:g} apart",
+            (
+                Near(difference(in_100("TopRank"), in_100("BatchRank"), "TopRank's − BatchRank's", IN_100), CLOSE),
+            ),
+            EVERYWHERE,
+        ),
+    ),
+    claim(
+        "BR6",
+        "The regret of BubbleRank is linear in |V₀|.",
+        Part(
+            "it rises with |V₀| among the lists of a query",
+            (Rises("slope of regret over |V₀|", A_PAIR),),
+            EVERYWHERE,
+        ),
+        Part(
+            "on a straight line: between lists one standard deviation below and above the mean |V₀| the slope changes "
+            f"by less than {BEND:.0%}",
+            (Near(Bends("change of the slope", BENDING), BEND),),
+            EVERYWHERE,
+        ),
+        stand_ins=STAND_INS[:1],
+    ),
+    claim(
+        "BR7",
+        "The regret of BubbleRank doubles when the least examination probability halves.",
+        Part(
+            f"log₂ of regret rises by 1 ± {DOUBLES:g} with every halving",
+            (Near(Doubling("slope − 1", -1.0), DOUBLES),),
+            ((SYNTHETIC, "PBM"),),
+        ),
+        protocol=Size(rounds=1_000_000, seeds=100, folds=5),
+        stand_ins=(),
+    ),
+    claim(
+        "BR8",
+        "BubbleRank starts with an NDCG@5 close to Baseline's, BatchRank and TopRank with very low ones; after five "
+        "million steps all three are near 1.",
+        Part(
+            f"in the first 100 steps BubbleRank is less than {NEAR_BASELINE:g} below Baseline",
+            (
+                difference(
+                    ndcg("BubbleRank", 100), ndcg("Baseline", 100),
+                    "BubbleRank − Baseline", replace(NDCG, margin=-NEAR_BASELINE),
+                ),
+            ),
+            EVERYWHERE,
+        ),
+        Part(
+            f"and BatchRank and TopRank more than {FAR_BELOW:g}",
+            _pairs(
+                lambda other: difference(
+                    ndcg("Baseline", 100), ndcg(other, 100), f"Baseline − {other}", replace(NDCG, margin=FAR_BELOW)
+                ),
+                _SHUFFLERS,
+            ),
+            EVERYWHERE,
+        ),
+        Part(
+            f"in the last tenth of the steps all three are above {NEAR_ONE:g}",
+            _pairs(
+                lambda bandit: OverQueries(
+                    bandit, ((1.0, ndcg(bandit, STEPS, since=LATE)),), replace(NDCG, margin=NEAR_ONE)
+                ),
+                _LEARNERS,
+            ),
+            EVERYWHERE,
+        ),
+    ),
+    claim(
+        "BR9",
+        "The violations of CascadeKL-UCB grow linearly with time in the PBM.",
+        Part(
+            f"they grow at least like n^{LINEAR:g}",
+            (
+                Ratio(
+                    "growth of CascadeKL-UCB's violations",
+                    ((1.0, violations("CascadeKL-UCB")),), ((1.0, violations("CascadeKL-UCB", STEPS // 10)),), GROWTH,
+                ),
+            ),
+            _on("PBM"),
+        ),
+    ),
+    claim(
+        "BRT1",
+        "Lemma 9: event E holds in all steps with probability at least 1 − δ^½ K² n.",
+        Part("E held in a larger share of runs", _pairs(_holds, EVENT_ITEMS, FAILURES), _IN_WORLDS),
+        protocol=Size(rounds=EVENT_STEPS, seeds=2000, folds=1),
+        stand_ins=(),
+    ),
+    claim(
+        "BRT2",
+        "Lemma 6: on event E no more than K − 1 + 2|V₀| pairs are ever randomized.",
+        Part(
+            "in no run in which E held, and these are so many that the share of such runs is above "
+            f"{ALMOST_ALL:.0%}",
+            tuple(_few(n, exponent) for n in EVENT_ITEMS for exponent in event_exponents(n)),
+            _IN_WORLDS,
+        ),
+        protocol=Size(rounds=EVENT_STEPS, seeds=20, folds=1),
+        stand_ins=(),
+    ),
+    claim(
+        "BRT3",
+        "Theorem 1: the regret of BubbleRank is below its bound (decided pairs frozen, in the CM and the PBM with "
+        "falling examination).",
+        Part(
+            "in every world where the bound is below K n, at every checkpoint",
+            (UnderTheorem1("share of the bound that is left"),),
+            _IN_WORLDS,
+        ),
+        protocol=Size(rounds=STEPS, seeds=10, folds=1),
+        stand_ins=(),
+    ),
+)  # fmt: skip

@@ -1,0 +1,386 @@
+"""Figures of click bandits: what they cost, how often they show an unsafe list, and how good the lists are.
+
+A fold is a query and a seed a run. Means are over queries, each the mean of its runs, and so are their intervals: the
+paper draws its queries at random. Every function aggregates first and keeps the aggregate as the drawing's `table`;
+this module knows no bandit.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false
+
+from collections.abc import Sequence
+from itertools import product
+from textwrap import wrap
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from scipy import stats
+
+from ol2r.experiments.claims import label
+from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, summarize, windowed
+from ol2r.papers.bubblerank.claims import slope_of_a_query
+from ol2r.report.style import CLICK_MODELS, INK, LEARNERS, QUIET, Drawing, legend, panels, stacked, styled
+
+CASE = ["dataset", "users", "learner"]
+QUERIES = "mean, 95 % interval over queries"
+STEP = "step n"
+LEAST_LISTS = 10
+"""Lists that a value of |V₀| must have to be drawn, and to count for the line."""
+SHADES = ("#7a3b8f", "#c0270d", "#1b8a3a", "#d97a00", "#1f5fbf")
+LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (4, 1, 1, 1)), (0, (8, 1.5)))
+MARKS = "osD^v"
+_JUST_BELOW_ZERO = -0.3
+
+
+def over_queries(frame: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
+    """Mean of a column over queries, each the mean of its runs, for every combination of the columns `by`.
+
+    Returns:
+        by, mean, error (standard error over queries), run_error (standard error over runs, as if every run had a query
+        of its own), low and high (95 % t interval over queries), queries, runs.
+    """
+    by = list(by)
+    queries = frame.groupby([*by, "fold"], sort=False)[column].agg(value="mean", runs="count").reset_index()
+    table = queries.groupby(by, sort=False).agg(
+        mean=("value", "mean"), error=("value", "std"), queries=("value", "count"), runs=("runs", "sum")
+    )
+    single = frame.groupby(by, sort=False)[column].std() / np.sqrt(table["runs"])
+    table["error"] /= np.sqrt(table["queries"])
+    half = stats.t.ppf(0.975, np.maximum(table["queries"] - 1, 1)) * table["error"]
+    table = table.assign(run_error=single, low=table["mean"] - half, high=table["mean"] + half).reset_index()
+    return table[[*by, "mean", "error", "run_error", "low", "high", "queries", "runs"]]
+
+
+def one_setting(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame, if every bandit has one setting in it.
+
+    Raises:
+        ValueError: one has several, which no line may average.
+    """
+    if frame[[*CASE, "cell"]].drop_duplicates().duplicated(CASE).any():
+        raise ValueError("more than one setting of the same bandit: choose one before drawing")
+    return frame
+
+
+def steps_of(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Mean over queries of a cumulative column, by data set, click model, bandit and step (`round`)."""
+    return over_queries(one_setting(frame), column, [*CASE, "round"]).sort_values("round", kind="stable")
+
+
+def ndcg_of_windows(frame: pd.DataFrame) -> pd.DataFrame:
+    """NDCG of the lists shown in each window between checkpoints, a step.
+
+    Returns:
+        dataset, users, learner, since and round (the window's steps are since + 1 … round), middle (the geometric mean
+        of these two), and what `over_queries` returns.
+    """
+    windows = windowed(one_setting(frame).assign(steps=frame["round"]), "ndcg_total", "steps")
+    table = over_queries(windows, "value", [*CASE, "since", "round"])
+    return table.assign(middle=np.sqrt((table["since"] + 1.0) * table["round"])).sort_values("round", kind="stable")
+
+
+def models_of(table: pd.DataFrame) -> list[str]:
+    """The click models of a table, in order."""
+    return [model for model in CLICK_MODELS if model in set(table["users"])]
+
+
+def _band(
+    ax: Axes, line: pd.DataFrame, name: str, x: str = "round", floor: float = -np.inf, ceiling: float = np.inf
+) -> None:
+    """One bandit's mean with its interval; nothing is drawn below the floor of what can be or be shown, nor above."""
+    look = LEARNERS[name]
+    shown = line[line["mean"] > floor]
+    ax.plot(
+        shown[x], shown["mean"], color=look.color, marker=look.marker, ls=look.line, label=name,
+        markevery=max(1, len(shown) // 6),
+    )  # fmt: skip
+    low, high = (shown[end].clip(floor, ceiling) for end in ("low", "high"))
+    ax.fill_between(shown[x], low, high, color=look.color, alpha=0.16, linewidth=0)
+
+
+def _rows_of_data(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str, height: float = 2.3) -> tuple[Drawing, list]:
+    """A row of panels a data set of the frame, a column a click model: the drawing, and (lines, panel) of each."""
+    datasets, models = list(frame["dataset"].unique()), models_of(table)
+    fig, rows = stacked(datasets, [CLICK_MODELS[model] for model in models], table, height=height)
+    cases = []
+    for name, axes in zip(datasets, rows, strict=True):
+        axes[0].set_ylabel("\n".join(wrap(label(name), 26)))
+        for model, ax in zip(models, axes, strict=True):
+            cases.append((table[(table["dataset"] == name) & (table["users"] == model)], ax))
+            ax.set_xscale("log")
+    for ax in rows[-1]:
+        ax.set_xlabel(STEP)
+    fig.supylabel(f"{ylabel}\n({QUERIES})", fontsize=9)
+    return fig, cases
+
+
+def _positive_floor(table: pd.DataFrame) -> float:
+    """A third of the smallest positive mean: where an interval ends on a logarithmic axis."""
+    positive = table.loc[table["mean"] > 0, "mean"]
+    return float(positive.min()) / 3 if len(positive) else 0.1
+
+
+def _counts(ax: Axes) -> None:
+    """A vertical axis of counts: linear up to 1 and logarithmic above, so that what never happens is seen as well."""
+    ax.set_yscale("symlog", linthresh=1.0, linscale=0.4)
+    ax.set_ylim(bottom=_JUST_BELOW_ZERO)
+
+
+@styled
+def regret_curves(frame: pd.DataFrame) -> Drawing:
+    """Cumulative regret against steps, both axes logarithmic: a row of panels a data set, a column a click model.
+
+    Args:
+        frame: runs with `round` and `regret`, any bandits, one setting of each.
+    """
+    table = steps_of(frame, "regret")
+    fig, cases = _rows_of_data(frame, table, "regret R(n), clicks lost")
+    for lines, ax in cases:
+        floor = _positive_floor(lines)
+        for name in LEARNERS.ordered(lines["learner"]):
+            _band(ax, lines[lines["learner"] == name], name, floor=floor)
+        ax.set_yscale("log")
+    legend(fig, [ax for _, ax in cases])
+    return fig
+
+
+@styled
+def violation_curves(frame: pd.DataFrame) -> Drawing:
+    """Steps that violated the safety constraint, V(n), against steps: panels as `regret_curves`.
+
+    The vertical axis is linear up to 1 and logarithmic above, so that a bandit that never violates it is seen as well.
+
+    Args:
+        frame: runs with `round` and `violations`.
+    """
+    table = steps_of(frame, "violations")
+    fig, cases = _rows_of_data(frame, table, "violations V(n), steps")
+    for lines, ax in cases:
+        for name in LEARNERS.ordered(lines["learner"]):
+            _band(ax, lines[lines["learner"] == name], name, floor=_JUST_BELOW_ZERO)
+    for _, ax in cases:  # once all is drawn, as panels share their axes
+        _counts(ax)
+    legend(fig, [ax for _, ax in cases])
+    return fig
+
+
+@styled
+def ndcg_curves(frame: pd.DataFrame) -> Drawing:
+    """NDCG of the lists shown in each window between checkpoints, against steps: panels as `regret_curves`.
+
+    Args:
+        frame: runs with `round` and the cumulative `ndcg_total`.
+    """
+    table = ndcg_of_windows(frame)
+    fig, cases = _rows_of_data(frame, table, "NDCG@5 of the lists shown, a step")
+    for lines, ax in cases:
+        for name in LEARNERS.ordered(lines["learner"]):
+            _band(ax, lines[lines["learner"] == name], name, "middle", 0.0, 1.0)
+    legend(fig, [ax for _, ax in cases])
+    return fig
+
+
+def regret_by_inversions(frame: pd.DataFrame, least: int = LEAST_LISTS) -> pd.DataFrame:
+    """Regret after the last step by |V₀| of the initial list, for the values that at least so many lists have.
+
+    Args:
+        frame: BubbleRank's runs, each with an initial list of its own: `initial_inversions`, `round`, `regret`.
+
+    Returns:
+        dataset, users, initial_inversions, mean, deviation, n (lists), low, high: over lists.
+    """
+    table = summarize(at_own_end(frame), "regret", ["dataset", "users", "initial_inversions"])
+    return table[table["n"] >= least].sort_values("initial_inversions", kind="stable")
+
+
+def lines_of_regret(frame: pd.DataFrame, least: int = LEAST_LISTS) -> pd.DataFrame:
+    """The least-squares line through the means of `regret_by_inversions`, by data set and click model.
+
+    Returns:
+        dataset, users, slope (of regret, a pair), intercept, explained (R² of the means), explained_lists (R² of a line
+        through all single lists), values (of |V₀|), lists; and the mean slope among the lists of a single query, own,
+        with its 95 % interval over queries, low and high (missing where fewer than two queries
+        have several lists). Fewer than three values give no line.
+    """
+    means = regret_by_inversions(frame, least)
+    last = at_own_end(frame)
+    found = []
+    for dataset, users in product(frame["dataset"].unique(), models_of(frame)):
+        own = means[(means["dataset"] == dataset) & (means["users"] == users)]
+        if len(own) < 3:
+            continue
+        line = stats.linregress(own["initial_inversions"].astype(float), own["mean"])
+        lists = last[(last["dataset"] == dataset) & (last["users"] == users)]
+        single = stats.linregress(lists["initial_inversions"].astype(float), lists["regret"])
+        try:
+            query = slope_of_a_query(lists)
+            within = (query.estimate, *query.interval())
+        except TooFewSeeds:
+            within = (np.nan,) * 3
+        found.append((dataset, users, line.slope, line.intercept, line.rvalue**2, single.rvalue**2, len(own),
+                      int(own["n"].sum()), *within))  # fmt: skip
+    columns = ["dataset", "users", "slope", "intercept", "explained", "explained_lists", "values", "lists"]
+    return pd.DataFrame(found, columns=[*columns, "own", "low", "high"])
+
+
+@styled
+def regret_against_inversions(frame: pd.DataFrame, least: int = LEAST_LISTS) -> Drawing:
+    """Regret after the last step against |V₀| with its least-squares line, a panel a click model.
+
+    Args:
+        frame: as for `regret_by_inversions`, one data set.
+        least: lists that a value of |V₀| must have.
+    """
+    table = regret_by_inversions(frame, least)
+    lines = lines_of_regret(frame, least)
+    models = models_of(frame)
+    fig, axes = panels([CLICK_MODELS[model] for model in models], table, height=3.0, sharey=False)
+    look = LEARNERS["BubbleRank"]
+    for ax, model in zip(axes, models, strict=True):
+        own = table[table["users"] == model]
+        ax.errorbar(
+            own["initial_inversions"], own["mean"], np.stack([own["mean"] - own["low"], own["high"] - own["mean"]]),
+            ls="", marker="o", color=look.color, elinewidth=0.9, capsize=2, label="lists with this |V₀|",
+        )  # fmt: skip
+        for line in lines[lines["users"] == model].itertuples():
+            x = np.array([own["initial_inversions"].min(), own["initial_inversions"].max()])
+            ax.plot(x, line.intercept + line.slope * x, color=QUIET, ls=(0, (5, 2)), label="least-squares line")
+            told = f"slope {float(f'{line.slope:.3g}'):,g}\nR² {line.explained:.2f}"
+            ax.annotate(told, (0.97, 0.04), xycoords="axes fraction", ha="right", va="bottom")
+        ax.set_ylim(bottom=0)
+    axes[0].set_ylabel("regret after the last step, clicks lost\n(mean, 95 % interval over lists)")
+    fig.supxlabel("wrong pairs of the initial list, |V₀|", fontsize=9)
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def regret_against_examination(frame: pd.DataFrame, predicted: pd.Series) -> Drawing:
+    """Left: regret against steps for every χ_min = 0.5^i. Right: regret at the end against i, with what is predicted.
+
+    Args:
+        frame: BubbleRank's runs on the synthetic model; fold i has χ_min = 0.5^i.
+        predicted: regret at the end by i.
+    """
+    table = summarize(frame, "regret", ["fold", "round"]).rename(columns={"fold": "i"})
+    table = table.sort_values(["i", "round"], kind="stable")
+    fig, (steps, ends) = panels(["", ""], table, height=3.3, sharey=False)
+    for (i, own), color, line, mark in zip(table.groupby("i"), SHADES, LINES, MARKS, strict=False):
+        steps.plot(own["round"], own["mean"], color=color, ls=line, marker=mark, markevery=max(1, len(own) // 6),
+                   label=rf"$\chi_{{\min}} = 0.5^{{{i}}}$")  # fmt: skip
+        steps.fill_between(own["round"], own["low"], own["high"], color=color, alpha=0.18, linewidth=0)
+    steps.set(xscale="log", yscale="log", xlabel=STEP)
+    steps.set_ylabel("regret R(n), clicks lost\n(mean, 95 % interval over runs)")
+    last = at_end(table)
+    halves = np.stack([last["mean"] - last["low"], last["high"] - last["mean"]])
+    look = LEARNERS["BubbleRank"]
+    ends.errorbar(
+        last["i"], last["mean"], halves, ls="", marker="o", color=look.color, capsize=2, label="after the last step"
+    )
+    ends.plot(predicted.index, predicted, color=QUIET, ls=(0, (5, 2)), label="predicted")
+    doubled = last["mean"].iloc[-1] * 2.0 ** (last["i"] - last["i"].iloc[-1])
+    ends.plot(last["i"], doubled, color=QUIET, ls=(0, (1, 1.5)), label="doubling")
+    ends.set_yscale("log", base=2)
+    ends.set(xlabel=r"i, where $\chi_{\min} = 0.5^i$")
+    ends.set_xticks(last["i"])
+    legend(fig, [steps, ends], ncols=4)
+    return fig
+
+
+@styled
+def full_ranking(frame: pd.DataFrame) -> Drawing:
+    """Regret, V(n) and NDCG against steps for queries with more items than positions: a row each, a column a model.
+
+    Args:
+        frame: runs on one data set.
+    """
+    parts = {
+        "regret R(n),\nclicks lost": steps_of(frame, "regret").assign(quantity="regret"),
+        "violations V(n),\nsteps": steps_of(frame, "violations").assign(quantity="violations"),
+        "NDCG@5\na step": ndcg_of_windows(frame).assign(quantity="NDCG@5"),
+    }
+    models = models_of(frame)
+    fig, rows = stacked(parts, [CLICK_MODELS[model] for model in models], pd.concat(parts.values()), height=2.0)
+    for (told, table), axes in zip(parts.items(), rows, strict=True):
+        axes[0].set_ylabel(told)
+        for model, ax in zip(models, axes, strict=True):
+            own = table[table["users"] == model]
+            how = {"regret": ("round", _positive_floor(own)), "violations": ("round", _JUST_BELOW_ZERO)}
+            x, floor = how.get(told.split()[0], ("middle", 0.0))
+            for name in LEARNERS.ordered(own["learner"]):
+                _band(ax, own[own["learner"] == name], name, x, floor, 1.0 if x == "middle" else np.inf)
+            ax.set_xscale("log")
+    rows[0][0].set_yscale("log")
+    _counts(rows[1][0])
+    for ax in rows[-1]:
+        ax.set_xlabel(STEP)
+    fig.supylabel(QUERIES, fontsize=9)
+    legend(fig, [ax for axes in rows for ax in axes])
+    return fig
+
+
+@styled
+def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
+    """Pairs that were ever neighbours against |V₀|, mean and most of the runs in which event E held, under Lemma 6.
+
+    Args:
+        table: `bubblerank_tables.pairs_by_inversions`.
+    """
+    cases = list(table.groupby(["users", "positions"], sort=True))
+    fig, axes = panels([f"{users}, K = {positions}" for (users, positions), _ in cases], table, height=2.9)
+    look = LEARNERS["BubbleRank"]
+    for ax, (_, own) in zip(axes, cases, strict=True):
+        own = own.sort_values("inversions", kind="stable")
+        ax.plot(own["inversions"], own["mean"], color=look.color, marker="o", ls="", label="mean |P|")
+        ax.plot(own["inversions"], own["most"], color=look.color, marker="^", markerfacecolor="white", ls="",
+                label="most")  # fmt: skip
+        ax.plot(own["inversions"], own["allowed"], color=INK, ls=(0, (5, 2)), label="K − 1 + 2|V₀|")
+        ax.plot(own["inversions"], own["everything"], color=QUIET, ls=(0, (1, 1.5)), label="all pairs")
+        ax.set_xlabel("|V₀|")
+    axes[0].set_ylim(bottom=0, top=1.15 * table["everything"].max())  # Lemma 6 soon leaves what there is
+    axes[0].set_ylabel("pairs that were ever neighbours")
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def regret_against_theorem(table: pd.DataFrame) -> Drawing:
+    """Regret against steps under Theorem 1, as printed and sharpened; both axes logarithmic, a panel a world.
+
+    A row a click model, a column a number of items and |V₀|.
+
+    Args:
+        table: `bubblerank_tables.regret_against_bounds`.
+    """
+    models = models_of(table)
+    worlds = sorted(set(zip(table["positions"], table["inversions"], strict=True)))
+    fig, rows = stacked(models, [f"K = {k}, |V₀| = {wrong}" for k, wrong in worlds], table, height=2.0)
+    look = LEARNERS["BubbleRank"]
+    lines = {
+        "everything": ("K n", {"color": QUIET, "ls": (0, (1, 1.5))}),
+        "bound": ("Theorem 1", {"color": INK, "ls": (0, (5, 2))}),
+        "best": ("n r(R*)", {"color": "#1f5fbf", "ls": (0, (1, 1.5))}),
+        "proved": ("sharpened", {"color": "#1f5fbf", "ls": (0, (4, 1, 1, 1))}),
+    }
+    for model, axes in zip(models, rows, strict=True):
+        for world, ax in zip(worlds, axes, strict=True):
+            own = table[
+                (table["users"] == model) & (table["positions"] == world[0]) & (table["inversions"] == world[1])
+            ]
+            own = own.sort_values("round", kind="stable")
+            for column, (told, drawn) in lines.items():
+                ax.plot(own["round"], own[column], linewidth=1.2, label=told, **drawn)
+            seen = own[own["regret"] > 0]
+            ax.plot(seen["round"], seen["regret"], color=look.color, marker=look.marker, markersize=3.5, label="regret",
+                    markevery=max(1, len(seen) // 5))  # fmt: skip
+            low = (seen["regret"] - 2 * seen["error"]).clip(lower=seen["regret"] / 10)
+            ax.fill_between(
+                seen["round"], low, seen["regret"] + 2 * seen["error"], color=look.color, alpha=0.18, linewidth=0
+            )
+            ax.set(xscale="log", yscale="log")
+        axes[0].set_ylabel(f"{CLICK_MODELS[model]}\nclicks lost")
+    for ax in rows[-1]:
+        ax.set_xlabel(STEP)
+    legend(fig, [ax for axes in rows for ax in axes])
+    return fig

@@ -1,0 +1,324 @@
+"""Figures and table of the contextual safety comparison: violations of BubbleRank's constraint, and what they bought.
+
+Frames have one line a run and checkpoint of `Safety` cells, with the names `variant` and `production`. Every function
+aggregates first, keeps the aggregate as the drawing's `table`, and draws nothing else. It knows no learner.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
+
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter
+
+from ol2r.experiments.claims import label
+from ol2r.experiments.effects import summarize, windowed
+from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, since
+from ol2r.report.figures import INTERVAL
+from ol2r.report.style import INK, LEARNERS, QUIET, USERS, Drawing, Look, legend, stacked, styled
+from ol2r.report.tables import headed, myst, signed
+
+REFERENCE = "offline RankNet"
+_FIXED = {CHANCE: Look("#9a9a9a", "", (0, (1, 1))), REFERENCE: Look(INK, "", (0, (1, 1.5)))}
+"""How what does not learn is drawn: beside the learners, whose looks are the house's."""
+_CASE = ["dataset", "users"]
+
+
+def _one_setting(frame: pd.DataFrame) -> pd.DataFrame:
+    if len(frame[["items", "production"]].drop_duplicates()) != 1:
+        raise ValueError("choose what is ranked and the production ranker before drawing")
+    return frame
+
+
+def _ordered(names: pd.Series) -> list[str]:
+    learners = LEARNERS.ordered(set(names) - set(_FIXED))
+    return [*learners, *(each for each in _FIXED if each in set(names))]
+
+
+def violations_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """V(n) at every checkpoint: dataset, users, variant, round, mean, deviation, n, low, high.
+
+    The rounds in which the reference's list would have violated stand beside the learners' as a variant of its own.
+
+    Args:
+        frame: runs of one choice of items and production ranker.
+    """
+    frame = _one_setting(frame)
+    # the reference is judged in the rounds of every learner: one of them tells it
+    other = frame[frame["variant"] == CHANCE].assign(
+        variant=REFERENCE, violations=lambda runs: runs["reference_violations"]
+    )
+    return summarize(pd.concat([frame, other]), "violations", [*_CASE, "variant", "round"])
+
+
+def _panels(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str) -> tuple[Drawing, dict[tuple[str, str], Axes]]:
+    """A row of panels a data set, a column a kind of user, each by its data set and user."""
+    datasets, users = list(frame["dataset"].unique()), USERS.ordered(table["users"])
+    fig, rows = stacked(datasets, users, table, height=2.5)
+    for name, axes in zip(datasets, rows, strict=True):
+        axes[0].set_ylabel("\n".join(wrap(label(name), 24)))
+    for ax in rows[-1]:
+        ax.set_xlabel("round")
+    fig.supylabel(ylabel, fontsize=9)
+    every = {(d, u): ax for d, axes in zip(datasets, rows, strict=True) for u, ax in zip(users, axes, strict=True)}
+    return fig, every
+
+
+def _draw(fig: Drawing, axes: dict[tuple[str, str], Axes], x: str, floor: float = -np.inf) -> None:
+    for (dataset, user), ax in axes.items():
+        own = fig.table[(fig.table["dataset"] == dataset) & (fig.table["users"] == user)]
+        for variant in _ordered(own["variant"]):
+            line = own[own["variant"] == variant].sort_values(x)
+            look = _FIXED.get(variant) or LEARNERS[variant]
+            ax.plot(line[x], line["mean"], color=look.color, marker=look.marker, linestyle=look.line, label=variant,
+                    markevery=max(1, len(line) // 6))  # fmt: skip
+            low, high = np.maximum(line["low"], floor), np.maximum(line["high"], floor)
+            ax.fill_between(line[x], low, high, color=look.color, alpha=0.18, linewidth=0)
+        ax.set_xscale("log")
+    legend(fig, list(axes.values()), ncols=4)
+
+
+@styled
+def violations(frame: pd.DataFrame) -> Drawing:
+    """V(n) against rounds, both axes logarithmic (the vertical one linear below 1, so that 0 can be seen).
+
+    Args:
+        frame: as for `violations_table`.
+    """
+    table = violations_table(frame)
+    fig, axes = _panels(frame, table, f"violations of the constraint, V(n)\n({INTERVAL})")
+    _draw(fig, axes, "round", floor=0.0)
+    for ax in axes.values():
+        ax.set_yscale("symlog", linthresh=1.0)
+        ax.set_ylim(bottom=0.0)
+    return fig
+
+
+def _apart(rounds: Iterable[int]) -> list[int]:
+    """The checkpoints without those so close to the next that there is little between: less than a tenth of it."""
+    kept: list[int] = []
+    for each in sorted(set(rounds), reverse=True):
+        if not kept or 10 * (kept[-1] - each) >= kept[-1]:
+            kept.append(each)
+    return kept
+
+
+def gains_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """NDCG of the shown lists less that of production's for the same queries, a round, in the windows between
+    checkpoints: dataset, users, variant, since, round, mean, deviation, n, low, high, middle (of the window). Where two
+    checkpoints are close together, the window goes on to the second.
+
+    Args:
+        frame: as for `violations_table`.
+    """
+    kept = _one_setting(frame)[frame["round"].isin(_apart(frame["round"]))]
+    gained = kept.assign(gained=kept["ndcg_total"] - kept["production_ndcg_total"], rounds=kept["round"])
+    by_window = windowed(gained, "gained", "rounds")
+    table = summarize(by_window, "value", [*_CASE, "variant", "since", "round"])
+    return table.assign(middle=(table["since"] + 1 + table["round"]) / 2)
+
+
+@styled
+def gains(frame: pd.DataFrame, first: int = 25) -> Drawing:
+    """NDCG@10 of the shown lists beside production's: what a round gains or loses, window by window.
+
+    Args:
+        frame: as for `violations_table`.
+        first: windows that begin before this round are too short to be drawn.
+    """
+    table = gains_table(frame)
+    table = table[table["since"] >= first]
+    fig, axes = _panels(frame, table, f"NDCG@10 less production's, per round\n({INTERVAL})")
+    for ax in axes.values():
+        ax.axhline(0.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label="production")
+    _draw(fig, axes, "middle")
+    for ax in axes.values():
+        ax.set_xlim(left=first)
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    return fig
+
+
+def safety_table(frame: pd.DataFrame, early: Sequence[int] = (100, 1000)) -> pd.DataFrame:
+    """What the comparison comes to: dataset, users, variant, and means over runs.
+
+    Returns:
+        `v_100`, `v_1000` (V(n) early on, as far as these are checkpoints), `v` (at the end), `late` and
+        `late_reference` (violations in a hundred of the last rounds, the learner's and the reference's), `excess`,
+        `wrong` and `wrong_production` (mean |V(R_t)| and |V(R₀)| in the last rounds), `ndcg` and `ndcg_production`
+        (mean NDCG in the last rounds), `half` (half the width of the 95 % interval over runs of `v`).
+
+    Args:
+        frame: as for `violations_table`.
+    """
+    frame = _one_setting(frame)
+    last = int(frame["round"].max())
+    keys = [*_CASE, "variant", "fold", "seed"]
+    runs = frame.set_index(keys)
+    at = {t: runs[runs["round"] == t] for t in (*early, since(last), last) if t in set(frame["round"])}
+    end, before = at[last], at[since(last)]
+    late = last - since(last)
+
+    def rate(column: str) -> pd.Series:
+        return (end[column] - before[column]) / late
+
+    columns = {f"v_{t}": at[t]["violations"] for t in early if t in at} | {
+        "v": end["violations"],
+        "late": 100 * rate("violations"),
+        "late_reference": 100 * rate("reference_violations"),
+        "excess": end["excess"],
+        "wrong": rate("inversions"),
+        "wrong_production": rate("initial_inversions"),
+        "ndcg": rate("ndcg_total"),
+        "ndcg_production": rate("production_ndcg_total"),
+    }
+    table = pd.DataFrame(columns).groupby([*_CASE, "variant"], sort=False).mean().reset_index()
+    spread = summarize(end.reset_index(), "violations", [*_CASE, "variant"])
+    table = table.merge(spread.assign(half=spread["high"] - spread["mean"])[[*_CASE, "variant", "half"]])
+    order = {name: i for i, name in enumerate(_ordered(table["variant"]))}
+    kinds = {name: i for i, name in enumerate(USERS)}
+    datasets = {name: i for i, name in enumerate(frame["dataset"].unique())}
+    places = table.assign(a=table["dataset"].map(datasets), b=table["users"].map(kinds), c=table["variant"].map(order))
+    return table.loc[places.sort_values(["a", "b", "c"]).index].reset_index(drop=True)
+
+
+def safety_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`safety_table` as a numbered MyST table, a group of lines a data set and kind of user."""
+    early = [column for column in table if column.startswith("v_")]
+    header = ["learner", *(f"V({each.removeprefix('v_')})" for each in early), "V(n)", "late, %",
+              "reference, %", "largest excess", "wrong pairs", "NDCG@10"]  # fmt: skip
+    groups: dict[str, list[list[str]]] = {}
+    for _, line in table.iterrows():
+        groups.setdefault(f"{label(line['dataset'])}, {line['users']}", []).append(
+            [
+                line["variant"],
+                *(f"{line[each]:.1f}" for each in early),
+                f"{line['v']:.0f} ± {line['half']:.0f}",
+                f"{line['late']:.2f}",
+                f"{line['late_reference']:.2f}",
+                f"{line['excess']:.0f}",
+                f"{line['wrong']:.2f} ({line['wrong_production']:.2f})",
+                signed(line["ndcg"] - line["ndcg_production"]),
+            ]
+        )
+    return myst(header, headed(groups), name=name, caption=caption)
+
+
+def production_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """What the rounds asked for, and how good production was there: means over the rounds of random lists' runs.
+
+    Returns:
+        dataset, items, production, labelled (queries), `wrong` (|V(R₀)| a round), `ndcg` (of R₀), `possible` (share of
+        rounds whose query has a list that would violate the constraint), `chance` (share in which a random list did).
+    """
+    end = frame[(frame["variant"] == CHANCE) & (frame["round"] == frame["round"].max())]
+    columns = {"wrong": "initial_inversions", "ndcg": "production_ndcg_total", "possible": "possible"}
+    per_round = {name: end[column] / end["round"] for name, column in (columns | {"chance": "violations"}).items()}
+    keys = ["dataset", "items", "production", "labelled"]
+    return end.assign(**per_round).groupby(keys, sort=False)[list(per_round)].mean().reset_index()
+
+
+def production_told(table: pd.DataFrame, ranked: Mapping[str, str], *, name: str, caption: str) -> str:
+    """`production_table` as a numbered MyST table; `ranked` is what the values of `items` are called."""
+    header = ["data", "ranked", "labelled queries", "wrong pairs", "NDCG@10", "can violate, %", "random lists do, %"]
+    rows = [
+        [label(line["dataset"]), ranked[line["items"]], str(line["labelled"]), f"{line['wrong']:.2f}",
+         f"{line['ndcg']:.3f}", f"{100 * line['possible']:.1f}", f"{100 * line['chance']:.1f}"]
+        for _, line in table.iterrows()
+    ]  # fmt: skip
+    return myst(header, rows, name=name, caption=caption)
+
+
+def choices_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """`safety_table` of every choice of items and production ranker, with these two in the last columns."""
+    choice = ["items", "production"]
+    parts = [safety_table(own).assign(**own[choice].iloc[0].to_dict()) for _, own in frame.groupby(choice, sort=False)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def choices_told(table: pd.DataFrame, ranked: Mapping[str, str], *, name: str, caption: str) -> str:
+    """Violations in a hundred of the last rounds, a column for each choice: one number for each kind of user.
+
+    Args:
+        table: from `choices_table`.
+        ranked: what the values of `items` are called.
+    """
+    choices = list(table[["items", "production"]].drop_duplicates().itertuples(index=False, name=None))
+    header = ["data", "learner", *(f"{ranked[items]}, {production}" for items, production in choices)]
+    rows = []
+    for dataset, own in table.groupby("dataset", sort=False):
+        for variant in _ordered(own["variant"]):
+            cells = []
+            for items, production in choices:
+                found = own[
+                    (own["variant"] == variant) & (own["items"] == items) & (own["production"] == production)
+                ].set_index("users")
+                cells.append(" / ".join(f"{found['late'][kind]:.1f}" for kind in USERS.ordered(found.index)))
+            rows.append([label(str(dataset)), variant, *cells])
+    return myst(header, rows, name=name, caption=caption)
+
+
+def safety_in_words(table: pd.DataFrame, early: str = "v_100") -> str:
+    """What `safety_table` says, a sentence or two for each data set.
+
+    Args:
+        early: its column that tells how it began.
+    """
+    return " ".join(_told(label(str(name)), own, early) for name, own in table.groupby("dataset", sort=False))
+
+
+def _told(name: str, own: pd.DataFrame, early: str) -> str:
+    learners = own[~own["variant"].isin([CHANCE, BANDIT])]
+    ahead = learners[learners["ndcg"] > learners["ndcg_production"]]
+    still = f", where it is {_range(ahead['late'], 1)} times" if len(ahead) else ""
+    chance = own.loc[own["variant"] == CHANCE]
+    bandit = own.loc[own["variant"] == BANDIT]
+    text = f"On {name}, the learners violate the constraint "
+    if early in own:
+        text += (
+            f"{_range(learners[early], 0)} times in their first {early.removeprefix('v_')} rounds "
+            f"(random lists: {_range(chance[early], 0)}), and "
+        )
+    text += (
+        f"{_range(learners['late'], 1)} times in a hundred of the last rounds "
+        f"(random lists: {_range(chance['late'], 1)}). "
+        f"Of {len(learners)} learners and kinds of users {len(ahead) or 'none'} "
+        f"end{'s' if len(ahead) < 2 else ''} with better lists than production's in the mean{still}. "
+        f"The lists of the offline ranker would do so {_range(own['late_reference'], 1)} times in a hundred."
+    )
+    if len(bandit):
+        gained = bandit["ndcg"] - bandit["ndcg_production"]
+        text += (
+            f" BubbleRank violates it {_range(bandit['v'], 0)} times in all rounds, and its lists score "
+            f"{signed(float(gained.iloc[0]))} beside production's in the last ones."
+        )
+    return text
+
+
+def _range(values: pd.Series, digits: int) -> str:
+    """One number, or the least and the largest."""
+    low, high = (f"{value:.{digits}f}" for value in (values.min(), values.max()))
+    return low if low == high else f"{low} to {high}"
+
+
+def patience_in_words(frame: pd.DataFrame) -> str:
+    """How often a query comes back in all rounds, and how many clicks BubbleRank needs for one exchange.
+
+    An order is decided when s > 2 √(n log 1/δ); when every click favours the same document, s = n, that takes more than
+    4 log 1/δ of them.
+
+    Args:
+        frame: runs of BubbleRank among others, with its parameter `exponent`: δ = rounds^−exponent.
+    """
+    rounds = int(frame["round"].max())
+    end = frame[(frame["round"] == rounds) & (frame["variant"] == BANDIT)]
+    met = (end["round"] / end["queries"]).groupby(end["dataset"], sort=False).mean()
+    times = " and ".join(f"{value:.1f} times on {label(str(name))}" for name, value in met.items())
+    needed = int(4 * float(end["exponent"].iloc[0]) * np.log(rounds)) + 1
+    return (
+        f"In {rounds:,} rounds a query that is met at all is met {times} in the mean; to exchange two documents for "
+        f"good, BubbleRank needs at least {needed} clicks on one of them without the other, all on the same."
+    )

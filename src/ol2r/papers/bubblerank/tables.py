@@ -1,0 +1,770 @@
+"""Tables of click bandits as MyST text: regret and violations beside what was printed, and what choices are worth.
+
+Comparisons are frames first and text last, as in `tables`; means and intervals are over queries, as in
+`figures_bubblerank`.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from ol2r.bandits.base import Value
+from ol2r.clicks import ItemClicks
+from ol2r.experiments.claims import StandIn
+from ol2r.experiments.effects import Nearness, at_end, at_own_end, fold_effect
+from ol2r.experiments.verdicts import Judgement
+from ol2r.papers.bubblerank import grid as bubblerank
+from ol2r.papers.bubblerank import worlds as bandit_worlds
+from ol2r.papers.bubblerank.figures import CASE, models_of, one_setting, over_queries, steps_of
+from ol2r.report.style import LEARNERS
+from ol2r.report.tables import NOT_AT_HAND, headed, myst, named
+
+EARLY = 100
+
+
+def _places(table: pd.DataFrame) -> list[tuple[str, str]]:
+    """(data set, click model) of a table, in order."""
+    return [(str(d), m) for d, m in product(table["dataset"].unique(), models_of(table))
+            if ((table["dataset"] == d) & (table["users"] == m)).any()]  # fmt: skip
+
+
+def _number(value: float, digits: int = 3) -> str:
+    """A number with so many digits that count, thousands apart."""
+    if not np.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    after = max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
+    return f"{value:,.{after}f}".replace("-", "−")
+
+
+def _thousands(n: int) -> str:
+    """A power of ten as such from 10,000 on, other numbers in full."""
+    exponent = round(np.log10(n))
+    return f"10{str(exponent).translate(_RAISED)}" if n == 10**exponent >= 10_000 else f"{n:,}"
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def random_list_violates(initial_inversions: np.ndarray, positions: int) -> np.ndarray:
+    """Probability that a list drawn from all orders alike has more than |V₀| + K/2 wrong pairs.
+
+    The number of inversions of a random order is a sum of independent ones, uniform on 0 … k − 1 for k = 1 … K.
+
+    Args:
+        initial_inversions: |V₀|, of no two items of equal attraction.
+        positions: K, which is also the number of items.
+    """
+    share = np.ones(1)
+    for k in range(1, positions + 1):
+        share = np.convolve(share, np.full(k, 1 / k))
+    at_least = np.append(np.cumsum(share[::-1])[::-1], 0.0)  # of so many inversions or more
+    least = np.floor(np.asarray(initial_inversions) + positions / 2).astype(int) + 1
+    return at_least[np.minimum(least, len(share))]
+
+
+def early_violations(
+    frame: pd.DataFrame, printed: pd.DataFrame, stand_ins: Sequence[StandIn], positions: int
+) -> pd.DataFrame:
+    """Violations in the first 100 steps: printed beside ours, for every data set that stands for the printed one.
+
+    Args:
+        frame: runs with `round`, `violations` and `initial_inversions`.
+        printed: the printed numbers of the item.
+        stand_ins: ours for the printed data set.
+        positions: K.
+
+    Returns:
+        dataset (ours), users, learner, published_mean, published_error, what `over_queries` returns, random (violations
+        of lists drawn from all orders alike, by |V₀| of the queries), inversions (mean |V₀|).
+    """
+    rows = one_setting(frame[frame["round"] == EARLY])
+    rows = rows.assign(random=EARLY * random_list_violates(rows["initial_inversions"].to_numpy(), positions))
+    table = over_queries(rows, "violations", CASE)
+    for column, name in (("random", "random"), ("initial_inversions", "inversions")):
+        table = table.merge(over_queries(rows, column, CASE)[[*CASE, "mean"]].rename(columns={"mean": name}), on=CASE)
+    theirs = {one.data: printed[printed["dataset"] == one.of] for one in stand_ins}
+    theirs = [each.assign(dataset=ours) for ours, each in theirs.items()]
+    theirs = pd.concat(theirs)[[*CASE, "mean", "deviation"]]
+    theirs = theirs.rename(columns={"mean": "published_mean", "deviation": "published_error"})
+    return table.merge(theirs, on=CASE, how="left")
+
+
+def early_violations_told(table: pd.DataFrame, absent: Sequence[str] = (), *, name: str, caption: str) -> str:
+    """`early_violations` as a table: for every click model a line printed and one of each data set, a column a bandit.
+
+    The last column is what random lists would do, by |V₀| of the data set's queries.
+
+    Args:
+        absent: catalogue names of data sets without runs.
+    """
+    shown = LEARNERS.ordered(table["learner"])
+    rows = []
+    for model in models_of(table):
+        here = table[table["users"] == model]
+        cells = here.drop_duplicates("learner").set_index("learner").reindex(shown)
+        if cells["published_mean"].notna().any():
+            rows.append([f"{model}, printed", *map(_printed, cells["published_mean"], cells["published_error"]), ""])
+        for dataset, own in here.groupby("dataset", sort=False):
+            cells = own.set_index("learner").reindex(shown)
+            ours = [f"{r['mean']:.2f} ± {r['run_error']:.2f} ({r['error']:.2f})" for _, r in cells.iterrows()]
+            rows.append([f"{model}, {named(str(dataset))}", *ours, f"{own['random'].iloc[0]:.1f}"])
+    rows += [[f"{named(each)}: *{NOT_AT_HAND}*", *[""] * (len(shown) + 1)] for each in absent]
+    return myst(["model, data", *shown, "random lists"], rows, name=name, caption=caption)
+
+
+def _printed(mean: float, error: float) -> str:
+    told = f"{mean:.2f}" if np.isfinite(mean) else "–"
+    return f"{told} ± {error:.2f}" if np.isfinite(error) else told
+
+
+def final_regret(frame: pd.DataFrame) -> pd.DataFrame:
+    """Regret after every data set's own last step: `CASE` and what `over_queries` returns."""
+    return over_queries(one_setting(at_own_end(frame)), "regret", CASE)
+
+
+def final_regret_told(table: pd.DataFrame, queries: pd.DataFrame, steps: int, *, name: str, caption: str) -> str:
+    """`final_regret` as a table, a line a click model and data set, a column a bandit; bold: the lowest of the line.
+
+    The last column is what the list by falling attraction loses in as many steps.
+
+    Args:
+        queries: runs of `query_cell`.
+        steps: n.
+    """
+    shown, floors = LEARNERS.ordered(table["learner"]), _floors(queries, steps)
+    rows = []
+    for dataset, model in _places(table):
+        own = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner").reindex(shown)
+        cells = [f"{_number(r['mean'])} ± {_number(r['error'], 2)}" for _, r in own.iterrows()]
+        lowest = int(own["mean"].argmin())
+        cells[lowest] = f"**{cells[lowest]}**"
+        rows.append([f"{model}, {named(dataset)}", *cells, _number(floors[dataset, model])])
+    return myst(["model, data", *shown, "list by attraction"], rows, name=name, caption=caption)
+
+
+def _floors(queries: pd.DataFrame, steps: int) -> dict[tuple[str, str], float]:
+    """What the list by falling attraction loses in so many steps, by data set and click model."""
+    listed = queries[queries["ranked"] == "listed"]
+    return {(r.dataset, r.users): steps * float(r.sorted_loss) for r in listed.itertuples()}
+
+
+def floors_in_words(table: pd.DataFrame, queries: pd.DataFrame, steps: int) -> str:
+    """How much of the lowest regret is owed to the best list not being by attraction, where it is not.
+
+    Args: as of `final_regret_told`.
+    """
+    told = []
+    for (dataset, model), floor in _floors(queries, steps).items():
+        here = table[(table["dataset"] == dataset) & (table["users"] == model)]
+        if floor > 0 and len(here):
+            best = here.loc[here["mean"].idxmin()]
+            told.append(f"{100 * floor / best['mean']:.0f} % of {best['learner']}'s ({model}, {named(dataset)})")
+    if not told:
+        return "In all models here the best list is by falling attraction."
+    return (
+        "Where the best list is not by falling attraction, what the list by attraction loses is this much of the "
+        f"lowest regret: {'; '.join(told)}. That part is linear in the steps, whatever is learned."
+    )
+
+
+def growth_in_words(frame: pd.DataFrame, queries: pd.DataFrame, bandit: str, limit: float) -> str:
+    """How a bandit's regret grows over the last tenfold of steps, with and without what the list by attraction loses.
+
+    Args:
+        frame: runs of all bandits; queries: runs of `query_cell`.
+        limit: the growth that still counts as learning.
+    """
+    rows = frame[frame["learner"] == bandit]
+    n = int(rows["round"].max())
+    ends = steps_of(rows[rows["round"].isin([n // 10, n])], "regret").set_index(["dataset", "users", "round"])["mean"]
+    told = []
+    for (dataset, model), floor in _floors(queries, 1).items():
+        if floor > 0 and {(dataset, model, n // 10), (dataset, model, n)} <= set(ends.index):
+            now, then = ends[dataset, model, n], ends[dataset, model, n // 10]
+            learned = _number((now - floor * n) / (then - floor * (n // 10)), 2)
+            told.append(f"{_number(now / then, 2)}-fold and {learned}-fold ({model}, {named(dataset)})")
+    if not told:
+        return ""
+    return (
+        f"Over the last tenfold of steps, in which regret may grow {_number(limit)}-fold to count as learning, that of "
+        f"{bandit} grows, as it is and without that part, {'; '.join(told)}."
+    )
+
+
+def queries_told(table: pd.DataFrame, positions: int, *, name: str, caption: str) -> str:
+    """What the queries are like, a line a click model and data set (twice where more items can be ranked).
+
+    Args:
+        table: runs of `query_cell`.
+        positions: K.
+    """
+    rows = []
+    for dataset, model in _places(table):
+        for r in table[(table["dataset"] == dataset) & (table["users"] == model)].itertuples():
+            more = f", L up to {r.most_items}" if r.most_items > positions else ""
+            rows.append([f"{model}, {named(dataset)}{more}", str(r.queries), _number(r.inversions), _number(r.optimum),
+                         str(r.tied), str(r.unsorted), _number(r.sorted_loss)])  # fmt: skip
+    header = ["model, data", "queries", "wrong pairs of R₀", "reward of the best list", "with equal attractions"]
+    return myst([*header, "best list not by attraction", "what sorting loses a step"], rows, name=name, caption=caption)
+
+
+def overtaken(frame: pd.DataFrame, ours: str = "BubbleRank") -> pd.DataFrame:
+    """The checkpoint from which on a bandit's mean regret stays above another's, by data set and click model.
+
+    Returns:
+        dataset, users, learner (the other), step (NaN: it ends below the other).
+    """
+    curves = steps_of(frame, "regret")
+    found = []
+    for dataset, model in _places(curves):
+        here = curves[(curves["dataset"] == dataset) & (curves["users"] == model)]
+        means = here.pivot(index="round", columns="learner", values="mean").sort_index()  # noqa: PD010 (refuses doubles)
+        for other in LEARNERS.ordered(means.columns):
+            if other == ours or ours not in means:
+                continue
+            below = means.index[means[ours] <= means[other]]
+            after = means.index[means.index > below.max()] if len(below) else means.index
+            found.append((dataset, model, other, float(after[0]) if len(after) else np.nan))
+    return pd.DataFrame(found, columns=["dataset", "users", "learner", "step"])
+
+
+def overtaken_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`overtaken` as a table: a line a click model and data set, a column a bandit."""
+    shown = LEARNERS.ordered(table["learner"])
+    rows = []
+    for dataset, model in _places(table):
+        own = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner")["step"]
+        rows.append([f"{model}, {named(dataset)}",
+                     *(f"{own[each]:,.0f}" if np.isfinite(own[each]) else "never" for each in shown)])  # fmt: skip
+    return myst(["model, data", *shown], rows, name=name, caption=caption)
+
+
+def beside(main: pd.DataFrame, others: Mapping[str, pd.DataFrame], bandit: str, *compared: str) -> pd.DataFrame:
+    """The runs of one bandit in several settings, each under a name of its own, with those of bandits beside it.
+
+    Args:
+        main: runs of all bandits, `bandit` in its main setting.
+        others: by name, runs in which it has another one.
+        compared: names of other bandits.
+    """
+    parts = [main[main["learner"].isin([bandit, *compared])]]
+    parts += [own[own["learner"] == bandit].assign(learner=name) for name, own in others.items() if len(own)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def beside_told(frame: pd.DataFrame, steps: Sequence[int], *, name: str, caption: str) -> str:
+    """Mean regret of every bandit of `beside` after some steps and the last, a line a click model and data set."""
+    curves = steps_of(frame, "regret")
+    shown = LEARNERS.ordered(curves["learner"])
+    groups = {}
+    for step in (*steps, int(curves["round"].max())):
+        at = curves[curves["round"] == step]
+        lines = groups[f"after {step:,} steps"] = []
+        for dataset, model in _places(at):
+            own = at[(at["dataset"] == dataset) & (at["users"] == model)].set_index("learner")["mean"]
+            told = [_number(own[each]) if each in own else "–" for each in shown]
+            lines.append([f"{model}, {named(dataset)}", *told])
+    return myst(["model, data", *shown], headed({step: own for step, own in groups.items() if own}),
+                name=name, caption=caption)  # fmt: skip
+
+
+def order_in_words(frame: pd.DataFrame, bandit: str, ours: str = "BubbleRank", step: int = 10_000) -> str:
+    """For each setting of a bandit, in how many cases ours has the lower mean regret after a step, the higher at the
+    end, as the paper draws them.
+
+    Args:
+        frame: `beside`; bandit: the name of its main setting.
+    """
+    curves = steps_of(frame, "regret")
+    last = int(curves["round"].max())
+    told = []
+    for each in [one for one in LEARNERS.ordered(curves["learner"]) if one.startswith(bandit)]:
+        sides = []
+        for at in (step, last):
+            means = curves[curves["round"] == at].pivot(index=["dataset", "users"], columns="learner", values="mean")  # noqa: PD010
+            if {ours, each} <= set(means):
+                both = means[[ours, each]].dropna()
+                below = both[ours] < both[each] if at == step else both[ours] > both[each]
+                sides.append(f"{below.sum()} of {len(both)}")
+        if len(sides) == 2:
+            told.append(f"{each}: {sides[0]} early, {sides[1]} at the end")
+    return (
+        f"Cases (click model and data) in which {ours} has lost less after {step:,} steps, and more after {last:,}, as "
+        f"the paper draws it: {'; '.join(told)}."
+        if told
+        else ""
+    )
+
+
+def violation_rates(frame: pd.DataFrame) -> pd.DataFrame:
+    """How often the safety constraint is violated in every tenfold of steps, and at most how far.
+
+    Returns:
+        `CASE`, since and round (the steps are since + 1 … round), mean (violations in a hundred steps; mean over
+        queries), error, queries, runs, and of all steps up to then: safe (share of runs without a violation) and excess
+        (the largest |V(R_t)| − |V₀| of any run).
+    """
+    frame = one_setting(frame)
+    ends = frame.groupby("dataset")["round"].transform("max")
+    exponent = np.log10(frame["round"].to_numpy(float))
+    rows = frame[((exponent % 1 == 0) & (frame["round"] >= EARLY)) | (frame["round"] == ends)]
+    rows = rows.sort_values([*CASE, "fold", "seed", "round"], kind="stable")
+    before = rows.groupby([*CASE, "fold", "seed"], sort=False)[["round", "violations"]].shift(fill_value=0)
+    rate = 100 * (rows["violations"] - before["violations"]) / (rows["round"] - before["round"])
+    rows = rows.assign(since=before["round"], rate=rate, safe=rows["violations"] == 0)
+    by = [*CASE, "since", "round"]
+    table = over_queries(rows, "rate", by)
+    others = rows.groupby(by, sort=False).agg(safe=("safe", "mean"), excess=("excess", "max")).reset_index()
+    return table[[*by, "mean", "error", "queries", "runs"]].merge(others, on=by)
+
+
+def violation_rates_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`violation_rates` as a table: a line a click model, data set and bandit, a column a tenfold of steps."""
+    windows = sorted(set(zip(table["since"], table["round"], strict=True)), key=lambda window: window[1])
+    groups = {}
+    for dataset, model in _places(table):
+        here = table[(table["dataset"] == dataset) & (table["users"] == model)]
+        lines = groups[f"{model}, {named(dataset)}"] = []
+        for learner in LEARNERS.ordered(here["learner"]):
+            own = here[here["learner"] == learner]
+            rates = {(r.since, r.round): _number(r.mean, 2) for r in own.itertuples()}
+            last = own.loc[own["round"].idxmax()]
+            safe = f"{100 * last['safe']:.0f} %"
+            lines.append([learner, *(rates.get(each, "–") for each in windows), safe, f"{last['excess']:.0f}"])
+    header = ["bandit", *(f"to {_thousands(end)}" for _, end in windows), "safe runs", "largest excess"]
+    return myst(header, headed(groups), name=name, caption=caption)
+
+
+def excess_of_more_items(frame: pd.DataFrame) -> pd.DataFrame:
+    """Safety of every bandit with more items than positions, over all steps.
+
+    Returns:
+        `CASE`, violations (mean V(n) over queries), unsafe (share of runs with a violation), excess (the largest
+        |V(R_t)| − |V₀|), improved (share of runs whose base list never ends with more wrong pairs than R₀; NaN without
+        a base list).
+    """
+    last = one_setting(at_own_end(frame))
+    base = last["base_inversions"] if "base_inversions" in last else np.nan
+    last = last.assign(
+        unsafe=last["violations"] > 0,
+        improved=np.where(pd.isna(base), np.nan, base <= last["initial_inversions"]),
+    )
+    by_run = last.groupby(CASE, sort=False).agg(
+        unsafe=("unsafe", "mean"), excess=("excess", "max"), improved=("improved", "mean")
+    )
+    means = over_queries(last, "violations", CASE)[[*CASE, "mean"]].rename(columns={"mean": "violations"})
+    return means.merge(by_run.reset_index(), on=CASE)
+
+
+def excess_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`excess_of_more_items` as a table."""
+    groups = {}
+    for dataset, model in _places(table):
+        here = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner")
+        lines = groups[f"{model}, {named(dataset)}"] = []
+        for learner in LEARNERS.ordered(here.index):
+            own = here.loc[learner]
+            improved = "–" if pd.isna(own["improved"]) else f"{100 * own['improved']:.0f} %"
+            found = [_number(own["violations"]), f"{100 * own['unsafe']:.0f} %", f"{own['excess']:.0f}"]
+            lines.append([learner, *found, improved])
+    header = ["bandit", "V(n) after the last step", "runs with a violation", "largest excess"]
+    header.append("runs whose base list ended no worse than R₀")
+    return myst(header, headed(groups), name=name, caption=caption)
+
+
+def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: int, ours: str = "BubbleRank") -> str:
+    """What section 4.3's extension reaches and what it breaks; nothing where no query has more items.
+
+    Args:
+        frame: runs of all bandits with more items than positions; queries: runs of `query_cell`.
+        positions: K.
+    """
+    most = queries.loc[queries["ranked"] == "all", "most_items"].max()
+    if not most > positions:
+        return ""
+    means = final_regret(frame).set_index(CASE)["mean"].unstack("learner")  # noqa: PD010 (every bandit plays everywhere)
+    own = at_own_end(frame[frame["learner"] == ours])
+    models = [str(each) for each in means.index.get_level_values("users")]
+    left, more = 100 * means[ours] / means["Baseline"], means[ours] / means["TopRank"]
+    each = "; ".join(
+        f"{_number(a, 2)} % and {_number(b, 2)} times ({model})" for a, b, model in zip(left, more, models, strict=True)
+    )
+    allowed = max(positions // 2, int((positions - 1) // 2 + most - positions))
+    return (
+        f"After {int(own['round'].max()):,} steps {ours} has lost, of what the initial list would have and beside "
+        f"TopRank, {each}; in the DCM these include what sorting by attraction loses. A list broke the "
+        f"constraint in {int((own['violations'] > 0).sum()):,} of {len(own):,} runs; "
+        f"it had up to {int(own['excess'].max())} wrong pairs more than the initial list, where "
+        f"{{eq}}`bubblerank-eq-hidden` allows up to {allowed} (L = {most:.0f}). "
+        f"{int((own['base_inversions'] > own['initial_inversions']).sum())} runs ended with a base list worse than "
+        "the initial one."
+    )
+
+
+def inversions_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`figures_bubblerank.lines_of_regret` as a table."""
+    rows = [
+        [f"{r.users}, {named(str(r.dataset))}", _number(r.slope), _number(r.intercept), f"{r.explained:.3f}",
+         f"{r.explained_lists:.3f}", str(r.values), str(r.lists),
+         f"{_number(r.own)} [{_number(r.low)}, {_number(r.high)}]"]
+        for r in table.itertuples()
+    ]  # fmt: skip
+    header = ["model, data", "slope, clicks a pair", "at |V₀| = 0", "R² of the means", "R² of single lists"]
+    header += ["values of |V₀|", "lists", "slope within a query [95 %]"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+# The synthetic model of Figure 3, right
+
+
+def steps_to_exchange(examined: tuple[float, float], better: float, worse: float, log_inverse_delta: float) -> float:
+    """Steps until BubbleRank is sure that the lower of two neighbours is the better one, in the position-based model.
+
+    A pair is compared in every second step, in either order alike. With d the mean difference of clicks and p the
+    probability that exactly one is clicked, s grows by d and n by p a comparison, so s = 2 √(n log(1/δ)) after
+    4 p log(1/δ) / d² comparisons; fluctuations are left out.
+
+    Args:
+        examined: χ of the two positions.
+        better, worse: attraction of the two items.
+    """
+    upper, lower = examined
+    difference = (upper + lower) / 2 * (better - worse)
+    single = (upper + lower) / 2 * (better + worse) - 2 * upper * lower * better * worse
+    return 2 * 4 * single * log_inverse_delta / difference**2
+
+
+def predicted_regret(users: ItemClicks, steps: int, exponent: float, cut: int) -> float:
+    """Regret of BubbleRank at the end if one better item rises from the last position, all others being alike.
+
+    The item rises from position p to p − 1 after `steps_to_exchange`. Regret counts the first `cut` positions, all
+    examined alike, so it stops when the item gets there for good; while it stands right below them, it is among them in
+    one step of four.
+
+    Args:
+        users: position-based, with one item better than all others.
+        steps: the horizon n.
+        exponent: δ = n^−exponent.
+        cut: positions that the regret counts.
+    """
+    examined = users.position
+    worse, better = sorted(set(users.attraction))
+    gap = examined[0] * (better - worse)
+    total = 0.0
+    for p in range(len(examined) - 1, cut - 1, -1):  # the item is at position p + 1, its neighbour at p
+        share = 0.75 if p == cut else 1.0
+        total += share * steps_to_exchange((examined[p - 1], examined[p]), better, worse, exponent * np.log(steps))
+    return gap * min(total, float(steps))
+
+
+def predictions(steps: int) -> pd.Series:
+    """`predicted_regret` of the synthetic model by i, at the chapter's settings and so many steps."""
+    exponent = float(bubblerank.SETTINGS["BubbleRank"]["exponent"])
+    worlds = bandit_worlds.halved_examination().queries()
+    return pd.Series({
+        i: predicted_regret(world.users, steps, exponent, bubblerank.CUT)
+        for i, world in zip(bandit_worlds.HALVINGS, worlds, strict=True)
+    })  # fmt: skip
+
+
+def halvings(frame: pd.DataFrame, predicted: pd.Series) -> pd.DataFrame:
+    """Regret at the end by i, over runs.
+
+    Returns:
+        i, mean, error (standard error), n, predicted, and ratio and predicted_ratio (to those of i − 1).
+    """
+    table = at_end(frame).groupby("fold")["regret"].agg(mean="mean", error="sem", n="count")
+    table = table.assign(predicted=predicted.reindex(table.index))
+    ratios = {
+        "ratio": table["mean"].div(table["mean"].shift()),
+        "predicted_ratio": table["predicted"].div(table["predicted"].shift()),
+    }
+    return table.assign(**ratios).reset_index().rename(columns={"fold": "i"})
+
+
+def halvings_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`halvings` as a table."""
+    rows = [
+        [f"$0.5^{r.i}$", f"{_number(r.mean)} ± {_number(r.error, 2)}", _number(r.ratio), _number(r.predicted),
+         _number(r.predicted_ratio)]
+        for r in table.itertuples()
+    ]  # fmt: skip
+    header = ["χ_min", "regret ± s.e.", "times the line above", "predicted", "times the line above"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def slope_in_words(judgement: Judgement, tolerance: float) -> str:
+    """The slope of log₂ regret over halvings, and on which side of doubling it is; nothing where it has no interval.
+
+    Args:
+        judgement: of a rule whose first contrast is tolerance − |slope − 1|.
+        tolerance: how far from 1 the rule lets the slope be.
+    """
+    found = judgement.tested[0].effect
+    if not isinstance(found, Nearness):
+        return ""
+    slope, low, high = (each + 1 for each in (found.effect.estimate, *found.effect.interval()))
+    side = "by less than doubling" if high < 1 else "by more than doubling" if low > 1 else "as doubling would"
+    return (
+        f"With every halving log₂ of regret rises by {slope:.3f} [{low:.3f}, {high:.3f}]: {side}, and the "
+        f"rule of BR7 asks for 1 ± {tolerance:g}."
+    )
+
+
+# Other choices
+
+
+def choice_effects(frame: pd.DataFrame, main: Mapping[str, Value], changed: Mapping[str, Value]) -> pd.DataFrame:
+    """What another choice inside one bandit is worth: paired by run, over queries.
+
+    Args:
+        frame: runs of the bandit in both settings.
+        main: all parameters of the main setting.
+        changed: those that the other choice has otherwise.
+
+    Returns:
+        dataset, users, regret and regret_other (means over queries after the last step), difference (other − main) with
+        low and high, early and early_other (violations in the first 100 steps), late and late_other (in all).
+    """
+    keys = ["dataset", "users", "fold", "seed"]
+    found = []
+    both = [_setting(frame, main), _setting(frame, {**main, **changed})]
+    ends = [at_own_end(each).set_index(keys)[["regret", "violations"]] for each in both]
+    early = [each[each["round"] == EARLY].set_index(keys)["violations"] for each in both]
+    for (dataset, users), own in ends[0].groupby(["dataset", "users"], sort=False):
+        own = own.loc[own.index.intersection(ends[1].index)]
+        other = ends[1].loc[own.index]
+        effect = fold_effect(other["regret"] - own["regret"])
+        counts = [
+            _mean(each)
+            for each in (early[0].loc[own.index], early[1].loc[own.index], own["violations"], other["violations"])
+        ]
+        found.append((dataset, users, _mean(own["regret"]), _mean(other["regret"]), effect.estimate,
+                      *effect.interval(), *counts))  # fmt: skip
+    columns = ["dataset", "users", "regret", "regret_other", "difference", "low", "high"]
+    columns += ["early", "early_other", "late", "late_other"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def _mean(values: pd.Series) -> float:
+    """Mean over queries of the means of their runs."""
+    return float(values.groupby("fold").mean().mean())
+
+
+def _setting(frame: pd.DataFrame, setting: Mapping[str, Value]) -> pd.DataFrame:
+    here = np.ones(len(frame), dtype=bool)
+    for name, value in setting.items():
+        here &= (frame[name] == value).to_numpy(bool)
+    return frame[here]
+
+
+def choices(
+    frames: Mapping[str, pd.DataFrame],
+    declared: Sequence[tuple[str, str, str, Mapping[str, Value]]],
+    settings: Mapping[str, Mapping[str, Value]],
+) -> pd.DataFrame:
+    """`choice_effects` of every declared other choice: with item, bandit and choice (what it is called).
+
+    Args:
+        frames: by item.
+        declared: (item, bandit, what the other choice is called, the parameters it changes).
+        settings: the main setting of every bandit.
+    """
+    parts = [
+        choice_effects(frames[item], settings[bandit], changed).assign(item=item, bandit=bandit, choice=told)
+        for item, bandit, told, changed in declared
+        if len(frames[item])
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`choices` as a table: a line a click model and data set under each choice."""
+    groups = {}
+    for r in table.itertuples():
+        groups.setdefault(f"{r.bandit}: {r.choice}", []).append([
+            f"{r.users}, {named(str(r.dataset))}", _number(r.regret), _number(r.regret_other),
+            f"{_signed(r.difference)} [{_signed(r.low)}, {_signed(r.high)}]",
+            f"{_number(r.early)} → {_number(r.early_other)}", f"{_number(r.late)} → {_number(r.late_other)}",
+        ])  # fmt: skip
+    header = ["other choice; model, data", "regret", "with it", "difference [95 %]", "V(100)", "V(n)"]
+    return myst(header, headed(groups), name=name, caption=caption)
+
+
+def choices_in_words(table: pd.DataFrame) -> str:
+    """How BubbleRank compares with TopRank when it has its δ; in the same runs.
+
+    Args:
+        table: `choices`.
+    """
+    at = {item: own.set_index("users") for item, own in table.groupby("item")}
+    if not {"bubblerank-delta", "toprank-delta"} <= set(at):
+        return ""
+    surer, top = at["bubblerank-delta"], at["toprank-delta"]
+    ratios = "; ".join(
+        f"{_number(surer.loc[each, 'regret'] / top.loc[each, 'regret'], 2)} and "
+        f"{_number(surer.loc[each, 'regret_other'] / top.loc[each, 'regret'], 2)} ({each})"
+        for each in models_of(table)
+    )
+    return (
+        "BubbleRank's regret is this many times "
+        f"TopRank's, with $n^{{-4}}$ for δ and with TopRank's own $1/n$: {ratios}. With "
+        f"the latter it broke its constraint on {_number(surer['late_other'].mean())} steps of a run, in the mean."
+    )
+
+
+def _signed(value: float) -> str:
+    return ("+" if value > 0 else "") + _number(value)
+
+
+# Best lists
+
+
+def best_lists_in_words(positions: pd.DataFrame, cut: int) -> str:
+    """Whether the best list has its items by falling attraction, in a sentence.
+
+    In the DCM and the PBM attraction is matched to v or χ of the positions that the reward counts; only where these
+    fall is the best list (1, …, K).
+
+    Args:
+        positions: `click_fits.positions`.
+        cut: positions that the reward counts.
+    """
+    told = []
+    for (model, way), own in positions.groupby(["users", "way"], sort=False):
+        own = own[own["position"] <= cut].sort_values("position", kind="stable")
+        rises = own["position"].to_numpy()[:-1][np.diff(own["value"]) > 0]
+        after = f"rises after position {', '.join(map(str, rises))}" if len(rises) else "falls"
+        told.append(f"of the {model} ({way}) {after}")
+    return f"Over the first {cut} positions the parameter {'; '.join(told)}."
+
+
+# Theory
+
+
+def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`bubblerank_tables.event_audit` as a table, a line a click model, K and δ."""
+    groups = {}
+    for r in table.itertuples():
+        held = f"{r.share:.3f} [{r.low:.3f}, {r.high:.3f}]"
+        over, worse = f"{r.pairs_over} / {r.pairs_over_broken}", f"{r.worse_held} / {r.worse - r.worse_held}"
+        unsafe = f"{r.unsafe_held} / {round(r.unsafe * r.runs) - r.unsafe_held}"
+        groups.setdefault(f"{r.users}, K = {r.positions}, {r.runs:,} runs", []).append([
+            f"$n^{{-{r.exponent:.3g}}}$", held, f"{r.promised:.3f}", f"{r.proved:.3f}", unsafe, f"{r.pairs_ratio:.2f}",
+            over, worse,
+        ])  # fmt: skip
+    header = ["δ", "share in which E held [95 %]", "Lemma 9", "sharpened", "unsafe runs", "largest |P| / bound"]
+    header += ["|P| above it", "base list worse than R₀"]
+    return myst(header, headed(groups), name=name, caption=caption)
+
+
+def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`bubblerank_tables.regret_against_bounds` after the last step as a table, a line a world."""
+    rows = []
+    for r in at_own_end(table).itertuples():
+        printed = f"{_number(r.bound)}{' (K n)' if r.bound >= r.everything else ''}"
+        regret = f"{_number(r.regret)} ± {_number(r.error, 2)}"
+        rows.append([_world(r), str(min(r.cut, r.positions)), regret, printed, _number(r.loose),
+                     _number(r.proved), _number(r.proved_loose), _number(r.best)])  # fmt: skip
+    header = ["world", "m", "regret ± s.e.", "Theorem 1", "times the regret", "sharpened", "times the regret"]
+    return myst([*header, "n r(R*)"], rows, name=name, caption=caption)
+
+
+def bounds_in_words(table: pd.DataFrame) -> str:
+    """In how many worlds Theorem 1 says something at all.
+
+    Args:
+        table: `bubblerank_tables.regret_against_bounds`.
+    """
+    says = (table["bound"] < table["everything"]).groupby([table["cell"], table["fold"]]).any()
+    return f"Theorem 1 is below $K n$ at some step in {says.sum()} of the {len(says)} worlds; BRT3 is judged in these."
+
+
+def _world(row) -> str:
+    return f"{row.users}, K = {row.positions}, |V₀| = {row.inversions}"
+
+
+def looseness_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`bubblerank_tables.where_it_is_loose` as a table: the ratio, its five factors, and the confidence."""
+    factors = ["ratio", "lists", "pairs", "evidence", "gaps", "left", "confidence"]
+    rows = [[_world(r), *(_number(getattr(r, factor)) for factor in factors)] for r in table.itertuples()]
+    header = ["world", "bound / regret", "= lists", "× pairs", "× evidence", "× gaps", "× what is left", "confidence"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def query_bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Runs of `query_bounds_cell` as a table, a line a click model and data set."""
+    rows = []
+    for dataset, model in _places(table):
+        for r in table[(table["dataset"] == dataset) & (table["users"] == model)].itertuples():
+            says = f"{r.says} / {r.says_apart} / {r.says_examined} / {r.says_both}"
+            rows.append([f"{model}, {named(dataset)}", str(r.queries), f"{r.differ} / {r.falls} / {r.assumed}", says,
+                         str(r.proved_says), f"{_number(r.gap, 2)} / {_number(r.even_gap, 2)}",
+                         f"{_power(r.first_step)} / {_power(r.half_step)}"])  # fmt: skip
+    header = ["model, data", "queries", "attractions differ / χ or v falls / assumptions hold"]
+    header += ["Theorem 1 below K n: as it is / even gaps / even examination / both", "sharpened below n r(R*)"]
+    return myst([*header, "Δ_min / if even", "below K n from n: first / half"], rows, name=name, caption=caption)
+
+
+def query_bounds_in_words(table: pd.DataFrame) -> str:
+    """For how many queries Theorem 1 and its assumptions say something.
+
+    Args:
+        table: runs of `query_bounds_cell`.
+    """
+    if table.empty:
+        return ""
+    says = table[["says", "says_apart", "says_examined", "says_both"]].sum().astype(int)
+    by_model = table.groupby("users")[["assumed", "queries"]].sum().astype(int)
+    meets = ", ".join(f"{r.assumed} of {r.queries} {r.Index}s" for r in by_model.itertuples())
+    return (
+        f"Of {table['queries'].sum():.0f} fitted models in all, Theorem 1 is below $K n$ at this length in "
+        f"{says['says']}; with attractions evenly spread in {says['says_apart']}, with all positions examined alike in "
+        f"{says['says_examined']}, with both in {says['says_both']}. The first to be below it would be so after "
+        f"{_power(table['first_step'].min())} steps. The assumptions hold in {meets}."
+    )
+
+
+def _power(value: float) -> str:
+    """A large number as a power of ten."""
+    if not np.isfinite(value):
+        return "never"
+    exponent = int(np.floor(np.log10(value)))
+    return f"{value / 10**exponent:.1f}·10{str(exponent).translate(_RAISED)}"
+
+
+def answer_in_words(
+    frame: pd.DataFrame, queries: pd.DataFrame, ours: str = "BubbleRank", other: str = "TopRank"
+) -> str:
+    """What one bandit's safety was worth and what it cost, in three sentences.
+
+    The cost counts from the list by falling attraction, which all bandits seek.
+
+    Args:
+        frame: runs of all bandits, with `Baseline` and `other` among them.
+        queries: runs of `query_cell`.
+        ours: the bandit.
+    """
+    last = at_own_end(frame)
+    own = last[last["learner"] == ours]
+    early = over_queries(frame[frame["round"] == EARLY], "violations", CASE)
+    unsafe = early.loc[~early["learner"].isin([ours, "Baseline"]), "mean"]
+    means = final_regret(frame).set_index(CASE)["mean"].unstack("learner")  # noqa: PD010 (every bandit plays everywhere)
+    means = means.sub(pd.Series(_floors(queries, int(last["round"].max()))).reindex(means.index), axis=0)
+    left, more = 100 * means[ours] / means["Baseline"], (means[ours] / means[other])[means[other] > 0]
+    return (
+        f"In {len(own):,} runs of {int(last['round'].max()):,} steps {ours} broke its constraint on "
+        f"{int(own['violations'].sum()):,} steps; no list had more than {int(own['excess'].max())} wrong pairs more "
+        f"than the initial one. The others broke it on {unsafe.min():.0f} to {unsafe.max():.0f} of their first hundred "
+        f"steps, in the mean of a click model and data set. In the end, beside the list by falling attraction that "
+        f"all seek, {ours} has lost {left.min():.0f} to {left.max():.0f} % of what the initial list would have, and "
+        f"{_number(more.min(), 2)} to "
+        f"{_number(more.max(), 2)} times as much as {other}."
+    )

@@ -1,0 +1,421 @@
+"""Figures of PairRank alone: its worked examples, its blocks, its cost, and the grid it was tuned on.
+
+What other chapters draw as well is in `figures`. Frames are as there; this module knows no learner either.
+"""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from ol2r.experiments.claims import label
+from ol2r.experiments.effects import at_own_end, summarize, windowed
+from ol2r.papers.pairrank.audit_tables import share
+from ol2r.report.figures import INTERVAL
+from ol2r.report.style import INK, LEARNERS, QUIET, USERS, Drawing, legend, panels, stacked, styled
+
+if TYPE_CHECKING:
+    from ol2r.papers.pairrank.illustration import Example
+
+CERTAIN, UNCERTAIN = "#0072b2", "#c0270d"
+SHADES = ("#16324f", "#3f7fa8", "#a35d00", "#c0270d", "#7a3b8f")
+LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (4, 1, 1, 1)), (0, (8, 1.5)))
+MARKS = "osD^v"
+BEST = "#f23c48"
+SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ"}
+
+
+CASE = ["dataset", "variant", "users"]
+
+
+def _per_window(frame: pd.DataFrame, total: str, per: str, width: int | None = None) -> pd.DataFrame:
+    """Mean over runs of what each window gained: `CASE`, since, round, mean, deviation, n, low, high, and the middle of
+    the window."""
+    if frame[[*CASE, "cell"]].drop_duplicates().duplicated(CASE).any():
+        raise ValueError("more than one setting of the same variant: choose one before drawing")
+    table = summarize(windowed(frame, total, per, width), "value", [*CASE, "since", "round"]).dropna(subset=["mean"])
+    return table.assign(middle=(table["since"] + 1 + table["round"]) / 2)
+
+
+def sizes_at_ranks(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> pd.DataFrame:
+    """Size of the block that holds each rank, window by window, in the lists that are as long: mean over runs.
+
+    Args:
+        frame: runs with `round` and the cumulative `size_r` and `lists_r` of every rank r.
+        ranks: those to take.
+
+    Returns:
+        dataset, variant, users, rank, since and round (the window's rounds are since + 1 … round), middle, mean,
+        deviation, n, low, high.
+    """
+    parts = [_per_window(frame, f"size_{r}", f"lists_{r}").assign(rank=r) for r in ranks]
+    return pd.concat(parts, ignore_index=True)
+
+
+def reach(frame: pd.DataFrame) -> pd.DataFrame:
+    """How many of the lists that were ranked have a document at each recorded rank, over all runs and rounds.
+
+    Args:
+        frame: runs with `round` and the cumulative `rounds` and `lists_r` of every rank r.
+
+    Returns:
+        dataset, rank, share (of the lists).
+    """
+    ends = at_own_end(frame)
+    named = {name: int(name.removeprefix("lists_")) for name in ends if name.startswith("lists_")}
+    sums = ends.groupby("dataset", sort=False)[["rounds", *named]].sum()
+    shares = sums[list(named)].div(sums["rounds"], axis=0).rename(columns=named)
+    return shares.melt(var_name="rank", value_name="share", ignore_index=False).reset_index()
+
+
+def reach_in_words(frame: pd.DataFrame, rank: int) -> str:
+    """Which share of each data set's lists has a document at a rank, in a sentence.
+
+    Args:
+        frame: as for `reach`.
+        rank: one of the recorded ranks.
+    """
+    shares = reach(frame).query("rank == @rank")
+    told = [f"{label(str(one.dataset))} {share(one.share)}" for one in shares.itertuples()]
+    return f"Lists that have a document at rank {rank}: {', '.join(told)}."
+
+
+def bands_in_words(table: pd.DataFrame) -> str:
+    """On which share of lists the bands of ranks rest that are compared, data set by data set.
+
+    Args:
+        table: `ol2r.papers.pairrank.claims.band_shares`.
+    """
+    told = []
+    for name, own in table.groupby("dataset", sort=False):
+        parts = [f"the {one.band} on {share(one.share)}" for one in own.itertuples()]
+        told.append(f"{label(str(name))}: {', '.join(parts)}.")
+    return "Share of lists that the bands of ranks rest on. " + " ".join(told)
+
+
+def _of(table: pd.DataFrame, **wanted: object) -> pd.DataFrame:
+    for column, value in wanted.items():
+        table = table[table[column] == value]
+    return table
+
+
+def _band(ax: Axes, line: pd.DataFrame, x: str, floor: float = -np.inf, **look) -> None:
+    """A mean with its interval; about six markers, and no interval below what can be."""
+    ax.plot(line[x], line["mean"], markevery=max(1, len(line) // 6), **look)
+    low, high = np.maximum(line["low"], floor), np.maximum(line["high"], floor)
+    ax.fill_between(line[x], low, high, color=look["color"], alpha=0.18, linewidth=0)
+
+
+@styled
+def block_sizes(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> Drawing:
+    """Size of the block that holds the top ranks against rounds, both axes logarithmic: a panel a kind of user.
+
+    One row of panels a data set and variant; mean and 95 % interval over runs of the means of each window between
+    checkpoints.
+
+    Args:
+        frame: as for `sizes_at_ranks`.
+    """
+    table = sizes_at_ranks(frame, ranks).sort_values("round", kind="stable")
+    users, datasets = USERS.ordered(table["users"]), list(frame["dataset"].unique())
+    cases = [(name, each) for name in datasets for each in LEARNERS.ordered(_of(frame, dataset=name)["variant"])]
+    fig, rows = stacked([f"{name} {each}" for name, each in cases], users, table)
+    for (name, variant), axes in zip(cases, rows, strict=True):
+        for ax, user in zip(axes, users, strict=True):
+            for rank, color, line, mark in zip(ranks, SHADES, LINES, MARKS, strict=False):
+                own = _of(table, dataset=name, variant=variant, users=user, rank=rank)
+                # a block has a document, whatever the interval says
+                _band(ax, own, "middle", 1.0, color=color, ls=line, marker=mark, label=f"rank {rank}")
+            ax.set(xscale="log", yscale="log")
+        axes[0].set_ylabel("\n".join([*wrap(label(name), 24), variant]))
+    for ax in rows[-1]:
+        ax.set_xlabel("round (middle of the window)")
+    fig.supylabel(f"documents in the block\n({INTERVAL})", fontsize=9)
+    legend(fig, [ax for axes in rows for ax in axes])
+    return fig
+
+
+def sizes_by_rank(frame: pd.DataFrame, rounds: Sequence[int]) -> pd.DataFrame:
+    """Size of the block that holds each rank, in the windows that end at some rounds: as `sizes_at_ranks`."""
+    ranks = sorted(int(name.removeprefix("size_")) for name in frame.columns if name.startswith("size_"))
+    table = sizes_at_ranks(frame, ranks)
+    return table[table["round"].isin(rounds)]
+
+
+def _cases(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str):
+    """A row of panels a data set, a column a variant: the drawing, and (data set, variant, panel) of each."""
+    datasets, variants = list(frame["dataset"].unique()), LEARNERS.ordered(frame["variant"])
+    fig, rows = stacked(datasets, variants, table, height=2.1 if len(datasets) > 1 else 2.6)
+    for name, axes in zip(datasets, rows, strict=True):
+        axes[0].set_ylabel("\n".join(wrap(label(name), 24)))
+    fig.supylabel(f"{ylabel}\n({INTERVAL})", fontsize=9)
+    return fig, [(name, each, ax) for name, axes in zip(datasets, rows, strict=True)
+                 for each, ax in zip(variants, axes, strict=True)]  # fmt: skip
+
+
+@styled
+def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 1000, 5000)) -> Drawing:
+    """Size of the block at every rank on a logarithmic axis, a line for each of several windows of rounds.
+
+    A row of panels a data set, a column a variant; a vertical line stands at the last recorded rank that every list
+    has: only up to it are ranks compared over the same lists.
+
+    Args:
+        frame: as for `sizes_at_ranks` with all ranks and for `reach`, one kind of user.
+        rounds: where the windows end; those that are no checkpoint are left out.
+    """
+    if len(frame["users"].unique()) != 1:
+        raise ValueError("a profile shows one kind of user")
+    table = sizes_by_rank(frame, [r for r in rounds if r in set(frame["round"])] or [frame["round"].max()])
+    fig, cases = _cases(frame, table, "documents in the block")
+    windows = sorted(set(zip(table["since"], table["round"], strict=True)))
+    whole = reach(frame).query("share == 1").groupby("dataset")["rank"].max()
+    for name, variant, ax in cases:
+        for k, (since, end) in enumerate(windows):
+            line = _of(table, dataset=name, variant=variant, since=since, round=end).sort_values("rank", kind="stable")
+            look = {"color": SHADES[k], "ls": LINES[k], "marker": MARKS[k]}
+            _band(ax, line, "rank", 1.0, label=f"rounds {int(since) + 1} – {int(end)}", **look)
+        ax.axvline(whole[name], color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label="last rank of every list")
+        ax.set(xlabel="rank", yscale="log")
+    legend(fig, [ax for *_, ax in cases], ncols=3)
+    return fig
+
+
+@styled
+def block_counts(frame: pd.DataFrame, width: int = 200) -> Drawing:
+    """Number of blocks of a list, averaged over every `width` rounds: a line a kind of user.
+
+    A row of panels a data set, a column a variant.
+
+    Args:
+        frame: runs with `round` and the cumulative `blocks` and `rounds`.
+        width: rounds of a window.
+    """
+    table = _per_window(frame, "blocks", "rounds", width).sort_values("round", kind="stable")
+    fig, cases = _cases(frame, table, "blocks of a list")
+    for name, variant, ax in cases:
+        for user in USERS.ordered(table["users"]):
+            own, look = _of(table, dataset=name, variant=variant, users=user), USERS[user]
+            _band(ax, own, "middle", color=look.color, marker=look.marker, ls=look.line, label=user)
+        ax.set_xlabel("round (middle of the window)")
+    legend(fig, [ax for *_, ax in cases])
+    return fig
+
+
+def cost_of_rounds(frame: pd.DataFrame) -> pd.DataFrame:
+    """What one round of one replica costs, in each window between checkpoints.
+
+    Args:
+        frame: of one learner's timing: dataset, round, replicas (side by side), the cumulative `rank_seconds` and
+            `update_seconds` of the whole batch, `passes` and `refits`, and the `distinct_pairs` so far.
+
+    Returns:
+        dataset, round (end of the window), middle (of the window), distinct_pairs, ranking and learning (milliseconds a
+        round and replica), passes (over the history, a refit).
+    """
+    frame = frame.assign(replica_rounds=frame["round"] * frame["replicas"])
+    ends = windowed(frame, "rank_seconds", "replica_rounds")
+    columns = {
+        "middle": (ends["since"] + 1 + ends["round"]) / 2,
+        "ranking": 1e3 * ends["value"],
+        "learning": 1e3 * windowed(frame, "update_seconds", "replica_rounds")["value"],
+        "passes": windowed(frame, "passes", "refits")["value"],
+    }
+    table = ends[["dataset", "round", "distinct_pairs"]].assign(**columns)
+    return table.groupby(["dataset", "round"], sort=False).mean().reset_index()
+
+
+def cost_in_words(frame: pd.DataFrame) -> str:
+    """What the rounds of each data set took in all, and how learning grew with the history, in a sentence each.
+
+    Args:
+        frame: as for `cost_of_rounds`; nothing is told of an empty one.
+    """
+    told = []
+    for name, own in () if frame.empty else cost_of_rounds(frame).groupby("dataset", sort=False):
+        runs = frame[frame["dataset"] == name]
+        last = runs[runs["round"] == runs["round"].max()].mean(numeric_only=True)
+        speed = last["round"] / (last["rank_seconds"] + last["update_seconds"])
+        thousand = 1e3 * own["learning"] / own["distinct_pairs"]
+        told.append(
+            f"{label(str(name))}: {speed:,.0f} rounds a second over {last['round']:,.0f} rounds of "
+            f"{last['replicas']:.0f} replicas side by side; {own['passes'].max():.1f} passes a fit in the "
+            f"window with most; {thousand.iloc[0]:.2g} milliseconds of learning for a thousand distinct pairs in the "
+            f"first window, {thousand.iloc[-1]:.2g} in the last."
+        )
+    return " ".join(told)
+
+
+@styled
+def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
+    """Cost of a round against rounds, of learning against the history's distinct pairs, and the passes of a refit.
+
+    Args:
+        frame: as for `cost_of_rounds`.
+        most_passes: the limit that is drawn in the third panel.
+    """
+    table = cost_of_rounds(frame)
+    fig, (by_round, by_pairs, passes) = panels(["a round", "learning", "passes of a refit"], table, 2.9, sharey=False)
+    for k, (name, own) in enumerate(table.groupby("dataset", sort=False)):
+        style = {"color": SHADES[k], "marker": MARKS[k], "markevery": max(1, len(own) // 6)}
+        told = label(str(name))
+        by_round.plot(own["middle"], own["learning"], label=f"{told}, learning", ls="-", **style)
+        by_round.plot(own["middle"], own["ranking"], label=f"{told}, ranking", ls=(0, (1.5, 1.2)), **style)
+        by_pairs.plot(own["distinct_pairs"], own["learning"], **style)
+        passes.plot(own["middle"], own["passes"], **style)
+    passes.axhline(most_passes, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
+    for ax in (by_round, by_pairs, passes):
+        ax.set_ylim(bottom=0)
+    by_round.set(xlabel="round", ylabel="milliseconds a round and replica")
+    by_pairs.set(xlabel="distinct pairs so far")
+    passes.set(xlabel="round", ylabel="passes over the history")
+    legend(fig, [by_round], ncols=4)
+    return fig
+
+
+@styled
+def tuning_grid(scores: pd.DataFrame, axes_of: Mapping[str, tuple[str, str | None]], by: str = "grid") -> Drawing:
+    """Heat maps of tuning grids: a row a data set, a column a grid of `axes_of`; the best cell is framed.
+
+    Args:
+        scores: from `ol2r.experiments.tuning.grid_scores`.
+        axes_of: by grid, the hyper-parameter down the side and the one along the bottom (None: there is one only).
+    """
+    datasets, grids = list(scores["dataset"].unique()), [name for name in axes_of if name in set(scores[by])]
+    fig, rows = stacked(datasets, grids, scores, height=1.8, sharey=False)
+    for name, axes in zip(datasets, rows, strict=True):
+        own = scores[(scores["dataset"] == name) & scores[by].isin(grids)]
+        low, high = own["score"].min(), own["score"].max()
+        for ax, grid in zip(axes, grids, strict=True):
+            _heat(ax, own[own[by] == grid], *axes_of[grid], low=low, high=high)
+        axes[0].set_ylabel("\n".join([*wrap(label(name), 20), axes[0].get_ylabel()]))
+    return fig
+
+
+def _heat(ax: Axes, cells: pd.DataFrame, side: str, bottom: str | None, low: float, high: float) -> None:
+    ax.grid(False)
+    if cells.empty:
+        ax.set_axis_off()
+        return
+    along = bottom or "along"
+    cells = cells if bottom else cells.assign(along=0.0)
+    grid = cells.pivot(index=side, columns=along, values="score").sort_index()  # noqa: PD010 (refuses doubles)
+    numbers = grid.map(lambda score: f"{score:.3f}".lstrip("0"))
+    sns.heatmap(
+        grid, ax=ax, cmap="cividis", vmin=low, vmax=high, cbar=False, annot=numbers, fmt="", annot_kws={"fontsize": 8}
+    )
+    ax.set_yticks(np.arange(len(grid)) + 0.5, _ticks(grid.index), rotation=0)
+    ax.set_xticks(np.arange(len(grid.columns)) + 0.5, _ticks(grid.columns) if bottom else [""], rotation=0)
+    ax.tick_params(length=0)
+    ax.tick_params(axis="x", labelsize=7)  # four powers of ten stand side by side
+    ax.set(xlabel=SYMBOLS.get(bottom or "", bottom or ""), ylabel=SYMBOLS.get(side, side))
+    for _, cell in cells[cells["best"]].iterrows():
+        place = (grid.columns.get_loc(cell[along]), grid.index.get_loc(cell[side]))
+        ax.add_patch(Rectangle(place, 1, 1, fill=False, edgecolor=BEST, linewidth=2.2, clip_on=False))
+
+
+def _ticks(values: Sequence[float]) -> list[str]:
+    """Powers of ten as such where all values but 0 are, plain numbers otherwise."""
+    exponents = np.log10([value for value in values if value > 0])
+    if np.allclose(exponents, exponents.round()):
+        return [f"$10^{{{round(np.log10(value))}}}$" if value > 0 else "0" for value in values]
+    return [f"{value:g}" for value in values]
+
+
+@styled
+def divide_and_conquer(example: "Example", examples: Mapping[str, int]) -> Drawing:
+    """Figure 1 recomputed: certain and uncertain orders, blocks, and the chance of each regret under both shuffles.
+
+    Args:
+        example: `pairrank_illustration.figure_1`.
+        examples: by shuffle, the regret of the list that is shown of it.
+    """
+    certain, blocks, lists = example
+    fig, axes = panels(["documents", "blocks", "two of the lists", "all lists"], lists, 3.0, sharey=False)
+    documents, parts, ranked, regrets = axes
+    n = len(certain)
+    angle = np.pi / 2 - 2 * np.pi * np.arange(n) / n
+    place = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    for i in range(n):
+        for j in range(i + 1, n):
+            sure = certain[i, j] or certain[j, i]
+            ends = (place[i], place[j]) if certain[i, j] or not sure else (place[j], place[i])
+            _edge(documents, *ends, sure)
+    _nodes(documents, place, [str(i + 1) for i in range(n)])
+    column = np.stack([np.zeros(len(blocks)), -np.arange(len(blocks), dtype=float)], axis=1)
+    for above, below in pairwise(column):
+        _edge(parts, above, below, True)
+    _nodes(parts, column, ["{" + ", ".join(str(i + 1) for i in block) + "}" for block in blocks])
+    for x, (shuffle, told) in enumerate(examples.items()):
+        shown = lists[(lists["shuffle"] == shuffle) & (lists["regret"] == told)]["list"].iloc[-1].split()
+        _nodes(ranked, np.stack([np.full(len(shown), float(x)), -np.arange(len(shown), dtype=float)], axis=1), shown)
+        ranked.text(x, 0.8, shuffle, ha="center", fontsize=8.5)
+        ranked.text(x, -len(shown), f"regret {told}", ha="center", fontsize=8.5)
+    for ax, margin in ((documents, 0.2), (parts, 0.6), (ranked, 0.35)):
+        ax.margins(margin)
+        ax.set_axis_off()
+        if ax is not ranked:
+            ax.set_aspect("equal", adjustable="datalim")
+    chances = lists.groupby(["shuffle", "regret"])["probability"].sum()
+    for shuffle, shift, look in (
+        ("random", -0.2, LEARNERS["PairRank_R"]),
+        ("conservative", 0.2, LEARNERS["PairRank_C"]),
+    ):
+        own = chances[shuffle]
+        hatch = "///" if shuffle == "random" else ""
+        regrets.bar(own.index + shift, own, 0.38, color=look.color, hatch=hatch, edgecolor="white", label=shuffle)
+    regrets.set(xlabel="mis-ordered pairs", ylabel="probability")
+    regrets.set_xticks(range(int(lists["regret"].max()) + 1))
+    documents.plot([], [], color=CERTAIN, label="certain order")
+    documents.plot([], [], color=UNCERTAIN, linestyle=(0, (3, 2)), label="uncertain order")
+    legend(fig, [documents, regrets], ncols=4)
+    return fig
+
+
+def _edge(ax: Axes, start: np.ndarray, end: np.ndarray, certain: bool) -> None:
+    """An arrow from the better document where the order is certain, a broken line where it is not."""
+    if certain:
+        arrow = {"arrowstyle": "-|>", "color": CERTAIN, "shrinkA": 11, "shrinkB": 11, "linewidth": 1.1}
+    else:
+        arrow = {"arrowstyle": "-", "color": UNCERTAIN, "linestyle": (0, (3, 2)), "shrinkA": 11, "shrinkB": 11,
+                 "linewidth": 1.6}  # fmt: skip
+    ax.annotate("", end, start, arrowprops=arrow)
+
+
+def _nodes(ax: Axes, place: np.ndarray, names: Sequence[str]) -> None:
+    ax.plot(*place.T, linestyle="", marker="")  # annotations alone do not set the limits
+    for at, name in zip(place, names, strict=True):
+        ax.annotate(name, at, ha="center", va="center", bbox={"boxstyle": "round", "fc": "white", "ec": INK, "lw": 0.8})
+
+
+@styled
+def rank_orders(table: pd.DataFrame) -> Drawing:
+    """Figure 2 from a run: estimates σ̂ ± CB of all pairs of one query, the two that are compared in full ink.
+
+    Args:
+        table: `pairrank_illustration.figure_2`.
+    """
+    fig, (ax,) = panels([""], table, height=3.2)
+    ax.axhline(0.5, color=INK, linewidth=0.9)
+    for sure, color, mark, word in ((True, CERTAIN, "o", "certain"), (False, UNCERTAIN, "s", "uncertain")):
+        for picked, alpha in ((False, 0.35), (True, 1.0)):
+            own = table[(table["certain"] == sure) & ((table["shown"] != "") == picked)]
+            if len(own):
+                told = f"{word}: {own['pair'].iloc[0]}" if picked else f"{word} rank orders"
+                ax.errorbar(
+                    own.index, own["estimate"], own["half"], linestyle="", marker=mark, color=color, alpha=alpha,
+                    elinewidth=2 if picked else 1, capsize=3 if picked else 0, label=told,
+                )  # fmt: skip
+    ax.set_xlabel("pairs of one query, by estimate")
+    ax.set_ylabel("σ̂ ± CB: preference of\nthe document of higher score")
+    legend(fig, [ax])
+    return fig

@@ -1,0 +1,339 @@
+"""The PairRank paper (Jia et al., 2021): its settings, and the grid of every table and figure at each tier.
+
+Each value of the paper stands here once; what the paper leaves open is marked as ours. What is drawn from the results,
+and how claims are judged, is declared elsewhere.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from ol2r import data
+from ol2r.clicks import users
+from ol2r.clicks.cascade import USERS
+from ol2r.experiments import grid
+from ol2r.experiments.cells import Cell, Item
+from ol2r.experiments.grid import SMOKE_CURVE, SMOKE_DATASET, USUAL, Grid, on
+from ol2r.experiments.kinds.fit import RankNetFit
+from ol2r.experiments.kinds.timing import Timing
+from ol2r.experiments.paper import Paper
+from ol2r.learners import LEARNERS
+from ol2r.learners.base import Value
+from ol2r.papers.pairrank import tuning
+from ol2r.papers.pairrank.audits import confidence_audits
+from ol2r.papers.pairrank.claims import CLAIMS, GAMMA, MSLR, PAIRRANK, ROUNDS, YAHOO
+from ol2r.theory import confidence
+
+K = 10
+DECAY = 0.999977
+
+AUTHORS = ("DBGD", "MGD", "PDGD")
+SHOWN = (*AUTHORS, "epsilon-greedy", "SGD RankNet", *PAIRRANK)
+LOSSES = ("sum", "mean")
+PUBLISHED_DATASETS = (MSLR, YAHOO)
+_ON_TWO = ("synthetic-mslr", "MQ2008")
+TUNED_DATASETS = ("synthetic-mslr", "synthetic-yahoo", "MQ2008", "MQ2007_partial85")
+DATASETS = (
+    *PUBLISHED_DATASETS,
+    "synthetic-mslr",
+    "synthetic-yahoo",
+    "MQ2008",
+    "MQ2007_partial85",
+    "MSLR-WEB30K_sample",
+    "ClueWeb09_webis",
+)
+
+_STEP: dict[str, Value] = {"alpha": 0.1, "decay": DECAY}
+_DUEL: dict[str, Value] = {"alpha": 0.01, "delta": 1.0, "decay": 1.0, "start": "zero", "prefix_credit": False}
+_REFIT: dict[str, Value] = {"alpha": 0.1, "regularization": 0.1, "loss": "sum", "pairs": "matched"}
+_REFIT |= {"covariance": "full"}
+SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
+    "DBGD": ("DBGD", _DUEL),
+    "MGD": ("MGD", _DUEL | {"m": 9, "winners": "best", "follow": "mean"}),
+    "PDGD": ("PDGD", _STEP),
+    "epsilon-greedy": ("epsilon-greedy", _STEP | {"pairs": "matched", "epsilon": 0.1, "exploit": "best"}),
+    "SGD RankNet": ("SGD RankNet", _STEP | {"pairs": "matched"}),
+    "PairRank_R": ("PairRank", _REFIT | {"shuffle": "random"}),
+    "PairRank_C": ("PairRank", _REFIT | {"shuffle": "conservative"}),
+}
+"""Every variant's learner and hyper-parameters before tuning; of the three first ones, as their authors set them."""
+
+TUNED_ON = {
+    MSLR: "synthetic-mslr",
+    YAHOO: "synthetic-yahoo",
+    "MSLR-WEB30K_sample": "synthetic-mslr",
+    "ClueWeb09_webis": "MQ2008",
+    SMOKE_DATASET: "MQ2008",
+}
+"""Whose values a data set takes that is not at hand, has no validation queries, or has too few."""
+
+REGULARIZATION = 0.1
+"""λ of offline RankNet."""
+
+
+def reference(dataset: str) -> RankNetFit:
+    """w*: RankNet without a hidden layer, fitted to each fold's labels."""
+    return RankNetFit(dataset, grid.checksum(dataset), K, regularization=REGULARIZATION, empty="skip")
+
+
+_CURVE = (0, 1, 2, 5, 10, 20, 50, *range(100, 1001, 100), *range(1200, ROUNDS + 1, 200))
+GRID = Grid(SETTINGS, USUAL | {"empty": "skip"}, K, GAMMA, _CURVE, reference)
+
+
+def tuned(dataset: str, variant: str, loss: str = "sum", of: str = tuning.ALL) -> dict[str, Value]:
+    """The hyper-parameters of a variant that were tuned, for a data set: shared, or `of` one variant alone."""
+    return dict(tuning.chosen(TUNED_ON.get(dataset, dataset), tuning.grid_of(variant, loss), of))
+
+
+def curve(tier: str, dataset: str, kind: str, variant: str, changed: dict[str, Value] | None = None) -> Cell:
+    """A learning curve of a variant at the values tuned for its loss but for what is named."""
+    changed = changed or {}
+    best = tuned(dataset, variant, str(changed.get("loss", "sum")))
+    return GRID.cell(tier, dataset, kind, variant, best | changed, curve=True)
+
+
+def variant(cell: Cell) -> dict[str, str]:
+    """What figures call a cell's learner."""
+    labels = cell.labels()
+    learner = str(labels["learner"])
+    if learner.startswith("PairRank"):
+        learner = {"random": "PairRank_R", "conservative": "PairRank_C"}[str(labels["shuffle"])]
+    return {"variant": learner}
+
+
+def _main(*variants: str, kinds: Sequence[str] = USERS, changed: Mapping[str, Mapping[str, Value]] | None = None):
+    """Learning curves on all data sets, of some variants with something changed."""
+    changes = changed or {}
+    return lambda tier: [
+        curve(tier, dataset, kind, each, dict(changes.get(each, {})))
+        for dataset, kind, each in product(on(*DATASETS)(tier), kinds, variants)
+    ]
+
+
+def _changed(name: str, values: Sequence[Value], variants: Sequence[str], datasets: Sequence[str]):
+    """One hyper-parameter at several values."""
+    return lambda tier: [
+        curve(tier, dataset, kind, each, {name: value})
+        for dataset, kind, each, value in product(on(*datasets)(tier), USERS, variants, values)
+    ]
+
+
+def _wide(dataset: str) -> bool:
+    """Whether a data set has so many features that PairRank's rounds take ten times as long as on MSLR's shape."""
+    return data.entry(dataset).n_features >= 500
+
+
+def _tuning_cell(
+    tier: str, dataset: str, kind: str, grid: str, variant: str, setting: Mapping[str, Value], rounds: int
+) -> Cell:
+    changed = {**tuning.GRIDS[grid].fixed, **setting}
+    return GRID.cell(tier, dataset, kind, variant, changed, split="validation", rounds=rounds)
+
+
+def _tuned_sets(tier: str) -> Sequence[str]:
+    """One at the laptop tier."""
+    return ("MQ2008",) if tier == "laptop" else on(*PUBLISHED_DATASETS, *TUNED_DATASETS)(tier)
+
+
+def _tuning(tier: str) -> Sequence[Cell]:
+    """Every cell of the grids, scored on validation queries."""
+    return [
+        _tuning_cell(tier, dataset, kind, name, variant, setting, tuning.ROUNDS_FIRST)
+        for dataset, (name, grid) in product(_tuned_sets(tier), tuning.GRIDS.items())
+        for setting, variant, kind in product(grid.settings(_wide(dataset)), grid.variants, USERS)
+    ]
+
+
+def _tuning_longer(tier: str) -> Sequence[Cell]:
+    """The best cells of `_tuning`, on more rounds and other seeds."""
+    return [
+        _tuning_cell(tier, dataset, kind, name, variant, setting, tuning.ROUNDS_LONGER)
+        for dataset, (name, grid) in product(_tuned_sets(tier), tuning.GRIDS.items())
+        for setting in tuning.shortlist(TUNED_ON.get(dataset, dataset), name)
+        for variant, kind in product(grid.variants, USERS)
+    ]
+
+
+def tuned_together(cell: Cell) -> dict[str, str]:
+    """What a cell of the tuning is called: its variant, the grid it belongs to, and both."""
+    named = variant(cell)
+    grid = tuning.grid_of(named["variant"], str(cell.labels().get("loss", "sum")))
+    return named | {"grid": grid, "variant_of": f"{named['variant']} of {grid}"}
+
+
+def _own_values(tier: str) -> Sequence[Cell]:
+    """Both shuffles, each at the values that are best for it alone."""
+    return [
+        curve(tier, dataset, kind, each, {**tuned(dataset, each, loss, of=each), "loss": loss})
+        for dataset, kind, each, loss in product(on(*TUNED_DATASETS)(tier), USERS, PAIRRANK, LOSSES)
+    ]
+
+
+def _authors_settings(tier: str) -> Sequence[Cell]:
+    """The baselines that the paper runs "according to their original papers", without tuning."""
+    return [
+        GRID.cell(tier, dataset, kind, each, curve=True)
+        for dataset, kind, each in product(on(*DATASETS)(tier), USERS, AUTHORS)
+    ]
+
+
+EXTREMES = {0.0: "no exploration", 10.0: "nothing but exploration"}
+"""By α, what PairRank then does: no order is uncertain, or none is ever certain."""
+
+
+def _extremes(tier: str) -> Sequence[Cell]:
+    """PairRank_C without exploration, and with nothing else, where both shuffles are the same; with either loss."""
+    return [
+        curve(tier, dataset, kind, PAIRRANK[1], {"alpha": alpha, "loss": loss})
+        for dataset, kind, loss, alpha in product(on(*DATASETS)(tier), USERS, LOSSES, EXTREMES)
+    ]
+
+
+DELTA = 0.1
+BOUND = 1.0
+"""δ₁ and Q of Lemma 2's width on data sets, where neither is known."""
+
+
+def _lemma_2(dataset: str) -> dict[str, dict[str, Value]]:
+    """Lemma 2's width with c_μ = σ̇(√d Q), as ‖x_ij‖ ≤ √d for features in [0, 1], and with the largest c_μ there is."""
+    least = confidence.least_slope(0.5 * data.entry(dataset).n_features ** 0.5, BOUND)
+    return {"Lemma 2": {"slope": least}, "Lemma 2, c = ¼": {"slope": confidence.least_slope(0.0, BOUND)}}
+
+
+LEMMA_2 = Grid(
+    {"PairRank_C": ("PairRank-Lemma2", SETTINGS["PairRank_C"][1] | {"alpha": 1.0, "delta": DELTA, "bound": BOUND})},
+    GRID.usual, K, GAMMA, _CURVE, reference,
+)  # fmt: skip
+
+
+def _widths(tier: str) -> Sequence[Cell]:
+    cells: list[Cell] = []
+    for dataset, kind in product(on("synthetic-mslr", "MQ2008")(tier), USERS):
+        cells += [curve(tier, dataset, kind, "PairRank_C"), curve(tier, dataset, kind, "PairRank_C", {"alpha": 0.0})]
+        regularization = tuned(dataset, "PairRank_C")["regularization"]
+        for changed in _lemma_2(dataset).values():
+            changed |= {"regularization": regularization}
+            cells.append(LEMMA_2.cell(tier, dataset, kind, "PairRank_C", changed, curve=True))
+    return cells
+
+
+def width(cell: Cell) -> dict[str, str]:
+    """Which width a cell's intervals have, with its variant."""
+    labels = cell.labels()
+    named = {changed["slope"]: name for name, changed in _lemma_2(str(labels["dataset"])).items()}
+    constant = "constant" if labels["alpha"] else "none (α = 0)"
+    return variant(cell) | {"width": named[labels["slope"]] if "slope" in labels else constant}
+
+
+def _references(tier: str) -> Sequence[Cell]:
+    return [reference(dataset) for dataset in on(*DATASETS)(tier)]
+
+
+def _timing(tier: str) -> Sequence[Cell]:
+    """A batch of PairRank_C under perfect users."""
+    sizes = {"smoke": {SMOKE_DATASET: 4}, "laptop": {"MQ2008": 32, "synthetic-mslr": 32}}
+    sizes["paper"] = sizes["laptop"] | {"synthetic-yahoo": 8}
+    cells: list[Cell] = []
+    for dataset, replicas in sizes[tier].items():
+        learner, setting = SETTINGS["PairRank_C"]
+        setting = setting | tuned(dataset, "PairRank_C")
+        entry = data.entry(dataset)
+        cells.append(
+            Timing(
+                dataset=dataset,
+                checksum=grid.checksum(dataset),
+                learner=learner,
+                revision=LEARNERS[learner].revision,
+                hyperparameters=tuple(sorted(setting.items())),
+                users=users("perfect", entry.n_grades),
+                replicas=replicas,
+                checkpoints=SMOKE_CURVE[1:] if tier == "smoke" else tuple(range(250, ROUNDS + 1, 250)),
+            )
+        )
+    return cells
+
+
+def _folds(cell: Cell) -> tuple[int, ...] | None:
+    """The paper does not say which fold of MSLR-WEB10K it used: ours is the first."""
+    return (1,) if cell.labels()["dataset"] == MSLR else None
+
+
+def _seeds(tier: str, cell: Cell) -> Sequence[int]:
+    """Twenty runs: 20 seeds of one fold, or 4 of each of five; fewer at smaller tiers, and to check a shape."""
+    if cell.labels()["dataset"] == "MSLR-WEB30K_sample":
+        return _few_seeds(tier, cell)
+    several = len(_folds(cell) or cell.folds) > 1
+    few = 2 if several or _wide(str(cell.labels()["dataset"])) else 4
+    return range({"smoke": 2, "laptop": few, "paper": 4 if several else 20}[tier])
+
+
+def _few_seeds(tier: str, cell: Cell) -> Sequence[int]:
+    """Five runs of what the paper has no figure of: the other choices beside ours."""
+    several = len(cell.folds) > 1
+    return range({"smoke": 2, "laptop": 1 if several else 2, "paper": 1 if several else 5}[tier])
+
+
+_ONCE: dict[str, Sequence[int]] = {"smoke": range(1), "laptop": range(1), "paper": range(1)}
+
+
+def _item(title: str, cells, names=variant) -> Item:
+    return Item(title, cells, _seeds, _folds, names)
+
+
+def _other_choices(title: str, cells, names=variant) -> Item:
+    return Item(title, cells, _few_seeds, _folds, names)
+
+
+_FIGURES: dict[str, tuple[str, Sequence[str], Sequence[str]]] = {
+    "fig-3": ("Offline NDCG@10 against rounds", SHOWN, USERS),
+    "fig-4": ("Cumulative NDCG@10 against rounds", SHOWN, USERS),
+    "fig-5": ("Cosine to w*", SHOWN, USERS),
+    "fig-6": ("Size of the block that holds rank 1, 5 and 10", PAIRRANK, USERS),
+    "fig-7a": ("Size of the block at each rank", PAIRRANK, ("informational",)),
+    "fig-7b": ("Number of blocks", PAIRRANK, USERS),
+}
+"""The paper's figures of runs: (title, learners, users)."""
+_MEAN: dict[str, dict[str, Value]] = {each: {"loss": "mean"} for each in PAIRRANK}
+_ASCENDING: dict[str, dict[str, Value]] = {"epsilon-greedy": {"exploit": "worst"}}
+READINGS: dict[str, dict[str, str]] = {
+    "mean loss": {name: f"{name}-mean" for name in _FIGURES},
+    "ε-greedy in ascending order": {name: f"{name}-ascending" for name in ("fig-3", "fig-4")},
+}
+"""Name of another reading -> {item: the item that stands in its place}: PairRank with the loss of its public code, and
+a fault of the field's public code in one of the baselines."""
+
+ITEMS: dict[str, Item] = {
+    "reference": Item("Offline RankNet, the reference ranker w*", _references, _ONCE, _folds),
+    "tuning": Item(
+        "Tuning on validation queries, every cell", _tuning, dict.fromkeys(_ONCE, tuning.SEEDS_FIRST), (1,),
+        tuned_together,
+    ),
+    "tuning-longer": Item(
+        "Tuning on validation queries, the best cells on more rounds", _tuning_longer,
+        dict.fromkeys(_ONCE, tuning.SEEDS_LONGER), (1,), tuned_together,
+    ),
+    **{name: _item(title, _main(*shown, kinds=kinds)) for name, (title, shown, kinds) in _FIGURES.items()},
+    **{name: _item(f"{title}, mean loss", _main(*shown, kinds=kinds, changed=_MEAN))
+       for name, (title, shown, kinds) in zip(READINGS["mean loss"].values(), _FIGURES.values(), strict=True)},
+    **{name: _item(f"{_FIGURES[figure][0]}, ε-greedy in ascending order", _main(*SHOWN, changed=_ASCENDING))
+       for figure, name in READINGS["ε-greedy in ascending order"].items()},
+    "own-values": _other_choices("Both shuffles at the values that are best for each alone", _own_values),
+    "authors-settings": _item("DBGD, MGD and PDGD as their authors set them", _authors_settings),
+    "exploration": _other_choices("PairRank without exploration and with nothing else", _extremes),
+    "pairs": _other_choices(
+        "Which pairs are learnt from",
+        _changed("pairs", ("matched", "adjacent", "all"), PAIRRANK[1:], _ON_TWO),
+    ),
+    "covariance": _other_choices(
+        "Full and diagonal covariance",
+        _changed("covariance", ("full", "diagonal"), PAIRRANK[1:], _ON_TWO),
+    ),
+    "width": _other_choices("Constant and theoretical confidence width", _widths, width),
+    "epsilon": _other_choices(
+        "How much ε-greedy explores",
+        _changed("epsilon", tuning.GRIDS["epsilon-greedy"].tried["epsilon"], ("epsilon-greedy",), _ON_TWO),
+    ),
+    "audits": Item("What PairRank rests on, against simulation", confidence_audits, _ONCE),
+    "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
+}
+
+PAPER = Paper("pairrank", ITEMS, CLAIMS, READINGS, __package__)

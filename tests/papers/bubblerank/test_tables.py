@@ -1,0 +1,324 @@
+from itertools import permutations
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ol2r.bandits import simulate_bandit
+from ol2r.clicks import ItemClicks
+from ol2r.experiments.claims import StandIn
+from ol2r.experiments.effects import Effect, Nearness
+from ol2r.papers.bubblerank import grid as bubblerank
+from ol2r.papers.bubblerank import tables
+from ol2r.random import replica_key
+
+PRINTED = pd.DataFrame(
+    {"item": "first-100", "dataset": "log", "users": "CM", "learner": ["TopRank", "BubbleRank"], "mean": [80.0, 0.0],
+     "deviation": [1.0, np.nan]}
+)  # fmt: skip
+STAND_INS = (StandIn("log", "one"),)
+
+
+def runs(values, *, rounds=(10, 100, 1000), **columns):
+    """Two queries of two runs a bandit; `values` gives the growth a step of violations and of regret by bandit."""
+    lines = []
+    for name, (unsafe, lost) in values.items():
+        for fold in (1, 2):
+            for seed in (0, 1):
+                for n in rounds:
+                    lines.append((name, fold, seed, n, unsafe * n, (lost + 0.1 * fold + 0.01 * seed) * n))
+    frame = pd.DataFrame(lines, columns=["learner", "fold", "seed", "round", "violations", "regret"])
+    return frame.assign(cell=frame["learner"], dataset="one", users="CM", initial_inversions=3, excess=2, **columns)
+
+
+def test_a_random_list_violates_as_often_as_counting_all_orders_says():
+    orders = list(permutations(range(5)))
+    wrong = np.array([sum(order[a] > order[b] for a in range(5) for b in range(a + 1, 5)) for order in orders])
+    for v in range(11):
+        assert tables.random_list_violates(np.array([v]), 5) == pytest.approx((wrong > v + 2.5).mean())
+    assert tables.random_list_violates(np.array([0, 45]), 10)[1] == 0
+
+
+def test_early_violations_stand_beside_the_printed_ones():
+    frame = runs({"TopRank": (0.9, 1), "BubbleRank": (0, 1), "Baseline": (0, 1)})
+    table = tables.early_violations(frame, PRINTED, STAND_INS, 10).set_index("learner")
+    assert table.loc["TopRank", ["mean", "published_mean", "published_error"]].tolist() == [90, 80, 1]
+    assert table.loc["TopRank", "random"] == pytest.approx(100 * tables.random_list_violates(np.array([3]), 10)[0])
+    assert np.isnan(table.loc["Baseline", "published_mean"])
+    text = tables.early_violations_told(table.reset_index(), ("gone",), name="t", caption="c")
+    assert "| model, data | BubbleRank | TopRank | Baseline | random lists |" in text
+    assert "| CM, printed | 0.00 | 80.00 ± 1.00 | – |  |" in text
+    random = f"{table.loc['TopRank', 'random']:.1f}"
+    assert f"| CM, one | 0.00 ± 0.00 (0.00) | 90.00 ± 0.00 (0.00) | 0.00 ± 0.00 (0.00) | {random} |" in text
+    assert "gone: *data not at hand*" in text
+
+
+def test_nothing_printed_leaves_out_the_printed_line():
+    table = tables.early_violations(runs({"Baseline": (0, 1)}), PRINTED, STAND_INS, 10)
+    assert "printed" not in tables.early_violations_told(table, name="t", caption="c")
+
+
+QUERIES = pd.DataFrame(
+    {"dataset": "one", "users": "CM", "ranked": ["listed", "all"], "queries": 2, "items": [10.0, 11.5],
+     "most_items": [10, 13], "inversions": [12.5, 20.0], "tied": 1, "optimum": 0.75, "unsorted": [2, 0],
+     "sorted_loss": [0.01, 0.0]}
+)  # fmt: skip
+
+
+def test_final_regret_marks_the_lowest_of_its_line_beside_what_sorting_loses():
+    table = tables.final_regret(runs({"BubbleRank": (0, 2), "TopRank": (0, 1)}))
+    text = tables.final_regret_told(table, QUERIES, 1000, name="t", caption="c")
+    assert "| model, data | BubbleRank | TopRank | list by attraction |" in text
+    assert "| CM, one | 2,155 ± 50 | **1,155 ± 50** | 10.0 |" in text
+
+
+def test_the_part_of_regret_that_no_order_by_attraction_avoids_is_told():
+    table = tables.final_regret(runs({"BubbleRank": (0, 2), "TopRank": (0, 0.9)}))
+    told = tables.floors_in_words(table, QUERIES.assign(sorted_loss=[0.5, 0.0]), 1000)
+    assert f"{100 * 500 / 1055:.0f} % of TopRank's (CM, one)" in told
+    assert "In all models" in tables.floors_in_words(table, QUERIES.assign(sorted_loss=0.0), 1000)
+
+
+def test_queries_are_told_with_how_many_items_there_are():
+    text = tables.queries_told(QUERIES, 10, name="t", caption="c")
+    assert "| CM, one | 2 | 12.5 | 0.750 | 1 | 2 | 0.0100 |" in text
+    assert "| CM, one, L up to 13 | 2 | 20.0 | 0.750 | 1 | 0 | 0 |" in text
+
+
+def test_overtaken_from_the_step_on_which_it_stays_behind():
+    frame = runs({"BubbleRank": (0, 2), "TopRank": (0, 1), "Baseline": (0, 9)})
+    early = (frame["learner"] == "TopRank") & (frame["round"] < 100)
+    frame.loc[early, "regret"] += 1000
+    found = tables.overtaken(frame).set_index("learner")["step"]
+    assert found["TopRank"] == 100 and np.isnan(found["Baseline"])
+    text = tables.overtaken_told(tables.overtaken(frame), name="t", caption="c")
+    assert "| CM, one | 100 | never |" in text
+
+
+def test_rates_of_violation_are_per_hundred_steps_of_each_tenfold():
+    frame = runs({"TopRank": (0.5, 1), "BubbleRank": (0, 1)}, rounds=(1, 10, 100, 158, 1000, 5000))
+    frame.loc[frame["round"] == 5000, "violations"] = frame.loc[frame["round"] == 1000, "violations"].to_numpy()
+    table = tables.violation_rates(frame)
+    own = table[table["learner"] == "TopRank"].sort_values("round")
+    assert own[["since", "round"]].to_numpy().tolist() == [[0, 100], [100, 1000], [1000, 5000]]
+    assert own["mean"].tolist() == [50, 50, 0] and own["safe"].tolist() == [0, 0, 0]
+    text = tables.violation_rates_told(table, name="t", caption="c")
+    assert "| bandit | to 100 | to 1,000 | to 5,000 | safe runs | largest excess |" in text
+    assert (
+        "| **CM, one** |  |  |  |  |  |\n| BubbleRank | 0 | 0 | 0 | 100 % | 2 |\n| TopRank | 50 | 50 | 0 | 0 %" in text
+    )
+
+
+def test_excess_tells_unsafe_runs_and_base_lists_that_never_got_worse():
+    frame = runs({"BubbleRank": (0, 1), "TopRank": (0.01, 1)})
+    frame["base_inversions"] = np.where(
+        frame["learner"] == "BubbleRank", np.where(frame["fold"] == 1, 3.0, 4.0), np.nan
+    )
+    table = tables.excess_of_more_items(frame).set_index("learner")
+    assert table["unsafe"].to_dict() == {"BubbleRank": 0, "TopRank": 1}
+    assert table.loc["BubbleRank", "improved"] == 0.5 and np.isnan(table.loc["TopRank", "improved"])
+    text = tables.excess_told(table.reset_index(), name="t", caption="c")
+    assert "| **CM, one** |" in text and "| BubbleRank | 0 | 0 % | 2 | 50 % |" in text
+    assert "| TopRank | 10.0 | 100 % | 2 | – |" in text
+
+
+def test_another_choice_is_worth_its_paired_difference_over_queries():
+    main = runs({"BubbleRank": (0, 2)}, freeze=False, parity="algorithm")
+    other = runs({"BubbleRank": (0.1, 3)}, freeze=True, parity="algorithm").assign(cell="other")
+    setting = {"freeze": False, "parity": "algorithm"}
+    table = tables.choices(
+        {"freeze": pd.concat([main, other])},
+        [("freeze", "BubbleRank", "kept", {"freeze": True})],
+        {"BubbleRank": setting},
+    )
+    (found,) = table.itertuples()
+    assert found.difference == pytest.approx(1000) and found.regret == pytest.approx(2155)
+    assert (found.low, found.high) == pytest.approx((1000, 1000))
+    assert (found.early, found.early_other, found.late, found.late_other) == pytest.approx((0, 10, 0, 100))
+    text = tables.choices_told(table, name="t", caption="c")
+    assert "| **BubbleRank: kept** |" in text
+    assert "| CM, one | 2,155 | 3,155 | +1,000 [+1,000, +1,000] | 0 → 10.0 | 0 → 100 |" in text
+
+
+def test_every_declared_choice_is_one_of_its_items_settings():
+    for item, bandit, _, changed in bubblerank.OTHER_CHOICES:
+        settings = [dict(cell.parameters) for cell in bubblerank.ITEMS[item].cells("paper")]
+        main = bubblerank.SETTINGS[bandit]
+        assert main in settings and {**main, **changed} in settings
+
+
+def test_the_predicted_regret_of_a_rising_item_is_near_what_bubblerank_does():
+    users = ItemClicks("position", (0.9, *(0.5,) * 5), (0.9,) * 4 + (0.25, 0.25))
+    steps, exponent, cut = 100_000, 4.0, 3
+    keys = [replica_key("rising item", 1, seed) for seed in range(20)]
+    trace = simulate_bandit(
+        "BubbleRank",
+        bubblerank.SETTINGS["BubbleRank"],
+        [users] * 20,
+        [(1, 2, 3, 4, 5, 0)] * 20,
+        keys,
+        steps,
+        [steps],
+        cut,
+    )
+    assert trace.regret.mean() == pytest.approx(tables.predicted_regret(users, steps, exponent, cut), rel=0.1)
+    assert tables.predicted_regret(users, 10, exponent, cut) == pytest.approx(10 * 0.9 * 0.4)
+
+
+def test_predictions_are_for_every_halving_and_approach_doubling():
+    predicted = tables.predictions(1_000_000)
+    ratios = (predicted / predicted.shift()).dropna()
+    assert list(predicted.index) == [1, 2, 3, 4, 5]
+    assert ratios.is_monotonic_increasing and 1.5 < ratios.iloc[0] < ratios.iloc[-1] < 2
+
+
+def test_halvings_stand_beside_their_prediction():
+    frame = pd.DataFrame(
+        {"fold": [1, 1, 2, 2], "seed": [0, 1, 0, 1], "round": 10, "regret": [90.0, 110.0, 180.0, 200.0]}
+    )  # fmt: skip
+    table = tables.halvings(frame, pd.Series({1: 100.0, 2: 200.0}))
+    text = tables.halvings_told(table, name="t", caption="c")
+    assert "| $0.5^1$ | 100 ± 10 | – | 100 | – |" in text and "| $0.5^2$ | 190 ± 10 | 1.90 | 200 | 2.00 |" in text
+
+
+def test_lines_are_told_with_their_straightness():
+    table = pd.DataFrame(
+        {"dataset": ["one"], "users": ["CM"], "slope": [1234.5], "intercept": [-3.0], "explained": [0.98],
+         "explained_lists": [0.4], "values": [20], "lists": [500], "own": [1200.0], "low": [1100.0], "high": [1300.0]}
+    )  # fmt: skip
+    told = tables.inversions_told(table, name="t", caption="c")
+    assert "| CM, one | 1,234 | −3.00 | 0.980 | 0.400 | 20 | 500 | 1,200 [1,100, 1,300] |" in told
+
+
+def test_best_lists_say_where_a_parameter_rises():
+    lines = [("DCM", "published", k, v) for k, v in enumerate((0.6, 0.4, 0.5, 0.9), 1)]
+    lines += [("PBM", "PyClick", k, v) for k, v in enumerate((1.0, 0.4, 0.3, 0.9), 1)]
+    told = tables.best_lists_in_words(pd.DataFrame(lines, columns=["users", "way", "position", "value"]), cut=3)
+    assert "of the DCM (published) rises after position 2; of the PBM (PyClick) falls" in told
+
+
+def test_the_answer_counts_runs_and_violations_and_compares_what_is_lost():
+    frame = runs({"BubbleRank": (0, 2), "TopRank": (0.5, 0.85), "Baseline": (0, 99)})
+    frame.loc[frame["learner"] == "BubbleRank", "excess"] = 4
+    sorts = QUERIES.assign(sorted_loss=0.0)
+    told = tables.answer_in_words(frame, sorts)
+    assert "In 4 runs of 1,000 steps BubbleRank broke its constraint on 0 steps; no list had more than 4 wrong" in told
+    assert "broke it on 50 to 50 of their first hundred" in told
+    assert "lost 2 to 2 % of what the initial list" in told and "2.1 to 2.1 times as much as TopRank" in told
+    frame.loc[frame["learner"] == "BubbleRank", "violations"] = 7
+    assert "constraint on 28 steps" in tables.answer_in_words(frame, sorts)
+    told = tables.answer_in_words(frame, QUERIES.assign(sorted_loss=0.5))  # of 2.155, 1.005 and 99.155 a step
+    assert "lost 2 to 2 % of what" in told and "3.3 to 3.3 times as much as TopRank" in told
+
+
+def test_growth_is_told_with_and_without_what_no_sorting_can_win():
+    frame = runs({"CascadeKL-UCB": (0, 1), "TopRank": (0, 9)})
+    late = (frame["learner"] == "CascadeKL-UCB") & (frame["round"] == 1000)
+    frame.loc[late, "regret"] = 600.0  # after 115.5 in the mean
+    told = tables.growth_in_words(frame, QUERIES.assign(sorted_loss=0.5), "CascadeKL-UCB", 10**0.5)
+    assert "may grow 3.16-fold" in told and "5.2-fold and 1.5-fold (CM, one)" in told
+    assert tables.growth_in_words(frame, QUERIES.assign(sorted_loss=0.0), "CascadeKL-UCB", 3.0) == ""
+
+
+def test_the_choices_that_decide_comparisons_are_told_together():
+    line = {"users": "CM", "regret": 100.0, "regret_other": 50.0, "late_other": 3.0}
+    items = {
+        "bubblerank-delta": line,
+        "toprank-delta": line | {"regret": 20.0},
+    }
+    table = pd.DataFrame([own | {"item": item} for item, own in items.items()])
+    told = tables.choices_in_words(table)
+    assert "$1/n$: 5.0 and 2.5 (CM)" in told and "on 3.00 steps" in told
+    assert tables.choices_in_words(table[1:]) == ""
+
+
+def test_more_items_are_told_with_what_one_exchange_may_cost():
+    frame = runs({"BubbleRank": (0.01, 1), "TopRank": (0, 0.5), "Baseline": (0, 10)})
+    frame["base_inversions"] = np.where(frame["fold"] == 1, 3, 4)
+    told = tables.more_items_in_words(frame, QUERIES.assign(most_items=14), 10)
+    assert "11 % and 1.8 times (CM)" in told and "in 4 of 4 runs; it had up to 2 wrong" in told
+    assert "allows up to 8 (L = 14)" in told and "2 runs ended" in told
+    assert tables.more_items_in_words(frame, QUERIES[:1], 10) == ""
+
+
+def test_a_slope_is_on_a_side_of_doubling_or_on_neither():
+    def told(effect):
+        return tables.slope_in_words(
+            SimpleNamespace(tested=[SimpleNamespace(effect=effect and Nearness(effect, 0.2))]), 0.2
+        )
+
+    assert "by less than doubling" in told(Effect(-0.2, 0.01, 99, 5, 100))
+    assert "by more than doubling" in told(Effect(0.2, 0.01, 99, 5, 100))
+    assert "rises by 1.000 [0.980, 1.020]: as doubling would" in told(Effect(0.0, 0.01, 99, 5, 100))
+    assert told(None) == ""
+
+
+def test_the_audit_of_the_event_is_told_with_what_is_promised():
+    line = {"users": "CM", "positions": 4, "exponent": 0.5, "runs": 2000, "held": 1900, "share": 0.95, "low": 0.94}
+    line |= {"high": 0.96, "promised": 0.5, "proved": 0.9, "unsafe": 0.01, "unsafe_held": 3, "pairs_ratio": 0.8}
+    line |= {"pairs_over": 1, "pairs_over_broken": 5, "worse": 7, "worse_held": 2}
+    text = tables.event_told(pd.DataFrame([line, line | {"exponent": 1.0}]), name="t", caption="c")
+    told = "0.950 [0.940, 0.960] | 0.500 | 0.900 | 3 / 17 | 0.80 | 1 / 5 | 2 / 5 |"
+    assert text.count("| **CM, K = 4, 2,000 runs** |") == 1
+    assert f"| $n^{{-0.5}}$ | {told}" in text and f"| $n^{{-1}}$ | {told}" in text
+
+
+def test_bounds_are_told_after_the_last_step_and_marked_where_they_say_nothing():
+    line = {"dataset": "worlds", "users": "PBM", "positions": 3, "inversions": 2, "cut": 2, "error": 1.5}
+    early = line | {"round": 1, "regret": 1.0, "bound": 2.0, "everything": 3.0, "loose": 2.0, "proved": 1.5,
+                    "proved_loose": 1.5, "best": 2.0}  # fmt: skip
+    late = early | {"round": 10, "regret": 10.0, "bound": 30.0, "everything": 30.0, "loose": 3.0, "proved": 15.0}
+    text = tables.bounds_told(pd.DataFrame([early, late]), name="t", caption="c")
+    assert r"| PBM, K = 3, \|V₀\| = 2 | 2 | 10.0 ± 1.5 | 30.0 (K n) | 3.00 | 15.0 | 1.50 | 2.00 |" in text
+    assert text.count("PBM, K = 3") == 1
+    worlds = pd.DataFrame(
+        [early | {"cell": "a", "fold": 1}, late | {"cell": "a", "fold": 1}, late | {"cell": "a", "fold": 2}]
+    )
+    assert "in 1 of the 2 worlds" in tables.bounds_in_words(worlds)
+
+
+def test_the_factors_of_looseness_are_told_in_order():
+    line = {"users": "CM", "positions": 3, "inversions": 0, "ratio": 64.0, "lists": 2.0, "pairs": 4.0, "evidence": 1.0}
+    line |= {"gaps": 2.0, "left": 4.0, "confidence": 4.2}
+    text = tables.looseness_told(pd.DataFrame([line]), name="t", caption="c")
+    assert r"| CM, K = 3, \|V₀\| = 0 | 64.0 | 2.00 | 4.00 | 1.00 | 2.00 | 4.00 | 4.20 |" in text
+
+
+def test_what_the_theorem_says_of_queries_is_told_with_powers_of_ten():
+    line = {"dataset": "one", "users": "DCM", "queries": 60, "differ": 58, "falls": 0, "assumed": 0, "says": 0}
+    line |= {"says_apart": 1, "says_examined": 2, "says_both": 13, "proved_says": 4, "gap": 0.00093, "even_gap": 0.045}
+    line |= {"first_step": 1.8e8, "half_step": np.inf}
+    text = tables.query_bounds_told(pd.DataFrame([line]), name="t", caption="c")
+    counted = "60 | 58 / 0 / 0 | 0 / 1 / 2 / 13 | 4 | 0.00093 / 0.045"
+    assert f"| DCM, one | {counted} | 1.8·10⁸ / never |" in text
+    said = tables.query_bounds_in_words(pd.DataFrame([line, line]))
+    assert "Of 120 fitted models in all, Theorem 1 is below $K n$ at this length in 0;" in said
+    assert "with both in 26." in said and "after 1.8·10⁸ steps" in said and said.endswith("hold in 0 of 120 DCMs.")
+    assert tables.query_bounds_in_words(pd.DataFrame()) == ""
+
+
+def settings_beside():
+    main = runs({"BubbleRank": (0, 1), "BatchRank": (0, 5), "TopRank": (0, 2), "Baseline": (0, 9)})
+    late = (main["learner"] == "BubbleRank") & (main["round"] == 1000)
+    main.loc[late, "regret"] *= 3
+    other = runs({"BubbleRank": (0, 1), "BatchRank": (0, 2)})
+    return tables.beside(main, {"BatchRank of public code, last click": other}, "BatchRank", "BubbleRank", "TopRank")
+
+
+def test_a_bandit_in_another_setting_stands_beside_itself_under_its_own_name():
+    frame = settings_beside()
+    assert set(frame["learner"]) == {"BubbleRank", "BatchRank", "TopRank", "BatchRank of public code, last click"}
+    told = tables.beside_told(frame, (10,), name="t", caption="c")
+    assert "| **after 10 steps** |" in told and "| **after 1,000 steps** |" in told
+    assert "| CM, one | 11.6 | 51.5 | 21.5 | 21.5 |" in told  # BubbleRank, BatchRank, last click, TopRank
+
+
+def test_the_order_is_counted_for_every_setting():
+    told = tables.order_in_words(settings_beside(), "BatchRank", step=10)
+    assert "after 10 steps, and more after 1,000" in told
+    assert (
+        "BatchRank: 1 of 1 early, 0 of 1 at the end; BatchRank of public code, last click: 1 of 1 early, 1 of 1" in told
+    )
+    only = settings_beside()
+    assert tables.order_in_words(only[only["learner"] == "TopRank"], "BatchRank", step=10) == ""
