@@ -47,7 +47,7 @@ def two_steps(
     first: pd.DataFrame,
     longer: pd.DataFrame,
     names: Sequence[str],
-    size: int,
+    size: Callable[[str], int],
     may_choose: Callable[[str, Mapping[str, float]], bool],
 ) -> pd.DataFrame:
     """The shortlist of every grid, and what is chosen of it.
@@ -56,7 +56,7 @@ def two_steps(
         first: results of every cell, with the columns `grid` (what is tuned together) and `variant`.
         longer: results of the shortlists; what has not been run may be missing, all of it too.
         names: hyper-parameters.
-        size: of a shortlist.
+        size: of a shortlist, by data set.
         may_choose: whether a setting of a grid may be on it.
 
     Returns:
@@ -77,7 +77,7 @@ def two_steps(
         sound = cells[allowed & (cells["diverged"] == 0)]
         if sound.empty:
             raise ValueError(f"{grid} on {dataset}: a run diverged in every setting that was tuned")
-        kept.append(sound.sort_values("score", ascending=False, kind="stable").head(size))
+        kept.append(sound.sort_values("score", ascending=False, kind="stable").head(size(str(dataset))))
     table = pd.concat(kept, ignore_index=True)[[*keys, "score"]]
     again = grid_scores(longer, names, "grid").reindex(columns=[*keys, "score"])
     table = table.merge(again.rename(columns={"score": "longer"}), on=keys, how="left")

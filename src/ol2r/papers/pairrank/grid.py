@@ -117,11 +117,6 @@ def _changed(name: str, values: Sequence[Value], variants: Sequence[str], datase
     ]
 
 
-def _wide(dataset: str) -> bool:
-    """Whether a data set has so many features that PairRank's rounds take ten times as long as on MSLR's shape."""
-    return data.entry(dataset).n_features >= 500
-
-
 def _tuning_cell(
     tier: str, dataset: str, kind: str, grid: str, variant: str, setting: Mapping[str, Value], rounds: int
 ) -> Cell:
@@ -139,7 +134,7 @@ def _tuning(tier: str) -> Sequence[Cell]:
     return [
         _tuning_cell(tier, dataset, kind, name, variant, setting, tuning.ROUNDS_FIRST)
         for dataset, (name, grid) in product(_tuned_sets(tier), tuning.GRIDS.items())
-        for setting, variant, kind in product(grid.settings(_wide(dataset)), grid.variants, USERS)
+        for setting, variant, kind in product(grid.settings(tuning.is_wide(dataset)), grid.variants, USERS)
     ]
 
 
@@ -262,7 +257,7 @@ def _seeds(tier: str, cell: Cell) -> Sequence[int]:
     if cell.labels()["dataset"] == "MSLR-WEB30K_sample":
         return _few_seeds(tier, cell)
     several = len(_folds(cell) or cell.folds) > 1
-    few = 2 if several or _wide(str(cell.labels()["dataset"])) else 4
+    few = 2 if several or tuning.is_wide(str(cell.labels()["dataset"])) else 4
     return range({"smoke": 2, "laptop": few, "paper": 4 if several else 20}[tier])
 
 

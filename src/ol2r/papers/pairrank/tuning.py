@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from ol2r.data import entry
 from ol2r.experiments.tuning import ALL, two_steps
 from ol2r.learners.base import Value
 from ol2r.papers.pairrank.claims import PAIRRANK, ROUNDS
@@ -30,8 +31,14 @@ if TYPE_CHECKING:
 ROUNDS_FIRST, SEEDS_FIRST = ROUNDS // 5, (1000, 1001)
 ROUNDS_LONGER, SEEDS_LONGER = ROUNDS // 2, (1002, 1003, 1004, 1005, 1006)
 """Rounds and seeds of both steps; no reported run has one of these seeds."""
-SHORTLISTED = 6
-"""Cells of a grid that the second step runs: the best of the first."""
+SHORTLISTED, SHORTLISTED_WIDE = 6, 3
+"""Cells of a grid that the second step runs: the best of the first; of data sets with very many features."""
+
+
+def is_wide(dataset: str) -> bool:
+    """Whether a data set has so many features that PairRank's rounds take ten times as long as on MSLR's shape."""
+    return entry(dataset).n_features >= 500
+
 
 
 @dataclass(frozen=True)
@@ -136,7 +143,7 @@ def may_choose(grid: str, setting: Mapping[str, float]) -> bool:
 
 def table(first: "pd.DataFrame", longer: "pd.DataFrame") -> "pd.DataFrame":
     """Shortlists and choices, from the results of both steps: see `tuning.two_steps`."""
-    return two_steps(first, longer, NAMES, SHORTLISTED, may_choose)
+    return two_steps(first, longer, NAMES, lambda each: SHORTLISTED_WIDE if is_wide(each) else SHORTLISTED, may_choose)
 
 
 def stored(store: "Store") -> "pd.DataFrame":
