@@ -2,14 +2,9 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent / "experiments"))
-
 from dataclasses import replace
 
+import pytest
 from declared import declare
 from fakes import Fake, ran
 

@@ -1,13 +1,9 @@
 """What needs a CUDA device: every learner on it decides as on the CPU at first, and a simulation there ends as well."""
 
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-
-sys.path.insert(0, str(Path(__file__).parent / "learners"))
 from small import OPTIMUM, evaluation, make_learner, play, replicas_of, small_dataset
 
 from ol2r.clicks import UserBatch, users

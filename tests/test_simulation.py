@@ -1,16 +1,12 @@
 """The loop: what it records, against sums by hand, and what it refuses."""
 
-import sys
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-
-sys.path.insert(0, str(Path(__file__).parent / "learners"))
 from reference import Draws, expected_ndcg, ndcg, scores
 from small import K, Tape, evaluation, make_learner, play, replicas_of, small_dataset
 

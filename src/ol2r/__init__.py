@@ -1,31 +1,69 @@
-"""Online learning to rank: five papers, made to run."""
+"""Online learning to rank: five papers, made to run.
 
-import hashlib
-import os
-from pathlib import Path
+    import ol2r
 
-from ol2r import folders, target
+    data = ol2r.load("MQ2008")  # or ol2r.from_letor("mine/*.txt.gz"), ol2r.from_arrays(features, relevance, query)
+    curve = ol2r.compare(data, ["PairRank", "PDGD"], users="navigational", rounds=1000, seeds=5)
+    curve.plot()
+"""
 
-target.fix()
+from importlib import import_module as _import_module
 
-# OpenMP's threads spin while they wait: on a machine that does anything else the compiled loops would be many times
-# slower, and so they may spin a few microseconds only
-os.environ.setdefault("GOMP_SPINCOUNT", "2000")
-
-# numba's cache of compiled code looks at the file of a function, not at those of the functions that it calls: a folder
-# for each target and each state of all files with compiled code
-if "NUMBA_CACHE_DIR" not in os.environ:
-    _texts = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))]
-    _state = hashlib.blake2b(b"".join(text for text in _texts if b"njit" in text), digest_size=8).hexdigest()
-    os.environ["NUMBA_CACHE_DIR"] = str(folders.cache_folder() / "compiled" / f"{target.asked()}-{_state}")
+from ol2r import folders as _folders
+from ol2r import target as _target
 
 __version__ = "0.1.0"
+
+_FROM = {
+    "load": "ol2r.data",
+    "from_letor": "ol2r.data.own",
+    "from_arrays": "ol2r.data.own",
+    "compare": "ol2r.face",
+    "Comparison": "ol2r.face",
+    "candidates": "ol2r.face",
+    "Online": "ol2r.face",
+    "simulate": "ol2r.simulation",
+    "chapter": "ol2r.papers",
+}
+__all__ = ["__version__", *_FROM]
 
 
 def __getattr__(name: str):
     # imported when first asked for, so that `import ol2r` stays cheap
-    if name == "chapter":
-        from ol2r.papers import chapter
-
-        return chapter
+    if name in _FROM:
+        return getattr(_import_module(_FROM[name]), name)
     raise AttributeError(f"module 'ol2r' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)
+
+
+def _prepare() -> None:
+    """What must hold before anything is compiled or starts threads."""
+    import hashlib
+    import os
+    import sys
+    import warnings
+    from pathlib import Path
+
+    # OpenMP's threads spin while they wait: on a machine that does anything else the compiled loops would be many times
+    # slower, and so they may spin a few microseconds only
+    os.environ.setdefault("GOMP_SPINCOUNT", "2000")
+    if "numba" in sys.modules:  # which has read its settings
+        warnings.warn(
+            "numba was imported before ol2r, so its target and its cache stay as they are: trajectories may differ "
+            "from the published ones in the last bits",
+            stacklevel=3,
+        )
+        return
+    _target.fix()
+    # numba's cache of compiled code looks at the file of a function, not at those of the functions that it calls: a
+    # folder for each target and each state of all files with compiled code
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        texts = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))]
+        state = hashlib.blake2b(b"".join(text for text in texts if b"njit" in text), digest_size=8).hexdigest()
+        os.environ["NUMBA_CACHE_DIR"] = str(_folders.cache_folder() / "compiled" / f"{_target.asked()}-{state}")
+
+
+_prepare()

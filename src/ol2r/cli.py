@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import ol2r
+from ol2r.errors import DataError, ExperimentError, Failed, one_of
 
 if TYPE_CHECKING:
     from ol2r.experiments.cells import Job
@@ -51,7 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Compute what is missing of a paper's items."""
     from joblib import cpu_count
 
-    from ol2r.experiments.cells import one_of
     from ol2r.experiments.origins import check_data, check_names
     from ol2r.experiments.runner import check_device, lacking, resolve_engine
     from ol2r.experiments.runner import run as run_jobs
@@ -102,9 +102,21 @@ def status(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def index(arguments: argparse.Namespace) -> int:
+    """Write results/index.csv: which folder of results/ holds which runs."""
+    from ol2r.experiments import index as table
+    from ol2r.experiments.store import Store
+
+    store = Store.open(commit=True)
+    found = table.index(_papers(None), store)
+    path = store.published / table.NAME
+    found.to_csv(path, index=False, lineterminator="\n")
+    print(f"{len(found)} lines in {path}")
+    return 0
+
+
 def verify(arguments: argparse.Namespace) -> int:
     """Recompute stored results drawn at random; 1 when one does not come out again, or none could be compared."""
-    from ol2r.experiments.cells import ExperimentError
     from ol2r.experiments.provenance import commit
     from ol2r.experiments.store import Store
     from ol2r.experiments.verify import verify as checks
@@ -126,7 +138,6 @@ def verify(arguments: argparse.Namespace) -> int:
 
 
 def _verify_quick(arguments: argparse.Namespace) -> int:
-    from ol2r.experiments.cells import ExperimentError
     from ol2r.experiments.store import Store
     from ol2r.experiments.verify import inspect
 
@@ -146,7 +157,6 @@ def _verify_quick(arguments: argparse.Namespace) -> int:
 
 def prune(arguments: argparse.Namespace) -> int:
     """Delete results of cells that no paper declares, damaged files and left-overs of killed runs."""
-    from ol2r.experiments.cells import ExperimentError
     from ol2r.experiments.origins import awaits_data
     from ol2r.experiments.store import Store
 
@@ -210,7 +220,6 @@ def claims(arguments: argparse.Namespace) -> int:
 def data(arguments: argparse.Namespace) -> int:
     """Show or add data sets."""
     from ol2r.data import commands
-    from ol2r.experiments.cells import ExperimentError
 
     try:
         if arguments.action == "list":
@@ -274,6 +283,8 @@ def parser() -> argparse.ArgumentParser:
     add = command(status)
     add.add_argument("paper", nargs="?")
 
+    command(index)
+
     add = command(verify)
     add.add_argument("paper", nargs="?")
     add.add_argument("--cell", metavar="KEY", default="", help="only cells whose key begins so (all)")
@@ -332,16 +343,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: argparse.Namespace) -> int:
-    from ol2r.data.dataset import DataError
-    from ol2r.experiments.cells import ExperimentError
-    from ol2r.experiments.runner import JobsFailed
-    from ol2r.experiments.store import StoreError
+    from ol2r.papers import NAMES
 
     try:
+        if getattr(arguments, "paper", None):  # before the command loads all that it needs
+            one_of(arguments.paper, NAMES, "paper")
         return arguments.function(arguments)
     except BrokenPipeError:
         raise
-    except (JobsFailed, StoreError) as error:
+    except Failed as error:
         trace = "\n".join(getattr(error, "__notes__", ()))
         print(f"{trace}ol2r: {error}", file=sys.stderr)
         return 1

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ol2r.data import DataError, RankingDataset, load
+from ol2r.data import RankingDataset, load
 from ol2r.data.cache import cached, stamp
+from ol2r.errors import DataError
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import pytest
 from ol2r.data import (
     CATALOGUE,
     NOT_AT_HAND,
-    DataError,
     MissingData,
     catalogue,
     checksum,
@@ -20,6 +19,7 @@ from ol2r.data import (
     last_read,
     load,
 )
+from ol2r.errors import DataError
 
 # five parts of one query each, as a LETOR set divides them
 PARTS = [f"{i % 3} qid:{i} 1:{i} 2:3\n0 qid:{i} 1:{i + 1}\n" for i in range(1, 6)]

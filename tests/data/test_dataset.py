@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ol2r.data import DataError, Fold, RankingDataset, drop_constant_features, load, normalize_per_query
+from ol2r.data import Fold, RankingDataset, drop_constant_features, load, normalize_per_query
+from ol2r.errors import DataError
 
 
 def make(**changes) -> RankingDataset:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ol2r.data import DataError, letor
+from ol2r.data import letor
 from ol2r.data.letor import parse_letor, read_letor
+from ol2r.errors import DataError
 
 
 def parse(text: str, n_grades: int = 5, n_features: int | None = None):

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ol2r.data import DataError
 from ol2r.data.sessions import (
     QuerySessions,
     load_fitted_models,
@@ -16,6 +15,7 @@ from ol2r.data.sessions import (
     read_fitted_models,
     read_sessions,
 )
+from ol2r.errors import DataError
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from fakes import Fake, Learner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ol2r.experiments.cells import ExperimentError, Item, Job, Row, canonical, merged, one_of, with_needs
+from ol2r.errors import ExperimentError, one_of
+from ol2r.experiments.cells import Item, Job, Row, canonical, merged, with_needs
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from declared import declare
 from fakes import Fake, ran
 
 import ol2r
-from ol2r.experiments.cells import ExperimentError, Item, Job, MissingRows
+from ol2r.errors import ExperimentError, MissingRows
+from ol2r.experiments.cells import Item, Job
 from ol2r.experiments.chapter import (
     PARAMETERS,
     Results,

@@ -7,9 +7,10 @@ import pytest
 from fakes import Fake
 
 from ol2r import data, papers
-from ol2r.data import CATALOGUE, NOT_AT_HAND, DataError
+from ol2r.data import CATALOGUE, NOT_AT_HAND
+from ol2r.errors import DataError, ExperimentError
 from ol2r.experiments import origins, runner
-from ol2r.experiments.cells import ExperimentError, Item, Job, Row
+from ol2r.experiments.cells import Item, Job, Row
 from ol2r.experiments.kinds.fit import Fit
 from ol2r.experiments.store import Store, read_file
 

@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tqdm import tqdm
 
+from ol2r.errors import ExperimentError
 from ol2r.experiments import store as store_module
-from ol2r.experiments.cells import ExperimentError, Job, Row
+from ol2r.experiments.cells import Job, Row
 from ol2r.experiments.runner import (
     LONGEST_SHARD,
     JobsFailed,

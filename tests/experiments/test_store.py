@@ -16,8 +16,9 @@ from fakes import Fake
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ol2r.errors import ExperimentError
 from ol2r.experiments import store as store_module
-from ol2r.experiments.cells import ExperimentError, Job, Row
+from ol2r.experiments.cells import Job, Row
 from ol2r.experiments.provenance import provenance
 from ol2r.experiments.store import (
     Store,

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from fakes import Fake
 
+from ol2r.errors import ExperimentError
 from ol2r.experiments import verify as verify_module
-from ol2r.experiments.cells import ExperimentError, Job
+from ol2r.experiments.cells import Job
 from ol2r.experiments.runner import run
 from ol2r.experiments.store import Store, encode, read_file
 from ol2r.experiments.verify import compare_bits, compare_means, inspect, verify

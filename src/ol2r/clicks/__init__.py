@@ -3,7 +3,7 @@
 This room sees labels, lists and click logs; it knows nothing of features, rankers or learners.
 """
 
-from ol2r.clicks.cascade import GradedCascade, UserBatch, users
+from ol2r.clicks.cascade import GradedCascade, UserBatch, users, users_of_grades
 from ol2r.clicks.items import CODES, ItemClicks, best_ranking, expected_reward, item_clicks, wrong_pairs
 
 __all__ = [
@@ -15,5 +15,6 @@ __all__ = [
     "expected_reward",
     "item_clicks",
     "users",
+    "users_of_grades",
     "wrong_pairs",
 ]

@@ -89,6 +89,24 @@ def users(kind: str, n_grades: int, *, stop_rule: str = "after_click", binary: s
     return GradedCascade(kind, click, stop, stop_rule)
 
 
+def users_of_grades(kind: str, n_grades: int) -> GradedCascade:
+    """The user of a paper's table where one has these grades, else the table of five grades read in between.
+
+    Grade g of n stands where 4 g / (n − 1) does among the grades 0 … 4, and its probabilities are read linearly.
+
+    Raises:
+        ValueError: an unknown kind, or fewer than two grades.
+    """
+    if n_grades in (2, 3, 5):
+        return users(kind, n_grades)
+    if n_grades < 2:
+        raise ValueError(f"clicks tell nothing of {n_grades} grade")
+    five = users(kind, 5)
+    place = np.linspace(0.0, 4.0, n_grades)
+    click, stop = (tuple(np.interp(place, range(5), row).tolist()) for row in (five.click, five.stop))
+    return GradedCascade(kind, click, stop, five.stop_rule)
+
+
 @njit(cache=True)
 def _click(grades, shown, click_probability, stop_probability, stops_unclicked, keys, round_, out):
     for r in range(grades.shape[0]):

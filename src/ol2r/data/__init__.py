@@ -1,7 +1,8 @@
 """Ranking data: `load(name)` gives a data set of the catalogue as a `RankingDataset`."""
 
 from ol2r.data.catalogue import CATALOGUE, NOT_AT_HAND, Entry, MissingData, Origin, checksum, entry, last_read, load
-from ol2r.data.dataset import DataError, Fold, RankingDataset, drop_constant_features, normalize_per_query
+from ol2r.data.dataset import Fold, RankingDataset, drop_constant_features, normalize_per_query
+from ol2r.errors import DataError
 
 __all__ = [
     "CATALOGUE",

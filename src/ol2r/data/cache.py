@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ol2r.data.dataset import DataError, Fold, RankingDataset
+from ol2r.data.dataset import Fold, RankingDataset
+from ol2r.errors import DataError
 from ol2r.folders import cache_folder
 
 _ARRAYS = ("features", "relevance", "offsets")

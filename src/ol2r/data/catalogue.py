@@ -17,8 +17,9 @@ import numpy as np
 
 from ol2r.data import synthetic
 from ol2r.data.cache import cached, cached_checksum, stamp
-from ol2r.data.dataset import DataError, Fold, RankingDataset, normalize_per_query
+from ol2r.data.dataset import Fold, RankingDataset, normalize_per_query
 from ol2r.data.letor import LetorText, parse_letor, read_bytes
+from ol2r.errors import DataError
 from ol2r.folders import config_folder
 
 READER_REVISION = 1  # another reader or normalisation is another cache

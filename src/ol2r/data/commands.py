@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ol2r.data import reading
 from ol2r.data.catalogue import CATALOGUE, UNCONFIRMED, Entry, Origin, entry, paths_file, search_paths, searched
-from ol2r.data.dataset import DataError
+from ol2r.errors import DataError
 
 
 def list_datasets() -> str:

@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numba import njit, prange
 
-
-class DataError(ValueError):
-    """The data is at hand but not what it should be; the message names file, line and what was expected."""
+from ol2r.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)

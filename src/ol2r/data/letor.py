@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, prange
 
-from ol2r.data.dataset import DataError
+from ol2r.errors import DataError
 
 MAX_FEATURES = 100_000
 _CHUNK_BYTES = 1 << 20

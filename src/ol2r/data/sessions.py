@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ol2r.data.catalogue import entry, note_read, source_checksum
-from ol2r.data.dataset import DataError
 from ol2r.data.letor import read_bytes
+from ol2r.errors import DataError
 
 UNSHOWN = ("ignore", "drop", "error")
 

@@ -5,43 +5,23 @@ by any machine. This module must not know any learner, any data set or how and w
 """
 
 import dataclasses
-import difflib
 import hashlib
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple, cast
 
 import pandas as pd
 
+from ol2r.errors import ExperimentError
+
 TIERS = ("smoke", "laptop", "paper")
 
 MOST_SEEDS = 10_000
 """More are a slip of the hand, and their rows alone would fill the memory."""
-
-
-class ExperimentError(Exception):
-    """Something a user asked of the experiments that cannot be done; the message is one clear sentence."""
-
-
-class MissingRows(ExperimentError):
-    """Results were asked for that are not stored and may not be computed."""
-
-
-def one_of(name: str, known: Collection[str], what: str, where: str = "") -> str:
-    """The name, if it is known.
-
-    Raises:
-        ExperimentError: it is not; the message offers the nearest one.
-    """
-    if name in known:
-        return name
-    near = difflib.get_close_matches(name, known, n=1)
-    advice = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}" if known else "there are none"
-    raise ExperimentError(f"no {what} {name!r}{where and f' in {where}'}: {advice}")
 
 
 class Row(NamedTuple):

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from joblib import cpu_count
 
-from ol2r.experiments.cells import TIERS, Cell, ExperimentError, Item, Job, MissingRows, merged, one_of
+from ol2r.errors import ExperimentError, MissingRows, one_of
+from ol2r.experiments.cells import TIERS, Cell, Item, Job, merged
 from ol2r.experiments.origins import check_data, check_names
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run

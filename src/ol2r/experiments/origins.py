@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ol2r.experiments.cells import Cell, Item, Job, one_of
+from ol2r.errors import one_of
+from ol2r.experiments.cells import Cell, Item, Job
 
 
 def dataset_of(cell: Cell) -> str | None:

@@ -21,7 +21,8 @@ import pandas as pd
 from joblib import Parallel, cpu_count, delayed, parallel_config
 from tqdm import tqdm
 
-from ol2r.experiments.cells import Cell, ExperimentError, Job, merged, with_needs
+from ol2r.errors import ExperimentError, Failed
+from ol2r.experiments.cells import Cell, Job, merged, with_needs
 from ol2r.experiments.provenance import provenance
 from ol2r.experiments.store import Store, check_table, in_order, spans
 
@@ -71,7 +72,7 @@ class Failure:
 Outcome = Computed | Failure
 
 
-class JobsFailed(ExperimentError):
+class JobsFailed(Failed):
     """Some jobs raised; all the others are done."""
 
     def __init__(self, failures: Sequence[Failure], n_rows: int, n_blocked: int):

@@ -24,7 +24,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ol2r.experiments.cells import Cell, ExperimentError, Job, Row, key_of
+from ol2r.errors import ExperimentError, Failed
+from ol2r.experiments.cells import Cell, Job, Row, key_of
 from ol2r.experiments.provenance import checkout, code_digest
 
 SEEDS_PER_BLOCK = 5
@@ -50,7 +51,7 @@ class StoreWarning(UserWarning):
     """A stored file is damaged, or two runs disagree."""
 
 
-class StoreError(ExperimentError):
+class StoreError(Failed):
     """A table cannot be stored."""
 
 

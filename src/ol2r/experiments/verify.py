@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from ol2r import target
-from ol2r.experiments.cells import Cell, ExperimentError, Job, Row
+from ol2r.errors import ExperimentError
+from ol2r.experiments.cells import Cell, Job, Row
 from ol2r.experiments.provenance import versions
 from ol2r.experiments.runner import check_device, in_memory, read_inputs, resolve_engine
 from ol2r.experiments.store import Store, read_file, select

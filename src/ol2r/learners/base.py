@@ -1,8 +1,8 @@
 """What every learner is: state with the replicas first, two acts a round, and a scorer to evaluate."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import torch
 
@@ -57,6 +57,7 @@ class Learner(ABC):
     words: ClassVar[dict[str, tuple[str, ...]]] = {}  # what a structural one that is a word may be
     round_seconds: ClassVar[float]  # cost of a replica's round on one core at 46 features and some twenty documents
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # those that feed back into state or count what did
+    keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so that all must be known at once
     ranges: ClassVar[dict[str, Range]] = SHARED_RANGES  # of every numeric one, and of structural ones that are numbers
 
     def __init_subclass__(cls, **kwargs):
@@ -85,6 +86,18 @@ class Learner(ABC):
             for name in self.numeric
         }
         self.choice: dict[str, Any] = {name: hyperparameters[name] for name in self.structural}
+
+    @classmethod
+    def batch(
+        cls, n_features: int, settings: Sequence[Mapping[str, Value]], streams: Streams, engine: str | None = None
+    ) -> Self:
+        """Replicas side by side, each with its own hyper-parameters; structural ones are the first's."""
+        structural = {name: settings[0][name] for name in cls.structural}
+        numeric = {
+            name: torch.tensor([float(setting[name]) for setting in settings], dtype=torch.float64)
+            for name in cls.numeric
+        }
+        return cls(n_features, structural | numeric, streams, engine)
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:

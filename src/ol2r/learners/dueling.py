@@ -189,6 +189,7 @@ class CPS(DuelingBandit):
 
     name = "CPS"
     revision = 1
+    keeps_queries = True
     round_seconds = 130e-6
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "n_candidates", "history", "tau"})
@@ -290,6 +291,7 @@ class NSGD(_Multileaved):
 
     name = "NSGD"
     revision = 2
+    keeps_queries = True
     round_seconds = 110e-6
     exact_diagnostics = ("null_proposed", "null_won", "uniform_proposed", "uniform_won")
     numeric = _SHARED_NUMERIC | {"k_g", "k_h", "epsilon"}

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ol2r.errors import one_of
+
 if TYPE_CHECKING:
     from ol2r.experiments.chapter import Chapter
     from ol2r.experiments.paper import Paper
@@ -22,8 +24,6 @@ def paper(name: str) -> "Paper":
     Raises:
         ExperimentError: there is none of that name; the message offers the nearest one.
     """
-    from ol2r.experiments.cells import one_of
-
     return import_module(f"{__name__}.{one_of(name, NAMES, 'paper')}.grid").PAPER
 
 

@@ -17,12 +17,15 @@ class Candidates:
         offsets: Int64[queries + 1]; query q owns the documents offsets[q] … offsets[q + 1] − 1.
         totals: Float32[queries, features], the sum of each query's documents.
         query: Int64[R].
+        base: number of the first document among all that a learner ever meets. Documents are told apart by their
+            numbers, so candidates that come from elsewhere need numbers of their own.
     """
 
     features: torch.Tensor
     offsets: torch.Tensor
     totals: torch.Tensor
     query: torch.Tensor
+    base: int = 0
 
     @property
     def sizes(self) -> torch.Tensor:

@@ -1,16 +1,12 @@
 """The `safety` kind of cell: what counts as a violation, against plain Python, and that rows stand on their own."""
 
 import dataclasses
-import sys
 from itertools import permutations
 from math import log2
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "learners"))
 from small import small_dataset
 
 from ol2r import data

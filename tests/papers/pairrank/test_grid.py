@@ -19,7 +19,7 @@ from ol2r.experiments.tuning import grid_scores
 from ol2r.experiments.verdicts import judge
 from ol2r.learners.pairrank import RANKS
 from ol2r.papers.pairrank import grid as pairrank
-from ol2r.papers.pairrank import prose, tuning
+from ol2r.papers.pairrank import prose, retune, tuning
 from ol2r.papers.pairrank.claims import MSLR, WORLDS, WorldMeasure
 
 PUBLISHED = Store.open().published
@@ -254,7 +254,7 @@ def test_what_is_tuned_is_what_the_stored_grids_choose():
     store = Store(PUBLISHED, PUBLISHED / "none") if PUBLISHED else Store.open()
     with files("ol2r.papers.pairrank").joinpath("tuned.csv").open() as file:
         stored = pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in tuning.NAMES})
-    pd.testing.assert_frame_equal(tuning.stored(store)[list(stored)], stored)
+    pd.testing.assert_frame_equal(retune.stored(store)[list(stored)], stored)
     assert set(stored["dataset"]) == set(pairrank.TUNED_DATASETS)
     assert set(stored["grid"]) == set(tuning.GRIDS)
 

@@ -447,10 +447,7 @@ def _simulated(world: World, part: Part, device: str, engine: str, progress: Cal
     replicas = [Replica(row.fold, row.seed, cell.users) for _, cell, row in part]
     kind = LEARNERS[first.learner]
     settings = [dict(cell.hyperparameters) for _, cell, _ in part]
-    hyperparameters = {name: settings[0][name] for name in kind.structural} | {
-        name: torch.tensor([float(setting[name]) for setting in settings], dtype=torch.float64) for name in kind.numeric
-    }
-    learner = kind(world.dataset.n_features, hyperparameters, make_streams(world.dataset, replicas, device), engine)
+    learner = kind.batch(world.dataset.n_features, settings, make_streams(world.dataset, replicas, device), engine)
     query = np.empty((rounds, len(part)), dtype=np.int64)
     grades = np.empty((rounds, len(part), first.positions), dtype=np.int8)
 

@@ -156,10 +156,7 @@ def _run(dataset, part, inputs, device, engine, progress) -> pd.DataFrame:
         dataset = data.drop_constant_features(dataset, replicas[0].fold)
     kind = LEARNERS[first.learner]
     settings = [dict(cell.hyperparameters) for cell in cells]
-    hyperparameters = {name: settings[0][name] for name in kind.structural} | {
-        name: torch.tensor([float(setting[name]) for setting in settings], dtype=torch.float64) for name in kind.numeric
-    }
-    learner = kind(dataset.n_features, hyperparameters, make_streams(dataset, replicas, device), engine)
+    learner = kind.batch(dataset.n_features, settings, make_streams(dataset, replicas, device), engine)
     return simulate(
         dataset, replicas, learner, first.evaluation, reference=_references(first, replicas, inputs), progress=progress
     )

@@ -16,7 +16,11 @@ def _told(grid: tuning.TuningGrid) -> str:
 
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("rounds T", ROUNDS, "paper, 4.2.1"),
-    ("runs", "20 seeds; of data sets with five folds, 4 seeds × 5 folds", "paper, 4.2.1: 20 seeds; its one split"),
+    (
+        "runs",
+        "20 seeds; of data sets with five folds, 4 seeds × 5 folds; of the set in Yahoo's shape, 10 seeds",
+        "paper, 4.2.1: 20 seeds; its one split",
+    ),
     ("split of MSLR-WEB10K", "fold 1", "ours; the paper does not say"),
     ("queries of a round", "uniform with replacement from the training queries", "paper, 4.1"),
     ("cut k of lists and of NDCG", K, "paper, 4.2.1, NDCG@10; of lists: the two later papers"),

@@ -3,9 +3,9 @@
 What came out stands in `tuned.csv`, made from the stored results of both steps and never by hand:
 
     ol2r run pairrank --tier paper --item tuning --commit
-    python -m ol2r.papers.pairrank.tuning
+    python -m ol2r.papers.pairrank.retune
     ol2r run pairrank --tier paper --item tuning-longer --commit
-    python -m ol2r.papers.pairrank.tuning
+    python -m ol2r.papers.pairrank.retune
 """
 
 import csv
@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from itertools import product
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ from ol2r.papers.pairrank.claims import PAIRRANK, ROUNDS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ol2r.experiments.store import Store
 
 ROUNDS_FIRST, SEEDS_FIRST = ROUNDS // 5, (1000, 1001)
 ROUNDS_LONGER, SEEDS_LONGER = ROUNDS // 2, (1002, 1003, 1004, 1005, 1006)
@@ -97,7 +95,8 @@ All of these tell what exploration is worth."""
 
 NAMES = tuple(dict.fromkeys(name for grid in GRIDS.values() for name in grid.tried))
 """All hyper-parameters that are tuned."""
-_TABLE = "tuned.csv"
+TABLE = "tuned.csv"
+"""Beside this module."""
 
 
 def grid_of(variant: str, loss: str = "sum") -> str:
@@ -107,7 +106,7 @@ def grid_of(variant: str, loss: str = "sum") -> str:
 
 @cache
 def _read() -> list[dict[str, str]]:
-    path = files(__package__) / _TABLE
+    path = files(__package__) / TABLE
     if not path.is_file():
         return []
     with path.open() as file:
@@ -144,40 +143,3 @@ def may_choose(grid: str, setting: Mapping[str, float]) -> bool:
 def table(first: "pd.DataFrame", longer: "pd.DataFrame") -> "pd.DataFrame":
     """Shortlists and choices, from the results of both steps: see `tuning.two_steps`."""
     return two_steps(first, longer, NAMES, lambda each: SHORTLISTED_WIDE if is_wide(each) else SHORTLISTED, may_choose)
-
-
-def stored(store: "Store") -> "pd.DataFrame":
-    """`table` of what is stored: of every data set whose first step is there whole, and of the second as it is.
-
-    Raises:
-        MissingRows: nothing is there.
-    """
-    import pandas as pd
-
-    from ol2r.experiments.cells import MissingRows
-    from ol2r.experiments.chapter import PARAMETERS, Chapter
-    from ol2r.papers.pairrank import grid  # here, because it imports this module
-
-    steps: dict[str, list[pd.DataFrame]] = {"tuning": [], "tuning-longer": []}
-    missing = None
-    for dataset in grid.TUNED_DATASETS:
-        given = {name: parameter.default for name, parameter in PARAMETERS.items()}
-        reader = Chapter(grid.PAPER, given | {"tier": "paper", "datasets": [dataset]}, store, never=True)
-        for item, frames in steps.items():
-            try:
-                frames.append(reader.results(item).frame)
-            except MissingRows as error:
-                missing = error
-                break
-    if not steps["tuning"]:
-        raise missing or ValueError("nothing is tuned")
-    return table(*(pd.concat(frames) if frames else pd.DataFrame() for frames in steps.values()))
-
-
-if __name__ == "__main__":
-    from ol2r.experiments.store import Store
-
-    made = stored(Store.open())
-    columns = ["dataset", "grid", *NAMES, "best_of"]
-    made[columns].to_csv(Path(__file__).with_name(_TABLE), index=False, lineterminator="\n")
-    print(made.to_string())

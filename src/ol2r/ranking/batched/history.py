@@ -50,20 +50,21 @@ class PairHistory:
         first = candidates.offsets[candidates.query]
         for i in range(pairs.shape[1]):
             there = pairs[:, i, 0] >= 0
-            self._add(candidates.features, first[:, None] + pairs[:, i], labels[:, i], there)
+            self._add(candidates, first[:, None] + pairs[:, i], labels[:, i], there)
         seen = (pairs[..., 0] >= 0).sum(dim=1)
         self._ridge += self._growth * seen
         self._refit(seen > 0)
 
-    def _add(self, features: torch.Tensor, ids: torch.Tensor, won: torch.Tensor, there: torch.Tensor) -> None:
-        everyone = torch.arange(len(ids), device=ids.device)
-        ids = torch.where(there[:, None], ids, 0)
-        turned = ids[:, 0] > ids[:, 1]
-        ids, won = ids.sort(dim=1).values, won ^ turned
+    def _add(self, candidates: Candidates, rows: torch.Tensor, won: torch.Tensor, there: torch.Tensor) -> None:
+        everyone = torch.arange(len(rows), device=rows.device)
+        rows = torch.where(there[:, None], rows, 0)
+        turned = rows[:, 0] > rows[:, 1]
+        rows, won = rows.sort(dim=1).values, won ^ turned
+        ids = candidates.base + rows
         place = torch.arange(self._ids.shape[1], device=ids.device)
         known = (self._ids == ids[:, None]).all(dim=2) & (place < self.n_pairs[:, None])
         n = torch.where(known.any(dim=1), known.long().argmax(dim=1), self.n_pairs)
-        new = features[ids[:, 0]] - features[ids[:, 1]]
+        new = candidates.features[rows[:, 0]] - candidates.features[rows[:, 1]]
         self._ids[everyone[there], n[there]] = ids[there]
         self._x[everyone[there], n[there]] = new[there]
         self._counts[everyone[there], n[there], (~won[there]).long()] += 1.0

@@ -135,8 +135,8 @@ def _slot(table, ids, low, high):
 
 @njit(parallel=True, cache=True)
 def _observe(
-    features, offsets, query, pairs, labels, mean, x, ids, wins, losses, table, count, regularization, ridge, theta,
-    inverse, log_det, gradient, hessian, turn, value, passes, refits
+    features, offsets, query, base, pairs, labels, mean, x, ids, wins, losses, table, count, regularization, ridge,
+    theta, inverse, log_det, gradient, hessian, turn, value, passes, refits
 ):  # fmt: skip
     for r in prange(theta.shape[0]):
         first = offsets[query[r]]
@@ -155,13 +155,13 @@ def _observe(
             seen += 1
             a, b = first + pairs[r, i, 0], first + pairs[r, i, 1]
             low, high, won = (a, b, labels[r, i]) if a < b else (b, a, not labels[r, i])
-            slot = _slot(table[r], ids[r], low, high)
+            slot = _slot(table[r], ids[r], base + low, base + high)
             n = table[r, slot]
             if n < 0:
                 n = count[r]
                 count[r] += 1
                 table[r, slot] = n
-                ids[r, n, 0], ids[r, n, 1] = low, high
+                ids[r, n, 0], ids[r, n, 1] = base + low, base + high
                 x[r, n] = features[low] - features[high]
                 wins[r, n] = losses[r, n] = 0.0
             wins[r, n] += won
@@ -260,6 +260,7 @@ class PairHistory:
         self._reserve(int(self.n_pairs.max()) + pairs.shape[1])
         _observe(
             *arrays(candidates),
+            candidates.base,
             pairs.numpy(),
             labels.numpy(),
             self._mean,

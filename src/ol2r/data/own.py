@@ -1,0 +1,135 @@
+"""A reader's own data: arrays or LETOR files to a `RankingDataset`, without an entry in the catalogue.
+
+Folds are cut here, by queries: fold f tests on part f, validates on the part after it where there are three or more,
+and learns from the rest, as the folds of LETOR 4.0 do.
+"""
+
+import glob
+import hashlib
+from collections.abc import Sequence
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from ol2r.data.dataset import Fold, RankingDataset, normalize_per_query
+from ol2r.data.letor import parse_letor, read_bytes
+from ol2r.errors import DataError
+from ol2r.random import generator
+
+MOST_GRADES = 127
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def from_arrays(
+    features: np.ndarray,
+    relevance: np.ndarray,
+    query: np.ndarray | Sequence,
+    *,
+    folds: int = 5,
+    name: str = "own data",
+    normalize: bool = True,
+) -> RankingDataset:
+    """A data set of arrays with a line a document.
+
+    Args:
+        features: Float[documents, features], finite.
+        relevance: Int[documents], grades from 0.
+        query: of each document, the id of its query; the documents of a query need not stand together.
+        folds: how many, at least two.
+        name: what figures call it, marked as the reader's own.
+        normalize: whether to scale each feature to [0, 1] within each query, as the papers do.
+
+    Raises:
+        DataError: the arrays do not fit together, a value is not finite, a grade is no whole number from 0 to 126, or
+            there are fewer queries than folds.
+    """
+    features, relevance, query = np.asarray(features), np.asarray(relevance), np.asarray(query)
+    if features.ndim != 2 or relevance.shape != query.shape or relevance.shape != features.shape[:1]:
+        raise DataError(
+            f"{name}: expected features [documents, features] with one grade and one query a document, found the "
+            f"shapes {features.shape}, {relevance.shape} and {query.shape}"
+        )
+    if not len(relevance) or not features.shape[1]:
+        raise DataError(f"{name}: expected at least one document and one feature")
+    features = np.ascontiguousarray(features, dtype=np.float32)
+    if not np.isfinite(features).all():
+        line, column = np.argwhere(~np.isfinite(features))[0]
+        raise DataError(f"{name}: expected finite features, found {features[line, column]} in line {line}")
+    grades = relevance.astype(np.int64, copy=False) if relevance.dtype.kind in "iufb" else np.full(len(relevance), -1)
+    if (grades != relevance).any() or grades.min() < 0 or grades.max() >= MOST_GRADES:
+        raise DataError(f"{name}: expected whole numbers from 0 to {MOST_GRADES - 1} as grades")
+    ids, first, number = np.unique(query, return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(first))[number]  # queries in the order in which they appear
+    order = np.argsort(place, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)
+    features, grades = features[order], grades[order].astype(np.int8)
+    digest = hashlib.sha256()
+    for part in (features, grades, offsets):
+        digest.update(part.tobytes())
+    return RankingDataset(
+        name=name,
+        features=normalize_per_query(features, offsets) if normalize else features,
+        relevance=grades,
+        offsets=offsets,
+        query_ids=tuple(str(ids[i]) for i in np.argsort(first)),
+        document_ids=None,
+        folds=_folds(name, len(ids), folds),
+        n_grades=max(2, int(grades.max()) + 1),
+        checksum=digest.hexdigest(),
+        restricted=True,
+        label=f"{name} (the reader's own)",
+        normalization="query min-max" if normalize else "none",
+    )
+
+
+def from_letor(paths: Paths, *, folds: int = 5, name: str | None = None, normalize: bool = True) -> RankingDataset:
+    """A data set of LETOR files, plain, .gz or .xz, which hold different queries.
+
+    Args:
+        paths: files, or patterns such as "mine/*.txt.gz".
+        folds, normalize: as for `from_arrays`.
+        name: as for `from_arrays`; None takes the first file's.
+
+    Raises:
+        DataError: with file and line, of what is no LETOR text; a query stands in two files; nothing matches.
+    """
+    given = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    found = [Path(each) for each in chain.from_iterable(sorted(glob.glob(str(path))) or [path] for path in given)]  # noqa: PTH207 - patterns may be absolute
+    missing = [str(path) for path in found if not path.is_file()]
+    if missing or not found:
+        raise DataError(f"no file {missing[0]}" if missing else "no files were named")
+    texts = [parse_letor(read_bytes(path), str(path), MOST_GRADES) for path in found]
+    source: dict[str, Path] = {}
+    for path, text in zip(found, texts, strict=True):
+        for query in text.query_ids:
+            if query in source:
+                raise DataError(f"{path}: query {query} stands in {source[query]} as well")
+            source[query] = path
+    width = max(text.features.shape[1] for text in texts)
+    features = [np.pad(text.features, ((0, 0), (0, width - text.features.shape[1]))) for text in texts]
+    query = [np.repeat(np.array(text.query_ids, dtype=object), np.diff(text.offsets)) for text in texts]
+    return from_arrays(
+        np.concatenate(features),
+        np.concatenate([text.relevance for text in texts]),
+        np.concatenate(query).astype(str),
+        folds=folds,
+        name=name or found[0].name.partition(".")[0],
+        normalize=normalize,
+    )
+
+
+def _folds(name: str, n_queries: int, n: int) -> tuple[Fold, ...]:
+    if not 2 <= n <= n_queries:
+        raise DataError(f"{name}: {n_queries} queries cannot be cut into {n} folds, from 2 to as many as queries")
+    parts = [np.sort(part) for part in np.array_split(generator("folds of own data", 0).permutation(n_queries), n)]
+    none = np.empty(0, dtype=np.int64)
+    return tuple(
+        Fold(
+            train=np.sort(np.concatenate([parts[j] for j in range(n) if j not in (f, (f + 1) % n if n > 2 else f)])),
+            validation=parts[(f + 1) % n] if n > 2 else none,
+            test=parts[f],
+        )
+        for f in range(n)
+    )

@@ -1,0 +1,59 @@
+"""What is stored where, as a table that a person can search: which folder of the store holds which runs."""
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from ol2r.experiments.cells import TIERS, Cell, Item
+from ol2r.experiments.paper import Paper
+from ol2r.experiments.store import Store
+
+NAME = "index.csv"
+"""Of the table, in the folder of published results."""
+
+COLUMNS = ("paper", "item", "tiers", "kind", "dataset", "users", "learner", "setting", "rows", "folder")
+
+
+def index(papers: Iterable[Paper], store: Store) -> pd.DataFrame:
+    """A line for every stored cell of every item that declares it.
+
+    Returns:
+        paper, item, tiers (that declare it), kind (of cell), dataset, users and learner (empty where a cell has none),
+        setting (what else tells it from the other cells of that kind and learner in its item), rows (that are stored,
+        of all tiers), folder (the cell's key); in the order of papers and items.
+    """
+    items = [(paper.name, name, item) for paper in papers for name, item in paper.items.items()]
+    lines = [line for declared in items for line in _lines(*declared, store)]
+    return pd.DataFrame(lines, columns=list(COLUMNS))
+
+
+def _lines(paper: str, name: str, item: Item, store: Store) -> list[dict[str, str | int]]:
+    tiers: dict[Cell, list[str]] = {}
+    for tier in TIERS:
+        for job in item.jobs(tier):
+            tiers.setdefault(job.cell, []).append(tier)
+    stored = {cell: rows for cell in tiers if (rows := len(store.listed(cell)))}
+    settings = _settings(list(stored))
+    lines = []
+    for cell, rows in stored.items():
+        labels = cell.labels()
+        told = {label: str(labels.get(label, "")) for label in ("dataset", "users", "learner")}
+        line = {"paper": paper, "item": name, "tiers": " ".join(tiers[cell]), "kind": cell.kind, **told}
+        lines.append(line | {"setting": settings[cell], "rows": rows, "folder": cell.key})
+    return lines
+
+
+def _settings(cells: Sequence[Cell]) -> dict[Cell, str]:
+    """By cell, its labels that some other cell of the same kind and learner has otherwise."""
+    values: dict[tuple, set] = {}
+    for cell in cells:
+        labels = cell.labels()
+        for label, value in labels.items():
+            values.setdefault((cell.kind, labels.get("learner"), label), set()).add(value)
+    told = {}
+    for cell in cells:
+        labels = cell.labels()
+        varied = {label for label in labels if len(values[cell.kind, labels.get("learner"), label]) > 1}
+        varied -= {"dataset", "users", "learner"}
+        told[cell] = "; ".join(f"{label} {labels[label]}" for label in labels if label in varied)
+    return told

@@ -1,0 +1,284 @@
+"""What `import ol2r` offers: learning curves of any learners on any data in a few lines.
+
+It says no more than the rooms below; whoever needs more finds it there.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+import pandas as pd
+import torch
+from tqdm import tqdm
+
+from ol2r.clicks import GradedCascade, users_of_grades
+from ol2r.data import RankingDataset, normalize_per_query
+from ol2r.errors import DataError, ExperimentError, one_of
+from ol2r.experiments.effects import at_end, summarize
+from ol2r.experiments.grid import Grid
+from ol2r.learners import LEARNERS
+from ol2r.learners.base import Value
+from ol2r.papers import NAMES, paper
+from ol2r.random import Streams, replica_key
+from ol2r.ranking import Candidates
+from ol2r.report import figures
+from ol2r.report.style import LEARNERS as LOOKS
+from ol2r.report.style import Drawing, Looks
+from ol2r.simulation import Evaluation, Replica, make_streams, simulate
+
+SIDE_BY_SIDE = 64
+"""Replicas of a batch."""
+SCORES = {"ndcg": "offline NDCG", "cndcg": "online score"}
+
+Setting = tuple[str, Mapping[str, Value]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Learning curves of several learners, side by side on the same queries and with the same users.
+
+    Attributes:
+        frame: a line a run and checkpoint: dataset, users, learner, fold, seed, round, ndcg (held-out NDCG@k of the
+            learned ranker), cndcg (discounted sum of the NDCG@k of the lists that users were shown), and what else
+            `simulate` records.
+        label: what figures call the data set.
+        conventions: what was measured and how, in words.
+    """
+
+    frame: pd.DataFrame
+    label: str
+    conventions: Mapping[str, str]
+
+    def final(self) -> pd.DataFrame:
+        """Both scores after the last round: users, learner, score, mean, deviation, n (runs), low and high (95 %)."""
+        last = at_end(self.frame)
+        parts = [summarize(last, column, ["users", "learner"]).assign(score=told) for column, told in SCORES.items()]
+        table = pd.concat(parts, ignore_index=True)
+        return table[["users", "learner", "score", "mean", "deviation", "n", "low", "high"]]
+
+    def plot(self, score: str = "ndcg") -> Drawing:
+        """Learning curves, a panel a kind of users: mean over runs with its 95 % interval.
+
+        Args:
+            score: "ndcg" (of the learned ranker) or "cndcg" (of what users were shown).
+        """
+        one_of(score, SCORES, "score")
+        draw = figures.learning_curves if score == "ndcg" else figures.cumulative_curves
+        return draw(self.frame, looks=_looks(self.frame["learner"].unique()))
+
+    def __repr__(self) -> str:
+        told = "\n".join(f"  {name}: {value}" for name, value in self.conventions.items())
+        return f"Comparison on {self.label}\n{told}\n\n{self.final().to_string(index=False)}"
+
+
+def compare(
+    dataset: RankingDataset,
+    learners: Sequence[str] | Mapping[str, Mapping[str, Value]],
+    *,
+    users: str | GradedCascade | Sequence[str | GradedCascade] = "navigational",
+    rounds: int = 1000,
+    seeds: int = 5,
+    conventions: str = "pairrank",
+    engine: str | None = None,
+    progress: bool = True,
+) -> Comparison:
+    """Run learners online on a data set, with simulated users, and score what they learn.
+
+    Args:
+        dataset: from `ol2r.load`, `ol2r.from_letor` or `ol2r.from_arrays`.
+        learners: names of learners or of a paper's variants, such as "PDGD" or "PairRank_C"; a mapping gives each its
+            changed hyper-parameters. What is not changed is as in that paper's main results.
+        users: "perfect", "navigational", "informational", or users of your own.
+        rounds: queries that are answered.
+        seeds: runs in each fold.
+        conventions: the paper whose conventions of measurement hold: "nsgd" or "pairrank".
+        engine: "numba" or "torch"; None takes the one for the CPU.
+        progress: whether to show a bar.
+
+    Raises:
+        ExperimentError: an unknown name; the message offers the nearest one.
+        ValueError: numbers out of range, hyper-parameters that a learner does not have, users for other grades.
+    """
+    if rounds < 1 or seeds < 1:
+        raise ValueError(f"rounds and seeds must be at least 1, not {rounds} and {seeds}")
+    known = [name for name in NAMES if paper(name).grid is not None]
+    grid = paper(one_of(conventions, known, "paper with conventions")).grid
+    assert grid is not None
+    changes = learners if isinstance(learners, Mapping) else {name: {} for name in learners}
+    settings = {name: setting(name, dataset.name, conventions, own) for name, own in changes.items()}
+    who = [users] if isinstance(users, str | GradedCascade) else list(users)
+    kinds = [users_of_grades(each, dataset.n_grades) if isinstance(each, str) else each for each in who]
+    evaluation = _evaluation(grid, rounds)
+    folds = range(1, len(dataset.folds) + 1)
+    runs = [(fold, seed) for fold in folds for seed in range(seeds)]
+    parts = [runs[start : start + SIDE_BY_SIDE] for start in range(0, len(runs), SIDE_BY_SIDE)]
+    tables = []
+    with tqdm(total=len(settings) * len(kinds) * len(parts), disable=not progress, unit="batch") as bar:
+        for name, (learner, own) in settings.items():
+            for user in kinds:
+                for part in parts:
+                    bar.set_description(f"{name}, {user.name}")
+                    replicas = [Replica(fold, seed, user) for fold, seed in part]
+                    streams = make_streams(dataset, replicas)
+                    fresh = LEARNERS[learner].batch(dataset.n_features, [own] * len(part), streams, engine)
+                    table = simulate(dataset, replicas, fresh, evaluation).drop(columns="replica")
+                    tables.append(table.assign(dataset=dataset.name, users=user.name, learner=name))
+                    bar.update()
+    frame = pd.concat(tables, ignore_index=True)
+    first = ["dataset", "users", "learner", "fold", "seed", "round"]
+    return Comparison(
+        frame=frame[[*first, *(column for column in frame if column not in first)]],
+        label=dataset.label,
+        conventions=_told(dataset, evaluation, kinds, settings, conventions, seeds),
+    )
+
+
+_met = count()  # documents that `candidates` has numbered so far, in steps of a list
+_LONGEST = 1 << 20
+
+
+def candidates(features: np.ndarray, *, normalize: bool = True) -> Candidates:
+    """The documents that a query has to rank, for `Online.rank`.
+
+    Documents that are shown again are known again by a learner only as part of the same candidates: keep them with
+    their query.
+
+    Args:
+        features: Float[documents, features], finite.
+        normalize: whether to scale each feature to [0, 1] among these documents, as the papers do.
+
+    Raises:
+        DataError: it is no table of finite numbers.
+    """
+    table = np.ascontiguousarray(features, dtype=np.float32)
+    if table.ndim != 2 or not 0 < len(table) <= _LONGEST or not np.isfinite(table).all():
+        raise DataError(f"expected finite features [documents, features] of up to {_LONGEST:,} documents")
+    offsets = np.array([0, len(table)], dtype=np.int64)
+    rows = torch.from_numpy(normalize_per_query(table, offsets) if normalize else table)
+    query = torch.zeros(1, dtype=torch.int64)
+    return Candidates(rows, torch.from_numpy(offsets), rows.sum(dim=0, keepdim=True), query, next(_met) * _LONGEST)
+
+
+class Online:
+    """A learner that serves real users: it ranks the candidates of a query and learns from the clicks on its list.
+
+    Args:
+        name: of a learner or of a paper's variant, as in `compare`.
+        n_features: width of a document's features.
+        seed: of its own random draws.
+        conventions: the paper whose settings are taken first.
+        changed: hyper-parameters that are other than there.
+
+    Raises:
+        ExperimentError: an unknown name, or a learner that replays earlier queries and needs all of them at once.
+        ValueError: hyper-parameters that the learner does not have.
+    """
+
+    def __init__(self, name: str, n_features: int, *, seed: int = 0, conventions: str = "pairrank", **changed: Value):
+        learner, own = setting(name, "", conventions, changed)
+        kind = LEARNERS[learner]
+        if kind.keeps_queries:
+            raise ExperimentError(f"{name} replays earlier queries, which only a simulation knows: use `compare`")
+        self.learner = kind(n_features, own, Streams(np.array([replica_key("online", 1, seed)])))
+        self._shown: tuple[Candidates, torch.Tensor] | None = None
+
+    def rank(self, candidates: Candidates, depth: int = 10) -> np.ndarray:
+        """The list to show: positions of documents among the candidates, best first, at most `depth` of them."""
+        width = candidates.features.shape[1]
+        if width != self.learner.n_features:
+            raise ValueError(f"expected {self.learner.n_features} features, found {width}")
+        ranking = self.learner.rank(candidates, depth)
+        self._shown = candidates, ranking
+        return ranking[0, ranking[0] >= 0].numpy()
+
+    def update(self, clicks: Sequence[bool]) -> None:
+        """Learn from the clicks on the list that `rank` gave last.
+
+        Args:
+            clicks: whether the document in each slot was clicked.
+
+        Raises:
+            ValueError: no list waits for clicks, or they are of another length.
+        """
+        if self._shown is None:
+            raise ValueError("no list waits for clicks: call rank() first")
+        shown, ranking = self._shown
+        length = int((ranking >= 0).sum())
+        given = np.asarray(clicks)
+        if given.shape != (length,) or given.dtype.kind not in "bi" or not np.isin(given, (0, 1)).all():
+            raise ValueError(f"expected {length} clicks, True or False, found {clicks!r}")
+        whole = torch.zeros(ranking.shape, dtype=torch.bool)
+        whole[0, :length] = torch.from_numpy(given.astype(bool))
+        self.learner.update(shown, ranking, whole)
+        self._shown = None
+
+    def scores(self, candidates: Candidates) -> np.ndarray:
+        """Scores of the candidates by what has been learned, without exploration: Float64[documents]."""
+        first = torch.zeros(1, dtype=torch.int64)
+        return self.learner.evaluated().scores(candidates.features, first)[:, 0].to(torch.float64).numpy()
+
+
+def setting(name: str, dataset: str, conventions: str, changed: Mapping[str, Value]) -> Setting:
+    """The learner and the hyper-parameters that a name stands for: a paper's variant, or else its first one of that
+    learner; of the paper of the conventions before the others.
+
+    Raises:
+        ExperimentError: no paper has it; the message offers the nearest name.
+        ValueError: the learner has no such hyper-parameter, or not that value.
+    """
+    papers = [conventions, *(each for each in NAMES if each != conventions)]
+    known: dict[str, Setting] = {}
+    for each in papers:
+        variants = paper(each).settings(dataset)
+        for variant, found in [*variants.items(), *((own[0], own) for own in variants.values())]:
+            known.setdefault(variant, found)
+    learner, own = known[one_of(name, known, "learner")]
+    whole = {**own, **changed}
+    LEARNERS[learner].check(whole)
+    return learner, whole
+
+
+def _looks(names: Sequence[str]) -> Looks:
+    """The book's looks of these learners, and of names that it does not have the looks of others."""
+    looks = Looks()
+    spare = [LOOKS[name] for name in LOOKS if name not in names]
+    for name in names:
+        looks.register(name, LOOKS[name] if name in set(LOOKS) else spare.pop(0))
+    return looks
+
+
+def _evaluation(grid: Grid, rounds: int) -> Evaluation:
+    spread = {0, 1, 2, 5, 10, 20, 50, *np.linspace(0, rounds, 21).astype(int).tolist()}
+    return Evaluation(
+        k=grid.k,
+        split="test",
+        gain=str(grid.usual["gain"]),
+        empty=str(grid.usual["empty"]),
+        ties=str(grid.usual["ties"]),
+        gamma=grid.gamma,
+        checkpoints=tuple(sorted(each for each in spread if each <= rounds)),
+    )
+
+
+def _told(
+    dataset: RankingDataset,
+    evaluation: Evaluation,
+    kinds: Sequence[GradedCascade],
+    settings: Mapping[str, Setting],
+    conventions: str,
+    seeds: int,
+) -> dict[str, str]:
+    read = "" if dataset.n_grades in (2, 3, 5) else "; click probabilities read between those of five grades"
+    empty = {"zero": "count zero", "skip": "are left out"}[evaluation.empty]
+    told = {
+        "data": f"{dataset.label}: {dataset.n_queries:,} queries, {dataset.n_documents:,} documents, "
+        f"{dataset.n_features} features ({dataset.normalization}), {dataset.n_grades} grades",
+        "runs": f"{seeds} seeds in each of {len(dataset.folds)} folds, {evaluation.checkpoints[-1]:,} rounds",
+        "users": f"{', '.join(user.name for user in kinds)}{read}",
+        "conventions": f"those of {conventions}: NDCG@{evaluation.k}, {evaluation.gain} gain, test queries without "
+        f"relevant documents {empty}, discount γ = {evaluation.gamma:g} of the online score",
+    }
+    for name, (learner, own) in settings.items():
+        told[name] = f"{learner}: " + ", ".join(f"{key} {value}" for key, value in sorted(own.items()))
+    return told

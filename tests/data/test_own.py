@@ -1,0 +1,94 @@
+"""A reader's own data: what comes in is what is learnt from, and what is wrong with it is said."""
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ol2r
+from ol2r.errors import DataError
+
+FEATURES = np.array([[1.0, 10.0], [3.0, 10.0], [2.0, 20.0], [5.0, 0.0], [7.0, 4.0]])
+GRADES = np.array([0, 2, 1, 0, 1])
+QUERIES = ["b", "b", "b", "a", "a"]
+
+
+def test_arrays_become_a_data_set_in_the_order_of_their_queries():
+    made = ol2r.from_arrays(FEATURES, GRADES, QUERIES, folds=2, name="mine")
+    assert made.query_ids == ("b", "a") and made.label == "mine (the reader's own)"
+    assert made.offsets.tolist() == [0, 3, 5] and made.relevance.tolist() == [0, 2, 1, 0, 1]
+    assert made.n_grades == 3 and made.normalization == "query min-max"
+    np.testing.assert_allclose(made.features, [[0, 0], [1, 0], [0.5, 1], [0, 0], [1, 1]])
+    plain = ol2r.from_arrays(FEATURES, GRADES, QUERIES, folds=2, normalize=False)
+    np.testing.assert_array_equal(plain.features, FEATURES.astype(np.float32))
+    assert plain.checksum == made.checksum  # of what was given
+
+
+@given(st.permutations(range(5)))
+def test_documents_of_a_query_need_not_stand_together(order):
+    order = list(order)
+    made = ol2r.from_arrays(FEATURES[order], GRADES[order], np.array(QUERIES)[order], folds=2, normalize=False)
+    for query, name in enumerate(made.query_ids):
+        features, grades = made.query(query)
+        own = [i for i in order if QUERIES[i] == name]
+        np.testing.assert_array_equal(features, FEATURES[own].astype(np.float32))
+        assert grades.tolist() == GRADES[own].tolist()
+
+
+@pytest.mark.parametrize(("n_queries", "folds"), [(2, 2), (7, 2), (7, 3), (10, 5), (11, 11)])
+def test_folds_test_every_query_once_and_never_share_one(n_queries, folds):
+    made = ol2r.from_arrays(np.ones((n_queries, 1)), np.zeros(n_queries, int), range(n_queries), folds=folds)
+    assert sorted(np.concatenate([fold.test for fold in made.folds])) == list(range(n_queries))
+    for fold in made.folds:
+        parts = [fold.train, fold.validation, fold.test]
+        assert sorted(np.concatenate(parts)) == list(range(n_queries))
+        assert len(fold.train) and (len(fold.validation) > 0) == (folds > 2)
+
+
+@pytest.mark.parametrize(
+    ("features", "grades", "queries", "folds", "message"),
+    [
+        (FEATURES[:4], GRADES, QUERIES, 2, "with one grade and one query a document, found the shapes"),
+        (FEATURES[0], GRADES, QUERIES, 2, "expected features"),
+        (FEATURES[:0], GRADES[:0], [], 2, "at least one document and one feature"),
+        (np.full((5, 2), np.nan), GRADES, QUERIES, 2, "finite features, found nan in line 0"),
+        (FEATURES, GRADES - 1, QUERIES, 2, "whole numbers from 0 to 126"),
+        (FEATURES, GRADES + 0.5, QUERIES, 2, "whole numbers from 0 to 126"),
+        (FEATURES, GRADES * 100, QUERIES, 2, "whole numbers from 0 to 126"),
+        (FEATURES, np.array(list("01201")), QUERIES, 2, "whole numbers from 0 to 126"),
+        (FEATURES, GRADES, QUERIES, 3, "2 queries cannot be cut into 3 folds"),
+        (FEATURES, GRADES, QUERIES, 1, "2 queries cannot be cut into 1 folds"),
+    ],
+)
+def test_what_is_wrong_with_arrays_is_said(features, grades, queries, folds, message):
+    with pytest.raises(DataError, match=message):
+        ol2r.from_arrays(features, grades, queries, folds=folds, name="mine")
+
+
+def test_letor_files_of_different_width_are_one_data_set(tmp_path):
+    (tmp_path / "one.txt").write_text("2 qid:1 1:0.5 # a\n0 qid:1 1:0.25\n")
+    with gzip.open(tmp_path / "two.txt.gz", "wt") as file:
+        file.write("1 qid:2 3:4\n0 qid:2 1:1 3:2\n4 qid:9 2:1\n")
+    made = ol2r.from_letor(str(tmp_path / "*.txt*"), folds=3, normalize=False)
+    assert (made.name, made.n_queries, made.n_documents, made.n_features, made.n_grades) == ("one", 3, 5, 3, 5)
+    assert made.query_ids == ("1", "2", "9")
+    np.testing.assert_array_equal(made.features[2:4], np.float32([[0, 0, 4], [1, 0, 2]]))
+    paths = [tmp_path / "one.txt", tmp_path / "two.txt.gz"]
+    assert ol2r.from_letor(paths, folds=3, normalize=False, name="x").checksum == made.checksum
+
+
+def test_what_is_wrong_with_files_is_said(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("0 qid:1 1:1\n1 qid:2 1:x\n")
+    with pytest.raises(DataError, match=r"mine\.txt:2: expected a decimal number"):
+        ol2r.from_letor(path)
+    with pytest.raises(DataError, match=r"no file .*none"):
+        ol2r.from_letor(tmp_path / "none*.txt")
+    with pytest.raises(DataError, match="no files were named"):
+        ol2r.from_letor([])
+    path.write_text("0 qid:1 1:1\n")
+    (tmp_path / "more.txt").write_text("0 qid:1 1:1\n")
+    with pytest.raises(DataError, match=r"more\.txt: query 1 stands in .*mine\.txt as well"):
+        ol2r.from_letor(tmp_path / "*.txt")

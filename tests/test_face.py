@@ -1,0 +1,199 @@
+"""What `import ol2r` offers: the five-line example, on any data, gives what the rooms below give."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import ol2r
+from ol2r import papers
+from ol2r.clicks import GradedCascade, users, users_of_grades
+from ol2r.errors import DataError, ExperimentError
+from ol2r.experiments.chapter import stored_results
+from ol2r.face import setting
+from ol2r.learners import LEARNERS
+from ol2r.random import Streams, generator, replica_key
+from ol2r.ranking import Candidates
+
+
+@pytest.fixture(scope="module")
+def own():
+    """Sixty queries whose first feature tells the grade, on four grades."""
+    rng = generator("a reader's own data", 0)
+    features = rng.random((600, 5))
+    grades = (features[:, 0] * 3.99).astype(int)
+    return ol2r.from_arrays(features, grades, np.repeat(range(60), 10), folds=3, name="own")
+
+
+@pytest.fixture(scope="module")
+def compared(own):
+    both = ["perfect", "navigational"]
+    return ol2r.compare(own, ["PDGD", "PairRank"], users=both, rounds=60, seeds=2, progress=False)
+
+
+def test_the_face_is_small_and_cheap():
+    assert dir(ol2r) == sorted(ol2r.__all__) and all(hasattr(ol2r, name) for name in dir(ol2r))
+    heavy = "import sys, ol2r; print([name for name in ('torch', 'numba', 'pandas') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True).stdout == "[]\n"
+    with pytest.raises(AttributeError, match="no attribute 'compair'"):
+        ol2r.compair  # noqa: B018
+
+
+def test_learners_learn_what_the_data_has_to_teach(compared):
+    frame = compared.frame
+    assert list(frame.columns[:6]) == ["dataset", "users", "learner", "fold", "seed", "round"]
+    assert len(frame[frame["round"] == 60]) == 2 * 2 * 3 * 2
+    first, last = (frame[frame["round"] == at].groupby("learner")["ndcg"].mean() for at in (0, 60))
+    assert (last > first + 0.1).all()
+
+
+def test_final_scores_are_means_over_runs(compared):
+    final = compared.final()
+    assert set(final["score"]) == {"offline NDCG", "online score"} and (final["n"] == 6).all()
+    line = final.query("learner == 'PDGD' and users == 'perfect' and score == 'offline NDCG'").iloc[0]
+    runs = compared.frame.query("learner == 'PDGD' and users == 'perfect' and round == 60")["ndcg"]
+    assert line["mean"] == pytest.approx(runs.mean()) and line["low"] < line["mean"] < line["high"]
+
+
+def test_what_was_compared_is_told(compared):
+    told = repr(compared)
+    for part in (
+        "own (the reader's own)", "60 queries", "4 grades", "2 seeds in each of 3 folds, 60 rounds",
+        "click probabilities read between those of five grades", "those of pairrank", "PDGD: PDGD: alpha",
+    ):  # fmt: skip
+        assert part in told
+
+
+@pytest.mark.parametrize("score", ["ndcg", "cndcg"])
+def test_curves_are_drawn_of_any_names(compared, score):
+    drawing = compared.plot(score)
+    assert set(drawing.table["learner"]) == {"PDGD", "PairRank"}
+    with pytest.raises(ExperimentError, match="no score 'ndgc': did you mean 'ndcg'"):
+        compared.plot("ndgc")
+
+
+def test_a_run_repeats_whatever_stands_beside_it(own, compared):
+    alone = ol2r.compare(own, {"PDGD": {}}, users=users_of_grades("perfect", 4), rounds=60, seeds=1, progress=False)
+    same = compared.frame.query("learner == 'PDGD' and users == 'perfect' and seed == 0")
+    pd.testing.assert_frame_equal(alone.frame, same[alone.frame.columns].reset_index(drop=True))
+
+
+def test_hyper_parameters_change_where_they_are_named(own):
+    changed = ol2r.compare(own, {"PDGD": {"alpha": 0.0}}, users="perfect", rounds=20, seeds=1, progress=False)
+    assert changed.frame["ndcg"].groupby(changed.frame["fold"]).nunique().eq(1).all()  # nothing is learnt
+    with pytest.raises(ValueError, match="PDGD takes alpha, decay"):
+        ol2r.compare(own, {"PDGD": {"rate": 0.1}}, rounds=1, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"learners": ["PairRnk"]}, ExperimentError, "no learner 'PairRnk': did you mean 'PairRank'"),
+        ({"conventions": "bubblerank"}, ExperimentError, "no paper with conventions 'bubblerank'"),
+        ({"users": "angry"}, ValueError, "users must be one of"),
+        ({"users": users("perfect", 3)}, ValueError, "4 grades"),
+        ({"rounds": 0}, ValueError, "at least 1"),
+        ({"seeds": 0}, ValueError, "at least 1"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said(own, changed, error, message):
+    given = {"learners": ["PDGD"], "rounds": 2, "seeds": 1, "progress": False} | changed
+    with pytest.raises(error, match=message):
+        ol2r.compare(own, **given)
+
+
+def test_every_learner_has_a_setting():
+    known = {learner for name in papers.NAMES for learner, _ in papers.paper(name).settings("own").values()}
+    assert known == set(LEARNERS) - {"PairRank-Lemma2"}
+    learner, own = setting("PairRank", "own", "pairrank", {"alpha": 0.5})
+    assert (learner, own) == ("PairRank", setting("PairRank_R", "MQ2008", "nsgd", {})[1] | {"alpha": 0.5})
+
+
+@pytest.mark.parametrize("name", ["PairRank_C", "PDGD", "epsilon-greedy", "DBGD", "MGD"])
+def test_a_live_learner_decides_as_one_that_knows_all_queries(name, own):
+    """The same learner on the data set's own candidates, of which a round names one query."""
+    online = ol2r.Online(name, own.n_features, seed=3)
+    learner, values = setting(name, "", "pairrank", {})
+    known = LEARNERS[learner](own.n_features, values, Streams(np.array([replica_key("online", 1, 3)])))
+    features, offsets = torch.from_numpy(own.features), torch.from_numpy(own.offsets)
+    totals = torch.from_numpy(np.add.reduceat(own.features, own.offsets[:-1]))
+    of = [ol2r.candidates(own.query(query)[0], normalize=False) for query in range(8)]
+    drawn = generator("queries", 0).integers(0, len(of), size=60)
+    for query in drawn:
+        expected = known.rank(Candidates(features, offsets, totals, torch.tensor([query])), 10)
+        shown = online.rank(of[query])
+        np.testing.assert_array_equal(shown, expected[0])
+        clicks = own.query(query)[1][shown] > 2
+        known.update(Candidates(features, offsets, totals, torch.tensor([query])), expected, torch.tensor([clicks]))
+        online.update(clicks.tolist())
+    scores = known.evaluated().scores(torch.from_numpy(own.query(0)[0]), torch.tensor([0]))[:, 0]
+    np.testing.assert_array_equal(online.scores(of[0]), scores.double())
+    assert online.scores(of[0]).std() > 0
+
+
+def test_documents_of_other_candidates_are_others():
+    table = np.random.default_rng(0).random((2, 5))
+    same, other = ol2r.candidates(table), ol2r.candidates(table)
+    for second, distinct in ((same, 1), (other, 2)):
+        online = ol2r.Online("PairRank_C", 5)
+        for each in (same, second):
+            online.rank(each)
+            online.update([True, False])
+        assert online.learner.diagnostics()["distinct_pairs"].tolist() == [distinct]
+
+
+def test_what_is_wrong_with_live_use_is_said():
+    online = ol2r.Online("PDGD", 5)
+    with pytest.raises(ValueError, match="no list waits for clicks"):
+        online.update([])
+    with pytest.raises(ValueError, match="expected 5 features, found 2"):
+        online.rank(ol2r.candidates(np.ones((3, 2))))
+    with pytest.raises(DataError, match="expected finite features"):
+        ol2r.candidates(np.array([[np.inf]]))
+    with pytest.raises(ExperimentError, match="NSGD replays earlier queries"):
+        ol2r.Online("NSGD", 5)
+    assert len(online.rank(ol2r.candidates(np.ones((3, 5))))) == 3
+    for wrong in ([True], [True, False, 0.5], [2, 0, 0], True):
+        with pytest.raises(ValueError, match="expected 3 clicks"):
+            online.update(wrong)
+    online.update([0, 1, 0])
+
+
+@pytest.mark.real_data("MQ2008")
+def test_a_comparison_gives_the_published_runs():
+    stored = stored_results(papers.paper("pairrank"), "paper")["fig-3"].frame
+    frame = ol2r.compare(ol2r.load("MQ2008"), ["PDGD"], rounds=100, seeds=1, progress=False).frame
+    published = stored.query("dataset == 'MQ2008' and users == 'navigational' and variant == 'PDGD' and seed == 0")
+    both = frame.merge(published, on=["fold", "round"], suffixes=("", "_published"))
+    assert len(both) >= 5 * 6
+    np.testing.assert_array_equal(both["cndcg"], both["cndcg_published"])
+    np.testing.assert_allclose(both["ndcg"], both["ndcg_published"], atol=1e-5)
+
+
+def test_a_numba_that_was_there_first_is_left_as_it_is():
+    code = """
+import os, warnings
+import numba
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import ol2r
+print(len(caught), "imported before ol2r" in str(caught[0].message), os.environ.get("NUMBA_CACHE_DIR"))
+"""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert done.stdout == "1 True None\n", done.stderr
+
+
+def test_grades_that_no_paper_has_are_read_between_those_of_five():
+    assert users_of_grades("perfect", 3) == users("perfect", 3)
+    seven = users_of_grades("navigational", 7)
+    assert isinstance(seven, GradedCascade) and len(seven.click) == 7
+    assert (seven.click[0], seven.click[3], seven.click[-1]) == (0.05, 0.5, 0.95)
+    assert seven.click[1] == pytest.approx(0.05 + (0.3 - 0.05) * 4 / 6)
+    assert all(a <= b for a, b in zip(seven.click, seven.click[1:], strict=False))
+    with pytest.raises(ValueError, match="tell nothing of 1 grade"):
+        users_of_grades("perfect", 1)
