@@ -124,11 +124,12 @@ def test_a_live_learner_decides_as_one_that_knows_all_queries(name, own):
     of = [ol2r.candidates(own.query(query)[0], normalize=False) for query in range(8)]
     drawn = generator("queries", 0).integers(0, len(of), size=60)
     for query in drawn:
-        expected = known.rank(Candidates(features, offsets, totals, torch.tensor([query])), 10)
+        named = Candidates(features, offsets, totals, torch.tensor([query]))
+        expected = known.rank(named, 10)
         shown = online.rank(of[query])
         np.testing.assert_array_equal(shown, expected[0])
         clicks = own.query(query)[1][shown] > 2
-        known.update(Candidates(features, offsets, totals, torch.tensor([query])), expected, torch.tensor([clicks]))
+        known.update(named, expected, torch.from_numpy(clicks)[None])
         online.update(clicks.tolist())
     scores = known.evaluated().scores(torch.from_numpy(own.query(0)[0]), torch.tensor([0]))[:, 0]
     np.testing.assert_array_equal(online.scores(of[0]), scores.double())

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Compute what is missing of a paper's items."""
     from joblib import cpu_count
 
-    from ol2r.experiments.origins import check_data, check_names
+    from ol2r.experiments.origins import AtHand, check_data, check_names
     from ol2r.experiments.runner import check_device, lacking, resolve_engine
     from ol2r.experiments.runner import run as run_jobs
     from ol2r.experiments.store import Store
@@ -64,8 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
     where = " ".join([paper.name, *(arguments.item or ())])
     check_names(arguments.datasets or (), chosen, arguments.tier, where)
     jobs = [job for item in chosen for job in item.jobs(arguments.tier, arguments.seeds, arguments.datasets)]
-    absent = sorted({data for job in jobs if (data := job.cell.not_at_hand())})
-    jobs = [job for job in jobs if job.cell.not_at_hand() is None]
+    at_hand = AtHand()
+    absent = sorted({data for job in jobs if (data := at_hand.missing(job.cell))})
+    jobs = [job for job in jobs if at_hand.missing(job.cell) is None]
     store = Store.open(commit=arguments.commit)
     todo = lacking(jobs, store)
     minutes = sum(job.seconds for job in todo) / 60 / (arguments.jobs or cpu_count())
@@ -84,9 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def status(arguments: argparse.Namespace) -> int:
     """Count stored and declared rows of every item at every tier."""
+    from ol2r.experiments.origins import AtHand
     from ol2r.experiments.store import Store
 
-    store = Store.open()
+    store, at_hand = Store.open(), AtHand()
     for paper in _papers(arguments.paper):
         width = max(map(len, paper.items), default=0)
         print(f"{paper.name:{width + 2}}" + "".join(f"{tier:>16}" for tier in TIERS) + "   rows stored / declared")
@@ -96,7 +98,7 @@ def status(arguments: argparse.Namespace) -> int:
                 jobs = declared.jobs(tier)
                 stored = sum(len(store.listed(job.cell) & set(job.rows)) for job in jobs)
                 counts.append(f"{stored}/{sum(len(job.rows) for job in jobs)}")
-                absent |= {data for job in jobs if (data := job.cell.not_at_hand())}
+                absent |= {data for job in jobs if (data := at_hand.missing(job.cell))}
             note = f"   not at hand: {', '.join(sorted(absent))}" if absent else ""
             print(f"  {item:{width}}" + "".join(f"{count:>16}" for count in counts) + note)
     return 0

@@ -58,16 +58,13 @@ class Fake(Cell):
     def expected_seconds(self, rows):
         return self.seconds_a_row * len(rows)
 
-    def not_at_hand(self):
-        return self.data
-
     def needs(self, rows):
         if self.needed is None:
             return ()
         return (Job(self.needed, self.needed.rows(sorted({row.fold for row in rows}), [0])),)
 
     @classmethod
-    def run_group(cls, jobs, *, inputs, device, engine, progress):
+    def run_group(cls, jobs, context):
         assert len({job.cell.group for job in jobs}) == 1
         frames = []
         for number, (cell, rows) in enumerate(jobs):
@@ -82,7 +79,7 @@ class Fake(Cell):
             frame = pd.DataFrame(rows, columns=["fold", "seed"])
             base = 0.0
             if cell.needed is not None:
-                base = float(inputs[cell.needed]["value"].iloc[0])
+                base = float(context.inputs[cell.needed]["value"].iloc[0])
             frame = frame.loc[frame.index.repeat(2)].reset_index(drop=True)
             frame["round"] = np.tile([5, 10], len(rows))
             frame["value"] = (100.0 * frame.fold + frame.seed + cell.offset + base).astype(np.float32)
@@ -91,7 +88,7 @@ class Fake(Cell):
             if cell.per_document:
                 frame["document_id"] = "d1"
             frames.append(frame)
-            progress((number + 1) / len(jobs))
+            context.progress((number + 1) / len(jobs))
         return frames
 
 

@@ -190,8 +190,8 @@ def test_fresh_finds_a_difference_and_leaves_the_store_alone(surroundings, monke
     before = ol2r.chapter("nsgd", {}).results("fig-1").frame
     really = Fake.run_group.__func__
 
-    def drifted(cls, jobs, **options):
-        return [frame.assign(value=frame["value"] + 1.5) for frame in really(cls, jobs, **options)]
+    def drifted(cls, jobs, context):
+        return [frame.assign(value=frame["value"] + 1.5) for frame in really(cls, jobs, context)]
 
     monkeypatch.setattr(Fake, "run_group", classmethod(drifted))
     results = ol2r.chapter("nsgd", {"fresh": True}).results("fig-1")

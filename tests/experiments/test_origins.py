@@ -12,6 +12,7 @@ from ol2r.errors import DataError, ExperimentError
 from ol2r.experiments import origins, runner
 from ol2r.experiments.cells import Item, Job, Row
 from ol2r.experiments.kinds.fit import Fit
+from ol2r.experiments.origins import AtHand
 from ol2r.experiments.store import Store, read_file
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -47,10 +48,10 @@ ROW = (Row(1, 0),)
 
 def test_old_rows_are_not_served_for_data_that_changed(mq2007, tmp_path):
     store = Store(None, tmp_path / "store")
-    assert (fit().checksum, fit().not_at_hand()) == (NOT_AT_HAND, "MQ2007")
+    assert (fit().checksum, AtHand().missing(fit())) == (NOT_AT_HAND, "MQ2007")
     mq2007()
     first = fit()
-    assert first.not_at_hand() is None
+    assert AtHand().missing(first) is None
     runner.run([Job(first, ROW)], store, progress=False)
     assert store.missing(fit(), ROW) == ()
     mq2007(last="4")
@@ -136,7 +137,7 @@ def test_stored_results_are_of_sets_whose_checksum_the_catalogue_knows(monkeypat
     known = {(name, data.checksum(name)) for name in CATALOGUE}
     known |= {(None, it.checksum) for it in CATALOGUE.values() if it.kind == "clicks"}
     found = set()
-    for folder in RESULTS.iterdir():
+    for folder in filter(Path.is_dir, RESULTS.iterdir()):
         metadata = pq.read_metadata(next(folder.glob("*.parquet"))).metadata
         found |= stored_checksums(json.loads(metadata[b"ol2r"])["cell"])
     assert found and found <= known
@@ -147,12 +148,13 @@ def test_stored_results_are_of_sets_whose_checksum_the_catalogue_knows(monkeypat
 def test_declared_cells_are_found_in_results_with_nothing_at_hand(monkeypatch, tmp_path):
     monkeypatch.setenv("OL2R_DATA", str(tmp_path))
     monkeypatch.setenv("OL2R_CONFIG", str(tmp_path))
-    stored = {folder.name for folder in RESULTS.iterdir()}
+    stored = {folder.name for folder in RESULTS.iterdir() if folder.is_dir()}
     jobs = [job for name in papers.NAMES for item in papers.paper(name).items.values() for job in item.jobs("paper")]
     found = {origins.dataset_of(job.cell) for job in jobs if job.cell.key in stored}
     assert {"MQ2008", "MQ2007_partial85", "Yandex_60Q_click_models", "synthetic-mslr"} <= found
+    at_hand = AtHand()
     absent = [job.cell for job in jobs if origins.dataset_of(job.cell) == "MQ2007"]
-    assert absent and all(cell.key not in stored and cell.not_at_hand() for cell in absent)
+    assert absent and all(cell.key not in stored and at_hand.missing(cell) for cell in absent)
 
 
 def named(*datasets: str | None) -> Item:

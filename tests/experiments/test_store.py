@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from ol2r.errors import ExperimentError
 from ol2r.experiments import store as store_module
-from ol2r.experiments.cells import Job, Row
+from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.provenance import provenance
 from ol2r.experiments.store import (
     Store,
@@ -35,7 +35,7 @@ row_sets = st.sets(st.builds(Row, st.integers(1, 12), st.integers(0, 17)), min_s
 
 
 def table(cell, rows):
-    return Fake.run_group([Job(cell, rows)], inputs={}, device="cpu", engine="numba", progress=lambda _: None)[0]
+    return Fake.run_group([Job(cell, rows)], Context())[0]
 
 
 def record(cell, rows):

@@ -10,7 +10,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, NamedTuple, cast
 
@@ -79,6 +79,23 @@ def key_of(declaration: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class Context:
+    """Where and with what jobs run.
+
+    Args:
+        inputs: the stored table of every cell that the jobs' cells named in `needs`.
+        device: "cpu" or "cuda".
+        engine: "numba" or "torch".
+        progress: to be called now and then with the fraction done, in [0, 1].
+    """
+
+    inputs: "Mapping[Cell, pd.DataFrame]" = field(default_factory=dict)
+    device: str = "cpu"
+    engine: str = "numba"
+    progress: Callable[[float], None] = lambda fraction: None
+
+
 class Cell(ABC):
     """One declared computation, repeated over rows; subclasses are frozen dataclasses of plain values and tuples.
 
@@ -126,10 +143,6 @@ class Cell(ABC):
         """Jobs whose tables must be stored before these rows can run; `run_group` receives them as `inputs`."""
         return ()
 
-    def not_at_hand(self) -> str | None:
-        """Name of a data set this cell needs and that is not on this machine."""
-        return None
-
     @property
     @abstractmethod
     def folds(self) -> tuple[int, ...]:
@@ -155,23 +168,12 @@ class Cell(ABC):
 
     @classmethod
     @abstractmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping["Cell", pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
+    def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
         """Run jobs of one group side by side.
 
         Args:
             jobs: cells of this class and one group, each with its rows.
-            inputs: the stored table of every cell that `needs` named.
-            device: "cpu" or "cuda".
-            engine: "numba" or "torch".
-            progress: to be called now and then with the fraction done, in [0, 1].
+            context: where and with what they run.
 
         Returns:
             One table for each job, in order.
@@ -186,20 +188,12 @@ class OneByOne(Cell):
         """The lines of some rows."""
 
     @classmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping[Cell, pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
+    def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
         """Job after job."""
         tables = []
         for done, job in enumerate(jobs, start=1):
             tables.append(cast(OneByOne, job.cell).table(job.rows))
-            progress(done / len(jobs))
+            context.progress(done / len(jobs))
         return tables
 
 

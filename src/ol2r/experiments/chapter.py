@@ -15,7 +15,7 @@ from joblib import cpu_count
 
 from ol2r.errors import ExperimentError, MissingRows, one_of
 from ol2r.experiments.cells import TIERS, Cell, Item, Job, merged
-from ol2r.experiments.origins import check_data, check_names
+from ol2r.experiments.origins import AtHand, check_data, check_names
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run
 from ol2r.experiments.store import Store, Stored
@@ -156,6 +156,7 @@ class Chapter:
         self.store = store
         self.never = never
         self._results: dict[str, Results] = {}
+        self._at_hand = AtHand()
         self._read: dict[Job, Stored] = {}  # items of a paper share cells
 
     def __getattr__(self, name: str):
@@ -211,13 +212,13 @@ class Chapter:
             frame=_stacked(jobs, frames, declared.names),
             cells=tuple(job.cell for job in jobs),
             provenance=tuple(records),
-            not_at_hand=tuple(dict.fromkeys(str(job.cell.not_at_hand()) for job in absent)),
+            not_at_hand=tuple(dict.fromkeys(str(self._at_hand.missing(job.cell)) for job in absent)),
             difference=self._difference(jobs, frames) if self.fresh else {},
         )
 
     def _absent(self, job: Job) -> bool:
         """Whether the job has no row in the store (or none is wanted from it) and its data is not at hand."""
-        data = job.cell.not_at_hand()
+        data = self._at_hand.missing(job.cell)
         if data is None:
             return False
         missing = self._look_up(job).missing

@@ -19,6 +19,22 @@ def dataset_of(cell: Cell) -> str | None:
     return name if isinstance(name, str) and name in CATALOGUE else None
 
 
+class AtHand:
+    """Which data sets are on this machine, each looked for once."""
+
+    def __init__(self):
+        self._missing: dict[str | None, str | None] = {None: None}
+
+    def missing(self, cell: Cell) -> str | None:
+        """Name of the data set that a cell rests on, when it is not here."""
+        name = dataset_of(cell)
+        if name not in self._missing:
+            from ol2r.data import entry  # here, because it loads numba, which looking results up need not
+
+            self._missing[name] = None if entry(str(name)).at_hand() else name
+        return self._missing[name]
+
+
 def check_names(datasets: Sequence[str], items: Iterable[Item], tier: str, where: str) -> None:
     """Refuse names that no cell of some items has.
 

@@ -22,7 +22,7 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 from tqdm import tqdm
 
 from ol2r.errors import ExperimentError, Failed
-from ol2r.experiments.cells import Cell, Job, merged, with_needs
+from ol2r.experiments.cells import Cell, Context, Job, merged, with_needs
 from ol2r.experiments.provenance import provenance
 from ol2r.experiments.store import Store, check_table, in_order, spans
 
@@ -165,7 +165,7 @@ def run_shard(
     kind = type(shard.jobs[0].cell)
     start = time.perf_counter()
     try:
-        frames = kind.run_group(shard.jobs, inputs=inputs, device=device, engine=engine, progress=progress)
+        frames = kind.run_group(shard.jobs, Context(inputs, device, engine, progress))
         made = {
             "device": device,
             "engine": engine,

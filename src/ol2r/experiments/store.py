@@ -248,10 +248,13 @@ class Store:
     def files(self, cell: Cell) -> Iterator[tuple[Path, tuple[Row, ...]]]:
         """Files of a cell with the rows their names carry, published ones first; none is opened."""
         for folder in self._searched:
-            for path in sorted((folder / cell.key).glob("*.parquet")):
-                rows = rows_of(path.name)
-                if rows is not None:
-                    yield path, rows
+            try:
+                names = sorted(os.listdir(folder / cell.key))  # noqa: PTH208 - ten times as fast
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            for name in names:
+                if (rows := rows_of(name)) is not None:
+                    yield folder / cell.key / name, rows
 
     def listed(self, cell: Cell) -> set[Row]:
         """Rows the names of the cell's files promise; `read` is what finds out whether they keep it."""

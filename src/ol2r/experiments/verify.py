@@ -16,6 +16,7 @@ import pandas as pd
 from ol2r import target
 from ol2r.errors import ExperimentError
 from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.origins import AtHand
 from ol2r.experiments.provenance import versions
 from ol2r.experiments.runner import check_device, in_memory, read_inputs, resolve_engine
 from ol2r.experiments.store import Store, read_file, select
@@ -114,7 +115,7 @@ def _check(cell: Cell, path: Path, rows: list[Row], seconds: float, store: Store
 
     if not cell.verifiable:
         return outcome(None, None, "a timing, which no second run repeats")
-    data = cell.not_at_hand()
+    data = AtHand().missing(cell)
     if data is not None:
         return outcome(None, None, f"{data} is not at hand")
     try:

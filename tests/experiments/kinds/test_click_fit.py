@@ -9,7 +9,7 @@ import pytest
 
 from ol2r.clicks import ItemClicks, fitting, likelihood
 from ol2r.data.sessions import read_sessions
-from ol2r.experiments.cells import Job, Row
+from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds import click_fit as click_fit_cell
 from ol2r.experiments.kinds.click_fit import (
     CLICK_FIT_SEEDS,
@@ -25,6 +25,7 @@ from ol2r.experiments.kinds.click_fit import (
     identified,
     known_users,
 )
+from ol2r.experiments.origins import AtHand
 from ol2r.experiments.store import check_table
 
 ML = "maximum likelihood"
@@ -50,7 +51,7 @@ def log(tmp_path, monkeypatch):
 def run(*cells: ClickFit, seeds=(0,)) -> list[pd.DataFrame]:
     jobs = [Job(cell, cell.rows(None, seeds)) for cell in cells]
     seen = []
-    tables = ClickFit.run_group(jobs, inputs={}, device="cpu", engine="numba", progress=seen.append)
+    tables = ClickFit.run_group(jobs, Context(progress=seen.append))
     assert seen == sorted(seen) and seen[-1] == 1.0
     for job, table in zip(jobs, tables, strict=True):
         check_table(job.cell, job.rows, table)
@@ -210,11 +211,12 @@ def test_cells_are_distinct_and_the_smoke_tier_needs_no_data(tmp_path, monkeypat
     cells = click_fit_cells("paper")
     assert len({cell.key for cell in cells}) == len(cells) == len({cell.describe() for cell in cells})
     assert click_fit_cells("laptop") == cells
-    missing = {cell.not_at_hand() for cell in cells}
+    at_hand = AtHand()
+    missing = {at_hand.missing(cell) for cell in cells}
     assert missing == {None, "Yandex_WSCD_sample", "Yandex_60Q_click_models"}
-    assert all(cell.restricted == (cell.not_at_hand() is not None) for cell in cells)
+    assert all(cell.restricted == (at_hand.missing(cell) is not None) for cell in cells)
     smoke = click_fit_cells("smoke")
-    assert {cell.not_at_hand() for cell in smoke} == {None} and set(smoke) < set(cells)
+    assert {at_hand.missing(cell) for cell in smoke} == {None} and set(smoke) < set(cells)
     assert len(CLICK_FIT_SEEDS["smoke"]) >= 2  # an interval needs two
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from ol2r import data
-from ol2r.experiments.cells import Job, Row
+from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.fit import Fit, RankNetFit
 from ol2r.experiments.store import check_table
 from ol2r.offline import fit_lambdarank, fit_ranknet, mean_ndcg
@@ -18,7 +18,7 @@ def ranknet(regularization: float = 0.1, empty: str = "skip", k: int = 10) -> Ra
 
 def run(*jobs: Job):
     seen = []
-    tables = type(jobs[0].cell).run_group(jobs, inputs={}, device="cpu", engine="numba", progress=seen.append)
+    tables = type(jobs[0].cell).run_group(jobs, Context(progress=seen.append))
     assert seen == sorted(seen) and seen[-1] == 1.0
     return tables
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ol2r.bandits import simulate_bandit
-from ol2r.experiments.cells import Job, Row
+from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.play import Play
 from ol2r.experiments.kinds.populations import POSITIONS, Declared
 from ol2r.experiments.store import check_table
@@ -23,7 +23,7 @@ def cell(bandit="BubbleRank", users=None, **changed):
 
 
 def run(*jobs):
-    return Play.run_group(jobs, inputs={}, device="cpu", engine="numba", progress=lambda fraction: None)
+    return Play.run_group(jobs, Context())
 
 
 @pytest.mark.parametrize("bandit", bubblerank.SHOWN)

@@ -3,7 +3,7 @@ import pytest
 
 from ol2r.bandits import simulate_bandit
 from ol2r.clicks import ItemClicks
-from ol2r.experiments.cells import Job, Row
+from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.populations import Declared
 from ol2r.experiments.kinds.queries import Queries, Rewards
 from ol2r.papers.bubblerank import grid as bubblerank
@@ -12,9 +12,7 @@ from ol2r.random import replica_key
 
 
 def run(cell):
-    (table,) = Queries.run_group(
-        [Job(cell, (Row(1, 0),))], inputs={}, device="cpu", engine="numba", progress=lambda done: None
-    )
+    (table,) = Queries.run_group([Job(cell, (Row(1, 0),))], Context())
     (line,) = table.to_dict("records")
     return line
 
@@ -58,7 +56,7 @@ def test_the_rewards_of_queries_are_those_that_their_summary_has_the_mean_of():
     cell = Rewards(population, bubblerank.CUT)
     job = Job(cell, cell.rows(None, range(3)))
     assert job.rows == (Row(1, 0), Row(2, 0))
-    (table,) = Rewards.run_group([job], inputs={}, device="cpu", engine="numba", progress=lambda done: None)
+    (table,) = Rewards.run_group([job], Context())
     line = run(Queries(population, bubblerank.CUT))
     assert table[["fold", "seed"]].to_numpy().tolist() == [[1, 0], [2, 0]]
     assert table["optimum"].mean() == pytest.approx(line["optimum"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ol2r.clicks import ItemClicks
-from ol2r.experiments.cells import Job, Row
+from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.populations import ClickQuery, Declared
 from ol2r.experiments.kinds.query_bounds import QueryBounds, bounds_of_queries, complexity
 from ol2r.experiments.store import check_table
@@ -25,7 +25,7 @@ def cell(*worlds, model="PBM", cut=2, steps=STEPS):
 def together(one):
     job = Job(one, one.rows(None, range(3)))
     told = []
-    (table,) = QueryBounds.run_group([job], inputs={}, device="cpu", engine="numba", progress=told.append)
+    (table,) = QueryBounds.run_group([job], Context(progress=told.append))
     check_table(one, job.rows, table)
     assert job.rows == (Row(1, 0),) and told == [1.0]
     assert not set(one.labels()) & set(table.columns)

@@ -13,9 +13,10 @@ from ol2r import data
 from ol2r.bandits import simulate_bandit
 from ol2r.clicks import ItemClicks, users
 from ol2r.data import Fold
-from ol2r.experiments.cells import Job, Row
+from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds import safety as safety_cell
 from ol2r.experiments.kinds.safety import Lists, ProductionFit, Safety, inversions, judged, production_world
+from ol2r.experiments.origins import AtHand
 from ol2r.experiments.store import check_table
 from ol2r.papers.bubblerank import grid as bubblerank
 from ol2r.papers.bubblerank import safety as bubblerank_safety
@@ -197,7 +198,7 @@ def test_fits_are_jobs_that_a_cell_needs():
     fits = one.needs(ROWS)
     assert [job.cell for job in fits] == [one.production, one.reference]
     assert all(job.rows == (Row(1, 0), Row(4, 0)) for job in fits)
-    (table,) = ProductionFit.run_group([fits[0]], inputs={}, device="cpu", engine="numba", progress=lambda f: None)
+    (table,) = ProductionFit.run_group([fits[0]], Context())
     check_table(*fits[0], table)
 
 
@@ -225,16 +226,11 @@ def hasty():
 def inputs():
     one = cell("PDGD")
     jobs = one.needs([Row(fold, 0) for fold in one.folds])
-    return {
-        job.cell: type(job.cell).run_group(
-            [job], inputs={}, device="cpu", engine="numba", progress=lambda fraction: None
-        )[0]
-        for job in jobs
-    }
+    return {job.cell: type(job.cell).run_group([job], Context())[0] for job in jobs}
 
 
 def run(inputs, *jobs, engine="numba"):
-    return Safety.run_group(jobs, inputs=inputs, device="cpu", engine=engine, progress=lambda fraction: None)
+    return Safety.run_group(jobs, Context(inputs, engine=engine))
 
 
 PLAYERS = (*bubblerank_safety.FEATURE_BASED, bubblerank_safety.CHANCE, bubblerank_safety.BANDIT)
@@ -385,4 +381,4 @@ def test_a_cell_is_expected_to_take_time_and_says_what_it_lacks():
     for one in bubblerank_safety.safety_cells("paper", BUBBLERANK):
         assert 0 < one.expected_seconds(ROWS) < 120
         assert 0 < one.production.expected_seconds(ROWS) < 120
-    assert cell("PDGD").not_at_hand() is None and not cell("PDGD").restricted
+    assert AtHand().missing(cell("PDGD")) is None and not cell("PDGD").restricted

@@ -2,8 +2,9 @@
 
 from ol2r import data
 from ol2r.clicks import users
-from ol2r.experiments.cells import Job, Row
+from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.timing import Timing
+from ol2r.experiments.origins import AtHand
 
 SETTING = {"alpha": 0.1, "regularization": 0.1, "loss": "sum"}
 SETTING |= {"pairs": "matched", "shuffle": "random", "covariance": "full"}
@@ -25,9 +26,7 @@ def cell(**changed):
 
 
 def test_the_seconds_of_a_batch_grow_with_its_rounds():
-    (table,) = Timing.run_group(
-        [Job(cell(), (Row(1, 0),))], inputs={}, device="cpu", engine="numba", progress=lambda fraction: None
-    )
+    (table,) = Timing.run_group([Job(cell(), (Row(1, 0),))], Context())
     assert table["round"].tolist() == [2, 5, 20]
     assert (table[["fold", "seed", "replicas"]] == [1, 0, 3]).all(axis=None)
     for column in ("rank_seconds", "update_seconds", "passes", "distinct_pairs"):
@@ -45,4 +44,4 @@ def test_a_timing_runs_alone_and_is_not_verified():
     assert not Timing.verifiable
     assert cell().group != cell(replicas=4).group
     assert cell().expected_seconds((Row(1, 0),)) > 0
-    assert cell().not_at_hand() is None
+    assert AtHand().missing(cell()) is None

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ol2r.clicks import ItemClicks
-from ol2r.experiments.cells import Job
+from ol2r.experiments.cells import Context, Job
 from ol2r.experiments.kinds.play import Play
 from ol2r.experiments.kinds.populations import Declared
 from ol2r.papers.bubblerank import bounds as tables
@@ -68,7 +68,7 @@ def played(users, steps=3000, runs=3, **changed):
     """A frame of BubbleRank with its labels, and its cells."""
     cell = play(users, "BubbleRank", changed.pop("parameters", {}), checkpoints=(steps // 10, steps), **changed)
     job = Job(cell, cell.rows(None, range(runs)))
-    (frame,) = Play.run_group([job], inputs={}, device="cpu", engine="numba", progress=lambda done: None)
+    (frame,) = Play.run_group([job], Context())
     return frame.assign(cell=cell.key, **cell.labels()), [cell]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.experiments.cells import Job
+from ol2r.experiments.cells import Context, Job
 from ol2r.experiments.chapter import labelled
 from ol2r.experiments.kinds.click_fit import (
     OTHERWISE,
@@ -124,7 +124,7 @@ def test_errors_against_sessions_are_means_over_seeds_and_their_slope_is_the_rat
 def test_tables_fit_what_cells_leave():
     cells = [cell for cell in click_fit_cells("smoke") if isinstance(cell, ClickFit) and cell.model == "PBM"]
     jobs = [Job(cell, cell.rows(None, range(2))) for cell in cells]
-    run = ClickFit.run_group(jobs, inputs={}, device="cpu", engine="numba", progress=lambda done: None)
+    run = ClickFit.run_group(jobs, Context())
     frame = pd.concat([labelled(job.cell, it, {}) for job, it in zip(jobs, run, strict=True)], ignore_index=True)
     table = tables.rates(frame)
     assert set(table["quantity"]) == {f"{of} error of {symbol}" for of in ("mean", "largest") for symbol in "αχ"}

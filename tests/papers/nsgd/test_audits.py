@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.experiments.cells import Job, Row
+from ol2r.experiments.cells import Context, Job, Row
 from ol2r.papers.nsgd import audits
 from ol2r.papers.nsgd.audits import Audit, dueling_audits
 from ol2r.theory import dueling, sphere
@@ -13,7 +13,7 @@ ONE_OF_EACH = {cell.name: cell for cell in reversed(CELLS)}
 
 def run(cell: Audit, *seeds: int) -> pd.DataFrame:
     job = Job(cell, cell.rows(None, seeds))
-    return Audit.run_group([job], inputs={}, device="cpu", engine="numba", progress=lambda done: None)[0]
+    return Audit.run_group([job], Context())[0]
 
 
 @pytest.mark.parametrize("cell", ONE_OF_EACH.values(), ids=ONE_OF_EACH)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from ol2r.experiments.cells import Job, Row
+from ol2r.experiments.cells import Context, Job, Row
 from ol2r.papers.pairrank import audits
 from ol2r.papers.pairrank import bounds as tables
 from ol2r.papers.pairrank.audits import GENTLE, SMALL, STEEP, Confidence, Run, confidence_audits
@@ -21,7 +21,7 @@ REGRET = Confidence("regret", SMALL, "matched", "whole", "conservative", "Lemma 
 
 def run(cell: Confidence, *seeds: int) -> pd.DataFrame:
     job = Job(cell, cell.rows(None, seeds or (0,)))
-    return Confidence.run_group([job], inputs={}, device="cpu", engine="numba", progress=lambda done: None)[0]
+    return Confidence.run_group([job], Context())[0]
 
 
 def labelled(*cells: Confidence) -> pd.DataFrame:

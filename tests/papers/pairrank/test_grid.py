@@ -10,9 +10,10 @@ import pytest
 import ol2r
 from ol2r import data, papers
 from ol2r.experiments import grid
-from ol2r.experiments.cells import TIERS, with_needs
+from ol2r.experiments.cells import TIERS, Context, with_needs
 from ol2r.experiments.claims import Measure
 from ol2r.experiments.kinds.simulate import Simulate
+from ol2r.experiments.origins import AtHand
 from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.store import Store
 from ol2r.experiments.tuning import grid_scores
@@ -100,7 +101,7 @@ def test_the_laptop_tier_takes_half_an_hour_on_two_cores():
 def test_a_data_set_that_is_not_at_hand_is_declared_and_named_by_its_cells(monkeypatch, tmp_path):
     monkeypatch.setenv("OL2R_DATA", str(tmp_path))
     monkeypatch.setenv("OL2R_CONFIG", str(tmp_path))
-    declared = {job.cell.labels()["dataset"]: job.cell.not_at_hand() for job in jobs("fig-3")}
+    declared = {job.cell.labels()["dataset"]: AtHand().missing(job.cell) for job in jobs("fig-3")}
     assert set(declared) == set(pairrank.DATASETS) > set(pairrank.PUBLISHED_DATASETS)
     generated = {name for name in pairrank.DATASETS if name.startswith("synthetic")}
     assert declared == {name: None if name in generated else name for name in pairrank.DATASETS}
@@ -182,7 +183,7 @@ def test_tuning_reads_no_test_query(step, variant, monkeypatch):
     tables = []
     for dataset in (whole, blinded):
         monkeypatch.setattr(data, "load", lambda *named, dataset=dataset: dataset)
-        tables += Simulate.run_group([job], inputs={}, device="cpu", engine="numba", progress=lambda fraction: None)
+        tables += Simulate.run_group([job], Context())
     assert tables[0].equals(tables[1])
 
 
@@ -309,7 +310,7 @@ def test_nothing_diverges_at_the_smoke_tier(smoke):
 
 def test_all_stored_results_are_of_declared_cells():
     """A key that changes leaves its results behind: they would be computed again under another."""
-    stored = {path.name for path in PUBLISHED.iterdir()} if PUBLISHED and PUBLISHED.exists() else set()
+    stored = {path.name for path in PUBLISHED.iterdir() if path.is_dir()} if PUBLISHED and PUBLISHED.exists() else set()
     assert stored, "no results are stored"
     items = [item for name in papers.NAMES for item in papers.paper(name).items.values()]
     declared = {job.cell.key for job in with_needs(job for item in items for tier in TIERS for job in item.jobs(tier))}

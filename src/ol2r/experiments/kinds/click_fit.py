@@ -121,10 +121,6 @@ class Source(ABC):
         """As the data's licence."""
         return data.entry(self.dataset).restricted
 
-    def not_at_hand(self) -> str | None:
-        """The data set, when it is not on this machine."""
-        return None if data.entry(self.dataset).at_hand() else self.dataset
-
     def labels(self) -> dict[str, str | float | int]:
         """What tells this source from others of its data set."""
         return {}
@@ -277,9 +273,6 @@ class Simulated(Source):
         if len({(it.kind, it.position) for it in self.users}) != 1:
             raise ValueError("the users of all queries must be of one kind and do the same at every position")
 
-    def not_at_hand(self) -> str | None:
-        return None
-
     def labels(self) -> dict[str, str | float | int]:
         return {"queries": len(self.users), "sessions": self.sessions}
 
@@ -378,10 +371,6 @@ class ClickFit(OneByOne):
     def labels(self) -> dict[str, str | float | int]:
         """Data set, click model (`users`), way and what the source adds."""
         return {"dataset": self.source.dataset, "users": self.model, "way": self.way} | self.source.labels()
-
-    def not_at_hand(self) -> str | None:
-        """The data set, when it is not on this machine."""
-        return self.source.not_at_hand()
 
     def expected_seconds(self, rows: Sequence[Row]) -> float:
         """As the source says."""

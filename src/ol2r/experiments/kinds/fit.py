@@ -4,7 +4,7 @@ It ties a declaration to data and offline training; what the weights are compare
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ol2r import data
-from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.cells import Cell, Context, Job, Row
 from ol2r.offline import fit_lambdarank, fit_ranknet, mean_ndcg
 
 
@@ -73,25 +73,13 @@ class OfflineFit(Cell):
     def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
         """The weights: float64[features]."""
 
-    def not_at_hand(self) -> str | None:
-        """The data set, when it is not on this machine."""
-        return None if data.entry(self.dataset).at_hand() else self.dataset
-
     def expected_seconds(self, rows: Sequence[Row]) -> float:
         """From the measured cost of a fold of MQ2007; sets of unknown size count as much."""
         documents = data.entry(self.dataset).n_documents or 60_000
         return len({row.fold for row in rows}) * (0.5 + 3e-5 * documents)
 
     @classmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping[Cell, pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
+    def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
         """Fold after fold in this process, on the CPU whatever the device."""
         cells = [cast(OfflineFit, job.cell) for job in jobs]
         dataset = data.load(cells[0].dataset, cells[0].checksum)
@@ -99,7 +87,7 @@ class OfflineFit(Cell):
         fits = {}
         for done, (cell, fold) in enumerate(wanted, start=1):
             fits[cell, fold] = cell._table(dataset, fold)
-            progress(done / len(wanted))
+            context.progress(done / len(wanted))
         return [
             pd.concat([fits[cell, row.fold].assign(seed=row.seed) for row in job.rows], ignore_index=True)
             for cell, job in zip(cells, jobs, strict=True)

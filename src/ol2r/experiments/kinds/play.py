@@ -4,7 +4,7 @@ A fold is a query (numbered from 1), a seed a run. It ties a declaration to quer
 needs is declared elsewhere.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -14,7 +14,7 @@ import torch
 
 from ol2r.bandits import BANDITS, random_list, simulate_bandit
 from ol2r.bandits.base import Value
-from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.cells import Cell, Context, Job, Row
 from ol2r.experiments.kinds.populations import Declared, Logged, Published
 from ol2r.random import replica_key
 from ol2r.ranking import engine as hot_operations
@@ -91,24 +91,12 @@ class Play(Cell):
         ranked = {"initial": self.initial, "items": self.users.ranked, "cut": self.cut}
         return named | ranked | dict(self.parameters)
 
-    def not_at_hand(self) -> str | None:
-        """The data set, when it is not on this machine."""
-        return self.users.not_at_hand()
-
     def expected_seconds(self, rows: Sequence[Row]) -> float:
         """From the bandit's own estimate."""
         return len(rows) * BANDITS[self.bandit].core_seconds(self.checkpoints[-1], self.users.n_items)
 
     @classmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping[Cell, pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
+    def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
         """All rows of all jobs as replicas side by side, a batch at a time; on the CPU, whatever the device."""
         hot_operations("numba").use_threads(torch.get_num_threads())
         first = cast(Play, jobs[0].cell)
@@ -118,7 +106,7 @@ class Play(Cell):
         for start in range(0, len(replicas), _SIDE_BY_SIDE):
             part = replicas[start : start + _SIDE_BY_SIDE]
             tables.append(_play(first, part, [queries[cell][row.fold - 1] for _, cell, row in part]))
-            progress(min(1.0, (start + _SIDE_BY_SIDE) / len(replicas)))
+            context.progress(min(1.0, (start + _SIDE_BY_SIDE) / len(replicas)))
         whole = pd.concat(tables, ignore_index=True).sort_values(["fold", "seed", "round"], kind="stable")
         by_job = dict(list(whole.groupby("job")))
         return [by_job[number].drop(columns="job").reset_index(drop=True) for number in range(len(jobs))]

@@ -49,10 +49,6 @@ class Population(ABC):
         """As the data's licence."""
         return data.entry(self.dataset).restricted
 
-    def not_at_hand(self) -> str | None:
-        """The data set, when it is not on this machine."""
-        return None if data.entry(self.dataset).at_hand() else self.dataset
-
     @property
     def n_items(self) -> int:
         """L, roughly."""
@@ -206,9 +202,6 @@ class Declared(Population):
     @property
     def n_queries(self) -> int:
         return len(self.worlds)
-
-    def not_at_hand(self) -> str | None:
-        return None
 
     @property
     def n_items(self) -> int:

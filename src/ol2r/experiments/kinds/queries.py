@@ -49,10 +49,6 @@ class OfQueries(OneByOne):
         """Each alone."""
         return self
 
-    def not_at_hand(self) -> str | None:
-        """The data set, when it is not on this machine."""
-        return self.users.not_at_hand()
-
     def expected_seconds(self, rows: Sequence[Row]) -> float:
         """Reading and fitting the models."""
         return 2.0 * len(rows)
@@ -128,10 +124,6 @@ class Rewards(OneByOne):
         """Data set, click model (`users`), what is ranked, and the cut."""
         users = self.users
         return {"dataset": users.dataset, "users": users.model, "ranked": users.ranked, "cut": self.cut}
-
-    def not_at_hand(self) -> str | None:
-        """The data set, when it is not on this machine."""
-        return self.users.not_at_hand()
 
     def expected_seconds(self, rows: Sequence[Row]) -> float:
         """Reading and fitting the models, once."""

@@ -15,7 +15,7 @@ import torch
 from ol2r import data
 from ol2r.bandits import BANDITS, simulate_bandit
 from ol2r.clicks import GradedCascade, ItemClicks
-from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.cells import Cell, Context, Job, Row
 from ol2r.experiments.kinds.fit import OfflineFit
 from ol2r.learners import LEARNERS
 from ol2r.learners.base import Value
@@ -195,10 +195,6 @@ class Safety(Cell):
         once = tuple(Row(fold, 0) for fold in sorted({row.fold for row in rows}))
         return Job(self.production, once), Job(self.reference, once)
 
-    def not_at_hand(self) -> str | None:
-        """The data set, when it is not on this machine."""
-        return None if data.entry(self.dataset).at_hand() else self.dataset
-
     def expected_seconds(self, rows: Sequence[Row]) -> float:
         """From the learner's own estimate at the length of what it ranks, or from what setting up a bandit costs."""
         features, documents = data.entry(self.dataset).list_shape
@@ -209,22 +205,14 @@ class Safety(Cell):
         return len(rows) * LEARNERS[self.learner].core_seconds(rounds, features, documents)
 
     @classmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping[Cell, pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
+    def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
         """All rows of all jobs as replicas side by side, a batch at a time."""
-        hot_operations(engine).use_threads(torch.get_num_threads())
+        hot_operations(context.engine).use_threads(torch.get_num_threads())
         replicas = [(number, cast(Safety, job.cell), row) for number, job in enumerate(jobs) for row in job.rows]
         first = replicas[0][1]
         dataset = data.load(first.dataset, first.checksum)
         folds = sorted({row.fold for _, _, row in replicas})
-        production, reference = (_weights(inputs[fit], folds) for fit in (first.production, first.reference))
+        production, reference = (_weights(context.inputs[fit], folds) for fit in (first.production, first.reference))
         world = production_world(dataset, production, reference, first.positions, first.items)
         most = _SIDE_BY_SIDE
         if not first.is_bandit:
@@ -235,12 +223,12 @@ class Safety(Cell):
             part = replicas[start : start + most]
 
             def follow(fraction: float, start: int = start, size: int = len(part)) -> None:
-                progress((start + fraction * size) / len(replicas))
+                context.progress((start + fraction * size) / len(replicas))
 
             if first.is_bandit:
                 shown = _played(world, part, follow)
             else:
-                shown = _simulated(world, part, device, engine, follow)
+                shown = _simulated(world, part, context.device, context.engine, follow)
             for (number, cell, row), lists in zip(part, shown, strict=True):
                 tables[number].append(_table(row, judged(world.judges[row.fold], lists, cell.checkpoints)))
         return [

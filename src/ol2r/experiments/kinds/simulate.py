@@ -3,7 +3,7 @@
 It ties a declaration to data, users, learner and loop; which cells a paper needs is declared elsewhere.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -13,7 +13,7 @@ import torch
 
 from ol2r import data
 from ol2r.clicks import GradedCascade
-from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.cells import Cell, Context, Job, Row
 from ol2r.learners import LEARNERS
 from ol2r.learners.base import Value
 from ol2r.ranking import engine as hot_operations
@@ -100,27 +100,15 @@ class Simulate(Cell):
             return ()
         return (Job(self.reference, tuple(Row(fold, 0) for fold in sorted({row.fold for row in rows}))),)
 
-    def not_at_hand(self) -> str | None:
-        """The data set, when it is not on this machine."""
-        return None if data.entry(self.dataset).at_hand() else self.dataset
-
     def expected_seconds(self, rows: Sequence[Row]) -> float:
         """From the learner's own estimate, at the data set's mean length of a list."""
         rounds = self.evaluation.checkpoints[-1]
         return len(rows) * LEARNERS[self.learner].core_seconds(rounds, *data.entry(self.dataset).list_shape)
 
     @classmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping[Cell, pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
+    def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
         """All rows of all jobs as replicas side by side, a batch at a time."""
-        hot_operations(engine).use_threads(torch.get_num_threads())
+        hot_operations(context.engine).use_threads(torch.get_num_threads())
         first = cast(Simulate, jobs[0].cell)
         dataset = data.load(first.dataset, first.checksum)
         replicas = [(number, job.cell, row) for number, job in enumerate(jobs) for row in job.rows]
@@ -130,9 +118,9 @@ class Simulate(Cell):
         for part in _batches(replicas, dataset, most, by_fold=first.features == "varying"):
 
             def follow(fraction: float, done: int = done, size: int = len(part)) -> None:
-                progress((done + fraction * size) / len(replicas))
+                context.progress((done + fraction * size) / len(replicas))
 
-            table = _run(dataset, part, inputs, device, engine, follow)
+            table = _run(dataset, part, context.inputs, context.device, context.engine, follow)
             tables.append(table.assign(job=np.array([number for number, _, _ in part])[table["replica"]]))
             done += len(part)
         whole = pd.concat(tables, ignore_index=True).sort_values(["fold", "seed", "round"], kind="stable")

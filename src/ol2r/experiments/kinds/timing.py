@@ -4,8 +4,8 @@ Its numbers are shown with machine and date, and no second run repeats them. It 
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 import pandas as pd
@@ -13,7 +13,7 @@ import torch
 
 from ol2r import data
 from ol2r.clicks import GradedCascade
-from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.cells import Cell, Context, Job, Row
 from ol2r.learners import LEARNERS, Learner
 from ol2r.learners.base import Value
 from ol2r.ranking import engine as hot_operations
@@ -88,43 +88,28 @@ class Timing(Cell):
         named = {"dataset": self.dataset, "users": self.users.name, "learner": self.learner}
         return named | {"batch": self.replicas} | dict(self.hyperparameters)
 
-    def not_at_hand(self) -> str | None:
-        """The data set, when it is not on this machine."""
-        return None if data.entry(self.dataset).at_hand() else self.dataset
-
     def expected_seconds(self, rows: Sequence[Row]) -> float:
         """From the learner's cost of a round."""
         alone = LEARNERS[self.learner].core_seconds(self.checkpoints[-1], *data.entry(self.dataset).list_shape)
         return len(rows) * self.replicas * alone
 
     @classmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping[Cell, pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
+    def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
         """One batch after another, each alone."""
-        hot_operations(engine).use_threads(torch.get_num_threads())
+        hot_operations(context.engine).use_threads(torch.get_num_threads())
         tables = []
         for job in jobs:
             cell = cast(Timing, job.cell)
-            cell._run(_WARM_UP, device, engine, lambda fraction: None)
-            lines = [
-                cell._run(cell.checkpoints[-1], device, engine, progress).assign(fold=r.fold, seed=r.seed)
-                for r in job.rows
-            ]
+            cell._run(_WARM_UP, replace(context, progress=lambda fraction: None))
+            lines = [cell._run(cell.checkpoints[-1], context).assign(fold=r.fold, seed=r.seed) for r in job.rows]
             tables.append(pd.concat(lines, ignore_index=True))
         return tables
 
-    def _run(self, rounds: int, device: str, engine: str, progress: Callable[[float], None]) -> pd.DataFrame:
+    def _run(self, rounds: int, context: Context) -> pd.DataFrame:
         dataset = data.load(self.dataset, self.checksum)
         replicas = [Replica(1, seed, self.users) for seed in range(self.replicas)]
-        streams = make_streams(dataset, replicas, device)
-        learner = LEARNERS[self.learner](dataset.n_features, dict(self.hyperparameters), streams, engine)
+        streams = make_streams(dataset, replicas, context.device)
+        learner = LEARNERS[self.learner](dataset.n_features, dict(self.hyperparameters), streams, context.engine)
         _time(learner)
         evaluation = Evaluation(
             k=10,
@@ -135,7 +120,7 @@ class Timing(Cell):
             gamma=1.0,
             checkpoints=tuple(t for t in self.checkpoints if t <= rounds) or (rounds,),
         )
-        table = simulate(dataset, replicas, learner, evaluation, progress=progress)
+        table = simulate(dataset, replicas, learner, evaluation, progress=context.progress)
         shown = table.drop(
             columns=["replica", "fold", "seed", "status", "ndcg", "cndcg", "online_ndcg", "misordered", "cosine"]
         )

@@ -13,7 +13,7 @@ A *ratio* is what was observed over what theory allows, at its largest in all ro
 world exactly when its ratio is at most f.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,7 +22,7 @@ import pandas as pd
 import torch
 from scipy import special
 
-from ol2r.experiments.cells import Cell, Job, Row
+from ol2r.experiments.cells import OneByOne, Row
 from ol2r.learners import LEARNERS
 from ol2r.random import Stream, Streams, generator, replica_key
 from ol2r.ranking import Candidates
@@ -396,7 +396,7 @@ PANELS: dict[str, Callable[["Confidence", int], pd.DataFrame]] = {"coverage": co
 
 
 @dataclass(frozen=True)
-class Confidence(Cell):
+class Confidence(OneByOne):
     """Worlds of one kind side by side through PairRank; each row (seed) draws other worlds.
 
     Args:
@@ -498,25 +498,11 @@ class Confidence(Cell):
         world = 45e-6 if self.panel == "coverage" else 5e-6
         return len(rows) * self.rounds * (1e-3 + self.worlds * world)
 
-    @classmethod
-    def run_group(
-        cls,
-        jobs: Sequence[Job],
-        *,
-        inputs: Mapping[Cell, pd.DataFrame],
-        device: str,
-        engine: str,
-        progress: Callable[[float], None],
-    ) -> list[pd.DataFrame]:
-        """Run every job's rows on the CPU in double precision, whatever the device."""
-        tables = []
-        for done, job in enumerate(jobs, start=1):
-            cell: Any = job.cell
-            parts = [PANELS[cell.panel](cell, row.seed).assign(fold=row.fold, seed=row.seed) for row in job.rows]
-            table = pd.concat(parts, ignore_index=True)
-            tables.append(table[["fold", "seed", "world", "round", "quantity", "value"]])
-            progress(done / len(jobs))
-        return tables
+    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
+        """The panel's quantities, simulated anew for every row."""
+        cell: Any = self
+        parts = [PANELS[self.panel](cell, row.seed).assign(fold=row.fold, seed=row.seed) for row in rows]
+        return pd.concat(parts, ignore_index=True)[["fold", "seed", "world", "round", "quantity", "value"]]
 
 
 GENTLE = Realizable(dimension=5, queries=8, documents=5, norm=1.0, bound=0.5, gap=0.01)
