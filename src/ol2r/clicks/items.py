@@ -58,7 +58,7 @@ class ItemClicks:
 
     @property
     def n_items(self) -> int:
-        """L."""
+        """The number L of items."""
         return len(self.attraction)
 
     @property

@@ -54,11 +54,11 @@ class Learner(ABC):
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
     numeric: ClassVar[frozenset[str]]
     structural: ClassVar[frozenset[str]]
-    words: ClassVar[dict[str, tuple[str, ...]]] = {}  # what a structural one that is a word may be
+    words: ClassVar[dict[str, tuple[str, ...]]] = {}  # by structural hyper-parameter with text values: these values
+    ranges: ClassVar[dict[str, Range]] = SHARED_RANGES  # by hyper-parameter with number values: what they must be
     round_seconds: ClassVar[float]  # cost of a replica's round on one core at 46 features and some twenty documents
-    exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # those that feed back into state or count what did
+    exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
     keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so that all must be known at once
-    ranges: ClassVar[dict[str, Range]] = SHARED_RANGES  # of every numeric one, and of structural ones that are numbers
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)

@@ -351,7 +351,7 @@ class ClickFit(OneByOne):
 
     @property
     def folds(self) -> tuple[int, ...]:
-        """One."""
+        """One fold: a log is fitted as a whole."""
         return (1,)
 
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:

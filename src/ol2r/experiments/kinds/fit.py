@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 
 from ol2r import data
-from ol2r.experiments.cells import Cell, Context, Job, Row
+from ol2r.experiments.cells import Context, Job, Row
+from ol2r.experiments.kinds.on_dataset import OnDataset
 from ol2r.offline import fit_lambdarank, fit_ranknet, mean_ndcg
 
 
 @dataclass(frozen=True)
-class OfflineFit(Cell):
+class OfflineFit(OnDataset):
     """A linear ranker fitted to the training queries of each fold; nothing in it depends on the seed.
 
     Its table has a line for each feature, numbered from 1, with the columns `weight`, and the fold's `train_ndcg` and
@@ -28,8 +29,6 @@ class OfflineFit(Cell):
         k: cut of NDCG, in training and in the table.
     """
 
-    dataset: str
-    checksum: str
     k: int
 
     learner: ClassVar[str]
@@ -41,19 +40,9 @@ class OfflineFit(Cell):
         "ol2r.experiments.kinds.fit",
     )
 
-    @property
-    def folds(self) -> tuple[int, ...]:
-        """All folds of the data set."""
-        return tuple(range(1, data.entry(self.dataset).n_folds + 1))
-
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
         """One row a fold, seed 0: however many seeds an item has, they share the fit."""
         return super().rows(folds, (0,))
-
-    @property
-    def restricted(self) -> bool:
-        """As the data set's licence."""
-        return data.entry(self.dataset).restricted
 
     @property
     def group(self) -> Hashable:
@@ -116,7 +105,7 @@ class Fit(OfflineFit):
 
     @property
     def counted(self) -> str:
-        """Zero."""
+        """Queries without relevant documents count as zero."""
         return "zero"
 
     def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:

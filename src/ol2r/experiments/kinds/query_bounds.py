@@ -46,7 +46,7 @@ class Complexity:
 
     @property
     def positions(self) -> int:
-        """K."""
+        """The length K of a list."""
         return len(self.shown)
 
     @property

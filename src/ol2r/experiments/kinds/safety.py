@@ -15,8 +15,9 @@ import torch
 from ol2r import data
 from ol2r.bandits import BANDITS, simulate_bandit
 from ol2r.clicks import GradedCascade, ItemClicks
-from ol2r.experiments.cells import Cell, Context, Job, Row
+from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.fit import OfflineFit
+from ol2r.experiments.kinds.on_dataset import OnDataset
 from ol2r.learners import LEARNERS
 from ol2r.learners.base import Value
 from ol2r.offline import fit_ranknet
@@ -51,7 +52,7 @@ class ProductionFit(OfflineFit):
 
     @property
     def counted(self) -> str:
-        """Zero."""
+        """Queries without relevant documents count as zero."""
         return "zero"
 
     def labels(self) -> dict[str, str | float | int]:
@@ -82,7 +83,7 @@ class ProductionFit(OfflineFit):
 
 
 @dataclass(frozen=True)
-class Safety(Cell):
+class Safety(OnDataset):
     """One learner or bandit, one kind of user, one data set, one production ranker.
 
     The production ranker gives every training query its list R₀ of the K documents with the highest scores. In round t
@@ -108,8 +109,6 @@ class Safety(Cell):
         checkpoints: rounds, ascending.
     """
 
-    dataset: str
-    checksum: str
     learner: str
     revision: int
     hyperparameters: tuple[tuple[str, Value], ...]
@@ -165,16 +164,6 @@ class Safety(Cell):
     def is_bandit(self) -> bool:
         """Whether an instance a query learns, from names of documents instead of features."""
         return self.learner in BANDITS
-
-    @property
-    def folds(self) -> tuple[int, ...]:
-        """All folds of the data set."""
-        return tuple(range(1, data.entry(self.dataset).n_folds + 1))
-
-    @property
-    def restricted(self) -> bool:
-        """As the data set's licence."""
-        return data.entry(self.dataset).restricted
 
     @property
     def group(self) -> Hashable:

@@ -14,6 +14,7 @@ import torch
 from ol2r import data
 from ol2r.clicks import GradedCascade
 from ol2r.experiments.cells import Cell, Context, Job, Row
+from ol2r.experiments.kinds.on_dataset import OnDataset
 from ol2r.learners import LEARNERS
 from ol2r.learners.base import Value
 from ol2r.ranking import engine as hot_operations
@@ -24,7 +25,7 @@ _BATCH_BYTES = 3 << 30  # of what its replicas remember
 
 
 @dataclass(frozen=True)
-class Simulate(Cell):
+class Simulate(OnDataset):
     """One learner, one setting, one kind of user, one data set.
 
     Args:
@@ -37,8 +38,6 @@ class Simulate(Cell):
         reference: a fit whose weights w* the learner's are compared with, or None.
     """
 
-    dataset: str
-    checksum: str
     learner: str
     revision: int
     hyperparameters: tuple[tuple[str, Value], ...]
@@ -66,19 +65,9 @@ class Simulate(Cell):
             raise ValueError(f'features must be "all" or "varying", not {self.features!r}')
 
     @property
-    def folds(self) -> tuple[int, ...]:
-        """All folds of the data set."""
-        return tuple(range(1, data.entry(self.dataset).n_folds + 1))
-
-    @property
     def exact(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """What the rounds themselves record."""
         return ("cndcg", "online_ndcg", "misordered", "status", *LEARNERS[self.learner].exact_diagnostics)
-
-    @property
-    def restricted(self) -> bool:
-        """As the data set's licence."""
-        return data.entry(self.dataset).restricted
 
     @property
     def group(self) -> Hashable:

@@ -13,7 +13,8 @@ import torch
 
 from ol2r import data
 from ol2r.clicks import GradedCascade
-from ol2r.experiments.cells import Cell, Context, Job, Row
+from ol2r.experiments.cells import Context, Job, Row
+from ol2r.experiments.kinds.on_dataset import OnDataset
 from ol2r.learners import LEARNERS, Learner
 from ol2r.learners.base import Value
 from ol2r.ranking import engine as hot_operations
@@ -23,7 +24,7 @@ _WARM_UP = 3  # rounds of a batch that is thrown away: compiling is not what a r
 
 
 @dataclass(frozen=True)
-class Timing(Cell):
+class Timing(OnDataset):
     """Seconds that a batch of replicas spends in ranking and in learning, summed over rounds.
 
     Its table has a line for each checkpoint: `replicas`, `rank_seconds` and `update_seconds` (wall time of the whole
@@ -37,8 +38,6 @@ class Timing(Cell):
         checkpoints: rounds, ascending.
     """
 
-    dataset: str
-    checksum: str
     learner: str
     revision: int
     hyperparameters: tuple[tuple[str, Value], ...]
@@ -72,11 +71,6 @@ class Timing(Cell):
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
         """One, seed 0: the batch has seeds of its own, and is the same whatever an item's."""
         return super().rows(folds, (0,))
-
-    @property
-    def restricted(self) -> bool:
-        """As the data set's licence."""
-        return data.entry(self.dataset).restricted
 
     @property
     def group(self) -> Hashable:
