@@ -18,6 +18,7 @@ _FROM = {
     "load": "ol2r.data",
     "from_letor": "ol2r.data.own",
     "from_arrays": "ol2r.data.own",
+    "sessions": "ol2r.data.own",
     "compare": "ol2r.face",
     "Comparison": "ol2r.face",
     "candidates": "ol2r.face",

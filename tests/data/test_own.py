@@ -3,6 +3,7 @@
 import gzip
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,3 +93,59 @@ def test_what_is_wrong_with_files_is_said(tmp_path):
     (tmp_path / "more.txt").write_text("0 qid:1 1:1\n")
     with pytest.raises(DataError, match=r"more\.txt: query 1 stands in .*mine\.txt as well"):
         ol2r.from_letor(tmp_path / "*.txt")
+
+
+CLICKS = pd.DataFrame(
+    [("shoes", "s1", 1, "a", 0), ("shoes", "s1", 2, "b", 1), ("hats", "s1", 1, "x", 1),
+     ("shoes", "s2", 3, "a", 1), ("shoes", "s2", 1, "c", 0), ("shoes", "s2", 2, "b", 0)],
+    columns=["query", "session", "position", "item", "clicked"],
+)  # fmt: skip
+
+
+def test_a_table_of_clicks_becomes_sessions(tmp_path):
+    found = ol2r.sessions(CLICKS)
+    assert list(found) == ["shoes", "hats"]
+    shoes = found["shoes"]
+    assert shoes.items == ("a", "b", "c")
+    assert shoes.lists.tolist() == [[0, 1, -1], [2, 1, 0]]
+    assert shoes.clicks.tolist() == [[False, True, False], [False, False, True]]
+    assert len(found["hats"]) == 1
+    path = tmp_path / "clicks.csv"
+    CLICKS.assign(more="x").to_csv(path, index=False)
+    again = ol2r.sessions(path)
+    for query, own in found.items():
+        assert again[query].lists.tolist() == own.lists.tolist() and again[query].items == own.items
+
+
+def test_click_models_are_fitted_to_a_table_of_clicks():
+    from ol2r.clicks.fitting import fit_cascade
+
+    (model,) = fit_cascade([ol2r.sessions(CLICKS)["shoes"]])
+    assert model.attraction == (0.5, 0.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (CLICKS.drop(columns="item"), "found no 'item'"),
+        (CLICKS[:0], "found no line"),
+        (CLICKS.assign(item=None), "an empty 'item'"),
+        (CLICKS.assign(position="top"), "numbers as positions"),
+        (CLICKS.assign(clicked=2), "0 or 1 as clicked"),
+        (CLICKS.assign(position=1), "position 1 stands twice in session s1 of shoes"),
+        (CLICKS.assign(item="a"), "item a stands twice in session s1 of shoes"),
+    ],
+)
+def test_what_is_wrong_with_a_table_of_clicks_is_said(table, message):
+    with pytest.raises(DataError, match=message):
+        ol2r.sessions(table)
+
+
+def test_a_file_that_is_no_table_is_said(tmp_path):
+    path = tmp_path / "clicks.csv"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(DataError, match=r"clicks\.csv: expected a CSV file"):
+        ol2r.sessions(path)
+    path.write_text("")
+    with pytest.raises(DataError, match=r"clicks\.csv: expected a CSV file"):
+        ol2r.sessions(path)

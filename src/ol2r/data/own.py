@@ -1,4 +1,5 @@
-"""A reader's own data: arrays or LETOR files to a `RankingDataset`, without an entry in the catalogue.
+"""A reader's own data, without an entry in the catalogue: arrays or LETOR files to a `RankingDataset`, and tables of
+clicks to sessions.
 
 Folds are cut here, by queries: fold f tests on part f, validates on the part after it where there are three or more,
 and learns from the rest, as the folds of LETOR 4.0 do.
@@ -12,9 +13,11 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from ol2r.data.dataset import Fold, RankingDataset, normalize_per_query
 from ol2r.data.letor import parse_letor, read_bytes
+from ol2r.data.sessions import QuerySessions
 from ol2r.errors import DataError
 from ol2r.random import generator
 
@@ -118,6 +121,62 @@ def from_letor(paths: Paths, *, folds: int = 5, name: str | None = None, normali
         name=name or found[0].name.partition(".")[0],
         normalize=normalize,
     )
+
+
+SESSION_COLUMNS = ("query", "session", "position", "item", "clicked")
+
+
+def sessions(table: pd.DataFrame | str | PathLike[str]) -> dict[str, QuerySessions]:
+    """Sessions of a click log, for fitting click models, from a table with a line a shown item.
+
+    Args:
+        table: columns query, session (any names), position (numbers that rise from the top), item (any name) and
+            clicked (0 or 1); or a CSV file of one.
+
+    Returns:
+        The sessions of each query, by its name, in the order of the table; items are numbered as they appear.
+
+    Raises:
+        DataError: a column is missing, a value is missing or no number, a position or an item stands twice in a
+            session.
+    """
+    where = "the table"
+    if not isinstance(table, pd.DataFrame):
+        where = str(table)
+        try:
+            table = pd.read_csv(table, dtype={name: str for name in ("query", "session", "item")})
+        except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+            raise DataError(f"{where}: expected a CSV file, {error}") from error
+    lacking = [name for name in SESSION_COLUMNS if name not in table]
+    if lacking:
+        raise DataError(f"{where}: expected the columns {', '.join(SESSION_COLUMNS)}, found no {lacking[0]!r}")
+    table = table[list(SESSION_COLUMNS)]
+    if table.empty or table.isna().any(axis=None):
+        empty = "no line" if table.empty else f"an empty {table.columns[table.isna().any()][0]!r}"
+        raise DataError(f"{where}: expected a value in every column of at least one line, found {empty}")
+    position, clicked = (pd.to_numeric(table[name], errors="coerce") for name in ("position", "clicked"))
+    if position.isna().any() or not clicked.isin((0, 1)).all():
+        raise DataError(f"{where}: expected numbers as positions, and 0 or 1 as clicked")
+    rows = pd.DataFrame({name: table[name].astype(str) for name in ("query", "session", "item")})
+    rows = rows.assign(position=position, clicked=clicked.astype(bool))
+    for name in ("position", "item"):
+        twice = rows[rows.duplicated(["query", "session", name])]
+        if len(twice):
+            line = twice.iloc[0]
+            session = f"session {line['session']} of {line['query']}"
+            raise DataError(f"{where}: {name} {line[name]} stands twice in {session}")
+    return {str(query): _sessions(str(query), own) for query, own in rows.groupby("query", sort=False)}
+
+
+def _sessions(query: str, rows: pd.DataFrame) -> QuerySessions:
+    number, items = pd.factorize(rows["item"])
+    session, names = pd.factorize(rows["session"])
+    place = rows.groupby("session", sort=False)["position"].rank(method="first").astype(int).to_numpy() - 1
+    lists = np.full((len(names), int(place.max()) + 1), -1, dtype=np.int64)
+    clicks = np.zeros(lists.shape, dtype=bool)
+    lists[session, place] = number
+    clicks[session, place] = rows["clicked"]
+    return QuerySessions(query, tuple(items), lists, clicks)
 
 
 def _folds(name: str, n_queries: int, n: int) -> tuple[Fold, ...]:
