@@ -1,7 +1,10 @@
 """The project's chores, each in an environment of its own made from constraints.txt: `nox -l` lists them.
 
-Arguments after `--` reach the tool: `nox -s tests -- tests/learners -x`. Nothing here knows what a chapter computes.
+Arguments after `--` reach the tool: `nox -s tests -- tests/learners -x`. OL2R_TORCH=cpu takes PyTorch from its own
+index of builds without CUDA. Nothing here knows what a chapter computes.
 """
+
+import os
 
 import nox
 
@@ -12,6 +15,9 @@ nox.options.sessions = ["lint", "types", "tests", "book", "browser"]
 
 
 def install(session: nox.Session, *requirements: str) -> None:
+    if build := os.environ.get("OL2R_TORCH"):
+        index = f"https://download.pytorch.org/whl/{build}"
+        session.install("-q", "-c", "constraints.txt", "torch", "--index-url", index)
     session.install("-q", "-c", "constraints.txt", *requirements)
 
 

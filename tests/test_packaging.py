@@ -3,12 +3,14 @@
 import ast
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -150,3 +152,20 @@ def test_compiled_code_is_kept_apart_by_the_state_of_its_sources(tmp_path):
     assert folder() == before
     (package / "random.py").write_text((package / "random.py").read_text() + "\n")
     assert folder() != before
+
+
+@pytest.mark.parametrize(("asked", "expected"), [(None, 0), ("cpu", 1)])
+def test_a_build_of_torch_is_taken_from_its_own_index_only_where_one_asks(asked, expected, monkeypatch):
+    """The rest, and torch where nobody asks, comes from the index that pip uses anyway."""
+    nox = SimpleNamespace(session=lambda function: function, options=SimpleNamespace(), Session=object)
+    monkeypatch.setitem(sys.modules, "nox", nox)
+    monkeypatch.delenv("OL2R_TORCH", raising=False)
+    if asked:
+        monkeypatch.setenv("OL2R_TORCH", asked)
+    taken: list[tuple[str, ...]] = []
+    session = SimpleNamespace(install=lambda *given: taken.append(given), run=lambda *given, **more: None, posargs=[])
+    runpy.run_path(str(ROOT / "noxfile.py"))["tests"](session)
+    assert len(taken) == expected + 1 and all(given[:3] == ("-q", "-c", "constraints.txt") for given in taken)
+    own_index = ("torch", "--index-url", f"https://download.pytorch.org/whl/{asked}")
+    assert [given[3:] for given in taken[:expected]] == [own_index] * expected
+    assert "--index-url" not in taken[-1] and not any("--extra-index-url" in given for given in taken)
