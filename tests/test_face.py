@@ -14,10 +14,11 @@ from ol2r import papers
 from ol2r.clicks import GradedCascade, users, users_of_grades
 from ol2r.errors import DataError, ExperimentError
 from ol2r.experiments.chapter import stored_results
-from ol2r.face import setting
+from ol2r.face import _looks, setting
 from ol2r.learners import LEARNERS
 from ol2r.random import Streams, generator, replica_key
 from ol2r.ranking import Candidates
+from ol2r.report.style import LEARNERS as LOOKS
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,8 @@ def test_what_was_compared_is_told(compared):
     told = repr(compared)
     for part in (
         "own (the reader's own)", "60 queries", "4 grades", "2 seeds in each of 3 folds, 60 rounds",
-        "click probabilities read between those of five grades", "those of pairrank", "PDGD: PDGD: alpha",
+        "those of pairrank", "users perfect: click 0 / 0.267 / 0.667 / 1, then stop 0",
+        "PDGD: PDGD of its paper, alpha", "PairRank: PairRank_R of its paper, alpha",
     ):  # fmt: skip
         assert part in told
 
@@ -72,6 +74,9 @@ def test_what_was_compared_is_told(compared):
 def test_curves_are_drawn_of_any_names(compared, score):
     drawing = compared.plot(score)
     assert set(drawing.table["learner"]) == {"PDGD", "PairRank"}
+    assert "own (the reader's own)" in " ".join(drawing.axes[0].get_ylabel().split())
+    colours = {line.get_label(): line.get_color() for line in drawing.axes[0].get_lines()}
+    assert colours["PairRank"] == LOOKS["PairRank_R"].color and colours["PDGD"] == LOOKS["PDGD"].color
     with pytest.raises(ExperimentError, match="no score 'ndgc': did you mean 'ndcg'"):
         compared.plot("ndgc")
 
@@ -94,7 +99,11 @@ def test_hyper_parameters_change_where_they_are_named(own):
     [
         ({"learners": ["PairRnk"]}, ExperimentError, "no learner 'PairRnk': did you mean 'PairRank'"),
         ({"conventions": "bubblerank"}, ExperimentError, "no paper with conventions 'bubblerank'"),
-        ({"users": "angry"}, ValueError, "users must be one of"),
+        ({"users": "perfct"}, ExperimentError, "no kind of users 'perfct': did you mean 'perfect'"),
+        ({"users": ["perfect", "perfect"]}, ValueError, "two kinds of users have one name"),
+        ({"users": []}, ValueError, "needs a learner and a kind of users"),
+        ({"learners": []}, ValueError, "needs a learner and a kind of users"),
+        ({"learners": "PDG"}, ExperimentError, "no learner 'PDG': did you mean 'PDGD'"),
         ({"users": users("perfect", 3)}, ValueError, "4 grades"),
         ({"rounds": 0}, ValueError, "at least 1"),
         ({"seeds": 0}, ValueError, "at least 1"),
@@ -109,15 +118,30 @@ def test_what_is_wrong_with_a_request_is_said(own, changed, error, message):
 def test_every_learner_has_a_setting():
     known = {learner for name in papers.NAMES for learner, _ in papers.paper(name).settings("own").values()}
     assert known == set(LEARNERS) - {"PairRank-Lemma2"}
-    learner, own = setting("PairRank", "own", "pairrank", {"alpha": 0.5})
-    assert (learner, own) == ("PairRank", setting("PairRank_R", "MQ2008", "nsgd", {})[1] | {"alpha": 0.5})
+    found = setting("PairRank", "own", "pairrank", {"alpha": 0.5})
+    assert found[:2] == ("PairRank_R", "PairRank")
+    assert found.hyperparameters == {**setting("PairRank_R", "MQ2008", "nsgd", {}).hyperparameters, "alpha": 0.5}
+
+
+def test_users_of_any_name_are_compared_and_drawn(own):
+    mine = GradedCascade("in a hurry", (0.1, 0.2, 0.3, 0.9), (0.9,) * 4, "after_click")
+    compared = ol2r.compare(own, "PDGD", users=["perfect", mine], rounds=5, seeds=1, progress=False)
+    assert set(compared.plot().table["users"]) == {"perfect", "in a hurry"}
+    assert "users in a hurry: click 0.1 / 0.2 / 0.3 / 0.9, then stop 0.9" in repr(compared)
+
+
+def test_a_figure_tells_apart_as_many_learners_as_it_has_looks():
+    looks = _looks({f"PDGD {i}": "PDGD" for i in range(5)})
+    assert looks["PDGD 0"] == LOOKS["PDGD"] and len({looks[name].color for name in looks}) == 5
+    with pytest.raises(ValueError, match="learners apart, not 99"):
+        _looks({str(i): "PDGD" for i in range(99)})
 
 
 @pytest.mark.parametrize("name", ["PairRank_C", "PDGD", "epsilon-greedy", "DBGD", "MGD"])
 def test_a_live_learner_decides_as_one_that_knows_all_queries(name, own):
     """The same learner on the data set's own candidates, of which a round names one query."""
     online = ol2r.Online(name, own.n_features, seed=3)
-    learner, values = setting(name, "", "pairrank", {})
+    _, learner, values = setting(name, "", "pairrank", {})
     known = LEARNERS[learner](own.n_features, values, Streams(np.array([replica_key("online", 1, 3)])))
     features, offsets = torch.from_numpy(own.features), torch.from_numpy(own.offsets)
     totals = torch.from_numpy(np.add.reduceat(own.features, own.offsets[:-1]))
@@ -153,15 +177,22 @@ def test_what_is_wrong_with_live_use_is_said():
         online.update([])
     with pytest.raises(ValueError, match="expected 5 features, found 2"):
         online.rank(ol2r.candidates(np.ones((3, 2))))
+    with pytest.raises(ValueError, match="expected 5 features, found 9"):
+        online.scores(ol2r.candidates(np.ones((3, 9))))
     with pytest.raises(DataError, match="expected finite features"):
         ol2r.candidates(np.array([[np.inf]]))
+    with pytest.raises(DataError, match="found the shape"):
+        ol2r.candidates(np.ones(3))
     with pytest.raises(ExperimentError, match="NSGD replays earlier queries"):
         ol2r.Online("NSGD", 5)
     assert len(online.rank(ol2r.candidates(np.ones((3, 5))))) == 3
     for wrong in ([True], [True, False, 0.5], [2, 0, 0], True):
         with pytest.raises(ValueError, match="expected 3 clicks"):
             online.update(wrong)
+    with pytest.raises(ValueError, match="the last list waits for its clicks"):
+        online.rank(ol2r.candidates(np.ones((2, 5))))
     online.update([0, 1, 0])
+    assert len(online.rank(ol2r.candidates(np.ones((2, 5))))) == 2
 
 
 @pytest.mark.real_data("MQ2008")

@@ -5,7 +5,9 @@ It says no more than the rooms below; whoever needs more finds it there.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import product
+from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,10 +15,13 @@ import torch
 from tqdm import tqdm
 
 from ol2r.clicks import GradedCascade, users_of_grades
-from ol2r.data import RankingDataset, normalize_per_query
+from ol2r.clicks.cascade import USERS
+from ol2r.data import RankingDataset
+from ol2r.data.own import finite, scaled
 from ol2r.errors import DataError, ExperimentError, one_of
 from ol2r.experiments.effects import at_end, summarize
 from ol2r.experiments.grid import Grid
+from ol2r.experiments.kinds.simulate import side_by_side
 from ol2r.learners import LEARNERS
 from ol2r.learners.base import Value
 from ol2r.papers import NAMES, paper
@@ -27,14 +32,18 @@ from ol2r.report.style import LEARNERS as LOOKS
 from ol2r.report.style import Drawing, Looks
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
-SIDE_BY_SIDE = 64
-"""Replicas of a batch."""
 SCORES = {"ndcg": "offline NDCG", "cndcg": "online score"}
 
-Setting = tuple[str, Mapping[str, Value]]
+
+class Setting(NamedTuple):
+    """What the name of a learner stands for."""
+
+    variant: str  # of a paper
+    learner: str
+    hyperparameters: Mapping[str, Value]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """Learning curves of several learners, side by side on the same queries and with the same users.
 
@@ -44,18 +53,21 @@ class Comparison:
             `simulate` records.
         label: what figures call the data set.
         conventions: what was measured and how, in words.
+        variants: by learner of the frame, the paper's variant whose look it has in figures.
     """
 
     frame: pd.DataFrame
     label: str
     conventions: Mapping[str, str]
+    variants: Mapping[str, str]
 
     def final(self) -> pd.DataFrame:
-        """Both scores after the last round: users, learner, score, mean, deviation, n (runs), low and high (95 %)."""
+        """Both scores after the last round: users, learner, score, mean, deviation, n (runs), low and high (95 %), and
+        diverged (runs that ended early; they count with the ranker that they had)."""
         last = at_end(self.frame)
         parts = [summarize(last, column, ["users", "learner"]).assign(score=told) for column, told in SCORES.items()]
         table = pd.concat(parts, ignore_index=True)
-        return table[["users", "learner", "score", "mean", "deviation", "n", "low", "high"]]
+        return table[["users", "learner", "score", "mean", "deviation", "n", "low", "high", "diverged"]]
 
     def plot(self, score: str = "ndcg") -> Drawing:
         """Learning curves, a panel a kind of users: mean over runs with its 95 % interval.
@@ -65,7 +77,8 @@ class Comparison:
         """
         one_of(score, SCORES, "score")
         draw = figures.learning_curves if score == "ndcg" else figures.cumulative_curves
-        return draw(self.frame, looks=_looks(self.frame["learner"].unique()))
+        frame = self.frame.assign(dataset=self.label)
+        return draw(frame, looks=_looks(self.variants), named=True)
 
     def __repr__(self) -> str:
         told = "\n".join(f"  {name}: {value}" for name, value in self.conventions.items())
@@ -74,7 +87,7 @@ class Comparison:
 
 def compare(
     dataset: RankingDataset,
-    learners: Sequence[str] | Mapping[str, Mapping[str, Value]],
+    learners: str | Sequence[str] | Mapping[str, Mapping[str, Value]],
     *,
     users: str | GradedCascade | Sequence[str | GradedCascade] = "navigational",
     rounds: int = 1000,
@@ -88,61 +101,82 @@ def compare(
     Args:
         dataset: from `ol2r.load`, `ol2r.from_letor` or `ol2r.from_arrays`.
         learners: names of learners or of a paper's variants, such as "PDGD" or "PairRank_C"; a mapping gives each its
-            changed hyper-parameters. What is not changed is as in that paper's main results.
+            changed hyper-parameters. What is not changed is as in the main results of the paper of the conventions,
+            or of another one that has the learner; where these were tuned, as for this data set, or else for MQ2008.
         users: "perfect", "navigational", "informational", or users of your own.
         rounds: queries that are answered.
         seeds: runs in each fold.
-        conventions: the paper whose conventions of measurement hold: "nsgd" or "pairrank".
+        conventions: the paper whose measurement and settings are taken: "nsgd" or "pairrank".
         engine: "numba" or "torch"; None takes the one for the CPU.
         progress: whether to show a bar.
 
     Raises:
         ExperimentError: an unknown name; the message offers the nearest one.
-        ValueError: numbers out of range, hyper-parameters that a learner does not have, users for other grades.
+        ValueError: numbers out of range, hyper-parameters that a learner does not have, users for other grades or two
+            of one name, no learner.
     """
     if rounds < 1 or seeds < 1:
         raise ValueError(f"rounds and seeds must be at least 1, not {rounds} and {seeds}")
     known = [name for name in NAMES if paper(name).grid is not None]
     grid = paper(one_of(conventions, known, "paper with conventions")).grid
     assert grid is not None
-    changes = learners if isinstance(learners, Mapping) else {name: {} for name in learners}
+    names = [learners] if isinstance(learners, str) else learners
+    changes = names if isinstance(names, Mapping) else {name: {} for name in names}
     settings = {name: setting(name, dataset.name, conventions, own) for name, own in changes.items()}
-    who = [users] if isinstance(users, str | GradedCascade) else list(users)
-    kinds = [users_of_grades(each, dataset.n_grades) if isinstance(each, str) else each for each in who]
+    kinds = _users(users, dataset)
+    if not settings or not kinds:
+        raise ValueError("a comparison needs a learner and a kind of users")
     evaluation = _evaluation(grid, rounds)
-    folds = range(1, len(dataset.folds) + 1)
-    runs = [(fold, seed) for fold in folds for seed in range(seeds)]
-    parts = [runs[start : start + SIDE_BY_SIDE] for start in range(0, len(runs), SIDE_BY_SIDE)]
+    runs = [(fold, seed) for fold in range(1, len(dataset.folds) + 1) for seed in range(seeds)]
     tables = []
-    with tqdm(total=len(settings) * len(kinds) * len(parts), disable=not progress, unit="batch") as bar:
-        for name, (learner, own) in settings.items():
-            for user in kinds:
-                for part in parts:
-                    bar.set_description(f"{name}, {user.name}")
-                    replicas = [Replica(fold, seed, user) for fold, seed in part]
-                    streams = make_streams(dataset, replicas)
-                    fresh = LEARNERS[learner].batch(dataset.n_features, [own] * len(part), streams, engine)
-                    table = simulate(dataset, replicas, fresh, evaluation).drop(columns="replica")
-                    tables.append(table.assign(dataset=dataset.name, users=user.name, learner=name))
-                    bar.update()
+    with tqdm(total=len(settings) * len(kinds) * len(runs), disable=not progress, unit="run") as bar:
+        for name, chosen in settings.items():
+            learner = LEARNERS[chosen.learner]
+            most = side_by_side(learner, rounds, dataset.n_features)
+            for user, start in product(kinds, range(0, len(runs), most)):
+                bar.set_description(f"{name}, {user.name}")
+                replicas = [Replica(fold, seed, user) for fold, seed in runs[start : start + most]]
+                streams = make_streams(dataset, replicas)
+                fresh = learner.batch(dataset.n_features, [chosen.hyperparameters] * len(replicas), streams, engine)
+                table = simulate(dataset, replicas, fresh, evaluation).drop(columns="replica")
+                tables.append(table.assign(dataset=dataset.name, users=user.name, learner=name))
+                bar.update(len(replicas))
     frame = pd.concat(tables, ignore_index=True)
     first = ["dataset", "users", "learner", "fold", "seed", "round"]
     return Comparison(
         frame=frame[[*first, *(column for column in frame if column not in first)]],
         label=dataset.label,
         conventions=_told(dataset, evaluation, kinds, settings, conventions, seeds),
+        variants={name: chosen.variant for name, chosen in settings.items()},
     )
 
 
-_met = count()  # documents that `candidates` has numbered so far, in steps of a list
-_LONGEST = 1 << 20
+def _users(
+    users: str | GradedCascade | Sequence[str | GradedCascade], dataset: RankingDataset
+) -> list[GradedCascade]:
+    given = [users] if isinstance(users, str | GradedCascade) else list(users)
+    kinds = [
+        users_of_grades(one_of(each, USERS, "kind of users"), dataset.n_grades) if isinstance(each, str) else each
+        for each in given
+    ]
+    for kind in kinds:
+        if len(kind.click) != dataset.n_grades:
+            raise ValueError(f"{dataset.name} has {dataset.n_grades} grades, the users {kind.name!r} {len(kind.click)}")
+    if len({kind.name for kind in kinds}) < len(kinds):
+        raise ValueError("two kinds of users have one name")
+    return kinds
+
+
+_numbering = Lock()
+_numbered = 0
 
 
 def candidates(features: np.ndarray, *, normalize: bool = True) -> Candidates:
     """The documents that a query has to rank, for `Online.rank`.
 
-    Documents that are shown again are known again by a learner only as part of the same candidates: keep them with
-    their query.
+    Their numbers are new in this process. Documents that are shown again are known again by a learner only as part of
+    the same candidates: keep them with their query. Candidates of another process may have the same numbers: make
+    them where their learner is.
 
     Args:
         features: Float[documents, features], finite.
@@ -151,17 +185,23 @@ def candidates(features: np.ndarray, *, normalize: bool = True) -> Candidates:
     Raises:
         DataError: it is no table of finite numbers.
     """
-    table = np.ascontiguousarray(features, dtype=np.float32)
-    if table.ndim != 2 or not 0 < len(table) <= _LONGEST or not np.isfinite(table).all():
-        raise DataError(f"expected finite features [documents, features] of up to {_LONGEST:,} documents")
+    global _numbered
+    table = finite(features, "candidates")
+    if table.ndim != 2 or not table.size:
+        raise DataError(f"expected features [documents, features], found the shape {table.shape}")
     offsets = np.array([0, len(table)], dtype=np.int64)
-    rows = torch.from_numpy(normalize_per_query(table, offsets) if normalize else table)
+    rows = torch.from_numpy(scaled(table, offsets, normalize))
+    with _numbering:
+        first, _numbered = _numbered, _numbered + len(table)
     query = torch.zeros(1, dtype=torch.int64)
-    return Candidates(rows, torch.from_numpy(offsets), rows.sum(dim=0, keepdim=True), query, next(_met) * _LONGEST)
+    return Candidates(rows, torch.from_numpy(offsets), rows.sum(dim=0, keepdim=True), query, first)
 
 
 class Online:
     """A learner that serves real users: it ranks the candidates of a query and learns from the clicks on its list.
+
+    One list at a time, as in the papers: the next is shown when the clicks on the last are known, or that there were
+    none.
 
     Args:
         name: of a learner or of a paper's variant, as in `compare`.
@@ -176,18 +216,22 @@ class Online:
     """
 
     def __init__(self, name: str, n_features: int, *, seed: int = 0, conventions: str = "pairrank", **changed: Value):
-        learner, own = setting(name, "", conventions, changed)
-        kind = LEARNERS[learner]
+        chosen = setting(name, "", conventions, changed)
+        kind = LEARNERS[chosen.learner]
         if kind.keeps_queries:
             raise ExperimentError(f"{name} replays earlier queries, which only a simulation knows: use `compare`")
-        self.learner = kind(n_features, own, Streams(np.array([replica_key("online", 1, seed)])))
+        self.learner = kind(n_features, chosen.hyperparameters, Streams(np.array([replica_key("online", 1, seed)])))
         self._shown: tuple[Candidates, torch.Tensor] | None = None
 
     def rank(self, candidates: Candidates, depth: int = 10) -> np.ndarray:
-        """The list to show: positions of documents among the candidates, best first, at most `depth` of them."""
-        width = candidates.features.shape[1]
-        if width != self.learner.n_features:
-            raise ValueError(f"expected {self.learner.n_features} features, found {width}")
+        """The list to show: positions of documents among the candidates, best first, at most `depth` of them.
+
+        Raises:
+            ValueError: other features than the learner has, or a list still waits for its clicks.
+        """
+        self._check(candidates)
+        if self._shown is not None:
+            raise ValueError("the last list waits for its clicks: call update() first, with False where there was none")
         ranking = self.learner.rank(candidates, depth)
         self._shown = candidates, ranking
         return ranking[0, ranking[0] >= 0].numpy()
@@ -210,18 +254,25 @@ class Online:
             raise ValueError(f"expected {length} clicks, True or False, found {clicks!r}")
         whole = torch.zeros(ranking.shape, dtype=torch.bool)
         whole[0, :length] = torch.from_numpy(given.astype(bool))
-        self.learner.update(shown, ranking, whole)
         self._shown = None
+        self.learner.update(shown, ranking, whole)
 
     def scores(self, candidates: Candidates) -> np.ndarray:
         """Scores of the candidates by what has been learned, without exploration: Float64[documents]."""
+        self._check(candidates)
         first = torch.zeros(1, dtype=torch.int64)
         return self.learner.evaluated().scores(candidates.features, first)[:, 0].to(torch.float64).numpy()
 
 
+    def _check(self, candidates: Candidates) -> None:
+        width = candidates.features.shape[1]
+        if width != self.learner.n_features:
+            raise ValueError(f"expected {self.learner.n_features} features, found {width}")
+
+
 def setting(name: str, dataset: str, conventions: str, changed: Mapping[str, Value]) -> Setting:
-    """The learner and the hyper-parameters that a name stands for: a paper's variant, or else its first one of that
-    learner; of the paper of the conventions before the others.
+    """What a name stands for: a paper's variant, or else its first one of that learner; of the paper of the conventions
+    before the others.
 
     Raises:
         ExperimentError: no paper has it; the message offers the nearest name.
@@ -230,21 +281,27 @@ def setting(name: str, dataset: str, conventions: str, changed: Mapping[str, Val
     papers = [conventions, *(each for each in NAMES if each != conventions)]
     known: dict[str, Setting] = {}
     for each in papers:
-        variants = paper(each).settings(dataset)
-        for variant, found in [*variants.items(), *((own[0], own) for own in variants.values())]:
-            known.setdefault(variant, found)
-    learner, own = known[one_of(name, known, "learner")]
-    whole = {**own, **changed}
-    LEARNERS[learner].check(whole)
-    return learner, whole
+        variants = [Setting(variant, *own) for variant, own in paper(each).settings(dataset).items()]
+        for found in variants:
+            known.setdefault(found.variant, found)
+        for found in variants:
+            known.setdefault(found.learner, found)
+    found = known[one_of(name, known, "learner")]
+    whole = {**found.hyperparameters, **changed}
+    LEARNERS[found.learner].check(whole)
+    return found._replace(hyperparameters=whole)
 
 
-def _looks(names: Sequence[str]) -> Looks:
-    """The book's looks of these learners, and of names that it does not have the looks of others."""
-    looks = Looks()
-    spare = [LOOKS[name] for name in LOOKS if name not in names]
-    for name in names:
-        looks.register(name, LOOKS[name] if name in set(LOOKS) else spare.pop(0))
+def _looks(variants: Mapping[str, str]) -> Looks:
+    """By name, the book's look of its variant; one that another has taken, or that has none, takes a spare one."""
+    looks, taken = Looks(), set()
+    for name, variant in variants.items():
+        free = [each for each in LOOKS if each not in taken]
+        if not free:
+            raise ValueError(f"a figure can tell {len(taken)} learners apart, not {len(variants)}")
+        look = variant if variant in free else next((each for each in free if each not in variants.values()), free[0])
+        taken.add(look)
+        looks.register(name, LOOKS[look])
     return looks
 
 
@@ -269,16 +326,21 @@ def _told(
     conventions: str,
     seeds: int,
 ) -> dict[str, str]:
-    read = "" if dataset.n_grades in (2, 3, 5) else "; click probabilities read between those of five grades"
     empty = {"zero": "count zero", "skip": "are left out"}[evaluation.empty]
     told = {
         "data": f"{dataset.label}: {dataset.n_queries:,} queries, {dataset.n_documents:,} documents, "
         f"{dataset.n_features} features ({dataset.normalization}), {dataset.n_grades} grades",
         "runs": f"{seeds} seeds in each of {len(dataset.folds)} folds, {evaluation.checkpoints[-1]:,} rounds",
-        "users": f"{', '.join(user.name for user in kinds)}{read}",
-        "conventions": f"those of {conventions}: NDCG@{evaluation.k}, {evaluation.gain} gain, test queries without "
-        f"relevant documents {empty}, discount γ = {evaluation.gamma:g} of the online score",
+        "conventions": f"those of {conventions}: NDCG@{evaluation.k}, {evaluation.gain} gain, {evaluation.ties} ties, "
+        f"test queries without relevant documents {empty}, discount γ = {evaluation.gamma:g} of the online score",
     }
-    for name, (learner, own) in settings.items():
-        told[name] = f"{learner}: " + ", ".join(f"{key} {value}" for key, value in sorted(own.items()))
+    for user in kinds:
+        told[f"users {user.name}"] = f"click {_numbers(user.click)}, then stop {_numbers(user.stop)}, by grade"
+    for name, chosen in settings.items():
+        values = ", ".join(f"{key} {value}" for key, value in sorted(chosen.hyperparameters.items()))
+        told[name] = f"{chosen.variant} of its paper, {values}"
     return told
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return " / ".join(f"{value:.3g}" for value in values)

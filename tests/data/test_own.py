@@ -42,6 +42,9 @@ def test_documents_of_a_query_need_not_stand_together(order):
 def test_folds_test_every_query_once_and_never_share_one(n_queries, folds):
     made = ol2r.from_arrays(np.ones((n_queries, 1)), np.zeros(n_queries, int), range(n_queries), folds=folds)
     assert sorted(np.concatenate([fold.test for fold in made.folds])) == list(range(n_queries))
+    if folds > 2:  # as in LETOR 4.0, where fold 1 validates on S4 and tests on S5
+        for number, fold in enumerate(made.folds):
+            np.testing.assert_array_equal(fold.validation, made.folds[number - 1].test)
     for fold in made.folds:
         parts = [fold.train, fold.validation, fold.test]
         assert sorted(np.concatenate(parts)) == list(range(n_queries))
@@ -55,6 +58,10 @@ def test_folds_test_every_query_once_and_never_share_one(n_queries, folds):
         (FEATURES[0], GRADES, QUERIES, 2, "expected features"),
         (FEATURES[:0], GRADES[:0], [], 2, "at least one document and one feature"),
         (np.full((5, 2), np.nan), GRADES, QUERIES, 2, "finite features, found nan in line 0"),
+        (FEATURES * 1e38, GRADES, QUERIES, 2, "finite features, found 1e"),
+        (np.array([["a"]] * 5), GRADES, QUERIES, 2, "numbers as features"),
+        (FEATURES, GRADES, ["b", None, "b", "a", "a"], 2, "query's id for every document, found none in line 1"),
+        (FEATURES, GRADES, [1.0, np.nan, 1.0, 2.0, 2.0], 2, "query's id for every document, found none in line 1"),
         (FEATURES, GRADES - 1, QUERIES, 2, "whole numbers from 0 to 126"),
         (FEATURES, GRADES + 0.5, QUERIES, 2, "whole numbers from 0 to 126"),
         (FEATURES, GRADES * 100, QUERIES, 2, "whole numbers from 0 to 126"),
@@ -66,6 +73,30 @@ def test_folds_test_every_query_once_and_never_share_one(n_queries, folds):
 def test_what_is_wrong_with_arrays_is_said(features, grades, queries, folds, message):
     with pytest.raises(DataError, match=message):
         ol2r.from_arrays(features, grades, queries, folds=folds, name="mine")
+
+
+def test_small_differences_of_large_features_survive_the_scaling():
+    stamps = 1.7e9 + 30.0 * np.arange(5)[:, None]
+    made = ol2r.from_arrays(stamps, GRADES, [1, 1, 1, 2, 2], folds=2)
+    np.testing.assert_allclose(made.features[:, 0], [0, 0.5, 1, 0, 1])
+
+
+def test_grades_that_a_sample_lacks_can_be_named():
+    made = ol2r.from_arrays(FEATURES, GRADES, QUERIES, folds=2, n_grades=5)
+    assert made.n_grades == 5
+    with pytest.raises(DataError, match="whole numbers from 0 to 1 as grades"):
+        ol2r.from_arrays(FEATURES, GRADES, QUERIES, folds=2, n_grades=2)
+
+
+def test_ids_of_any_kind_name_queries():
+    for ids in (QUERIES, [b"b", b"b", b"b", b"a", b"a"], np.array(QUERIES, dtype=object)):
+        assert ol2r.from_arrays(FEATURES, GRADES.astype(object), ids, folds=2).query_ids == ("b", "a")
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
+    for name, grade in (("data[1].txt", 1), ("data1.txt", 0)):
+        (tmp_path / name).write_text(f"{grade} qid:1 1:1\n0 qid:2 1:1\n")
+    assert ol2r.from_letor(tmp_path / "data[1].txt", folds=2).relevance.tolist() == [1, 0]
 
 
 def test_letor_files_of_different_width_are_one_data_set(tmp_path):
@@ -115,6 +146,12 @@ def test_a_table_of_clicks_becomes_sessions(tmp_path):
     again = ol2r.sessions(path)
     for query, own in found.items():
         assert again[query].lists.tolist() == own.lists.tolist() and again[query].items == own.items
+
+
+def test_null_is_a_name_like_any_other(tmp_path):
+    path = tmp_path / "clicks.csv"
+    pd.DataFrame([("null", "s", 1, "NA", 1)], columns=CLICKS.columns).to_csv(path, index=False)
+    assert ol2r.sessions(path)["null"].items == ("NA",)
 
 
 def test_click_models_are_fitted_to_a_table_of_clicks():

@@ -1,7 +1,7 @@
 """A reader's own data, without an entry in the catalogue: arrays or LETOR files to a `RankingDataset`, and tables of
 clicks to sessions.
 
-Folds are cut here, by queries: fold f tests on part f, validates on the part after it where there are three or more,
+Folds are cut here, by queries: fold f tests on part f, validates on the part before it where there are three or more,
 and learns from the rest, as the folds of LETOR 4.0 do.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ol2r.data.dataset import Fold, RankingDataset, normalize_per_query
+from ol2r.data.dataset import Fold, RankingDataset
 from ol2r.data.letor import parse_letor, read_bytes
 from ol2r.data.sessions import QuerySessions
 from ol2r.errors import DataError
@@ -33,6 +33,7 @@ def from_arrays(
     folds: int = 5,
     name: str = "own data",
     normalize: bool = True,
+    n_grades: int | None = None,
 ) -> RankingDataset:
     """A data set of arrays with a line a document.
 
@@ -43,12 +44,17 @@ def from_arrays(
         folds: how many, at least two.
         name: what figures call it, marked as the reader's own.
         normalize: whether to scale each feature to [0, 1] within each query, as the papers do.
+        n_grades: grades are 0 … n_grades − 1, and simulated users click by their number; None takes the highest that
+            is there for the last.
 
     Raises:
         DataError: the arrays do not fit together, a value is not finite, a grade is no whole number from 0 to 126, or
             there are fewer queries than folds.
     """
-    features, relevance, query = np.asarray(features), np.asarray(relevance), np.asarray(query)
+    features, query = np.asarray(features), np.asarray(query)
+    relevance = np.asarray(relevance)
+    if relevance.dtype == object:  # numbers from a table of mixed columns
+        relevance = np.array(relevance.tolist())
     if features.ndim != 2 or relevance.shape != query.shape or relevance.shape != features.shape[:1]:
         raise DataError(
             f"{name}: expected features [documents, features] with one grade and one query a document, found the "
@@ -56,15 +62,15 @@ def from_arrays(
         )
     if not len(relevance) or not features.shape[1]:
         raise DataError(f"{name}: expected at least one document and one feature")
-    features = np.ascontiguousarray(features, dtype=np.float32)
-    if not np.isfinite(features).all():
-        line, column = np.argwhere(~np.isfinite(features))[0]
-        raise DataError(f"{name}: expected finite features, found {features[line, column]} in line {line}")
-    grades = relevance.astype(np.int64, copy=False) if relevance.dtype.kind in "iufb" else np.full(len(relevance), -1)
-    if (grades != relevance).any() or grades.min() < 0 or grades.max() >= MOST_GRADES:
-        raise DataError(f"{name}: expected whole numbers from 0 to {MOST_GRADES - 1} as grades")
-    ids, first, number = np.unique(query, return_index=True, return_inverse=True)
-    place = np.argsort(np.argsort(first))[number]  # queries in the order in which they appear
+    features = finite(features, name)
+    grades = relevance.astype(np.int64) if relevance.dtype.kind in "iufb" else np.full(len(relevance), -1)
+    most = MOST_GRADES if n_grades is None else min(n_grades, MOST_GRADES)
+    if (grades != relevance).any() or grades.min() < 0 or grades.max() >= most:
+        raise DataError(f"{name}: expected whole numbers from 0 to {most - 1} as grades")
+    unnamed = np.flatnonzero(pd.isna(query))
+    if len(unnamed):
+        raise DataError(f"{name}: expected a query's id for every document, found none in line {unnamed[0]}")
+    place, ids = pd.factorize(query)  # queries in the order in which they appear
     order = np.argsort(place, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)
     features, grades = features[order], grades[order].astype(np.int8)
@@ -73,13 +79,13 @@ def from_arrays(
         digest.update(part.tobytes())
     return RankingDataset(
         name=name,
-        features=normalize_per_query(features, offsets) if normalize else features,
+        features=scaled(features, offsets, normalize),
         relevance=grades,
         offsets=offsets,
-        query_ids=tuple(str(ids[i]) for i in np.argsort(first)),
+        query_ids=tuple(each.decode(errors="replace") if isinstance(each, bytes) else str(each) for each in ids),
         document_ids=None,
         folds=_folds(name, len(ids), folds),
-        n_grades=max(2, int(grades.max()) + 1),
+        n_grades=n_grades or max(2, int(grades.max()) + 1),
         checksum=digest.hexdigest(),
         restricted=True,
         label=f"{name} (the reader's own)",
@@ -87,19 +93,53 @@ def from_arrays(
     )
 
 
-def from_letor(paths: Paths, *, folds: int = 5, name: str | None = None, normalize: bool = True) -> RankingDataset:
+def finite(features: np.ndarray, name: str) -> np.ndarray:
+    """A table of features in double precision.
+
+    Raises:
+        DataError: it is no table of numbers that single precision can hold.
+    """
+    try:
+        table = np.asarray(features, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name}: expected numbers as features, {error}") from error
+    wrong = ~(np.abs(table) <= np.finfo(np.float32).max)
+    if wrong.any():
+        line, column = np.argwhere(wrong)[0]
+        raise DataError(f"{name}: expected finite features, found {table[line, column]} in line {line}")
+    return table
+
+
+def scaled(features: np.ndarray, offsets: np.ndarray, normalize: bool) -> np.ndarray:
+    """Float32[documents, features], each feature scaled to [0, 1] within each query where asked.
+
+    Differences are taken in double precision: those of time stamps are lost in single precision.
+    """
+    if not normalize:
+        return np.ascontiguousarray(features, dtype=np.float32)
+    starts = offsets[:-1]
+    low = np.minimum.reduceat(features, starts, axis=0)
+    spread = np.maximum.reduceat(features, starts, axis=0) - low
+    sizes = np.diff(offsets)
+    spread = np.repeat(np.where(spread > 0, spread, 1.0), sizes, axis=0)
+    return np.ascontiguousarray((features - np.repeat(low, sizes, axis=0)) / spread, dtype=np.float32)
+
+
+def from_letor(
+    paths: Paths, *, folds: int = 5, name: str | None = None, normalize: bool = True, n_grades: int | None = None
+) -> RankingDataset:
     """A data set of LETOR files, plain, .gz or .xz, which hold different queries.
 
     Args:
         paths: files, or patterns such as "mine/*.txt.gz".
-        folds, normalize: as for `from_arrays`.
+        folds, normalize, n_grades: as for `from_arrays`.
         name: as for `from_arrays`; None takes the first file's.
 
     Raises:
         DataError: with file and line, of what is no LETOR text; a query stands in two files; nothing matches.
     """
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    found = [Path(each) for each in chain.from_iterable(sorted(glob.glob(str(path))) or [path] for path in given)]  # noqa: PTH207 - patterns may be absolute
+    found = [Path(each) for each in chain.from_iterable(map(_matching, given))]
     missing = [str(path) for path in found if not path.is_file()]
     if missing or not found:
         raise DataError(f"no file {missing[0]}" if missing else "no files were named")
@@ -120,7 +160,15 @@ def from_letor(paths: Paths, *, folds: int = 5, name: str | None = None, normali
         folds=folds,
         name=name or found[0].name.partition(".")[0],
         normalize=normalize,
+        n_grades=n_grades,
     )
+
+
+def _matching(path: str | PathLike[str]) -> list[str]:
+    """The file, or else the files that it is a pattern of, or else itself."""
+    if Path(path).is_file():
+        return [str(path)]
+    return sorted(glob.glob(str(path))) or [str(path)]  # noqa: PTH207 - a pattern may begin at the root
 
 
 SESSION_COLUMNS = ("query", "session", "position", "item", "clicked")
@@ -144,7 +192,8 @@ def sessions(table: pd.DataFrame | str | PathLike[str]) -> dict[str, QuerySessio
     if not isinstance(table, pd.DataFrame):
         where = str(table)
         try:
-            table = pd.read_csv(table, dtype={name: str for name in ("query", "session", "item")})
+            names = {name: str for name in ("query", "session", "item")}
+            table = pd.read_csv(table, dtype=names, keep_default_na=False, na_values=[""])  # "null" is a name
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
             raise DataError(f"{where}: expected a CSV file, {error}") from error
     lacking = [name for name in SESSION_COLUMNS if name not in table]
@@ -186,8 +235,8 @@ def _folds(name: str, n_queries: int, n: int) -> tuple[Fold, ...]:
     none = np.empty(0, dtype=np.int64)
     return tuple(
         Fold(
-            train=np.sort(np.concatenate([parts[j] for j in range(n) if j not in (f, (f + 1) % n if n > 2 else f)])),
-            validation=parts[(f + 1) % n] if n > 2 else none,
+            train=np.sort(np.concatenate([parts[j] for j in range(n) if j not in (f, (f - 1) % n if n > 2 else f)])),
+            validation=parts[f - 1] if n > 2 else none,
             test=parts[f],
         )
         for f in range(n)

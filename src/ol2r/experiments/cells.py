@@ -140,7 +140,7 @@ class Cell(ABC):
         return f"{self.kind} " + " ".join(f"{name}={value}" for name, value in self.labels().items())
 
     def needs(self, rows: Sequence[Row]) -> tuple[Job, ...]:
-        """Jobs whose tables must be stored before these rows can run; `run_group` receives them as `inputs`."""
+        """Jobs whose tables must be stored before these rows can run; `run_group` finds them in `context.inputs`."""
         return ()
 
     @property

@@ -29,7 +29,7 @@ class AtHand:
         """Name of the data set that a cell rests on, when it is not here."""
         name = dataset_of(cell)
         if name not in self._missing:
-            from ol2r.data import entry  # here, because it loads numba, which looking results up need not
+            from ol2r.data import entry
 
             self._missing[name] = None if entry(str(name)).at_hand() else name
         return self._missing[name]

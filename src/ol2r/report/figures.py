@@ -90,7 +90,8 @@ def _curves(
         raise ValueError("a figure shows at least one data set, not none")
     several = ["dataset"] * (named or len(frame["dataset"].unique()) > 1)
     table = summarize(frame, column, [*several, "users", by, "round"]).sort_values("round", kind="stable")
-    users = USERS.ordered(table["users"])
+    order = [*USERS, *(kind for kind in table["users"].unique() if kind not in set(USERS))]
+    users = [kind for kind in order if kind in set(table["users"])]
     offline = {name: (reference or {})[name] for name in frame["dataset"].unique() if name in (reference or {})}
     if offline:
         lines = [

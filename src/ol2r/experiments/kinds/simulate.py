@@ -15,7 +15,7 @@ from ol2r import data
 from ol2r.clicks import GradedCascade
 from ol2r.experiments.cells import Cell, Context, Job, Row
 from ol2r.experiments.kinds.on_dataset import OnDataset
-from ol2r.learners import LEARNERS
+from ol2r.learners import LEARNERS, Learner
 from ol2r.learners.base import Value
 from ol2r.ranking import engine as hot_operations
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
@@ -102,8 +102,7 @@ class Simulate(OnDataset):
         dataset = data.load(first.dataset, first.checksum)
         replicas = [(number, job.cell, row) for number, job in enumerate(jobs) for row in job.rows]
         tables, done = [], 0
-        kept = LEARNERS[first.learner].replica_bytes(first.evaluation.checkpoints[-1], dataset.n_features)
-        most = max(1, min(_SIDE_BY_SIDE, _BATCH_BYTES // kept))
+        most = side_by_side(LEARNERS[first.learner], first.evaluation.checkpoints[-1], dataset.n_features)
         for part in _batches(replicas, dataset, most, by_fold=first.features == "varying"):
 
             def follow(fraction: float, done: int = done, size: int = len(part)) -> None:
@@ -115,6 +114,11 @@ class Simulate(OnDataset):
         whole = pd.concat(tables, ignore_index=True).sort_values(["fold", "seed", "round"], kind="stable")
         by_job = dict(list(whole.drop(columns="replica").groupby("job")))
         return [by_job[number].drop(columns="job").reset_index(drop=True) for number in range(len(jobs))]
+
+
+def side_by_side(learner: type[Learner], rounds: int, n_features: int) -> int:
+    """How many replicas of a learner a batch takes, by the memory they need in the end."""
+    return max(1, min(_SIDE_BY_SIDE, _BATCH_BYTES // learner.replica_bytes(rounds, n_features)))
 
 
 def _batches(replicas: list, dataset: data.RankingDataset, most: int, by_fold: bool):
