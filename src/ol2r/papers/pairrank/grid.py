@@ -330,7 +330,7 @@ READINGS: dict[str, dict[str, str]] = {
     "DBGD and MGD at any step": {name: f"{name}-any-step" for name in ("fig-3", "fig-4", "fig-5")},
 }
 """Name of another reading -> {item: the item that stands in its place}: PairRank with the loss of its public code, a
-fault of the field's public code in one of the baselines, and two baselines at what scored best whatever it costs users."""
+fault of the field's public code in one of the baselines, and two baselines at what scored best, whatever users lose."""
 
 ITEMS: dict[str, Item] = {
     "reference": Item("Offline RankNet, the reference ranker w*", _references, _ONCE, _folds),

@@ -39,7 +39,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("equal scores", "random in displayed lists; their expectation in offline NDCG", "ours"),
     ("users", "five grades; on three grades the paper's Table 1", "the later papers; the paper prints three grades"),
     ("stop of a user", "drawn only after a click", "paper, 4.1"),
-    ("examined documents", "up to the last click, and the first unclicked one after it", "the public code"),
+    ("examined documents", "up to the last click, and the first unclicked one after it", "paper, 3.1"),
     ("pairs that are learnt from", "clicked and unclicked ones matched at random", "the public code's `ind`"),
     ("PairRank's width", "constant α, tuned", "the public code; the paper's is Lemma 2's"),
     ("PairRank's estimate", "refitted to the whole history every round, to the optimum, λ tuned", "paper, Algorithm 1"),
@@ -67,7 +67,11 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "ClueWeb09 of MQ2008",
         "ours",
     ),
-    ("DBGD and MGD", "start 0, no decay; MGD 9 candidates, mean of the winners; rate and δ tuned", "their papers"),
+    (
+        "DBGD and MGD",
+        "start 0, no decay; MGD 9 candidates, mean of the winners; δ = 1, rate tuned",
+        "their papers; rate ours",
+    ),
     ("PDGD", f"start 0, decay {DECAY}; rate tuned", "its paper; decay: the later papers"),
     (
         "authors' settings",
