@@ -61,7 +61,20 @@ def test_figures_of_the_same_runs_share_their_cells():
         assert len({job.cell.key for job in jobs(item)} & main) == 6  # two data sets × three kinds of users
 
 
-@pytest.mark.parametrize("reading", pairrank.READINGS)
+def test_the_reading_of_any_step_shortens_steps_of_dbgd_and_mgd_and_nothing_else():
+    for item, other in pairrank.READINGS["DBGD and MGD at any step"].items():
+        changed = {}
+        for one, two in zip(jobs(item), jobs(other), strict=True):
+            here, there = one.cell.labels(), two.cell.labels()
+            differ = {name for name in here if here[name] != there[name]}
+            assert differ <= {"alpha"} and one.rows == two.rows
+            if differ:
+                assert there["alpha"] < here["alpha"]
+                changed[here["dataset"], here["learner"]] = there["alpha"]
+        assert changed == pairrank.SHORT_STEPS
+
+
+@pytest.mark.parametrize("reading", ["mean loss", "ε-greedy in ascending order"])
 def test_a_reading_changes_what_it_is_called_after_and_nothing_else(reading):
     told = {"mean loss": ("loss", "mean"), "ε-greedy in ascending order": ("exploit", "worst")}[reading]
     tuned = set(tuning.NAMES)
@@ -84,9 +97,10 @@ def test_a_smaller_tier_runs_a_part_of_a_larger_one():
             assert set(job.rows) <= large[job.cell.key]
 
 
-def test_every_data_set_has_twenty_runs_but_the_sample_has_five():
+def test_every_data_set_has_twenty_runs_but_for_two_that_the_paper_did_not_use():
+    fewer = {"MSLR-WEB30K_sample": 5, "synthetic-yahoo": 10}
     for job in jobs("fig-3"):
-        assert len(job.rows) == (5 if job.cell.labels()["dataset"] == "MSLR-WEB30K_sample" else 20)
+        assert len(job.rows) == fewer.get(str(job.cell.labels()["dataset"]), 20)
     assert {row.fold for job in jobs("fig-3", "paper") for row in job.rows if job.cell.labels()["dataset"] == MSLR} == {
         1
     }
