@@ -236,7 +236,7 @@ def _references(tier: str) -> Sequence[Cell]:
 def _timing(tier: str) -> Sequence[Cell]:
     """A batch of PairRank_C under perfect users."""
     sizes = {"smoke": {SMOKE_DATASET: 4}, "laptop": {"MQ2008": 32, "synthetic-mslr": 32}}
-    sizes["paper"] = sizes["laptop"] | {"synthetic-yahoo": 8}
+    sizes["paper"] = sizes["laptop"]
     cells: list[Cell] = []
     for dataset, replicas in sizes[tier].items():
         learner, setting = SETTINGS["PairRank_C"]
