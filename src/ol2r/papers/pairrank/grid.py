@@ -39,7 +39,6 @@ DATASETS = (
     "MQ2008",
     "MQ2007_partial85",
     "MSLR-WEB30K_sample",
-    "ClueWeb09_webis",
 )
 
 _STEP: dict[str, Value] = {"alpha": 0.1, "decay": DECAY}
@@ -61,7 +60,6 @@ TUNED_ON = {
     MSLR: "synthetic-mslr",
     YAHOO: "synthetic-yahoo",
     "MSLR-WEB30K_sample": "synthetic-mslr",
-    "ClueWeb09_webis": "MQ2008",
     SMOKE_DATASET: "MQ2008",
 }
 """Whose values a data set takes that is not at hand, has no validation queries, or has too few."""
