@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from ol2r.experiments.cells import TIERS, Cell, Item
+from ol2r.experiments.cells import TIERS, Cell, Item, with_needs
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.store import Store
 
@@ -15,7 +15,7 @@ COLUMNS = ("paper", "item", "tiers", "kind", "dataset", "users", "learner", "set
 
 
 def index(papers: Iterable[Paper], store: Store) -> pd.DataFrame:
-    """A line for every stored cell of every item that declares it.
+    """A line for every stored cell of every item that declares it, or that one of its cells needs.
 
     Returns:
         paper, item, tiers (that declare it), kind (of cell), dataset, users and learner (empty where a cell has none),
@@ -30,7 +30,7 @@ def index(papers: Iterable[Paper], store: Store) -> pd.DataFrame:
 def _lines(paper: str, name: str, item: Item, store: Store) -> list[dict[str, str | int]]:
     tiers: dict[Cell, list[str]] = {}
     for tier in TIERS:
-        for job in item.jobs(tier):
+        for job in with_needs(item.jobs(tier)):
             tiers.setdefault(job.cell, []).append(tier)
     stored = {cell: rows for cell in tiers if (rows := len(store.listed(cell)))}
     settings = _settings(list(stored))
