@@ -270,8 +270,8 @@ def _folds(cell: Cell) -> tuple[int, ...] | None:
 
 def _seeds(tier: str, cell: Cell) -> Sequence[int]:
     """Twenty runs: 20 seeds of one fold, or 4 of each of five; fewer at smaller tiers, of a stand-in with very many
-    features, and to check a shape."""
-    if cell.labels()["dataset"] == "MSLR-WEB30K_sample":
+    features, and of real sets with few queries and long lists."""
+    if cell.labels()["dataset"] in ("MSLR-WEB30K_sample", CLUEWEB):
         return _few_seeds(tier, cell)
     several = len(_folds(cell) or cell.folds) > 1
     few = 2 if several or tuning.is_wide(str(cell.labels()["dataset"])) else 4
