@@ -1,9 +1,21 @@
-"""What the page of the PairRank paper tells beside its results: conventions, silences, and the map of its items."""
+"""What the page of the PairRank paper tells beside its results: conventions, silences, the map of its items; and
+sentences on what a choice of ours means for the claims, with what was chosen and found computed into them."""
+
+# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
 
 from ol2r.experiments import grid
+from ol2r.experiments.effects import at_own_end
+from ol2r.experiments.verdicts import Judgement
 from ol2r.papers.pairrank import tuning
+from ol2r.papers.pairrank.audit_tables import share
 from ol2r.papers.pairrank.claims import GAMMA, ROUNDS
-from ol2r.papers.pairrank.grid import DECAY, REGULARIZATION, K
+from ol2r.papers.pairrank.grid import BOUND, DECAY, DELTA, REGULARIZATION, SHORT_STEPS, K, tuned
+from ol2r.report.tables import named
 
 
 def _told(grid: tuning.TuningGrid) -> str:
@@ -43,6 +55,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("examined documents", "up to the last click, and the first unclicked one after it", "paper, 3.1"),
     ("pairs that are learnt from", "clicked and unclicked ones matched at random", "the public code's `ind`"),
     ("PairRank's width", "constant α, tuned", "the public code; the paper's is Lemma 2's"),
+    ("Lemma 2's width on data sets", f"δ₁ = {DELTA:g}, Q = {BOUND:g}, with λ as tuned", "ours; neither is known"),
     ("PairRank's estimate", "refitted to the whole history every round, to the optimum, λ tuned", "paper, Algorithm 1"),
     ("loss", "Σ ℓ + λ/2 ‖θ‖²; the mean of ℓ + λ ‖θ‖² beside it", "paper, Algorithm 1; the public code's"),
     *((f"grid of {name}", _told(grid), source) for name, grid, source in (
@@ -58,8 +71,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         f"rounds with {len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of them "
         f"({tuning.SHORTLISTED_WIDE} with very many features) {tuning.ROUNDS_LONGER} rounds with "
         f"{len(tuning.SEEDS_LONGER)} other seeds; no reported run has any of these. Both shuffles share their values. "
-        "What does not explore (α = 0) or hardly does anything else (α ≥ 1, ε = 1, rates of DBGD and MGD below 0.01 "
-        "beside δ = 1) is scored, not chosen",
+        "A setting that does not explore (α = 0), or whose lists may be nearly random (α ≥ 1, ε = 1, rates of DBGD and "
+        "MGD below 0.01 beside δ = 1), is scored and not chosen",
         "paper, 4.2.1: validation data; the rest ours",
     ),
     (
@@ -82,7 +95,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("decay of SGD RankNet and ε-greedy", DECAY, "the later papers"),
     (
         "offline RankNet w*",
-        f"one layer, Eq. (1) over all pairs of different grade of the training queries, λ = {REGULARIZATION}",
+        f"one layer, Eq. (1) over all pairs of different grade of the training queries, λ = {REGULARIZATION}, "
+        "not tuned",
         "paper, 4.2.1; λ ours",
     ),
 )
@@ -96,8 +110,8 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
         "covariance",
     ),
     ("which width they use", "a constant; Lemma 2's is shown", "width"),
-    ("ε of ε-greedy", "tuned; all values are shown", "epsilon"),
-    ("how many documents a list shows", "10", None),
+    ("ε of ε-greedy", "tuned; the whole grid is shown", "epsilon"),
+    ("how many documents a list shows", "10; no other cut was run", None),
     ("whether queries without relevant documents count", "not offline, as in the public code", None),
     ("how features are normalised", "min-max in each query", None),
     ("which click model five grades have", "that of the two later papers", None),
@@ -105,7 +119,11 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("on which data and for which users Figure 5 is drawn", "all", None),
     ("whether Figures 6 and 7 show PairRank_R or PairRank_C", "both", None),
     ("what the deviations are over", "runs", None),
-    ("how the offline RankNet is trained", "to the optimum of Eq. (1)", None),
+    (
+        "how the offline RankNet is trained",
+        f"to the optimum of Eq. (1) with λ = {REGULARIZATION}; no other λ was run",
+        None,
+    ),
     ("what happens in a round without a click", "nothing is learnt; the list is shown all the same", None),
     ("how ties of the scores are broken inside a block", "a block is shuffled whatever its scores", None),
 )
@@ -156,3 +174,147 @@ LIVE = ("table-1", "fig-1", "fig-2")
 def click_models() -> list[tuple[str, str, str]]:
     """The paper's Table 1, and the users of sets with five grades: rows (users, click by grade, stop by grade)."""
     return grid.click_models((3, ""), (5, ", five grades (the later papers)"))
+
+
+# Sentences
+
+
+def widths_in_words(scores: pd.DataFrame) -> str:
+    """Which widths PairRank could be given and which it was, and what so coarse a choice leaves open.
+
+    Args:
+        scores: `ol2r.experiments.tuning.marked`, by "grid".
+    """
+    tried = tuning.GRIDS[tuning.SUM].tried["alpha"]
+    eligible = [value for value in tried if tuning.may_choose(tuning.SUM, {"alpha": value})]
+    chosen = "".join(
+        f"With the {loss} loss: {told}. "
+        for loss, name in (("summed", tuning.SUM), ("mean", tuning.MEAN))
+        if (told := _chosen(scores, name, "alpha"))
+    )
+    return (
+        f"*PairRank's width.* Of the {len(tried)} widths α in PairRank's grids {len(eligible)} may be chosen, "
+        f"{_listed(eligible)}. {chosen}Nothing between them was tried. So where PairRank comes out behind or level, a "
+        "finer choice of α might have brought it ahead; where it leads, it does so without one. The sizes and numbers "
+        "of blocks (PR10, PR11, PR12), and how much the two shuffles can differ (PR6), depend on α directly: those "
+        "verdicts are about the chosen width."
+    )
+
+
+def randomness_in_words(scores: pd.DataFrame) -> str:
+    """Which ε was chosen for ε-greedy, and by what.
+
+    Args:
+        scores: as for `widths_in_words`.
+    """
+    tried = tuning.GRIDS["epsilon-greedy"].tried["epsilon"]
+    eligible = [value for value in tried if tuning.may_choose("epsilon-greedy", {"epsilon": value})]
+    told = _chosen(scores, "epsilon-greedy", "epsilon")
+    return (
+        f"*ε of ε-greedy.* It was chosen from {_listed(eligible)}{': ' if told else ''}{told}. ε is the share of slots "
+        "that are filled at random, and what that costs users does not count in the choice. What it means for online "
+        "claims stands below {numref}`pairrank-online`."
+    )
+
+
+def _chosen(scores: pd.DataFrame, grid_name: str, name: str) -> str:
+    """What was chosen of a grid, data set by data set."""
+    best = scores[scores["best"].astype(bool) & (scores["grid"] == grid_name)]
+    values = zip(best["dataset"], best[name], strict=True)
+    return ", ".join(f"{value:g} on {named(str(dataset))}" for dataset, value in values)
+
+
+def _listed(values: Sequence[float]) -> str:
+    *first, last = (f"{value:g}" for value in values)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def epsilon_in_words(datasets: Sequence[str], judgement: Judgement) -> str:
+    """At which ε ε-greedy ran, with what a claim on its online score comes to there.
+
+    Args:
+        datasets: on which it ran.
+        judgement: of the claim.
+    """
+    verdicts = {place.dataset: f" ({judgement.id}: {place.verdict})" for place in judgement.elsewhere}
+    values = {dataset: float(tuned(dataset, "epsilon-greedy")["epsilon"]) for dataset in datasets}
+    if not values:
+        return ""
+    told = "; ".join(f"{named(each)} {value:g}{verdicts.get(each, '')}" for each, value in values.items())
+    most = max(values.values())
+    where = ", ".join(named(each) for each, value in values.items() if value == most)
+    return (
+        f"ε-greedy ran with these ε: {told}. They were chosen for the ranker that is learned, and an online score "
+        f"depends on ε. With the largest, {most:g} on {where}, {share(most)} of all slots are filled at random in the "
+        "mean. Where ε is large, PR8's contrasts with ε-greedy and PR13 say what so much randomness costs users, not "
+        "what ε-greedy costs them at an ε chosen for them; {numref}`pairrank-epsilon` has the online score at every ε, "
+        "on one data set."
+    )
+
+
+def reference_in_words(final: pd.DataFrame, levels: Mapping[str, float]) -> str:
+    """What rests on offline RankNet's λ, and where learners end above its level.
+
+    Args:
+        final: `ol2r.report.tables.final` of the offline score.
+        levels: by data set, offline RankNet's score.
+    """
+    above = final[final["mean"] > final["dataset"].map(levels).astype(float)]
+    told = []
+    for dataset, own in above.groupby("dataset", sort=False):
+        best = own.loc[own["mean"].idxmax()]
+        lead = best["mean"] - levels[str(dataset)]
+        told.append(f"{named(str(dataset))} (by at most {lead:.3f}: {best['variant']}, {best['users']} users)")
+    bound = f"An online learner ends above it, in the mean over runs, on {'; '.join(told)}: there it is no upper bound."
+    return (
+        f"Offline RankNet's λ = {REGULARIZATION:g} is our choice and was not tuned; with another, its level would be "
+        "another. PR7 asks whether PairRank reaches this level, and PR1 leaves a contrast open where a baseline ends "
+        f"near or above it, so both rest on that λ. {bound if told else 'No online learner ends above it.'}"
+    )
+
+
+def blocks_in_words(extremes: pd.DataFrame, chosen: pd.DataFrame) -> str:
+    """How many blocks a list has without exploration, at the chosen width and at the widest, data set by data set.
+
+    Args:
+        extremes: runs of PairRank_C with α = 0 and with the widest, one loss.
+        chosen: runs of PairRank_C with the same loss at its chosen α.
+    """
+    if extremes.empty:
+        return ""
+    at_chosen = _blocks(chosen, ["dataset"])
+    told = []
+    for dataset, own in _blocks(extremes, ["dataset", "alpha"]).groupby("dataset", sort=False):
+        least, *_, most = own.droplevel("dataset").sort_index().items()
+        middle = f"{at_chosen[dataset]:.1f} at the chosen one, " if dataset in at_chosen else ""
+        told.append(
+            f"{named(str(dataset))} {least[1]:.1f} with α = {least[0]:g}, {middle}{most[1]:.1f} with α = {most[0]:g}"
+        )
+    return f"Blocks of a list with the summed loss, mean over all rounds, users and runs: {'; '.join(told)}."
+
+
+def _blocks(frame: pd.DataFrame, by: list[str]) -> pd.Series:
+    ends = at_own_end(frame)
+    return (ends["blocks"] / ends["rounds"]).groupby([ends[name] for name in by], sort=False).mean()
+
+
+def short_steps_in_words() -> str:
+    """Which steps of DBGD and MGD would be chosen if none were too short."""
+    told = [
+        f"{step:g} in place of {tuned(dataset, variant)['alpha']:g} for {variant} on {named(dataset)}"
+        for (dataset, variant), step in SHORT_STEPS.items()
+    ]
+    return f"By validation queries alone tuning chose the rate {', '.join(told)}; elsewhere the same as now."
+
+
+def settled_in_words(settling: pd.DataFrame) -> str:
+    """How far the runs of the small worlds reach towards the t′ of Lemma 7 as printed.
+
+    Args:
+        settling: `ol2r.papers.pairrank.bounds.settling`.
+    """
+    line = settling.iloc[0]
+    return (
+        f"The printed t′ of Lemma 7 is round {line['printed_rounds']:.2g} in these worlds, with both universal "
+        f"constants at 1; the runs have {line['rounds']:,.0f} rounds."
+    )
