@@ -4,7 +4,6 @@ import json
 import re
 
 import numpy as np
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -22,6 +21,7 @@ from ol2r.experiments.verdicts import judge_all
 from ol2r.papers import NAMES, paper
 from ol2r.papers.nsgd import grid as nsgd
 from ol2r.papers.pairrank import grid as pairrank
+from ol2r.report import figures
 from ol2r.report.page import Page
 
 SMOKE = ["--tier", "smoke", "--item", "fig-5a", "--seeds", "1"]
@@ -162,7 +162,9 @@ def test_a_page_draws_own_data_first_and_says_whose_it_is(mine, invented_runs, i
     monkeypatch.setattr("ol2r.report.page.show", lambda *texts: shown.extend(texts))
     page = Page(chapter, preferred=("MQ2008",))
     assert set(page.on("fig-2")["dataset"]) == {own}
-    page.sources("fig-2", pd.DataFrame({"mean": [0.5]}), drawn=page.on("fig-2"))
+    figure = page.drawn("fig-2", figures.learning_curves)
+    assert " ".join(figure.axes[0].get_ylabel().split()) == "mine (the reader's own)"
+    page.sources("fig-2", figure.table, drawn=page.on("fig-2"))
     assert "data: \"mine (the reader's own)\"" in shown[0]
     assert "--item fig-2 --data PATH" in shown[0] and "verify" not in shown[0] and "unconfirmed" not in shown[0]
 
