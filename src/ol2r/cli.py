@@ -52,18 +52,22 @@ def run(arguments: argparse.Namespace) -> int:
     """Compute what is missing of a paper's items."""
     from joblib import cpu_count
 
-    from ol2r.experiments.origins import AtHand, check_data, check_names
+    from ol2r.data.own import take_in
+    from ol2r.experiments.origins import AtHand, check_data, names_of
     from ol2r.experiments.runner import check_device, lacking, resolve_engine
     from ol2r.experiments.runner import run as run_jobs
     from ol2r.experiments.store import Store
 
+    if arguments.data and arguments.commit:
+        raise ExperimentError("--commit writes to results/, which holds no results of your own data: leave out one")
     (paper,) = _papers(arguments.paper)
     resolve_engine(arguments.engine, check_device(arguments.device))
     items = [one_of(item, paper.items, "item", paper.name) for item in arguments.item or paper.items]
     chosen = [paper.items[item] for item in items]
     where = " ".join([paper.name, *(arguments.item or ())])
-    check_names(arguments.datasets or (), chosen, arguments.tier, where)
-    jobs = [job for item in chosen for job in item.jobs(arguments.tier, arguments.seeds, arguments.datasets)]
+    own = [take_in(path).name for path in arguments.data or ()]
+    datasets = names_of([*(arguments.datasets or ()), *own], chosen, arguments.tier, where) or None
+    jobs = [job for item in chosen for job in item.jobs(arguments.tier, arguments.seeds, datasets)]
     at_hand = AtHand()
     absent = sorted({data for job in jobs if (data := at_hand.missing(job.cell))})
     jobs = [job for job in jobs if at_hand.missing(job.cell) is None]
@@ -275,7 +279,8 @@ def parser() -> argparse.ArgumentParser:
     add.add_argument("--tier", choices=TIERS, default="laptop")
     add.add_argument("--item", action="append", help="a figure or table, such as fig-2; may be repeated (all)")
     add.add_argument("--seeds", type=_positive, help="number of seeds (as declared)")
-    add.add_argument("--datasets", nargs="+", help="data sets (all declared ones)")
+    add.add_argument("--datasets", nargs="+", help="data sets (all declared ones, or none with --data)")
+    add.add_argument("--data", nargs="+", metavar="PATH", help="LETOR files of your own: a file, folder or pattern")
     add.add_argument("--jobs", type=_workers, help="worker processes (one a core)")
     add.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     add.add_argument("--engine", choices=("numba", "torch"), help="numba on the CPU, torch on a GPU")

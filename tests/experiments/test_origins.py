@@ -163,10 +163,11 @@ def named(*datasets: str | None) -> Item:
 
 
 def test_only_names_that_are_declared_may_be_chosen(monkeypatch):
-    origins.check_names(["MQ2008", "TD2003"], [named("MQ2008"), named("TD2003")], "laptop", "nsgd")
+    both = ["MQ2008", "TD2003"]
+    assert origins.names_of(both, [named("MQ2008"), named("TD2003")], "laptop", "nsgd") == both
     with pytest.raises(ExperimentError, match="no data set 'MQ2080' in nsgd at tier 'laptop': did you mean 'MQ2008'"):
-        origins.check_names(["MQ2080"], [named("MQ2008")], "laptop", "nsgd")
+        origins.names_of(["MQ2080"], [named("MQ2008")], "laptop", "nsgd")
     monkeypatch.setattr(Fake, "labels", lambda self: {"name": self.name})
     for name in ("None", "nosuch", ""):
         with pytest.raises(ExperimentError, match=f"no data set '{name}'"):
-            origins.check_names([name], [named(None)], "laptop", "nsgd")
+            origins.names_of([name], [named(None)], "laptop", "nsgd")

@@ -55,7 +55,7 @@ RANGES = {
     "regularization": (0.05, 1.0),
     "slope": (0.05, 0.25),
 }
-"""Values of each numeric hyper-parameter that replicas may have side by side."""
+"""Values of numeric hyper-parameters that replicas may have side by side, where not from half a setting's value up."""
 
 STEPPING = sorted(name for name, learner in LEARNERS.items() if "decay" in learner.numeric)
 """Learners that take steps of rate `alpha`: a rate of zero learns nothing, and a huge one leaves the finite numbers."""
@@ -66,8 +66,12 @@ OPTIMUM = {name: 5e-3 for name in ("PairRank", "PairRank-Lemma2")}
 
 def per_replica(name: str, n: int) -> dict[str, torch.Tensor]:
     """Numeric hyper-parameters of a learner that differ between n replicas."""
-    varied = {parameter: torch.linspace(*RANGES[parameter], n) for parameter in LEARNERS[name].numeric}
-    return {parameter: v.round() if parameter.startswith("k_") else v for parameter, v in varied.items()}
+    varied = {}
+    for parameter in LEARNERS[name].numeric:
+        value = SETTINGS[name][parameter]
+        values = torch.linspace(*RANGES.get(parameter, (value / 2, value)), n)
+        varied[parameter] = values.round() if isinstance(value, int) else values
+    return varied
 
 
 def small_dataset(n_features: int = 12) -> RankingDataset:

@@ -14,7 +14,6 @@ import torch
 from small import (
     OPTIMUM,
     OTHERWISE,
-    RANGES,
     SETTINGS,
     STEPPING,
     K,
@@ -54,7 +53,6 @@ def test_every_learner_has_a_setting_here():
         assert learner.name == name
         assert learner.revision >= 1
         assert not learner.numeric & learner.structural
-        assert learner.numeric <= set(RANGES)
         assert set(SETTINGS[name] | OTHERWISE.get(name, {})) == learner.numeric | learner.structural
 
 
@@ -221,9 +219,10 @@ def test_unknown_and_missing_hyperparameters_are_named(dataset, name):
     streams = make_streams(dataset, replicas_of("perfect"))
     with pytest.raises(ValueError, match=rf"^{re.escape(name)} takes .*missing: none; unknown: aplha$"):
         LEARNERS[name](dataset.n_features, SETTINGS[name] | {"aplha": 0.1}, streams)
-    without = {key: value for key, value in SETTINGS[name].items() if key != "alpha"}
-    with pytest.raises(ValueError, match=rf"^{re.escape(name)} takes .*missing: alpha; unknown: none$"):
-        LEARNERS[name](dataset.n_features, without, streams)
+    for left_out in SETTINGS[name]:
+        without = {key: value for key, value in SETTINGS[name].items() if key != left_out}
+        with pytest.raises(ValueError, match=rf"^{re.escape(name)} takes .*missing: {left_out}; unknown: none$"):
+            LEARNERS[name](dataset.n_features, without, streams)
 
 
 @every_learner
@@ -278,9 +277,14 @@ OUT_OF_RANGE = [
     ("epsilon-greedy", "epsilon", torch.tensor([0.1, 0.2, 0.3, 1.1])),
     ("epsilon-greedy", "epsilon", float("nan")),
     ("PairRank", "regularization", 0.0),
-    *((name, "alpha", value) for name in sorted(LEARNERS) for value in (-0.1, float("nan"))),
     *((name, "decay", value) for name in STEPPING for value in (0.0, -0.5, 1.01)),
     *((name, "delta", value) for name in ("DBGD", "CPS", "DP-DBGD", "MGD", "NSGD") for value in (0.0, -1.0)),
+    *(
+        (name, parameter, value)
+        for name, learner in sorted(LEARNERS.items())
+        for parameter in sorted(learner.numeric)
+        for value in (-0.1, float("nan"))
+    ),
 ]
 
 

@@ -89,19 +89,32 @@ def users(kind: str, n_grades: int, *, stop_rule: str = "after_click", binary: s
     return GradedCascade(kind, click, stop, stop_rule)
 
 
-def users_of_grades(kind: str, n_grades: int) -> GradedCascade:
+def rule_of_grades(n_grades: int) -> str:
+    """What the rule is called by which `users_of_grades` finds the users for so many grades."""
+    if n_grades in (3, 5):
+        return f"the papers' table of {n_grades} grades"
+    return "binary relevance" if n_grades == 2 else f"{n_grades} grades read between five"
+
+
+def users_of_grades(
+    kind: str, n_grades: int, *, stop_rule: str = "after_click", binary: str = "highest"
+) -> GradedCascade:
     """The user of a paper's table where one has these grades, else the table of five grades read in between.
 
     Grade g of n stands where 4 g / (n − 1) does among the grades 0 … 4, and its probabilities are read linearly.
+
+    Args:
+        kind, stop_rule, binary: as for `users`.
+        n_grades: two or more.
 
     Raises:
         ValueError: an unknown kind, or fewer than two grades.
     """
     if n_grades in (2, 3, 5):
-        return users(kind, n_grades)
+        return users(kind, n_grades, stop_rule=stop_rule, binary=binary)
     if n_grades < 2:
         raise ValueError(f"clicks tell nothing of {n_grades} grade")
-    five = users(kind, 5)
+    five = users(kind, 5, stop_rule=stop_rule)
     place = np.linspace(0.0, 4.0, n_grades)
     click, stop = (tuple(np.interp(place, range(5), row).tolist()) for row in (five.click, five.stop))
     return GradedCascade(kind, click, stop, five.stop_rule)

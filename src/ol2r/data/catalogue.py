@@ -1,7 +1,8 @@
 """Every data set the five papers use: what it is, who may use it, how to get it, and whether it is at hand.
 
 Where an entry has a checksum, results can be looked up without the data; where it has none, the data at hand has one.
-This module must not know what data is used for.
+What a reader brings stands beside these entries for as long as the process lives (`data.own`). This module must not
+know what data is used for.
 """
 
 import difflib
@@ -25,6 +26,7 @@ from ol2r.folders import config_folder
 READER_REVISION = 1  # another reader or normalisation is another cache
 QUERY_MIN_MAX = "query min-max"
 UNCONFIRMED = "checksum unconfirmed"
+OWN = "own-"  # begins the name of a reader's own data, and no other name
 NOT_AT_HAND = "not at hand"  # in place of a checksum that nobody here can know: no result is stored under it
 _SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
 
@@ -64,7 +66,7 @@ class Entry:
             then data with the right counts is taken for it.
         how_to_get: what a reader has to do.
         folders: names its folder may have under a search path.
-        splits: its folds' files; empty for synthetic sets and click logs.
+        splits: its folds' files; only of a ranking data set that is published.
         files: files of a click log.
         normalization: "query min-max" (`normalize_per_query`), or in words how the source normalised it.
         sparse: True where lines leave out features that are 0, so that the last ones need not occur.
@@ -76,7 +78,7 @@ class Entry:
     source: str
     licence: str
     restricted: bool
-    kind: Literal["ranking", "synthetic", "clicks"]
+    kind: Literal["ranking", "synthetic", "clicks", "own"]
     n_queries: int | None
     n_documents: int | None
     n_features: int
@@ -92,8 +94,8 @@ class Entry:
 
     @property
     def confirmed(self) -> bool:
-        """Whether its checksum is known, so that nothing else can be taken for it."""
-        return self.checksum is not None
+        """Whether the catalogue knows its checksum, so that nothing else can be taken for it."""
+        return self.checksum is not None and self.kind != "own"
 
     @property
     def list_shape(self) -> tuple[int, float]:
@@ -104,7 +106,7 @@ class Entry:
 
     def at_hand(self) -> bool:
         """Whether `load` would find it now."""
-        return self.kind == "synthetic" or self.location() is not None
+        return self.kind in ("synthetic", "own") or self.location() is not None
 
     def location(self) -> Path | None:
         """The first folder of the search paths that holds all of its files."""
@@ -194,6 +196,29 @@ def entry(name: str) -> Entry:
     return CATALOGUE[name]
 
 
+def is_own(name: str) -> bool:
+    """Whether a name is that of a reader's own data, known to this process or not."""
+    return name.startswith(OWN)
+
+
+def own_names() -> tuple[str, ...]:
+    """The reader's own data sets that this process knows."""
+    return tuple(filter(is_own, CATALOGUE))
+
+
+def add_own(it: Entry, read: Callable[[], RankingDataset]) -> None:
+    """Give a reader's own data set an entry in this process.
+
+    Args:
+        it: the entry.
+        read: gives the data set, each time it is loaded.
+    """
+    CATALOGUE[it.name], _OWN_READERS[it.name] = it, read
+
+
+_OWN_READERS: dict[str, Callable[[], RankingDataset]] = {}
+
+
 def checksum(name: str) -> str:
     """What stands for the content of a data set in keys: the catalogue's checksum, else that of the data at hand.
 
@@ -259,7 +284,9 @@ def load(name: str, checksum: str | None = None) -> RankingDataset:
     it = entry(name)
     if it.kind == "clicks":
         raise ValueError(f"{name} is a collection of clicks, not a ranking data set")
-    if it.kind == "synthetic":
+    if it.kind == "own":
+        dataset = _OWN_READERS[name]()
+    elif it.kind == "synthetic":
         dataset = cached(name, _fingerprint(it), {}, lambda: synthetic.generate(name, it.label, str(it.checksum)))
     else:
         dataset = load_from(it, it.require())

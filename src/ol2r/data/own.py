@@ -1,5 +1,5 @@
-"""A reader's own data, without an entry in the catalogue: arrays or LETOR files to a `RankingDataset`, and tables of
-clicks to sessions.
+"""A reader's own data: arrays or LETOR files to a `RankingDataset`, files to a data set that chapters and commands know
+as long as this process lives, and tables of clicks to sessions.
 
 Folds are cut here, by queries: fold f tests on part f, validates on the part before it where there are three or more,
 and learns from the rest, as the folds of LETOR 4.0 do.
@@ -7,7 +7,10 @@ and learns from the rest, as the folds of LETOR 4.0 do.
 
 import glob
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -15,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from ol2r.data.catalogue import CATALOGUE, OWN, Entry, add_own, own_names
 from ol2r.data.dataset import Fold, RankingDataset
 from ol2r.data.letor import parse_letor, read_bytes
 from ol2r.data.sessions import QuerySessions
@@ -22,6 +26,9 @@ from ol2r.errors import DataError
 from ol2r.random import generator
 
 MOST_GRADES = 127
+FOLDS = 5
+SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
+_MARK = "(the reader's own)"
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
@@ -30,7 +37,7 @@ def from_arrays(
     relevance: np.ndarray,
     query: np.ndarray | Sequence,
     *,
-    folds: int = 5,
+    folds: int = FOLDS,
     name: str = "own data",
     normalize: bool = True,
     n_grades: int | None = None,
@@ -88,7 +95,7 @@ def from_arrays(
         n_grades=n_grades or max(2, int(grades.max()) + 1),
         checksum=digest.hexdigest(),
         restricted=True,
-        label=f"{name} (the reader's own)",
+        label=f"{name} {_MARK}",
         normalization="query min-max" if normalize else "none",
     )
 
@@ -126,14 +133,15 @@ def scaled(features: np.ndarray, offsets: np.ndarray, normalize: bool) -> np.nda
 
 
 def from_letor(
-    paths: Paths, *, folds: int = 5, name: str | None = None, normalize: bool = True, n_grades: int | None = None
+    paths: Paths, *, folds: int = FOLDS, name: str | None = None, normalize: bool = True, n_grades: int | None = None
 ) -> RankingDataset:
     """A data set of LETOR files, plain, .gz or .xz, which hold different queries.
 
     Args:
-        paths: files, or patterns such as "mine/*.txt.gz".
+        paths: files, patterns such as "mine/*.txt.gz", or folders, of which the files directly in them that end in
+            .txt, .txt.gz or .txt.xz are read.
         folds, normalize, n_grades: as for `from_arrays`.
-        name: as for `from_arrays`; None takes the first file's.
+        name: as for `from_arrays`; None takes the first file's, or the folder's if that was given first.
 
     Raises:
         DataError: with file and line, of what is no LETOR text; a query stands in two files; nothing matches.
@@ -158,18 +166,118 @@ def from_letor(
         np.concatenate([text.relevance for text in texts]),
         np.concatenate(query).astype(str),
         folds=folds,
-        name=name or found[0].name.partition(".")[0],
+        name=name or _called(Path(given[0]) if Path(given[0]).is_dir() else found[0]),
         normalize=normalize,
         n_grades=n_grades,
     )
 
 
+def _called(path: Path) -> str:
+    return path.resolve().name.partition(".")[0] or "own data"
+
+
 def _matching(path: str | PathLike[str]) -> list[str]:
-    """The file, or else the files that it is a pattern of, or else itself."""
+    """The file, or the files of the folder, or else the files that it is a pattern of, or else itself.
+
+    Raises:
+        DataError: a folder without LETOR files.
+    """
     if Path(path).is_file():
         return [str(path)]
+    if Path(path).is_dir():
+        inside = sorted(str(each) for each in Path(path).iterdir() if each.name.endswith(SUFFIXES))
+        if not inside:
+            raise DataError(f"{path}: expected LETOR files ({', '.join(SUFFIXES)}) in this folder, found none")
+        return inside
     return sorted(glob.glob(str(path))) or [str(path)]  # noqa: PTH207 - a pattern may begin at the root
 
+
+# A data set of chapters and commands
+
+
+def is_path(text: str) -> bool:
+    """Whether a text can only mean files: it exists, or it has a folder, a pattern or the ending of a LETOR file."""
+    return bool(text) and (Path(text).exists() or any(sign in text for sign in "/\\*?[") or text.endswith(SUFFIXES))
+
+
+def take_in(path: str) -> Entry:
+    """Make files a data set of this process, which `data.load` and every declared grid find by its name.
+
+    Its name is "own-" and the first twelve digits of its content's checksum, so that the same documents are the same
+    data set wherever they lie; its label is the name of the file or folder, marked as the reader's own.
+
+    Args:
+        path: a file, a folder or a pattern, as `from_letor` takes it; a relative one holds for good.
+
+    Raises:
+        DataError: it is no such data, or in some fold no query to learn from or no query to test on has a relevant
+            document.
+    """
+    where = Path(path).expanduser().absolute()
+    found = _with_relevant(from_letor(where), path)
+    name = f"{OWN}{found.checksum[:12]}"
+    called = re.sub(r"[^\w.-]+", "-", found.name)  # a figure reads $ and _ in its own way
+    label = f"{called} {_MARK}"
+    if label in [CATALOGUE[other].label for other in own_names() if other != name]:
+        label = f"{called} {found.checksum[:6]} {_MARK}"
+    it = Entry(
+        name=name,
+        label=label,
+        title="Data of the reader's own",
+        source="the reader",
+        licence="the reader's own",
+        restricted=True,
+        kind="own",
+        n_queries=found.n_queries,
+        n_documents=found.n_documents,
+        n_features=found.n_features,
+        n_grades=found.n_grades,
+        n_folds=len(found.folds),
+        checksum=found.checksum,
+        how_to_get="Give its path again: `ol2r run --data PATH`, or `-p datasets PATH`.",
+        normalization=found.normalization,
+    )
+    found = replace(found, name=name, label=label)
+    _PLACES[name] = where
+    add_own(it, lambda: found)
+    return it
+
+
+_PLACES: dict[str, Path] = {}
+
+
+def taken_in() -> tuple[tuple[Entry, Path], ...]:
+    """The reader's own data sets of this process and where they lie, for another process to `take_over`."""
+    return tuple((CATALOGUE[name], _PLACES[name]) for name in own_names())
+
+
+def take_over(given: Iterable[tuple[Entry, Path]]) -> None:
+    """Know the data sets that another process took in; each is read when it is first loaded."""
+    for it, where in given:
+        _PLACES[it.name] = where
+        add_own(it, cache(partial(_read_again, it, where)))
+
+
+def _read_again(it: Entry, where: Path) -> RankingDataset:
+    found = from_letor(where)
+    if found.checksum != it.checksum:
+        raise DataError(f"{where} has changed since it was first read: run again")
+    return replace(found, name=it.name, label=it.label)
+
+
+def _with_relevant(dataset: RankingDataset, path: str) -> RankingDataset:
+    """The data set, if every fold has something to learn and to measure."""
+    best = np.maximum.reduceat(dataset.relevance, dataset.offsets[:-1])
+    for number, fold in enumerate(dataset.folds, start=1):
+        for queries, use in ((fold.train, "learn from"), (fold.test, "test on")):
+            if not best[queries].any():
+                raise DataError(
+                    f"{path}: none of the {len(queries)} queries fold {number} has to {use} has a relevant document"
+                )
+    return dataset
+
+
+# Clicks
 
 SESSION_COLUMNS = ("query", "session", "position", "item", "clicked")
 
@@ -230,7 +338,10 @@ def _sessions(query: str, rows: pd.DataFrame) -> QuerySessions:
 
 def _folds(name: str, n_queries: int, n: int) -> tuple[Fold, ...]:
     if not 2 <= n <= n_queries:
-        raise DataError(f"{name}: {n_queries} queries cannot be cut into {n} folds, from 2 to as many as queries")
+        raise DataError(
+            f"{name}: {n_queries} queries cannot be cut into {n} folds, which are at least 2, each with a query of its "
+            "own to test on"
+        )
     parts = [np.sort(part) for part in np.array_split(generator("folds of own data", 0).permutation(n_queries), n)]
     none = np.empty(0, dtype=np.int64)
     return tuple(

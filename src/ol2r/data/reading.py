@@ -24,7 +24,7 @@ def read(name: str) -> Origin | None:
         DataError: the files are not what they should be.
     """
     it = entry(name)
-    if it.kind == "synthetic":
+    if it.kind in ("synthetic", "own"):
         load(name)
         return last_read(name)
     return read_from(it, it.require())

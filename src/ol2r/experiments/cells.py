@@ -144,6 +144,11 @@ class Cell(ABC):
         return ()
 
     @property
+    def on_own_data(self) -> bool:
+        """Whether its data is the reader's own, which no item declares: one shows it where it is asked for by name."""
+        return False
+
+    @property
     @abstractmethod
     def folds(self) -> tuple[int, ...]:
         """All folds of the cell, numbered from 1."""
@@ -221,10 +226,12 @@ class Item:
         Args:
             tier: "smoke", "laptop" or "paper".
             n_seeds: number of seeds, counted from the first declared one (None: as declared).
-            datasets: names of the data sets to keep (None: all).
+            datasets: names of the data sets to keep (None: all but a reader's own).
         """
         cells = dict.fromkeys(self.cells(tier))
-        if datasets is not None:
+        if datasets is None:
+            cells = [cell for cell in cells if not cell.on_own_data]
+        else:
             kept = {*datasets, None}  # a cell that rests on no data is of every choice
             cells = [cell for cell in cells if cell.labels().get("dataset") in kept]
         return [Job(cell, self._rows(tier, cell, n_seeds)) for cell in cells]

@@ -15,7 +15,7 @@ from joblib import cpu_count
 
 from ol2r.errors import ExperimentError, MissingRows, one_of
 from ol2r.experiments.cells import TIERS, Cell, Item, Job, merged
-from ol2r.experiments.origins import AtHand, check_data, check_names
+from ol2r.experiments.origins import AtHand, check_data, names_of
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run
 from ol2r.experiments.store import Store, Stored
@@ -36,7 +36,7 @@ PARAMETERS: dict[str, Parameter] = {
     "datasets": Parameter(
         list,
         None,
-        "a list of data set names, not empty",
+        "a list of data set names or of paths, not empty",
         lambda value: len(value) > 0 and all(isinstance(name, str) for name in value),
     ),
     "device": Parameter(str, "cpu", "'cpu' or 'cuda'", lambda value: value in ("cpu", "cuda")),
@@ -134,9 +134,10 @@ def stored_results(paper: Paper, tier: str | None = None) -> dict[str, Results]:
     return {item: found[item] for item in paper.items if item in found}
 
 
-def command(paper: str, item: str | None, tier: str) -> str:
-    """The shell command that computes an item into results/."""
-    return f"ol2r run {paper} --tier {tier}{f' --item {item}' if item else ''} --commit"
+def command(paper: str, item: str | None, tier: str, own: bool = False) -> str:
+    """The shell command that computes an item: into results/, or on a reader's own data, which has no place there."""
+    where = "--data PATH" if own else "--commit"
+    return f"ol2r run {paper} --tier {tier}{f' --item {item}' if item else ''} {where}"
 
 
 class Chapter:
@@ -266,16 +267,17 @@ class Chapter:
         what = f"{self.name} {item or 'as a whole'} ({self.tier}): "
         what += f"{n_rows} rows of {len(todo)} cells, about {minutes:.1f} minutes"
         listed = _first([job.cell.describe() for job in todo])
+        advised = command(self.name, item, self.tier, any(job.cell.on_own_data for job in todo))
         if self.never:
             raise MissingRows(
                 f"{what}, are not stored and OL2R_COMPUTE=never forbids computing them: {listed}. "
-                f"Compute them with: {command(self.name, item, self.tier)}"
+                f"Compute them with: {advised}"
             )
         print(f"{what} to compute: {listed}")
         if minutes > self.max_minutes:
             raise MissingRows(
                 f"{what}, is more than max_minutes = {self.max_minutes:g}: raise it, ask for fewer seeds, or run "
-                f"{command(self.name, item, self.tier)}"
+                f"{advised}"
             )
 
     def _difference(self, jobs: Sequence[Job], frames: Sequence[pd.DataFrame]) -> dict[str, float]:
@@ -342,8 +344,9 @@ def checked(paper: Paper, given: Mapping[str, object]) -> dict[str, Any]:
     Raises:
         ExperimentError: a parameter is unknown, misspelt, of the wrong type or out of range; a data set is not one of
             the paper's; the device is not there.
+        DataError: a file of the reader's own is not what it should be.
     """
     parameters = check_parameters(given, PARAMETERS)
     resolve_engine(parameters["engine"], check_device(parameters["device"]))
-    check_names(parameters["datasets"] or (), paper.items.values(), parameters["tier"], paper.name)
-    return parameters
+    named = names_of(parameters["datasets"] or (), paper.items.values(), parameters["tier"], paper.name)
+    return parameters | {"datasets": named or None}

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from ol2r import data
-from ol2r.clicks import users
+from ol2r.clicks import users_of_grades
+from ol2r.clicks.cascade import USERS, rule_of_grades
 from ol2r.experiments.cells import Cell
 from ol2r.experiments.kinds.simulate import Simulate
 from ol2r.learners import LEARNERS
@@ -80,7 +81,9 @@ class Grid:
         learner, own = self.settings[variant]
         setting = {**self.usual, **own, **(changed or {})}
         convention = {name: str(setting.pop(name)) for name in self.usual}
-        n_grades = data.entry(dataset).n_grades
+        clickers = users_of_grades(
+            kind, data.entry(dataset).n_grades, stop_rule=convention["stop_rule"], binary=convention["binary"]
+        )
         checkpoints = SMOKE_CURVE if tier == "smoke" else self.curve
         return Simulate(
             dataset=dataset,
@@ -88,7 +91,7 @@ class Grid:
             learner=learner,
             revision=LEARNERS[learner].revision,
             hyperparameters=tuple(sorted(setting.items())),
-            users=users(kind, n_grades, stop_rule=convention["stop_rule"], binary=convention["binary"]),
+            users=clickers,
             evaluation=Evaluation(
                 k=self.k,
                 split=split,
@@ -120,9 +123,14 @@ def _last(tier: str, checkpoints: tuple[int, ...], rounds: int | None) -> int:
     return checkpoints[-1] if rounds is None or tier == "smoke" else rounds
 
 
-def on(*names: str) -> Callable[[str], tuple[str, ...]]:
-    """The data sets of an item at a tier: the smoke tier has one of its own."""
-    return lambda tier: (SMOKE_DATASET,) if tier == "smoke" else names
+def on(*names: str, own: bool = True) -> Callable[[str], tuple[str, ...]]:
+    """The data sets of an item at a tier: the smoke tier has one of its own.
+
+    Args:
+        names: at the other tiers.
+        own: whether the item can be run on a reader's own data; `Item.jobs` leaves out what nobody asked for.
+    """
+    return lambda tier: ((SMOKE_DATASET,) if tier == "smoke" else names) + (data.own_names() if own else ())
 
 
 def checksum(dataset: str) -> str:
@@ -131,12 +139,16 @@ def checksum(dataset: str) -> str:
 
 
 def click_models(*grades: tuple[int, str]) -> list[tuple[str, str, str]]:
-    """Tables of click models: rows (users, click by grade, stop by grade).
+    """Tables of click models: rows (users, click by grade, stop by grade), those of a reader's own data last.
 
     Args:
         grades: how many grades, and what to add to the users' name.
     """
-    from ol2r.clicks.cascade import USERS
+    own = {data.entry(name).n_grades: data.entry(name).label for name in data.own_names()}
+    listed = [*grades, *((n, f", {label}: {rule_of_grades(n)}") for n, label in own.items() if n not in dict(grades))]
+    kinds = [(kind + note, users_of_grades(kind, n)) for n, note in listed for kind in USERS]
+    return [(name, _listed(user.click), _listed(user.stop)) for name, user in kinds]
 
-    kinds = [(kind + note, users(kind, n)) for n, note in grades for kind in USERS]
-    return [(name, ", ".join(map(str, user.click)), ", ".join(map(str, user.stop))) for name, user in kinds]
+
+def _listed(probabilities: Sequence[float]) -> str:
+    return ", ".join(str(round(each, 3)) for each in probabilities)

@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ol2r.errors import one_of
+from ol2r.errors import ExperimentError, one_of
 from ol2r.experiments.cells import Cell, Item, Job
 
 
 def dataset_of(cell: Cell) -> str | None:
-    """The data set of the catalogue that a cell rests on, or None."""
+    """The data set that a cell rests on, of the catalogue or the reader's own, or None."""
     from ol2r.data import CATALOGUE  # here, because it loads numba, which looking results up need not
 
     name = cell.labels().get("dataset")
@@ -35,18 +35,40 @@ class AtHand:
         return self._missing[name]
 
 
-def check_names(datasets: Sequence[str], items: Iterable[Item], tier: str, where: str) -> None:
-    """Refuse names that no cell of some items has.
+def names_of(asked: Sequence[str], items: Iterable[Item], tier: str, where: str) -> list[str]:
+    """The names of the data sets that a reader asked for; files of their own are read, and have a name from then on.
+
+    Args:
+        asked: names that the items declare, or else paths (`data.own.take_in`).
+        items: which are to show them.
+        tier: of the items.
+        where: what the items are called.
 
     Raises:
-        ExperimentError: there is one; the message offers the nearest name that is declared.
+        ExperimentError: an item has no such data set; the message offers the nearest name that is declared. None of
+            the items can be run on a reader's own data.
+        DataError: a file is not what it should be.
     """
-    if not datasets:
-        return
+    if not asked:
+        return []
+    from ol2r.data import is_own
+    from ol2r.data.own import is_path, take_in
+
+    items = list(items)
+    places = f"{where} at tier {tier!r}"
+    declared = _declared(items, tier)
+    names = [each if each in declared or not is_path(each) else take_in(each).name for each in asked]
+    if any(map(is_own, names)):
+        declared = _declared(items, tier)  # own data among it
+        if not any(map(is_own, declared)):
+            raise ExperimentError(f"no cell of {places} can be run on data of your own")
+    shown = [name for name in declared if not is_own(name)]
+    return [name if name in declared else one_of(name, shown, "data set", places) for name in names]
+
+
+def _declared(items: Iterable[Item], tier: str) -> list[str]:
     labels = (cell.labels().get("dataset") for item in items for cell in item.cells(tier))
-    declared = sorted({str(name) for name in labels if name is not None})
-    for dataset in datasets:
-        one_of(dataset, declared, "data set", f"{where} at tier {tier!r}")
+    return sorted({str(name) for name in labels if name is not None})
 
 
 def check_data(jobs: Iterable[Job]) -> None:
@@ -71,20 +93,20 @@ def read_for(cell: Cell) -> dict[str, object] | None:
 
 
 def awaits_data(path: Path) -> bool:
-    """Whether a stored file is of a data set that is not at hand and has no known checksum.
+    """Whether a stored file is of a reader's own data, or of data that is not at hand and has no known checksum.
 
     Nobody can say then whether it is still declared: that needs the data.
     """
     import pyarrow.parquet as pq
 
-    from ol2r.data import CATALOGUE, NOT_AT_HAND, checksum
+    from ol2r.data import CATALOGUE, NOT_AT_HAND, checksum, is_own
 
     try:
         record = json.loads(pq.read_metadata(path).metadata[b"ol2r"])
         names = set(_datasets_in(record["cell"]))
     except Exception:  # damaged, or no result at all
         return False
-    return any(name in CATALOGUE and checksum(name) == NOT_AT_HAND for name in names)
+    return any(is_own(name) or (name in CATALOGUE and checksum(name) == NOT_AT_HAND) for name in names)
 
 
 def _datasets_in(declaration: object) -> Iterator[str]:

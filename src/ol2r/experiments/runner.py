@@ -249,8 +249,9 @@ def _here(
         done += shard.seconds
 
 
-def _end_with(parent: int) -> None:
-    """In a worker: end when the parent process does, however that ends. Loky's workers would wait for work for good."""
+def _begin(parent: int, own: tuple) -> None:
+    """In a worker: end when the parent process does, however that ends, as Loky's workers would wait for work for good;
+    and know the reader's own data."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # at once, even inside compiled code
 
@@ -260,6 +261,10 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+    if own:
+        from ol2r.data.own import take_over
+
+        take_over(own)
 
 
 def _attempt(number: int, *arguments) -> tuple[int, list[Outcome]]:
@@ -269,9 +274,11 @@ def _attempt(number: int, *arguments) -> tuple[int, list[Outcome]]:
 def _spread(
     shards: Sequence[Shard], inputs: Mapping[Cell, pd.DataFrame], device: str, engine: str, n_jobs: int
 ) -> Iterator[tuple[Shard, list[Outcome]]]:
+    from ol2r.data.own import taken_in  # here, because it loads numba, which looking results up need not
+
     threads = max(1, cpu_count() // n_jobs)
-    watched = {"initializer": _end_with, "initargs": (os.getpid(),)}
-    with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=threads, **watched):
+    begun = {"initializer": _begin, "initargs": (os.getpid(), taken_in())}
+    with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=threads, **begun):
         arguments = [(shard, _inputs_of(shard, inputs), device, engine) for shard in shards]
         tasks = (delayed(_attempt)(i, *each) for i, each in enumerate(arguments))
         ended: Any = Parallel(return_as="generator_unordered")(tasks)

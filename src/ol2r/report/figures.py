@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 
+from ol2r.data import is_own
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_end, summarize
 from ol2r.report.style import (
@@ -85,10 +86,12 @@ def _curves(
     named: bool = False,
 ) -> Drawing:
     """Panels by users (and rows by data set), a line for each value of `by`: the mean with its interval, or (spread)
-    the deviation; and the level of the offline reference where there is one. `named` tells a single data set's name."""
+    the deviation; and the level of the offline reference where there is one. `named` tells a single data set's name, as
+    is done of a reader's own in any case."""
     if frame.empty:
         raise ValueError("a figure shows at least one data set, not none")
-    several = ["dataset"] * (named or len(frame["dataset"].unique()) > 1)
+    datasets = list(map(str, frame["dataset"].unique()))
+    several = ["dataset"] * (named or len(datasets) > 1 or any(map(is_own, datasets)))
     table = summarize(frame, column, [*several, "users", by, "round"]).sort_values("round", kind="stable")
     order = [*USERS, *(kind for kind in table["users"].unique() if kind not in set(USERS))]
     users = [kind for kind in order if kind in set(table["users"])]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ol2r.data import is_own
 from ol2r.experiments.chapter import Chapter, Results
 from ol2r.experiments.verdicts import Judgement, judge_all
 from ol2r.report import tables
@@ -25,6 +26,11 @@ def show(*texts: str) -> None:
     from IPython.display import Markdown, display  # here, because only notebooks have it
 
     display(*map(Markdown, texts))
+
+
+def _own_in(frame: pd.DataFrame) -> list[str]:
+    """The reader's own data sets among some runs."""
+    return [name for name in frame["dataset"].unique() if is_own(str(name))] if "dataset" in frame else []
 
 
 class Page:
@@ -64,9 +70,11 @@ class Page:
         names = items.split()
         anchor = anchor or f"{name}-{names[0]}"
         shown = self.results[names[0]].frame if drawn is None else drawn
-        command = f"ol2r run {name} --tier {self.chapter.tier} --item {names[0]}"
-        if len(shown):
-            command += f"\nol2r verify {name} --cell {shown['cell'].iloc[0][:12]}"
+        own = _own_in(shown)
+        command = f"ol2r run {name} --tier {self.chapter.tier} --item {names[0]}{' --data PATH' if own else ''}"
+        declared = shown[~shown["dataset"].isin(own)] if own else shown
+        if len(declared):
+            command += f"\nol2r verify {name} --cell {declared['cell'].iloc[0][:12]}"
         origin = [self.results[item] for item in names]
         told = tables.diverged_in_words(pd.concat([each.frame for each in origin]) if drawn is None else drawn)
         block = strip(origin, table, anchor=anchor, command=command, csv=f"data/{anchor}.csv", drawn=drawn)
@@ -82,10 +90,14 @@ class Page:
         show(*(tables.claim(self.judgements[each]) for each in ids))
 
     def on(self, item: str, *preferred: str) -> pd.DataFrame:
-        """The item's runs on the first of these data sets that it has, or else on its last; none when it has none."""
+        """The item's runs on the first of these data sets that it has, or else on its last; none when it has none.
+
+        Where none is named, a reader's own data goes before those that the chapter prefers.
+        """
         frame = self.results[item].frame
         names = [] if frame.empty else list(frame["dataset"].unique())
-        chosen = next((each for each in preferred or self.preferred if each in names), names[-1] if names else None)
+        first = preferred or (*_own_in(frame), *self.preferred)
+        chosen = next((each for each in first if each in names), names[-1] if names else None)
         return frame[frame["dataset"] == chosen] if names else frame
 
     def among(self, item: str, *datasets: str) -> pd.DataFrame:

@@ -81,7 +81,7 @@ def strip(
 
 def _identified(dataset: str) -> str:
     """A data set's label, and whether something else could have been taken for it."""
-    taken = dataset in CATALOGUE and not CATALOGUE[dataset].confirmed
+    taken = dataset in CATALOGUE and CATALOGUE[dataset].checksum is None
     return f"{label(dataset)} ({UNCONFIRMED})" if taken else label(dataset)
 
 

@@ -1,4 +1,4 @@
-"""What all cells that run on a ranking data set of the catalogue share."""
+"""What all cells that run on a ranking data set share."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ class OnDataset(Cell):
     """A cell on a data set; it has the data set's folds, and its results the data set's licence.
 
     Args:
-        dataset: name in the catalogue.
+        dataset: name in the catalogue, or of a reader's own data that this process knows.
         checksum: of its content (`data.checksum`), so that other data is another key.
     """
 
@@ -27,3 +27,8 @@ class OnDataset(Cell):
     def restricted(self) -> bool:
         """Whether the data set's licence forbids storing values of single documents or queries."""
         return data.entry(self.dataset).restricted
+
+    @property
+    def on_own_data(self) -> bool:
+        """By the data set's name."""
+        return data.is_own(self.dataset)

@@ -70,7 +70,7 @@ def safety_cells(tier: str, bubblerank: Mapping[str, Value]) -> Sequence[Cell]:
     """
     rounds = grid.SMOKE_ROUNDS if tier == "smoke" else ROUNDS
     found = []
-    for dataset, (items, labels) in product(grid.on(*DATASETS)(tier), CHOICES):
+    for dataset, (items, labels) in product(grid.on(*DATASETS, own=False)(tier), CHOICES):
         for learner, setting in _players(dataset, bubblerank).values():
             for kind in USERS if learner in LEARNERS else ("perfect",):
                 cell = Safety(

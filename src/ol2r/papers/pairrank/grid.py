@@ -80,9 +80,14 @@ _CURVE = (0, 1, 2, 5, 10, 20, 50, *range(100, 1001, 100), *range(1200, ROUNDS + 
 GRID = Grid(SETTINGS, USUAL | {"empty": "skip"}, K, GAMMA, _CURVE, reference)
 
 
+def tuned_on(dataset: str) -> str:
+    """Whose values a data set takes: its own where it was tuned for, MQ2008's where nothing else is said."""
+    return TUNED_ON.get(dataset, dataset if dataset in TUNED_DATASETS else "MQ2008")
+
+
 def tuned(dataset: str, variant: str, loss: str = "sum", of: str = tuning.ALL) -> dict[str, Value]:
     """The hyper-parameters of a variant that were tuned, for a data set: shared, or `of` one variant alone."""
-    return dict(tuning.chosen(TUNED_ON.get(dataset, dataset), tuning.grid_of(variant, loss), of))
+    return dict(tuning.chosen(tuned_on(dataset), tuning.grid_of(variant, loss), of))
 
 
 def curve(tier: str, dataset: str, kind: str, variant: str, changed: dict[str, Value] | None = None) -> Cell:
@@ -138,8 +143,8 @@ def _tuning_cell(
 
 
 def _tuned_sets(tier: str) -> Sequence[str]:
-    """One at the laptop tier."""
-    return ("MQ2008",) if tier == "laptop" else on(*PUBLISHED_DATASETS, *TUNED_DATASETS)(tier)
+    """One at the laptop tier; never a reader's own, which takes the values of another."""
+    return ("MQ2008",) if tier == "laptop" else on(*PUBLISHED_DATASETS, *TUNED_DATASETS, own=False)(tier)
 
 
 def _tuning(tier: str) -> Sequence[Cell]:
@@ -173,7 +178,7 @@ def _own_values(tier: str) -> Sequence[Cell]:
     datasets = [dataset for dataset in TUNED_DATASETS if not tuning.is_wide(dataset)]
     return [
         curve(tier, dataset, kind, each, {**tuned(dataset, each, loss, of=each), "loss": loss})
-        for dataset, kind, each, loss in product(on(*datasets)(tier), USERS, PAIRRANK, LOSSES)
+        for dataset, kind, each, loss in product(on(*datasets, own=False)(tier), USERS, PAIRRANK, LOSSES)
     ]
 
 
@@ -381,8 +386,7 @@ ITEMS: dict[str, Item] = {
 
 def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
     """Every variant's learner and hyper-parameters as tuned for a data set; MQ2008's for one that is not tuned for."""
-    named = TUNED_ON.get(dataset, dataset if dataset in TUNED_DATASETS else "MQ2008")
-    return {each: (learner, own | tuned(named, each)) for each, (learner, own) in SETTINGS.items()}
+    return {each: (learner, own | tuned(dataset, each)) for each, (learner, own) in SETTINGS.items()}
 
 
 PAPER = Paper("pairrank", ITEMS, CLAIMS, READINGS, __package__, GRID, settings)

@@ -78,7 +78,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "data sets without tuning of their own",
         "MSLR-WEB10K and the MSLR sample take the values of the set in MSLR's shape, Yahoo of the set in its own, "
-        "ClueWeb09 of MQ2008",
+        "ClueWeb09 and a reader's own of MQ2008",
         "ours",
     ),
     (

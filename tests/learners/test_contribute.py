@@ -1,0 +1,111 @@
+"""The contributor's page, followed to the letter: what it asks of a new learner is all that there is to do."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import ol2r
+
+ROOT = Path(__file__).parents[2]
+SOURCE = Path(ol2r.__file__).parents[1]
+BLOCK = re.compile(r"^(`{3,})\{code-block\} (\w+)\n:caption: ([^\n]+)\n\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+TESTS = ("learners/test_learners.py", "learners/test_golden.py", "learners/test_reference.py", "report/test_style.py")
+
+pytestmark = pytest.mark.skipif(not (ROOT / "book").is_dir(), reason="the book is not part of the package")
+
+
+class Step(NamedTuple):
+    """A block of the page."""
+
+    language: str
+    place: str
+    text: str
+
+
+def steps() -> list[Step]:
+    """The blocks of the section on learners, in their order."""
+    page = (ROOT / "book/contribute.md").read_text()
+    section = page.partition("\n## Add a learner\n")[2].partition("\n## Add a data set\n")[0]
+    found = [Step(language, place, text) for _, language, place, text in BLOCK.findall(section)]
+    assert found and len(found) == section.count("{code-block}")
+    return found
+
+
+class Copy:
+    """A contributor's copy of the tests and of the book's page. The library's own files stay where they are, as their
+    compiled code is kept by their place: what goes to their ends is run right after each was imported."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        for name in ("tests/learners", "tests/report"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "tests/conftest.py", "tests/invented.py", "book/api/learners.md"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+        self.written: list[str] = []
+        self.at_end: dict[str, str] = {}
+
+    def follow(self, step: Step) -> None:
+        if step.language == "bash":
+            self.shell(step.text.replace("python ", f"{sys.executable} ", 1).split())
+            return
+        path = self.folder / step.place
+        if (SOURCE.parent / step.place).is_file() and step.place.startswith("src/"):
+            self.at_end[step.place] = step.text
+        elif path.is_file():
+            path.write_text(f"{path.read_text()}\n\n{step.text}")
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(step.text)
+            self.written.append(step.place)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        lines = ["import importlib"]
+        for place in self.written:
+            package = _module(str(Path(place).parent))
+            lines.append(f"importlib.import_module({package!r}).__path__.append({str((self.folder / place).parent)!r})")
+        for place, text in self.at_end.items():
+            lines.append(f"exec({text!r}, vars(importlib.import_module({_module(place)!r})))")
+        (self.folder / "sitecustomize.py").write_text("\n".join(lines) + "\n")
+
+    def shell(self, command: list[str]) -> subprocess.CompletedProcess:
+        surroundings = os.environ | {"PYTHONPATH": os.pathsep.join([str(self.folder), str(SOURCE)])}
+        return subprocess.run(command, cwd=self.folder, env=surroundings, capture_output=True, text=True)
+
+    def tests(self, which: str) -> subprocess.CompletedProcess:
+        files = [f"tests/{name}" for name in TESTS]
+        return self.shell([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", which, *files])
+
+
+def _module(place: str) -> str:
+    return place.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def test_a_learner_that_is_added_as_the_page_says_passes_at_once(tmp_path):
+    copy = Copy(tmp_path)
+    for step in steps():
+        copy.follow(step)
+    done = copy.tests("Rocchio or every_learner_has or colour")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert int(re.findall(r"(\d+) passed", done.stdout)[0]) > 30
+    described = (tmp_path / "book/api/learners.md").read_text()
+    assert all(f"automodule:: {_module(place)}\n" in described for place in copy.written)
+    assert 'LEARNERS.register("Rocchio"' in copy.at_end["src/ol2r/report/style.py"]
+
+
+@pytest.mark.parametrize("left_out", ["src/ol2r/learners/__init__.py", "tests/learners/small.py",
+                                      "tests/learners/reference.py", "in a shell"])  # fmt: skip
+def test_a_step_that_is_left_out_is_missed(tmp_path, left_out):
+    copy = Copy(tmp_path)
+    for step in steps():
+        if step.place != left_out:
+            copy.follow(step)
+    done = copy.tests("every_learner_has or (a_trajectory and Rocchio)")
+    assert done.returncode != 0
