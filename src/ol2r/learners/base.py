@@ -86,6 +86,11 @@ class Learner(ABC):
             for name in self.numeric
         }
         self.choice: dict[str, Any] = {name: hyperparameters[name] for name in self.structural}
+        self.state = self.initial()
+
+    def initial(self) -> dict[str, torch.Tensor]:
+        """The learner's state before the first round, by name: tensors with the replicas first."""
+        return {}
 
     @classmethod
     def batch(
@@ -167,18 +172,9 @@ class SteppingLearner(Learner):
     Hyper-parameters of all: `alpha` (learning rate α), `decay` (α is multiplied by it after every step taken).
     """
 
-    def __init__(
-        self,
-        n_features: int,
-        hyperparameters: Mapping[str, Value | torch.Tensor],
-        streams: Streams,
-        engine: str | None = None,
-    ):
-        super().__init__(n_features, hyperparameters, streams, engine)
-        self.state = {
-            "weights": torch.zeros(len(streams), n_features, device=self.device),
-            "alpha": self.number["alpha"].clone(),
-        }
+    def initial(self) -> dict[str, torch.Tensor]:
+        weights = torch.zeros(len(self.streams), self.n_features, device=self.device)
+        return super().initial() | {"weights": weights, "alpha": self.number["alpha"].clone()}
 
     def step(self, proposed: torch.Tensor, taken: torch.Tensor) -> None:
         """Move to the proposed weights unless they diverge, and let α decay where a step was taken.
