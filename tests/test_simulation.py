@@ -196,13 +196,13 @@ def test_gain_and_ties_change_the_scores_and_nothing_else(dataset):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"k": 0}, "k must be at least 1, not 0"),
+        ({"k": 0}, "k must be a whole number of at least 1, not 0"),
         ({"split": "train"}, "split must be one of test, validation, not 'train'"),
         ({"gain": "log"}, "gain must be one of exponential, linear, not 'log'"),
         ({"empty": "purge"}, "empty must be one of zero, skip, not 'purge'"),
         ({"ties": "random"}, "ties must be one of expected, listed, not 'random'"),
-        ({"gamma": 0.0}, r"gamma must lie in \(0, 1\]"),
-        ({"gamma": 1.1}, r"gamma must lie in \(0, 1\]"),
+        ({"gamma": 0.0}, "gamma must be a number above 0 and at most 1, not 0.0"),
+        ({"gamma": 1.1}, "gamma must be a number above 0 and at most 1, not 1.1"),
         ({"checkpoints": ()}, "checkpoints must be rounds in ascending order, at least one"),
         ({"checkpoints": (5, 3)}, "checkpoints must be"),
         ({"checkpoints": (3, 3)}, "checkpoints must be"),

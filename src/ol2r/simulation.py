@@ -13,8 +13,18 @@ import torch
 from ol2r.clicks import GradedCascade, UserBatch
 from ol2r.data import RankingDataset
 from ol2r.learners import Learner
+from ol2r.parameters import Choice, Number, Parameter, require
 from ol2r.random import Stream, Streams, replica_key
 from ol2r.ranking import Candidates, metrics
+
+_CONVENTIONS: dict[str, Parameter] = {
+    "k": Number(least=1, whole=True),
+    "split": Choice("test", "validation"),
+    "gain": Choice(*metrics.GAINS),
+    "empty": Choice("zero", "skip"),
+    "ties": Choice(*metrics.TIES),
+    "gamma": Number(above=0, most=1),
+}
 
 
 @dataclass(frozen=True)
@@ -41,19 +51,8 @@ class Evaluation:
     checkpoints: tuple[int, ...]
 
     def __post_init__(self):
-        if self.k < 1:
-            raise ValueError(f"k must be at least 1, not {self.k}")
-        words = {
-            "split": ("test", "validation"),
-            "gain": metrics.GAINS,
-            "empty": ("zero", "skip"),
-            "ties": metrics.TIES,
-        }
-        for name, known in words.items():
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}")
-        if not 0.0 < self.gamma <= 1.0:
-            raise ValueError(f"gamma must lie in (0, 1], not {self.gamma}")
+        for name, parameter in _CONVENTIONS.items():
+            require(name, parameter, getattr(self, name))
         if not self.checkpoints or list(self.checkpoints) != sorted(set(self.checkpoints)) or self.checkpoints[0] < 0:
             raise ValueError("checkpoints must be rounds in ascending order, at least one")
 

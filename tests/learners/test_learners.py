@@ -27,6 +27,7 @@ from small import (
 )
 
 from ol2r.learners import DBGD, LEARNERS
+from ol2r.parameters import Choice
 from ol2r.simulation import make_streams, simulate
 
 ROUNDS = 30
@@ -53,9 +54,9 @@ def test_every_learner_has_a_setting_here():
     for name, learner in LEARNERS.items():
         assert learner.name == name
         assert learner.revision >= 1
-        assert not learner.numeric & learner.structural
-        assert learner.numeric <= set(RANGES)
-        assert set(SETTINGS[name] | OTHERWISE.get(name, {})) == learner.numeric | learner.structural
+        assert not learner.numeric.keys() & learner.structural.keys()
+        assert learner.numeric.keys() <= RANGES.keys()
+        assert (SETTINGS[name] | OTHERWISE.get(name, {})).keys() == learner.numeric.keys() | learner.structural.keys()
 
 
 def test_a_name_is_given_once():
@@ -134,7 +135,8 @@ def test_learners_load_neither_labels_nor_users():
     code = "import sys, ol2r.learners; print(*[m for m in sys.modules if m.startswith('ol2r.')])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     rooms = {module.split(".")[1] for module in loaded}
-    assert {"learners"} <= rooms <= {"folders", "target", "random", "ranking", "theory", "rankers", "learners"}
+    below = {"folders", "parameters", "target", "random", "ranking", "theory", "rankers"}
+    assert {"learners"} <= rooms <= {"learners", *below}
 
 
 @every_stepping_learner
@@ -255,7 +257,12 @@ def test_an_unknown_engine_is_an_error(dataset):
         make_learner("DBGD", dataset, replicas_of("perfect"), engine="jax")
 
 
-MISSPELT = [(name, parameter) for name, learner in sorted(LEARNERS.items()) for parameter in learner.words]
+MISSPELT = [
+    (name, parameter)
+    for name, learner in sorted(LEARNERS.items())
+    for parameter, allowed in learner.structural.items()
+    if isinstance(allowed, Choice)
+]
 
 
 @pytest.mark.parametrize(("name", "parameter"), MISSPELT)
@@ -274,6 +281,8 @@ OUT_OF_RANGE = [
     ("NSGD", "lag", 0),
     ("NSGD", "T_g", 0),
     ("NSGD", "T_h", 0),
+    ("NSGD", "T_g", 2.5),
+    ("NSGD", "k_g", torch.tensor([1.0, 2.5, 3.0, 4.0])),
     ("epsilon-greedy", "epsilon", -0.1),
     ("epsilon-greedy", "epsilon", torch.tensor([0.1, 0.2, 0.3, 1.1])),
     ("epsilon-greedy", "epsilon", float("nan")),
@@ -282,11 +291,6 @@ OUT_OF_RANGE = [
     *((name, "decay", value) for name in STEPPING for value in (0.0, -0.5, 1.01)),
     *((name, "delta", value) for name in ("DBGD", "CPS", "DP-DBGD", "MGD", "NSGD") for value in (0.0, -1.0)),
 ]
-
-
-@every_learner
-def test_every_number_has_a_range(name):
-    assert LEARNERS[name].numeric <= set(LEARNERS[name].ranges)
 
 
 @pytest.mark.parametrize(("name", "parameter", "value"), OUT_OF_RANGE)

@@ -1,39 +1,22 @@
 """What every learner is: state with the replicas first, two acts a round, and a scorer to evaluate."""
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import torch
 
 from ol2r import ranking
+from ol2r.parameters import Number, Parameter, Value, check_all
 from ol2r.random import Streams
 from ol2r.rankers import LinearRanker, Ranker
 from ol2r.ranking import Candidates
 
 LEARNERS: dict[str, type["Learner"]] = {}
 
-Value = float | int | str | bool
-
-
-class Range(NamedTuple):
-    """What holds of a hyper-parameter, false for NaN, and in words."""
-
-    holds: Callable[[torch.Tensor], torch.Tensor]
-    said: str
-
-
-def at_least(least: float) -> Range:
-    return Range(lambda values: values >= least, f"at least {least:g}")
-
-
-ABOVE_0 = Range(lambda values: values > 0, "above 0")
-PROBABILITY = Range(lambda values: (values >= 0) & (values <= 1), "from 0 to 1")
-SHARED_RANGES: dict[str, Range] = {
-    "alpha": at_least(0),
-    "decay": Range(lambda values: (values > 0) & (values <= 1), "above 0 and at most 1"),
-    "delta": ABOVE_0,
-}
+ALPHA = Number(least=0, most=math.inf)
+STEP = {"alpha": ALPHA, "decay": Number(above=0, most=1)}
 
 
 class Learner(ABC):
@@ -41,8 +24,9 @@ class Learner(ABC):
 
     Args:
         n_features: width of a document's features.
-        hyperparameters: every name in `numeric` and `structural`, none missing and none more. Numeric ones may be a
-            number or one number a replica (Float[R]); structural ones are the same across the batch.
+        hyperparameters: every name in `numeric` and `structural`, none missing and none more, each with a value that it
+            may have. Numeric ones may be a number or one number a replica (Float[R]); structural ones are the same
+            across the batch.
         streams: the replicas' randomness, R keys.
         engine: `"numba"` or `"torch"`, or None for the device's own.
 
@@ -52,10 +36,8 @@ class Learner(ABC):
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
-    numeric: ClassVar[frozenset[str]]
-    structural: ClassVar[frozenset[str]]
-    words: ClassVar[dict[str, tuple[str, ...]]] = {}  # by structural hyper-parameter with text values: these values
-    ranges: ClassVar[dict[str, Range]] = SHARED_RANGES  # by hyper-parameter with number values: what they must be
+    numeric: ClassVar[Mapping[str, Number]]
+    structural: ClassVar[Mapping[str, Parameter]] = {}
     round_seconds: ClassVar[float]  # cost of a replica's round on one core at 46 features and some twenty documents
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
     keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so that all must be known at once
@@ -106,21 +88,8 @@ class Learner(ABC):
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:
-        """Raise ValueError unless exactly the learner's hyper-parameters are given, as words it knows and in range."""
-        wanted, given = cls.numeric | cls.structural, set(hyperparameters)
-        if wanted != given:
-            raise ValueError(
-                f"{cls.name} takes {', '.join(sorted(wanted))}; "
-                f"missing: {', '.join(sorted(wanted - given)) or 'none'}; "
-                f"unknown: {', '.join(sorted(given - wanted)) or 'none'}"
-            )
-        for name, known in cls.words.items():
-            if hyperparameters[name] not in known:
-                raise ValueError(f"{cls.name}: {name} must be one of {', '.join(known)}, not {hyperparameters[name]!r}")
-        for name in sorted(wanted & set(cls.ranges)):
-            values = torch.as_tensor(cast(float, hyperparameters[name]), dtype=torch.float64)
-            if not bool(cls.ranges[name].holds(values).all()):
-                raise ValueError(f"{cls.name}: {name} must be {cls.ranges[name].said}, not {hyperparameters[name]}")
+        """Raise ValueError unless exactly the learner's hyper-parameters are given, with values that they may have."""
+        check_all(cls.name, {**cls.numeric, **cls.structural}, hyperparameters)
 
     @classmethod
     def core_seconds(cls, rounds: int, n_features: int, n_documents: float) -> float:

@@ -11,12 +11,11 @@ from typing import ClassVar
 
 import torch
 
-from ol2r.learners.base import ABOVE_0, SHARED_RANGES, SteppingLearner, at_least
+from ol2r.learners.base import STEP, SteppingLearner
 from ol2r.learners.comparison import ProbabilisticInterleaving, TeamDraft
+from ol2r.parameters import FLAG, Choice, Number
 from ol2r.random import Stream
 from ol2r.ranking import Candidates
-
-SHARED_NUMERIC = frozenset({"alpha", "delta", "decay"})
 
 
 def one_of(mask: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
@@ -46,7 +45,8 @@ class DuelingBandit(SteppingLearner):
     after every step taken; 1 in the papers' text), `start` (`"unit"`: w₁ a random unit vector; `"zero"`).
     """
 
-    words: ClassVar = {"start": ("unit", "zero")}
+    numeric: ClassVar = STEP | {"delta": Number(above=0)}
+    structural: ClassVar = {"start": Choice("unit", "zero")}
 
     def initial(self) -> dict[str, torch.Tensor]:
         state = super().initial()
@@ -82,6 +82,8 @@ class DuelingBandit(SteppingLearner):
 class Multileaved(DuelingBandit):
     """Candidates meet the current ranker in one team draft. Further hyper-parameter: `prefix_credit`."""
 
+    structural = DuelingBandit.structural | {"prefix_credit": FLAG}
+
     @cached_property
     def comparison(self) -> TeamDraft:
         return TeamDraft(self.ops, self.streams, bool(self.choice["prefix_credit"]))
@@ -111,8 +113,6 @@ class DBGD(Multileaved):
     name = "DBGD"
     revision = 1
     round_seconds = 15e-6
-    numeric = SHARED_NUMERIC
-    structural = frozenset({"start", "prefix_credit"})
 
     def _propose(self, candidates: Candidates) -> torch.Tensor:
         return self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, 1, self.n_features)
@@ -131,10 +131,11 @@ class MGD(Multileaved):
     name = "MGD"
     revision = 1
     round_seconds = 30e-6
-    numeric = SHARED_NUMERIC
-    structural = frozenset({"start", "prefix_credit", "m", "winners", "follow"})
-    words: ClassVar = DuelingBandit.words | {"winners": ("best", "better"), "follow": ("mean", "one")}
-    ranges = SHARED_RANGES | {"m": at_least(1)}
+    structural = Multileaved.structural | {
+        "m": Number(least=1, whole=True),
+        "winners": Choice("best", "better"),
+        "follow": Choice("mean", "one"),
+    }
 
     def _propose(self, candidates: Candidates) -> torch.Tensor:
         return self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, self.choice["m"], self.n_features)
@@ -159,8 +160,6 @@ class DPDBGD(Multileaved):
     name = "DP-DBGD"
     revision = 1
     round_seconds = 20e-6
-    numeric = SHARED_NUMERIC
-    structural = frozenset({"start", "prefix_credit"})
 
     def initial(self) -> dict[str, torch.Tensor]:
         state = super().initial()
@@ -196,9 +195,11 @@ class CPS(DuelingBandit):
     revision = 1
     keeps_queries = True
     round_seconds = 130e-6
-    numeric = SHARED_NUMERIC
-    structural = frozenset({"start", "n_candidates", "history", "tau"})
-    ranges = SHARED_RANGES | {"n_candidates": at_least(1), "history": at_least(1), "tau": ABOVE_0}
+    structural = DuelingBandit.structural | {
+        "n_candidates": Number(least=1, whole=True),
+        "history": Number(least=1, whole=True),
+        "tau": Number(above=0),
+    }
 
     def initial(self) -> dict[str, torch.Tensor]:
         return super().initial() | self._no_memory(depth=0)

@@ -6,12 +6,12 @@ step (lines 14-15 and 27-31), `Multileaved` their multileaving (lines 16-18).
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar, cast
+from typing import cast
 
 import torch
 
-from ol2r.learners.base import SHARED_RANGES, at_least
-from ol2r.learners.dueling import SHARED_NUMERIC, DuelingBandit, Multileaved, no_interactions, one_of
+from ol2r.learners.dueling import Multileaved, no_interactions, one_of
+from ol2r.parameters import Choice, Number
 from ol2r.random import Stream
 from ol2r.ranking import Candidates
 
@@ -48,24 +48,24 @@ class NSGD(Multileaved):
     keeps_queries = True
     round_seconds = 110e-6
     exact_diagnostics = ("null_proposed", "null_won", "uniform_proposed", "uniform_won")
-    numeric = SHARED_NUMERIC | {"k_g", "k_h", "epsilon"}
-    structural = frozenset(
-        "start prefix_credit m n n_uniform T_g T_h lag "
-        "queue losers sampling hybrid winners tie_break click_free".split()
-    )
-    words: ClassVar = DuelingBandit.words | {
-        "queue": ("directions", "rounds"),
-        "losers": ("below_current", "fourth_smallest"),
-        "sampling": ("orthonormal", "echelon"),
-        "hybrid": ("cosine", "literal", "never"),
-        "winners": ("best", "better"),
-        "tie_break": ("history", "mean", "early"),
-        "click_free": ("skip", "literal"),
+    numeric = Multileaved.numeric | {
+        "k_g": Number(least=0, whole=True),
+        "k_h": Number(least=0, whole=True),
+        "epsilon": Number(least=0),
     }
-    ranges = (
-        SHARED_RANGES
-        | dict.fromkeys(("m", "n", "T_g", "T_h", "lag"), at_least(1))
-        | dict.fromkeys(("n_uniform", "k_g", "k_h", "epsilon"), at_least(0))
+    structural = (
+        Multileaved.structural
+        | dict.fromkeys(("m", "n", "T_g", "T_h", "lag"), Number(least=1, whole=True))
+        | {
+            "n_uniform": Number(least=0, whole=True),
+            "queue": Choice("directions", "rounds"),
+            "losers": Choice("below_current", "fourth_smallest"),
+            "sampling": Choice("orthonormal", "echelon"),
+            "hybrid": Choice("cosine", "literal", "never"),
+            "winners": Choice("best", "better"),
+            "tie_break": Choice("history", "mean", "early"),
+            "click_free": Choice("skip", "literal"),
+        }
     )
 
     @classmethod

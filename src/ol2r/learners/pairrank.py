@@ -10,8 +10,9 @@ from typing import ClassVar
 
 import torch
 
-from ol2r.learners.base import SHARED_RANGES, Range, Value, at_least
+from ol2r.learners.base import ALPHA
 from ol2r.learners.pairwise import PairwiseLearner
+from ol2r.parameters import Choice, Number, Value
 from ol2r.random import Streams
 from ol2r.rankers import LinearRanker
 from ol2r.ranking import Candidates
@@ -30,16 +31,16 @@ class _DivideAndConquer(PairwiseLearner):
     `covariance` (`"full"` or `"diagonal"`).
     """
 
-    structural = frozenset({"loss", "pairs", "shuffle", "covariance"})
-    ranges = SHARED_RANGES | {
-        "regularization": Range(
-            lambda r: r > 0, "above 0 (without it M = λI has no inverse and a separable history no optimum)"
+    numeric: ClassVar = {
+        "alpha": ALPHA,
+        "regularization": Number(
+            above=0, because="without it M = λI has no inverse and a separable history no optimum"
         ),
     }
-    words: ClassVar = PairwiseLearner.words | {
-        "loss": ("sum", "mean"),
-        "shuffle": ("random", "conservative"),
-        "covariance": ("full", "diagonal"),
+    structural = PairwiseLearner.structural | {
+        "loss": Choice("sum", "mean"),
+        "shuffle": Choice("random", "conservative"),
+        "covariance": Choice("full", "diagonal"),
     }
     round_seconds = 100e-6
     exact_diagnostics = (
@@ -134,7 +135,6 @@ class PairRank(_DivideAndConquer):
 
     name = "PairRank"
     revision = 1
-    numeric = frozenset({"alpha", "regularization"})
 
     @property
     def width(self) -> torch.Tensor:
@@ -151,11 +151,10 @@ class PairRankLemma2(_DivideAndConquer):
 
     name = "PairRank-Lemma2"
     revision = 1
-    numeric = frozenset({"alpha", "regularization", "delta", "bound", "slope"})
-    ranges = _DivideAndConquer.ranges | {
-        "delta": Range(lambda p: (p > 0) & (p < 1), "between 0 and 1"),
-        "bound": at_least(0),
-        "slope": Range(lambda c: (c > 0) & (c <= 0.25), "above 0 and at most ¼"),
+    numeric = _DivideAndConquer.numeric | {
+        "delta": Number(above=0, below=1),
+        "bound": Number(least=0),
+        "slope": Number(above=0, most=0.25),
     }
 
     @property

@@ -19,8 +19,8 @@ from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.fit import OfflineFit
 from ol2r.experiments.kinds.on_dataset import OnDataset
 from ol2r.learners import LEARNERS
-from ol2r.learners.base import Value
 from ol2r.offline import fit_ranknet
+from ol2r.parameters import Value
 from ol2r.random import Stream, integer_below, replica_key
 from ol2r.ranking import engine as hot_operations
 from ol2r.ranking import metrics

@@ -16,7 +16,7 @@ from ol2r.clicks import GradedCascade
 from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.on_dataset import OnDataset
 from ol2r.learners import LEARNERS, Learner
-from ol2r.learners.base import Value
+from ol2r.parameters import Value
 from ol2r.ranking import engine as hot_operations
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
