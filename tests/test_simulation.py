@@ -254,3 +254,33 @@ def test_held_out_queries_there_must_be(dataset):
     for conventions in (evaluation(2, split="validation"), evaluation(2, empty="skip")):
         with pytest.raises(ValueError, match=f"small has no {conventions.split} queries to score in fold 1"):
             simulate(bare, replicas, make_learner("DBGD", bare, replicas), conventions)
+
+
+class Ticks:
+    """A clock that counts acts instead of seconds."""
+
+    def __init__(self):
+        self.acts = []
+
+    def timed(self, act, call):
+        def counted(*arguments):
+            self.acts.append(act)
+            return call(*arguments)
+
+        return counted
+
+    def read(self):
+        return {f"{act}s": float(self.acts.count(act)) for act in ("rank", "update")}
+
+
+def test_a_clock_measures_every_act_and_changes_nothing(dataset):
+    replicas, conventions = replicas_of("perfect"), evaluation(12, checkpoints=(0, 5, 12))
+    clock = Ticks()
+    plain, timed = (
+        simulate(dataset, replicas, make_learner("DBGD", dataset, replicas), conventions, clock=each)
+        for each in (None, clock)
+    )
+    assert clock.acts == ["rank", "update"] * 12
+    assert list(timed.columns) == [*plain.columns, "ranks", "updates"]
+    assert (timed.ranks == timed["round"]).all() and (timed.updates == timed["round"]).all()
+    pd.testing.assert_frame_equal(timed[plain.columns], plain)

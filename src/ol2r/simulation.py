@@ -3,8 +3,9 @@
 This is the one place where a learner, its users and the labels meet. It knows no particular learner and no paper.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -68,6 +69,18 @@ class Replica:
 
 Observer = Callable[[int, Candidates, torch.Tensor, torch.Tensor, torch.Tensor], None]
 """Told of a round: its number, the candidates, the ranking Int64[R, k], the grade in each slot and whether it shows."""
+
+
+class Clock(Protocol):
+    """Measures what a learner's acts cost."""
+
+    def timed(self, act: str, call: Callable) -> Callable:
+        """The same act, `"rank"` or `"update"`, measured each time."""
+        ...
+
+    def read(self) -> Mapping[str, float]:
+        """What has been measured so far, by the name of a column."""
+        ...
 
 
 class _Queries:
@@ -163,6 +176,7 @@ def simulate(
     *,
     reference: np.ndarray | None = None,
     observe: Observer = lambda round_, candidates, ranking, grades, shown: None,
+    clock: Clock | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> pd.DataFrame:
     """Run a batch of replicas to the last checkpoint.
@@ -174,6 +188,7 @@ def simulate(
         evaluation: what to record, and by which conventions.
         reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
         observe: told of every round what was shown, before anything is learnt from it; it must change nothing.
+        clock: measures the learner's `rank` and `update`; its columns come last.
         progress: called about a hundred times with the fraction of rounds done.
 
     Returns:
@@ -212,17 +227,21 @@ def simulate(
             "cosine": _cosine(learner, reference),
             "status": np.array(learner.status, dtype=object),
         }
-        tables.append(pd.DataFrame(columns | {k: v.cpu().numpy() for k, v in learner.diagnostics().items()}))
+        columns |= {name: values.cpu().numpy() for name, values in learner.diagnostics().items()}
+        tables.append(pd.DataFrame(columns if clock is None else columns | dict(clock.read())))
 
+    rank, update = learner.rank, learner.update
+    if clock is not None:
+        rank, update = clock.timed("rank", rank), clock.timed("update", update)
     checkpoints = set(evaluation.checkpoints)
     if 0 in checkpoints:
         record(0)
     for round_ in range(1, evaluation.checkpoints[-1] + 1):
         candidates = queries.draw(round_)
-        ranking = learner.rank(candidates, evaluation.k)
+        ranking = rank(candidates, evaluation.k)
         grades, shown = queries.grades(candidates, ranking)
         observe(round_, candidates, ranking, grades, shown)
-        learner.update(candidates, ranking, users.click(grades, shown, round_))
+        update(candidates, ranking, users.click(grades, shown, round_))
         misordered += metrics.misordered_pairs(grades, shown)
         ndcg = metrics.shown_ndcg(grades, shown, queries.ideal[candidates.query], evaluation.gain)
         cumulative += discount * ndcg
