@@ -23,7 +23,7 @@ def dataset():
 
 
 def run(dataset, replicas, conventions, *, learner="MGD", reference=None, **changed):
-    tape = Tape(make_learner(learner, dataset, replicas, **changed))
+    tape = Tape(make_learner(learner, dataset, replicas, **changed), dataset)
     tape.start = tape.learner.evaluated().weights.numpy().copy()
     tape.table = simulate(dataset, replicas, tape.learner, conventions, reference=reference)
     return tape

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 
@@ -41,6 +41,11 @@ class Learner(ABC):
     round_seconds: ClassVar[float]  # cost of a replica's round on one core at 46 features and some twenty documents
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
     keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so that all must be known at once
+
+    repeats: ClassVar[Literal["bits", "means"]] = "bits"
+    """How a second run on the same machine repeats the first: `"bits"`, the same trajectory whichever replicas stand
+    beside it; or `"means"`, where sums are added up in an order that nobody fixes (a network's), so that trajectories
+    part and only means over replicas agree."""
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)

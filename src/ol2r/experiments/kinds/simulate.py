@@ -13,7 +13,7 @@ import torch
 
 from ol2r import data
 from ol2r.clicks import GradedCascade
-from ol2r.experiments.cells import Cell, Context, Job, Row
+from ol2r.experiments.cells import Cell, Context, Job, Level, Row
 from ol2r.experiments.kinds.on_dataset import OnDataset
 from ol2r.learners import LEARNERS, Learner
 from ol2r.parameters import Value
@@ -68,6 +68,11 @@ class Simulate(OnDataset):
     def exact(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """What the rounds themselves record."""
         return ("cndcg", "online_ndcg", "misordered", "status", *LEARNERS[self.learner].exact_diagnostics)
+
+    @property
+    def repeats(self) -> Level:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As the learner does."""
+        return LEARNERS[self.learner].repeats
 
     @property
     def group(self) -> Hashable:
