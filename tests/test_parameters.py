@@ -55,6 +55,7 @@ def test_a_kind_allows_its_values_and_no_others(kind, allowed, refused):
         (Names(), "a list of names, at least one"),
         (Number(), "a number"),
         (Number(least=0), "a number of at least 0"),
+        (Number(least=0, most=math.inf), "a number of at least 0"),
         (Number(above=0, most=0.25), "a number above 0 and at most 0.25"),
         (Number(above=0, below=1), "a number above 0 and below 1"),
         (Number(least=1, whole=True), "a whole number of at least 1"),

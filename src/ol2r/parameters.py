@@ -63,8 +63,8 @@ class Number(Parameter):
     def said(self) -> str:
         begins = [] if self.least is None else [f"of at least {self.least:g}"]
         begins += [] if self.above is None else [f"above {self.above:g}"]
-        ends = [f"at most {self.most:g}"] if self.most is not None else []
-        ends += [f"below {self.below:g}"] if self.most is None and self.below < math.inf else []
+        ends = [] if self.most in (None, math.inf) else [f"at most {self.most:g}"]
+        ends += [] if self.below == math.inf else [f"below {self.below:g}"]
         kind = "a whole number" if self.whole else "a number"
         return f"{kind} {' and '.join(begins + ends)}".strip() + (f" ({self.because})" if self.because else "")
 

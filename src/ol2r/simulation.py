@@ -71,6 +71,10 @@ Observer = Callable[[int, Candidates, torch.Tensor, torch.Tensor, torch.Tensor],
 """Told of a round: its number, the candidates, the ranking Int64[R, k], the grade in each slot and whether it shows."""
 
 
+Keeper = Callable[[dict[str, torch.Tensor], pd.DataFrame], None]
+"""Given where a run stands, all that `simulate` needs to go on from there, and the rows that it recorded so far."""
+
+
 class Clock(Protocol):
     """Measures what a learner's acts cost."""
 
@@ -177,6 +181,9 @@ def simulate(
     reference: np.ndarray | None = None,
     observe: Observer = lambda round_, candidates, ranking, grades, shown: None,
     clock: Clock | None = None,
+    keep: Keeper = lambda state, recorded: None,
+    keep_every: int | None = None,
+    resume: Mapping[str, torch.Tensor] | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> pd.DataFrame:
     """Run a batch of replicas to the last checkpoint.
@@ -189,6 +196,8 @@ def simulate(
         reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
         observe: told of every round what was shown, before anything is learnt from it; it must change nothing.
         clock: measures the learner's `rank` and `update`; its columns come last.
+        keep: called after every `keep_every` rounds, not at the end, so that an interrupted run need not begin again.
+        resume: where an interrupted run stood; the rows are those recorded from there on.
         progress: called about a hundred times with the fraction of rounds done.
 
     Returns:
@@ -233,10 +242,23 @@ def simulate(
     rank, update = learner.rank, learner.update
     if clock is not None:
         rank, update = clock.timed("rank", rank), clock.timed("update", update)
-    checkpoints = set(evaluation.checkpoints)
-    if 0 in checkpoints:
+    def standing() -> dict[str, torch.Tensor]:
+        sums = {"cumulative": cumulative, "since": since, "misordered": misordered}
+        sums |= {"discount": torch.tensor(discount, dtype=torch.float64), "last": torch.tensor(last)}
+        return {f"learner.{name}": value for name, value in learner.state_dict().items()} | {
+            name: value.clone() for name, value in sums.items()
+        }
+
+    checkpoints, n_rounds = set(evaluation.checkpoints), evaluation.checkpoints[-1]
+    if resume is not None:
+        own = {name.removeprefix("learner."): value for name, value in resume.items() if name.startswith("learner.")}
+        learner.load_state_dict(own)
+        for sums, name in ((cumulative, "cumulative"), (since, "since"), (misordered, "misordered")):
+            sums.copy_(resume[name])
+        discount, last = float(resume["discount"]), int(resume["last"])
+    elif 0 in checkpoints:
         record(0)
-    for round_ in range(1, evaluation.checkpoints[-1] + 1):
+    for round_ in range(learner.round, n_rounds + 1):
         candidates = queries.draw(round_)
         ranking = rank(candidates, evaluation.k)
         grades, shown = queries.grades(candidates, ranking)
@@ -251,8 +273,10 @@ def simulate(
             record(round_)
             last = round_
             since.zero_()
-        if round_ % max(1, evaluation.checkpoints[-1] // 100) == 0:
-            progress(round_ / evaluation.checkpoints[-1])
+        if keep_every is not None and round_ % keep_every == 0 and round_ < n_rounds:
+            keep(standing(), pd.concat(tables, ignore_index=True) if tables else pd.DataFrame())
+        if round_ % max(1, n_rounds // 100) == 0:
+            progress(round_ / n_rounds)
     return pd.concat(tables, ignore_index=True)
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import io
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from small import (
@@ -18,6 +20,8 @@ from small import (
     SETTINGS,
     STEPPING,
     K,
+    Played,
+    Tape,
     assert_same,
     evaluation,
     make_learner,
@@ -35,9 +39,8 @@ from ol2r.simulation import make_streams, simulate
 ROUNDS = 30
 every_learner = pytest.mark.parametrize("name", sorted(LEARNERS))
 every_stepping_learner = pytest.mark.parametrize("name", STEPPING)
-every_setting = pytest.mark.parametrize(
-    ("name", "changed"), [(name, {}) for name in sorted(LEARNERS)] + sorted(OTHERWISE.items()), ids=str
-)
+SETTINGS_OF_ALL = [(name, {}) for name in sorted(LEARNERS)] + sorted(OTHERWISE.items())
+every_setting = pytest.mark.parametrize(("name", "changed"), SETTINGS_OF_ALL, ids=str)
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +96,58 @@ def test_shards_put_side_by_side_are_the_whole(dataset, name):
     whole = play(name, dataset, replicas, ROUNDS)
     for part in (slice(0, 3), slice(3, 8)):
         assert_same(name, whole[part], play(name, dataset, replicas[part], ROUNDS)[:])
+
+
+def through_a_file(state):
+    """What is left of a state that was saved, and read by one who takes nothing but plain tensors."""
+    file = io.BytesIO()
+    torch.save(state, file)
+    return torch.load(io.BytesIO(file.getvalue()), weights_only=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"), [*SETTINGS_OF_ALL, *((name, {"engine": "torch"}) for name in ("NSGD", "PairRank"))], ids=str
+)
+def test_a_run_goes_on_from_a_saved_state_as_if_it_had_not_been_interrupted(dataset, name, changed):
+    replicas = replicas_of("perfect", "informational")
+    changed = changed | per_replica(name, len(replicas))
+    conventions = evaluation(ROUNDS, checkpoints=(0, 10, 20, ROUNDS))
+    whole, late = (Tape(make_learner(name, dataset, replicas, **changed), dataset) for _ in range(2))
+    kept = []
+    uninterrupted = simulate(
+        dataset, replicas, whole.learner, conventions, keep=lambda *them: kept.append(them), keep_every=17
+    )
+    ((state, recorded),) = kept
+    resumed = simulate(dataset, replicas, late.learner, conventions, resume=through_a_file(state))
+    assert_same(name, Played(*(rounds[17:] for rounds in whole[:])), late[:])
+    if LEARNERS[name].repeats == "bits":
+        pd.testing.assert_frame_equal(pd.concat([recorded, resumed], ignore_index=True), uninterrupted)
+    for key, value in late.learner.state_dict().items():
+        assert value.dtype == whole.learner.state_dict()[key].dtype
+
+
+def test_a_state_is_a_copy_which_a_learner_of_another_kind_or_world_refuses(dataset):
+    replicas = replicas_of("perfect")
+    learner = make_learner("NSGD", dataset, replicas)
+    state = learner.state_dict()
+    before = {key: value.clone() for key, value in state.items()}
+    simulate(dataset, replicas, learner, evaluation(20))
+    assert all(torch.equal(value, before[key]) for key, value in state.items())
+    others = [
+        (make_learner("DBGD", dataset, replicas), "another learner or engine, which differs in clicks, g"),
+        (make_learner("NSGD", dataset, replicas[::-1]), "NSGD: a state of other replicas"),
+        (make_learner("NSGD", small_dataset(5), replicas), "NSGD: a state of another number of features"),
+    ]
+    for other, message in others:
+        with pytest.raises(ValueError, match=message):
+            other.load_state_dict(state)
+
+
+def test_memory_of_a_kind_that_cannot_be_saved_is_an_error(dataset, monkeypatch):
+    learner = make_learner("PDGD", dataset, replicas_of("perfect"))
+    monkeypatch.setattr(learner, "memories", lambda: {"diary": SimpleNamespace(entries=[1, 2])})
+    with pytest.raises(TypeError, match=r"SimpleNamespace\.entries is neither a tensor nor an array"):
+        learner.state_dict()
 
 
 @every_learner

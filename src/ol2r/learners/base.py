@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
 import torch
 
 from ol2r import ranking
@@ -79,6 +80,45 @@ class Learner(ABC):
         """The learner's state before the first round, by name: tensors with the replicas first."""
         return {}
 
+    def memories(self) -> dict[str, object]:
+        """Objects that remember beside `state`, by name: all that they remember is in their tensors and arrays."""
+        return {}
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All that the learner's future depends on, between two rounds: copies of its tensors and numbers, as tensors.
+
+        What the learner was made with is not in it, but for its replicas' keys and its number of features.
+        """
+        kept = {"keys": self.streams.keys_torch, "n_features": self.n_features, "round": self.round}
+        kept |= {"alive": self.alive} | self.state
+        for memory, it in self.memories().items():
+            kept |= {f"{memory}.{name}": value for name, value in _remembered(it).items()}
+        return {name: _tensor(value).clone() for name, value in kept.items()}
+
+    def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
+        """Go on from where a learner stood that was made as this one was.
+
+        Args:
+            saved: what `state_dict` of the other one gave.
+
+        Raises:
+            ValueError: it is of another kind of learner, of other replicas, or of another number of features.
+        """
+        own = self.state_dict()
+        if own.keys() != saved.keys():
+            other = ", ".join(sorted(own.keys() ^ saved.keys()))
+            raise ValueError(f"{self.name}: a state of another learner or engine, which differs in {other}")
+        for name, what in (("keys", "other replicas"), ("n_features", "another number of features")):
+            if not torch.equal(own[name].cpu(), saved[name].cpu()):
+                raise ValueError(f"{self.name}: a state of {what}")
+        self.round = int(saved["round"])
+        self.alive = saved["alive"].to(self.device, copy=True)
+        self.state = {name: saved[name].to(self.device, copy=True) for name in self.state}
+        for memory, it in self.memories().items():
+            for name, value in _remembered(it).items():
+                copy = saved[f"{memory}.{name}"].to(self.device, copy=True)
+                setattr(it, name, copy if isinstance(value, torch.Tensor) else copy.numpy())
+
     @classmethod
     def batch(
         cls, n_features: int, settings: Sequence[Mapping[str, Value]], streams: Streams, engine: str | None = None
@@ -138,6 +178,23 @@ class Learner(ABC):
     def status(self) -> list[str]:
         """ "ok", or "diverged" for a replica whose weights left the finite numbers and is frozen since."""
         return ["ok" if alive else "diverged" for alive in self.alive.tolist()]
+
+
+def _tensor(value: torch.Tensor | np.ndarray | float) -> torch.Tensor:
+    return value if isinstance(value, torch.Tensor) else torch.from_numpy(np.asarray(value))
+
+
+def _remembered(memory: object) -> dict[str, Any]:
+    """The tensors and arrays of an object, by name; flags, text and devices are settings.
+
+    Raises:
+        TypeError: it holds anything else, which may be memory too.
+    """
+    kept = {name: value for name, value in vars(memory).items() if not isinstance(value, bool | str | torch.device)}
+    for name, value in kept.items():
+        if not isinstance(value, torch.Tensor | np.ndarray):
+            raise TypeError(f"{type(memory).__name__}.{name} is neither a tensor nor an array")
+    return kept
 
 
 class SteppingLearner(Learner):

@@ -71,11 +71,15 @@ class _DivideAndConquer(PairwiseLearner):
         self.past = self.ops.PairHistory(
             self.precise["regularization"], str(self.choice["loss"]), n_features, full, self.device
         )
-        n = len(streams)
-        self.rounds = 0
-        self.blocks = torch.zeros(n, dtype=torch.int64, device=self.device)
-        self.sizes = torch.zeros(n, len(RANKS), dtype=torch.int64, device=self.device)
-        self.lists = torch.zeros_like(self.sizes)
+
+    def initial(self) -> dict[str, torch.Tensor]:
+        """Sums over the rounds, for the diagnostics."""
+        none = torch.zeros(len(self.streams), dtype=torch.int64, device=self.device)
+        by_rank = none[:, None].repeat(1, len(RANKS))
+        return {"rounds": none, "blocks": none.clone(), "sizes": by_rank, "lists": by_rank.clone()}
+
+    def memories(self) -> dict[str, object]:
+        return {"past": self.past}
 
     @classmethod
     def core_seconds(cls, rounds: int, n_features: int, n_documents: float) -> float:
@@ -110,10 +114,10 @@ class _DivideAndConquer(PairwiseLearner):
             self.streams,
             self.round,
         )
-        self.rounds += 1
-        self.blocks += blocks
-        self.sizes += sizes
-        self.lists += sizes > 0
+        self.state["rounds"] += 1
+        self.state["blocks"] += blocks
+        self.state["sizes"] += sizes
+        self.state["lists"] += sizes > 0
         return ranking
 
     def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
@@ -124,9 +128,10 @@ class _DivideAndConquer(PairwiseLearner):
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
         """Sums over all rounds so far: blocks, and for each of `RANKS` the lists that long and its block's size."""
-        sums = {"rounds": torch.full_like(self.blocks, self.rounds), "blocks": self.blocks.clone()}
+        sums = {"rounds": self.state["rounds"].clone(), "blocks": self.state["blocks"].clone()}
+        lists, sizes = self.state["lists"], self.state["sizes"]
         for i, rank in enumerate(RANKS):
-            sums |= {f"lists_{rank}": self.lists[:, i].clone(), f"size_{rank}": self.sizes[:, i].clone()}
+            sums |= {f"lists_{rank}": lists[:, i].clone(), f"size_{rank}": sizes[:, i].clone()}
         return sums | {"distinct_pairs": self.past.n_pairs, "passes": self.past.passes, "refits": self.past.refits}
 
 
