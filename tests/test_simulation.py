@@ -23,7 +23,7 @@ def dataset():
 
 
 def run(dataset, replicas, conventions, *, learner="MGD", reference=None, **changed):
-    tape = Tape(make_learner(learner, dataset, replicas, **changed))
+    tape = Tape(make_learner(learner, dataset, replicas, **changed), dataset)
     tape.start = tape.learner.evaluated().weights.numpy().copy()
     tape.table = simulate(dataset, replicas, tape.learner, conventions, reference=reference)
     return tape
@@ -196,13 +196,13 @@ def test_gain_and_ties_change_the_scores_and_nothing_else(dataset):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"k": 0}, "k must be at least 1, not 0"),
+        ({"k": 0}, "k must be a whole number of at least 1, not 0"),
         ({"split": "train"}, "split must be one of test, validation, not 'train'"),
         ({"gain": "log"}, "gain must be one of exponential, linear, not 'log'"),
         ({"empty": "purge"}, "empty must be one of zero, skip, not 'purge'"),
         ({"ties": "random"}, "ties must be one of expected, listed, not 'random'"),
-        ({"gamma": 0.0}, r"gamma must lie in \(0, 1\]"),
-        ({"gamma": 1.1}, r"gamma must lie in \(0, 1\]"),
+        ({"gamma": 0.0}, "gamma must be a number above 0 and at most 1, not 0.0"),
+        ({"gamma": 1.1}, "gamma must be a number above 0 and at most 1, not 1.1"),
         ({"checkpoints": ()}, "checkpoints must be rounds in ascending order, at least one"),
         ({"checkpoints": (5, 3)}, "checkpoints must be"),
         ({"checkpoints": (3, 3)}, "checkpoints must be"),
@@ -254,3 +254,33 @@ def test_held_out_queries_there_must_be(dataset):
     for conventions in (evaluation(2, split="validation"), evaluation(2, empty="skip")):
         with pytest.raises(ValueError, match=f"small has no {conventions.split} queries to score in fold 1"):
             simulate(bare, replicas, make_learner("DBGD", bare, replicas), conventions)
+
+
+class Ticks:
+    """A clock that counts acts instead of seconds."""
+
+    def __init__(self):
+        self.acts = []
+
+    def timed(self, act, call):
+        def counted(*arguments):
+            self.acts.append(act)
+            return call(*arguments)
+
+        return counted
+
+    def read(self):
+        return {f"{act}s": float(self.acts.count(act)) for act in ("rank", "update")}
+
+
+def test_a_clock_measures_every_act_and_changes_nothing(dataset):
+    replicas, conventions = replicas_of("perfect"), evaluation(12, checkpoints=(0, 5, 12))
+    clock = Ticks()
+    plain, timed = (
+        simulate(dataset, replicas, make_learner("DBGD", dataset, replicas), conventions, clock=each)
+        for each in (None, clock)
+    )
+    assert clock.acts == ["rank", "update"] * 12
+    assert list(timed.columns) == [*plain.columns, "ranks", "updates"]
+    assert (timed.ranks == timed["round"]).all() and (timed.updates == timed["round"]).all()
+    pd.testing.assert_frame_equal(timed[plain.columns], plain)

@@ -23,8 +23,8 @@ from ol2r.experiments.effects import at_end, summarize
 from ol2r.experiments.grid import Grid
 from ol2r.experiments.kinds.simulate import side_by_side
 from ol2r.learners import LEARNERS
-from ol2r.learners.base import Value
 from ol2r.papers import NAMES, paper
+from ol2r.parameters import Value
 from ol2r.random import Streams, replica_key
 from ol2r.ranking import Candidates
 from ol2r.report import figures

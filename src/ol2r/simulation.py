@@ -3,8 +3,9 @@
 This is the one place where a learner, its users and the labels meet. It knows no particular learner and no paper.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,18 @@ import torch
 from ol2r.clicks import GradedCascade, UserBatch
 from ol2r.data import RankingDataset
 from ol2r.learners import Learner
+from ol2r.parameters import Choice, Number, Parameter, require
 from ol2r.random import Stream, Streams, replica_key
 from ol2r.ranking import Candidates, metrics
+
+_CONVENTIONS: dict[str, Parameter] = {
+    "k": Number(least=1, whole=True),
+    "split": Choice("test", "validation"),
+    "gain": Choice(*metrics.GAINS),
+    "empty": Choice("zero", "skip"),
+    "ties": Choice(*metrics.TIES),
+    "gamma": Number(above=0, most=1),
+}
 
 
 @dataclass(frozen=True)
@@ -41,19 +52,8 @@ class Evaluation:
     checkpoints: tuple[int, ...]
 
     def __post_init__(self):
-        if self.k < 1:
-            raise ValueError(f"k must be at least 1, not {self.k}")
-        words = {
-            "split": ("test", "validation"),
-            "gain": metrics.GAINS,
-            "empty": ("zero", "skip"),
-            "ties": metrics.TIES,
-        }
-        for name, known in words.items():
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}")
-        if not 0.0 < self.gamma <= 1.0:
-            raise ValueError(f"gamma must lie in (0, 1], not {self.gamma}")
+        for name, parameter in _CONVENTIONS.items():
+            require(name, parameter, getattr(self, name))
         if not self.checkpoints or list(self.checkpoints) != sorted(set(self.checkpoints)) or self.checkpoints[0] < 0:
             raise ValueError("checkpoints must be rounds in ascending order, at least one")
 
@@ -69,6 +69,22 @@ class Replica:
 
 Observer = Callable[[int, Candidates, torch.Tensor, torch.Tensor, torch.Tensor], None]
 """Told of a round: its number, the candidates, the ranking Int64[R, k], the grade in each slot and whether it shows."""
+
+
+Keeper = Callable[[dict[str, torch.Tensor], pd.DataFrame], None]
+"""Given where a run stands, all that `simulate` needs to go on from there, and the rows that it recorded so far."""
+
+
+class Clock(Protocol):
+    """Measures what a learner's acts cost."""
+
+    def timed(self, act: str, call: Callable) -> Callable:
+        """The same act, `"rank"` or `"update"`, measured each time."""
+        ...
+
+    def read(self) -> Mapping[str, float]:
+        """What has been measured so far, by the name of a column."""
+        ...
 
 
 class _Queries:
@@ -164,6 +180,10 @@ def simulate(
     *,
     reference: np.ndarray | None = None,
     observe: Observer = lambda round_, candidates, ranking, grades, shown: None,
+    clock: Clock | None = None,
+    keep: Keeper = lambda state, recorded: None,
+    keep_every: int | None = None,
+    resume: Mapping[str, torch.Tensor] | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> pd.DataFrame:
     """Run a batch of replicas to the last checkpoint.
@@ -175,6 +195,9 @@ def simulate(
         evaluation: what to record, and by which conventions.
         reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
         observe: told of every round what was shown, before anything is learnt from it; it must change nothing.
+        clock: measures the learner's `rank` and `update`; its columns come last.
+        keep: called after every `keep_every` rounds, not at the end, so that an interrupted run need not begin again.
+        resume: where an interrupted run stood; the rows are those recorded from there on.
         progress: called about a hundred times with the fraction of rounds done.
 
     Returns:
@@ -213,17 +236,34 @@ def simulate(
             "cosine": _cosine(learner, reference),
             "status": np.array(learner.status, dtype=object),
         }
-        tables.append(pd.DataFrame(columns | {k: v.cpu().numpy() for k, v in learner.diagnostics().items()}))
+        columns |= {name: values.cpu().numpy() for name, values in learner.diagnostics().items()}
+        tables.append(pd.DataFrame(columns if clock is None else columns | dict(clock.read())))
 
-    checkpoints = set(evaluation.checkpoints)
-    if 0 in checkpoints:
+    rank, update = learner.rank, learner.update
+    if clock is not None:
+        rank, update = clock.timed("rank", rank), clock.timed("update", update)
+    def standing() -> dict[str, torch.Tensor]:
+        sums = {"cumulative": cumulative, "since": since, "misordered": misordered}
+        sums |= {"discount": torch.tensor(discount, dtype=torch.float64), "last": torch.tensor(last)}
+        return {f"learner.{name}": value for name, value in learner.state_dict().items()} | {
+            name: value.clone() for name, value in sums.items()
+        }
+
+    checkpoints, n_rounds = set(evaluation.checkpoints), evaluation.checkpoints[-1]
+    if resume is not None:
+        own = {name.removeprefix("learner."): value for name, value in resume.items() if name.startswith("learner.")}
+        learner.load_state_dict(own)
+        for sums, name in ((cumulative, "cumulative"), (since, "since"), (misordered, "misordered")):
+            sums.copy_(resume[name])
+        discount, last = float(resume["discount"]), int(resume["last"])
+    elif 0 in checkpoints:
         record(0)
-    for round_ in range(1, evaluation.checkpoints[-1] + 1):
+    for round_ in range(learner.round, n_rounds + 1):
         candidates = queries.draw(round_)
-        ranking = learner.rank(candidates, evaluation.k)
+        ranking = rank(candidates, evaluation.k)
         grades, shown = queries.grades(candidates, ranking)
         observe(round_, candidates, ranking, grades, shown)
-        learner.update(candidates, ranking, users.click(grades, shown, round_))
+        update(candidates, ranking, users.click(grades, shown, round_))
         misordered += metrics.misordered_pairs(grades, shown)
         ndcg = metrics.shown_ndcg(grades, shown, queries.ideal[candidates.query], evaluation.gain)
         cumulative += discount * ndcg
@@ -233,8 +273,10 @@ def simulate(
             record(round_)
             last = round_
             since.zero_()
-        if round_ % max(1, evaluation.checkpoints[-1] // 100) == 0:
-            progress(round_ / evaluation.checkpoints[-1])
+        if keep_every is not None and round_ % keep_every == 0 and round_ < n_rounds:
+            keep(standing(), pd.concat(tables, ignore_index=True) if tables else pd.DataFrame())
+        if round_ % max(1, n_rounds // 100) == 0:
+            progress(round_ / n_rounds)
     return pd.concat(tables, ignore_index=True)
 
 

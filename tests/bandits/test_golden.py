@@ -19,7 +19,7 @@ PARAMETERS = {
     "BubbleRank": {"exponent": 0.1, "doubling_from": 0, "freeze": False, "parity": "algorithm"},
     "CascadeKL-UCB": {"budget": "log t + 3 log log t", "observed": "first click", "start": "top"},
     "TopRank": {"exponent": 0.5},
-} | {f"BatchRank, {stages}": {"stages": stages} for stages in BatchRank.words["stages"]}
+} | {f"BatchRank, {stages}": {"stages": stages} for stages in BatchRank.parameters["stages"].known}
 ATTRACTION, POSITION = (0.1, 0.7, 0.3, 0.9, 0.5, 0.2), (0.9, 0.6, 0.8, 0.5)
 MODELS = [
     ItemClicks("cascade", ATTRACTION),

@@ -69,20 +69,20 @@ def test_data_sets_may_be_given_as_papermill_gives_text():
     [
         ({"sedes": 3}, "no parameter 'sedes': did you mean 'seeds'?"),
         ({"zzz": 3}, "no parameter 'zzz': there are tier, seeds, datasets"),
-        ({"tier": "huge"}, "parameter tier is 'huge', expected 'smoke' or 'laptop' or 'paper'"),
-        ({"tier": None}, "parameter tier is None"),
-        ({"seeds": 0}, "parameter seeds is 0, expected a number of seeds, at least 1"),
-        ({"seeds": "3"}, "parameter seeds is '3'"),
-        ({"seeds": True}, "parameter seeds is True"),
-        ({"seeds": 1.5}, "parameter seeds is 1.5"),
-        ({"fresh": 1}, "parameter fresh is 1, expected True or False"),
-        ({"max_minutes": 0}, "parameter max_minutes is 0.0, expected minutes, more than 0"),
-        ({"datasets": []}, "parameter datasets is []"),
-        ({"datasets": [3]}, "parameter datasets is [3]"),
+        ({"tier": "huge"}, "parameter tier must be one of smoke, laptop, paper, not 'huge'"),
+        ({"tier": None}, "parameter tier must be one of smoke, laptop, paper, not None"),
+        ({"seeds": 0}, "parameter seeds must be a whole number of at least 1, not 0"),
+        ({"seeds": "3"}, "parameter seeds must be a whole number of at least 1, not '3'"),
+        ({"seeds": True}, "parameter seeds must be a whole number of at least 1, not True"),
+        ({"seeds": 1.5}, "parameter seeds must be a whole number of at least 1, not 1.5"),
+        ({"fresh": 1}, "parameter fresh must be one of True, False, not 1"),
+        ({"max_minutes": 0}, "parameter max_minutes must be a number above 0, not 0"),
+        ({"datasets": []}, "parameter datasets must be a list of names, at least one, not []"),
+        ({"datasets": [3]}, "parameter datasets must be a list of names, at least one, not [3]"),
         ({"datasets": "None"}, "no data set 'None' in nsgd"),
         ({"datasets": ["TD2004"]}, "no data set 'TD2004' in nsgd at tier 'laptop': did you mean 'TD2003'?"),
-        ({"engine": "jax"}, "parameter engine is 'jax'"),
-        ({"device": "gpu"}, "parameter device is 'gpu', expected 'cpu' or 'cuda'"),
+        ({"engine": "jax"}, "parameter engine must be one of numba, torch, not 'jax'"),
+        ({"device": "gpu"}, "parameter device must be one of cpu, cuda, not 'gpu'"),
         ({"device": "cuda"}, "torch finds no GPU"),
     ],
 )
@@ -100,7 +100,7 @@ def test_an_unknown_chapter_is_an_error():
 
 def test_only_plain_public_values_count_as_parameters():
     values = check_parameters(NOTEBOOK, PARAMETERS)
-    assert values == {name: parameter.default for name, parameter in PARAMETERS.items()}
+    assert values == {name: default.value for name, default in PARAMETERS.items()}
 
 
 def test_results_carry_labels_rows_and_provenance():

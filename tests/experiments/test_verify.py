@@ -22,6 +22,12 @@ class Timing(Fake):
     verifiable: ClassVar[bool] = False
 
 
+@dataclass(frozen=True)
+class Loose(Fake):
+    kind: ClassVar[str] = "loose"
+    repeats: ClassVar[str] = "means"
+
+
 @pytest.fixture
 def store(tmp_path):
     return Store(tmp_path / "results", tmp_path / "scratch")
@@ -94,6 +100,17 @@ def test_a_record_without_a_target_passes_by_bits_or_else_by_means(store, commit
     assert check.passed and check.level == "means"
     falsify(path, lambda frame: frame.assign(value=frame.value + 200), target=None)
     assert only(verified([job(Fake())], store)).passed is False
+
+
+def test_means_are_asked_of_a_cell_that_repeats_in_them_only(store, committing):
+    run([job(Loose())], committing)
+    path = next(store.published.glob("*/*"))
+    falsify(path, lambda frame: frame.assign(value=frame.value + 1))
+    check = only(verified([job(Loose())], store))
+    assert check.passed and check.level == "means" and check.n_rows == 25
+    falsify(path, lambda frame: frame.assign(value=frame.value + 200))
+    check = only(verified([job(Loose())], store))
+    assert check.passed is False and check.level == "means"
 
 
 @pytest.mark.parametrize("changed", [{"engine": "torch"}, {"versions": {}}, {"device": "cuda"}])

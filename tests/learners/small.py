@@ -1,11 +1,15 @@
 """A hand-sized data set, a setting of every learner, and a tape of what a learner did: shared by the tests."""
 
+from typing import NamedTuple
+
 import numpy as np
+import pandas as pd
 import torch
 
 from ol2r.clicks import users
 from ol2r.data import RankingDataset
 from ol2r.data.dataset import Fold
+from ol2r.experiments.verify import compare_means
 from ol2r.learners import LEARNERS
 from ol2r.random import generator
 from ol2r.ranking import Candidates
@@ -114,23 +118,60 @@ def make_learner(name: str, dataset, replicas, *, engine: str | None = None, dev
     return LEARNERS[name](dataset.n_features, SETTINGS[name] | changed, streams, engine)
 
 
+class Played(NamedTuple):
+    """What replicas did, rounds first and replicas second: lists, clicks, and the scores that documents had."""
+
+    rankings: np.ndarray
+    clicks: np.ndarray
+    scores: np.ndarray
+
+
+def side_by_side(parts) -> Played:
+    """Replicas that were played apart, as if they had been played together."""
+    return Played(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
+
+
+def assert_same(name: str, one: Played, other: Played) -> None:
+    """Two plays repeat each other as the learner declares: lists, clicks and scores in every bit, or in their means."""
+    if LEARNERS[name].repeats == "bits":
+        for a, b in zip(one, other, strict=True):
+            assert a.tobytes() == b.tobytes()
+    else:
+        passed, detail = compare_means(_summary(one), _summary(other))
+        assert passed, detail
+
+
+def _summary(played: Played) -> pd.DataFrame:
+    last = played.scores[-1]
+    columns = {"clicks": played.clicks.sum(axis=(0, 2)), "mean": last.mean(axis=1), "deviation": last.std(axis=1)}
+    return pd.DataFrame({"fold": 1, "seed": np.arange(len(last))} | columns)
+
+
 class Tape:
     """What a learner was asked, showed, was told, and became: arrays with rounds first, replicas second; and the
     directions that it drew and chose.
+
+    What it became are the scores of all documents, a replica at a time: one product for all adds up otherwise. The
+    weights are kept as well where there are any.
 
     Args:
         clicks: given the round and the lists, the clicks to tell the learner instead of the users' own.
     """
 
-    def __init__(self, learner, clicks=None):
+    def __init__(self, learner, dataset, clicks=None):
         self.learner, self._rounds, self.drawn, self.chosen = learner, [], [], []
+        features = torch.as_tensor(dataset.features).to(learner.device)
+        replicas = torch.arange(len(learner.streams), device=learner.device).split(1)
         update = learner.update
 
         def recorded(candidates, ranking, clicked):
             self.chosen.append(getattr(learner, "directions", None))
             clicked = clicked if clicks is None else clicks(learner.round, ranking)
             update(candidates, ranking, clicked)
-            row = (candidates.query, ranking, clicked, learner.evaluated().weights)
+            scorer = learner.evaluated()
+            scores = torch.stack([scorer.scores(features, replica)[:, 0] for replica in replicas])
+            row = [candidates.query, ranking, clicked, scores]
+            row += [scorer.weights] if hasattr(scorer, "weights") else []
             self._rounds.append([column.cpu().numpy().copy() for column in row])
 
         learner.update = recorded
@@ -144,16 +185,16 @@ class Tape:
             learner._null_space = drawn
 
     def __getattr__(self, name):
-        column = ("queries", "rankings", "clicks", "weights").index(name)
+        column = ("queries", "rankings", "clicks", "scores", "weights").index(name)
         return np.stack([row[column] for row in self._rounds])
 
-    def __getitem__(self, replica):
-        """Lists, clicks and weights of some replicas."""
-        return self.rankings[:, replica], self.clicks[:, replica], self.weights[:, replica]
+    def __getitem__(self, replicas) -> Played:
+        """Lists, clicks and scores of some replicas, given as a slice or a list."""
+        return Played(self.rankings[:, replicas], self.clicks[:, replicas], self.scores[:, replicas])
 
 
 def play(name: str, dataset, replicas, rounds: int, *, engine=None, device="cpu", clicks=None, **changed) -> Tape:
     """Run a learner for some rounds through `simulate` and keep what happened."""
-    tape = Tape(make_learner(name, dataset, replicas, engine=engine, device=device, **changed), clicks)
+    tape = Tape(make_learner(name, dataset, replicas, engine=engine, device=device, **changed), dataset, clicks)
     tape.table = simulate(dataset, replicas, tape.learner, evaluation(rounds))
     return tape

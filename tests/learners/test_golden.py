@@ -25,7 +25,13 @@ def digest(name: str, **changed: str) -> str:
     return hashlib.sha256(numbers.tobytes()).hexdigest()[:16]
 
 
-PLAYED = [*((name, {}) for name in sorted(LEARNERS)), *ALSO.items()]
+def digests() -> dict[str, str]:
+    """Of every learner that repeats bit for bit, by its name, revision and what is changed."""
+    return {_called(name, changed): digest(name, **changed) for name, changed in PLAYED}
+
+
+EXACT = sorted(name for name, learner in LEARNERS.items() if learner.repeats == "bits")
+PLAYED = [*((name, {}) for name in EXACT), *ALSO.items()]
 
 
 def _called(name, changed):

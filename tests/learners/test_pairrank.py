@@ -113,14 +113,14 @@ def test_users_who_never_click_teach_nothing(dataset, name):
 @both_forms
 @pytest.mark.parametrize("value", [0.0, -0.1, torch.nan])
 def test_without_regularization_there_is_no_pairrank(dataset, name, value):
-    with pytest.raises(ValueError, match=rf"{name}: regularization must be above 0 .*inverse"):
+    with pytest.raises(ValueError, match=rf"{name}: regularization must be a number above 0 .*inverse"):
         make_learner(name, dataset, replicas_of("perfect"), regularization=value)
 
 
 @both_forms
 @pytest.mark.parametrize("value", [-0.1, torch.nan])
 def test_a_width_below_zero_is_an_error(dataset, name, value):
-    with pytest.raises(ValueError, match=f"{name}: alpha must be at least 0"):
+    with pytest.raises(ValueError, match=f"{name}: alpha must be a number of at least 0"):
         make_learner(name, dataset, replicas_of("perfect"), alpha=value)
 
 

@@ -7,19 +7,19 @@ items; it imports neither rankers nor the feature-based learners nor anything tr
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import ClassVar, cast
+from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
 
 from ol2r.bandits.world import Tape, World
 from ol2r.clicks import ItemClicks, best_ranking, expected_reward, wrong_pairs
+from ol2r.parameters import Parameter, Value, check_all
 from ol2r.random import Stream, integer_below
 
 BANDITS: dict[str, type["Bandit"]] = {}
 
-Value = float | int | str | bool
 _LAST_STEP = 2**32 - 1  # a step is the 32-bit round of the random streams
 
 
@@ -51,16 +51,11 @@ class Trace:
 
 
 class Bandit(ABC):
-    """One bandit algorithm; nothing is instantiated, `play` fills a tape.
-
-    Subclasses name their parameters in `words` (what each may be) and `least` (the smallest a number may be; a whole
-    number stands for whole numbers).
-    """
+    """One bandit algorithm; nothing is instantiated, `play` fills a tape."""
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
-    words: ClassVar[Mapping[str, tuple[Value, ...]]] = {}
-    least: ClassVar[Mapping[str, float]] = {}
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
     diagnostics: ClassVar[tuple[str, ...]] = ()
     step_seconds: ClassVar[float]  # cost of a replica's step on one core with ten items on ten positions
 
@@ -73,24 +68,8 @@ class Bandit(ABC):
 
     @classmethod
     def check(cls, parameters: Mapping[str, Value]) -> None:
-        """Raise ValueError unless exactly the bandit's parameters are given, each one that it knows."""
-        wanted, given = {*cls.words, *cls.least}, set(parameters)
-        if wanted != given:
-            raise ValueError(
-                f"{cls.name} takes {', '.join(sorted(wanted)) or 'no parameter'}; "
-                f"missing: {', '.join(sorted(wanted - given)) or 'none'}; "
-                f"unknown: {', '.join(sorted(given - wanted)) or 'none'}"
-            )
-        for name, known in cls.words.items():
-            if parameters[name] not in known:
-                choices = ", ".join(str(value) for value in known)
-                raise ValueError(f"{cls.name}: {name} must be one of {choices}, not {parameters[name]!r}")
-        for name, least in cls.least.items():
-            value, whole = parameters[name], isinstance(least, int)
-            fits = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
-            if not fits or not least <= cast(float, value) < np.inf:
-                wanted = "a whole number" if whole else "a number"
-                raise ValueError(f"{cls.name}: {name} must be {wanted} of at least {least}, not {value!r}")
+        """Raise ValueError unless exactly the bandit's parameters are given, with values that they may have."""
+        check_all(cls.name, cls.parameters, parameters)
 
     @classmethod
     def core_seconds(cls, steps: int, n_items: int = 10) -> float:

@@ -6,8 +6,9 @@ from typing import ClassVar
 import numpy as np
 from numba import njit, prange
 
-from ol2r.bandits.base import Bandit, Value
+from ol2r.bandits.base import Bandit
 from ol2r.bandits.world import Tape, World, judge, leaf, replica, show, shuffle
+from ol2r.parameters import Choice, Value
 from ol2r.theory.bandits import exploration, lower_bound, upper_bound
 
 PUBLIC_CODE = {
@@ -298,7 +299,7 @@ class BatchRank(Bandit):
 
     name = "BatchRank"
     revision = 1
-    words: ClassVar = {"stages": ("paper", *PUBLIC_CODE)}
+    parameters: ClassVar = {"stages": Choice("paper", *PUBLIC_CODE)}
     diagnostics = ("batches", "items")
     step_seconds = 2.2e-7
 

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numba import njit, prange
 
-from ol2r.bandits.base import Bandit, Value
+from ol2r.bandits.base import Bandit
 from ol2r.bandits.world import Tape, World, inversions, judge, leaf, replica, show
+from ol2r.parameters import FLAG, Choice, Number, Value
 from ol2r.random import Stream, block, word
 from ol2r.theory.bandits import bubblerank_certain, bubblerank_event
 
@@ -188,8 +189,12 @@ class BubbleRank(Bandit):
 
     name = "BubbleRank"
     revision = 1
-    words: ClassVar = {"freeze": (True, False), "parity": ("algorithm", "prose")}
-    least: ClassVar = {"exponent": 0.0, "doubling_from": 0}
+    parameters: ClassVar = {
+        "exponent": Number(least=0),
+        "doubling_from": Number(least=0, whole=True),
+        "freeze": FLAG,
+        "parity": Choice("algorithm", "prose"),
+    }
     diagnostics = ("base_inversions", "pairs", "event_broken")
     step_seconds = 1.5e-7
 

@@ -6,8 +6,9 @@ from typing import ClassVar
 import numpy as np
 from numba import njit, prange
 
-from ol2r.bandits.base import Bandit, Value
+from ol2r.bandits.base import Bandit
 from ol2r.bandits.world import Tape, World, judge, leaf, replica, show, shuffle
+from ol2r.parameters import Choice, Value
 from ol2r.random import Stream, word
 from ol2r.theory.bandits import exploration, upper_bound
 
@@ -135,10 +136,10 @@ class CascadeKLUCB(Bandit):
 
     name = "CascadeKL-UCB"
     revision = 1
-    words: ClassVar = {
-        "budget": ("log t + 3 log log t", "log t"),
-        "observed": ("first click", "last click"),
-        "start": ("top", "shuffle"),
+    parameters: ClassVar = {
+        "budget": Choice("log t + 3 log log t", "log t"),
+        "observed": Choice("first click", "last click"),
+        "start": Choice("top", "shuffle"),
     }
     step_seconds = 4.5e-7
 

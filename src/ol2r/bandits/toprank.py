@@ -6,8 +6,9 @@ from typing import ClassVar
 import numpy as np
 from numba import njit, prange
 
-from ol2r.bandits.base import Bandit, Value
+from ol2r.bandits.base import Bandit
 from ol2r.bandits.world import Tape, World, judge, replica, show, shuffle
+from ol2r.parameters import Number, Value
 from ol2r.theory.bandits import TOPRANK_C, toprank_certain
 
 
@@ -108,7 +109,7 @@ class TopRank(Bandit):
 
     name = "TopRank"
     revision = 1
-    least: ClassVar = {"exponent": 0.0}
+    parameters: ClassVar = {"exponent": Number(least=0)}
     diagnostics = ("known",)
     step_seconds = 1.5e-7
 

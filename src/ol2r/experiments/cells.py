@@ -12,13 +12,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar, Literal, NamedTuple, cast
 
 import pandas as pd
 
 from ol2r.errors import ExperimentError
 
 TIERS = ("smoke", "laptop", "paper")
+
+Level = Literal["bits", "means"]
+"""What of a result comes out again when it is computed again: every bit that feeds back into state, or means."""
 
 MOST_SEEDS = 10_000
 """More are a slip of the hand, and their rows alone would fill the memory."""
@@ -110,6 +113,9 @@ class Cell(ABC):
 
     exact: ClassVar[tuple[str, ...]] = ()
     """Columns that feed back into state: equal bit for bit on the same pins, compiled target and engine."""
+
+    repeats: ClassVar[Level] = "bits"
+    """What comes out again on the same pins, compiled target and engine."""
 
     verifiable: ClassVar[bool] = True
     """False for timings, which no second run repeats."""

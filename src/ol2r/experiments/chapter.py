@@ -19,35 +19,29 @@ from ol2r.experiments.origins import AtHand, check_data, names_of
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run
 from ol2r.experiments.store import Store, Stored
+from ol2r.parameters import FLAG, Choice, Names, Number, Parameter, refusal
 
 
-class Parameter(NamedTuple):
-    """A chapter's parameter: None is allowed where it is the default."""
+class Default(NamedTuple):
+    """A chapter's parameter, and what it is where a notebook says nothing: None stands for no choice."""
 
-    type: type
-    default: object
-    expected: str
-    check: Callable[[Any], bool] = lambda value: True
+    parameter: Parameter
+    value: object
 
 
-PARAMETERS: dict[str, Parameter] = {
-    "tier": Parameter(str, "laptop", " or ".join(map(repr, TIERS)), lambda value: value in TIERS),
-    "seeds": Parameter(int, None, "a number of seeds, at least 1", lambda value: value >= 1),
-    "datasets": Parameter(
-        list,
-        None,
-        "a list of data set names or of paths, not empty",
-        lambda value: len(value) > 0 and all(isinstance(name, str) for name in value),
-    ),
-    "device": Parameter(str, "cpu", "'cpu' or 'cuda'", lambda value: value in ("cpu", "cuda")),
-    "engine": Parameter(str, None, "'numba' or 'torch'", lambda value: value in ("numba", "torch")),
-    "max_minutes": Parameter(float, 30.0, "minutes, more than 0", lambda value: value > 0),
-    "fresh": Parameter(bool, False, "True or False"),
+PARAMETERS: dict[str, Default] = {
+    "tier": Default(Choice(*TIERS), "laptop"),
+    "seeds": Default(Number(least=1, whole=True), None),
+    "datasets": Default(Names("data set names or paths"), None),
+    "device": Default(Choice("cpu", "cuda"), "cpu"),
+    "engine": Default(Choice("numba", "torch"), None),
+    "max_minutes": Default(Number(above=0), 30.0),
+    "fresh": Default(FLAG, False),
 }
 """What every chapter understands."""
 
 
-def check_parameters(given: Mapping[str, object], known: Mapping[str, Parameter]) -> dict[str, Any]:
+def check_parameters(given: Mapping[str, object], known: Mapping[str, Default]) -> dict[str, Any]:
     """All known parameters with their values, given or default.
 
     Args:
@@ -57,7 +51,7 @@ def check_parameters(given: Mapping[str, object], known: Mapping[str, Parameter]
     Raises:
         ExperimentError: a name is unknown, or a value has the wrong type or lies out of range.
     """
-    values = {name: parameter.default for name, parameter in known.items()}
+    values = {name: default.value for name, default in known.items()}
     for name, value in given.items():
         plain = value is None or isinstance(value, bool | int | float | str | list | tuple | dict)
         if name.startswith("_") or name in ("In", "Out") or not plain:
@@ -66,16 +60,13 @@ def check_parameters(given: Mapping[str, object], known: Mapping[str, Parameter]
     return values
 
 
-def _checked(name: str, value: object, parameter: Parameter) -> object:
-    if value is None and parameter.default is None:
+def _checked(name: str, value: object, default: Default) -> object:
+    if value is None and default.value is None:
         return None
-    if parameter.type is list and isinstance(value, str):  # papermill's -p has no lists
+    if isinstance(default.parameter, Names) and isinstance(value, str):  # papermill's -p has no lists
         value = [entry.strip() for entry in value.split(",")]
-    if parameter.type is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
-    right_type = isinstance(value, parameter.type) and isinstance(value, bool) == (parameter.type is bool)
-    if not (right_type and parameter.check(value)):
-        raise ExperimentError(f"parameter {name} is {value!r}, expected {parameter.expected}")
+    if not default.parameter.allows(value):
+        raise ExperimentError(refusal(f"parameter {name}", default.parameter, value))
     return value
 
 
@@ -120,7 +111,7 @@ def stored_results(paper: Paper, tier: str | None = None) -> dict[str, Results]:
         paper: whose items they are.
         tier: the tier to read (None: for each item the largest one that is stored whole and not empty).
     """
-    defaults = {parameter: known.default for parameter, known in PARAMETERS.items()}
+    defaults = {name: default.value for name, default in PARAMETERS.items()}
     found: dict[str, Results] = {}
     for each in [tier] if tier else reversed(TIERS):
         reader = Chapter(paper, defaults | {"tier": each}, Store.open(), never=True)

@@ -13,7 +13,7 @@ from ol2r.clicks.cascade import USERS, rule_of_grades
 from ol2r.experiments.cells import Cell
 from ol2r.experiments.kinds.simulate import Simulate
 from ol2r.learners import LEARNERS
-from ol2r.learners.base import Value
+from ol2r.parameters import Value
 from ol2r.simulation import Evaluation
 
 SMOKE_DATASET = "synthetic-tiny"

@@ -9,7 +9,7 @@ from ol2r.experiments.cells import Item
 from ol2r.experiments.claims import Claim
 from ol2r.experiments.grid import Grid
 from ol2r.experiments.verdicts import Readings
-from ol2r.learners.base import Value
+from ol2r.parameters import Value
 
 if TYPE_CHECKING:
     import pandas as pd

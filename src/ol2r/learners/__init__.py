@@ -5,8 +5,9 @@ construction. `LEARNERS` names them all; the registry refuses a name twice.
 """
 
 from ol2r.learners.base import LEARNERS, Learner
-from ol2r.learners.dueling import CPS, DBGD, DPDBGD, MGD, NSGD
+from ol2r.learners.dueling import CPS, DBGD, DPDBGD, MGD
 from ol2r.learners.greedy import EpsilonGreedy, SGDRankNet
+from ol2r.learners.nsgd import NSGD
 from ol2r.learners.pairrank import PairRank, PairRankLemma2
 from ol2r.learners.pdgd import PDGD
 

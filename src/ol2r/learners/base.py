@@ -1,39 +1,23 @@
 """What every learner is: state with the replicas first, two acts a round, and a scorer to evaluate."""
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
 import torch
 
 from ol2r import ranking
+from ol2r.parameters import Number, Parameter, Value, check_all
 from ol2r.random import Streams
 from ol2r.rankers import LinearRanker, Ranker
 from ol2r.ranking import Candidates
 
 LEARNERS: dict[str, type["Learner"]] = {}
 
-Value = float | int | str | bool
-
-
-class Range(NamedTuple):
-    """What holds of a hyper-parameter, false for NaN, and in words."""
-
-    holds: Callable[[torch.Tensor], torch.Tensor]
-    said: str
-
-
-def at_least(least: float) -> Range:
-    return Range(lambda values: values >= least, f"at least {least:g}")
-
-
-ABOVE_0 = Range(lambda values: values > 0, "above 0")
-PROBABILITY = Range(lambda values: (values >= 0) & (values <= 1), "from 0 to 1")
-SHARED_RANGES: dict[str, Range] = {
-    "alpha": at_least(0),
-    "decay": Range(lambda values: (values > 0) & (values <= 1), "above 0 and at most 1"),
-    "delta": ABOVE_0,
-}
+ALPHA = Number(least=0, most=math.inf)
+STEP = {"alpha": ALPHA, "decay": Number(above=0, most=1)}
 
 
 class Learner(ABC):
@@ -41,8 +25,9 @@ class Learner(ABC):
 
     Args:
         n_features: width of a document's features.
-        hyperparameters: every name in `numeric` and `structural`, none missing and none more. Numeric ones may be a
-            number or one number a replica (Float[R]); structural ones are the same across the batch.
+        hyperparameters: every name in `numeric` and `structural`, none missing and none more, each with a value that it
+            may have. Numeric ones may be a number or one number a replica (Float[R]); structural ones are the same
+            across the batch.
         streams: the replicas' randomness, R keys.
         engine: `"numba"` or `"torch"`, or None for the device's own.
 
@@ -52,13 +37,16 @@ class Learner(ABC):
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
-    numeric: ClassVar[frozenset[str]]
-    structural: ClassVar[frozenset[str]]
-    words: ClassVar[dict[str, tuple[str, ...]]] = {}  # by structural hyper-parameter with text values: these values
-    ranges: ClassVar[dict[str, Range]] = SHARED_RANGES  # by hyper-parameter with number values: what they must be
+    numeric: ClassVar[Mapping[str, Number]]
+    structural: ClassVar[Mapping[str, Parameter]] = {}
     round_seconds: ClassVar[float]  # cost of a replica's round on one core at 46 features and some twenty documents
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
     keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so that all must be known at once
+
+    repeats: ClassVar[Literal["bits", "means"]] = "bits"
+    """How a second run on the same machine repeats the first: `"bits"`, the same trajectory whichever replicas stand
+    beside it; or `"means"`, where sums are added up in an order that nobody fixes (a network's), so that trajectories
+    part and only means over replicas agree."""
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -86,6 +74,50 @@ class Learner(ABC):
             for name in self.numeric
         }
         self.choice: dict[str, Any] = {name: hyperparameters[name] for name in self.structural}
+        self.state = self.initial()
+
+    def initial(self) -> dict[str, torch.Tensor]:
+        """The learner's state before the first round, by name: tensors with the replicas first."""
+        return {}
+
+    def memories(self) -> dict[str, object]:
+        """Objects that remember beside `state`, by name: all that they remember is in their tensors and arrays."""
+        return {}
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All that the learner's future depends on, between two rounds: copies of its tensors and numbers, as tensors.
+
+        What the learner was made with is not in it, but for its replicas' keys and its number of features.
+        """
+        kept = {"keys": self.streams.keys_torch, "n_features": self.n_features, "round": self.round}
+        kept |= {"alive": self.alive} | self.state
+        for memory, it in self.memories().items():
+            kept |= {f"{memory}.{name}": value for name, value in _remembered(it).items()}
+        return {name: _tensor(value).clone() for name, value in kept.items()}
+
+    def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
+        """Go on from where a learner stood that was made as this one was.
+
+        Args:
+            saved: what `state_dict` of the other one gave.
+
+        Raises:
+            ValueError: it is of another kind of learner, of other replicas, or of another number of features.
+        """
+        own = self.state_dict()
+        if own.keys() != saved.keys():
+            other = ", ".join(sorted(own.keys() ^ saved.keys()))
+            raise ValueError(f"{self.name}: a state of another learner or engine, which differs in {other}")
+        for name, what in (("keys", "other replicas"), ("n_features", "another number of features")):
+            if not torch.equal(own[name].cpu(), saved[name].cpu()):
+                raise ValueError(f"{self.name}: a state of {what}")
+        self.round = int(saved["round"])
+        self.alive = saved["alive"].to(self.device, copy=True)
+        self.state = {name: saved[name].to(self.device, copy=True) for name in self.state}
+        for memory, it in self.memories().items():
+            for name, value in _remembered(it).items():
+                copy = saved[f"{memory}.{name}"].to(self.device, copy=True)
+                setattr(it, name, copy if isinstance(value, torch.Tensor) else copy.numpy())
 
     @classmethod
     def batch(
@@ -101,21 +133,8 @@ class Learner(ABC):
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:
-        """Raise ValueError unless exactly the learner's hyper-parameters are given, as words it knows and in range."""
-        wanted, given = cls.numeric | cls.structural, set(hyperparameters)
-        if wanted != given:
-            raise ValueError(
-                f"{cls.name} takes {', '.join(sorted(wanted))}; "
-                f"missing: {', '.join(sorted(wanted - given)) or 'none'}; "
-                f"unknown: {', '.join(sorted(given - wanted)) or 'none'}"
-            )
-        for name, known in cls.words.items():
-            if hyperparameters[name] not in known:
-                raise ValueError(f"{cls.name}: {name} must be one of {', '.join(known)}, not {hyperparameters[name]!r}")
-        for name in sorted(wanted & set(cls.ranges)):
-            values = torch.as_tensor(cast(float, hyperparameters[name]), dtype=torch.float64)
-            if not bool(cls.ranges[name].holds(values).all()):
-                raise ValueError(f"{cls.name}: {name} must be {cls.ranges[name].said}, not {hyperparameters[name]}")
+        """Raise ValueError unless exactly the learner's hyper-parameters are given, with values that they may have."""
+        check_all(cls.name, {**cls.numeric, **cls.structural}, hyperparameters)
 
     @classmethod
     def core_seconds(cls, rounds: int, n_features: int, n_documents: float) -> float:
@@ -161,24 +180,32 @@ class Learner(ABC):
         return ["ok" if alive else "diverged" for alive in self.alive.tolist()]
 
 
+def _tensor(value: torch.Tensor | np.ndarray | float) -> torch.Tensor:
+    return value if isinstance(value, torch.Tensor) else torch.from_numpy(np.asarray(value))
+
+
+def _remembered(memory: object) -> dict[str, Any]:
+    """The tensors and arrays of an object, by name; flags, text and devices are settings.
+
+    Raises:
+        TypeError: it holds anything else, which may be memory too.
+    """
+    kept = {name: value for name, value in vars(memory).items() if not isinstance(value, bool | str | torch.device)}
+    for name, value in kept.items():
+        if not isinstance(value, torch.Tensor | np.ndarray):
+            raise TypeError(f"{type(memory).__name__}.{name} is neither a tensor nor an array")
+    return kept
+
+
 class SteppingLearner(Learner):
     """A linear learner that moves its weights, 0 at first, by a step a round.
 
     Hyper-parameters of all: `alpha` (learning rate α), `decay` (α is multiplied by it after every step taken).
     """
 
-    def __init__(
-        self,
-        n_features: int,
-        hyperparameters: Mapping[str, Value | torch.Tensor],
-        streams: Streams,
-        engine: str | None = None,
-    ):
-        super().__init__(n_features, hyperparameters, streams, engine)
-        self.state = {
-            "weights": torch.zeros(len(streams), n_features, device=self.device),
-            "alpha": self.number["alpha"].clone(),
-        }
+    def initial(self) -> dict[str, torch.Tensor]:
+        weights = torch.zeros(len(self.streams), self.n_features, device=self.device)
+        return super().initial() | {"weights": weights, "alpha": self.number["alpha"].clone()}
 
     def step(self, proposed: torch.Tensor, taken: torch.Tensor) -> None:
         """Move to the proposed weights unless they diverge, and let α decay where a step was taken.

@@ -4,12 +4,11 @@ The pairwise baselines of PairRank's experiments: the same pairs from the same c
 notion of what is uncertain.
 """
 
-from typing import ClassVar
-
 import torch
 
-from ol2r.learners.base import PROBABILITY, SHARED_RANGES, SteppingLearner
+from ol2r.learners.base import STEP, SteppingLearner
 from ol2r.learners.pairwise import PairwiseLearner
+from ol2r.parameters import Choice, Number
 from ol2r.ranking import Candidates
 
 
@@ -20,7 +19,7 @@ class _RankNet(PairwiseLearner, SteppingLearner):
     `pairs` (see `PairwiseLearner`).
     """
 
-    structural = frozenset({"pairs"})
+    numeric = STEP
 
     def _sorted(self, candidates: Candidates, weights: torch.Tensor, depth: int) -> torch.Tensor:
         weights = weights[:, None]
@@ -38,7 +37,6 @@ class SGDRankNet(_RankNet):
     name = "SGD RankNet"
     revision = 1
     round_seconds = 9e-6
-    numeric = frozenset({"alpha", "decay"})
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
         return self._sorted(candidates, self.state["weights"], depth)
@@ -55,10 +53,8 @@ class EpsilonGreedy(_RankNet):
     name = "epsilon-greedy"
     revision = 1
     round_seconds = 10e-6
-    numeric = frozenset({"alpha", "decay", "epsilon"})
-    structural = frozenset({"pairs", "exploit"})
-    words: ClassVar = _RankNet.words | {"exploit": ("best", "worst")}
-    ranges = SHARED_RANGES | {"epsilon": PROBABILITY}
+    numeric = STEP | {"epsilon": Number(least=0, most=1)}
+    structural = PairwiseLearner.structural | {"exploit": Choice("best", "worst")}
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
         weights = self.state["weights"]

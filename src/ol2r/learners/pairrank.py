@@ -10,8 +10,9 @@ from typing import ClassVar
 
 import torch
 
-from ol2r.learners.base import SHARED_RANGES, Range, Value, at_least
+from ol2r.learners.base import ALPHA
 from ol2r.learners.pairwise import PairwiseLearner
+from ol2r.parameters import Choice, Number, Value
 from ol2r.random import Streams
 from ol2r.rankers import LinearRanker
 from ol2r.ranking import Candidates
@@ -30,16 +31,16 @@ class _DivideAndConquer(PairwiseLearner):
     `covariance` (`"full"` or `"diagonal"`).
     """
 
-    structural = frozenset({"loss", "pairs", "shuffle", "covariance"})
-    ranges = SHARED_RANGES | {
-        "regularization": Range(
-            lambda r: r > 0, "above 0 (without it M = λI has no inverse and a separable history no optimum)"
+    numeric: ClassVar = {
+        "alpha": ALPHA,
+        "regularization": Number(
+            above=0, because="without it M = λI has no inverse and a separable history no optimum"
         ),
     }
-    words: ClassVar = PairwiseLearner.words | {
-        "loss": ("sum", "mean"),
-        "shuffle": ("random", "conservative"),
-        "covariance": ("full", "diagonal"),
+    structural = PairwiseLearner.structural | {
+        "loss": Choice("sum", "mean"),
+        "shuffle": Choice("random", "conservative"),
+        "covariance": Choice("full", "diagonal"),
     }
     round_seconds = 100e-6
     exact_diagnostics = (
@@ -70,11 +71,15 @@ class _DivideAndConquer(PairwiseLearner):
         self.past = self.ops.PairHistory(
             self.precise["regularization"], str(self.choice["loss"]), n_features, full, self.device
         )
-        n = len(streams)
-        self.rounds = 0
-        self.blocks = torch.zeros(n, dtype=torch.int64, device=self.device)
-        self.sizes = torch.zeros(n, len(RANKS), dtype=torch.int64, device=self.device)
-        self.lists = torch.zeros_like(self.sizes)
+
+    def initial(self) -> dict[str, torch.Tensor]:
+        """Sums over the rounds, for the diagnostics."""
+        none = torch.zeros(len(self.streams), dtype=torch.int64, device=self.device)
+        by_rank = none[:, None].repeat(1, len(RANKS))
+        return {"rounds": none, "blocks": none.clone(), "sizes": by_rank, "lists": by_rank.clone()}
+
+    def memories(self) -> dict[str, object]:
+        return {"past": self.past}
 
     @classmethod
     def core_seconds(cls, rounds: int, n_features: int, n_documents: float) -> float:
@@ -109,10 +114,10 @@ class _DivideAndConquer(PairwiseLearner):
             self.streams,
             self.round,
         )
-        self.rounds += 1
-        self.blocks += blocks
-        self.sizes += sizes
-        self.lists += sizes > 0
+        self.state["rounds"] += 1
+        self.state["blocks"] += blocks
+        self.state["sizes"] += sizes
+        self.state["lists"] += sizes > 0
         return ranking
 
     def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
@@ -123,9 +128,10 @@ class _DivideAndConquer(PairwiseLearner):
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
         """Sums over all rounds so far: blocks, and for each of `RANKS` the lists that long and its block's size."""
-        sums = {"rounds": torch.full_like(self.blocks, self.rounds), "blocks": self.blocks.clone()}
+        sums = {"rounds": self.state["rounds"].clone(), "blocks": self.state["blocks"].clone()}
+        lists, sizes = self.state["lists"], self.state["sizes"]
         for i, rank in enumerate(RANKS):
-            sums |= {f"lists_{rank}": self.lists[:, i].clone(), f"size_{rank}": self.sizes[:, i].clone()}
+            sums |= {f"lists_{rank}": lists[:, i].clone(), f"size_{rank}": sizes[:, i].clone()}
         return sums | {"distinct_pairs": self.past.n_pairs, "passes": self.past.passes, "refits": self.past.refits}
 
 
@@ -134,7 +140,6 @@ class PairRank(_DivideAndConquer):
 
     name = "PairRank"
     revision = 1
-    numeric = frozenset({"alpha", "regularization"})
 
     @property
     def width(self) -> torch.Tensor:
@@ -151,11 +156,10 @@ class PairRankLemma2(_DivideAndConquer):
 
     name = "PairRank-Lemma2"
     revision = 1
-    numeric = frozenset({"alpha", "regularization", "delta", "bound", "slope"})
-    ranges = _DivideAndConquer.ranges | {
-        "delta": Range(lambda p: (p > 0) & (p < 1), "between 0 and 1"),
-        "bound": at_least(0),
-        "slope": Range(lambda c: (c > 0) & (c <= 0.25), "above 0 and at most ¼"),
+    numeric = _DivideAndConquer.numeric | {
+        "delta": Number(above=0, below=1),
+        "bound": Number(least=0),
+        "slope": Number(above=0, most=0.25),
     }
 
     @property

@@ -6,6 +6,7 @@ from typing import ClassVar
 import torch
 
 from ol2r.learners.base import Learner
+from ol2r.parameters import Choice
 from ol2r.ranking import Candidates
 
 
@@ -18,7 +19,7 @@ class PairwiseLearner(Learner):
     is in two pairs of a round, so that their labels are independent given the lists.
     """
 
-    words: ClassVar = {"pairs": ("matched", "adjacent", "all")}
+    structural: ClassVar = {"pairs": Choice("matched", "adjacent", "all")}
 
     def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
         self.observe(candidates, *self.pairs_from_clicks(ranking, clicks))

@@ -1,10 +1,8 @@
 """Pairwise differentiable gradient descent (Oosterhuis and de Rijke, 2018): explore by sampling, debias every pair."""
 
-from typing import ClassVar
-
 import torch
 
-from ol2r.learners.base import SteppingLearner
+from ol2r.learners.base import STEP, SteppingLearner
 from ol2r.ranking import Candidates
 
 
@@ -22,8 +20,7 @@ class PDGD(SteppingLearner):
     name = "PDGD"
     revision = 1
     round_seconds = 12e-6
-    numeric = frozenset({"alpha", "decay"})
-    structural: ClassVar[frozenset[str]] = frozenset()
+    numeric = STEP
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
         ranking, self.scores, self.rest = self.ops.plackett_luce(

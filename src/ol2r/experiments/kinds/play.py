@@ -13,9 +13,9 @@ import pandas as pd
 import torch
 
 from ol2r.bandits import BANDITS, random_list, simulate_bandit
-from ol2r.bandits.base import Value
 from ol2r.experiments.cells import Cell, Context, Job, Row
 from ol2r.experiments.kinds.populations import Declared, Logged, Published
+from ol2r.parameters import Value
 from ol2r.random import replica_key
 from ol2r.ranking import engine as hot_operations
 

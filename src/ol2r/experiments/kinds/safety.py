@@ -15,12 +15,12 @@ import torch
 from ol2r import data
 from ol2r.bandits import BANDITS, simulate_bandit
 from ol2r.clicks import GradedCascade, ItemClicks
-from ol2r.experiments.cells import Context, Job, Row
+from ol2r.experiments.cells import Context, Job, Level, Row
 from ol2r.experiments.kinds.fit import OfflineFit
 from ol2r.experiments.kinds.on_dataset import OnDataset
 from ol2r.learners import LEARNERS
-from ol2r.learners.base import Value
 from ol2r.offline import fit_ranknet
+from ol2r.parameters import Value
 from ol2r.random import Stream, integer_below, replica_key
 from ol2r.ranking import engine as hot_operations
 from ol2r.ranking import metrics
@@ -164,6 +164,11 @@ class Safety(OnDataset):
     def is_bandit(self) -> bool:
         """Whether an instance a query learns, from names of documents instead of features."""
         return self.learner in BANDITS
+
+    @property
+    def repeats(self) -> Level:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As the learner does; a bandit does bit for bit."""
+        return "bits" if self.is_bandit else LEARNERS[self.learner].repeats
 
     @property
     def group(self) -> Hashable:

@@ -13,10 +13,10 @@ import torch
 
 from ol2r import data
 from ol2r.clicks import GradedCascade
-from ol2r.experiments.cells import Cell, Context, Job, Row
+from ol2r.experiments.cells import Cell, Context, Job, Level, Row
 from ol2r.experiments.kinds.on_dataset import OnDataset
 from ol2r.learners import LEARNERS, Learner
-from ol2r.learners.base import Value
+from ol2r.parameters import Value
 from ol2r.ranking import engine as hot_operations
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
@@ -68,6 +68,11 @@ class Simulate(OnDataset):
     def exact(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """What the rounds themselves record."""
         return ("cndcg", "online_ndcg", "misordered", "status", *LEARNERS[self.learner].exact_diagnostics)
+
+    @property
+    def repeats(self) -> Level:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As the learner does."""
+        return LEARNERS[self.learner].repeats
 
     @property
     def group(self) -> Hashable:

@@ -15,8 +15,8 @@ from ol2r import data
 from ol2r.clicks import GradedCascade
 from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.on_dataset import OnDataset
-from ol2r.learners import LEARNERS, Learner
-from ol2r.learners.base import Value
+from ol2r.learners import LEARNERS
+from ol2r.parameters import Value
 from ol2r.ranking import engine as hot_operations
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
@@ -104,7 +104,6 @@ class Timing(OnDataset):
         replicas = [Replica(1, seed, self.users) for seed in range(self.replicas)]
         streams = make_streams(dataset, replicas, context.device)
         learner = LEARNERS[self.learner](dataset.n_features, dict(self.hyperparameters), streams, context.engine)
-        _time(learner)
         evaluation = Evaluation(
             k=10,
             split="test",
@@ -114,7 +113,8 @@ class Timing(OnDataset):
             gamma=1.0,
             checkpoints=tuple(t for t in self.checkpoints if t <= rounds) or (rounds,),
         )
-        table = simulate(dataset, replicas, learner, evaluation, progress=context.progress)
+        stopwatch = _Stopwatch(learner.device)
+        table = simulate(dataset, replicas, learner, evaluation, clock=stopwatch, progress=context.progress)
         shown = table.drop(
             columns=["replica", "fold", "seed", "status", "ndcg", "cndcg", "online_ndcg", "misordered", "cosine"]
         )
@@ -124,28 +124,26 @@ class Timing(OnDataset):
         return means.assign(replicas=self.replicas)
 
 
-def _time(learner: Learner) -> None:
-    """Let a learner count, among its diagnostics, the seconds it spends in `rank` and `update`."""
-    spent = {"rank_seconds": 0.0, "update_seconds": 0.0}
-    diagnostics = learner.diagnostics
+class _Stopwatch:
+    """Seconds spent in each act, those of a device included."""
 
-    def timed(name: str, act: Callable) -> Callable:
-        def call(*arguments):
-            if learner.device.type == "cuda":
-                torch.cuda.synchronize()
-            start = time.perf_counter()
-            result = act(*arguments)
-            if learner.device.type == "cuda":
-                torch.cuda.synchronize()
-            spent[name] += time.perf_counter() - start
+    def __init__(self, device: torch.device):
+        self.device = device
+        self.spent = {"rank": 0.0, "update": 0.0}
+
+    def timed(self, act: str, call: Callable) -> Callable:
+        def measured(*arguments):
+            start = self._now()
+            result = call(*arguments)
+            self.spent[act] += self._now() - start
             return result
 
-        return call
+        return measured
 
-    def counted() -> dict[str, torch.Tensor]:
-        everyone = torch.ones(len(learner.streams), dtype=torch.float64)
-        return diagnostics() | {name: seconds * everyone for name, seconds in spent.items()}
+    def read(self) -> dict[str, float]:
+        return {f"{act}_seconds": seconds for act, seconds in self.spent.items()}
 
-    learner.rank = timed("rank_seconds", learner.rank)
-    learner.update = timed("update_seconds", learner.update)
-    learner.diagnostics = counted
+    def _now(self) -> float:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+        return time.perf_counter()

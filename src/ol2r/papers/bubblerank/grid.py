@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from ol2r.bandits import BANDITS, logarithmic_checkpoints
-from ol2r.bandits.base import Value
 from ol2r.experiments import grid
 from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.kinds.click_fit import CLICK_FIT_SEEDS, click_fit_cells
@@ -26,6 +25,7 @@ from ol2r.papers.bubblerank.claims import (
     event_exponents,
 )
 from ol2r.papers.bubblerank.safety import safety_cells, safety_names, safety_seeds
+from ol2r.parameters import Value
 
 SYNTHETIC_STEPS = 1_000_000
 SHORT_STEPS = 100_000

@@ -14,9 +14,9 @@ from ol2r.experiments import grid
 from ol2r.experiments.cells import Cell
 from ol2r.experiments.kinds.safety import ProductionFit, Safety
 from ol2r.learners import LEARNERS
-from ol2r.learners.base import Value
 from ol2r.papers.nsgd import grid as nsgd
 from ol2r.papers.pairrank import grid as pairrank
+from ol2r.parameters import Value
 
 ROUNDS = 5000
 POSITIONS = 10

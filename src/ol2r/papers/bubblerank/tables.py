@@ -13,7 +13,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from ol2r.bandits.base import Value
 from ol2r.clicks import ItemClicks
 from ol2r.experiments.claims import StandIn
 from ol2r.experiments.effects import Nearness, at_end, at_own_end, fold_effect
@@ -21,6 +20,7 @@ from ol2r.experiments.verdicts import Judgement
 from ol2r.papers.bubblerank import grid as bubblerank
 from ol2r.papers.bubblerank import worlds as bandit_worlds
 from ol2r.papers.bubblerank.figures import CASE, models_of, one_setting, over_queries, steps_of
+from ol2r.parameters import Value
 from ol2r.report.style import LEARNERS
 from ol2r.report.tables import NOT_AT_HAND, headed, myst, named
 

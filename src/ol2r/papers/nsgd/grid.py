@@ -13,9 +13,9 @@ from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.grid import USUAL, Grid, on
 from ol2r.experiments.kinds.fit import Fit
 from ol2r.experiments.paper import Paper
-from ol2r.learners.base import Value
 from ol2r.papers.nsgd.audits import dueling_audits
 from ol2r.papers.nsgd.claims import CLAIMS
+from ol2r.parameters import Value
 
 ROUNDS = 1000
 K = 10

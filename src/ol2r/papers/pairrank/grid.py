@@ -17,10 +17,10 @@ from ol2r.experiments.kinds.fit import RankNetFit
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
 from ol2r.learners import LEARNERS
-from ol2r.learners.base import Value
 from ol2r.papers.pairrank import tuning
 from ol2r.papers.pairrank.audits import confidence_audits
 from ol2r.papers.pairrank.claims import CLAIMS, GAMMA, MSLR, PAIRRANK, ROUNDS, YAHOO
+from ol2r.parameters import Value
 from ol2r.theory import confidence
 
 K = 10

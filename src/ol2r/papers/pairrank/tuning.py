@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from ol2r.data import entry
 from ol2r.experiments.tuning import ALL, two_steps
-from ol2r.learners.base import Value
 from ol2r.papers.pairrank.claims import PAIRRANK, ROUNDS
+from ol2r.parameters import Value
 
 if TYPE_CHECKING:
     import pandas as pd

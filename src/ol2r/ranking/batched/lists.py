@@ -194,7 +194,8 @@ def clicks_score(
     for h in range(lists.shape[1]):
         features, present = candidates.padded(queries[:, h].clamp_min(0))
         scores = torch.einsum("rvd,rmd->rmv", features, weights).masked_fill(~present[:, None], -torch.inf)
-        document = lists[:, h].clamp_min(0)[:, None].expand(-1, tied.shape[1], -1)
+        shown = torch.where(queries[:, h, None] >= 0, lists[:, h], -1)  # what no query showed may be out of range
+        document = shown.clamp_min(0)[:, None].expand(-1, tied.shape[1], -1)
         own = scores.gather(2, document)[..., None]
         before = torch.arange(scores.shape[2], device=weights.device) < document[..., None]
         ahead = (scores[:, :, None] > own) | ((scores[:, :, None] == own) & before)

@@ -1,0 +1,339 @@
+"""Null space gradient descent (Wang et al., 2018): dueling bandit gradient descent that explores where it has not lost.
+
+The file follows Algorithm 2 line by line. What is not here is the family's: `DuelingBandit` has the candidates and the
+step (lines 14-15 and 27-31), `Multileaved` their multileaving (lines 16-18).
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import cast
+
+import torch
+
+from ol2r.learners.dueling import Multileaved, no_interactions, one_of
+from ol2r.parameters import Choice, Number
+from ol2r.random import Stream
+from ol2r.ranking import Candidates
+
+
+class NSGD(Multileaved):
+    """Null space gradient descent (Wang et al., 2018, Algorithm 2).
+
+    Candidates come from the null space of directions that lost recently, the `k_g` worst of a queue; of `n` drawn, the
+    `m` with the largest |x̄ᵀg| meet the current ranker; a tie is broken by NDCG on the `k_h` worst of the last `T_h`
+    queries with a click, their clicked documents being the relevant ones.
+
+    Further hyper-parameters: `m`, `n` (n = m: no preselection), `k_g`, `T_g`, `k_h`, `T_h`; `lag` and `epsilon` of the
+    hybrid sampling; and the readings of what the paper leaves open, with those of the authors' public code where they
+    differ ("code"):
+
+    - `queue`: what the length `T_g` of Q_g counts, losing `"directions"` (section 3.2; code), or `"rounds"` with any;
+    - `losers`: what enters Q_g, all `"below_current"` or of these the `"fourth_smallest"` credit and less (code);
+    - `sampling`: from an `"orthonormal"` basis of the null space, or `"echelon"` (code): Gaussian combinations of the
+      unit vectors along the basis that Gaussian elimination gives;
+    - `hybrid`: basis vectors until cos(w_t, w_{t−lag}) > 1 − ε, `"cosine"`; until ‖w_t − w_{t−lag}‖ < 1 − ε, as
+      printed, `"literal"`; `"never"` (code);
+    - `winners`: those with the `"best"` credit, the current ranker included (line 20), or all `"better"` than the
+      current ranker (code);
+    - `tie_break`: which winner is followed. `"history"`: the best on the hardest queries of Q_h (lines 22-23); `"mean"`
+      of the winners, as MGD; `"early"` (code): while fewer than k_h queries are recorded, this round's included, the
+      one with the largest sum of reciprocal ranks of their clicked documents, from then on the mean. The latter two
+      take no step where the current ranker is among the winners;
+    - `click_free`: whether rounds without a click count, `"literal"`, or `"skip"`;
+    - `n_uniform`: how many of the m candidates come uniformly from the whole space instead (Figure 5b).
+    """
+
+    name = "NSGD"
+    revision = 2
+    keeps_queries = True
+    round_seconds = 110e-6
+    exact_diagnostics = ("null_proposed", "null_won", "uniform_proposed", "uniform_won")
+    numeric = Multileaved.numeric | {
+        "k_g": Number(least=0, whole=True),
+        "k_h": Number(least=0, whole=True),
+        "epsilon": Number(least=0),
+    }
+    structural = (
+        Multileaved.structural
+        | dict.fromkeys(("m", "n", "T_g", "T_h", "lag"), Number(least=1, whole=True))
+        | {
+            "n_uniform": Number(least=0, whole=True),
+            "queue": Choice("directions", "rounds"),
+            "losers": Choice("below_current", "fourth_smallest"),
+            "sampling": Choice("orthonormal", "echelon"),
+            "hybrid": Choice("cosine", "literal", "never"),
+            "winners": Choice("best", "better"),
+            "tie_break": Choice("history", "mean", "early"),
+            "click_free": Choice("skip", "literal"),
+        }
+    )
+
+    @classmethod
+    def check(cls, hyperparameters: Mapping[str, object]) -> None:
+        super().check(hyperparameters)
+        m, n, n_uniform = (cast(int, hyperparameters[name]) for name in ("m", "n", "n_uniform"))
+        if n_uniform > m:
+            raise ValueError(f"{cls.name}: n_uniform must be at most m = {m}, not {n_uniform}")
+        if n < m - n_uniform:
+            raise ValueError(f"{cls.name}: n must be at least m - n_uniform = {m - n_uniform}, not {n}")
+
+    def initial(self) -> dict[str, torch.Tensor]:
+        """Lines 2-3: a start, and the empty queues Q_g and Q_h."""
+        state = super().initial()
+
+        def full(*shape, value, dtype):
+            return torch.full((len(self.streams), *shape), value, dtype=dtype, device=self.device)
+
+        losers = {
+            "g": full(self.places, self.n_features, value=0.0, dtype=torch.float32),
+            "q": full(self.places, value=0.0, dtype=torch.float32),
+            "lost_in": full(self.places, value=0, dtype=torch.int64),  # which of the rounds that had a loser
+            "n_g": full(value=0, dtype=torch.int64),  # directions stored so far
+            "n_lost": full(value=0, dtype=torch.int64),  # rounds that had a loser so far
+        }
+        queries = no_interactions(len(self.streams), self.choice["T_h"], 0, self.device) | {
+            "quality": full(self.choice["T_h"], value=torch.inf, dtype=torch.float64),
+            "n_h": full(value=0, dtype=torch.int64),  # queries recorded so far
+        }
+        further = {
+            "past_weights": state["weights"][:, None].repeat(1, self.choice["lag"], 1),
+            "null_won": full(value=0.0, dtype=torch.float32),
+            "uniform_won": full(value=0.0, dtype=torch.float32),
+        }
+        return state | losers | queries | further
+
+    @cached_property
+    def places(self) -> int:
+        """Of Q_g."""
+        return self.choice["T_g"] * (1 if self.choice["queue"] == "directions" else self.choice["m"])
+
+    @cached_property
+    def width_g(self) -> int:
+        """The largest k_g of any replica."""
+        return int(self.number["k_g"].max())
+
+    @cached_property
+    def width_h(self) -> int:
+        """The largest k_h of any replica."""
+        return int(self.number["k_h"].max())
+
+    @cached_property
+    def everyone(self) -> torch.Tensor:
+        return torch.arange(len(self.streams), device=self.device)
+
+    # The round: before the list is shown, and after the clicks
+
+    def _propose(self, candidates: Candidates) -> torch.Tensor:
+        """Lines 7-13: of n directions in the null space of the worst losers the m that move the query most."""
+        n, n_uniform = self.choice["n"], self.choice["n_uniform"]
+        kept = self.choice["m"] - n_uniform
+        uniform = self.ops.unit_vectors(self.streams, Stream.MIX, self.round, n_uniform, self.n_features)
+        if not kept:
+            return uniform
+        drawn = self._null_space(n)
+        if n > kept:
+            along = (drawn * candidates.totals[candidates.query][:, None]).sum(dim=2).abs()
+            drawn = drawn[self.everyone[:, None], along.topk(kept, dim=1).indices]
+        return torch.cat([drawn, uniform], dim=1)
+
+    def _shares(self, candidates, ranking, clicks):
+        """Lines 19-26 and 32-38: credits, the winner, and what goes into the queues."""
+        if self.round == 1:
+            self.state |= no_interactions(*self.state["queries"].shape, ranking.shape[1], self.device)
+        credit = self.comparison.credit(clicks, self.choice["m"] + 1)
+        counted = clicks.any(dim=1) | (self.choice["click_free"] == "literal")
+        winners = self._winner_set(credit) & counted[:, None]
+        if self.choice["tie_break"] == "early":
+            self._remember_query(candidates, ranking, clicks, counted)
+            shares = self._mean(self._best_early(candidates, self._unless_current(winners))[:, 1:])
+        else:
+            shares = self._follow(candidates, winners)
+            self._remember_query(candidates, ranking, clicks, counted)
+        self._remember_losers(credit)
+        kept = self.choice["m"] - self.choice["n_uniform"]
+        self.state["null_won"] += (shares[:, :kept] > 0).sum(dim=1)
+        self.state["uniform_won"] += (shares[:, kept:] > 0).sum(dim=1)
+        self.state["past_weights"][:, (self.round - 1) % self.choice["lag"]] = self.state["weights"]
+        return shares
+
+    # Lines 8-12: null space gradient exploration
+
+    def _worst_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Line 8: the k_g worst directions of Q_g, the newest first among equals: Float32[R, K, features] and
+        Bool[R, K], which of them there are."""
+        age = (self.state["n_g"][:, None] - 1 - torch.arange(self.places, device=self.device)) % self.places
+        stored = self.state["q"] < 0
+        if self.choice["queue"] == "rounds":
+            stored &= self.state["lost_in"] > (self.state["n_lost"] - self.choice["T_g"])[:, None]
+        order_key = torch.where(stored, self.state["q"] * self.places + age, torch.inf)
+        order_key, order = order_key.sort(dim=1, stable=True)
+        width = min(self.width_g, self.places)
+        order, order_key = order[:, :width], order_key[:, :width]
+        chosen = self.state["g"][self.everyone[:, None], order]
+        ranks = torch.arange(width, device=self.device)
+        return chosen, order_key.isfinite() & (ranks < self.number["k_g"][:, None])
+
+    def _null_space(self, n: int) -> torch.Tensor:
+        """Lines 9-12: n unit vectors in the null space of the worst; in the whole space when none is left."""
+        worst, used = self._worst_directions()
+        if self.choice["sampling"] == "echelon":
+            z = self.streams.gaussians(Stream.DIRECTION, self.round, n * self.n_features)
+            return _unit(_echelon(worst, used, z.view(-1, n, self.n_features)))
+        v, rank = self.ops.reflectors(worst, used)
+        spanned = rank == self.n_features
+        v, rank = torch.where(spanned[:, None, None], 0.0, v), torch.where(spanned, 0, rank)
+        return _unit(self.ops.reflect(v, self._coordinates(rank, n)))
+
+    def _coordinates(self, rank: torch.Tensor, n: int) -> torch.Tensor:
+        """Coordinates of n candidates where the last d − rank vectors of the basis span the null space: [R, n, d]."""
+        d = self.n_features
+        axis = torch.arange(d, device=self.device)
+        free = axis >= rank[:, None]
+        z = self.streams.gaussians(Stream.DIRECTION, self.round, n * d).view(-1, n, d)
+        z = torch.where(free[:, None], z, 0.0)
+        if self.choice["hybrid"] == "never" or not bool((moving := self._moving()).any()):
+            return z
+        words = self.streams.uniforms(Stream.BASIS, self.round, d + n)
+        shuffled = torch.where(free, words[:, :d], 2.0).argsort(dim=1)[:, :n]
+        signs = torch.where(words[:, d : d + shuffled.shape[1]] < 0.5, -1.0, 1.0)
+        basis = torch.zeros_like(z)
+        basis[:, : shuffled.shape[1]].scatter_(2, shuffled[..., None], signs[..., None])
+        # without replacement: candidates beyond the number of basis vectors stay random unit vectors
+        of_basis = moving[:, None] & (torch.arange(n, device=self.device) < (d - rank)[:, None])
+        return torch.where(of_basis[..., None], basis, z)
+
+    def _moving(self) -> torch.Tensor:
+        """Whether the ranker still moves, so that basis vectors are drawn: Bool[R]."""
+        now, then = self.state["weights"], self.state["past_weights"][:, (self.round - 1) % self.choice["lag"]]
+        if self.choice["hybrid"] == "never":
+            return torch.zeros_like(self.alive)
+        if self.choice["hybrid"] == "literal":
+            return (now - then).norm(dim=1) >= 1 - self.number["epsilon"]
+        cosine = (_unit(now) * _unit(then)).sum(dim=1)
+        return (cosine <= 1 - self.number["epsilon"]) | (self.round <= self.choice["lag"])
+
+    # Lines 20-26: the winner set, and history-dependent tie breaking
+
+    def _winner_set(self, credit: torch.Tensor) -> torch.Tensor:
+        """Line 20: B_t, the current ranker first: Bool[R, m + 1]."""
+        if self.choice["winners"] == "better":
+            return credit > credit[:, :1]
+        return credit == credit.amax(dim=1, keepdim=True)
+
+    @staticmethod
+    def _unless_current(winners: torch.Tensor) -> torch.Tensor:
+        """The winners, nobody where the current ranker is one of them."""
+        return winners & ~winners[:, :1]
+
+    def _follow(self, candidates: Candidates, winners: torch.Tensor) -> torch.Tensor:
+        """Lines 21-26: shares of the candidates where ties go to the mean, or by history to one, last of all at
+        random."""
+        if self.choice["tie_break"] == "mean":
+            return self._mean(self._unless_current(winners)[:, 1:])
+        if self.width_h and bool((winners.sum(dim=1) > 1).any()):
+            winners = self._best_on_history(candidates, winners, winners, "ndcg")
+        one = one_of(winners, self.streams.uniforms(Stream.WINNER, self.round, 1)[:, 0])
+        return one[:, 1:].to(torch.float32)
+
+    def _best_early(self, candidates: Candidates, winners: torch.Tensor) -> torch.Tensor:
+        """Public code's tie-break: one winner while Q_h is short, and of equals the one that was preselected first."""
+        early = winners & (self.state["n_h"] < self.number["k_h"])[:, None]
+        if not bool((early.sum(dim=1) > 1).any()):
+            return winners
+        best = self._best_on_history(candidates, winners, early, "reciprocal_rank")
+        return torch.where(early.any(dim=1, keepdim=True), best & (best.cumsum(dim=1) == 1), winners)
+
+    def _hard_queries(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Line 22: the k_h worst queries of Q_h, the newest first among equals: queries, lists, clicks, [R, H, …]."""
+        slots = self.choice["T_h"]
+        age = (self.state["n_h"][:, None] - 1 - torch.arange(slots, device=self.device)) % slots
+        order = (torch.round(self.state["quality"] * 1e6) * slots + age).sort(dim=1, stable=True).indices
+        order = order[:, : self.width_h]
+        rows = self.everyone[:, None]
+        wanted = torch.arange(order.shape[1], device=self.device) < self.number["k_h"][:, None]
+        queries = torch.where(wanted, self.state["queries"][rows, order], -1)
+        return queries, self.state["lists"][rows, order], self.state["clicks"][rows, order]
+
+    def _best_on_history(
+        self, candidates: Candidates, winners: torch.Tensor, tied: torch.Tensor, measure: str
+    ) -> torch.Tensor:
+        """Line 23: of the winners those that are best on the hardest queries; all, where fewer than two are tied."""
+        score = self.ops.clicks_score(candidates, *self._hard_queries(), self.contenders, tied, measure)
+        # in units of 1e-9, so that the order in which equal gains are summed breaks no tie
+        score = torch.where(winners, (score * 1e9).round(), -1.0)
+        return winners & (score == score.amax(dim=1, keepdim=True))
+
+    # Lines 32-38: what goes into Q_g and Q_h
+
+    def _remember_losers(self, credit: torch.Tensor) -> None:
+        """Lines 32-37: append to Q_g, candidate after candidate, which drops the oldest for each."""
+        quality = credit[:, 1:] - credit[:, :1]
+        losers = quality < 0
+        if self.choice["losers"] == "fourth_smallest":
+            losers &= credit[:, 1:] <= credit.sort(dim=1).values[:, min(3, credit.shape[1] - 1), None]
+        nth, total = losers.cumsum(dim=1) - 1, losers.sum(dim=1)
+        rows, i = (losers & (nth >= (total - self.places)[:, None])).nonzero(as_tuple=True)
+        place = (self.state["n_g"][rows] + nth[rows, i]) % self.places
+        self.state["n_g"] += total
+        self.state["n_lost"] += total > 0
+        self.state["g"][rows, place] = self.directions[rows, i]
+        self.state["q"][rows, place] = quality[rows, i]
+        self.state["lost_in"][rows, place] = self.state["n_lost"][rows]
+
+    def _remember_query(self, candidates, ranking, clicks, counted) -> None:
+        """Line 38: append to Q_h, with the quality of the list by its clicks."""
+        rows = counted.nonzero()[:, 0]
+        place = self.state["n_h"][rows] % self.choice["T_h"]
+        discount = 1.0 / torch.log2(torch.arange(2, clicks.shape[1] + 2, device=self.device, dtype=torch.float64))
+        ideal = torch.cat([discount.new_ones(1), discount.cumsum(0)])[clicks.sum(dim=1)]
+        self.state["queries"][rows, place] = candidates.query[rows]
+        self.state["lists"][rows, place] = ranking[rows]
+        self.state["clicks"][rows, place] = clicks[rows]
+        self.state["quality"][rows, place] = ((clicks * discount).sum(dim=1) / ideal)[rows]
+        self.state["n_h"][rows] += 1
+
+    def diagnostics(self) -> dict[str, torch.Tensor]:
+        """Candidates proposed and followed so far, by where they came from (Figure 5b)."""
+        rounds = torch.full_like(self.state["null_won"], self.round - 1)
+        n_uniform = self.choice["n_uniform"]
+        return {
+            "null_proposed": rounds * (self.choice["m"] - n_uniform),
+            "null_won": self.state["null_won"],
+            "uniform_proposed": rounds * n_uniform,
+            "uniform_won": self.state["uniform_won"],
+        }
+
+
+def _unit(vectors: torch.Tensor) -> torch.Tensor:
+    return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(1e-30)
+
+
+def _echelon(worst: torch.Tensor, used: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
+    """Combinations of the null-space basis that Gauss-Jordan elimination gives, each basis vector scaled to length one:
+    free coordinates are given, the pivots' solve G x = 0; the whole space once no column is free.
+
+    Args:
+        worst: Float32[R, K, d], rows of G; used: Bool[R, K], which of them there are.
+        z: Float32[R, n, d], coefficients, of which those at free columns count.
+    """
+    if not worst.shape[1]:
+        return z
+    everyone = torch.arange(len(z), device=z.device)
+    rows = torch.where(used[..., None], worst, 0.0)
+    taken, column = torch.zeros_like(used), torch.zeros_like(used, dtype=torch.int64)
+    free = torch.ones_like(z[:, 0], dtype=torch.bool)
+    for c in range(z.shape[2]):
+        largest, row = torch.where(taken, 0.0, rows[..., c].abs()).max(dim=1)
+        new = largest > 1e-4  # what float32 leaves of a dependent direction is below
+        own = rows[everyone, row]
+        pivot = torch.where(new[:, None], own / torch.where(new, own[:, c], 1.0)[:, None], 0.0)
+        rows = rows - rows[..., c, None] * pivot[:, None]
+        rows[everyone, row] = torch.where(new[:, None], pivot, own)
+        taken[everyone, row] |= new
+        column[everyone, row] = torch.where(new, c, column[everyone, row])
+        free[:, c] = ~new
+    length = (1.0 + torch.where(taken[..., None], rows * rows, 0.0).sum(dim=1)).sqrt()  # of a free column's vector
+    drawn = torch.where(free[:, None], z / length[:, None], 0.0)
+    solved = torch.where(taken[:, None], -(rows[:, None] * drawn[:, :, None]).sum(dim=3), 0.0)
+    solution = drawn.scatter_add(2, column[:, None].expand(-1, z.shape[1], -1), solved)
+    return torch.where(free.any(dim=1)[:, None, None], solution, z)
