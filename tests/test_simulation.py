@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from numba import get_num_threads
 from reference import Draws, expected_ndcg, ndcg, scores
 from small import K, Tape, evaluation, make_learner, play, replicas_of, small_dataset
 
@@ -253,6 +254,18 @@ def test_a_learner_from_outside_may_hold_its_lists_as_it_likes(dataset):
             assert grades[r] == (own + [0] * K)[:K]
             shown[r] += ndcg(own[:K], own, K)
     np.testing.assert_allclose(table.online_ndcg, shown / 30, rtol=1e-6)
+
+
+@pytest.mark.skipif(get_num_threads() < 2, reason="one thread is all there is")
+def test_no_thread_is_without_a_replica(dataset):
+    threads = get_num_threads()
+    for n in range(1, threads + 2):
+        found = []
+        replicas = replicas_of("perfect", folds=(1,), seeds=range(n))
+        learner = Listed(make_streams(dataset, replicas))
+        simulate(dataset, replicas, learner, evaluation(2), observe=lambda *_, f=found: f.append(get_num_threads()))
+        assert found == [min(n, threads)] * 2
+        assert get_num_threads() == threads, "as before"
 
 
 def test_lists_that_cannot_be_shown_are_errors(dataset):

@@ -3,13 +3,14 @@
 This is the one place where a learner, its users and the labels meet. It knows no particular learner and no paper.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import torch
-from numba import njit
+from numba import get_num_threads, njit, set_num_threads
 
 from ol2r.clicks import GradedCascade, UserBatch
 from ol2r.clicks.cascade import click_list
@@ -264,6 +265,17 @@ def _chunks(offsets: torch.Tensor, documents: int = 16384):
         start = stop
 
 
+@contextmanager
+def _threads(n: int) -> Iterator[None]:
+    """Compiled loops run on n threads."""
+    before = get_num_threads()
+    set_num_threads(n)
+    try:
+        yield
+    finally:
+        set_num_threads(before)
+
+
 def make_streams(dataset: RankingDataset, replicas: Sequence[Replica], device: str = "cpu") -> Streams:
     """The replicas' randomness: keys of (data set, fold, seed)."""
     return Streams(np.array([replica_key(dataset.name, r.fold, r.seed) for r in replicas], dtype=np.uint64), device)
@@ -307,16 +319,18 @@ def simulate(
     queries = _Queries(dataset, replicas, learner.streams, evaluation)
     held_out = _HeldOut(queries, dataset, replicas, evaluation)
     display = _Display(queries, replicas, evaluation)
-    last, tables = 0, []
+    last, tables, all_threads = 0, [], get_num_threads()
 
     def record(round_: int) -> None:
         online = display.since / (round_ - last) if round_ > last else torch.full_like(display.since, torch.nan)
+        with _threads(all_threads):
+            ndcg = held_out.ndcg(learner)
         columns = {
             "replica": np.arange(len(replicas), dtype=np.int32),
             "fold": np.array([r.fold for r in replicas], dtype=np.int32),
             "seed": np.array([r.seed for r in replicas], dtype=np.int32),
             "round": np.full(len(replicas), round_, dtype=np.int32),
-            "ndcg": held_out.ndcg(learner).astype(np.float32),
+            "ndcg": ndcg.astype(np.float32),
             "cndcg": display.cumulative.cpu().numpy().astype(np.float32),
             "online_ndcg": online.cpu().numpy().astype(np.float32),
             "misordered": display.misordered.cpu().numpy(),
@@ -328,18 +342,19 @@ def simulate(
     checkpoints = set(evaluation.checkpoints)
     if 0 in checkpoints:
         record(0)
-    for round_ in range(1, evaluation.checkpoints[-1] + 1):
-        candidates = queries.draw(round_)
-        ranking = learner.rank(candidates, evaluation.k)
-        grades, shown, clicks = display.show(round_, candidates, ranking)
-        observe(round_, candidates, ranking, grades, shown)
-        learner.update(candidates, ranking, clicks)
-        if round_ in checkpoints:
-            record(round_)
-            last = round_
-            display.since.zero_()
-        if round_ % max(1, evaluation.checkpoints[-1] // 100) == 0:
-            progress(round_ / evaluation.checkpoints[-1])
+    with _threads(min(all_threads, len(replicas))):  # a thread without a replica only waits, at the others' cost
+        for round_ in range(1, evaluation.checkpoints[-1] + 1):
+            candidates = queries.draw(round_)
+            ranking = learner.rank(candidates, evaluation.k)
+            grades, shown, clicks = display.show(round_, candidates, ranking)
+            observe(round_, candidates, ranking, grades, shown)
+            learner.update(candidates, ranking, clicks)
+            if round_ in checkpoints:
+                record(round_)
+                last = round_
+                display.since.zero_()
+            if round_ % max(1, evaluation.checkpoints[-1] // 100) == 0:
+                progress(round_ / evaluation.checkpoints[-1])
     return pd.concat(tables, ignore_index=True)
 
 
