@@ -66,6 +66,8 @@ def test_random_numbers_are_the_same():
     bounds = torch.arange(1, 101)
     a, b = cpu.integers_below(Stream.QUERY, 3, bounds), cuda.integers_below(Stream.QUERY, 3, bounds.cuda()).cpu()
     assert torch.equal(a, b)
+    a, b = (s.integers_of_rounds(Stream.QUERY, 3, 5, bounds.to(s.device)).cpu() for s in (cpu, cuda))
+    assert torch.equal(a, b)
 
 
 def test_metrics_agree():

@@ -71,6 +71,8 @@ def test_integers_below_match_the_compiled_body_and_stay_in_range():
     drawn = Streams(keys).integers_below(Stream.QUERY, 3, bounds)
     assert bool(((drawn >= 0) & (drawn < bounds)).all())
     assert int(drawn[20]) == _integer(keys[20], int(Stream.QUERY), 3, 0, 21)
+    of_rounds = Streams(keys).integers_of_rounds(Stream.QUERY, 2, 3, bounds)
+    assert of_rounds.tolist() == [Streams(keys).integers_below(Stream.QUERY, t, bounds).tolist() for t in (2, 3, 4)]
 
 
 def test_keys_separate_data_set_fold_and_seed():

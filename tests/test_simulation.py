@@ -7,13 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from numba import get_num_threads
 from reference import Draws, expected_ndcg, ndcg, scores
 from small import K, Tape, evaluation, make_learner, play, replicas_of, small_dataset
 
 from ol2r import simulation
 from ol2r.clicks import users
+from ol2r.clicks.cascade import STOP_RULES
 from ol2r.data.dataset import Fold
+from ol2r.learners import Learner
 from ol2r.random import Stream
+from ol2r.rankers import LinearRanker
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
 
@@ -180,6 +184,97 @@ def test_an_observer_is_told_what_was_shown_before_it_is_learnt_from(dataset, ta
             assert [g for g, s in zip(grades[r], shown[r], strict=True) if s] == [
                 own[d] for d in taped.rankings[t, r] if d >= 0
             ]
+
+
+@pytest.mark.parametrize("stop_rule", STOP_RULES)
+@pytest.mark.parametrize("changed", [{}, {"gain": "linear", "k": 3, "gamma": 1.0}])
+def test_both_bodies_of_what_comes_of_a_list_agree_to_the_last_bit(dataset, monkeypatch, stop_rule, changed):
+    replicas = [replace(r, users=replace(r.users, stop_rule=stop_rule)) for r in replicas_of("informational")]
+    conventions = evaluation(70, checkpoints=(0, 3, 69, 70), **changed)
+
+    def told():
+        rounds, learner = [], make_learner("MGD", dataset, replicas)
+        update = learner.update
+
+        def observe(round_, candidates, ranking, *seen):
+            rounds.append([candidates.query.clone(), ranking.clone(), *(tensor.clone() for tensor in seen)])
+
+        def recorded(candidates, ranking, clicks):
+            rounds[-1].append(clicks.clone())
+            update(candidates, ranking, clicks)
+
+        learner.update = recorded
+        return simulate(dataset, replicas, learner, conventions, observe=observe), rounds
+
+    table, rounds = told()
+    monkeypatch.setattr(simulation._Display, "_compiled", simulation._Display._batched)
+    other_table, other_rounds = told()
+    pd.testing.assert_frame_equal(table, other_table, check_exact=True)
+    assert len(rounds) == len(other_rounds) == 70
+    for one, other in zip(rounds, other_rounds, strict=True):
+        assert len(one) == 5
+        assert all(a.dtype == b.dtype and torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+class Listed(Learner):
+    """A learner from outside: it shows documents in the order of the data from a given one on; it learns nothing."""
+
+    def __init__(self, streams, first=0, beyond=0):
+        self.streams, self.device, self.round, self.first, self.beyond = streams, streams.device, 1, first, beyond
+
+    def rank(self, candidates, depth):
+        place = self.first + torch.arange(depth + self.beyond, dtype=torch.int32)
+        return torch.where(place < candidates.sizes[:, None] + self.first, place, -1).T.contiguous().T
+
+    def update(self, candidates, ranking, clicks):
+        self.round += 1
+
+    def evaluated(self):
+        return LinearRanker(torch.zeros(len(self.streams), 12))
+
+    @property
+    def status(self):
+        return ["ok"] * len(self.streams)
+
+
+def test_a_learner_from_outside_may_hold_its_lists_as_it_likes(dataset):
+    replicas = replicas_of("perfect")
+    seen = []
+    table = simulate(
+        dataset,
+        replicas,
+        Listed(make_streams(dataset, replicas)),
+        evaluation(30),
+        observe=lambda round_, candidates, *lists: seen.append((candidates.query.tolist(), lists[1].tolist())),
+    )
+    shown = np.zeros(len(replicas))
+    for queries, grades in seen:
+        for r, query in enumerate(queries):
+            own = dataset.query(query)[1].tolist()
+            assert grades[r] == (own + [0] * K)[:K]
+            shown[r] += ndcg(own[:K], own, K)
+    np.testing.assert_allclose(table.online_ndcg, shown / 30, rtol=1e-6)
+
+
+@pytest.mark.skipif(get_num_threads() < 2, reason="one thread is all there is")
+def test_no_thread_is_without_a_replica(dataset):
+    threads = get_num_threads()
+    for n in range(1, threads + 2):
+        found = []
+        replicas = replicas_of("perfect", folds=(1,), seeds=range(n))
+        learner = Listed(make_streams(dataset, replicas))
+        simulate(dataset, replicas, learner, evaluation(2), observe=lambda *_, f=found: f.append(get_num_threads()))
+        assert found == [min(n, threads)] * 2
+        assert get_num_threads() == threads, "as before"
+
+
+def test_lists_that_cannot_be_shown_are_errors(dataset):
+    replicas = replicas_of("perfect")
+    streams = make_streams(dataset, replicas)
+    with pytest.raises(ValueError, match="a list shows a document that its query does not have"):
+        simulate(dataset, replicas, Listed(streams, first=1), evaluation(30))
+    with pytest.raises(ValueError, match=r"lists to show must be of shape \[4, 10\], not \[4, 11\]"):
+        simulate(dataset, replicas, Listed(streams, beyond=1), evaluation(30))
 
 
 def test_gain_and_ties_change_the_scores_and_nothing_else(dataset):

@@ -153,9 +153,10 @@ def _gaussians(keys, stream, round_, out):
 
 
 @njit(cache=True)
-def _integers(keys, stream, round_, bounds, out):
-    for r in range(out.shape[0]):
-        out[r] = integer_below(keys[r], stream, round_, 0, bounds[r])
+def _integers(keys, stream, first_round, bounds, out):
+    for i in range(out.shape[0]):
+        for r in range(out.shape[1]):
+            out[i, r] = integer_below(keys[r], stream, first_round + i, 0, bounds[r])
 
 
 def _philox_torch(counter: list[torch.Tensor], key: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -215,8 +216,13 @@ class Streams:
 
     def integers_below(self, stream: Stream, round_: int, bounds: torch.Tensor) -> torch.Tensor:
         """Int64[R]: word 0 of the stream in this round scaled to [0, bounds[r])."""
+        return self.integers_of_rounds(stream, round_, 1, bounds)[0]
+
+    def integers_of_rounds(self, stream: Stream, first_round: int, n: int, bounds: torch.Tensor) -> torch.Tensor:
+        """Int64[n, R]: `integers_below` of n rounds on end, of which first_round is the first."""
         if self.device.type == "cpu":
-            out = np.empty(len(self), dtype=np.int64)
-            _integers(self.keys, int(stream), round_, bounds.numpy(), out)
+            out = np.empty((n, len(self)), dtype=np.int64)
+            _integers(self.keys, int(stream), first_round, bounds.numpy(), out)
             return torch.from_numpy(out)
-        return words_torch(self.keys_torch, stream, round_, 1)[:, 0] * bounds >> 32
+        words = [words_torch(self.keys_torch, stream, first_round + i, 1)[:, 0] for i in range(n)]
+        return torch.stack(words) * bounds >> 32

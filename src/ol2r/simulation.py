@@ -3,15 +3,18 @@
 This is the one place where a learner, its users and the labels meet. It knows no particular learner and no paper.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import pandas as pd
 import torch
+from numba import get_num_threads, njit, set_num_threads
 
 from ol2r.clicks import GradedCascade, UserBatch
+from ol2r.clicks.cascade import click_list
 from ol2r.data import RankingDataset
 from ol2r.learners import Learner
 from ol2r.parameters import Choice, Number, Parameter, require
@@ -87,6 +90,10 @@ class Clock(Protocol):
         ...
 
 
+_ROUNDS_AHEAD = 64
+"""For how many rounds queries are drawn at a time."""
+
+
 class _Queries:
     """A data set on a device, and the query that each replica meets in each round: uniform with replacement."""
 
@@ -106,16 +113,135 @@ class _Queries:
         start = np.cumsum([0, *(len(fold.train) for fold in dataset.folds)])
         self.train = torch.from_numpy(np.concatenate([fold.train for fold in dataset.folds])).to(device)
         self.train_start = torch.tensor([int(start[replica.fold - 1]) for replica in replicas], device=device)
+        self.drawn = range(0)  # the rounds whose queries are drawn
 
     def draw(self, round_: int) -> Candidates:
-        place = self.streams.integers_below(Stream.QUERY, round_, self.n_train)
-        return Candidates(self.features, self.offsets, self.totals, self.train[self.train_start + place])
+        if round_ not in self.drawn:
+            self.drawn = range(round_, round_ + _ROUNDS_AHEAD)
+            place = self.streams.integers_of_rounds(Stream.QUERY, round_, _ROUNDS_AHEAD, self.n_train)
+            self.queries = self.train[self.train_start + place].unbind()
+        return Candidates(self.features, self.offsets, self.totals, self.queries[round_ - self.drawn.start])
 
     def grades(self, candidates: Candidates, ranking: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Grade in each slot (0 where nothing is shown) and whether a document is shown there."""
         shown = ranking >= 0
         documents = self.offsets[candidates.query][:, None] + ranking.clamp_min(0)
         return torch.where(shown, self.relevance[documents], 0), shown
+
+
+@njit(cache=True)
+def _show(
+    query,
+    ranking,
+    offsets,
+    relevance,
+    ideal,
+    exponential,
+    discount,
+    click_probability,
+    stop_probability,
+    stops_unclicked,
+    keys,
+    round_,
+    round_weight,
+    grades,
+    shown,
+    clicks,
+    cumulative,
+    since,
+    misordered,
+):
+    # all that a round needs to know of the labels in one call: with few replicas calls cost more than what they do
+    for r in range(ranking.shape[0]):
+        first = offsets[query[r]]
+        size = offsets[query[r] + 1] - first
+        for i in range(ranking.shape[1]):
+            document = ranking[r, i]
+            if document >= size:
+                raise ValueError("a list shows a document that its query does not have")
+            shown[r, i] = document >= 0
+            grades[r, i] = relevance[first + document] if document >= 0 else 0
+        chances = click_probability[r], stop_probability[r]
+        click_list(grades[r], shown[r], *chances, stops_unclicked, keys[r], round_, clicks[r])
+        ndcg = metrics.list_ndcg(grades[r], shown[r], ideal[query[r]], exponential, discount)
+        cumulative[r] += round_weight * ndcg
+        since[r] += ndcg
+        misordered[r] += metrics.list_misordered_pairs(grades[r], shown[r])
+
+
+class _Display:
+    """What comes of a list that is shown: its grades, the users' clicks, and what it adds to the online scores."""
+
+    def __init__(self, queries: _Queries, replicas: Sequence[Replica], evaluation: Evaluation):
+        self.queries, self.gain, self.gamma = queries, evaluation.gain, evaluation.gamma
+        self.users = UserBatch([replica.users for replica in replicas], queries.streams)
+        self.shape = (len(replicas), evaluation.k)
+        device = queries.features.device
+        self.cumulative = torch.zeros(len(replicas), dtype=torch.float64, device=device)
+        self.since = torch.zeros_like(self.cumulative)
+        self.misordered = torch.zeros(len(replicas), dtype=torch.int64, device=device)
+        self.round_weight = 1.0
+        self.compiled = device.type == "cpu"
+        if self.compiled:
+            labels = queries.offsets, queries.relevance, queries.ideal
+            chances = self.users.click_probability, self.users.stop_probability
+            scores = self.cumulative, self.since, self.misordered
+            self.labels, self.chances, self.scores = (
+                [tensor.numpy() for tensor in tensors] for tensors in (labels, chances, scores)
+            )
+            self.discounts = metrics.discounts(evaluation.k)
+
+    def show(
+        self, round_: int, candidates: Candidates, ranking: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Grade in each slot (0 where nothing is shown), whether a document is shown there, and the clicks: [R, k]."""
+        if ranking.shape != self.shape:
+            raise ValueError(f"lists to show must be of shape {list(self.shape)}, not {list(ranking.shape)}")
+        found = (self._compiled if self.compiled else self._batched)(round_, candidates, ranking)
+        self.round_weight *= self.gamma
+        return found
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """The online scores so far, and the weight of the next round."""
+        sums = {"cumulative": self.cumulative, "since": self.since, "misordered": self.misordered}
+        kept = {name: value.clone() for name, value in sums.items()}
+        return kept | {"round_weight": torch.tensor(self.round_weight, dtype=torch.float64)}
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Take up what `state_dict` gave."""
+        for name in ("cumulative", "since", "misordered"):
+            getattr(self, name).copy_(state[name])
+        self.round_weight = float(state["round_weight"])
+
+    def _compiled(self, round_, candidates, ranking):
+        grades = np.empty(self.shape, dtype=np.int64)
+        shown, clicks = np.empty(self.shape, dtype=np.bool_), np.empty(self.shape, dtype=np.bool_)
+        _show(
+            candidates.query.numpy(),
+            np.ascontiguousarray(ranking.numpy(), dtype=np.int64),
+            *self.labels,
+            self.gain == "exponential",
+            self.discounts,
+            *self.chances,
+            self.users.stops_unclicked,
+            self.queries.streams.keys,
+            round_,
+            self.round_weight,
+            grades,
+            shown,
+            clicks,
+            *self.scores,
+        )
+        return torch.from_numpy(grades), torch.from_numpy(shown), torch.from_numpy(clicks)
+
+    def _batched(self, round_, candidates, ranking):
+        grades, shown = self.queries.grades(candidates, ranking)
+        clicks = self.users.click(grades, shown, round_)
+        ndcg = metrics.shown_ndcg(grades, shown, self.queries.ideal[candidates.query], self.gain)
+        self.cumulative += self.round_weight * ndcg
+        self.since += ndcg
+        self.misordered += metrics.misordered_pairs(grades, shown)
+        return grades, shown, clicks
 
 
 class _HeldOut:
@@ -167,6 +293,17 @@ def _chunks(offsets: torch.Tensor, documents: int = 16384):
         start = stop
 
 
+@contextmanager
+def _threads(n: int) -> Iterator[None]:
+    """Compiled loops run on n threads."""
+    before = get_num_threads()
+    set_num_threads(n)
+    try:
+        yield
+    finally:
+        set_num_threads(before)
+
+
 def make_streams(dataset: RankingDataset, replicas: Sequence[Replica], device: str = "cpu") -> Streams:
     """The replicas' randomness: keys of (data set, fold, seed)."""
     return Streams(np.array([replica_key(dataset.name, r.fold, r.seed) for r in replicas], dtype=np.uint64), device)
@@ -216,23 +353,22 @@ def simulate(
         )
     queries = _Queries(dataset, replicas, learner.streams, evaluation)
     held_out = _HeldOut(queries, dataset, replicas, evaluation)
-    users = UserBatch([replica.users for replica in replicas], learner.streams)
-    cumulative = torch.zeros(len(replicas), dtype=torch.float64, device=learner.device)
-    since = torch.zeros_like(cumulative)
-    misordered = torch.zeros(len(replicas), dtype=torch.int64, device=learner.device)
-    discount, last, tables = 1.0, 0, []
+    display = _Display(queries, replicas, evaluation)
+    last, tables, all_threads = 0, [], get_num_threads()
 
     def record(round_: int) -> None:
-        online = since / (round_ - last) if round_ > last else torch.full_like(since, torch.nan)
+        online = display.since / (round_ - last) if round_ > last else torch.full_like(display.since, torch.nan)
+        with _threads(all_threads):
+            ndcg = held_out.ndcg(learner)
         columns = {
             "replica": np.arange(len(replicas), dtype=np.int32),
             "fold": np.array([r.fold for r in replicas], dtype=np.int32),
             "seed": np.array([r.seed for r in replicas], dtype=np.int32),
             "round": np.full(len(replicas), round_, dtype=np.int32),
-            "ndcg": held_out.ndcg(learner).astype(np.float32),
-            "cndcg": cumulative.cpu().numpy().astype(np.float32),
+            "ndcg": ndcg.astype(np.float32),
+            "cndcg": display.cumulative.cpu().numpy().astype(np.float32),
             "online_ndcg": online.cpu().numpy().astype(np.float32),
-            "misordered": misordered.cpu().numpy(),
+            "misordered": display.misordered.cpu().numpy(),
             "cosine": _cosine(learner, reference),
             "status": np.array(learner.status, dtype=object),
         }
@@ -242,41 +378,34 @@ def simulate(
     rank, update = learner.rank, learner.update
     if clock is not None:
         rank, update = clock.timed("rank", rank), clock.timed("update", update)
+
     def standing() -> dict[str, torch.Tensor]:
-        sums = {"cumulative": cumulative, "since": since, "misordered": misordered}
-        sums |= {"discount": torch.tensor(discount, dtype=torch.float64), "last": torch.tensor(last)}
-        return {f"learner.{name}": value for name, value in learner.state_dict().items()} | {
-            name: value.clone() for name, value in sums.items()
-        }
+        parts = {"learner": learner.state_dict(), "display": display.state_dict(), "run": {"last": torch.tensor(last)}}
+        return {f"{part}.{name}": value for part, state in parts.items() for name, value in state.items()}
 
     checkpoints, n_rounds = set(evaluation.checkpoints), evaluation.checkpoints[-1]
     if resume is not None:
-        own = {name.removeprefix("learner."): value for name, value in resume.items() if name.startswith("learner.")}
-        learner.load_state_dict(own)
-        for sums, name in ((cumulative, "cumulative"), (since, "since"), (misordered, "misordered")):
-            sums.copy_(resume[name])
-        discount, last = float(resume["discount"]), int(resume["last"])
+        for part, owner in {"learner": learner, "display": display}.items():
+            own = {name.removeprefix(f"{part}."): value for name, value in resume.items() if name.startswith(f"{part}.")}
+            owner.load_state_dict(own)
+        last = int(resume["run.last"])
     elif 0 in checkpoints:
         record(0)
-    for round_ in range(learner.round, n_rounds + 1):
-        candidates = queries.draw(round_)
-        ranking = rank(candidates, evaluation.k)
-        grades, shown = queries.grades(candidates, ranking)
-        observe(round_, candidates, ranking, grades, shown)
-        update(candidates, ranking, users.click(grades, shown, round_))
-        misordered += metrics.misordered_pairs(grades, shown)
-        ndcg = metrics.shown_ndcg(grades, shown, queries.ideal[candidates.query], evaluation.gain)
-        cumulative += discount * ndcg
-        since += ndcg
-        discount *= evaluation.gamma
-        if round_ in checkpoints:
-            record(round_)
-            last = round_
-            since.zero_()
-        if keep_every is not None and round_ % keep_every == 0 and round_ < n_rounds:
-            keep(standing(), pd.concat(tables, ignore_index=True) if tables else pd.DataFrame())
-        if round_ % max(1, n_rounds // 100) == 0:
-            progress(round_ / n_rounds)
+    with _threads(min(all_threads, len(replicas))):  # a thread without a replica only waits, at the others' cost
+        for round_ in range(learner.round, n_rounds + 1):
+            candidates = queries.draw(round_)
+            ranking = rank(candidates, evaluation.k)
+            grades, shown, clicks = display.show(round_, candidates, ranking)
+            observe(round_, candidates, ranking, grades, shown)
+            update(candidates, ranking, clicks)
+            if round_ in checkpoints:
+                record(round_)
+                last = round_
+                display.since.zero_()
+            if keep_every is not None and round_ % keep_every == 0 and round_ < n_rounds:
+                keep(standing(), pd.concat(tables, ignore_index=True) if tables else pd.DataFrame())
+            if round_ % max(1, n_rounds // 100) == 0:
+                progress(round_ / n_rounds)
     return pd.concat(tables, ignore_index=True)
 
 

@@ -212,11 +212,12 @@ def test_a_replica_that_diverges_freezes_and_leaves_the_others_alone(dataset, na
 
 def test_a_step_out_of_the_finite_numbers_is_not_taken_and_was_the_last(dataset):
     learner = make_learner("DBGD", dataset, replicas_of("perfect"))
-    weights, proposed = torch.zeros(4, 3), torch.ones(4, 3)
+    learner.state["weights"], proposed = torch.zeros(4, 3), torch.ones(4, 3)
     proposed[1, 2], proposed[2], proposed[3, 0] = torch.nan, 1e30, -torch.inf
     expected = torch.tensor([[1.0], [0.0], [0.0], [0.0]]).expand(-1, 3)
-    assert torch.equal(learner.unless_diverged(weights, proposed), expected)
-    assert torch.equal(learner.unless_diverged(weights, torch.ones(4, 3)), expected)
+    for step in (proposed, torch.ones(4, 3)):
+        learner.step(step, torch.ones(4, dtype=torch.bool))
+        assert torch.equal(learner.state["weights"], expected)
     assert learner.status == ["ok", "diverged", "diverged", "diverged"]
 
 

@@ -407,10 +407,60 @@ def test_a_step_follows_the_winners(name, device):
     alpha = np.linspace(0.1, 2, 6).astype(np.float32)
     expected = weights + alpha[:, None] * (shares[..., None] * directions).sum(axis=1)
     w, g, s, a = (torch.from_numpy(x.copy()).to(device) for x in (weights, directions, shares, alpha))
-    moved = engine(name).follow(w, g, s, a)
+    moved, followed = engine(name).follow(w, g, s, a)
+    assert followed.tolist() == [False] + [True] * 5
     np.testing.assert_array_equal(moved[0].cpu(), weights[0])
     np.testing.assert_allclose(moved.cpu(), expected, atol=1e-5)
     np.testing.assert_array_equal(w.cpu(), weights, "the weights are not written to")
+
+
+@both_bodies
+@pytest.mark.parametrize("m", [1, 3])
+def test_contenders_are_the_current_ranker_and_a_step_along_each_direction(name, device, m):
+    rng = generator("contenders", m)
+    weights, directions = (rng.standard_normal(shape).astype(np.float32) for shape in ((5, 12), (5, m, 12)))
+    delta = np.linspace(0.1, 2, 5).astype(np.float32)
+    found = engine(name).contenders(*(torch.from_numpy(x).to(device) for x in (weights, directions, delta))).cpu()
+    np.testing.assert_array_equal(found[:, 0], weights)
+    np.testing.assert_array_equal(found[:, 1:], weights[:, None] + delta[:, None, None] * directions)
+
+
+@both_bodies
+def test_credit_counts_the_clicks_on_what_each_ranker_drafted(name, device):
+    rng = generator("credit", 0)
+    team, clicks = rng.integers(-1, 4, (30, K)), rng.random((30, K)) < 0.4
+    found = engine(name).credit(torch.from_numpy(team).to(device), torch.from_numpy(clicks).to(device), 4)
+    expected = [[int(clicks[r][team[r] == m].sum()) for m in range(4)] for r in range(30)]
+    assert found.dtype == torch.float32
+    assert found.tolist() == expected
+
+
+@both_bodies
+def test_winners_have_the_largest_credit_and_more_than_the_current_ranker(name, device):
+    credit = torch.tensor([[0, 0, 0], [1, 0, 1], [0, 2, 2], [1, 3, 2], [3, 1, 2], [0, 0, 1]], dtype=torch.float32)
+    expected = [[False, False], [False, False], [True, True], [True, False], [False, False], [False, True]]
+    found = engine(name).winners(credit.to(device))
+    assert found.tolist() == expected
+    shares = engine(name).equal_shares(found)
+    assert shares.dtype == torch.float32
+    assert shares.tolist() == [[0, 0], [0, 0], [0.5, 0.5], [1, 0], [0, 0], [0, 1]]
+
+
+@both_bodies
+def test_a_step_out_of_the_finite_numbers_is_not_taken_and_was_the_last(name, device):
+    weights, proposed = torch.zeros(5, 3, device=device), torch.ones(5, 3, device=device)
+    proposed[1, 2], proposed[2], proposed[3, 0] = torch.nan, 1e30, -torch.inf
+    alive = torch.ones(5, dtype=torch.bool, device=device)
+    taken = torch.tensor([True, True, False, True, False], device=device)
+    decay, alpha = torch.full((5,), 0.5, device=device), torch.full((5,), 3.0, device=device)
+    expected = torch.tensor([[1.0], [0.0], [0.0], [0.0], [1.0]]).expand(-1, 3)
+    for times in (1, 2):
+        moved = engine(name).step(weights, proposed, alive, taken, decay, alpha)
+        assert torch.equal(moved.cpu(), expected)
+        assert alive.tolist() == [True, False, False, False, True]
+        assert alpha.tolist() == [3 * 0.5**times if t else 3.0 for t in taken.tolist()]
+        assert (weights == 0).all(), "the weights are not written to"
+        proposed = torch.ones_like(proposed)
 
 
 @both_bodies

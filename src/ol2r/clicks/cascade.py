@@ -120,18 +120,25 @@ def users_of_grades(
     return GradedCascade(kind, click, stop, five.stop_rule)
 
 
+@njit
+def click_list(grades, shown, click_probability, stop_probability, stops_unclicked, key, round_, out):
+    """Clicks of one user on one list, see `UserBatch.click`: Bool[k] into `out`."""
+    examining = True
+    for i in range(grades.shape[0]):
+        out[i] = False
+        if not (examining and shown[i]):
+            continue
+        grade = grades[i]
+        out[i] = uniform(key, Stream.CLICK, round_, i) < click_probability[grade]
+        if out[i] or stops_unclicked:
+            examining = uniform(key, Stream.STOP, round_, i) >= stop_probability[grade]
+
+
 @njit(cache=True)
 def _click(grades, shown, click_probability, stop_probability, stops_unclicked, keys, round_, out):
     for r in range(grades.shape[0]):
-        examining = True
-        for i in range(grades.shape[1]):
-            out[r, i] = False
-            if not (examining and shown[r, i]):
-                continue
-            grade = grades[r, i]
-            out[r, i] = uniform(keys[r], Stream.CLICK, round_, i) < click_probability[r, grade]
-            if out[r, i] or stops_unclicked:
-                examining = uniform(keys[r], Stream.STOP, round_, i) >= stop_probability[r, grade]
+        chances = click_probability[r], stop_probability[r]
+        click_list(grades[r], shown[r], *chances, stops_unclicked, keys[r], round_, out[r])
 
 
 class UserBatch:

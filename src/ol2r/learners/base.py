@@ -70,7 +70,9 @@ class Learner(ABC):
         self.round = 1
         self.alive = torch.ones(len(streams), dtype=torch.bool, device=self.device)
         self.number = {
-            name: torch.as_tensor(hyperparameters[name], dtype=torch.float32, device=self.device).expand(len(streams))
+            name: torch.as_tensor(hyperparameters[name], dtype=torch.float32, device=self.device)
+            .expand(len(streams))
+            .contiguous()
             for name in self.numeric
         }
         self.choice: dict[str, Any] = {name: hyperparameters[name] for name in self.structural}
@@ -154,18 +156,6 @@ class Learner(ABC):
     def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
         """Learn from the clicks (Bool[R, depth]) on the lists that `rank` gave for these candidates."""
 
-    def unless_diverged(self, weights: torch.Tensor, proposed: torch.Tensor) -> torch.Tensor:
-        """The proposed weights; but a replica whose ‖w‖² would leave the finite numbers dies, and keeps what it had.
-
-        Args:
-            weights: Float32[R, features], in force; proposed: Float32[R, features], after this round's step.
-
-        Returns:
-            Float32[R, features], the weights in force from now on.
-        """
-        self.alive &= (proposed * proposed).sum(dim=1) < torch.inf  # false for NaN as well
-        return torch.where(self.alive[:, None], proposed, weights)
-
     @abstractmethod
     def evaluated(self) -> Ranker:
         """The scorer that offline evaluation uses."""
@@ -208,13 +198,15 @@ class SteppingLearner(Learner):
         return super().initial() | {"weights": weights, "alpha": self.number["alpha"].clone()}
 
     def step(self, proposed: torch.Tensor, taken: torch.Tensor) -> None:
-        """Move to the proposed weights unless they diverge, and let α decay where a step was taken.
+        """Move to the proposed weights, and let α decay where a step was taken.
+
+        A replica whose ‖w‖² would leave the finite numbers dies, and keeps the weights that it had.
 
         Args:
             proposed: Float32[R, features]; taken: Bool[R].
         """
-        self.state["weights"] = self.unless_diverged(self.state["weights"], proposed)
-        self.state["alpha"] *= torch.where(taken, self.number["decay"], 1.0)
+        weights, alpha = self.state["weights"], self.state["alpha"]
+        self.state["weights"] = self.ops.step(weights, proposed, self.alive, taken, self.number["decay"], alpha)
 
     def evaluated(self) -> LinearRanker:
         return LinearRanker(self.state["weights"])

@@ -38,8 +38,7 @@ class TeamDraft:
 
     def credit(self, clicks: torch.Tensor, n_rankers: int) -> torch.Tensor:
         """Clicks on each ranker's documents: Float32[R, M]."""
-        rankers = torch.arange(n_rankers, device=clicks.device)
-        return ((self.team[:, :, None] == rankers) & clicks[:, :, None]).sum(dim=1).to(torch.float32)
+        return self.ops.credit(self.team, clicks, n_rankers)
 
 
 class ProbabilisticInterleaving:

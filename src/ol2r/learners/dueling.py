@@ -68,14 +68,12 @@ class DuelingBandit(SteppingLearner):
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
         self.directions = self._propose(candidates)
-        current = self.state["weights"][:, None]
-        self.contenders = torch.cat([current, current + self.number["delta"][:, None, None] * self.directions], dim=1)
+        self.contenders = self.ops.contenders(self.state["weights"], self.directions, self.number["delta"])
         return self._interleave(candidates, depth)
 
     def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
         shares = self._shares(candidates, ranking, clicks)
-        proposed = self.ops.follow(self.state["weights"], self.directions, shares, self.state["alpha"])
-        self.step(proposed, shares.any(dim=1))
+        self.step(*self.ops.follow(self.state["weights"], self.directions, shares, self.state["alpha"]))
         self.round += 1
 
 
@@ -100,11 +98,10 @@ class Multileaved(DuelingBandit):
 
     def _winners(self, credit: torch.Tensor) -> torch.Tensor:
         """Candidates with the largest credit, provided it exceeds the current ranker's: Bool[R, m]."""
-        return (credit[:, 1:] == credit.amax(dim=1, keepdim=True)) & (credit[:, 1:] > credit[:, :1])
+        return self.ops.winners(credit)
 
-    @staticmethod
-    def _mean(winners: torch.Tensor) -> torch.Tensor:
-        return winners / winners.sum(dim=1, keepdim=True).clamp_min(1)
+    def _mean(self, winners: torch.Tensor) -> torch.Tensor:
+        return self.ops.equal_shares(winners)
 
 
 class DBGD(Multileaved):
@@ -142,8 +139,7 @@ class MGD(Multileaved):
 
     def _shares(self, candidates, ranking, clicks):
         credit = self.comparison.credit(clicks, self.choice["m"] + 1)
-        better = credit[:, 1:] > credit[:, :1]
-        winners = better if self.choice["winners"] == "better" else self._winners(credit)
+        winners = credit[:, 1:] > credit[:, :1] if self.choice["winners"] == "better" else self._winners(credit)
         if self.choice["follow"] == "one":
             return one_of(winners, self.streams.uniforms(Stream.WINNER, self.round, 1)[:, 0]).to(torch.float32)
         return self._mean(winners)

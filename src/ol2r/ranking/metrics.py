@@ -63,14 +63,20 @@ def shown_ndcg(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, k
     return _shown_ndcg_batched(grades, shown, ideal, kind)
 
 
+@njit
+def list_ndcg(grades, shown, ideal, exponential, discount):
+    """`shown_ndcg` of one list, for compiled callers."""
+    dcg = 0.0
+    for i in range(grades.shape[0]):
+        if shown[i]:
+            dcg += float((1 << grades[i]) - 1 if exponential else grades[i]) * discount[i]
+    return dcg / ideal if ideal > 0.0 else 0.0
+
+
 @njit(cache=True)
 def _shown_ndcg(grades, shown, ideal, exponential, discount, out):
     for r in range(grades.shape[0]):
-        dcg = 0.0
-        for i in range(grades.shape[1]):
-            if shown[r, i]:
-                dcg += float((1 << grades[r, i]) - 1 if exponential else grades[r, i]) * discount[i]
-        out[r] = dcg / ideal[r] if ideal[r] > 0.0 else 0.0
+        out[r] = list_ndcg(grades[r], shown[r], ideal[r], exponential, discount)
 
 
 def _shown_ndcg_batched(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, kind: str = "exponential"):
@@ -215,13 +221,20 @@ def misordered_pairs(grades: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
     return _misordered_pairs_batched(grades, shown)
 
 
+@njit
+def list_misordered_pairs(grades, shown):
+    """`misordered_pairs` of one list, for compiled callers."""
+    misordered = 0
+    for i in range(grades.shape[0]):
+        for j in range(i + 1, grades.shape[0]):
+            misordered += shown[i] and shown[j] and grades[i] < grades[j]
+    return misordered
+
+
 @njit(cache=True)
 def _misordered_pairs(grades, shown, out):
     for r in range(grades.shape[0]):
-        out[r] = 0
-        for i in range(grades.shape[1]):
-            for j in range(i + 1, grades.shape[1]):
-                out[r] += shown[r, i] and shown[r, j] and grades[r, i] < grades[r, j]
+        out[r] = list_misordered_pairs(grades[r], shown[r])
 
 
 def _misordered_pairs_batched(grades: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:

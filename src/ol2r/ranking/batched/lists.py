@@ -212,11 +212,6 @@ def clicks_score(
     return torch.where(tied & (tied.sum(dim=1) > 1)[:, None], out, 0.0)
 
 
-def follow(weights: torch.Tensor, directions: torch.Tensor, shares: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
-    """See `compiled.follow`."""
-    return weights + ((alpha[:, None] * shares)[..., None] * directions).sum(dim=1)
-
-
 def score(features: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """See `compiled.score`; here one product."""
     return features @ weights.T

@@ -10,7 +10,6 @@ from ol2r.ranking.compiled.blocks import divide_and_conquer
 from ol2r.ranking.compiled.history import PairHistory
 from ol2r.ranking.compiled.lists import (
     clicks_score,
-    follow,
     probabilistic_interleave,
     rank,
     reflect,
@@ -22,11 +21,15 @@ from ol2r.ranking.compiled.lists import (
 )
 from ol2r.ranking.compiled.pairs import pair_gradient, pairs_from_clicks
 from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce_gradient
+from ol2r.ranking.compiled.steps import contenders, credit, equal_shares, follow, step, winners
 
 __all__ = [
     "PairHistory",
     "clicks_score",
+    "contenders",
+    "credit",
     "divide_and_conquer",
+    "equal_shares",
     "explore",
     "follow",
     "pair_gradient",
@@ -39,9 +42,11 @@ __all__ = [
     "reflectors",
     "replayed_probabilities",
     "score",
+    "step",
     "team_draft",
     "unit_vectors",
     "use_threads",
+    "winners",
 ]
 
 

@@ -441,27 +441,6 @@ def clicks_score(
     return torch.from_numpy(out)
 
 
-@njit(cache=True)
-def _follow(weights, directions, shares, alpha, out):
-    for r in range(weights.shape[0]):
-        out[r] = weights[r]
-        for i in range(shares.shape[1]):
-            if shares[r, i] != 0.0:
-                out[r] += (alpha[r] * shares[r, i]) * directions[r, i]
-
-
-def follow(weights: torch.Tensor, directions: torch.Tensor, shares: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
-    """w + α Σ_i share_i g^i: Float32[R, features].
-
-    Args:
-        weights: Float32[R, features].
-        directions: Float32[R, m, features]; shares: Float32[R, m]; alpha: Float32[R].
-    """
-    out = np.empty(weights.shape, dtype=np.float32)
-    _follow(weights.numpy(), directions.numpy(), shares.numpy(), alpha.numpy(), out)
-    return torch.from_numpy(out)
-
-
 @njit(parallel=True, cache=True)
 def _score(features, weights, out):
     for j in prange(out.shape[0]):

@@ -96,8 +96,8 @@ def pairs_from_clicks(
         upper one was clicked. P is ⌊k/2⌋, or ⌊k²/4⌋ of all pairs. But for `"all"` no document is in two pairs.
     """
     p = n_pairs(ranking.shape[1], kind)
-    pairs = np.empty((len(ranking), p, 2), dtype=np.int64)
-    labels = np.empty((len(ranking), p), dtype=np.bool_)
+    pairs = np.empty((ranking.shape[0], p, 2), dtype=np.int64)
+    labels = np.empty((ranking.shape[0], p), dtype=np.bool_)
     _pairs_from_clicks(ranking.numpy(), clicks.numpy(), KINDS.index(kind), streams.keys, round_, pairs, labels)
     return torch.from_numpy(pairs), torch.from_numpy(labels)
 

@@ -63,9 +63,9 @@ def plackett_luce(
         ranking Int64[R, depth], padded with −1; scores of its documents, Float64[R, depth], −∞ beyond the list; and
         log Σ exp(w · x_d) over the documents not shown, Float64[R], −∞ if there are none.
     """
-    ranking = np.empty((len(weights), depth), dtype=np.int64)
+    ranking = np.empty((weights.shape[0], depth), dtype=np.int64)
     scores = np.empty(ranking.shape, dtype=np.float64)
-    rest = np.empty(len(weights), dtype=np.float64)
+    rest = np.empty(weights.shape[0], dtype=np.float64)
     _plackett_luce(*arrays(candidates), weights.numpy(), streams.keys, round_, ranking, scores, rest)
     return torch.from_numpy(ranking), torch.from_numpy(scores), torch.from_numpy(rest)
 
@@ -140,8 +140,8 @@ def plackett_luce_gradient(
     Returns:
         Float32[R, features]; and whether there was a pair to learn from, Bool[R].
     """
-    out = np.empty((len(ranking), candidates.features.shape[1]), dtype=np.float32)
-    learned = np.empty(len(ranking), dtype=np.bool_)
+    out = np.empty((ranking.shape[0], candidates.features.shape[1]), dtype=np.float32)
+    learned = np.empty(ranking.shape[0], dtype=np.bool_)
     _plackett_luce_gradient(
         *arrays(candidates), ranking.numpy(), clicks.numpy(), scores.numpy(), rest.numpy(), out, learned
     )
