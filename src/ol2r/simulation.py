@@ -386,8 +386,8 @@ def simulate(
     checkpoints, n_rounds = set(evaluation.checkpoints), evaluation.checkpoints[-1]
     if resume is not None:
         for part, owner in {"learner": learner, "display": display}.items():
-            own = {name.removeprefix(f"{part}."): value for name, value in resume.items() if name.startswith(f"{part}.")}
-            owner.load_state_dict(own)
+            named = {name.removeprefix(f"{part}."): name for name in resume if name.startswith(f"{part}.")}
+            owner.load_state_dict({name: resume[whole] for name, whole in named.items()})
         last = int(resume["run.last"])
     elif 0 in checkpoints:
         record(0)
