@@ -1,17 +1,21 @@
 """BubbleRank (Li et al., 2019), and the initial list shown forever that it is compared with.
 
-Line numbers are those of the paper's Algorithm 1. Each of its steps is a compiled function of one state.
+Line numbers are those of the paper's Algorithm 1. Its steps are compiled functions of one state: a simulation plays
+them in a loop, an instance of `BubbleRank` takes them one by one for real users.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from numbers import Integral
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numba import njit, prange
 
-from ol2r.bandits.base import Bandit, Value
+from ol2r.bandits.base import LAST_STEP, Bandit, Value
 from ol2r.bandits.world import Tape, World, inversions, judge, leaf, replica, show
-from ol2r.random import Stream, block, word
+from ol2r.clicks.real import real_clicks
+from ol2r.random import Stream, block, replica_key, word
 from ol2r.theory.bandits import bubblerank_certain, bubblerank_event
 
 _NOTES = np.dtype(
@@ -44,7 +48,7 @@ class State(NamedTuple):
     notes: np.ndarray  # _NOTES[1]
 
 
-@njit
+@njit(cache=True)
 def begin(initial, n_items, horizon, exponent, doubling, freeze, shift):
     """Lines 1-3: the state before the first step.
 
@@ -280,16 +284,53 @@ def _bubblerank_all(world, tape, steps, exponent, doubling_from, freeze, other_p
         _bubblerank(world, tape, steps, exponent, doubling_from, freeze, other_parity, np.int64(r))
 
 
-class BubbleRank(Bandit):
-    """BubbleRank (Li et al., 2019, Algorithm 1): exchanges neighbours of a base list until it is sure of their order.
+@njit(cache=True)
+def _rank(state, key, step):
+    display(state, key, step)
 
-    With fewer positions than items it explores as section 4.3 says: when the last position has no neighbour, a random
-    item that is not shown, and not known to be worse, takes its place with probability ½; once an item that is not
-    shown is known to be better, the two are exchanged for good.
+
+@njit(cache=True)
+def _update(state, clicks, step):
+    observe(state, clicks, step)
+    improve(state)
+
+
+class BubbleRank(Bandit):
+    """BubbleRank (Li et al., 2019, Algorithm 1): re-ranks a list that is already good by clicks, and stays close to it.
+
+    It exchanges neighbours of a base list until it is sure of their order. With fewer positions than items it explores
+    as section 4.3 says: when the last position has no neighbour, a random item that is not shown, and not known to be
+    worse, takes its place with probability ½; once an item that is not shown is known to be better, the two are
+    exchanged for good.
+
+    `simulate_bandit` plays it in a simulated world. An instance serves real users with one list, one visit after the
+    other, by the same compiled steps: `rank` gives the list to show, `update` takes the clicks on it. All that it has
+    learned is in the instance, which can be pickled between two visits.
+
+    >>> import ol2r
+    >>> ranker = ol2r.BubbleRank(["tent", "rope", "lamp", "stove"], horizon=10_000)
+    >>> for visit in range(2000):
+    ...     shown = ranker.rank()
+    ...     ranker.update([item == "lamp" for item in shown])  # whether each was clicked
+    >>> ranker.base
+    ['lamp', 'tent', 'rope', 'stove']
+
+    Args:
+        items: L different items, by names of your own, in the order in which you show them today, the best first. It
+            keeps numbers of every pair of them.
+        n_positions: K, how many of them are shown; all of them if it is not given.
+        horizon: n, how many lists will be shown; None if that is not known.
+        seed: of its coins; lists that are served side by side should have seeds of their own.
+        doubling_from: the first estimate of a horizon that is not known.
+        exponent, freeze, parity: see below; unless given, those of the paper's Algorithm 1 and section 4.3.
+
+    Raises:
+        ValueError: no items, one of them twice, or numbers out of range.
 
     Parameters:
         exponent: δ = n^−exponent (4 in section 4.3).
         doubling_from: 0 if the horizon n is known; otherwise the first estimate of it, doubled whenever it is passed.
+            The base list is then the initial list again; the statistics stay.
         freeze: whether the statistics of a pair stay once it is decided (Lemma 7) or go on (Algorithm 1).
         parity: `"algorithm"` takes h = t mod 2 (positions 2 and 3, 4 and 5, … first), `"prose"` the other.
 
@@ -316,6 +357,92 @@ class BubbleRank(Bandit):
             bool(parameters["freeze"]),
             int(parameters["parity"] == "prose"),
         )
+
+    def __init__(
+        self,
+        items: Sequence[Hashable],
+        n_positions: int | None = None,
+        *,
+        horizon: int | None = None,
+        seed: int = 0,
+        doubling_from: int = 1000,
+        exponent: float = 4.0,
+        freeze: bool = False,
+        parity: str = "algorithm",
+    ):
+        self.items = _different(items)
+        shown = len(self.items) if n_positions is None else n_positions
+        if not _whole(shown) or not 1 <= shown <= len(self.items):
+            raise ValueError(f"{len(self.items)} items have 1 to {len(self.items)} positions, not {n_positions!r}")
+        if horizon is not None and (not _whole(horizon) or not 1 <= horizon <= LAST_STEP):
+            raise ValueError(f"horizon must be a whole number from 1 to {LAST_STEP}, or None, not {horizon!r}")
+        first = doubling_from if horizon is None else 0
+        self.check({"exponent": exponent, "doubling_from": first, "freeze": freeze, "parity": parity})
+        if horizon is None and first == 0:
+            raise ValueError("a horizon that is not known is doubled from at least 1: give horizon, or doubling_from")
+        self._last = LAST_STEP if horizon is None else int(horizon)
+        self._key = replica_key("online", 1, seed)
+        self._state = begin(
+            np.arange(shown),
+            len(self.items),
+            int(horizon or first),
+            float(exponent),
+            horizon is None,
+            bool(freeze),
+            int(parity == "prose"),
+        )
+        self._step = 0
+        self._waits = False  # whether a list is shown whose clicks are not known
+
+    @property
+    def base(self) -> list:
+        """What it holds for the best list, without exploration: the items that are shown, from the top."""
+        return [self.items[i] for i in self._state.base[: len(self._state.ranking)]]
+
+    def rank(self) -> list:
+        """The list to show: items from the top, as many as there are positions.
+
+        Raises:
+            ValueError: the last list still waits for its clicks, or the horizon is over.
+        """
+        if self._waits:
+            raise ValueError("the last list waits for its clicks: call update() first, with False where there was none")
+        if self._step == self._last:
+            raise ValueError(f"the horizon of {self._last} lists is over: a new BubbleRank can start from its base")
+        self._step += 1
+        self._waits = True
+        _rank(self._state, self._key, self._step)
+        return [self.items[i] for i in self._state.ranking]
+
+    def update(self, clicks: Sequence[bool]) -> None:
+        """Learn from the clicks on the list that `rank` gave last.
+
+        Args:
+            clicks: whether the item in each position was clicked, from the top.
+
+        Raises:
+            ValueError: no list waits for clicks, or they are of another length.
+        """
+        if not self._waits:
+            raise ValueError("no list waits for clicks: call rank() first")
+        _update(self._state, real_clicks(clicks, len(self._state.ranking)), self._step)
+        self._waits = False
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _different(items: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    if isinstance(items, str):
+        raise ValueError(f"expected a list of items, found the text {items!r}")
+    names = tuple(items)
+    if not names:
+        raise ValueError("expected at least one item, found none")
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"items must be different, but {name!r} stands among them {times} times")
+    return names
 
 
 @njit(parallel=True, cache=True)
