@@ -23,6 +23,7 @@ _FROM = {
     "Comparison": "ol2r.face",
     "candidates": "ol2r.face",
     "Online": "ol2r.face",
+    "BubbleRank": "ol2r.bandits",
     "simulate": "ol2r.simulation",
     "chapter": "ol2r.papers",
 }

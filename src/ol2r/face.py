@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from ol2r.clicks import GradedCascade, users_of_grades
 from ol2r.clicks.cascade import USERS
+from ol2r.clicks.real import real_clicks
 from ol2r.data import RankingDataset
 from ol2r.data.own import finite, scaled
 from ol2r.errors import DataError, ExperimentError, one_of
@@ -249,11 +250,8 @@ class Online:
             raise ValueError("no list waits for clicks: call rank() first")
         shown, ranking = self._shown
         length = int((ranking >= 0).sum())
-        given = np.asarray(clicks)
-        if given.shape != (length,) or given.dtype.kind not in "bi" or not np.isin(given, (0, 1)).all():
-            raise ValueError(f"expected {length} clicks, True or False, found {clicks!r}")
         whole = torch.zeros(ranking.shape, dtype=torch.bool)
-        whole[0, :length] = torch.from_numpy(given.astype(bool))
+        whole[0, :length] = torch.from_numpy(real_clicks(clicks, length))
         self._shown = None
         self.learner.update(shown, ranking, whole)
 

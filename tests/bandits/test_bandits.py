@@ -10,7 +10,7 @@ from numba import get_num_threads, set_num_threads
 from plain import wrong_pairs
 
 from ol2r.bandits import BANDITS, Bandit, logarithmic_checkpoints, random_list, simulate_bandit
-from ol2r.bandits.bubblerank import _add
+from ol2r.bandits.bubblerank import begin, display, observe
 from ol2r.bandits.cascade import _bound, _entropy
 from ol2r.bandits.toprank import _partition
 from ol2r.bandits.world import inversions
@@ -148,12 +148,14 @@ def test_a_longer_horizon_makes_bubblerank_slower_and_the_doubling_trick_returns
 @pytest.mark.parametrize("freeze", [True, False])
 def test_the_statistics_of_a_decided_pair_stay_if_they_are_frozen(freeze):
     """Lemma 7: then s_t = s_τ for every t after the decision at τ; Algorithm 1 goes on."""
-    s, n = np.zeros((2, 2, 2), dtype=np.int64)
-    for observation in range(1, 101):
-        learned = _add(s, n, 1, 0, freeze, 4.0)
-        decided = observation > 17  # s = n > 2 √(4 n) from n = 17 on
-        assert learned == (not (freeze and decided))
-    assert (s[1, 0], s[0, 1], n[0, 1], n[1, 0]) == ((17, -17, 17, 17) if freeze else (100, -100, 100, 100))
+    state = begin(np.arange(2), 2, 1, 0.0, False, freeze, 0)
+    state.notes["log_inverse_delta"] = 4.0
+    for step in range(1, 101):  # on even steps, as h has it, the two are neighbours
+        display(state, np.uint64(1), 2 * step)
+        observe(state, state.ranking == 1, 2 * step)
+    decided = 17 if freeze else 100  # s = n > 2 √(4 n) from n = 17 on
+    assert state.s.tolist() == [[0, -decided], [decided, 0]]
+    assert state.n.tolist() == [[0, decided], [decided, 0]]
 
 
 def test_items_of_equal_attraction_are_never_in_the_wrong_order():

@@ -20,7 +20,7 @@ from ol2r.random import Stream, integer_below
 
 BANDITS: dict[str, type["Bandit"]] = {}
 
-_LAST_STEP = 2**32 - 1  # a step is the 32-bit round of the random streams
+LAST_STEP = 2**32 - 1  # a step is the 32-bit round of the random streams
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Trace:
 
 
 class Bandit(ABC):
-    """One bandit algorithm; nothing is instantiated, `play` fills a tape."""
+    """One bandit algorithm; `play` needs no instance of it and fills a tape."""
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
@@ -205,7 +205,7 @@ def simulate_bandit(
     ends = list(checkpoints)
     if not all(isinstance(each, Integral) for each in ends):
         raise ValueError(f"checkpoints must be whole steps, not {checkpoints!r}")
-    if not ends or ends != sorted(set(ends)) or not 1 <= ends[0] <= ends[-1] <= steps <= _LAST_STEP:
+    if not ends or ends != sorted(set(ends)) or not 1 <= ends[0] <= ends[-1] <= steps <= LAST_STEP:
         raise ValueError(f"checkpoints must be steps from 1 to {steps} in ascending order, at least one")
     if cut < 1:
         raise ValueError(f"cut must be at least 1, not {cut}")

@@ -1,166 +1,282 @@
 """BubbleRank (Li et al., 2019), and the initial list shown forever that it is compared with.
 
-Line numbers are those of the paper's Algorithm 1.
+Line numbers are those of the paper's Algorithm 1. Its steps are compiled functions of one state: a simulation plays
+them in a loop, an instance of `BubbleRank` takes them one by one for real users.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from numbers import Integral
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numba import njit, prange
 
-from ol2r.bandits.base import Bandit
+from ol2r.bandits.base import LAST_STEP, Bandit
 from ol2r.bandits.world import Tape, World, inversions, judge, leaf, replica, show
+from ol2r.clicks.real import real_clicks
 from ol2r.parameters import FLAG, Choice, Number, Value
-from ol2r.random import Stream, block, word
+from ol2r.random import Stream, block, replica_key, word
 from ol2r.theory.bandits import bubblerank_certain, bubblerank_event
 
+_NOTES = np.dtype(
+    [
+        ("log_inverse_delta", np.float64),  # log(1/δ)
+        ("horizon", np.int64),  # n, or its estimate
+        ("away", np.int64),  # of the two items that try the last position, the one that is not shown, or −1
+        ("news", np.bool_),  # whether a pair may have become decided since the base list was last improved
+        ("moved", np.bool_),  # whether the base list may have neighbours that it did not have a step before
+    ],
+    align=True,
+)
+
+
+class State(NamedTuple):
+    """How BubbleRank decides, and all that it knows. Lists of all L items have those that are not shown at the end.
+
+    The step t is passed beside it: what the loop looks up in memory, it pays for.
+    """
+
+    exponent: float  # δ = n^−exponent
+    doubling: bool  # whether the horizon is an estimate
+    freeze: bool  # whether the statistics of a decided pair stay
+    shift: int  # h = (t + shift) mod 2
+    start: np.ndarray  # int64[L], R₀
+    base: np.ndarray  # int64[L], R̄_t
+    ranking: np.ndarray  # int64[K], R_t
+    s: np.ndarray  # int64[L, L]
+    n: np.ndarray  # int64[L, L]
+    notes: np.ndarray  # _NOTES[1]
+
+
+@njit(cache=True)
+def begin(initial, n_items, horizon, exponent, doubling, freeze, shift):
+    """Lines 1-3: the state before the first step.
+
+    Args:
+        initial: int64[K], R₀; the items that it does not show follow by number.
+        n_items: L; horizon: n, or its first estimate; the others as in `State`.
+    """
+    n_positions = len(initial)
+    start = np.empty(n_items, dtype=np.int64)
+    start[:n_positions] = initial
+    shown = np.zeros(n_items, dtype=np.bool_)
+    shown[initial] = True
+    behind = n_positions
+    for i in range(n_items):
+        if not shown[i]:
+            start[behind] = i
+            behind += 1
+    notes = np.zeros(1, dtype=_NOTES)
+    notes[0].log_inverse_delta = exponent * np.log(float(horizon))
+    notes[0].horizon = horizon
+    notes[0].away = -1
+    notes[0].news = notes[0].moved = True
+    s = np.zeros((n_items, n_items), dtype=np.int64)
+    n = np.zeros((n_items, n_items), dtype=np.int64)
+    ranking = start[:n_positions].copy()
+    return State(exponent, doubling, freeze, shift, start, start.copy(), ranking, s, n, notes)
+
 
 @leaf
-def _add(s, n, winner, loser, freeze, log_inverse_delta):
-    """Lines 16-19: one step on which only the winner was clicked. False if the pair is decided and so left alone."""
-    if freeze and (
-        bubblerank_certain(s[winner, loser], n[winner, loser], log_inverse_delta)
-        or bubblerank_certain(s[loser, winner], n[winner, loser], log_inverse_delta)
-    ):
-        return False
-    s[winner, loser] += 1
-    s[loser, winner] -= 1
-    n[winner, loser] += 1
-    n[loser, winner] += 1
-    return True
+def _pairs(state, step):
+    """Lines 5 and 7: h, and how many pairs of positions may be exchanged, the first one at h and h + 1 (from 0)."""
+    h = (step + state.shift) % 2
+    return h, (len(state.ranking) - h) // 2
 
 
 @leaf
-def _holds(s, n, i, j, attraction, log_inverse_delta):
+def _better(state, i, j):
+    """Lines 9 and 23: whether item i is shown to be more attractive than item j."""
+    return bubblerank_certain(state.s[i, j], state.n[i, j], state.notes[0].log_inverse_delta)
+
+
+@leaf
+def _double(state, step):
+    """A horizon that is estimated is doubled when it has passed: back to R₀, the statistics stay."""
+    notes = state.notes[0]
+    if state.doubling and step > notes.horizon:
+        notes.horizon *= 2
+        notes.log_inverse_delta = state.exponent * np.log(float(notes.horizon))
+        for k in range(len(state.base)):
+            state.base[k] = state.start[k]
+        notes.news = notes.moved = True
+
+
+@leaf
+def _exchange(state, coins, key, step):
+    """Lines 6-10: neighbours whose order is open change places by a coin, pair p's bit p of its words."""
+    ranking = state.ranking
+    h, pairs = _pairs(state, step)
+    for k in range(len(ranking)):
+        ranking[k] = state.base[k]
+    for p in range(pairs):
+        if p > 0 and p & 31 == 0:
+            coins = word(key, Stream.BANDIT_FLIP, step, p >> 3)
+        a = 2 * p + h
+        i, j = ranking[a], ranking[a + 1]
+        coin = (coins >> np.uint32(p & 31)) & np.uint32(1) != np.uint32(0)
+        exchanged = coin & (not _better(state, i, j))  # a choice of values, where no processor can foresee a branch
+        ranking[a] = j if exchanged else i
+        ranking[a + 1] = i if exchanged else j
+
+
+@leaf
+def _try_hidden(state, step, candidate, coin):
+    """Section 4.3: when the last position has no neighbour, it may meet an item that is not shown."""
+    base, notes = state.base, state.notes[0]
+    n_positions, n_items = len(state.ranking), len(base)
+    notes.away = -1
+    h, _ = _pairs(state, step)
+    if n_items == n_positions or (n_positions - h) % 2 == 0:
+        return
+    last = base[n_positions - 1]
+    open_ = 0
+    for x in range(n_positions, n_items):
+        open_ += not _better(state, last, base[x])
+    if open_ == 0:
+        return
+    chosen = (np.int64(candidate) * open_) >> 32
+    for x in range(n_positions, n_items):
+        if not _better(state, last, base[x]):
+            if chosen == 0:
+                notes.away = base[x]
+                break
+            chosen -= 1
+    if coin >> np.uint32(31):
+        state.ranking[n_positions - 1], notes.away = notes.away, last
+
+
+@leaf
+def display(state, key, step):
+    """Lines 5-10: fill the list of a step, the first of which is 1."""
+    _double(state, step)
+    coins, candidate, coin, _ = block(key, Stream.BANDIT_FLIP, step, 0)
+    _exchange(state, coins, key, step)
+    _try_hidden(state, step, candidate, coin)
+
+
+@leaf
+def _add(state, winner, loser):
+    """Lines 16-19: a step on which only the winner was clicked. A pair that is decided and frozen is left alone."""
+    if state.freeze and (_better(state, winner, loser) or _better(state, loser, winner)):
+        return
+    state.s[winner, loser] += 1
+    state.s[loser, winner] -= 1
+    state.n[winner, loser] += 1
+    state.n[loser, winner] += 1
+    state.notes[0].news = True
+
+
+@leaf
+def observe(state, clicks, step):
+    """Lines 12-19: compare the clicks on neighbours, and on an item that was tried."""
+    ranking, away = state.ranking, state.notes[0].away
+    h, pairs = _pairs(state, step)
+    for p in range(pairs):
+        a = 2 * p + h
+        if clicks[a] != clicks[a + 1]:
+            i, j = (ranking[a], ranking[a + 1]) if clicks[a] else (ranking[a + 1], ranking[a])
+            _add(state, i, j)
+    last = len(ranking) - 1
+    if away >= 0 and clicks[last]:
+        _add(state, ranking[last], away)
+
+
+@leaf
+def improve(state):
+    """Lines 20-24: exchange for good what stands in the wrong order, also the last item and one that is not shown."""
+    base, notes = state.base, state.notes[0]
+    last = len(state.ranking) - 1
+    if not notes.news:
+        return
+    notes.moved = False
+    for k in range(last):
+        if _better(state, base[k + 1], base[k]):
+            base[k], base[k + 1] = base[k + 1], base[k]
+            notes.moved = True
+    for x in range(last + 1, len(base)):
+        if _better(state, base[x], base[last]):
+            base[last], base[x] = base[x], base[last]
+            notes.moved = True
+    notes.news = notes.moved  # one sweep may open the way for another
+
+
+class Audit(NamedTuple):
+    """What a simulation finds out about a run; BubbleRank itself does not know it."""
+
+    met: np.ndarray  # bool[L, L], above the diagonal: pairs that were neighbours in a base list or met in a trial
+    pairs: np.ndarray  # int64[1], how many of them there are
+    broken: np.ndarray  # int64[1], the first step after which event E did not hold, or 0
+
+
+@leaf
+def _note(audit, i, j):
+    i, j = min(i, j), max(i, j)
+    audit.pairs[0] += not audit.met[i, j]
+    audit.met[i, j] = True
+
+
+@leaf
+def _note_pairs(audit, state):
+    """The pairs that Lemma 6 counts."""
+    base, notes, last = state.base, state.notes[0], len(state.ranking) - 1
+    if notes.moved:
+        for k in range(last):
+            _note(audit, base[k], base[k + 1])
+    if notes.away >= 0:
+        _note(audit, state.ranking[last], notes.away)
+
+
+@leaf
+def _holds(state, i, j, attraction):
     """Lemma 9's event for a pair; items of equal attraction cannot be ordered wrongly."""
     a, b = attraction[i], attraction[j]
     if a == b:
         return True
     if a < b:
         i, j = j, i
-    return bubblerank_event(s[i, j], n[i, j], abs(a - b) / (a + b), log_inverse_delta)
+    return bubblerank_event(state.s[i, j], state.n[i, j], abs(a - b) / (a + b), state.notes[0].log_inverse_delta)
 
 
-@njit
-def _note_pairs(base, n_positions, randomized):
-    """Enter the neighbours of the base list among the pairs that were ever randomized; return how many are new."""
-    new = 0
-    for k in range(n_positions - 1):
-        i, j = min(base[k], base[k + 1]), max(base[k], base[k + 1])
-        new += not randomized[i, j]
-        randomized[i, j] = True
-    return new
+@leaf
+def _note_event(audit, state, clicks, attraction, step):
+    """Whether event E still holds, of the pairs that the step has told something about."""
+    if audit.broken[0] > 0 or not state.notes[0].news:
+        return
+    ranking, away, last = state.ranking, state.notes[0].away, len(state.ranking) - 1
+    h, pairs = _pairs(state, step)
+    for p in range(pairs):
+        a = 2 * p + h
+        if clicks[a] != clicks[a + 1] and not _holds(state, ranking[a], ranking[a + 1], attraction):
+            audit.broken[0] = step
+    if away >= 0 and clicks[last] and not _holds(state, ranking[last], away, attraction):
+        audit.broken[0] = step
 
 
 @njit
 def _bubblerank(world, tape, steps, exponent, doubling_from, freeze, other_parity, r):
     own = replica(world, r)
     n_items, n_positions = len(own.attraction), len(own.initial)
-    start = np.empty(n_items, dtype=np.int64)  # R₀, and behind it the items that it does not show
-    start[:n_positions] = own.initial
-    shown = np.zeros(n_items, dtype=np.bool_)
-    shown[own.initial] = True
-    behind = n_positions
-    for i in range(n_items):
-        if not shown[i]:
-            start[behind] = i
-            behind += 1
-
-    horizon = doubling_from if doubling_from > 0 else steps
-    log_inverse_delta = exponent * np.log(float(horizon))
-    s = np.zeros((n_items, n_items), dtype=np.int64)
-    n = np.zeros((n_items, n_items), dtype=np.int64)
-    base = start.copy()
-    ranking = np.empty(n_positions, dtype=np.int64)
     clicks = np.zeros(n_positions, dtype=np.bool_)
-    randomized = np.zeros((n_items, n_items), dtype=np.bool_)
-    pairs = 0
-    broken = 0  # the first step on which event E fails
-    news = False  # whether any pair may have become decided since the base list was last improved
-    moved = True  # whether the base list may have neighbours that it did not have
+    met = np.zeros((n_items, n_items), dtype=np.bool_)
+    audit = Audit(met, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    horizon = doubling_from if doubling_from > 0 else steps
+    state = begin(own.initial, n_items, horizon, exponent, doubling_from > 0, freeze, other_parity)
 
     for step in range(1, tape.checkpoints[-1] + 1):
-        if step > horizon and doubling_from > 0:  # an unknown horizon: back to R₀, the statistics stay
-            horizon *= 2
-            log_inverse_delta = exponent * np.log(float(horizon))
-            base[:] = start
-            news = moved = True
-        if moved:
-            pairs += _note_pairs(base, n_positions, randomized)
-        h = (step + other_parity) % 2
-        neighbours = (n_positions - h) // 2
-        coins, candidate, coin, _ = block(own.key, Stream.BANDIT_FLIP, step, 0)
+        display(state, own.key, step)
+        _note_pairs(audit, state)
+        show(own, state.ranking, step, clicks)  # line 11
+        observe(state, clicks, step)
+        _note_event(audit, state, clicks, own.attraction, step)
+        improve(state)
 
-        # lines 6-10: pair p of positions takes bit p of its words
-        for k in range(n_positions):
-            ranking[k] = base[k]
-        for p in range(neighbours):
-            if p > 0 and p & 31 == 0:
-                coins = word(own.key, Stream.BANDIT_FLIP, step, p >> 3)
-            a = 2 * p + h
-            i, j = ranking[a], ranking[a + 1]
-            if (coins >> np.uint32(p & 31)) & np.uint32(1) and not bubblerank_certain(
-                s[i, j], n[i, j], log_inverse_delta
-            ):
-                ranking[a], ranking[a + 1] = j, i
-
-        # section 4.3: when the last position has no neighbour, it may meet an item that is not shown
-        away = -1
-        if n_items > n_positions and (n_positions - h) % 2 == 1:
-            last = base[n_positions - 1]
-            open_ = 0
-            for x in range(n_positions, n_items):
-                open_ += not bubblerank_certain(s[last, base[x]], n[last, base[x]], log_inverse_delta)
-            if open_ > 0:
-                chosen = (np.int64(candidate) * open_) >> 32
-                for x in range(n_positions, n_items):
-                    if not bubblerank_certain(s[last, base[x]], n[last, base[x]], log_inverse_delta):
-                        if chosen == 0:
-                            away = base[x]
-                            break
-                        chosen -= 1
-                pairs += not randomized[min(away, last), max(away, last)]
-                randomized[min(away, last), max(away, last)] = True
-                if coin >> np.uint32(31):
-                    ranking[n_positions - 1], away = away, last
-
-        show(own, ranking, step, clicks)  # line 11
-
-        for p in range(neighbours):  # lines 12-19
-            a = 2 * p + h
-            if clicks[a] != clicks[a + 1]:
-                i, j = (ranking[a], ranking[a + 1]) if clicks[a] else (ranking[a + 1], ranking[a])
-                if _add(s, n, i, j, freeze, log_inverse_delta):
-                    news = True
-                    if broken == 0 and not _holds(s, n, i, j, own.attraction, log_inverse_delta):
-                        broken = step
-        if away >= 0 and clicks[n_positions - 1]:
-            i = ranking[n_positions - 1]
-            if _add(s, n, i, away, freeze, log_inverse_delta):
-                news = True
-                if broken == 0 and not _holds(s, n, i, away, own.attraction, log_inverse_delta):
-                    broken = step
-
-        moved = False
-        if news:  # lines 20-24
-            for k in range(n_positions - 1):
-                i, j = base[k], base[k + 1]
-                if bubblerank_certain(s[j, i], n[j, i], log_inverse_delta):
-                    base[k], base[k + 1] = j, i
-                    moved = True
-            for x in range(n_positions, n_items):
-                i, j = base[n_positions - 1], base[x]
-                if bubblerank_certain(s[j, i], n[j, i], log_inverse_delta):
-                    base[n_positions - 1], base[x] = j, i
-                    moved = True
-            news = moved  # one sweep may open the way for another
-
-        c = judge(own, ranking, step, tape, r)
+        c = judge(own, state.ranking, step, tape, r)
         if c >= 0:
-            tape.diagnostics[r, c, 0] = inversions(base[:n_positions], own.better)
-            tape.diagnostics[r, c, 1] = pairs
-            tape.diagnostics[r, c, 2] = broken
+            tape.diagnostics[r, c, 0] = inversions(state.base[:n_positions], own.better)
+            tape.diagnostics[r, c, 1] = audit.pairs[0]
+            tape.diagnostics[r, c, 2] = audit.broken[0]
 
 
 @njit(parallel=True, cache=True)
@@ -169,16 +285,53 @@ def _bubblerank_all(world, tape, steps, exponent, doubling_from, freeze, other_p
         _bubblerank(world, tape, steps, exponent, doubling_from, freeze, other_parity, np.int64(r))
 
 
-class BubbleRank(Bandit):
-    """BubbleRank (Li et al., 2019, Algorithm 1): exchanges neighbours of a base list until it is sure of their order.
+@njit(cache=True)
+def _rank(state, key, step):
+    display(state, key, step)
 
-    With fewer positions than items it explores as section 4.3 says: when the last position has no neighbour, a random
-    item that is not shown, and not known to be worse, takes its place with probability ½; once an item that is not
-    shown is known to be better, the two are exchanged for good.
+
+@njit(cache=True)
+def _update(state, clicks, step):
+    observe(state, clicks, step)
+    improve(state)
+
+
+class BubbleRank(Bandit):
+    """BubbleRank (Li et al., 2019, Algorithm 1): re-ranks a list that is already good by clicks, and stays close to it.
+
+    It exchanges neighbours of a base list until it is sure of their order. With fewer positions than items it explores
+    as section 4.3 says: when the last position has no neighbour, a random item that is not shown, and not known to be
+    worse, takes its place with probability ½; once an item that is not shown is known to be better, the two are
+    exchanged for good.
+
+    `simulate_bandit` plays it in a simulated world. An instance serves real users with one list, one visit after the
+    other, by the same compiled steps: `rank` gives the list to show, `update` takes the clicks on it. All that it has
+    learned is in the instance, which can be pickled between two visits.
+
+    >>> import ol2r
+    >>> ranker = ol2r.BubbleRank(["tent", "rope", "lamp", "stove"], horizon=10_000)
+    >>> for visit in range(2000):
+    ...     shown = ranker.rank()
+    ...     ranker.update([item == "lamp" for item in shown])  # whether each was clicked
+    >>> ranker.base
+    ['lamp', 'tent', 'rope', 'stove']
+
+    Args:
+        items: L different items, by names of your own, in the order in which you show them today, the best first. It
+            keeps numbers of every pair of them.
+        n_positions: K, how many of them are shown; all of them if it is not given.
+        horizon: n, how many lists will be shown; None if that is not known.
+        seed: of its coins; lists that are served side by side should have seeds of their own.
+        doubling_from: the first estimate of a horizon that is not known.
+        exponent, freeze, parity: see below; unless given, those of the paper's Algorithm 1 and section 4.3.
+
+    Raises:
+        ValueError: no items, one of them twice, or numbers out of range.
 
     Parameters:
         exponent: δ = n^−exponent (4 in section 4.3).
         doubling_from: 0 if the horizon n is known; otherwise the first estimate of it, doubled whenever it is passed.
+            The base list is then the initial list again; the statistics stay.
         freeze: whether the statistics of a pair stay once it is decided (Lemma 7) or go on (Algorithm 1).
         parity: `"algorithm"` takes h = t mod 2 (positions 2 and 3, 4 and 5, … first), `"prose"` the other.
 
@@ -209,6 +362,92 @@ class BubbleRank(Bandit):
             bool(parameters["freeze"]),
             int(parameters["parity"] == "prose"),
         )
+
+    def __init__(
+        self,
+        items: Sequence[Hashable],
+        n_positions: int | None = None,
+        *,
+        horizon: int | None = None,
+        seed: int = 0,
+        doubling_from: int = 1000,
+        exponent: float = 4.0,
+        freeze: bool = False,
+        parity: str = "algorithm",
+    ):
+        self.items = _different(items)
+        shown = len(self.items) if n_positions is None else n_positions
+        if not _whole(shown) or not 1 <= shown <= len(self.items):
+            raise ValueError(f"{len(self.items)} items have 1 to {len(self.items)} positions, not {n_positions!r}")
+        if horizon is not None and (not _whole(horizon) or not 1 <= horizon <= LAST_STEP):
+            raise ValueError(f"horizon must be a whole number from 1 to {LAST_STEP}, or None, not {horizon!r}")
+        first = doubling_from if horizon is None else 0
+        self.check({"exponent": exponent, "doubling_from": first, "freeze": freeze, "parity": parity})
+        if horizon is None and first == 0:
+            raise ValueError("a horizon that is not known is doubled from at least 1: give horizon, or doubling_from")
+        self._last = LAST_STEP if horizon is None else int(horizon)
+        self._key = replica_key("online", 1, seed)
+        self._state = begin(
+            np.arange(shown),
+            len(self.items),
+            int(horizon or first),
+            float(exponent),
+            horizon is None,
+            bool(freeze),
+            int(parity == "prose"),
+        )
+        self._step = 0
+        self._waits = False  # whether a list is shown whose clicks are not known
+
+    @property
+    def base(self) -> list:
+        """What it holds for the best list, without exploration: the items that are shown, from the top."""
+        return [self.items[i] for i in self._state.base[: len(self._state.ranking)]]
+
+    def rank(self) -> list:
+        """The list to show: items from the top, as many as there are positions.
+
+        Raises:
+            ValueError: the last list still waits for its clicks, or the horizon is over.
+        """
+        if self._waits:
+            raise ValueError("the last list waits for its clicks: call update() first, with False where there was none")
+        if self._step == self._last:
+            raise ValueError(f"the horizon of {self._last} lists is over: a new BubbleRank can start from its base")
+        self._step += 1
+        self._waits = True
+        _rank(self._state, self._key, self._step)
+        return [self.items[i] for i in self._state.ranking]
+
+    def update(self, clicks: Sequence[bool]) -> None:
+        """Learn from the clicks on the list that `rank` gave last.
+
+        Args:
+            clicks: whether the item in each position was clicked, from the top.
+
+        Raises:
+            ValueError: no list waits for clicks, or they are of another length.
+        """
+        if not self._waits:
+            raise ValueError("no list waits for clicks: call rank() first")
+        _update(self._state, real_clicks(clicks, len(self._state.ranking)), self._step)
+        self._waits = False
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _different(items: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    if isinstance(items, str):
+        raise ValueError(f"expected a list of items, found the text {items!r}")
+    names = tuple(items)
+    if not names:
+        raise ValueError("expected at least one item, found none")
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"items must be different, but {name!r} stands among them {times} times")
+    return names
 
 
 @njit(parallel=True, cache=True)
