@@ -1,7 +1,7 @@
 """BatchRank (Zoghi et al., 2017): batches of items on runs of positions, split where bounds of click rates part."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numba import njit, prange
@@ -19,20 +19,131 @@ PUBLIC_CODE = {
 """Public code's stages, by what is learned from a list: positions down to so many past its last click, or all (−1)."""
 
 
+class State(NamedTuple):
+    """The active batches from the top, b = 0, 1, …, and what is known of their items."""
+
+    items: np.ndarray  # int64[L], batch by batch
+    slot: np.ndarray  # int64[K + 1]: batch b has the positions from slot[b] to slot[b + 1]
+    begin: np.ndarray  # int64[K]: and the items from begin[b]
+    end: np.ndarray  # int64[K]: to end[b]
+    stage: np.ndarray  # int64[K], ℓ of each batch
+    length: np.ndarray  # float64[K], of the stage: how often each item is counted in it
+    least: np.ndarray  # int64[K], how often the item that is counted least has been counted
+    waiting: np.ndarray  # int64[K], items that are to be counted once more before that changes or the stage ends
+    active: np.ndarray  # int64[1], how many batches there are
+    clicked: np.ndarray  # int64[L], clicks on an item when it was counted
+    count: np.ndarray  # int64[L]
+    mean: np.ndarray  # float64[L]
+    low: np.ndarray  # float64[L], L of an item
+    high: np.ndarray  # float64[L], U of an item
+    ranking: np.ndarray  # int64[K], the list of the step
+    until: np.ndarray  # int64[L], for `shuffle`
+
+
+@njit
+def _begin(n_items, n_positions):
+    """One batch of everything, whose stage is yet to begin."""
+    slot = np.zeros(n_positions + 1, dtype=np.int64)
+    end = np.zeros(n_positions, dtype=np.int64)
+    slot[1], end[0] = n_positions, n_items
+    return State(
+        np.arange(n_items),
+        slot,
+        np.zeros(n_positions, dtype=np.int64),
+        end,
+        np.zeros(n_positions, dtype=np.int64),
+        np.zeros(n_positions),
+        np.zeros(n_positions, dtype=np.int64),
+        np.zeros(n_positions, dtype=np.int64),
+        np.ones(1, dtype=np.int64),
+        np.zeros(n_items, dtype=np.int64),
+        np.zeros(n_items, dtype=np.int64),
+        np.empty(n_items),
+        np.empty(n_items),
+        np.empty(n_items),
+        np.empty(n_positions, dtype=np.int64),
+        np.empty(n_items, dtype=np.int64),
+    )
+
+
+@njit
+def _bounds(state, items, budget):
+    """L and U of some items: how low and how high the rate of their clicks may be."""
+    for i in items:
+        state.mean[i] = state.clicked[i] / state.count[i]
+        state.low[i] = lower_bound(state.mean[i], budget / state.count[i])
+        state.high[i] = upper_bound(state.mean[i], budget / state.count[i])
+
+
+@njit
+def _sort(items, value):
+    """By falling value, then by number."""
+    for x in range(1, len(items)):
+        i = items[x]
+        place = x
+        while place > 0:
+            other = items[place - 1]
+            if value[i] < value[other] or (value[i] == value[other] and i > other):
+                break
+            items[place] = other
+            place -= 1
+        items[place] = i
+
+
+@njit
+def _split(state, b, k):
+    """Batch b keeps its first k positions and items; the others are batch b + 1, of the same stage."""
+    active = state.active[0]
+    for c in range(active, b, -1):
+        state.slot[c + 1] = state.slot[c]
+    for c in range(active - 1, b, -1):
+        for each in (state.begin, state.end, state.stage, state.least, state.waiting):
+            each[c + 1] = each[c]
+        state.length[c + 1] = state.length[c]
+    state.active[0] += 1
+    state.slot[b + 1] = state.slot[b] + k
+    state.begin[b + 1], state.end[b + 1], state.stage[b + 1] = state.begin[b] + k, state.end[b], state.stage[b]
+    state.end[b] = state.begin[b] + k
+
+
+@leaf
+def _record(state, tape, r, c):
+    """BatchRank's diagnostics at checkpoint c."""
+    tape.diagnostics[r, c, 0] = state.active[0]
+    for b in range(state.active[0]):
+        tape.diagnostics[r, c, 1] += state.end[b] - state.begin[b]
+
+
+# Algorithms 1-4 of the paper
+
+
 @njit
 def _stage_length(stage, horizon):
     """n_ℓ = ⌈16 Δ̃_ℓ⁻² log n⌉ with Δ̃_ℓ = 2^−ℓ."""
     return max(1, int(np.ceil(16.0 * 4.0**stage * np.log(float(horizon)))))
 
 
+@njit
+def _begin_stage(state, b, stage, horizon):
+    """A stage starts from nothing."""
+    state.stage[b] = stage
+    state.length[b] = _stage_length(stage, horizon)
+    state.least[b] = 0
+    state.waiting[b] = state.end[b] - state.begin[b]
+    for i in state.items[state.begin[b] : state.end[b]]:
+        state.clicked[i] = state.count[i] = 0
+
+
 @leaf
-def _display(items, count, least, n_slots, out, until, key, step, offset, n_positions):
+def _display(state, b, key, step):
     """DisplayBatch: those displayed least often in the stage, equal ones at random, on the batch's slots in random
-    order. `items` is rearranged; slot k uses word offset + k, and word n_positions + offset + k for the second draw."""
-    size = len(items)
+    order. Slot k uses word k, and word K + k for the second draw."""
+    items, until, offset = state.items[state.begin[b] : state.end[b]], state.until, state.slot[b]
+    out = state.ranking[offset : state.slot[b + 1]]
+    size, n_slots = len(items), len(out)
     fresh = 0
     for x in range(size):
-        if count[items[x]] == least:
+        if state.count[items[x]] == state.least[b]:
             items[fresh], items[x] = items[x], items[fresh]
             fresh += 1
     if fresh >= n_slots:  # they fill the batch: one draw is a random choice in a random order
@@ -45,229 +156,193 @@ def _display(items, count, least, n_slots, out, until, key, step, offset, n_posi
         out[k] = items[k]
     if fresh < n_slots:
         until[:n_slots] = n_slots
-        shuffle(out, 0, n_slots, until, key, step, n_positions + offset)
+        shuffle(out, 0, n_slots, until, key, step, len(state.ranking) + offset)
+
+
+@leaf
+def _collect(state, b, clicks):
+    """CollectClicks: of the items that are counted least, so that all are counted equally often."""
+    for k in range(state.slot[b], state.slot[b + 1]):
+        i = state.ranking[k]
+        if state.count[i] == state.least[b]:
+            state.count[i] += 1
+            state.clicked[i] += clicks[k]
+            state.waiting[b] -= 1
+    if state.waiting[b] == 0:
+        state.least[b] += 1
+        state.waiting[b] = state.end[b] - state.begin[b]
+
+
+@njit
+def _first_split(items, n_slots, low, high):
+    """The lowest of the batch's positions above which all items are known to be better than all below, or 0."""
+    highest = 0.0  # the largest upper bound below
+    for k in range(len(items) - 1, 0, -1):
+        highest = max(highest, high[items[k]])
+        if k < n_slots and low[items[k - 1]] > highest:
+            return k
+    return 0
+
+
+@njit
+def _eliminate(state, b):
+    """Drop the items that are known to be worse than as many as the batch has positions."""
+    items = state.items[state.begin[b] : state.end[b]]
+    threshold = state.low[items[state.slot[b + 1] - state.slot[b] - 1]]
+    kept = 0
+    for i in items:
+        if state.high[i] >= threshold:
+            items[kept] = i
+            kept += 1
+    state.end[b] = state.begin[b] + kept
+
+
+@njit
+def _end_stage(state, b, budget, horizon):
+    """The rest of UpdateBatch: split the batch, or drop items and go on."""
+    items = state.items[state.begin[b] : state.end[b]]
+    _bounds(state, items, budget)
+    _sort(items, state.low)
+    split = _first_split(items, state.slot[b + 1] - state.slot[b], state.low, state.high)
+    if split == 0:
+        _eliminate(state, b)
+        _begin_stage(state, b, state.stage[b] + 1, horizon)
+        return 1
+    _split(state, b, split)
+    _begin_stage(state, b, 0, horizon)
+    _begin_stage(state, b + 1, 0, horizon)
+    return 2
+
+
+@leaf
+def _update(state, b, budget, horizon):
+    """UpdateBatch; returns how many batches it is now."""
+    if state.least[b] < state.length[b]:
+        return 1
+    return _end_stage(state, b, budget, horizon)
 
 
 @njit
 def _batchrank(world, tape, steps, r):
     own = replica(world, r)
-    n_items, n_positions = len(own.attraction), len(own.initial)
     budget = exploration(steps, True)
-    clicked = np.zeros(n_items, dtype=np.int64)  # of each item in its batch's stage
-    count = np.zeros(n_items, dtype=np.int64)
-    low = np.empty(n_items)
-    high = np.empty(n_items)
-    until = np.empty(n_items, dtype=np.int64)
-    ranking = np.empty(n_positions, dtype=np.int64)
-    clicks = np.zeros(n_positions, dtype=np.bool_)
-
-    # active batches from the top: the positions from slot[b] to slot[b + 1], the items from begin[b] to end[b]
-    items = np.arange(n_items)
-    slot = np.zeros(n_positions + 1, dtype=np.int64)
-    begin = np.zeros(n_positions, dtype=np.int64)
-    end = np.zeros(n_positions, dtype=np.int64)
-    stage = np.zeros(n_positions, dtype=np.int64)
-    length = np.zeros(n_positions, dtype=np.int64)
-    least = np.zeros(n_positions, dtype=np.int64)
-    waiting = np.zeros(n_positions, dtype=np.int64)  # items displayed `least` times
-    active = 1
-    slot[1], end[0], waiting[0] = n_positions, n_items, n_items
-    length[0] = _stage_length(0, steps)
-
+    clicks = np.zeros(len(own.initial), dtype=np.bool_)
+    state = _begin(len(own.attraction), len(own.initial))
+    _begin_stage(state, 0, 0, steps)
     for step in range(1, tape.checkpoints[-1] + 1):
-        for b in range(active):
-            _display(
-                items[begin[b] : end[b]],
-                count,
-                least[b],
-                slot[b + 1] - slot[b],
-                ranking[slot[b] : slot[b + 1]],
-                until,
-                own.key,
-                step,
-                slot[b],
-                n_positions,
-            )
-        show(own, ranking, step, clicks)
-
+        for b in range(state.active[0]):
+            _display(state, b, own.key, step)
+        show(own, state.ranking, step, clicks)
+        for b in range(state.active[0]):
+            _collect(state, b, clicks)
         b = 0
-        while b < active:
-            for k in range(slot[b], slot[b + 1]):  # CollectClicks
-                i = ranking[k]
-                if count[i] == least[b]:
-                    count[i] += 1
-                    clicked[i] += clicks[k]
-                    waiting[b] -= 1
-            if waiting[b] == 0:
-                least[b] += 1
-                waiting[b] = end[b] - begin[b]
-            if least[b] < length[b]:
-                b += 1
-                continue
-
-            # UpdateBatch: the items by lower bound, then by number
-            own_items = items[begin[b] : end[b]]
-            for i in own_items:
-                mean = clicked[i] / length[b]
-                low[i] = lower_bound(mean, budget / length[b])
-                high[i] = upper_bound(mean, budget / length[b])
-                clicked[i] = 0
-                count[i] = 0
-            for x in range(1, len(own_items)):
-                i = own_items[x]
-                place = x
-                while place > 0 and (
-                    low[i] > low[own_items[place - 1]]
-                    or (low[i] == low[own_items[place - 1]] and i < own_items[place - 1])
-                ):
-                    own_items[place] = own_items[place - 1]
-                    place -= 1
-                own_items[place] = i
-            n_slots = slot[b + 1] - slot[b]
-            split = 0
-            highest = 0.0  # the largest upper bound below
-            for k in range(len(own_items) - 1, 0, -1):
-                highest = max(highest, high[own_items[k]])
-                if k < n_slots and low[own_items[k - 1]] > highest:
-                    split = k
-                    break
-            if split == 0:
-                kept = 0
-                threshold = low[own_items[n_slots - 1]]
-                for i in own_items:
-                    if high[i] >= threshold:
-                        own_items[kept] = i
-                        kept += 1
-                end[b] = begin[b] + kept
-                stage[b] += 1
-            else:
-                for c in range(active, b, -1):
-                    slot[c + 1] = slot[c]
-                for c in range(active - 1, b, -1):
-                    begin[c + 1], end[c + 1], stage[c + 1] = begin[c], end[c], stage[c]
-                    length[c + 1], least[c + 1], waiting[c + 1] = length[c], least[c], waiting[c]
-                active += 1
-                slot[b + 1] = slot[b] + split
-                begin[b + 1], end[b + 1] = begin[b] + split, end[b]
-                end[b] = begin[b] + split
-                stage[b] = stage[b + 1] = 0
-            for c in range(b, b + (1 if split == 0 else 2)):
-                length[c] = _stage_length(stage[c], steps)
-                least[c] = 0
-                waiting[c] = end[c] - begin[c]
-            b += 1 if split == 0 else 2
-
-        c = judge(own, ranking, step, tape, r)
+        while b < state.active[0]:
+            b += _update(state, b, budget, steps)
+        c = judge(own, state.ranking, step, tape, r)
         if c >= 0:
-            tape.diagnostics[r, c, 0] = active
-            tape.diagnostics[r, c, 1] = end[:active].sum() - begin[:active].sum()
+            _record(state, tape, r, c)
+
+
+# public code
+
+
+@njit
+def _begin_public_stage(state, b, stage, budget):
+    """A stage ends when each item has been observed log(n L) / Δ̃² times since the first step; one item's never ends."""
+    state.stage[b] = stage
+    state.length[b] = 4.0 * 4.0**stage * budget if state.end[b] - state.begin[b] > 1 else np.inf
+    state.waiting[b] = 0
+    for i in state.items[state.begin[b] : state.end[b]]:
+        state.waiting[b] += state.count[i] < state.length[b]
+
+
+@leaf
+def _shuffle(state, b, key, step):
+    """The batch's items in random order on its slots."""
+    items, slot = state.items[state.begin[b] : state.end[b]], state.slot[b]
+    state.until[: len(items)] = len(items)
+    shuffle(items, 0, state.slot[b + 1] - slot, state.until, key, step, slot)
+    for k in range(state.slot[b + 1] - slot):
+        state.ranking[slot + k] = items[k]
+
+
+@leaf
+def _observed(clicks, past):
+    """How many positions are learned from: so many past the last click, or all of them (−1, or without a click)."""
+    if past >= 0:
+        for k in range(len(clicks) - 1, -1, -1):
+            if clicks[k]:
+                return min(len(clicks), k + 1 + past)
+    return len(clicks)
+
+
+@leaf
+def _observe(state, b, clicks, observed):
+    for k in range(state.slot[b], min(state.slot[b + 1], observed)):
+        i = state.ranking[k]
+        if state.count[i] < state.length[b] <= state.count[i] + 1:
+            state.waiting[b] -= 1
+        state.count[i] += 1
+        state.clicked[i] += clicks[k]
+
+
+@njit
+def _split_everywhere(state, b):
+    """Split from the bottom up wherever the items above are known to be better; what has no position is dropped."""
+    items, parts = state.items[state.begin[b] : state.end[b]], 1
+    highest = 0.0  # the largest upper bound below
+    for k in range(len(items) - 1, 0, -1):
+        highest = max(highest, state.high[items[k]])
+        least = 1.0  # the smallest lower bound above
+        for i in items[:k]:
+            least = min(least, state.low[i])
+        if least <= highest:
+            continue
+        if k >= state.slot[b + 1] - state.slot[b]:
+            state.end[b] = state.begin[b] + k
+        else:
+            _split(state, b, k)
+            parts += 1
+    return parts
+
+
+@njit
+def _end_public_stage(state, b, budget):
+    items = state.items[state.begin[b] : state.end[b]]
+    _bounds(state, items, budget)
+    _sort(items, state.mean)
+    stage = state.stage[b] + 1
+    parts = _split_everywhere(state, b)
+    for c in range(b, b + parts):
+        _begin_public_stage(state, c, stage, budget)
+    return parts
+
+
+@leaf
+def _update_public(state, b, budget):
+    return 1 if state.waiting[b] > 0 else _end_public_stage(state, b, budget)
 
 
 @njit
 def _public_code(world, tape, steps, past, r):
     own = replica(world, r)
-    n_items, n_positions = len(own.attraction), len(own.initial)
-    budget = np.log(float(steps) * n_items)
-    clicked = np.zeros(n_items, dtype=np.int64)  # of each item, from the first step on
-    count = np.zeros(n_items, dtype=np.int64)
-    mean = np.empty(n_items)
-    low = np.empty(n_items)
-    high = np.empty(n_items)
-    until = np.empty(n_items, dtype=np.int64)
-    ranking = np.empty(n_positions, dtype=np.int64)
-    clicks = np.zeros(n_positions, dtype=np.bool_)
-
-    # active batches from the top: the positions from slot[b] to slot[b + 1], the items from begin[b] to end[b]
-    items = np.arange(n_items)
-    slot = np.zeros(n_positions + 1, dtype=np.int64)
-    begin = np.zeros(n_positions, dtype=np.int64)
-    end = np.zeros(n_positions, dtype=np.int64)
-    stage = np.zeros(n_positions, dtype=np.int64)
-    length = np.zeros(n_positions)  # of the stage, in observations of each item; never to end where there is one item
-    waiting = np.zeros(n_positions, dtype=np.int64)  # items observed less often
-    active = 1
-    slot[1], end[0], waiting[0] = n_positions, n_items, n_items
-    length[0] = 4.0 * budget if n_items > 1 else np.inf
-
+    budget = np.log(float(steps) * len(own.attraction))
+    clicks = np.zeros(len(own.initial), dtype=np.bool_)
+    state = _begin(len(own.attraction), len(own.initial))
+    _begin_public_stage(state, 0, 0, budget)
     for step in range(1, tape.checkpoints[-1] + 1):
-        for b in range(active):
-            own_items = items[begin[b] : end[b]]
-            until[: len(own_items)] = len(own_items)
-            n_slots = slot[b + 1] - slot[b]
-            shuffle(own_items, 0, n_slots, until, own.key, step, slot[b])
-            for k in range(n_slots):
-                ranking[slot[b] + k] = own_items[k]
-        show(own, ranking, step, clicks)
-
-        learned = n_positions  # also where nothing was clicked
-        if past >= 0:
-            for k in range(n_positions - 1, -1, -1):
-                if clicks[k]:
-                    learned = min(n_positions, k + 1 + past)
-                    break
-        for b in range(active):
-            for k in range(slot[b], min(slot[b + 1], learned)):
-                i = ranking[k]
-                if count[i] < length[b] <= count[i] + 1:
-                    waiting[b] -= 1
-                count[i] += 1
-                clicked[i] += clicks[k]
-
+        for b in range(state.active[0]):
+            _shuffle(state, b, own.key, step)
+        show(own, state.ranking, step, clicks)
+        observed = _observed(clicks, past)
+        for b in range(state.active[0]):
+            _observe(state, b, clicks, observed)
         b = 0
-        while b < active:
-            if waiting[b] > 0:
-                b += 1
-                continue
-            own_items = items[begin[b] : end[b]]
-            for i in own_items:
-                mean[i] = clicked[i] / count[i]
-                low[i] = lower_bound(mean[i], budget / count[i])
-                high[i] = upper_bound(mean[i], budget / count[i])
-            for x in range(1, len(own_items)):  # by rate of clicks, then by number
-                i = own_items[x]
-                place = x
-                while place > 0 and (
-                    mean[i] > mean[own_items[place - 1]]
-                    or (mean[i] == mean[own_items[place - 1]] and i < own_items[place - 1])
-                ):
-                    own_items[place] = own_items[place - 1]
-                    place -= 1
-                own_items[place] = i
-            # all splits at once, from the bottom up: what is split off below the last position is never shown again
-            first, parts = begin[b], 1
-            highest = 0.0  # the largest upper bound below
-            for k in range(len(own_items) - 1, 0, -1):
-                highest = max(highest, high[own_items[k]])
-                least = 1.0  # the smallest lower bound above
-                for i in own_items[:k]:
-                    least = min(least, low[i])
-                if least <= highest:
-                    continue
-                if slot[b] + k >= slot[b + 1]:
-                    end[b] = first + k
-                    continue
-                for c in range(active, b, -1):
-                    slot[c + 1] = slot[c]
-                for c in range(active - 1, b, -1):
-                    begin[c + 1], end[c + 1], stage[c + 1] = begin[c], end[c], stage[c]
-                    length[c + 1], waiting[c + 1] = length[c], waiting[c]
-                active += 1
-                parts += 1
-                slot[b + 1] = slot[b] + k
-                begin[b + 1], end[b + 1], stage[b + 1] = first + k, end[b], stage[b]
-                end[b] = first + k
-            for c in range(b, b + parts):
-                stage[c] += 1
-                length[c] = 4.0 * 4.0 ** stage[c] * budget if end[c] - begin[c] > 1 else np.inf
-                waiting[c] = 0
-                for i in items[begin[c] : end[c]]:
-                    waiting[c] += count[i] < length[c]
-            b += parts
-
-        c = judge(own, ranking, step, tape, r)
+        while b < state.active[0]:
+            b += _update_public(state, b, budget)
+        c = judge(own, state.ranking, step, tape, r)
         if c >= 0:
-            tape.diagnostics[r, c, 0] = active
-            tape.diagnostics[r, c, 1] = end[:active].sum() - begin[:active].sum()
+            _record(state, tape, r, c)
 
 
 @njit(parallel=True, cache=True)
