@@ -15,6 +15,7 @@ from numba import njit
 
 from ol2r.bandits.world import Tape, World
 from ol2r.clicks import ItemClicks, best_ranking, expected_reward, wrong_pairs
+from ol2r.cost import Cost
 from ol2r.random import Stream, integer_below
 
 BANDITS: dict[str, type["Bandit"]] = {}
@@ -62,7 +63,7 @@ class Bandit(ABC):
     words: ClassVar[Mapping[str, tuple[Value, ...]]] = {}
     least: ClassVar[Mapping[str, float]] = {}
     diagnostics: ClassVar[tuple[str, ...]] = ()
-    step_seconds: ClassVar[float]  # cost of a replica's step on one core with ten items on ten positions
+    step_seconds: ClassVar[float] = 1.5e-7  # of one core for a replica's step with ten items on ten positions
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -93,9 +94,15 @@ class Bandit(ABC):
                 raise ValueError(f"{cls.name}: {name} must be {wanted} of at least {least}, not {value!r}")
 
     @classmethod
-    def core_seconds(cls, steps: int, n_items: int = 10) -> float:
-        """Seconds that so many steps of a replica take one core, roughly."""
-        return steps * cls.step_seconds * max(1.0, n_items / 10)
+    def cost(cls, parameters: Mapping[str, Value], n_items: int, steps: int) -> Cost:
+        """What a replica takes in so many steps, roughly: on the CPU, whatever the device.
+
+        Args:
+            parameters: all of them.
+            n_items: L.
+            steps: how many.
+        """
+        return Cost(steps * cls.step_seconds * max(1.0, n_items / 10), 17 * n_items**2)
 
     @classmethod
     @abstractmethod

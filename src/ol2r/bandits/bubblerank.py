@@ -191,7 +191,7 @@ class BubbleRank(Bandit):
     words: ClassVar = {"freeze": (True, False), "parity": ("algorithm", "prose")}
     least: ClassVar = {"exponent": 0.0, "doubling_from": 0}
     diagnostics = ("base_inversions", "pairs", "event_broken")
-    step_seconds = 1.5e-7
+    step_seconds = 1.4e-7
 
     @classmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:

@@ -110,7 +110,7 @@ class TopRank(Bandit):
     revision = 1
     least: ClassVar = {"exponent": 0.0}
     diagnostics = ("known",)
-    step_seconds = 1.5e-7
+    step_seconds = 1.1e-7
 
     @classmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:

@@ -11,7 +11,8 @@ from typing import ClassVar, cast
 
 import torch
 
-from ol2r.learners.base import ABOVE_0, SHARED_RANGES, SteppingLearner, Value, at_least
+from ol2r.cost import Shape
+from ol2r.learners.base import ABOVE_0, SHARED_RANGES, SteppingLearner, Value, at_least, linear_seconds
 from ol2r.learners.comparison import ProbabilisticInterleaving, TeamDraft
 from ol2r.random import Stream, Streams
 from ol2r.ranking import Candidates
@@ -40,6 +41,8 @@ class DuelingBandit(SteppingLearner):
     """
 
     words: ClassVar = {"start": ("unit", "zero")}
+    round_seconds = 2e-6
+    batch_seconds = 6e-4
 
     def __init__(
         self,
@@ -51,6 +54,12 @@ class DuelingBandit(SteppingLearner):
         super().__init__(n_features, hyperparameters, streams, engine)
         if self.choice["start"] == "unit":
             self.state["weights"] = self.ops.unit_vectors(streams, Stream.INITIAL, 0, 1, n_features)[:, 0]
+
+    @classmethod
+    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+        """Directions are drawn, and as many contenders as m and the current ranker rank the query."""
+        m = cast(int, hyperparameters.get("m", 1))
+        return cls.round_seconds + linear_seconds(shape, m + 1, m)
 
     @abstractmethod
     def _propose(self, candidates: Candidates) -> torch.Tensor:
@@ -105,7 +114,7 @@ class DBGD(_Multileaved):
 
     name = "DBGD"
     revision = 1
-    round_seconds = 15e-6
+    launches = 500
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "prefix_credit"})
 
@@ -125,7 +134,7 @@ class MGD(_Multileaved):
 
     name = "MGD"
     revision = 1
-    round_seconds = 30e-6
+    launches = 600
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "prefix_credit", "m", "winners", "follow"})
     words: ClassVar = DuelingBandit.words | {"winners": ("best", "better"), "follow": ("mean", "one")}
@@ -153,7 +162,7 @@ class DPDBGD(_Multileaved):
 
     name = "DP-DBGD"
     revision = 1
-    round_seconds = 20e-6
+    launches = 500
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "prefix_credit"})
 
@@ -190,10 +199,18 @@ class CPS(DuelingBandit):
     name = "CPS"
     revision = 1
     keeps_queries = True
-    round_seconds = 130e-6
+    batch_seconds = 3e-3
+    launches = 1500
     numeric = _SHARED_NUMERIC
     structural = frozenset({"start", "n_candidates", "history", "tau"})
     ranges = SHARED_RANGES | {"n_candidates": at_least(1), "history": at_least(1), "tau": ABOVE_0}
+
+    @classmethod
+    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+        """All n candidates rank, and soften, the query of each recorded interaction."""
+        n, history = (cast(int, hyperparameters[name]) for name in ("n_candidates", "history"))
+        replayed = n * min(history, rounds)
+        return cls.round_seconds + 2 * linear_seconds(shape, replayed, n)
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -292,7 +309,9 @@ class NSGD(_Multileaved):
     name = "NSGD"
     revision = 2
     keeps_queries = True
-    round_seconds = 110e-6
+    round_seconds = 45e-6
+    batch_seconds = 2e-3
+    launches = 1500
     exact_diagnostics = ("null_proposed", "null_won", "uniform_proposed", "uniform_won")
     numeric = _SHARED_NUMERIC | {"k_g", "k_h", "epsilon"}
     structural = frozenset(
@@ -313,6 +332,23 @@ class NSGD(_Multileaved):
         | dict.fromkeys(("m", "n", "T_g", "T_h", "lag"), at_least(1))
         | dict.fromkeys(("n_uniform", "k_g", "k_h", "epsilon"), at_least(0))
     )
+
+    @classmethod
+    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+        """Besides the contenders: n directions are reflected at (or solved for) the k_g stored ones, which come first
+        into a basis; ties are broken on k_h queries."""
+        m, n, k_g, k_h = (cast(float, hyperparameters[name]) for name in ("m", "n", "k_g", "k_h"))
+        solved = 8.0 if hyperparameters["sampling"] == "echelon" else 1.0
+        basis = solved * shape.features * k_g * (k_g + n) * 1.8e-9
+        history = linear_seconds(shape, m + 1) * k_h * 0.1 if hyperparameters["tie_break"] == "history" else 0.0
+        return cls.round_seconds + linear_seconds(shape, m + 1, n) + basis + history
+
+    @classmethod
+    def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
+        """The queues: Q_g and the past weights are vectors, Q_h is lists."""
+        m, lag, of_g, of_h = (cast(int, hyperparameters[name]) for name in ("m", "lag", "T_g", "T_h"))
+        places = of_g * (1 if hyperparameters["queue"] == "directions" else m)
+        return super().memory(hyperparameters, shape, rounds) + 4 * shape.features * (places + lag) + 128 * of_h
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:

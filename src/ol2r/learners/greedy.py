@@ -37,7 +37,6 @@ class SGDRankNet(_RankNet):
 
     name = "SGD RankNet"
     revision = 1
-    round_seconds = 9e-6
     numeric = frozenset({"alpha", "decay"})
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
@@ -54,7 +53,6 @@ class EpsilonGreedy(_RankNet):
 
     name = "epsilon-greedy"
     revision = 1
-    round_seconds = 10e-6
     numeric = frozenset({"alpha", "decay", "epsilon"})
     structural = frozenset({"pairs", "exploit"})
     words: ClassVar = _RankNet.words | {"exploit": ("best", "worst")}

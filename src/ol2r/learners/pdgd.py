@@ -21,7 +21,6 @@ class PDGD(SteppingLearner):
 
     name = "PDGD"
     revision = 1
-    round_seconds = 12e-6
     numeric = frozenset({"alpha", "decay"})
     structural: ClassVar[frozenset[str]] = frozenset()
 
