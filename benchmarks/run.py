@@ -20,8 +20,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import bandits
-from data import measure as measure_data
 
+from data import measure as measure_data
 from ol2r import data
 from ol2r.clicks import users
 from ol2r.learners import LEARNERS

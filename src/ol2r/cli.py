@@ -50,11 +50,9 @@ def papers(arguments: argparse.Namespace) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compute what is missing of a paper's items."""
-    from joblib import cpu_count
-
     from ol2r.data.own import take_in
     from ol2r.experiments.origins import AtHand, check_data, names_of
-    from ol2r.experiments.runner import check_device, lacking, resolve_engine
+    from ol2r.experiments.runner import check_device, expected_seconds, lacking, resolve_engine
     from ol2r.experiments.runner import run as run_jobs
     from ol2r.experiments.store import Store
 
@@ -73,13 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
     jobs = [job for job in jobs if at_hand.missing(job.cell) is None]
     store = Store.open(commit=arguments.commit)
     todo = lacking(jobs, store)
-    minutes = sum(job.seconds for job in todo) / 60 / (arguments.jobs or cpu_count())
+    minutes = expected_seconds(todo, arguments.jobs, arguments.device) / 60
     for data in absent:
         print(f"{data} is not at hand: its cells are left out (`ol2r data info {data}` says where to get it)")
     print(f"{sum(len(job.rows) for job in todo)} rows of {len(todo)} cells to compute, about {minutes:.1f} minutes")
     if arguments.dry_run:
         for job in todo:
-            print(f"  {job.cell.key[:12]} {job.cell.describe()}: {len(job.rows)} rows, {job.seconds:.0f} s")
+            seconds = job.cost(arguments.device).whole
+            print(f"  {job.cell.key[:12]} {job.cell.describe()}: {len(job.rows)} rows, {seconds:.0f} s")
         return 0
     check_data(todo)
     n_rows = run_jobs(jobs, store, device=arguments.device, engine=arguments.engine, n_jobs=arguments.jobs)

@@ -17,12 +17,12 @@ from tqdm import tqdm
 from ol2r.clicks import GradedCascade, users_of_grades
 from ol2r.clicks.cascade import USERS
 from ol2r.clicks.real import real_clicks
+from ol2r.cost import Shape, batch_size
 from ol2r.data import RankingDataset
 from ol2r.data.own import finite, scaled
 from ol2r.errors import DataError, ExperimentError, one_of
 from ol2r.experiments.effects import at_end, summarize
 from ol2r.experiments.grid import Grid
-from ol2r.experiments.kinds.simulate import side_by_side
 from ol2r.learners import LEARNERS
 from ol2r.papers import NAMES, paper
 from ol2r.parameters import Value
@@ -133,7 +133,9 @@ def compare(
     with tqdm(total=len(settings) * len(kinds) * len(runs), disable=not progress, unit="run") as bar:
         for name, chosen in settings.items():
             learner = LEARNERS[chosen.learner]
-            most = side_by_side(learner, rounds, dataset.n_features)
+            shape = Shape(dataset.n_features, len(dataset.relevance) / dataset.n_queries)
+            one = learner.cost(chosen.hyperparameters, shape, rounds)
+            most = batch_size(one, len(runs), "cpu")
             for user, start in product(kinds, range(0, len(runs), most)):
                 bar.set_description(f"{name}, {user.name}")
                 replicas = [Replica(fold, seed, user) for fold, seed in runs[start : start + most]]

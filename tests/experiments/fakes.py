@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
+from ol2r.cost import Cost
 from ol2r.experiments.cells import Cell, Job
 
 
@@ -27,6 +28,7 @@ class Fake(Cell):
     kind: ClassVar[str] = "fake"
     code: ClassVar[tuple[str, ...]] = ("fakes",)
     exact: ClassVar[tuple[str, ...]] = ("value",)
+    on_device = True
 
     name: str = "a"
     offset: float = 0.0
@@ -55,8 +57,8 @@ class Fake(Cell):
     def labels(self):
         return {"dataset": self.data or "synthetic", "name": self.name}
 
-    def expected_seconds(self, rows):
-        return self.seconds_a_row * len(rows)
+    def cost(self, rows, device="cpu"):
+        return Cost(self.seconds_a_row).of(len(rows))
 
     def needs(self, rows):
         if self.needed is None:

@@ -76,6 +76,7 @@ def test_versions_name_every_library_a_trajectory_depends_on():
 
 
 def test_a_record_names_what_code_was_compiled_for_and_the_width_of_its_vectors():
-    record = provenance.provenance(Fake(), [Row(1, 0)], device="cpu", engine="numba", seconds=1.0, shard_rows=1)
+    made = {"device": "cpu", "engine": "numba", "seconds": 1.0, "core_seconds": 0.9, "shard_rows": 1}
+    record = provenance.provenance(Fake(), [Row(1, 0)], **made)
     assert record["target"] == target.in_force()
     assert set(record["target"]) == {"compiled", "aten", "libm"} and all(record["target"].values())

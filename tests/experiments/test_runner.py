@@ -6,24 +6,31 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
+import torch
 from fakes import Fake, Learner, ran
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tqdm import tqdm
 
+from ol2r.cost import Cost
 from ol2r.errors import ExperimentError
 from ol2r.experiments import store as store_module
 from ol2r.experiments.cells import Job, Row
 from ol2r.experiments.runner import (
     LONGEST_SHARD,
+    Failure,
     JobsFailed,
     Shard,
     _advance,
     check_device,
+    expected_seconds,
+    free_memory,
     in_memory,
     lacking,
     plan,
@@ -68,7 +75,108 @@ def test_shards_hold_every_row_once_in_one_group_and_at_most_ten_minutes(cells, 
     assert rows == sorted((each.cell.key, row) for each in jobs for row in each.rows)
     for shard in shards:
         assert len({piece.cell.group for piece in shard.jobs}) == 1
-        assert shard.seconds <= LONGEST_SHARD or [len(piece.rows) for piece in shard.jobs] == [1]
+        assert shard.seconds() <= LONGEST_SHARD or [len(piece.rows) for piece in shard.jobs] == [1]
+
+
+GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Sized(Fake):
+    """A fake whose rows take memory, and raise where a device of `device_rows` rows would have no more of it."""
+
+    kind: ClassVar[str] = "sized"
+
+    device_rows: int = 1000
+    once: float = 0.0
+    compiled: float = 0.0
+
+    def cost(self, rows, device="cpu"):
+        return Cost(self.seconds_a_row, GIB, self.once).of(len(rows))
+
+    def compiling(self, device="cpu"):
+        return {"what they share": self.compiled, self.name: 1.0} if self.compiled else {}
+
+    @classmethod
+    def run_group(cls, jobs, context):
+        if sum(len(job.rows) for job in jobs) > jobs[0].cell.device_rows:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
+        return super().run_group(jobs, context)
+
+
+def rows_by_shard(shards):
+    return [sum(len(piece.rows) for piece in shard.jobs) for shard in shards]
+
+
+def test_on_a_device_a_shard_takes_as_many_rows_as_its_memory_holds_however_long_they_run():
+    jobs = [job(Sized(name=str(i), seconds_a_row=5000.0)) for i in range(4)]  # 25 rows each
+    assert rows_by_shard(plan(jobs, device="cuda", memory=200 * GIB)) == [100]
+    assert rows_by_shard(plan(jobs, device="cuda", memory=50 * GIB)) == [50, 50]
+    assert rows_by_shard(plan(jobs, device="cpu", memory=200 * GIB)) == [1] * 100
+    small = plan(jobs, device="cuda", memory=10 * GIB)
+    assert max(rows_by_shard(small)) <= 10 and sum(rows_by_shard(small)) == 100
+    assert rows_by_shard(plan(jobs, device="cuda", memory=1)) == [1] * 100
+
+
+def test_what_runs_on_the_cpu_whatever_the_device_is_cut_by_seconds():
+    class OnTheCPU(Sized):
+        on_device = False
+
+    assert rows_by_shard(plan([job(OnTheCPU(seconds_a_row=5000.0))], device="cuda", memory=200 * GIB)) == [1] * 25
+
+
+def test_free_memory_is_a_share_of_what_the_device_has_free(monkeypatch):
+    monkeypatch.setattr("torch.cuda.mem_get_info", lambda: (10 * GIB, 80 * GIB))
+    assert 5 * GIB < free_memory("cuda") < 10 * GIB
+    assert free_memory("cpu") == np.inf
+
+
+def test_a_shard_that_does_not_fit_is_halved_until_it_does_and_says_so(monkeypatch):
+    monkeypatch.setattr("torch.cuda.empty_cache", lambda: None)
+    cells = [Sized(name="a", device_rows=7), Sized(name="b", offset=3.0, device_rows=7)]
+    told = []
+    outcomes = run_shard(Shard(tuple(job(cell) for cell in cells)), {}, "cpu", "numba", told.append)
+    assert [outcome for outcome in outcomes if isinstance(outcome, Failure)] == []
+    for cell in cells:
+        rows = [row for it in outcomes if it.job.cell == cell for row in it.job.rows]
+        values = [value for it in outcomes if it.job.cell == cell for value in it.frame["value"]]
+        assert sorted(rows) == sorted(cell.rows(None, range(5))) and values == expected(cell, rows)
+    # 50 rows, 25 of a cell, then seeds: 0 and 1 (10 rows) and the others, until at most 7 rows are left
+    assert all(it.provenance["shard_rows"] <= 7 and it.provenance["shard_halved"] >= 3 for it in outcomes)
+    assert told == sorted(told) and told[-1] == pytest.approx(1.0)
+
+
+def test_a_row_that_does_not_fit_alone_fails_and_leaves_the_others(monkeypatch):
+    monkeypatch.setattr("torch.cuda.empty_cache", lambda: None)
+    outcomes = run_shard(Shard((job(Sized(device_rows=0), 1),)), {}, "cpu", "numba")
+    assert len(outcomes) == 5 and all("OutOfMemoryError" in str(outcome) for outcome in outcomes)
+
+
+def test_a_shard_that_fits_was_not_halved():
+    (outcome,) = run_shard(Shard((job(Fake()),)), {}, "cpu", "numba")
+    assert (outcome.provenance["shard_rows"], outcome.provenance["shard_halved"]) == (25, 0)
+
+
+def test_what_halved_rows_give_is_stored_like_any_other(store, monkeypatch):
+    monkeypatch.setattr("torch.cuda.empty_cache", lambda: None)
+    cell = Sized(device_rows=4)
+    assert run([job(cell, 7)], store, n_jobs=1) == 35
+    assert store.missing(cell, cell.rows(None, range(7))) == ()
+    assert run([job(cell, 7)], store, n_jobs=1) == 0
+
+
+def test_workers_share_what_rows_take_and_each_compiles_everything_once():
+    jobs = [job(Sized(name=name, seconds_a_row=4.0, compiled=30.0)) for name in "ab"]
+    assert expected_seconds(jobs, 1) == pytest.approx(200.0 + 30 + 2)
+    assert expected_seconds(jobs, 2) == pytest.approx(100.0 + 30 + 2)
+    assert expected_seconds(jobs, 2, "cuda", 1000 * GIB) == pytest.approx(200.0 + 30 + 2)
+    assert expected_seconds(jobs[:1], 1) == pytest.approx(100.0 + 30 + 1)
+
+
+def test_rows_side_by_side_share_what_a_batch_takes_once():
+    jobs = [job(Sized(name=name, seconds_a_row=0.1, once=50.0)) for name in "ab"]
+    assert expected_seconds(jobs, 1, "cuda", 1000 * GIB) == pytest.approx(5.0 + 50)
+    assert expected_seconds(jobs, 1, "cuda", 25 * GIB) == pytest.approx(5.0 + 2 * 50)
 
 
 def test_short_cells_of_a_group_share_a_shard():

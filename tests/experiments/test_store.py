@@ -39,7 +39,9 @@ def table(cell, rows):
 
 
 def record(cell, rows):
-    return provenance(cell, rows, device="cpu", engine="numba", seconds=1.0, shard_rows=len(rows))
+    return provenance(
+        cell, rows, device="cpu", engine="numba", seconds=1.0, core_seconds=0.9, shard_rows=len(rows)
+    )
 
 
 def put(store, cell, rows, frame=None):
@@ -109,7 +111,8 @@ def test_provenance_names_code_versions_machine_and_time(store):
     found = json.loads(pq.read_metadata(path).metadata[b"ol2r"])
     assert set(found) == {
         "key", "cell", "data", "rows", "device", "engine", "accelerator", "cpu", "target", "cores", "versions", "ol2r",
-        "code", "commit", "dirty", "time", "shard_seconds", "shard_rows",
+        "code", "commit", "dirty", "time", "shard_seconds", "shard_core_seconds", "shard_rows",
+        "shard_halved",
     }  # fmt: skip
     assert str(Path.home()) not in json.dumps(found) and str(path.parents[2]) not in json.dumps(found)
 

@@ -15,6 +15,7 @@ from numba import njit
 
 from ol2r.bandits.world import Tape, World
 from ol2r.clicks import ItemClicks, best_ranking, expected_reward, wrong_pairs
+from ol2r.cost import Cost
 from ol2r.parameters import Parameter, Value, check_all
 from ol2r.random import Stream, integer_below
 
@@ -57,7 +58,7 @@ class Bandit(ABC):
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     diagnostics: ClassVar[tuple[str, ...]] = ()
-    step_seconds: ClassVar[float]  # cost of a replica's step on one core with ten items on ten positions
+    step_seconds: ClassVar[float] = 1.5e-7  # of one core for a replica's step with ten items on ten positions
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -72,9 +73,15 @@ class Bandit(ABC):
         check_all(cls.name, cls.parameters, parameters)
 
     @classmethod
-    def core_seconds(cls, steps: int, n_items: int = 10) -> float:
-        """Seconds that so many steps of a replica take one core, roughly."""
-        return steps * cls.step_seconds * max(1.0, n_items / 10)
+    def cost(cls, parameters: Mapping[str, Value], n_items: int, steps: int) -> Cost:
+        """What a replica takes in so many steps, roughly: on the CPU, whatever the device.
+
+        Args:
+            parameters: all of them.
+            n_items: L.
+            steps: how many.
+        """
+        return Cost(steps * cls.step_seconds * max(1.0, n_items / 10), 17 * n_items**2)
 
     @classmethod
     @abstractmethod

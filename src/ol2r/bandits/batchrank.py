@@ -376,7 +376,7 @@ class BatchRank(Bandit):
     revision = 1
     parameters: ClassVar = {"stages": Choice("paper", *PUBLIC_CODE)}
     diagnostics = ("batches", "items")
-    step_seconds = 2.2e-7
+    step_seconds = 2.6e-7
 
     @classmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:

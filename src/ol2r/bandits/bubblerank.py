@@ -349,7 +349,7 @@ class BubbleRank(Bandit):
         "parity": Choice("algorithm", "prose"),
     }
     diagnostics = ("base_inversions", "pairs", "event_broken")
-    step_seconds = 1.5e-7
+    step_seconds = 1.4e-7
 
     @classmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:

@@ -141,7 +141,7 @@ class CascadeKLUCB(Bandit):
         "observed": Choice("first click", "last click"),
         "start": Choice("top", "shuffle"),
     }
-    step_seconds = 4.5e-7
+    step_seconds = 4.7e-7
 
     @classmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:

@@ -111,7 +111,7 @@ class TopRank(Bandit):
     revision = 1
     parameters: ClassVar = {"exponent": Number(least=0)}
     diagnostics = ("known",)
-    step_seconds = 1.5e-7
+    step_seconds = 1.1e-7
 
     @classmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:

@@ -16,6 +16,7 @@ from typing import ClassVar, Literal, NamedTuple, cast
 
 import pandas as pd
 
+from ol2r.cost import Cost
 from ol2r.errors import ExperimentError
 
 TIERS = ("smoke", "laptop", "paper")
@@ -40,10 +41,9 @@ class Job(NamedTuple):
     cell: "Cell"
     rows: tuple[Row, ...]
 
-    @property
-    def seconds(self) -> float:
-        """Expected seconds on one core."""
-        return self.cell.expected_seconds(self.rows)
+    def cost(self, device: str = "cpu") -> Cost:
+        """What the rows are expected to take."""
+        return self.cell.cost(self.rows, device)
 
 
 def canonical(value: object) -> object:
@@ -120,6 +120,9 @@ class Cell(ABC):
     verifiable: ClassVar[bool] = True
     """False for timings, which no second run repeats."""
 
+    on_device: bool = False
+    """Whether its rows run on the device asked for; if not, they run on the CPU whatever the device."""
+
     undefined: ClassVar[tuple[str, ...]] = ()
     """Columns that may hold NaN or infinity; in any other a number that is not finite is damage."""
 
@@ -174,8 +177,12 @@ class Cell(ABC):
         """Columns that tell this cell from others of its item: data set (`dataset`), users, learner, parameters."""
 
     @abstractmethod
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """Seconds these rows take on one core, roughly; a pure function of its arguments."""
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
+        """What these rows take, roughly, compiling apart; a pure function of its arguments."""
+
+    def compiling(self, device: str = "cpu") -> Mapping[str, float]:
+        """By name, what a process compiles (or starts) once before it runs such cells, and the seconds of it."""
+        return {}
 
     @classmethod
     @abstractmethod

@@ -11,13 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import cpu_count
 
 from ol2r.errors import ExperimentError, MissingRows, one_of
 from ol2r.experiments.cells import TIERS, Cell, Item, Job, merged
 from ol2r.experiments.origins import AtHand, check_data, names_of
 from ol2r.experiments.paper import Paper
-from ol2r.experiments.runner import check_device, in_memory, lacking, read_inputs, resolve_engine, run
+from ol2r.experiments.runner import (
+    check_device,
+    expected_seconds,
+    in_memory,
+    lacking,
+    read_inputs,
+    resolve_engine,
+    run,
+)
 from ol2r.experiments.store import Store, Stored
 from ol2r.parameters import FLAG, Choice, Names, Number, Parameter, refusal
 
@@ -254,9 +261,10 @@ class Chapter:
     def _allow(self, item: str | None, todo: Sequence[Job]) -> None:
         """Say what is about to be computed and how long it takes; stop where that is not wanted."""
         n_rows = sum(len(job.rows) for job in todo)
-        minutes = sum(job.seconds for job in todo) / 60 / (1 if self.device == "cuda" else cpu_count())
+        minutes = expected_seconds(todo, device=self.device) / 60
+        where = " on the GPU" if self.device == "cuda" else ""
         what = f"{self.name} {item or 'as a whole'} ({self.tier}): "
-        what += f"{n_rows} rows of {len(todo)} cells, about {minutes:.1f} minutes"
+        what += f"{n_rows} rows of {len(todo)} cells, about {minutes:.1f} minutes{where}"
         listed = _first([job.cell.describe() for job in todo])
         advised = command(self.name, item, self.tier, any(job.cell.on_own_data for job in todo))
         if self.never:

@@ -109,7 +109,15 @@ def accelerator(device: str) -> str | None:
 
 
 def provenance(
-    cell: Cell, rows: Sequence[Row], *, device: str, engine: str, seconds: float, shard_rows: int
+    cell: Cell,
+    rows: Sequence[Row],
+    *,
+    device: str,
+    engine: str,
+    seconds: float,
+    core_seconds: float,
+    shard_rows: int,
+    halved: int = 0,
 ) -> dict[str, object]:
     """The record stored with a table.
 
@@ -119,7 +127,9 @@ def provenance(
         device: "cpu" or "cuda".
         engine: "numba" or "torch".
         seconds: wall time of the shard the rows ran in.
+        core_seconds: what its process had of all cores in that time, however many others shared them.
         shard_rows: rows that ran side by side in that shard.
+        halved: how often the shard had been cut in two before it fitted into the device's memory.
     """
     return {
         "key": cell.key,
@@ -139,5 +149,7 @@ def provenance(
         "dirty": dirty(),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "shard_seconds": round(seconds, 3),
+        "shard_core_seconds": round(core_seconds, 3),
         "shard_rows": shard_rows,
+        "shard_halved": halved,
     }

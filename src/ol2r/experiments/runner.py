@@ -1,10 +1,14 @@
 """Runs what the store lacks: needs first, then cells of a group side by side, in shards that are pure functions.
 
+On the CPU shards are cut by the seconds that their cells expect, on CUDA by what the device's memory holds.
+
 A shard is finished or it is not: its tables are stored as soon as it ends, so a killed run is resumed by running it
 again. The runner must not know what a cell computes.
 """
 
 import ctypes
+import gc
+import math
 import os
 import signal
 import sys
@@ -14,20 +18,21 @@ import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 import pandas as pd
 from joblib import Parallel, cpu_count, delayed, parallel_config
 from tqdm import tqdm
 
+from ol2r.cost import Cost, together
 from ol2r.errors import ExperimentError, Failed
 from ol2r.experiments.cells import Cell, Context, Job, merged, with_needs
 from ol2r.experiments.provenance import provenance
 from ol2r.experiments.store import Store, check_table, in_order, spans
 
 LONGEST_SHARD = 600.0
-"""Seconds a shard may take, as its cells expect."""
+"""Seconds a shard may take on the CPU, as its cells expect."""
 
 SHORTEST_SHARD = 20.0
 """Seconds below which a smaller batch costs more than it balances."""
@@ -37,16 +42,39 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 WORTH_PROCESSES = 15.0
 """Expected seconds below which starting worker processes does not pay."""
 
+MEMORY_SHARE = 0.7
+"""Of a device's free memory, for what rows hold at the end; the rest is for the data set and what passes in a round."""
+
 
 class Shard(NamedTuple):
     """Jobs of one kind and group that run side by side."""
 
     jobs: tuple[Job, ...]
 
+    def seconds(self, device: str = "cpu") -> float:
+        """Expected seconds, on one core or on the device."""
+        return together(job.cost(device) for job in self.jobs).whole
+
     @property
-    def seconds(self) -> float:
-        """Expected seconds on one core."""
-        return sum(job.seconds for job in self.jobs)
+    def n_rows(self) -> int:
+        return sum(len(job.rows) for job in self.jobs)
+
+    def halves(self) -> "tuple[Shard, Shard]":
+        """Two shards of about half the rows each; there must be two."""
+        pieces = list(chain.from_iterable(_cut(job) for job in self.jobs)) if len(self.jobs) == 1 else list(self.jobs)
+        before = [0, *accumulate(len(piece.rows) for piece in pieces)]
+        middle = min(range(1, len(pieces)), key=lambda i: abs(2 * before[i] - self.n_rows))
+        return Shard(tuple(pieces[:middle])), Shard(tuple(pieces[middle:]))
+
+
+class Limit(NamedTuple):
+    """What a shard may take."""
+
+    seconds: float = math.inf
+    bytes: float = math.inf
+
+    def allows(self, cost: Cost) -> bool:
+        return cost.whole <= self.seconds and cost.bytes <= self.bytes
 
 
 class Computed(NamedTuple):
@@ -109,45 +137,95 @@ def resolve_engine(engine: str | None, device: str) -> str:
     return engine
 
 
-def _pieces(job: Job, limit: float) -> Iterator[Job]:
-    """The job in spans of rows, halved by seeds and then by folds until each fits the limit or is one row."""
+def free_memory(device: str) -> float:
+    """Bytes that rows may take on a device: a share of what is free now on CUDA; on the CPU kinds cut their batches."""
+    if device == "cpu":
+        return math.inf
+    import torch
+
+    return MEMORY_SHARE * torch.cuda.mem_get_info()[0]
+
+
+def _cut(job: Job) -> list[Job]:
+    """The rows of a span in two spans, by seeds where there are several, else by folds."""
+    axis = "seed" if len({row.seed for row in job.rows}) > 1 else "fold"
+    values = sorted({getattr(row, axis) for row in job.rows})
+    middle = values[len(values) // 2]
+    first = tuple(row for row in job.rows if getattr(row, axis) < middle)
+    return [Job(job.cell, first), Job(job.cell, tuple(row for row in job.rows if getattr(row, axis) >= middle))]
+
+
+def _pieces(job: Job, limit: Limit, device: str) -> Iterator[Job]:
+    """The job in spans of rows, each halved until the limit allows it or it is one row."""
     for span in spans(job.rows):
         piece = Job(job.cell, span)
-        if piece.seconds <= limit or len(span) == 1:
+        if len(span) == 1 or limit.allows(piece.cost(device)):
             yield piece
-            continue
-        axis = "seed" if len({row.seed for row in span}) > 1 else "fold"
-        values = sorted({getattr(row, axis) for row in span})
-        middle = values[len(values) // 2]
-        yield from _pieces(Job(job.cell, tuple(row for row in span if getattr(row, axis) < middle)), limit)
-        yield from _pieces(Job(job.cell, tuple(row for row in span if getattr(row, axis) >= middle)), limit)
+        else:
+            yield from chain.from_iterable(_pieces(half, limit, device) for half in _cut(piece))
 
 
-def plan(jobs: Iterable[Job], n_jobs: int = 1) -> list[Shard]:
-    """Pack jobs into shards of one kind and group, each about as long as a few a worker take, at most ten minutes.
+def plan(jobs: Iterable[Job], n_jobs: int = 1, device: str = "cpu", memory: float = math.inf) -> list[Shard]:
+    """Pack jobs into shards of one kind and group.
+
+    On the CPU a shard is about as long as a few a worker take, and at most ten minutes. What runs on CUDA is in shards
+    as large as memory allows: a round of many replicas takes little longer there than a round of one.
 
     Args:
         jobs: what to run; their needs are not looked at.
         n_jobs: worker processes.
+        device: "cpu" or "cuda".
+        memory: bytes that the rows of a shard may take.
     """
     jobs = [job for job in jobs if job.rows]
-    total = sum(job.seconds for job in jobs)
-    target = min(LONGEST_SHARD, max(SHORTEST_SHARD, total / (4 * n_jobs)))
+    by_seconds = [job for job in jobs if device == "cpu" or not job.cell.on_device]
+    share = sum(job.cost(device).seconds for job in by_seconds) / (4 * n_jobs)
+    target = min(LONGEST_SHARD, max(SHORTEST_SHARD, share))
     groups: dict[Hashable, list[Job]] = {}
     for job in jobs:
-        groups.setdefault((type(job.cell), job.cell.group), []).extend(_pieces(job, LONGEST_SHARD))
+        groups.setdefault((type(job.cell), job.cell.group), []).append(job)
     shards = []
-    for pieces in groups.values():
-        packed: list[Job] = []
-        seconds = 0.0
-        for piece in pieces:
-            if packed and seconds + piece.seconds > target:
-                shards.append(Shard(tuple(packed)))
-                packed, seconds = [], 0.0
-            packed.append(piece)
-            seconds += piece.seconds
-        shards.append(Shard(tuple(packed)))
+    for of_group in groups.values():
+        if device == "cpu" or not of_group[0].cell.on_device:
+            pieces = [piece for job in of_group for piece in _pieces(job, Limit(seconds=LONGEST_SHARD), device)]
+            shards += _packed(pieces, Limit(seconds=target), device)
+        else:
+            pieces = [piece for job in of_group for piece in _pieces(job, Limit(bytes=memory), device)]
+            shards += _packed(pieces, Limit(bytes=memory), device)
     return shards
+
+
+def _packed(pieces: Iterable[Job], limit: Limit, device: str) -> Iterator[Shard]:
+    """Pieces of one group, in their order, as many in a shard as the limit allows."""
+    packed: list[Job] = []
+    cost = Cost(0.0)
+    for piece in pieces:
+        larger = together((cost, piece.cost(device)))
+        if packed and not limit.allows(larger):
+            yield Shard(tuple(packed))
+            packed, larger = [], piece.cost(device)
+        packed.append(piece)
+        cost = larger
+    yield Shard(tuple(packed))
+
+
+def expected_seconds(
+    jobs: Sequence[Job], n_jobs: int | None = None, device: str = "cpu", memory: float | None = None
+) -> float:
+    """Seconds until all jobs are done: their shards, shared by the workers, and what every process compiles once.
+
+    Args:
+        jobs: what to run; their needs are not looked at.
+        n_jobs: worker processes (None: one a core).
+        device: "cpu" or "cuda", where one process runs everything.
+        memory: bytes that the rows of a shard may take (None: what is free).
+    """
+    workers = (n_jobs or cpu_count()) if device == "cpu" else 1
+    compiling: dict[str, float] = {}
+    for job in jobs:
+        compiling |= job.cell.compiling(device)
+    shards = plan(jobs, workers, device, free_memory(device) if memory is None else memory)
+    return sum(shard.seconds(device) for shard in shards) / workers + sum(compiling.values())
 
 
 def _no_progress(fraction: float) -> None:
@@ -160,17 +238,32 @@ def run_shard(
     device: str,
     engine: str,
     progress: Callable[[float], None] = _no_progress,
+    halved: int = 0,
 ) -> list[Outcome]:
-    """Run a shard; when something in it raises, each of its jobs alone, so that one does not fail the others."""
+    """Run a shard.
+
+    When something in it raises, each of its jobs runs alone, so that one does not fail the others; when it does not fit
+    into the device's memory, its halves run one after the other.
+
+    Args:
+        shard: what to run.
+        inputs: the table of every cell that its jobs need.
+        device: "cpu" or "cuda"; engine: "numba" or "torch".
+        progress: told the fraction done.
+        halved: how often what was planned has been cut in two already.
+    """
     kind = type(shard.jobs[0].cell)
-    start = time.perf_counter()
+    start, cores = time.perf_counter(), time.process_time()
+    too_large = False
     try:
         frames = kind.run_group(shard.jobs, Context(inputs, device, engine, progress))
         made = {
             "device": device,
             "engine": engine,
             "seconds": time.perf_counter() - start,
-            "shard_rows": sum(len(job.rows) for job in shard.jobs),
+            "core_seconds": time.process_time() - cores,
+            "shard_rows": shard.n_rows,
+            "halved": halved,
         }
         for job, frame in zip(shard.jobs, frames, strict=True):
             check_table(job.cell, job.rows, frame)
@@ -179,9 +272,38 @@ def run_shard(
             for job, frame in zip(shard.jobs, frames, strict=True)
         ]
     except Exception as error:
-        if len(shard.jobs) == 1:
+        too_large = _out_of_memory(error) and shard.n_rows > 1
+        if len(shard.jobs) == 1 and not too_large:
             return [Failure(shard.jobs[0], f"{type(error).__name__}: {error}", traceback.format_exc())]
-    return [outcome for job in shard.jobs for outcome in run_shard(Shard((job,)), inputs, device, engine)]
+    # outside of the handler, whose traceback holds on to what the shard had taken of the memory
+    if too_large:
+        _release_memory()
+        parts, halved = shard.halves(), halved + 1
+    else:
+        parts = tuple(Shard((job,)) for job in shard.jobs)
+    outcomes, done = [], 0.0
+    for part in parts:
+        share = part.n_rows / shard.n_rows
+
+        def follow(fraction: float, done: float = done, share: float = share) -> None:
+            progress(done + fraction * share)
+
+        outcomes += run_shard(part, inputs, device, engine, follow, halved)
+        done += share
+    return outcomes
+
+
+def _out_of_memory(error: Exception) -> bool:
+    torch = sys.modules.get("torch")  # without it nothing can have been on a device
+    return torch is not None and isinstance(error, torch.cuda.OutOfMemoryError)
+
+
+def _release_memory() -> None:
+    """Hand the device what torch keeps of its memory for later."""
+    import torch
+
+    gc.collect()
+    torch.cuda.empty_cache()
 
 
 def compute(
@@ -208,8 +330,8 @@ def compute(
     """
     device, engine = check_device(device), resolve_engine(engine, device)
     n_jobs = n_jobs or cpu_count()
-    shards = plan(jobs, n_jobs if device == "cpu" else 1)
-    seconds = sum(shard.seconds for shard in shards)
+    shards = plan(jobs, n_jobs, device, free_memory(device))
+    seconds = sum(shard.seconds(device) for shard in shards)
     here = device != "cpu" or n_jobs == 1 or len(shards) == 1 or seconds < WORTH_PROCESSES
 
     layout = "{l_bar}{bar}| {n:.0f}/{total:.0f} expected s [{elapsed}]"
@@ -221,12 +343,12 @@ def compute(
             # a timing has the machine to itself, once the rest is done
             timed = [shard for shard in shards if not shard.jobs[0].cell.verifiable]
             rest = [shard for shard in shards if shard.jobs[0].cell.verifiable]
-            first = sum(shard.seconds for shard in rest)
+            first = sum(shard.seconds(device) for shard in rest)
             ended = chain(
                 _spread(rest, inputs, device, engine, n_jobs), _here(timed, inputs, device, engine, bar, first)
             )
         for shard, outcomes in ended:
-            done += shard.seconds
+            done += shard.seconds(device)
             _advance(bar, done)
             yield from outcomes
 
@@ -242,11 +364,11 @@ def _here(
 ) -> Iterator[tuple[Shard, list[Outcome]]]:
     for shard in shards:
 
-        def follow(fraction: float, start: float = done, seconds: float = shard.seconds) -> None:
+        def follow(fraction: float, start: float = done, seconds: float = shard.seconds(device)) -> None:
             _advance(bar, start + fraction * seconds)
 
         yield shard, run_shard(shard, _inputs_of(shard, inputs), device, engine, follow)
-        done += shard.seconds
+        done += shard.seconds(device)
 
 
 def _begin(parent: int, own: tuple) -> None:

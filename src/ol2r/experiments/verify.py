@@ -70,9 +70,7 @@ def verify(jobs: Iterable[Job], store: Store, *, minutes: float, seed: str, prog
         if started and left <= 0:
             return
         rows = [rows[i] for i in order.permutation(len(rows))]
-        check = _check(
-            cell, path, rows, left if started else max(left, cell.expected_seconds(rows[:1])), store, progress
-        )
+        check = _check(cell, path, rows, left if started else max(left, cell.cost(rows[:1]).whole), store, progress)
         started |= check.level is not None
         yield check
 
@@ -123,8 +121,8 @@ def _check(cell: Cell, path: Path, rows: list[Row], seconds: float, store: Store
     device, engine = _machine(record)
     check = outcome(None, None, "")
     for level in _standards(cell, record, device, engine):
-        asked = _few(cell, rows, seconds) if level == "bits" else rows
-        expected = cell.expected_seconds(asked)
+        asked = _few(cell, rows, seconds, device) if level == "bits" else rows
+        expected = cell.cost(asked, device).whole
         if expected > seconds:
             return outcome(None, None, f"{len(asked)} rows take about {expected:.0f} s, {seconds:.0f} are left")
         job = Job(cell, tuple(sorted(asked)))
@@ -141,10 +139,10 @@ def _check(cell: Cell, path: Path, rows: list[Row], seconds: float, store: Store
     return check
 
 
-def _few(cell: Cell, rows: list[Row], seconds: float) -> list[Row]:
+def _few(cell: Cell, rows: list[Row], seconds: float, device: str) -> list[Row]:
     """At most five of the rows, and no more than the seconds allow, but one."""
     few = rows[:ROWS_DRAWN]
-    while len(few) > 1 and cell.expected_seconds(few) > seconds:
+    while len(few) > 1 and cell.cost(few, device).whole > seconds:
         few = few[:-1]
     return few
 

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from ol2r import ranking
+from ol2r.cost import DEVICE_CORES, LAUNCH_SECONDS, Cost, Shape
 from ol2r.parameters import Number, Parameter, Value, check_all
 from ol2r.random import Streams
 from ol2r.rankers import LinearRanker, Ranker
@@ -39,7 +40,9 @@ class Learner(ABC):
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
     numeric: ClassVar[Mapping[str, Number]]
     structural: ClassVar[Mapping[str, Parameter]] = {}
-    round_seconds: ClassVar[float]  # cost of a replica's round on one core at 46 features and some twenty documents
+    round_seconds: ClassVar[float] = 5e-6  # of one core for a replica's round, apart from what `round_cost` adds
+    batch_seconds: ClassVar[float] = 5e-4  # of one core for a round of a batch, however many replicas stand in it
+    launches: ClassVar[int] = 400  # operations that a round asks of a GPU
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
     keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so that all must be known at once
 
@@ -139,13 +142,31 @@ class Learner(ABC):
         check_all(cls.name, {**cls.numeric, **cls.structural}, hyperparameters)
 
     @classmethod
-    def core_seconds(cls, rounds: int, n_features: int, n_documents: float) -> float:
-        """Seconds that so many rounds of a replica take one core, roughly, with so many documents a query."""
-        return rounds * cls.round_seconds * max(1.0, n_features * n_documents / 1000) ** 0.5
+    def cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int, device: str = "cpu") -> Cost:
+        """What a replica takes in so many rounds, roughly; `once` is what all replicas of its batch share.
+
+        Args:
+            hyperparameters: all of them.
+            shape: of the queries that it meets.
+            rounds: how many.
+            device: "cpu" or "cuda".
+        """
+        seconds = rounds * cls.round_cost(hyperparameters, shape, rounds)
+        memory = cls.memory(hyperparameters, shape, rounds)
+        if device == "cpu":
+            return Cost(seconds, memory, rounds * cls.batch_seconds)
+        # the longest query of a round is several times the mean, and several copies of its features pass
+        passing = round(64 * shape.documents * (shape.features + 32))
+        return Cost(seconds / DEVICE_CORES, memory + passing, rounds * cls.launches * LAUNCH_SECONDS)
 
     @classmethod
-    def replica_bytes(cls, rounds: int, n_features: int) -> int:
-        """Memory that a replica takes at the end of so many rounds, roughly: what bounds a batch."""
+    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+        """Seconds of one core for a replica's round, in the mean over so many."""
+        return cls.round_seconds + linear_seconds(shape)
+
+    @classmethod
+    def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
+        """Bytes that a replica remembers at the end of so many rounds."""
         return 1 << 16
 
     @abstractmethod
@@ -185,6 +206,11 @@ def _remembered(memory: object) -> dict[str, Any]:
         if not isinstance(value, torch.Tensor | np.ndarray):
             raise TypeError(f"{type(memory).__name__}.{name} is neither a tensor nor an array")
     return kept
+
+
+def linear_seconds(shape: Shape, rankers: int = 1, directions: int = 0) -> float:
+    """Seconds of one core to rank a query's documents by some linear rankers, and to draw some random directions."""
+    return rankers * shape.documents * (2.2e-10 * shape.features + 6e-9) + directions * shape.features * 3e-8
 
 
 class SteppingLearner(Learner):

@@ -6,14 +6,16 @@ rankers meet, and whom it follows.
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import torch
 
-from ol2r.learners.base import STEP, SteppingLearner
+from ol2r.cost import Shape
+from ol2r.learners.base import STEP, SteppingLearner, linear_seconds
 from ol2r.learners.comparison import ProbabilisticInterleaving, TeamDraft
-from ol2r.parameters import FLAG, Choice, Number
+from ol2r.parameters import FLAG, Choice, Number, Value
 from ol2r.random import Stream
 from ol2r.ranking import Candidates
 
@@ -45,6 +47,8 @@ class DuelingBandit(SteppingLearner):
     after every step taken; 1 in the papers' text), `start` (`"unit"`: w₁ a random unit vector; `"zero"`).
     """
 
+    round_seconds = 2e-6
+    batch_seconds = 6e-4
     numeric: ClassVar = STEP | {"delta": Number(above=0)}
     structural: ClassVar = {"start": Choice("unit", "zero")}
 
@@ -53,6 +57,12 @@ class DuelingBandit(SteppingLearner):
         if self.choice["start"] == "unit":
             state["weights"] = self.ops.unit_vectors(self.streams, Stream.INITIAL, 0, 1, self.n_features)[:, 0]
         return state
+
+    @classmethod
+    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+        """Directions are drawn, and as many contenders as m and the current ranker rank the query."""
+        m = cast(int, hyperparameters.get("m", 1))
+        return cls.round_seconds + linear_seconds(shape, m + 1, m)
 
     @abstractmethod
     def _propose(self, candidates: Candidates) -> torch.Tensor:
@@ -109,7 +119,7 @@ class DBGD(Multileaved):
 
     name = "DBGD"
     revision = 1
-    round_seconds = 15e-6
+    launches = 500
 
     def _propose(self, candidates: Candidates) -> torch.Tensor:
         return self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, 1, self.n_features)
@@ -127,7 +137,7 @@ class MGD(Multileaved):
 
     name = "MGD"
     revision = 1
-    round_seconds = 30e-6
+    launches = 600
     structural = Multileaved.structural | {
         "m": Number(least=1, whole=True),
         "winners": Choice("best", "better"),
@@ -155,7 +165,7 @@ class DPDBGD(Multileaved):
 
     name = "DP-DBGD"
     revision = 1
-    round_seconds = 20e-6
+    launches = 500
 
     def initial(self) -> dict[str, torch.Tensor]:
         state = super().initial()
@@ -190,7 +200,8 @@ class CPS(DuelingBandit):
     name = "CPS"
     revision = 1
     keeps_queries = True
-    round_seconds = 130e-6
+    batch_seconds = 3e-3
+    launches = 1500
     structural = DuelingBandit.structural | {
         "n_candidates": Number(least=1, whole=True),
         "history": Number(least=1, whole=True),
@@ -207,6 +218,13 @@ class CPS(DuelingBandit):
     @cached_property
     def comparison(self) -> ProbabilisticInterleaving:
         return ProbabilisticInterleaving(self.ops, self.streams, float(self.choice["tau"]))
+
+    @classmethod
+    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+        """All n candidates rank, and soften, the query of each recorded interaction."""
+        n, history = (cast(int, hyperparameters[name]) for name in ("n_candidates", "history"))
+        replayed = n * min(history, rounds)
+        return cls.round_seconds + 2 * linear_seconds(shape, replayed, n)
 
     def _propose(self, candidates: Candidates) -> torch.Tensor:
         n = self.choice["n_candidates"]

@@ -36,7 +36,6 @@ class SGDRankNet(_RankNet):
 
     name = "SGD RankNet"
     revision = 1
-    round_seconds = 9e-6
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
         return self._sorted(candidates, self.state["weights"], depth)
@@ -52,7 +51,6 @@ class EpsilonGreedy(_RankNet):
 
     name = "epsilon-greedy"
     revision = 1
-    round_seconds = 10e-6
     numeric = STEP | {"epsilon": Number(least=0, most=1)}
     structural = PairwiseLearner.structural | {"exploit": Choice("best", "worst")}
 

@@ -10,8 +10,10 @@ from typing import cast
 
 import torch
 
+from ol2r.cost import Shape
+from ol2r.learners.base import linear_seconds
 from ol2r.learners.dueling import Multileaved, no_interactions, one_of
-from ol2r.parameters import Choice, Number
+from ol2r.parameters import Choice, Number, Value
 from ol2r.random import Stream
 from ol2r.ranking import Candidates
 
@@ -46,7 +48,9 @@ class NSGD(Multileaved):
     name = "NSGD"
     revision = 2
     keeps_queries = True
-    round_seconds = 110e-6
+    round_seconds = 45e-6
+    batch_seconds = 2e-3
+    launches = 1500
     exact_diagnostics = ("null_proposed", "null_won", "uniform_proposed", "uniform_won")
     numeric = Multileaved.numeric | {
         "k_g": Number(least=0, whole=True),
@@ -67,6 +71,23 @@ class NSGD(Multileaved):
             "click_free": Choice("skip", "literal"),
         }
     )
+
+    @classmethod
+    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+        """Besides the contenders: n directions are reflected at (or solved for) the k_g stored ones, which come first
+        into a basis; ties are broken on k_h queries."""
+        m, n, k_g, k_h = (cast(float, hyperparameters[name]) for name in ("m", "n", "k_g", "k_h"))
+        solved = 8.0 if hyperparameters["sampling"] == "echelon" else 1.0
+        basis = solved * shape.features * k_g * (k_g + n) * 1.8e-9
+        history = linear_seconds(shape, m + 1) * k_h * 0.1 if hyperparameters["tie_break"] == "history" else 0.0
+        return cls.round_seconds + linear_seconds(shape, m + 1, n) + basis + history
+
+    @classmethod
+    def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
+        """The queues: Q_g and the past weights are vectors, Q_h is lists."""
+        m, lag, of_g, of_h = (cast(int, hyperparameters[name]) for name in ("m", "lag", "T_g", "T_h"))
+        places = of_g * (1 if hyperparameters["queue"] == "directions" else m)
+        return super().memory(hyperparameters, shape, rounds) + 4 * shape.features * (places + lag) + 128 * of_h
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:

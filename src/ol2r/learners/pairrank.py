@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import torch
 
+from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
 from ol2r.learners.pairwise import PairwiseLearner
 from ol2r.parameters import Choice, Number, Value
@@ -42,7 +43,7 @@ class _DivideAndConquer(PairwiseLearner):
         "shuffle": Choice("random", "conservative"),
         "covariance": Choice("full", "diagonal"),
     }
-    round_seconds = 100e-6
+    launches = 3000
     exact_diagnostics = (
         "rounds",
         "blocks",
@@ -82,15 +83,15 @@ class _DivideAndConquer(PairwiseLearner):
         return {"past": self.past}
 
     @classmethod
-    def core_seconds(cls, rounds: int, n_features: int, n_documents: float) -> float:
+    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
         """The certain orders cost V d², the updates of M⁻¹ and of the inverse Hessian d², a pass what was seen."""
-        d = n_features
-        return rounds * (60e-6 + 1.1e-10 * n_documents * d**2 + 1e-8 * d**2 + 0.8e-9 * rounds * d)
+        d, pairs = shape.features, 2.5 if hyperparameters["pairs"] == "all" else 1.0
+        return 60e-6 + 1.8e-10 * shape.documents * d**2 + pairs * (8e-9 * d**2 + 0.9e-9 * rounds * d)
 
     @classmethod
-    def replica_bytes(cls, rounds: int, n_features: int) -> int:
+    def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
         """Two matrices, and ten pairs a round with their counts: at most five matched ones, at most 25 of all."""
-        return 16 * n_features**2 + 10 * rounds * (4 * n_features + 48)
+        return 16 * shape.features**2 + 10 * rounds * (4 * shape.features + 48)
 
     @property
     @abstractmethod

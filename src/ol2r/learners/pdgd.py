@@ -19,7 +19,6 @@ class PDGD(SteppingLearner):
 
     name = "PDGD"
     revision = 1
-    round_seconds = 12e-6
     numeric = STEP
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:

@@ -266,7 +266,7 @@ def test_a_row_is_the_same_whoever_stands_beside_it(inputs, name, items):
 def test_batches_that_memory_allows_are_as_good_as_one(inputs, monkeypatch):
     job = Job(cell("NSGD"), ROWS)
     (whole,) = run(inputs, job)
-    monkeypatch.setattr(safety_cell, "_SIDE_BY_SIDE", 2)
+    monkeypatch.setattr("ol2r.cost.LARGEST_BATCH", 2)
     pd.testing.assert_frame_equal(run(inputs, job)[0], whole)
 
 
@@ -379,6 +379,6 @@ def test_a_wrong_declaration_is_refused():
 
 def test_a_cell_is_expected_to_take_time_and_says_what_it_lacks():
     for one in bubblerank_safety.safety_cells("paper", BUBBLERANK):
-        assert 0 < one.expected_seconds(ROWS) < 120
-        assert 0 < one.production.expected_seconds(ROWS) < 120
+        assert 0 < one.cost(ROWS).whole < 120
+        assert 0 < one.production.cost(ROWS).whole < 120
     assert AtHand().missing(cell("PDGD")) is None and not cell("PDGD").restricted

@@ -43,5 +43,5 @@ def test_all_seeds_of_an_item_share_a_timing():
 def test_a_timing_runs_alone_and_is_not_verified():
     assert not Timing.verifiable
     assert cell().group != cell(replicas=4).group
-    assert cell().expected_seconds((Row(1, 0),)) > 0
+    assert cell().cost((Row(1, 0),)).seconds > 0
     assert AtHand().missing(cell()) is None

@@ -17,6 +17,7 @@ import pandas as pd
 from ol2r import data
 from ol2r.clicks import ItemClicks, fitting, likelihood
 from ol2r.clicks.items import simulate_clicks
+from ol2r.cost import Cost
 from ol2r.data.sessions import QuerySessions, SessionLog, load_sessions
 from ol2r.experiments.cells import Cell, OneByOne, Row
 from ol2r.experiments.claims import WORLDS
@@ -205,7 +206,7 @@ class Log(Source):
         return {"unshown": self.unshown, "unseen": self.unseen, "floor": self.floor}
 
     def seconds(self) -> float:
-        return 1.5
+        return 1.0
 
     def lines(self, model: str, way: str, row: Row) -> Iterator[Line]:
         logs = dict(zip(("train", "held out"), _logs(self.unshown), strict=True))
@@ -281,7 +282,7 @@ class Simulated(Source):
         return True
 
     def seconds(self) -> float:
-        return 0.05 + 1.5e-5 * self.sessions * len(self.users)
+        return 0.1 + 4e-5 * self.sessions * len(self.users)
 
     def ways(self, model: str) -> tuple[str, ...]:
         return super().ways(model) if KINDS.get(cast(Model, model)) == self.users[0].kind else ()
@@ -372,9 +373,9 @@ class ClickFit(OneByOne):
         """Data set, click model (`users`), way and what the source adds."""
         return {"dataset": self.source.dataset, "users": self.model, "way": self.way} | self.source.labels()
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """As the source says."""
-        return len(rows) * self.source.seconds()
+        return Cost(self.source.seconds()).of(len(rows))
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
         """A fit a row."""

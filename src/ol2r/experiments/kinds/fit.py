@@ -4,7 +4,7 @@ It ties a declaration to data and offline training; what the weights are compare
 """
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ol2r import data
+from ol2r.cost import Cost, Shape
 from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.on_dataset import OnDataset
 from ol2r.offline import fit_lambdarank, fit_ranknet, mean_ndcg
@@ -62,10 +63,22 @@ class OfflineFit(OnDataset):
     def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
         """The weights: float64[features]."""
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """From the measured cost of a fold of MQ2007; sets of unknown size count as much."""
-        documents = data.entry(self.dataset).n_documents or 60_000
-        return len({row.fold for row in rows}) * (0.5 + 3e-5 * documents)
+    @property
+    def n_trained(self) -> int:
+        """How many queries the ranker is fitted to, roughly."""
+        return self.size.trained
+
+    @abstractmethod
+    def fold_seconds(self) -> float:
+        """What a fold takes, roughly."""
+
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
+        """A fit a fold, on the CPU whatever the device."""
+        return Cost(self.fold_seconds(), once=0.2).of(len({row.fold for row in rows}))
+
+    def compiling(self, device: str = "cpu") -> Mapping[str, float]:
+        """The gradients."""
+        return {"offline": 8.0}
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
@@ -108,9 +121,18 @@ class Fit(OfflineFit):
         """Queries without relevant documents count as zero."""
         return "zero"
 
+    def fold_seconds(self) -> float:
+        """Some hundred passes over the documents."""
+        return 1.4e-6 * self.n_trained * self.size.shape.documents * self.size.shape.features
+
     def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
         """The weights: float64[features]."""
         return fit_lambdarank(dataset, fold, k=self.k)
+
+
+def ranknet_seconds(queries: int, shape: Shape) -> float:
+    """A dozen Hessians, each a product of every document's features with those of its query."""
+    return 2.5e-9 * queries * shape.documents * shape.features * (shape.features + shape.documents)
 
 
 @dataclass(frozen=True)
@@ -138,12 +160,9 @@ class RankNetFit(OfflineFit):
         """Data set, learner, cut, λ and convention."""
         return super().labels() | {"regularization": self.regularization, "empty": self.empty}
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """A dozen Hessians a fold, each a product of every document's features with those of its query."""
-        features, documents = data.entry(self.dataset).list_shape
-        queries = data.entry(self.dataset).n_queries or 1_000
-        work = 3e-11 * queries * documents * features * (features + documents)
-        return len({row.fold for row in rows}) * (0.5 + 12 * work)
+    def fold_seconds(self) -> float:
+        """Of all training queries."""
+        return 0.05 + ranknet_seconds(self.n_trained, self.size.shape)
 
     def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
         """The weights: float64[features]."""

@@ -1,9 +1,14 @@
 """What all cells that run on a ranking data set share."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ol2r import data
+from ol2r.cost import DEVICE_CORES, Cost, Shape
+from ol2r.data.synthetic import SHAPES
 from ol2r.experiments.cells import Cell
+
+_SCORED = 16384  # documents whose scores an evaluation holds at a time
 
 
 @dataclass(frozen=True)
@@ -32,3 +37,41 @@ class OnDataset(Cell):
     def on_own_data(self) -> bool:
         """By the data set's name."""
         return data.is_own(self.dataset)
+
+    @property
+    def size(self) -> "Size":
+        """What the cost of a computation on it depends on."""
+        it = data.entry(self.dataset)
+        queries = it.n_queries or (SHAPES[self.dataset].n_queries if self.dataset in SHAPES else 1000)
+        trained, held_out = (0.6, 0.2) if it.n_folds > 1 else (0.5, 0.5)
+        features, documents = it.list_shape
+        return Size(Shape(features, float(documents)), round(trained * queries), round(held_out * queries))
+
+
+class Size(NamedTuple):
+    """How large a data set is, roughly: the shape of its queries, and how many a fold trains on and holds out."""
+
+    shape: Shape
+    trained: int
+    held_out: int
+
+    @property
+    def documents(self) -> float:
+        """Of a fold."""
+        return (self.trained + self.held_out) * self.shape.documents
+
+    def measured(self, n_checkpoints: int, device: str) -> Cost:
+        """What the scores of the held-out queries take a replica; `once` is for laying out the data of a batch."""
+        documents = self.held_out * self.shape.documents
+        seconds = n_checkpoints * documents * (1.5e-8 + 1e-10 * self.shape.features)
+        if device == "cpu":
+            return Cost(seconds, 0, self.documents * (7e-7 + 4e-9 * self.shape.features))
+        scores = 32 * _SCORED  # bytes of a range of documents, in several arrays
+        return Cost(seconds / DEVICE_CORES, scores, self.documents * 1e-6 + 1e-3 * n_checkpoints)
+
+
+def compiling(learner: str, device: str) -> dict[str, float]:
+    """What a process compiles (or starts, on a device) before it runs a learner, and seconds; see `Cell.compiling`."""
+    if device != "cpu":
+        return {"CUDA": 10.0}
+    return {"simulation": 25.0, learner: 3.0}

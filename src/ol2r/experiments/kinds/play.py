@@ -4,7 +4,7 @@ A fold is a query (numbered from 1), a seed a run. It ties a declaration to quer
 needs is declared elsewhere.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -13,6 +13,7 @@ import pandas as pd
 import torch
 
 from ol2r.bandits import BANDITS, random_list, simulate_bandit
+from ol2r.cost import Cost
 from ol2r.experiments.cells import Cell, Context, Job, Row
 from ol2r.experiments.kinds.populations import Declared, Logged, Published
 from ol2r.parameters import Value
@@ -91,9 +92,14 @@ class Play(Cell):
         ranked = {"initial": self.initial, "items": self.users.ranked, "cut": self.cut}
         return named | ranked | dict(self.parameters)
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """From the bandit's own estimate."""
-        return len(rows) * BANDITS[self.bandit].core_seconds(self.checkpoints[-1], self.users.n_items)
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
+        """From the bandit's own estimate, on the CPU whatever the device."""
+        one = BANDITS[self.bandit].cost(dict(self.parameters), self.users.n_items, self.checkpoints[-1])
+        return one.of(len(rows))
+
+    def compiling(self, device: str = "cpu") -> Mapping[str, float]:
+        """The bandit."""
+        return {self.bandit: 6.0}
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:

@@ -59,6 +59,11 @@ class Population(ABC):
         """What there is to rank: "listed", the items of the initial list, or "all", more of them."""
         return "listed"
 
+    @property
+    def seconds(self) -> float:
+        """What reading and fitting the models takes a process, once, roughly."""
+        return 0.03
+
     @abstractmethod
     def queries(self) -> Sequence[ClickQuery]:
         """The queries in their order.
@@ -120,6 +125,10 @@ class Logged(Population):
     @property
     def ranked(self) -> str:
         return "listed" if self.least_shown is None else "all"
+
+    @property
+    def seconds(self) -> float:
+        return 1.0
 
     def queries(self) -> Sequence[ClickQuery]:
         result = []

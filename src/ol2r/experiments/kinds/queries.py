@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ol2r.clicks import best_ranking, expected_reward, wrong_pairs
+from ol2r.cost import Cost
 from ol2r.experiments.cells import OneByOne, Row
 from ol2r.experiments.kinds.populations import ClickQuery, Declared, Logged, Published
 
@@ -49,9 +50,9 @@ class OfQueries(OneByOne):
         """Each alone."""
         return self
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """Reading and fitting the models."""
-        return 2.0 * len(rows)
+        return Cost(self.users.seconds).of(len(rows))
 
 
 @dataclass(frozen=True)
@@ -125,9 +126,9 @@ class Rewards(OneByOne):
         users = self.users
         return {"dataset": users.dataset, "users": users.model, "ranked": users.ranked, "cut": self.cut}
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """Reading and fitting the models, once."""
-        return 2.0
+        return Cost(5e-3 * len(rows), once=self.users.seconds)
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
         """A line a query."""

@@ -15,9 +15,10 @@ import torch
 from ol2r import data
 from ol2r.bandits import BANDITS, simulate_bandit
 from ol2r.clicks import GradedCascade, ItemClicks
+from ol2r.cost import Cost, batch_size, in_turn
 from ol2r.experiments.cells import Context, Job, Level, Row
-from ol2r.experiments.kinds.fit import OfflineFit
-from ol2r.experiments.kinds.on_dataset import OnDataset
+from ol2r.experiments.kinds.fit import OfflineFit, ranknet_seconds
+from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
 from ol2r.learners import LEARNERS
 from ol2r.offline import fit_ranknet
 from ol2r.parameters import Value
@@ -27,8 +28,6 @@ from ol2r.ranking import metrics
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
 ITEMS = ("listed", "all")
-_SIDE_BY_SIDE = 512  # replicas, as in the cells of learning curves
-_BATCH_BYTES = 3 << 30
 
 
 @dataclass(frozen=True)
@@ -59,11 +58,9 @@ class ProductionFit(OfflineFit):
         """Data set, learner, cut, number of labelled queries, λ."""
         return super().labels() | {"labelled": self.labelled, "regularization": self.regularization}
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """A dozen Hessians a fold, as `RankNetFit` of so many queries."""
-        features, documents = data.entry(self.dataset).list_shape
-        work = 3e-11 * self.labelled * documents * features * (features + documents)
-        return len({row.fold for row in rows}) * (0.5 + 12 * work)
+    def fold_seconds(self) -> float:
+        """Of so many queries; most is to find them."""
+        return 0.2 + ranknet_seconds(self.labelled, self.size.shape)
 
     def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
         """The weights: float64[features].
@@ -171,6 +168,11 @@ class Safety(OnDataset):
         return "bits" if self.is_bandit else LEARNERS[self.learner].repeats
 
     @property
+    def on_device(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """A learner does; a bandit is compiled for the CPU."""
+        return not self.is_bandit
+
+    @property
     def group(self) -> Hashable:
         """Replicas side by side share all but numeric hyper-parameters and the probabilities of their users."""
         free = frozenset() if self.is_bandit else LEARNERS[self.learner].numeric
@@ -189,14 +191,20 @@ class Safety(OnDataset):
         once = tuple(Row(fold, 0) for fold in sorted({row.fold for row in rows}))
         return Job(self.production, once), Job(self.reference, once)
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """From the learner's own estimate at the length of what it ranks, or from what setting up a bandit costs."""
-        features, documents = data.entry(self.dataset).list_shape
-        documents = min(documents, self.positions) if self.items == "listed" else documents
-        rounds = self.checkpoints[-1]
+        shape, rounds = self.size.shape, self.checkpoints[-1]
+        if self.items == "listed":
+            shape = shape._replace(documents=min(shape.documents, self.positions))
+        judging = Cost(rounds * 5e-6, once=3e-4 * (self.size.trained + self.size.held_out))
         if self.is_bandit:
-            return len(rows) * rounds * (1e-4 + 1e-8 * documents**2)
-        return len(rows) * LEARNERS[self.learner].core_seconds(rounds, features, documents)
+            return in_turn([judging, Cost(rounds * (1.5e-5 + 1e-8 * shape.documents**2))]).of(len(rows))
+        learning = LEARNERS[self.learner].cost(dict(self.hyperparameters), shape, rounds, device)
+        return in_turn([judging, learning]).of(len(rows))
+
+    def compiling(self, device: str = "cpu") -> Mapping[str, float]:
+        """The bandit, or what the learner asks of the engine."""
+        return {self.learner: 6.0} if self.is_bandit else compiling(self.learner, device)
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
@@ -208,10 +216,7 @@ class Safety(OnDataset):
         folds = sorted({row.fold for _, _, row in replicas})
         production, reference = (_weights(context.inputs[fit], folds) for fit in (first.production, first.reference))
         world = production_world(dataset, production, reference, first.positions, first.items)
-        most = _SIDE_BY_SIDE
-        if not first.is_bandit:
-            kept = LEARNERS[first.learner].replica_bytes(first.checkpoints[-1], dataset.n_features)
-            most = max(1, min(most, _BATCH_BYTES // kept))
+        most = batch_size(first.cost([replicas[0][2]], context.device), len(replicas), context.device)
         tables: list[list[pd.DataFrame]] = [[] for _ in jobs]
         for start in range(0, len(replicas), most):
             part = replicas[start : start + most]

@@ -13,15 +13,13 @@ import torch
 
 from ol2r import data
 from ol2r.clicks import GradedCascade
+from ol2r.cost import Cost, batch_size, in_turn
 from ol2r.experiments.cells import Cell, Context, Job, Level, Row
-from ol2r.experiments.kinds.on_dataset import OnDataset
-from ol2r.learners import LEARNERS, Learner
+from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
+from ol2r.learners import LEARNERS
 from ol2r.parameters import Value
 from ol2r.ranking import engine as hot_operations
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
-
-_SIDE_BY_SIDE = 512  # replicas; beyond this a batch gains nothing and takes memory
-_BATCH_BYTES = 3 << 30  # of what its replicas remember
 
 
 @dataclass(frozen=True)
@@ -47,6 +45,7 @@ class Simulate(OnDataset):
     reference: Cell | None = None
 
     kind: ClassVar[str] = "simulate"
+    on_device = True
     undefined: ClassVar[tuple[str, ...]] = ("cosine", "online_ndcg")
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
@@ -94,10 +93,17 @@ class Simulate(OnDataset):
             return ()
         return (Job(self.reference, tuple(Row(fold, 0) for fold in sorted({row.fold for row in rows}))),)
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """From the learner's own estimate, at the data set's mean length of a list."""
-        rounds = self.evaluation.checkpoints[-1]
-        return len(rows) * LEARNERS[self.learner].core_seconds(rounds, *data.entry(self.dataset).list_shape)
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
+        """From the learner's own estimate, at the data set's mean length of a list, and what the scores take."""
+        rounds, size = self.evaluation.checkpoints[-1], self.size
+        learning = LEARNERS[self.learner].cost(dict(self.hyperparameters), size.shape, rounds, device)
+        one = in_turn([learning, size.measured(len(self.evaluation.checkpoints), device)])
+        n_batches = len({row.fold for row in rows}) if self.features == "varying" else 1
+        return one._replace(once=n_batches * one.once).of(len(rows))
+
+    def compiling(self, device: str = "cpu") -> Mapping[str, float]:
+        """What the learner asks of the engine."""
+        return compiling(self.learner, device)
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
@@ -107,7 +113,7 @@ class Simulate(OnDataset):
         dataset = data.load(first.dataset, first.checksum)
         replicas = [(number, job.cell, row) for number, job in enumerate(jobs) for row in job.rows]
         tables, done = [], 0
-        most = side_by_side(LEARNERS[first.learner], first.evaluation.checkpoints[-1], dataset.n_features)
+        most = batch_size(first.cost([replicas[0][2]], context.device), len(replicas), context.device)
         for part in _batches(replicas, dataset, most, by_fold=first.features == "varying"):
 
             def follow(fraction: float, done: int = done, size: int = len(part)) -> None:
@@ -119,11 +125,6 @@ class Simulate(OnDataset):
         whole = pd.concat(tables, ignore_index=True).sort_values(["fold", "seed", "round"], kind="stable")
         by_job = dict(list(whole.drop(columns="replica").groupby("job")))
         return [by_job[number].drop(columns="job").reset_index(drop=True) for number in range(len(jobs))]
-
-
-def side_by_side(learner: type[Learner], rounds: int, n_features: int) -> int:
-    """How many replicas of a learner a batch takes, by the memory they need in the end."""
-    return max(1, min(_SIDE_BY_SIDE, _BATCH_BYTES // learner.replica_bytes(rounds, n_features)))
 
 
 def _batches(replicas: list, dataset: data.RankingDataset, most: int, by_fold: bool):

@@ -4,7 +4,7 @@ Its numbers are shown with machine and date, and no second run repeats them. It 
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
@@ -13,8 +13,9 @@ import torch
 
 from ol2r import data
 from ol2r.clicks import GradedCascade
+from ol2r.cost import Cost, in_turn
 from ol2r.experiments.cells import Context, Job, Row
-from ol2r.experiments.kinds.on_dataset import OnDataset
+from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
 from ol2r.learners import LEARNERS
 from ol2r.parameters import Value
 from ol2r.ranking import engine as hot_operations
@@ -46,6 +47,7 @@ class Timing(OnDataset):
     checkpoints: tuple[int, ...]
 
     kind: ClassVar[str] = "timing"
+    on_device = True
     verifiable: ClassVar[bool] = False
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
@@ -82,10 +84,16 @@ class Timing(OnDataset):
         named = {"dataset": self.dataset, "users": self.users.name, "learner": self.learner}
         return named | {"batch": self.replicas} | dict(self.hyperparameters)
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """From the learner's cost of a round."""
-        alone = LEARNERS[self.learner].core_seconds(self.checkpoints[-1], *data.entry(self.dataset).list_shape)
-        return len(rows) * self.replicas * alone
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
+        """From the learner's own estimate, and what the scores take."""
+        setting, rounds, size = dict(self.hyperparameters), self.checkpoints[-1], self.size
+        learning = LEARNERS[self.learner].cost(setting, size.shape, rounds, device)
+        batch = in_turn([learning, size.measured(len(self.checkpoints), device)]).of(self.replicas)
+        return Cost(len(rows) * batch.whole, batch.bytes)
+
+    def compiling(self, device: str = "cpu") -> Mapping[str, float]:
+        """What the learner asks of the engine."""
+        return compiling(self.learner, device)
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:

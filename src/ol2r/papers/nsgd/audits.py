@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
+from ol2r.cost import Cost
 from ol2r.experiments.cells import OneByOne, Row
 from ol2r.random import generator
 from ol2r.theory import dueling, sphere
@@ -239,6 +240,7 @@ AUDITS: dict[str, Callable[..., Iterator[Finding]]] = {
     "best of": best_of,
     "preselection": preselection,
 }
+_SECONDS_A_DRAW = {"losers": 1.5e-4, "losers by a margin": 6e-5, "preselection": 1e-5, "duel": 5e-7}
 
 
 @dataclass(frozen=True)
@@ -279,9 +281,9 @@ class Audit(OneByOne):
         """The audit's name, its parameters and the number of draws."""
         return {"audit": self.name, **dict(self.parameters), "samples": self.samples}
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
-        """About one a row at the paper tier's numbers of draws."""
-        return float(len(rows))
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
+        """A few random vectors a draw, on the CPU whatever the device."""
+        return Cost(0.01 + self.samples * _SECONDS_A_DRAW.get(self.name, 2e-6)).of(len(rows))
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
         """The findings of every row."""

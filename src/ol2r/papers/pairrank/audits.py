@@ -13,7 +13,7 @@ A *ratio* is what was observed over what theory allows, at its largest in all ro
 world exactly when its ratio is at most f.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,7 +22,9 @@ import pandas as pd
 import torch
 from scipy import special
 
+from ol2r.cost import Cost
 from ol2r.experiments.cells import OneByOne, Row
+from ol2r.experiments.kinds.on_dataset import compiling
 from ol2r.learners import LEARNERS
 from ol2r.random import Stream, Streams, generator, replica_key
 from ol2r.ranking import Candidates
@@ -493,10 +495,14 @@ class Confidence(OneByOne):
             "regularization": self.regularization,
         }
 
-    def expected_seconds(self, rows: Sequence[Row]) -> float:
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """A cost per round and one per round and world, which checks every pair of the pool in a coverage audit."""
-        world = 45e-6 if self.panel == "coverage" else 5e-6
-        return len(rows) * self.rounds * (1e-3 + self.worlds * world)
+        world = 25e-6 if self.panel == "coverage" else 5e-6
+        return Cost(self.rounds * (5e-4 + self.worlds * world)).of(len(rows))
+
+    def compiling(self, device: str = "cpu") -> Mapping[str, float]:
+        """What PairRank asks of the engine."""
+        return compiling("PairRank", "cpu")
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
         """The panel's quantities, simulated anew for every row."""
