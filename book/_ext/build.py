@@ -1,7 +1,8 @@
 """From the text of the book to its pages: run each chapter, strip what changes between runs, let Sphinx do the rest.
 
-Chapters are text notebooks. Papermill runs them once, at the tier asked for; Sphinx never executes anything. This file
-knows files and cells, not learners or results: a chapter asks `ol2r` for those itself.
+Chapters are text notebooks. Papermill runs each once, at the tier asked for, as many side by side as there are cores;
+Sphinx never executes anything. This file knows files and cells, not learners or results: a chapter asks `ol2r` for
+those itself.
 """
 
 import argparse
@@ -9,8 +10,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
 
 import jupytext
@@ -76,11 +79,21 @@ def stage(book: Path, staged: Path, parameters: Mapping[str, object]) -> None:
     """Copy the book to a scratch folder and run its chapters there."""
     shutil.rmtree(staged, ignore_errors=True)
     shutil.copytree(book, staged)
-    for page in pages(staged / "_toc.yml"):
-        source = staged / f"{page}.md"
-        if source.exists() and is_chapter(source):
-            print(f"running {page}", flush=True)
-            run_chapter(source, parameters)
+    sources = [staged / f"{page}.md" for page in pages(staged / "_toc.yml")]
+    run_chapters([source for source in sources if source.exists() and is_chapter(source)], parameters)
+
+
+def run_chapters(sources: Sequence[Path], parameters: Mapping[str, object]) -> None:
+    """Run chapters side by side, at most one a core; once one fails no other begins, and its error is raised."""
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        runs = {pool.submit(run_chapter, source, parameters): source for source in sources}
+        try:
+            for run in as_completed(runs):
+                run.result()
+                print(f"ran {runs[run].stem}", flush=True)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def render(staged: Path, config: Path, out: Path, builder: str = "html") -> None:

@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import ol2r
@@ -92,6 +93,8 @@ def status(arguments: argparse.Namespace) -> int:
     from ol2r.experiments.store import Store
 
     store, at_hand = Store.open(), AtHand()
+    listed = cache(store.listed)  # items and tiers share cells
+    missing = cache(at_hand.missing)
     for paper in _papers(arguments.paper):
         width = max(map(len, paper.items), default=0)
         print(f"{paper.name:{width + 2}}" + "".join(f"{tier:>16}" for tier in TIERS) + "   rows stored / declared")
@@ -99,9 +102,9 @@ def status(arguments: argparse.Namespace) -> int:
             counts, absent = [], set()
             for tier in TIERS:
                 jobs = declared.jobs(tier)
-                stored = sum(len(store.listed(job.cell) & set(job.rows)) for job in jobs)
+                stored = sum(len(listed(job.cell).intersection(job.rows)) for job in jobs)
                 counts.append(f"{stored}/{sum(len(job.rows) for job in jobs)}")
-                absent |= {data for job in jobs if (data := at_hand.missing(job.cell))}
+                absent |= {data for job in jobs if (data := missing(job.cell))}
             note = f"   not at hand: {', '.join(sorted(absent))}" if absent else ""
             print(f"  {item:{width}}" + "".join(f"{count:>16}" for count in counts) + note)
     return 0

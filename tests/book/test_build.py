@@ -81,6 +81,26 @@ def test_a_failing_cell_fails_the_build(chapter):
         build.run_chapter(chapter, {"tier": "paper"})
 
 
+def test_chapters_run_side_by_side_give_what_each_gives_alone(chapter):
+    other = chapter.with_name("other.md")
+    other.write_text(CHAPTER.replace("print(tier)", "print(tier.upper())"))
+    build.run_chapters([chapter, other], {"tier": "paper"})
+    together = {source: source.with_suffix(".ipynb").read_bytes() for source in (chapter, other)}
+    chapter.write_text(CHAPTER)
+    other.write_text(CHAPTER.replace("print(tier)", "print(tier.upper())"))
+    for source, made in together.items():
+        build.run_chapter(source, {"tier": "paper"})
+        assert source.with_suffix(".ipynb").read_bytes() == made
+    assert len(set(together.values())) == 2
+
+
+def test_a_failing_cell_fails_the_build_of_several_chapters(chapter):
+    failing = chapter.with_name("failing.md")
+    failing.write_text(CHAPTER.replace("print(tier)", "raise ValueError(tier)"))
+    with pytest.raises(papermill.PapermillExecutionError, match="paper"):
+        build.run_chapters([chapter, failing], {"tier": "paper"})
+
+
 def test_a_page_that_sphinx_leaves_out_fails_the_build(tmp_path, monkeypatch):
     staged = tmp_path / "staged"
     staged.mkdir()

@@ -119,6 +119,30 @@ def test_an_item_may_name_its_cells():
     assert set(zip(frame["name"], frame["variant"], strict=True)) == {("x", "X"), ("y", "Y")}
 
 
+def test_an_item_is_the_tables_of_its_cells_one_below_the_other_with_their_labels():
+    def names(cell):
+        return {"variant": cell.name.upper()} | ({"step": 1} if cell.name == "z" else {"size": "large"})
+
+    uneven = [Fake(name="x"), Fake(name="y", per_document=True), Fake(name="z")]
+    item = Item("Uneven", lambda tier: uneven, SEEDS, names=names)
+    jobs, store = item.jobs("laptop"), Store.open()
+    run(jobs, store)
+    found = stored_results(Paper("nsgd", {"uneven": item}), "laptop")["uneven"].frame
+    parts = []
+    for cell, rows in jobs:
+        stored = store.read(cell, rows).frame
+        labels = pd.DataFrame({"cell": cell.key, **cell.labels(), **names(cell)}, index=stored.index)
+        parts.append(pd.concat([labels, stored], axis=1))
+    pd.testing.assert_frame_equal(found, pd.concat(parts, ignore_index=True))
+
+
+def test_a_label_that_is_a_column_as_well_is_refused():
+    item = Item("Twice", lambda tier: [Fake()], SEEDS, names=lambda cell: {"value": "one"})
+    run(item.jobs("smoke"), Store.open())
+    with pytest.raises(ValueError, match="'value' is both a label and a column"):
+        stored_results(Paper("nsgd", {"twice": item}), "smoke")
+
+
 def test_data_that_is_not_at_hand_is_listed_not_replaced():
     results = ol2r.chapter("nsgd", {}).results("fig-1")
     assert results.not_at_hand == ("TD2003",)

@@ -27,6 +27,7 @@ from ol2r.experiments.store import (
     encode,
     file_name,
     read_file,
+    read_record,
     rows_of,
     spans,
 )
@@ -251,6 +252,16 @@ def test_no_flipped_bit_of_a_whole_file_is_read_silently(store):
             read_file(path)
         path.write_bytes(whole)
     read_file(path)
+
+
+def test_a_record_is_read_without_its_table_but_never_from_damaged_bytes(store):
+    path = put(store, CELL, BLOCK)
+    assert read_record(path) == read_file(path)[1]
+    flip_a_bit(path)
+    with pytest.raises(ValueError, match="its digest is not that of its content"):
+        read_record(path)
+    with pytest.raises(FileNotFoundError):
+        read_record(path.with_name("none"))
 
 
 def test_a_file_without_a_digest_is_damaged(store):

@@ -101,14 +101,9 @@ class Results:
         return int(max(rounds)) if len(rounds) else None
 
 
-def labelled(cell: Cell, frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """A cell's table preceded by its key, its labels and its names in an item, repeated on every line."""
-    labels = {"cell": cell.key, **cell.labels(), **names}
-    clash = set(labels) & set(frame.columns)
-    if clash:
-        raise ValueError(f"{cell.kind}: {min(clash)!r} is both a label and a column")
-    described = pd.DataFrame(labels, index=frame.index)
-    return pd.concat([described, frame], axis=1)
+def _labels(cell: Cell, names: Mapping[str, str]) -> dict[str, str | float | int]:
+    """What every line of a cell's table is preceded by in an item: its key, its labels and its names there."""
+    return {"cell": cell.key, **cell.labels(), **names}
 
 
 def stored_results(paper: Paper, tier: str | None = None) -> dict[str, Results]:
@@ -308,8 +303,21 @@ def _stacked(
     if not jobs:
         kinds = {"cell": str, "dataset": str, "users": str, "learner": str, "fold": int, "seed": int}
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
-    tables = [labelled(job.cell, frame, names(job.cell)) for job, frame in zip(jobs, frames, strict=True)]
-    return pd.concat(tables, ignore_index=True)
+    labels = [_labels(job.cell, names(job.cell)) for job in jobs]
+    measured = _in_one_piece(pd.concat(frames, ignore_index=True))
+    for job, own in zip(jobs, labels, strict=True):
+        if clash := own.keys() & set(measured):
+            raise ValueError(f"{job.cell.kind}: {min(clash)!r} is both a label and a column")
+    lines = np.repeat(np.arange(len(frames)), [len(frame) for frame in frames])
+    described = pd.DataFrame(labels).iloc[lines].reset_index(drop=True)
+    columns = dict.fromkeys(name for own, frame in zip(labels, frames, strict=True) for name in (*own, *frame))
+    return pd.concat([described, measured], axis=1)[list(columns)]
+
+
+def _in_one_piece(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same table: text joined from many tables lies in as many pieces, each of which every selection would meet."""
+    texts = frame.select_dtypes("str")
+    return frame.assign(**{name: pd.Series(text.to_numpy(), dtype=text.dtype) for name, text in texts.items()})
 
 
 def largest_differences(stored: pd.DataFrame, fresh: pd.DataFrame) -> dict[str, float]:

@@ -10,13 +10,14 @@ worlds. Nothing here knows a learner; `verdicts` judges what is declared.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
-from ol2r.experiments.effects import Effect, Estimate, Nearness, deviation_effect, mean_effect, time_mean
+from ol2r.experiments.effects import Effect, Estimate, Nearness, deviation_effect, diverged, mean_effect, time_mean
 
 if TYPE_CHECKING:
     from ol2r.experiments.cells import Cell
@@ -120,6 +121,17 @@ class Indexed:
         if key not in self._values:
             self._values[key] = measure.values(results, dataset, users)
         return self._values[key]
+
+    @cached_property
+    def datasets(self) -> frozenset[str]:
+        """The data sets it has rows of; simulated worlds count as one."""
+        _, names = self._coded("dataset")
+        return frozenset(names) | ({WORLDS} if "world" in self.frame else frozenset())
+
+    @cached_property
+    def any_diverged(self) -> bool:
+        """Whether any of its runs diverged."""
+        return bool(diverged(self.frame).any())
 
     def _coded(self, column: str) -> tuple[np.ndarray, dict]:
         if column not in self.frame:

@@ -14,8 +14,9 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -81,6 +82,7 @@ def file_name(span: Sequence[Row]) -> str:
     return f"folds{listed}-seeds{seeds[0]}-{seeds[-1]}.parquet"
 
 
+@cache
 def rows_of(name: str) -> tuple[Row, ...] | None:
     """The rows a file name carries, or None when it is not the name of a result."""
     match = _NAME.fullmatch(name)
@@ -186,9 +188,34 @@ def read_file(path: Path) -> tuple[pd.DataFrame, dict]:
     return _decode(path, path)
 
 
+def read_record(path: Path) -> dict:
+    """Provenance of a stored file whose bytes are whole; its table is not looked at.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: it is damaged; the message says how.
+    """
+    with _damage_told():
+        content = path.read_bytes()
+        _check_digest(content)
+        with pq.ParquetFile(io.BytesIO(content)) as file:
+            return json.loads(file.metadata.metadata[b"ol2r"])
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """Whatever a stranger's bytes make of a parquet reader is a ValueError."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise ValueError(str(error).partition("\n")[0] or type(error).__name__) from error
+
+
 def _decode(place: Path, path: Path) -> tuple[pd.DataFrame, dict]:
     """As `read_file`, of the file that lies at `place` and belongs to `path`."""
-    try:
+    with _damage_told():
         content = place.read_bytes()
         _check_digest(content)
         with pq.ParquetFile(io.BytesIO(content)) as file:
@@ -204,10 +231,6 @@ def _decode(place: Path, path: Path) -> tuple[pd.DataFrame, dict]:
         lacking = RECORDED - set(record)
         if lacking:
             raise ValueError(f"its provenance lacks {min(lacking)}")
-    except FileNotFoundError:
-        raise
-    except Exception as error:  # whatever a stranger's bytes make of a parquet reader
-        raise ValueError(str(error).partition("\n")[0] or type(error).__name__) from error
     return frame, record
 
 
@@ -275,12 +298,13 @@ class Store:
             except ValueError as damage:
                 self._set_aside(path, damage)
                 continue
-            frames.append(select(frame, here))
+            frames.append(select(frame, here) if len(here) < len(held) else in_order(frame))
             records.append(record)
             wanted -= here
         if not frames:
             return Stored(None, [], tuple(sorted(wanted)))
-        return Stored(in_order(pd.concat(frames)), records, tuple(sorted(wanted)))
+        whole = frames[0] if len(frames) == 1 else in_order(pd.concat(frames))
+        return Stored(whole, records, tuple(sorted(wanted)))
 
     def missing(self, cell: Cell, rows: Sequence[Row]) -> tuple[Row, ...]:
         """Those of the rows that the store does not have in good order."""

@@ -15,7 +15,6 @@ from typing import Any, Literal
 import pandas as pd
 
 from ol2r.experiments.claims import (
-    WORLDS,
     Claim,
     Compared,
     Indexed,
@@ -207,12 +206,13 @@ def judge_all(
     results = indexed(results)
     found = {}
     for claim in claims:
-        others = {}
+        printed, others = _printed(claim, published), {}
         for name, items in (readings or {}).items():
             if claim.items & set(items):
                 kept = {item: own for item, own in results.items() if item not in items}
-                others[name] = judge(claim, kept | {i: results[s] for i, s in items.items() if s in results}, published)
-        found[claim.id] = replace(judge(claim, results, published), readings=others)
+                read = kept | {item: results[other] for item, other in items.items() if other in results}
+                others[name] = _judge(claim, read, printed)
+        found[claim.id] = replace(_judge(claim, results, printed), readings=others)
     return found
 
 
@@ -225,8 +225,23 @@ def judge(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame)
         published: the paper's printed numbers (`printed_numbers`); they are told beside the verdict and never change
             it.
     """
-    results = indexed(results)
-    known = _datasets(results)
+    return _judge(claim, indexed(results), _printed(claim, published))
+
+
+def _printed(claim: Claim, published: pd.DataFrame) -> list[bool]:
+    """Of the contrasts whose numbers the paper prints: whether these lie above the margin."""
+    return [
+        value > contrast.scale.margin
+        for part in claim.parts
+        for cell in part.cells
+        for contrast in part.contrasts
+        if (value := contrast.published(published, *cell)) is not None
+    ]
+
+
+def _judge(claim: Claim, results: dict[str, Indexed], printed: Sequence[bool]) -> Judgement:
+    """As `judge`; `printed` is `_printed` of the claim."""
+    known = frozenset[str]().union(*(item.datasets for item in results.values()))
     own_sets = dict.fromkeys(dataset for dataset, _ in claim.cells)
     at_hand = [_tested(claim, results, data, own_sets) for data in own_sets if data in known]
     own = [[one for found in at_hand for one in found[i]] for i in range(len(claim.parts))]
@@ -258,19 +273,13 @@ def judge(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame)
         cells=_keys(results, measured),
         n_testable=len({one.cell for one in own_measured}),
         n_cells=len(claim.cells),
-        reason=_reason(claim, verdict, own, everything, least, absent, left_out, small, published),
+        reason=_reason(claim, verdict, own, everything, least, absent, left_out, small, printed),
         elsewhere=places,
         counts=_counts(one for part in own for one in part),
         untested=untested,
         least=least,
         tested=tuple(everything),
     )  # fmt: skip
-
-
-def _datasets(results: Mapping[str, Results]) -> set[str]:
-    frames = [item.frame for item in results.values()]
-    known = {name for frame in frames if "dataset" in frame for name in frame["dataset"].dropna().unique()}
-    return known | {WORLDS for frame in frames if "world" in frame}
 
 
 def _tested(claim: Claim, results: dict[str, Indexed], data: str, own: Iterable[str]) -> list[list[Finding]]:
@@ -306,6 +315,8 @@ def _diverged(contrast: Compared, results: dict[str, Indexed], data: str, users:
     """Runs that the contrast reads and in which the learner diverged at some time."""
     found = set()
     for measure in dict.fromkeys(contrast.measures):
+        if not results[measure.item].any_diverged:
+            continue
         found |= set(diverged_runs(measure.rows(results, data, users)).itertuples(index=False, name=None))
     return len(found)
 
@@ -372,7 +383,7 @@ def _reason(
     absent: Sequence[str],
     left_out: Sequence[str],
     small: str,
-    published: pd.DataFrame,
+    printed: Sequence[bool],
 ) -> str:
     sentences = []
     if verdict == "not judged (smoke)":
@@ -385,12 +396,6 @@ def _reason(
         sentences.append(f"smaller than the paper's experiment ({small})")
     if absent:
         sentences.append("data not at hand or not run: " + ", ".join(sorted(absent)))
-    cells = [(contrast, cell) for part in claim.parts for cell in part.cells for contrast in part.contrasts]
-    printed = [
-        value > contrast.scale.margin
-        for contrast, cell in cells
-        if (value := contrast.published(published, *cell)) is not None
-    ]
     if printed:
         agree = sum(printed)
         sentences.append(f"the paper's own numbers agree in {agree} of {len(printed)} contrasts")

@@ -189,7 +189,8 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
     )
     table = table.reset_index()
     settled = float(settling(frame)["printed_rounds"].iloc[0])
-    limits = [_limits(frame, line, settled) for _, line in table.iterrows()]
+    small = _small(frame)
+    limits = [_limits(small, line, settled) for _, line in table.iterrows()]
     return table.assign(bound=[a for a, _ in limits], printed_bound=[b for _, b in limits])
 
 
@@ -198,11 +199,11 @@ def _wide_enough(width: str, alpha: float) -> bool:
     return width == "Lemma 2" and alpha >= 1
 
 
-def _limits(frame: pd.DataFrame, line: pd.Series, settled: float) -> tuple[float, float]:
-    """Theorem 8, corrected and as printed, after a line's rounds; the least gap of the worlds."""
+def _limits(small: tuple[Realizable, float, float, float], line: pd.Series, settled: float) -> tuple[float, float]:
+    """Theorem 8, corrected and as printed, after a line's rounds; `small` is `_small` of the frame."""
     if not _wide_enough(line["width"], line["alpha"]):
         return np.nan, np.nan
-    world, delta, regularization, gap = _small(frame)
+    world, delta, regularization, gap = small
     t = float(line["round"])
     common = {"documents": world.documents, "dimension": world.dimension, "gap": gap, "norm": world.norm}
     common |= {"regularization": regularization, "delta": delta, "least": world.least}
