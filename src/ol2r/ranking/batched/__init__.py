@@ -6,7 +6,7 @@ words are the same bits. `PairHistory` finds the same optimum by other steps, to
 
 import torch
 
-from ol2r.ranking.batched.blocks import divide_and_conquer
+from ol2r.ranking.batched.blocks import arrange, divide_and_conquer
 from ol2r.ranking.batched.history import PairHistory
 from ol2r.ranking.batched.lists import (
     clicks_score,
@@ -25,6 +25,7 @@ from ol2r.ranking.batched.sampling import explore, plackett_luce, plackett_luce_
 
 __all__ = [
     "PairHistory",
+    "arrange",
     "clicks_score",
     "divide_and_conquer",
     "explore",

@@ -6,7 +6,7 @@ independent of the batch. `batched` has the same functions in torch; the tests h
 
 from numba import get_num_threads, set_num_threads
 
-from ol2r.ranking.compiled.blocks import divide_and_conquer
+from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer
 from ol2r.ranking.compiled.history import PairHistory
 from ol2r.ranking.compiled.lists import (
     clicks_score,
@@ -25,6 +25,7 @@ from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce
 
 __all__ = [
     "PairHistory",
+    "arrange",
     "clicks_score",
     "divide_and_conquer",
     "explore",
