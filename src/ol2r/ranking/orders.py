@@ -15,7 +15,7 @@ def interval_orders(scores: torch.Tensor, gram: torch.Tensor, width: torch.Tenso
 
     Args:
         scores: s, Float[R, V], at least as wide as the longest list.
-        gram: C, Float[R, V, V] (`covariance.gram`).
+        gram: C, Float[R, V, V] (`Covariance.gram`).
         width: α, Float[R]; 0 makes every order of unequal scores certain, ∞ none.
 
     Returns:

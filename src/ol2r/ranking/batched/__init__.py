@@ -1,13 +1,15 @@
 """The hot operations in torch, on any device: ragged queries are padded and all replicas move in step.
 
 Same names and signatures as `compiled` (see there for what each does), and the same results up to rounding; random
-words are the same bits. `PairHistory` finds the same optimum by other steps, to its own tolerance.
+words are the same bits. `LogisticEstimate` finds the same optimum by other steps, to its own tolerance.
 """
 
 import torch
 
 from ol2r.ranking.batched.blocks import arrange, divide_and_conquer
-from ol2r.ranking.batched.history import PairHistory
+from ol2r.ranking.batched.counts import PairCounts
+from ol2r.ranking.batched.covariance import Covariance
+from ol2r.ranking.batched.estimate import LogisticEstimate
 from ol2r.ranking.batched.lists import (
     clicks_score,
     follow,
@@ -24,7 +26,9 @@ from ol2r.ranking.batched.pairs import pair_gradient, pairs_from_clicks
 from ol2r.ranking.batched.sampling import explore, plackett_luce, plackett_luce_gradient
 
 __all__ = [
-    "PairHistory",
+    "Covariance",
+    "LogisticEstimate",
+    "PairCounts",
     "arrange",
     "clicks_score",
     "divide_and_conquer",

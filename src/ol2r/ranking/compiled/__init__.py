@@ -7,7 +7,9 @@ independent of the batch. `batched` has the same functions in torch; the tests h
 from numba import get_num_threads, set_num_threads
 
 from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer
-from ol2r.ranking.compiled.history import PairHistory
+from ol2r.ranking.compiled.counts import PairCounts
+from ol2r.ranking.compiled.covariance import Covariance
+from ol2r.ranking.compiled.estimate import LogisticEstimate
 from ol2r.ranking.compiled.lists import (
     clicks_score,
     follow,
@@ -24,7 +26,9 @@ from ol2r.ranking.compiled.pairs import pair_gradient, pairs_from_clicks
 from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce_gradient
 
 __all__ = [
-    "PairHistory",
+    "Covariance",
+    "LogisticEstimate",
+    "PairCounts",
     "arrange",
     "clicks_score",
     "divide_and_conquer",
