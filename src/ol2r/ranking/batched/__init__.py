@@ -11,6 +11,7 @@ from ol2r.ranking.batched.counts import PairCounts
 from ol2r.ranking.batched.covariance import Covariance
 from ol2r.ranking.batched.estimate import LogisticEstimate
 from ol2r.ranking.batched.lists import (
+    best,
     clicks_score,
     follow,
     probabilistic_interleave,
@@ -22,18 +23,20 @@ from ol2r.ranking.batched.lists import (
     team_draft,
     unit_vectors,
 )
-from ol2r.ranking.batched.pairs import pair_gradient, pairs_from_clicks
-from ol2r.ranking.batched.sampling import explore, plackett_luce, plackett_luce_gradient
+from ol2r.ranking.batched.pairs import pair_coefficients, pair_gradient, pairs_from_clicks
+from ol2r.ranking.batched.sampling import explore, plackett_luce, plackett_luce_gradient, sample, swap_coefficients
 
 __all__ = [
     "Covariance",
     "LogisticEstimate",
     "PairCounts",
     "arrange",
+    "best",
     "clicks_score",
     "divide_and_conquer",
     "explore",
     "follow",
+    "pair_coefficients",
     "pair_gradient",
     "pairs_from_clicks",
     "plackett_luce",
@@ -43,7 +46,9 @@ __all__ = [
     "reflect",
     "reflectors",
     "replayed_probabilities",
+    "sample",
     "score",
+    "swap_coefficients",
     "team_draft",
     "unit_vectors",
     "use_threads",

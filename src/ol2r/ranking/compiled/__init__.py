@@ -2,10 +2,17 @@
 
 Because a replica's numbers are computed by the same scalar code whoever stands beside it, a trajectory is bit for bit
 independent of the batch. `batched` has the same functions in torch; the tests hold one against the other.
+
+What takes scores of any ranker and returns lists or what each document weighs in a gradient (`best`, `sample`,
+`swap_coefficients`, `pair_coefficients`) is torch here too: the scores come from there and cost more. The operations
+that score linearly themselves are their fast paths.
 """
 
 from numba import get_num_threads, set_num_threads
 
+from ol2r.ranking.batched.lists import best
+from ol2r.ranking.batched.pairs import pair_coefficients
+from ol2r.ranking.batched.sampling import sample, swap_coefficients
 from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer
 from ol2r.ranking.compiled.counts import PairCounts
 from ol2r.ranking.compiled.covariance import Covariance
@@ -30,10 +37,12 @@ __all__ = [
     "LogisticEstimate",
     "PairCounts",
     "arrange",
+    "best",
     "clicks_score",
     "divide_and_conquer",
     "explore",
     "follow",
+    "pair_coefficients",
     "pair_gradient",
     "pairs_from_clicks",
     "plackett_luce",
@@ -43,7 +52,9 @@ __all__ = [
     "reflect",
     "reflectors",
     "replayed_probabilities",
+    "sample",
     "score",
+    "swap_coefficients",
     "team_draft",
     "unit_vectors",
     "use_threads",
