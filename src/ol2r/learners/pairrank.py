@@ -71,6 +71,7 @@ class _DivideAndConquer(PairwiseLearner):
             for name in self.numeric
         }
         n, regularization = len(streams), self.precise["regularization"]
+        self.every = torch.arange(n, device=self.device)[:, None]
         self.counts = self.ops.PairCounts(n, n_features, self.device)
         self.estimate = self.ops.LogisticEstimate(regularization, self.choice["loss"], n_features, self.device)
         full = self.choice["covariance"] == "full"
@@ -121,8 +122,9 @@ class _DivideAndConquer(PairwiseLearner):
         return ranking
 
     def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
-        self.estimate.refit(self.counts, *self.counts.add(candidates, pairs, labels))
-        self.covariance.add(candidates.differences(pairs), pairs[..., 0] >= 0)
+        rows, won = self.counts.add(candidates, pairs, labels)
+        self.estimate.refit(self.counts, rows, won)
+        self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # −1 reads some row, which is not added
 
     def evaluated(self) -> LinearRanker:
         return LinearRanker(self.theta.to(torch.float32))

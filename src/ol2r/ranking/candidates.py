@@ -47,12 +47,3 @@ class Candidates:
         present = place < size[..., None]
         rows = torch.where(present, start[..., None] + place, 0)
         return self.features[rows] * present[..., None], present
-
-    def differences(self, pairs: torch.Tensor) -> torch.Tensor:
-        """x_i − x_j of pairs of documents: Float32[R, P, features], 0 where there is no pair.
-
-        Args:
-            pairs: Int64[R, P, 2], positions in the query's own list, padded with −1.
-        """
-        x = self.features[self.offsets[self.query][:, None, None] + pairs.clamp_min(0)]
-        return x[:, :, 0] - x[:, :, 1]
