@@ -205,6 +205,40 @@ def pairs_from_clicks(ranking, clicks, kind, draws, round_):
     return [(ranking[upper], ranking[lower], clicks[upper]) for upper, lower in slots]
 
 
+def blocks_of(order, certain):
+    """Merge blocks until of any two every document of one is certainly above every document of the other."""
+
+    def above(one, other):
+        return all((i, j) in certain for i in one for j in other)
+
+    blocks = [[j] for j in order]
+    while True:
+        for one, other in combinations(blocks, 2):
+            if not above(one, other) and not above(other, one):
+                blocks = [block for block in blocks if block not in (one, other)] + [one + other]
+                break
+        else:
+            return sorted((sorted(block, key=order.index) for block in blocks), key=lambda block: order.index(block[0]))
+
+
+def arranged(order, certain, conservative, draws, round_):
+    """The whole list, block by block, of documents sorted by score and certain orders (better, worse) among them."""
+    out, slot = [], 0
+    for block in blocks_of(order, certain):
+        if not conservative:
+            out.append(sorted(block, key=lambda j: draws.word(Stream.SHUFFLE, round_, j)))
+            slot += len(block)
+            continue
+        left, explored = list(block), []
+        while left:
+            free = [j for j in left if not any((i, j) in certain for i in left)]
+            explored.append(free[draws.below(Stream.SHUFFLE, round_, slot, len(free))])
+            left.remove(explored[-1])
+            slot += 1
+        out.append(explored)
+    return out
+
+
 def plackett_luce(values, k, draws, round_):
     """Documents by score plus Gumbel noise, the best k."""
 
@@ -569,11 +603,9 @@ class PairRank:
     def rank(self, query, features, k):
         self.features = features
         order = whole_ranking(features, self.w, self.draws, self.round, 0)
-        certain = self.certain_orders(order)
-        self.ranking = []
-        for block in self.blocks(order, certain):
-            self.ranking += self.shuffle(sorted(block, key=order.index), certain)
-        self.ranking = self.ranking[:k]
+        conservative = self.hyper["shuffle"] == "conservative"
+        blocks = arranged(order, self.certain_orders(order), conservative, self.draws, self.round)
+        self.ranking = [j for block in blocks for j in block][:k]
         return self.ranking
 
     def kept(self):
@@ -588,32 +620,6 @@ class PairRank:
             if 1 / (1 + math.exp(-x @ self.w)) - width * math.sqrt(max(x @ inverse @ x, 0)) > 0.5:
                 certain.add((i, j))
         return certain
-
-    def blocks(self, order, certain):
-        """Merge blocks until of any two every document of one is certainly above every document of the other."""
-
-        def above(one, other):
-            return all((i, j) in certain for i in one for j in other)
-
-        blocks = [[j] for j in order]
-        while True:
-            for one, other in combinations(blocks, 2):
-                if not above(one, other) and not above(other, one):
-                    blocks = [block for block in blocks if block not in (one, other)] + [one + other]
-                    break
-            else:
-                return sorted(blocks, key=lambda block: min(map(order.index, block)))
-
-    def shuffle(self, block, certain):
-        if self.hyper["shuffle"] == "random":
-            return sorted(block, key=lambda j: self.draws.word(Stream.SHUFFLE, self.round, j))
-        left, out = list(block), []
-        while left:
-            free = [j for j in left if not any((i, j) in certain for i in left)]
-            slot = len(self.ranking) + len(out)
-            out.append(free[self.draws.below(Stream.SHUFFLE, self.round, slot, len(free))])
-            left.remove(out[-1])
-        return out
 
     def update(self, clicks):
         pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)

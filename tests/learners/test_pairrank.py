@@ -71,7 +71,7 @@ def test_the_width_is_that_of_lemma_2(dataset, alpha):
     setting = {"regularization": 0.3, "delta": 0.05, "bound": 2.0, "slope": 0.1}
     learner = observed(dataset, "PairRank-Lemma2", alpha=alpha, **setting)
     for r in range(4):
-        m = np.linalg.inv(learner.past.inverse[r].numpy())
+        m = np.linalg.inv(learner.covariance.inverse[r].numpy())
         ratio = np.linalg.slogdet(m)[1] - 12 * np.log(0.3)
         wanted = alpha * 2 * 0.25 / 0.1 * (np.sqrt(0.25 * (ratio + np.log(1 / 0.05**2))) + np.sqrt(0.3) * 2.0)
         np.testing.assert_allclose(float(learner.width[r]), wanted, rtol=1e-9)
@@ -87,7 +87,7 @@ def test_conservative_and_random_shuffling_are_told_apart(dataset):
 def test_with_width_zero_it_is_greedy(dataset, shuffle):
     replicas = replicas_of("perfect")
     learner = make_learner("PairRank", dataset, replicas, alpha=0.0, shuffle=shuffle)
-    learner.past.theta[:] = torch.from_numpy(generator("greedy", 0).standard_normal((4, 12)))
+    learner.theta[:] = torch.from_numpy(generator("greedy", 0).standard_normal((4, 12)))
     candidates = candidates_of(dataset, [5, 9, 13, 17])
     for r, shown in enumerate(learner.rank(candidates, K)):
         scores = dataset.query(int(candidates.query[r]))[0] @ learner.theta[r].numpy()

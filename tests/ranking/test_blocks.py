@@ -1,4 +1,5 @@
-"""Divide and conquer: blocks against a graph library, lists against the definition, both bodies against each other."""
+"""Lists from certain orders: blocks against a graph library, lists against the definition, both bodies and PairRank's
+fast path against each other."""
 
 import itertools
 from collections import Counter
@@ -9,12 +10,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import Draws
+from reference import Draws, arranged
 from small import K, candidates_of, small_dataset
 
 from ol2r.random import Stream, Streams, generator
-from ol2r.ranking import engine
+from ol2r.ranking import engine, interval_orders
 from ol2r.ranking.batched.blocks import block_ends
+from ol2r.ranking.covariance import gram
 
 BODIES = [("numba", "cpu"), ("torch", "cpu"), *([("torch", "cuda")] if torch.cuda.is_available() else [])]
 both_bodies = pytest.mark.parametrize(("name", "device"), BODIES)
@@ -27,8 +29,8 @@ ROUND = 3
 class Setting:
     """Sixty replicas with a query, an estimate, an inverse covariance and a width each; some widths are 0 and ∞."""
 
-    def __init__(self, device="cpu", full=True, replicas=60, query=None):
-        rng = generator("blocks", replicas)
+    def __init__(self, device="cpu", full=True, replicas=60, query=None, seed=None):
+        rng = generator("blocks", replicas if seed is None else seed)
         d = DATASET.n_features
         self.query = np.arange(replicas) % DATASET.n_queries if query is None else np.full(replicas, query)
         theta = rng.standard_normal((replicas, d))
@@ -217,6 +219,55 @@ def test_the_lists_of_a_replica_do_not_depend_on_its_company(name):
         alone.streams = Streams(setting.streams.keys[r : r + 1])
         for a, b in zip(whole, alone.play(name, True), strict=True):
             np.testing.assert_array_equal(a[r], b[0])
+
+
+def any_orders(replicas=80):
+    """Queries, scores with ties, and orders of every sort among them, with and against the scores; what lies beyond a
+    query's list is not a number, or certain."""
+    rng = generator("any certain orders", replicas)
+    query = np.arange(replicas) % DATASET.n_queries
+    size, v = DATASET.sizes[query], DATASET.sizes.max() + 3
+    scores = rng.integers(0, 25, (replicas, v)).astype(float)
+    with_scores = scores[:, :, None] > scores[:, None]
+    share = rng.choice([0.5, 0.95, 0.99, 1.0], replicas)[:, None, None]
+    certain = np.where(with_scores, rng.random((replicas, v, v)) < share, rng.random((replicas, v, v)) < 0.3)
+    scores[np.arange(v) >= size[:, None]] = np.nan
+    return query, scores, certain | np.isnan(scores[:, :, None]) | np.isnan(scores[:, None])
+
+
+@both_bodies
+@both_shuffles
+@pytest.mark.parametrize("depth", [1, K, 40])
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_any_certain_orders_give_the_list_of_the_definition(name, device, conservative, depth, precision):
+    query, scores, certain = any_orders()
+    streams = Streams(np.arange(len(query), dtype=np.uint64) * 7919, device)
+    arrays = (torch.from_numpy(a).to(device) for a in (scores.astype(precision), certain))
+    arguments = (candidates_of(DATASET, query, device), *arrays, conservative, depth, RANKS, streams, ROUND)
+    ranking, blocks, sizes = (out.cpu().numpy() for out in engine(name).arrange(*arguments))
+    for r, n in enumerate(DATASET.sizes[query]):
+        draws = Draws(streams.keys[r])
+        order = sorted(range(n), key=lambda j, r=r, draws=draws: (-scores[r, j], draws.word(Stream.TIES, ROUND, j)))
+        known = {(i, j) for i, j in itertools.combinations(order, 2) if certain[r, i, j]}
+        wanted = arranged(order, known, conservative, draws, ROUND)
+        shown = [j for block in wanted for j in block][:depth]
+        assert ranking[r].tolist() == shown + [-1] * (depth - len(shown))
+        assert blocks[r] == len(wanted)
+        size_at = [len(block) for block in wanted for _ in block]
+        assert sizes[r].tolist() == [size_at[rank - 1] if rank <= n else 0 for rank in RANKS]
+    assert 2 * len(blocks) < blocks.sum() < DATASET.sizes[query].sum()
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans(), st.sampled_from([1, K, 40]))
+@settings(max_examples=25)
+def test_the_fast_path_shows_what_its_parts_show(seed, full, conservative, depth):
+    setting = Setting(full=full, seed=seed)
+    x = setting.candidates.padded()[0].to(torch.float64)
+    scores = torch.einsum("rvd,rd->rv", x, setting.theta)
+    certain = interval_orders(scores, gram(x, setting.inverse), setting.width)
+    arguments = (setting.candidates, scores, certain, conservative, depth, RANKS, setting.streams, ROUND)
+    fast, parts = setting.play("numba", conservative, depth), engine("numba").arrange(*arguments)
+    assert all(np.array_equal(one, other) for one, other in zip(fast, parts, strict=True))
 
 
 def test_shuffled_documents_follow_their_words():

@@ -66,6 +66,16 @@ def test_rank_gives_the_best_documents_and_pads_short_lists(name, device, depth)
 
 
 @both_bodies
+@pytest.mark.parametrize("depth", [1, 10, 40])
+def test_the_fast_path_of_linear_scores_ranks_as_scores_say(name, device, depth):
+    s = Setting(device)
+    features, present = s.candidates.padded()
+    scores = torch.einsum("rvd,rmd->rmv", features, s.weights).masked_fill(~present[:, None], torch.nan)
+    lists = engine(name).best(s.candidates, scores, depth, s.streams, ROUND)
+    assert torch.equal(lists, engine(name).rank(s.candidates, s.weights, depth, s.streams, ROUND))
+
+
+@both_bodies
 def test_ties_are_broken_uniformly_and_anew_each_round(name, device):
     replicas, query = 6000, 9  # three documents
     candidates = candidates_of(DATASET, [query] * replicas, device)

@@ -93,19 +93,38 @@ def test_every_matching_is_equally_likely(name, device):
     assert max(abs(n - replicas / 6) for n in matchings.values()) < 5 * math.sqrt(replicas / 6)
 
 
-@both_bodies
-def test_the_pair_gradient_is_the_slope_of_the_log_likelihood(name, device):
-    dataset, replicas, p = small_dataset(), 40, 4
+def pairs_of_any_sort(dataset, replicas=40, p=4):
+    """Queries, weights, pairs and labels."""
     rng = generator("pairs of any sort", 0)
     query = np.arange(replicas) % dataset.n_queries
     weights = rng.standard_normal((replicas, dataset.n_features)).astype(np.float32)
     pairs = np.array([[rng.choice(max(n, 2), 2, replace=False) for _ in range(p)] for n in dataset.sizes[query]])
     pairs[dataset.sizes[query] == 1] = -1
     pairs[::3, 1] = -1  # padding may be anywhere
-    labels = rng.random((replicas, p)) < 0.5
+    return query, weights, pairs, rng.random((replicas, p)) < 0.5
+
+
+@both_bodies
+def test_the_pair_gradient_is_what_each_document_weighs_times_its_features(name, device):
+    query, *arrays = pairs_of_any_sort(small_dataset())
+    weights, pairs, labels = (torch.from_numpy(x).to(device) for x in arrays)
+    candidates = candidates_of(small_dataset(), query, device)
+    features, present = candidates.padded()
+    scores = torch.einsum("rvd,rd->rv", features, weights).masked_fill(~present, torch.nan)
+    weight = engine(name).pair_coefficients(scores, pairs, labels)
+    paired = torch.zeros_like(scores).scatter_add(1, pairs.clamp_min(0).flatten(1), (pairs >= 0).flatten(1).float())
+    assert not weight[paired == 0].any()
+    gradient = engine(name).pair_gradient(candidates, weights, pairs, labels)
+    np.testing.assert_allclose(gradient.cpu(), torch.einsum("rv,rvd->rd", weight, features).cpu(), atol=1e-5)
+
+
+@both_bodies
+def test_the_pair_gradient_is_the_slope_of_the_log_likelihood(name, device):
+    dataset = small_dataset()
+    query, weights, pairs, labels = pairs_of_any_sort(dataset)
     arrays = (torch.from_numpy(x).to(device) for x in (weights, pairs, labels))
     gradient = engine(name).pair_gradient(candidates_of(dataset, query, device), *arrays).cpu()
-    for r in range(replicas):
+    for r in range(len(query)):
         features = dataset.query(query[r])[0].astype(np.float64)
 
         def log_likelihood(w, r=r, features=features):

@@ -65,6 +65,24 @@ def test_a_plackett_luce_list_is_the_order_of_noisy_scores(name, device, depth):
         np.testing.assert_allclose(rest[r].cpu(), math.log(left) if left else -math.inf, atol=1e-5)
 
 
+def scores_of(candidates, weights):
+    """Linear scores as a network's would come: padded, not a number beyond a list."""
+    features, present = candidates.padded()
+    return torch.einsum("rvd,rd->rv", features, weights).masked_fill(~present, torch.nan)
+
+
+@both_bodies
+@pytest.mark.parametrize("depth", [1, K, 40])
+def test_the_fast_path_of_linear_scores_draws_what_is_drawn_from_scores(name, device, depth):
+    candidates, streams = candidates_of(DATASET, QUERIES, device), Streams(STREAMS, device)
+    weights = torch.from_numpy(weights_of(40)).to(device)
+    fast = engine(name).plackett_luce(candidates, weights, depth, streams, ROUND)
+    drawn = engine(name).sample(candidates, scores_of(candidates, weights), depth, streams, ROUND)
+    assert torch.equal(fast[0], drawn[0])
+    for one, other in zip(fast[1:], drawn[1:], strict=True):
+        np.testing.assert_allclose(one.cpu(), other.cpu(), atol=1e-5)
+
+
 @both_bodies
 @pytest.mark.parametrize("scores", [(0.0, 0.0, 0.0, 0.0), (1.0, -1.0, 0.5, 0.0), (3.0, 3.0, 0.0, -2.0)], ids=str)
 def test_lists_are_as_frequent_as_plackett_luce_says(name, device, scores):
@@ -131,6 +149,24 @@ def test_the_gradient_weighs_each_pair_by_the_chances_of_two_whole_lists(name, d
         np.testing.assert_allclose(gradient[r], expected, atol=2e-6)
         seen = [clicks[r, i] for i in reference.examined(shown, clicks[r, : len(shown)].tolist())]
         assert learned[r] == (len(set(seen)) == 2)
+
+
+@both_bodies
+@pytest.mark.parametrize("scale", [0.0, 1.0, 10.0])
+def test_the_gradient_of_linear_scores_is_what_each_document_weighs_times_its_features(name, device, scale):
+    ranking, clicks = (torch.from_numpy(a).to(device) for a in lists_and_clicks())
+    candidates, weights = candidates_of(DATASET, QUERIES, device), torch.from_numpy(weights_of(40, scale)).to(device)
+    features, present = candidates.padded()
+    scores = scores_of(candidates, weights).double()
+    chosen = torch.zeros_like(scores).scatter_add(1, ranking.clamp_min(0), (ranking >= 0).double()) > 0
+    shown = scores.gather(1, ranking.clamp_min(0)).masked_fill(ranking < 0, -torch.inf)
+    rest = scores.masked_fill(chosen | ~present, -torch.inf).logsumexp(dim=1)
+    gradient, learned = engine(name).plackett_luce_gradient(candidates, ranking, clicks, shown, rest)
+    weight, also_learned = engine(name).swap_coefficients(ranking, clicks, shown, rest)
+    assert torch.equal(learned, also_learned)
+    assert not weight[ranking < 0].any()
+    x = features.gather(1, ranking.clamp_min(0)[..., None].expand(-1, -1, features.shape[2]))
+    np.testing.assert_allclose(gradient.cpu(), torch.einsum("rk,rkd->rd", weight, x.double()).cpu(), atol=2e-6)
 
 
 @both_bodies

@@ -17,6 +17,7 @@ from ol2r.parameters import Choice, Number, Value
 from ol2r.random import Streams
 from ol2r.rankers import LinearRanker
 from ol2r.ranking import Candidates
+from ol2r.ranking.covariance import Covariance
 from ol2r.theory import confidence
 
 RANKS = (1, 5, 10, 20, 30, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900)
@@ -30,6 +31,9 @@ class _DivideAndConquer(PairwiseLearner):
     paper's text; `"mean"`: (1/n) Σ ℓ + λ ‖θ‖² over the n pairs so far, the public code), `alpha` (see each form),
     `pairs` (`"matched"`, `"adjacent"`, `"all"`), `shuffle` (`"random"`: PairRank_R, `"conservative"`: PairRank_C),
     `covariance` (`"full"` or `"diagonal"`).
+
+    Attributes:
+        counts: every labelled pair with its labels. estimate: θ̃, refitted to them. covariance: M⁻¹, what θ̃ is sure of.
     """
 
     numeric: ClassVar = {
@@ -68,10 +72,12 @@ class _DivideAndConquer(PairwiseLearner):
             .contiguous()
             for name in self.numeric
         }
+        n, regularization = len(streams), self.precise["regularization"]
+        self.every = torch.arange(n, device=self.device)[:, None]
+        self.counts = self.ops.PairCounts(n, n_features, self.device)
+        self.estimate = self.ops.LogisticEstimate(regularization, self.choice["loss"], n_features, self.device)
         full = self.choice["covariance"] == "full"
-        self.past = self.ops.PairHistory(
-            self.precise["regularization"], str(self.choice["loss"]), n_features, full, self.device
-        )
+        self.covariance: Covariance = self.ops.Covariance(regularization, n_features, full, self.device)
 
     def initial(self) -> dict[str, torch.Tensor]:
         """Sums over the rounds, for the diagnostics."""
@@ -80,7 +86,7 @@ class _DivideAndConquer(PairwiseLearner):
         return {"rounds": none, "blocks": none.clone(), "sizes": by_rank, "lists": by_rank.clone()}
 
     def memories(self) -> dict[str, object]:
-        return {"past": self.past}
+        return {"counts": self.counts, "estimate": self.estimate, "covariance": self.covariance}
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
@@ -101,13 +107,14 @@ class _DivideAndConquer(PairwiseLearner):
     @property
     def theta(self) -> torch.Tensor:
         """The estimate θ̃: Float64[R, features]."""
-        return self.past.theta
+        return self.estimate.theta
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+        # linear scores, the orders that their intervals make certain, and the list that these leave, in one go
         ranking, blocks, sizes = self.ops.divide_and_conquer(
             candidates,
-            self.past.theta,
-            self.past.inverse,
+            self.theta,
+            self.covariance.inverse,
             self.width,
             self.choice["shuffle"] == "conservative",
             depth,
@@ -122,10 +129,12 @@ class _DivideAndConquer(PairwiseLearner):
         return ranking
 
     def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
-        self.past.observe(candidates, pairs, labels)
+        rows, won = self.counts.add(candidates, pairs, labels)
+        self.estimate.refit(self.counts, rows, won)
+        self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # −1 reads some row, which is not added
 
     def evaluated(self) -> LinearRanker:
-        return LinearRanker(self.past.theta.to(torch.float32))
+        return LinearRanker(self.theta.to(torch.float32))
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
         """Sums over all rounds so far: blocks, and for each of `RANKS` the lists that long and its block's size."""
@@ -133,7 +142,8 @@ class _DivideAndConquer(PairwiseLearner):
         lists, sizes = self.state["lists"], self.state["sizes"]
         for i, rank in enumerate(RANKS):
             sums |= {f"lists_{rank}": lists[:, i].clone(), f"size_{rank}": sizes[:, i].clone()}
-        return sums | {"distinct_pairs": self.past.n_pairs, "passes": self.past.passes, "refits": self.past.refits}
+        fit = {"passes": self.estimate.passes, "refits": self.estimate.refits}
+        return sums | {"distinct_pairs": self.counts.n_pairs} | fit
 
 
 class PairRank(_DivideAndConquer):
@@ -167,7 +177,7 @@ class PairRankLemma2(_DivideAndConquer):
     def width(self) -> torch.Tensor:
         number = {name: value.cpu().numpy() for name, value in self.precise.items()}
         lemma_2 = confidence.width(
-            self.past.log_det.cpu().numpy(),
+            self.covariance.log_det.cpu().numpy(),
             number["regularization"],
             number["bound"],
             number["delta"],

@@ -1,4 +1,4 @@
-"""Pure functions on rankings: candidates, top-k lists, interleaving, null spaces, metrics.
+"""Pure functions on rankings: candidates, top-k lists, certain orders, interleaving, null spaces, metrics.
 
 Documents are known here by their features and their position in a query's list, never by their labels; a metric takes
 the grades it needs as an argument. Operations on the measured hot path have two bodies with the same names and
@@ -8,8 +8,9 @@ signatures, `compiled` (numba, CPU) and `batched` (torch, any device); `engine(n
 from types import ModuleType
 
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.orders import interval_orders, unanimous_orders
 
-__all__ = ["Candidates", "default_engine", "engine"]
+__all__ = ["Candidates", "default_engine", "engine", "interval_orders", "unanimous_orders"]
 
 ENGINES = ("numba", "torch")
 

@@ -107,7 +107,7 @@ def test_what_the_audit_counts_is_what_the_learner_learned(examination, pairs):
     counts = state.counts.reshape(8, -1)
     x, preference = state.worlds.x.reshape(8, counts.shape[1], -1), state.worlds.preference.reshape(8, -1)
     gram = np.einsum("rn,rnd,rne->rde", counts, x, x) + np.eye(5)
-    np.testing.assert_allclose(np.linalg.inv(gram), state.inverse, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.inv(gram), state.learner.covariance.inverse, atol=1e-6)
     np.testing.assert_allclose(np.linalg.slogdet(gram)[1], state.log_det, atol=1e-5)
     np.testing.assert_allclose(counts.sum(axis=1), state.sums["labels"])
     # g(θ̃) = Σ y x = S + Σ σ(x·θ*) x

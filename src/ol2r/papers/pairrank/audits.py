@@ -162,7 +162,7 @@ class Run:
     """Worlds, the learner that meets them, and the sums that theory speaks of; `step` is one round.
 
     Attributes:
-        theta, inverse, log_det, alpha: the learner's θ̃, M⁻¹, log(det M/det λI) and Lemma 2's α_t, before the round.
+        theta, log_det, alpha: the learner's θ̃, log(det M/det λI) and Lemma 2's α_t, before the round.
         martingale: S, Float64[R, d].
         potential: Σ over rounds of min(1, Σ over the round's pairs of ‖x‖²_{M⁻¹}), Float64[R].
         counts: how often each pair was labelled, Float64[R, queries, E].
@@ -205,14 +205,18 @@ class Run:
     def read(self) -> None:
         """Take over the learner's state, and Lemma 2's width at it."""
         self.theta = self.learner.theta.numpy()
-        self.inverse = self.learner.past.inverse.numpy()
-        self.log_det = self.learner.past.log_det.numpy()
+        self.log_det = self.learner.covariance.log_det.numpy()
         cell, world = self.cell, self.world
         self.alpha = confidence.width(self.log_det, cell.regularization, world.bound, cell.delta, world.least)
 
     def widths(self, x: np.ndarray) -> np.ndarray:
         """‖x‖_{M⁻¹}: Float64[R, n] for Float64[R, n, d]."""
-        return np.sqrt(np.maximum(((x @ self.inverse) * x).sum(axis=-1), 0.0))
+        return self.learner.covariance.widths(torch.from_numpy(x)).numpy()
+
+    @property
+    def least_eigenvalue(self) -> np.ndarray:
+        """λ_min(M): Float64[R]."""
+        return 1 / np.linalg.eigvalsh(self.learner.covariance.inverse.numpy())[:, -1]
 
     def step(self) -> None:
         """One round."""
@@ -329,7 +333,7 @@ def coverage(cell: "Confidence", seed: int) -> pd.DataFrame:
     for t in range(1, cell.rounds + 1):
         run.step()
         radius = confidence.martingale_radius(run.log_det, cell.delta)
-        norm = np.sqrt(np.einsum("rd,rde,re->r", run.martingale, run.inverse, run.martingale))
+        norm = run.widths(run.martingale[:, None])[:, 0]
         width = run.widths(x)
 
         def error(theta: np.ndarray, chosen: np.ndarray | slice = slice(None), width=width) -> np.ndarray:
@@ -383,7 +387,7 @@ def regret(cell: "Confidence", seed: int) -> pd.DataFrame:
             continue
         for name in ("regret", "open", "allowed", "printed", "shown", "labels", "compared", "examined"):
             table.add(t, name, run.sums[name].copy())
-        table.add(t, "eigenvalue", float((1 / np.linalg.eigvalsh(run.inverse)[:, -1]).mean()))
+        table.add(t, "eigenvalue", float(run.least_eigenvalue.mean()))
         settings = (world.norm, world.bound, cell.regularization, cell.delta, 0.5, world.least)
         needed = [
             confidence.least_eigenvalue_needed(float(a), float(b), *settings)

@@ -130,10 +130,8 @@ def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
         k=10, split="test", gain="exponential", empty="skip", ties="expected", gamma=0.9995, checkpoints=(rounds,)
     )
     simulate(dataset, replicas, learner, evaluation)
-    theta, inverse, width = (value[0].numpy() for value in (learner.theta, learner.past.inverse, learner.width))
     tables = [
-        _intervals(dataset.features[dataset.documents(q)].astype(np.float64), theta, inverse, float(width))
-        for q in dataset.fold(1).test
+        _intervals(dataset.features[dataset.documents(q)].astype(np.float64), learner) for q in dataset.fold(1).test
     ]
     gaps = [_nearest(table)[0] for table in tables]
     chosen = next((i for i, gap in enumerate(gaps) if gap < 0.02), int(np.argmin(gaps)))
@@ -143,7 +141,9 @@ def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
     return table
 
 
-def _intervals(x: np.ndarray, theta: np.ndarray, inverse: np.ndarray, width: float) -> pd.DataFrame:
+def _intervals(x: np.ndarray, learner: PairRank) -> pd.DataFrame:
+    """Of all pairs of documents x, as the learner's first replica sees them."""
+    theta, alpha = learner.theta[0].numpy(), float(learner.width[0])
     order = np.argsort(-x @ theta, kind="stable")
     above, below = (order[places] for places in np.triu_indices(len(order), 1))
     difference = x[above] - x[below]
@@ -151,7 +151,7 @@ def _intervals(x: np.ndarray, theta: np.ndarray, inverse: np.ndarray, width: flo
         {
             "pair": [f"{i + 1}, {j + 1}" for i, j in zip(above, below, strict=True)],
             "estimate": 1 / (1 + np.exp(-difference @ theta)),
-            "half": width * np.sqrt(np.einsum("pd,de,pe->p", difference, inverse, difference)),
+            "half": alpha * learner.covariance.widths(torch.from_numpy(difference)[None])[0].numpy(),
         }
     )
     table["certain"] = table["estimate"] - table["half"] > 0.5

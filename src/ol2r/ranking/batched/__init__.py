@@ -1,14 +1,17 @@
 """The hot operations in torch, on any device: ragged queries are padded and all replicas move in step.
 
 Same names and signatures as `compiled` (see there for what each does), and the same results up to rounding; random
-words are the same bits. `PairHistory` finds the same optimum by other steps, to its own tolerance.
+words are the same bits. `LogisticEstimate` finds the same optimum by other steps, to its own tolerance.
 """
 
 import torch
 
-from ol2r.ranking.batched.blocks import divide_and_conquer
-from ol2r.ranking.batched.history import PairHistory
+from ol2r.ranking.batched.blocks import arrange, divide_and_conquer
+from ol2r.ranking.batched.counts import PairCounts
+from ol2r.ranking.batched.covariance import Covariance
+from ol2r.ranking.batched.estimate import LogisticEstimate
 from ol2r.ranking.batched.lists import (
+    best,
     clicks_score,
     probabilistic_interleave,
     rank,
@@ -19,12 +22,16 @@ from ol2r.ranking.batched.lists import (
     team_draft,
     unit_vectors,
 )
-from ol2r.ranking.batched.pairs import pair_gradient, pairs_from_clicks
-from ol2r.ranking.batched.sampling import explore, plackett_luce, plackett_luce_gradient
+from ol2r.ranking.batched.pairs import pair_coefficients, pair_gradient, pairs_from_clicks
+from ol2r.ranking.batched.sampling import explore, plackett_luce, plackett_luce_gradient, sample, swap_coefficients
 from ol2r.ranking.batched.steps import contenders, credit, equal_shares, follow, step, winners
 
 __all__ = [
-    "PairHistory",
+    "Covariance",
+    "LogisticEstimate",
+    "PairCounts",
+    "arrange",
+    "best",
     "clicks_score",
     "contenders",
     "credit",
@@ -32,6 +39,7 @@ __all__ = [
     "equal_shares",
     "explore",
     "follow",
+    "pair_coefficients",
     "pair_gradient",
     "pairs_from_clicks",
     "plackett_luce",
@@ -41,8 +49,10 @@ __all__ = [
     "reflect",
     "reflectors",
     "replayed_probabilities",
+    "sample",
     "score",
     "step",
+    "swap_coefficients",
     "team_draft",
     "unit_vectors",
     "use_threads",

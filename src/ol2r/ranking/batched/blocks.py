@@ -1,17 +1,19 @@
-"""Divide and conquer (PairRank) in torch: whole matrices of certain orders, all replicas in step."""
+"""Lists from certain orders in torch: whole matrices of them, all replicas in step."""
 
 import torch
 
 from ol2r.random import Stream, Streams, words_torch
 from ol2r.ranking.batched.lists import ordered
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.covariance import gram
+from ol2r.ranking.orders import interval_orders
 
 
 def block_ends(uncertain: torch.Tensor) -> torch.Tensor:
     """Where blocks end, of documents sorted by score.
 
     Args:
-        uncertain: Bool[..., V, V], symmetric.
+        uncertain: Bool[..., V, V]; only entries above the diagonal make a difference.
 
     Returns:
         Bool[..., V]: true at place p when no uncertain pair has one document up to p and the other after it.
@@ -19,6 +21,45 @@ def block_ends(uncertain: torch.Tensor) -> torch.Tensor:
     place = torch.arange(uncertain.shape[-1], device=uncertain.device)
     furthest = torch.where(uncertain, place, -1).amax(dim=-1)
     return furthest.cummax(dim=-1).values <= place
+
+
+def arrange(
+    candidates: Candidates,
+    scores: torch.Tensor,
+    certain: torch.Tensor,
+    conservative: bool,
+    depth: int,
+    ranks: tuple[int, ...],
+    streams: Streams,
+    round_: int,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """See `compiled.arrange`."""
+    present = torch.arange(scores.shape[1], device=scores.device) < candidates.sizes[:, None]
+    salts = torch.zeros_like(candidates.query)[:, None]
+    order = ordered(scores[:, None], present[:, None], streams, round_, salts)[:, 0]
+    present = present.gather(1, order)
+    both = present[:, :, None] & present[:, None]
+    certain = certain.gather(1, order[:, :, None].expand_as(certain)).gather(2, order[:, None].expand_as(certain))
+    certain = certain.triu(1) & both
+
+    ends = block_ends(~certain & both) & present
+    block = (ends.long().cumsum(dim=1) - ends.long()).masked_fill(~present, ends.shape[1])
+    size = (block[:, :, None] == block[:, None]).sum(dim=2) * present
+
+    if conservative:
+        place = _topological(block, certain & (block[:, :, None] == block[:, None]), present, depth, streams, round_)
+    else:
+        words = words_torch(streams.keys_torch, Stream.SHUFFLE, round_, order.shape[1]).gather(1, order)
+        by_word = words.argsort(dim=1, stable=True)
+        place = by_word.gather(1, block.gather(1, by_word).argsort(dim=1, stable=True))
+    shown = min(depth, order.shape[1])
+    ranking = torch.full((len(order), depth), -1, dtype=torch.int64, device=order.device)
+    ranking[:, :shown] = torch.where(present[:, :shown], order.gather(1, place[:, :shown]), -1)
+
+    wanted = torch.tensor(ranks, dtype=torch.int64, device=order.device) - 1
+    inside = wanted < candidates.sizes[:, None]
+    sizes = torch.where(inside, size.gather(1, torch.where(inside, wanted, 0)), 0)
+    return ranking, ends.sum(dim=1), sizes
 
 
 def divide_and_conquer(
@@ -33,39 +74,10 @@ def divide_and_conquer(
     round_: int,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """See `compiled.divide_and_conquer`."""
-    features, present = candidates.padded()
-    x = features.to(torch.float64)
+    x = candidates.padded()[0].to(torch.float64)
     scores = torch.einsum("rvd,rd->rv", x, theta)
-    order = ordered(scores[:, None], present[:, None], streams, round_, torch.zeros_like(candidates.query)[:, None])[
-        :, 0
-    ]
-    x = x.gather(1, order[..., None].expand_as(x))
-    score, present = scores.gather(1, order), present.gather(1, order)
-
-    y = x * inverse if inverse.shape[1] == 1 else x @ inverse
-    square = (x * y).sum(dim=2)
-    norm = (square[:, :, None] + square[:, None] - 2 * y @ x.mT).clamp_min(0.0).sqrt()
-    gap = 0.5 * torch.tanh(0.5 * (score[:, :, None] - score[:, None]))
-    certain = gap > width[:, None, None] * norm  # of the document in the row before the one in the column
-    both = present[:, :, None] & present[:, None]
-    ends = block_ends(~(certain | certain.mT) & both) & present
-    block = (ends.long().cumsum(dim=1) - ends.long()).masked_fill(~present, ends.shape[1])
-    size = (block[:, :, None] == block[:, None]).sum(dim=2) * present
-
-    if conservative:
-        place = _topological(block, certain & (block[:, :, None] == block[:, None]), present, depth, streams, round_)
-    else:
-        words = words_torch(streams.keys_torch, Stream.SHUFFLE, round_, x.shape[1]).gather(1, order)
-        by_word = words.argsort(dim=1, stable=True)
-        place = by_word.gather(1, block.gather(1, by_word).argsort(dim=1, stable=True))
-    shown = min(depth, x.shape[1])
-    ranking = torch.full((len(theta), depth), -1, dtype=torch.int64, device=theta.device)
-    ranking[:, :shown] = torch.where(present[:, :shown], order.gather(1, place[:, :shown]), -1)
-
-    wanted = torch.tensor(ranks, dtype=torch.int64, device=theta.device) - 1
-    inside = wanted < candidates.sizes[:, None]
-    sizes = torch.where(inside, size.gather(1, torch.where(inside, wanted, 0)), 0)
-    return ranking, ends.sum(dim=1), sizes
+    certain = interval_orders(scores, gram(x, inverse), width)
+    return arrange(candidates, scores, certain, conservative, depth, ranks, streams, round_)
 
 
 def _topological(block, certain, present, depth, streams, round_):

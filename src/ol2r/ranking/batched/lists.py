@@ -28,11 +28,19 @@ def ordered(scores: torch.Tensor, present: torch.Tensor, streams: Streams, round
 
 def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
     """See `compiled.rank`."""
-    features, present = candidates.padded()
-    scores = torch.einsum("rvd,rmd->rmv", features, weights)
-    salts = candidates.sizes[:, None] * torch.arange(weights.shape[1], device=weights.device)
+    return best(candidates, torch.einsum("rvd,rmd->rmv", candidates.padded()[0], weights), depth, streams, round_)
+
+
+def best(candidates: Candidates, scores: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
+    """The best documents of each of M rankers, as `rank` finds them for linear scores: Int64[R, M, depth].
+
+    Args:
+        scores: Float[R, M, V], at least as wide as the longest list; entries beyond a list are not read.
+    """
+    present = torch.arange(scores.shape[2], device=scores.device) < candidates.sizes[:, None]
+    salts = candidates.sizes[:, None] * torch.arange(scores.shape[1], device=scores.device)
     order = ordered(scores, present[:, None], streams, round_, salts)
-    places = torch.arange(depth, device=weights.device)
+    places = torch.arange(depth, device=scores.device)
     if order.shape[2] < depth:
         order = torch.nn.functional.pad(order, (0, depth - order.shape[2]))
     return torch.where(places < candidates.sizes[:, None, None], order[..., :depth], -1)

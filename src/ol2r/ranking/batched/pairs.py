@@ -44,9 +44,29 @@ def pair_gradient(
     candidates: Candidates, weights: torch.Tensor, pairs: torch.Tensor, labels: torch.Tensor
 ) -> torch.Tensor:
     """See `compiled.pair_gradient`."""
-    there = pairs[..., 0] >= 0
     documents = candidates.offsets[candidates.query][:, None, None] + pairs.clamp_min(0)
     x = candidates.features[documents]
     scores = torch.einsum("rpid,rd->rpi", x, weights)
-    missing = labels.to(torch.float32) - torch.sigmoid(scores[..., 0] - scores[..., 1])
-    return torch.einsum("rp,rpd->rd", torch.where(there, missing, 0.0), x[:, :, 0] - x[:, :, 1])
+    return torch.einsum("rp,rpd->rd", _missing(scores, pairs, labels), x[:, :, 0] - x[:, :, 1])
+
+
+def pair_coefficients(scores: torch.Tensor, pairs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """What each document weighs in the gradient Σ_d c_d ∇s_d of RankNet's log-likelihood: c_d sums y − σ(s_i − s_j)
+    over the pairs whose first document it is, less the same over those whose second it is.
+
+    Args:
+        scores: s, Float[R, V].
+        pairs: Int64[R, P, 2], positions in the query's own list, padded with −1; labels: Bool[R, P].
+
+    Returns:
+        c, Float[R, V], 0 for documents of no pair.
+    """
+    first, second = pairs.clamp_min(0).unbind(dim=2)
+    missing = _missing(torch.stack([scores.gather(1, first), scores.gather(1, second)], dim=2), pairs, labels)
+    return torch.zeros_like(scores).scatter_add(1, first, missing).scatter_add(1, second, -missing)
+
+
+def _missing(scores: torch.Tensor, pairs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """y − σ(s_i − s_j) of scores Float[R, P, 2], 0 where there is no pair: Float[R, P]."""
+    missing = labels.to(scores.dtype) - torch.sigmoid(scores[..., 0] - scores[..., 1])
+    return torch.where(pairs[..., 0] >= 0, missing, 0.0)

@@ -12,8 +12,22 @@ def plackett_luce(
     candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """See `compiled.plackett_luce`."""
-    features, present = candidates.padded()
-    score = torch.einsum("rvd,rd->rv", features, weights).to(torch.float64)
+    return sample(candidates, torch.einsum("rvd,rd->rv", candidates.padded()[0], weights), depth, streams, round_)
+
+
+def sample(
+    candidates: Candidates, scores: torch.Tensor, depth: int, streams: Streams, round_: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """A list drawn without replacement from p(d) ∝ e^{s_d}, as `plackett_luce` draws it for linear scores.
+
+    Args:
+        scores: s, Float[R, V], at least as wide as the longest list; entries beyond a list are not read.
+
+    Returns:
+        See `compiled.plackett_luce`.
+    """
+    present = torch.arange(scores.shape[1], device=scores.device) < candidates.sizes[:, None]
+    score = scores.to(torch.float64)
     words = words_torch(streams.keys_torch, Stream.SAMPLE, round_, score.shape[1])
     perturbed = score - torch.log(-torch.log((words.to(torch.float64) + 0.5) * 2.0**-32))
     salts = torch.zeros_like(candidates.query)[:, None]
@@ -30,6 +44,23 @@ def plackett_luce_gradient(
     candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor, scores: torch.Tensor, rest: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """See `compiled.plackett_luce_gradient`."""
+    coefficient, learned = swap_coefficients(ranking, clicks, scores, rest)
+    documents = candidates.offsets[candidates.query][:, None] + ranking.clamp_min(0)
+    return torch.einsum("rk,rkd->rd", coefficient.to(torch.float32), candidates.features[documents]), learned
+
+
+def swap_coefficients(
+    ranking: torch.Tensor, clicks: torch.Tensor, scores: torch.Tensor, rest: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What each document shown weighs in PDGD's gradient, Σ_d c_d ∇s_d (see `compiled.plackett_luce_gradient`).
+
+    Args:
+        ranking: Int64[R, k], scores: Float64[R, k] and rest: Float64[R], from `sample` or `plackett_luce`.
+        clicks: Bool[R, k].
+
+    Returns:
+        c, Float64[R, k], 0 beyond the list; and whether there was a pair to learn from, Bool[R].
+    """
     slot = torch.arange(ranking.shape[1], device=ranking.device)
     t, lower, upper = slot[:, None, None], slot[:, None], slot  # axes of what follows
     mass = torch.cat([scores, rest[:, None]], dim=1)
@@ -47,9 +78,7 @@ def plackett_luce_gradient(
     e = torch.exp(-gap.abs())
     sign = torch.where(clicks[:, None], 1.0, -1.0)
     weight = torch.where(pair, torch.sigmoid(log_ratio) * e / (1.0 + e) ** 2 * sign, 0.0)
-    coefficient = (weight.sum(dim=1) - weight.sum(dim=2)).to(torch.float32)
-    documents = candidates.offsets[candidates.query][:, None] + ranking.clamp_min(0)
-    return torch.einsum("rk,rkd->rd", coefficient, candidates.features[documents]), pair.any(dim=2).any(dim=1)
+    return weight.sum(dim=1) - weight.sum(dim=2), pair.any(dim=2).any(dim=1)
 
 
 def explore(

@@ -2,12 +2,21 @@
 
 Because a replica's numbers are computed by the same scalar code whoever stands beside it, a trajectory is bit for bit
 independent of the batch. `batched` has the same functions in torch; the tests hold one against the other.
+
+What takes scores of any ranker and returns lists or what each document weighs in a gradient (`best`, `sample`,
+`swap_coefficients`, `pair_coefficients`) is torch here too: the scores come from there and cost more. The operations
+that score linearly themselves are their fast paths.
 """
 
 from numba import get_num_threads, set_num_threads
 
-from ol2r.ranking.compiled.blocks import divide_and_conquer
-from ol2r.ranking.compiled.history import PairHistory
+from ol2r.ranking.batched.lists import best
+from ol2r.ranking.batched.pairs import pair_coefficients
+from ol2r.ranking.batched.sampling import sample, swap_coefficients
+from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer
+from ol2r.ranking.compiled.counts import PairCounts
+from ol2r.ranking.compiled.covariance import Covariance
+from ol2r.ranking.compiled.estimate import LogisticEstimate
 from ol2r.ranking.compiled.lists import (
     clicks_score,
     probabilistic_interleave,
@@ -24,7 +33,11 @@ from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce
 from ol2r.ranking.compiled.steps import contenders, credit, equal_shares, follow, step, winners
 
 __all__ = [
-    "PairHistory",
+    "Covariance",
+    "LogisticEstimate",
+    "PairCounts",
+    "arrange",
+    "best",
     "clicks_score",
     "contenders",
     "credit",
@@ -32,6 +45,7 @@ __all__ = [
     "equal_shares",
     "explore",
     "follow",
+    "pair_coefficients",
     "pair_gradient",
     "pairs_from_clicks",
     "plackett_luce",
@@ -41,8 +55,10 @@ __all__ = [
     "reflect",
     "reflectors",
     "replayed_probabilities",
+    "sample",
     "score",
     "step",
+    "swap_coefficients",
     "team_draft",
     "unit_vectors",
     "use_threads",

@@ -1,4 +1,4 @@
-"""Divide and conquer (PairRank), compiled: certain orders, blocks by a running maximum, and the shuffled list."""
+"""Lists from certain orders, compiled: blocks by a running maximum, explored within; and PairRank's list in one go."""
 
 import numpy as np
 import torch
@@ -54,10 +54,18 @@ def _apply(x, inverse, out):
 
 
 @njit
-def _uncertain(p, q, score, square, x, y, width):
-    """Whether documents p, q (score[p] ≥ score[q]) are in an uncertain order: not σ(s_p − s_q) − ½ > α ‖x_p − x_q‖."""
+def _given(p, q, known):
+    """Whether a matrix holds the order of the documents at places p < q for certain."""
+    certain, document = known
+    return certain[document[p], document[q]]
+
+
+@njit
+def _by_interval(p, q, known):
+    """Whether σ(s_p − s_q) − ½ > α ‖x_p − x_q‖, of the documents at places p < q."""
+    score, square, x, y, width = known
     norm = np.sqrt(max(square[p] + square[q] - 2.0 * dot64(y[p], x[q]), 0.0))
-    return not 0.5 * np.tanh(0.5 * (score[p] - score[q])) > width * norm
+    return 0.5 * np.tanh(0.5 * (score[p] - score[q])) > width * norm
 
 
 @njit
@@ -70,19 +78,16 @@ def _shuffle(order, start, stop, key, round_):
 
 
 @njit
-def _topological(order, start, stop, depth, score, square, x, y, width, key, round_):
-    """Put order[start:min(stop, depth)] into a random topological order of the block's certain orders: each slot goes
-    to one of the documents that have no certain superior left, drawn uniformly."""
-    n = stop - start
-    certain = np.zeros((n, n), dtype=np.bool_)
+def _topological(order, start, above, depth, key, round_):
+    """Put the documents order[start:] of a block, as far as they show, into a random topological order of its certain
+    orders above[p, q], p < q: each slot goes to one of the documents that have no certain superior left, drawn
+    uniformly."""
+    n = above.shape[0]
     superiors = np.zeros(n, dtype=np.int64)
     for p in range(n):
-        for q in range(p + 1, n):
-            if not _uncertain(start + p, start + q, score, square, x, y, width):
-                certain[p, q] = True
-                superiors[q] += 1
-    document = order[start:stop].copy()
-    for slot in range(start, min(stop, depth)):
+        superiors += above[p]
+    document = order[start : start + n].copy()
+    for slot in range(start, min(start + n, depth)):
         free = 0
         for p in range(n):
             free += superiors[p] == 0
@@ -94,15 +99,118 @@ def _topological(order, start, stop, depth, score, square, x, y, width, key, rou
         order[slot] = document[chosen]
         superiors[chosen] = -1
         for q in range(chosen + 1, n):
-            superiors[q] -= certain[chosen, q]
+            superiors[q] -= above[chosen, q]
+
+
+def _arranged_by(certain):
+    """What makes a list of documents sorted by score, compiled for one way to know which orders are certain.
+
+    certain(p, q, known) tells whether that of the documents at places p < q is; it is asked about no more pairs than
+    the list needs.
+    """
+
+    @njit
+    def arranged(order, known, conservative, ranks, key, round_, ranking, sizes):
+        """Fills ranking and sizes, and returns the number of blocks."""
+        n, depth = order.shape[0], ranking.shape[0]
+        start, reach, blocks = 0, 0, 0
+        for p in range(n):
+            q = n - 1
+            while q > max(reach, p) and certain(p, q, known):
+                q -= 1
+            reach = max(reach, q)
+            if reach > p:
+                continue
+            stop = p + 1  # every pair across this cut is certain
+            blocks += 1
+            for i in range(ranks.shape[0]):
+                if start < ranks[i] <= stop:
+                    sizes[i] = stop - start
+            if start < depth and stop - start > 1:
+                if conservative:
+                    above = np.zeros((stop - start, stop - start), dtype=np.bool_)
+                    for i in range(start, stop):
+                        for j in range(i + 1, stop):
+                            above[i - start, j - start] = certain(i, j, known)
+                    _topological(order, start, above, depth, key, round_)
+                else:
+                    _shuffle(order, start, stop, key, round_)
+            start = stop
+        shown = min(n, depth)
+        ranking[:shown] = order[:shown]
+        ranking[shown:] = -1
+        return blocks
+
+    return arranged
+
+
+_by_matrix, _by_intervals = _arranged_by(_given), _arranged_by(_by_interval)
+
+
+def _unfilled(replicas: int, depth: int, n_ranks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Room for what a list returns: ranking and number of blocks, yet to be written, and sizes, all 0."""
+    ranking, blocks = np.empty((replicas, depth), dtype=np.int64), np.empty(replicas, dtype=np.int64)
+    return ranking, blocks, np.zeros((replicas, n_ranks), dtype=np.int64)
+
+
+@njit(parallel=True, cache=True)
+def _arrange(n_documents, scores, certain, conservative, ranks, keys, round_, ranking, blocks, sizes):
+    for r in prange(ranking.shape[0]):
+        n = n_documents[r]
+        order = np.empty(n, dtype=np.int64)
+        top(scores[r, :n], order, keys[r], round_, 0)
+        known = (certain[r], order.copy())
+        blocks[r] = _by_matrix(order, known, conservative, ranks, keys[r], round_, ranking[r], sizes[r])
+
+
+def arrange(
+    candidates: Candidates,
+    scores: torch.Tensor,
+    certain: torch.Tensor,
+    conservative: bool,
+    depth: int,
+    ranks: tuple[int, ...],
+    streams: Streams,
+    round_: int,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The list of any certain orders: documents sorted by score, cut into blocks, and explored within them.
+
+    A block ends after place p exactly when all pairs across p are certain: one running maximum of the furthest
+    uncertain partner. An order that goes against the scores counts as uncertain, so whatever is given forms no cycle.
+
+    Args:
+        scores: Float[R, V], single or double, at least as wide as the longest list; equal ones in random order.
+        certain: Bool[R, V, V], whether the document in the row is certainly better than the one in the column
+            (`interval_orders`, `unanimous_orders`). Entries of scores and orders beyond a query's list are not read.
+        conservative: within a block a random topological order of its certain orders instead of a random order.
+        depth: slots to fill.
+        ranks: places, from 1, of which to tell the size of the block.
+
+    Returns:
+        ranking Int64[R, depth], padded with −1; number of blocks Int64[R]; size of the block that holds each of `ranks`
+        Int64[R, ranks], 0 where the list is shorter.
+    """
+    ranking, blocks, sizes = _unfilled(len(scores), depth, len(ranks))
+    _arrange(
+        candidates.sizes.numpy(),
+        np.ascontiguousarray(scores.numpy()),
+        np.ascontiguousarray(certain.numpy()),
+        conservative,
+        np.asarray(ranks, dtype=np.int64),
+        streams.keys,
+        round_,
+        ranking,
+        blocks,
+        sizes,
+    )
+    return torch.from_numpy(ranking), torch.from_numpy(blocks), torch.from_numpy(sizes)
 
 
 @njit(parallel=True, cache=True)
 def _divide_and_conquer(
     features, offsets, query, theta, inverse, width, conservative, ranks, keys, round_, ranking, blocks, sizes
 ):
-    replicas, depth = ranking.shape
-    for r in prange(replicas):
+    for r in prange(ranking.shape[0]):
         first = offsets[query[r]]
         n = offsets[query[r] + 1] - first
         unsorted = np.empty(n)
@@ -113,36 +221,13 @@ def _divide_and_conquer(
         x = np.empty((n, features.shape[1]))
         for p in range(n):
             x[p] = features[first + order[p]]
-        score = unsorted[order]
         y = np.empty_like(x)
         _apply(x, inverse[r], y)
         square = np.empty(n)
         for p in range(n):
             square[p] = dot64(x[p], y[p])
-
-        start, reach = 0, 0
-        blocks[r] = 0
-        for p in range(n):
-            q = n - 1
-            while q > max(reach, p) and not _uncertain(p, q, score, square, x, y, width[r]):
-                q -= 1
-            reach = max(reach, q)
-            if reach > p:
-                continue
-            stop = p + 1  # every pair across this cut is certain
-            blocks[r] += 1
-            for i in range(ranks.shape[0]):
-                if start < ranks[i] <= stop:
-                    sizes[r, i] = stop - start
-            if start < depth and stop - start > 1:
-                if conservative:
-                    _topological(order, start, stop, depth, score, square, x, y, width[r], keys[r], round_)
-                else:
-                    _shuffle(order, start, stop, keys[r], round_)
-            start = stop
-        shown = min(n, depth)
-        ranking[r, :shown] = order[:shown]
-        ranking[r, shown:] = -1
+        known = (unsorted[order], square, x, y, width[r])
+        blocks[r] = _by_intervals(order, known, conservative, ranks, keys[r], round_, ranking[r], sizes[r])
 
 
 def divide_and_conquer(
@@ -156,26 +241,20 @@ def divide_and_conquer(
     streams: Streams,
     round_: int,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """PairRank's list: documents sorted by score, cut into blocks, and explored within them.
+    """PairRank's list: `arrange` of the `interval_orders` of linear scores, which looks at no more pairs than it needs.
 
-    The order of i before j is certain when σ(x_ijᵀθ) − α ‖x_ij‖_{M⁻¹} > ½. On documents sorted by score a block ends
-    after place p exactly when all pairs across p are certain: one running maximum of the furthest uncertain partner.
+    The order of i before j is certain when σ(x_ijᵀθ) − α ‖x_ij‖_{M⁻¹} > ½.
 
     Args:
         theta: Float64[R, features].
         inverse: M⁻¹, Float64[R, features, features], or its diagonal's, Float64[R, 1, features].
         width: α, Float64[R]; 0 sorts by score (ties at random), ∞ shuffles everything.
-        conservative: within a block a random topological order of its certain orders instead of a random order.
-        depth: slots to fill.
-        ranks: places, from 1, of which to tell the size of the block.
+        conservative, depth, ranks: see `arrange`.
 
     Returns:
-        ranking Int64[R, depth], padded with −1; number of blocks Int64[R]; size of the block that holds each of `ranks`
-        Int64[R, ranks], 0 where the list is shorter.
+        See `arrange`.
     """
-    ranking = np.empty((len(theta), depth), dtype=np.int64)
-    blocks = np.empty(len(theta), dtype=np.int64)
-    sizes = np.zeros((len(theta), len(ranks)), dtype=np.int64)
+    ranking, blocks, sizes = _unfilled(len(theta), depth, len(ranks))
     _divide_and_conquer(
         *arrays(candidates),
         theta.numpy(),

@@ -1,4 +1,4 @@
-"""The history of a pairwise learner: its covariance and its optimum against slow obvious versions, for both bodies."""
+"""The estimate of a pairwise learner: its optimum against slow obvious versions, for both bodies."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from small import candidates_of, small_dataset
 
 from ol2r.random import generator
 from ol2r.ranking import Candidates, engine
-from ol2r.ranking.compiled import history as compiled_history
+from ol2r.ranking.compiled import estimate as compiled_estimate
 from ol2r.theory import confidence
 
 BODIES = [("numba", "cpu"), ("torch", "cpu"), *([("torch", "cuda")] if torch.cuda.is_available() else [])]
@@ -19,14 +19,26 @@ LARGE = np.flatnonzero(DATASET.sizes >= 4)
 P = 4
 
 
-class Past:
-    """Some replicas' pairs and labels, told to a `PairHistory` round by round and kept in plain lists."""
+class Fit:
+    """The labelled pairs of some replicas and the estimate that is refitted to them."""
 
-    def __init__(self, name, device="cpu", regularization=(0.1, 1.0, 0.01), loss="sum", full=True, noise=0.5, seed=0):
+    def __init__(self, name, regularization=(1.0,), loss="sum", device="cpu", n_features=DATASET.n_features):
+        lambda_ = torch.tensor(regularization, dtype=torch.float64, device=device)
+        self.counts = engine(name).PairCounts(len(lambda_), n_features, device)
+        self.estimate = engine(name).LogisticEstimate(lambda_, loss, n_features, device)
+
+    def observe(self, candidates, pairs, labels):
+        self.estimate.refit(self.counts, *self.counts.add(candidates, pairs, labels))
+
+
+class Past:
+    """Some replicas' pairs and labels, told to a `Fit` round by round and kept in plain lists."""
+
+    def __init__(self, name, device="cpu", regularization=(0.1, 1.0, 0.01), loss="sum", noise=0.5, seed=0):
         self.rng = generator("a history for tests", seed)
         self.truth = self.rng.standard_normal(DATASET.n_features) / max(noise, 1e-6)
-        lambda_ = torch.tensor(regularization, dtype=torch.float64, device=device)
-        self.past = engine(name).PairHistory(lambda_, loss, DATASET.n_features, full, device)
+        self.fit = Fit(name, regularization, loss, device)
+        self.estimate = self.fit.estimate
         self.regularization, self.loss, self.device = np.array(regularization), loss, device
         self.x = [[] for _ in regularization]
         self.y = [[] for _ in regularization]
@@ -46,7 +58,7 @@ class Past:
                 self.x[r].append(x)
                 self.y[r].append(float(labels[r, i]))
         candidates = candidates_of(DATASET, query, self.device)
-        self.past.observe(candidates, *(torch.from_numpy(a).to(self.device) for a in (pairs, labels)))
+        self.fit.observe(candidates, *(torch.from_numpy(a).to(self.device) for a in (pairs, labels)))
 
     def rounds(self, n):
         for _ in range(n):
@@ -81,75 +93,57 @@ def test_every_refit_reaches_the_optimum(name, device, noise, loss, regularizati
         past.round()
         if round_ in (1, 2, 3, 5, 10, 20, 40, 80, 120):
             for r in range(2):
-                best, reached = past.optimum(r), past.objective(r, past.past.theta[r].cpu().numpy())[0]
+                best, reached = past.optimum(r), past.objective(r, past.estimate.theta[r].cpu().numpy())[0]
                 assert reached <= best * (1 + 1e-6)
 
 
 @both_bodies
-@pytest.mark.parametrize("full", [True, False])
-def test_the_covariance_is_the_inverse_of_what_was_seen(name, device, full):
-    past = Past(name, device, full=full).rounds(200)
-    for r, regularization in enumerate(past.regularization):
-        x = np.array(past.x[r])
-        m = regularization * np.eye(DATASET.n_features) + x.T @ x
-        inverse = np.linalg.inv(m) if full else 1 / np.diag(m)[None]
-        np.testing.assert_allclose(past.past.inverse[r].cpu().numpy(), inverse, rtol=1e-6, atol=1e-8)
-        whole = np.linalg.slogdet(m)[1] if full else np.log(np.diag(m)).sum()
-        grown = whole - DATASET.n_features * np.log(regularization)
-        np.testing.assert_allclose(float(past.past.log_det[r]), grown, rtol=1e-8)
-
-
-@both_bodies
-def test_a_pair_is_kept_once_with_its_counts_whichever_way_round_it_comes(name, device):
-    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), "sum", 12, True, device)
+def test_labels_of_a_pair_add_up_whichever_way_round_it_comes(name, device):
+    fit = Fit(name, device=device)
     query = int(LARGE[0])
     for pair, won in (((1, 3), True), ((3, 1), True), ((1, 3), True), ((0, 2), False)):
         pairs = torch.tensor([[pair, (-1, -1)]], device=device)
-        past.observe(candidates_of(DATASET, [query], device), pairs, torch.tensor([[won, True]], device=device))
-    assert past.n_pairs.tolist() == [2]
+        fit.observe(candidates_of(DATASET, [query], device), pairs, torch.tensor([[won, True]], device=device))
     documents = DATASET.query(query)[0].astype(np.float64)
     x = np.stack([documents[1] - documents[3], documents[0] - documents[2]])
     best = confidence.fitted(x, np.array([2.0, 0.0]), np.array([1.0, 1.0]), 1.0)
-    np.testing.assert_allclose(past.theta[0].cpu().numpy(), best, atol=1e-3)
-
-
-@both_bodies
-def test_the_same_documents_of_another_query_are_another_pair(name, device):
-    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), "sum", 12, True, device)
-    for query in LARGE[:3]:
-        pairs, won = torch.tensor([[[0, 1]]], device=device), torch.ones(1, 1, dtype=torch.bool, device=device)
-        past.observe(candidates_of(DATASET, [query], device), pairs, won)
-    assert past.n_pairs.tolist() == [3]
+    np.testing.assert_allclose(fit.estimate.theta[0].cpu().numpy(), best, atol=1e-3)
 
 
 @both_bodies
 def test_a_round_without_pairs_changes_nothing(name, device):
     past = Past(name, device).rounds(20)
-    kept = [a.clone() for a in (past.past.theta, past.past.inverse, past.past.log_det, past.past.refits)]
+    names = ("theta", "value", "passes", "refits")
+    kept = [getattr(past.estimate, each).clone() for each in names]
     nothing = torch.full((3, P, 2), -1, device=device), torch.zeros(3, P, dtype=torch.bool, device=device)
-    past.past.observe(candidates_of(DATASET, LARGE[:3], device), *nothing)
-    for before, after in zip(
-        kept, (past.past.theta, past.past.inverse, past.past.log_det, past.past.refits), strict=True
-    ):
-        assert torch.equal(before, after)
+    past.fit.observe(candidates_of(DATASET, LARGE[:3], device), *nothing)
+    assert all(torch.equal(before, getattr(past.estimate, each)) for before, each in zip(kept, names, strict=True))
+
+
+@both_bodies
+@pytest.mark.parametrize("loss", ["sum", "mean"])
+def test_a_replica_without_labels_stays_at_zero_beside_others(name, device, loss):
+    fit = Fit(name, (0.1, 0.1), loss, device)
+    pairs = torch.tensor([[[0, 1]], [[-1, -1]]], device=device)
+    fit.observe(candidates_of(DATASET, LARGE[:2], device), pairs, pairs[..., 0] >= 0)
+    assert fit.estimate.theta.any(dim=1).tolist() == [True, False]
+    assert fit.estimate.refits.tolist() == [1, 0]
 
 
 @both_bodies
 def test_identical_documents_teach_nothing_and_break_nothing(name, device):
-    past = engine(name).PairHistory(torch.ones(1, dtype=torch.float64, device=device), "sum", 12, True, device)
+    fit = Fit(name, device=device)
     pairs, won = torch.tensor([[[0, 5]]], device=device), torch.ones(1, 1, dtype=torch.bool, device=device)
     for _ in range(3):
-        past.observe(candidates_of(DATASET, [7], device), pairs, won)
-    assert not past.theta.any()
-    assert torch.equal(past.inverse[0], torch.eye(12, dtype=torch.float64, device=device))
-    np.testing.assert_allclose(float(past.value[0]), 3 * np.log(2))
+        fit.observe(candidates_of(DATASET, [7], device), pairs, won)
+    assert not fit.estimate.theta.any()
+    np.testing.assert_allclose(float(fit.estimate.value[0]), 3 * np.log(2))
 
 
 def test_both_bodies_reach_the_same_estimate():
-    one, other = (Past(name).rounds(150).past for name in ("numba", "torch"))
+    one, other = (Past(name).rounds(150).estimate for name in ("numba", "torch"))
     np.testing.assert_allclose(one.theta, other.theta, atol=1e-2)
     np.testing.assert_allclose(one.value, other.value, rtol=1e-7)
-    assert torch.equal(one.n_pairs, other.n_pairs)
 
 
 @pytest.mark.parametrize("loss", ["sum", "mean"])
@@ -157,8 +151,8 @@ def test_the_objective_that_is_carried_along_is_the_objective(loss):
     past = Past("numba", loss=loss).rounds(300)
     for r in range(3):
         times = len(past.y[r]) if loss == "mean" else 1
-        wanted = times * past.objective(r, past.past.theta[r].numpy())[0]
-        np.testing.assert_allclose(float(past.past.value[r]), wanted, rtol=1e-9)
+        wanted = times * past.objective(r, past.estimate.theta[r].numpy())[0]
+        np.testing.assert_allclose(float(past.estimate.value[r]), wanted, rtol=1e-9)
 
 
 def test_the_mean_loss_has_the_estimate_of_a_sum_whose_ridge_grows_with_the_pairs():
@@ -166,7 +160,7 @@ def test_the_mean_loss_has_the_estimate_of_a_sum_whose_ridge_grows_with_the_pair
     for r, regularization in enumerate(past.regularization):
         x, y = np.array(past.x[r]), np.array(past.y[r])
         wanted = confidence.fitted(x, y, 1 - y, 2 * len(y) * regularization)
-        np.testing.assert_allclose(past.past.theta[r].numpy(), wanted, atol=1e-3)
+        np.testing.assert_allclose(past.estimate.theta[r].numpy(), wanted, atol=1e-3)
 
 
 @pytest.mark.parametrize("ridge", [0.3, 40.0])
@@ -175,7 +169,7 @@ def test_a_growing_ridge_grows_in_all_by_what_is_due(ridge):
     before = ridge * np.eye(d) + np.diag(np.arange(d) > 0)
     inverse = np.linalg.inv(before)
     for step in range(1, 2 * d + 1):
-        turn = compiled_history._grow(inverse, ridge + (step - 1) * more, more, turn)
+        turn = compiled_estimate._grow(inverse, ridge + (step - 1) * more, more, turn)
         grown = np.linalg.inv(inverse) - before
         np.testing.assert_allclose(np.trace(grown), step * d * more, rtol=1e-9)
         np.testing.assert_allclose(grown, np.diag(np.diag(grown)), atol=1e-9)
@@ -186,25 +180,23 @@ def test_a_growing_ridge_grows_in_all_by_what_is_due(ridge):
 
 def test_the_first_ridge_is_there_at_once():
     inverse = np.eye(4)
-    assert compiled_history._grow(inverse, 0.0, 0.5, 2) == 2
+    assert compiled_estimate._grow(inverse, 0.0, 0.5, 2) == 2
     np.testing.assert_array_equal(inverse, 2.0 * np.eye(4))
 
 
 def test_a_replica_is_the_same_bit_for_bit_in_any_company():
-    whole = Past("numba").rounds(100).past
-    same = Past("numba").rounds(100).past
+    whole, same = (Past("numba").rounds(100).estimate for _ in range(2))
     assert torch.equal(whole.theta, same.theta)
-    past, alone = Past("numba", seed=5), engine("numba").PairHistory(torch.tensor([1.0]).double(), "sum", 12, True)
-    observe = past.past.observe
+    past, alone = Past("numba", seed=5), Fit("numba")
+    observe = past.fit.observe
 
     def also_alone(candidates, pairs, labels):
         observe(candidates, pairs, labels)
         alone.observe(candidates_of(DATASET, candidates.query[1:2]), pairs[1:2].clone(), labels[1:2].clone())
 
-    past.past.observe = also_alone
+    past.fit.observe = also_alone
     past.rounds(100)
-    assert torch.equal(past.past.theta[1], alone.theta[0])
-    assert torch.equal(past.past.inverse[1], alone.inverse[0])
+    assert torch.equal(past.estimate.theta[1], alone.estimate.theta[0])
 
 
 def test_a_long_history_is_read_at_most_four_times_a_refit():
@@ -214,12 +206,12 @@ def test_a_long_history_is_read_at_most_four_times_a_refit():
         features, torch.tensor([0, 300]), features.sum(dim=0)[None], torch.zeros(1, dtype=torch.int64)
     )
     every = np.stack(np.triu_indices(300, 1), axis=1)[rng.permutation(300 * 299 // 2)]
-    past = engine("numba").PairHistory(torch.ones(1, dtype=torch.float64), "sum", 5, True)
+    fit = Fit("numba", n_features=5)
     for pairs in np.array_split(every[:30_000], 60):
-        before = int(past.passes[0])
+        before = int(fit.estimate.passes[0])
         labels = torch.from_numpy(rng.random((1, len(pairs))) < 0.5 + 0.4 * (pairs[:, 0] < 150))
-        past.observe(candidates, torch.from_numpy(pairs)[None], labels)
-        most = max(compiled_history.MOST_PASSES, compiled_history.SHORT // int(past.n_pairs[0]))
-        assert int(past.passes[0]) - before <= most
-    assert past.n_pairs.tolist() == [30_000]
+        fit.observe(candidates, torch.from_numpy(pairs)[None], labels)
+        most = max(compiled_estimate.MOST_PASSES, compiled_estimate.SHORT // int(fit.counts.n_pairs[0]))
+        assert int(fit.estimate.passes[0]) - before <= most
+    assert fit.counts.n_pairs.tolist() == [30_000]
     assert most == 4

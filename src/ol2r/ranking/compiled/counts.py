@@ -1,0 +1,119 @@
+"""Pairs of documents that were labelled, compiled: each kept once, with the counts of its labels."""
+
+import numpy as np
+import torch
+from numba import njit, prange
+
+from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.compiled.scalars import arrays
+
+_SPACIOUS = 2  # a table has at least so many slots for each pair
+
+
+@njit
+def _slot(table, ids, low, high):
+    """Where the pair is, or would be, in the table (open addressing)."""
+    mask = table.shape[0] - 1
+    slot = (low * 0x9E3779B1 + high * 0x85EBCA77) & mask
+    while table[slot] >= 0 and (ids[table[slot], 0] != low or ids[table[slot], 1] != high):
+        slot = (slot + 1) & mask
+    return slot
+
+
+@njit(cache=True)
+def _fill(table, ids, count):
+    for r in range(table.shape[0]):
+        for n in range(count[r]):
+            table[r, _slot(table[r], ids[r], ids[r, n, 0], ids[r, n, 1])] = n
+
+
+@njit(parallel=True, cache=True)
+def _add(features, offsets, query, base, pairs, labels, x, ids, outcomes, table, count, rows, won):
+    for r in prange(pairs.shape[0]):
+        first = offsets[query[r]]
+        for i in range(pairs.shape[1]):
+            rows[r, i], won[r, i] = -1, False
+            if pairs[r, i, 0] < 0:
+                continue
+            a, b = first + pairs[r, i, 0], first + pairs[r, i, 1]
+            low, high, low_won = (a, b, labels[r, i]) if a < b else (b, a, not labels[r, i])
+            slot = _slot(table[r], ids[r], base + low, base + high)
+            n = table[r, slot]
+            if n < 0:
+                n = count[r]
+                count[r] += 1
+                table[r, slot] = n
+                ids[r, n, 0], ids[r, n, 1] = base + low, base + high
+                x[r, n] = features[low] - features[high]
+                outcomes[r, n] = 0.0
+            outcomes[r, n, 0 if low_won else 1] += 1.0
+            rows[r, i], won[r, i] = n, low_won
+
+
+class PairCounts:
+    """How often each pair of documents was labelled, and which way: all that a loss of labelled pairs needs.
+
+    A pair is kept once, the document of the lower number first, whichever way round it comes.
+
+    Args:
+        n_replicas: R.
+        n_features: d.
+        device: "cpu".
+
+    Attributes:
+        n_pairs: distinct pairs, Int64[R].
+        x: their features, first document less second, Float32[R, capacity, d].
+        outcomes: labels for the first and for the second document, Float64[R, capacity, 2].
+    """
+
+    def __init__(self, n_replicas: int, n_features: int, device: torch.device | str = "cpu"):
+        self.n_pairs = torch.zeros(n_replicas, dtype=torch.int64)
+        self.x = torch.empty(n_replicas, 0, n_features, dtype=torch.float32)
+        self.outcomes = torch.empty(n_replicas, 0, 2, dtype=torch.float64)
+        self._ids = torch.empty(n_replicas, 0, 2, dtype=torch.int64)
+        self._table = np.full((n_replicas, 2), -1, dtype=np.int32)
+
+    def add(
+        self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Count labels.
+
+        Args:
+            pairs: Int64[R, P, 2], positions in the query's own list, padded with −1.
+            labels: Bool[R, P], whether the first is preferred.
+
+        Returns:
+            Rows of the pairs in `x` and `outcomes`, Int64[R, P], −1 where there is no pair; and whether the document
+            that is first there is preferred, Bool[R, P].
+        """
+        self._reserve(int(self.n_pairs.max()) + pairs.shape[1])
+        rows, won = np.empty(pairs.shape[:2], dtype=np.int64), np.empty(pairs.shape[:2], dtype=np.bool_)
+        _add(
+            *arrays(candidates),
+            candidates.base,
+            pairs.numpy(),
+            labels.numpy(),
+            self.x.numpy(),
+            self._ids.numpy(),
+            self.outcomes.numpy(),
+            self._table,
+            self.n_pairs.numpy(),
+            rows,
+            won,
+        )
+        return torch.from_numpy(rows), torch.from_numpy(won)
+
+    def _reserve(self, wanted: int) -> None:
+        capacity = self.x.shape[1]
+        if wanted <= capacity:
+            return
+        larger = max(wanted, capacity + capacity // 2, 64)
+        for name in ("x", "_ids", "outcomes"):
+            old = getattr(self, name)
+            new = old.new_empty(len(old), larger, old.shape[2])
+            new[:, :capacity] = old
+            setattr(self, name, new)
+        slots = 1 << (_SPACIOUS * larger - 1).bit_length()
+        if slots > self._table.shape[1]:
+            self._table = np.full((len(self._table), slots), -1, dtype=np.int32)
+            _fill(self._table, self._ids.numpy(), self.n_pairs.numpy())

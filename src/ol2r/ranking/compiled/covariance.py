@@ -1,0 +1,53 @@
+"""The covariance, compiled: rank-one updates of the inverse, each replica's in its own loop."""
+
+import numpy as np
+import torch
+from numba import njit, prange
+
+from ol2r.ranking import covariance
+from ol2r.ranking.compiled.blocks import dot64
+
+
+@njit
+def product(matrix, x, out):
+    """out = matrix · x."""
+    for f in range(x.shape[0]):
+        out[f] = dot64(matrix[f], x)
+
+
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def downdate(inverse, u, scale):
+    """inverse ← inverse − scale · u uᵀ (Sherman and Morrison)."""
+    for f in range(u.shape[0]):
+        c = scale * u[f]
+        row = inverse[f]
+        for g in range(u.shape[0]):
+            row[g] -= c * u[g]
+
+
+@njit(parallel=True, cache=True)
+def _add(x, present, inverse, log_det):
+    for r in prange(inverse.shape[0]):
+        u = np.empty(inverse.shape[2])
+        for i in range(x.shape[1]):
+            if not present[r, i]:
+                continue
+            new = x[r, i]
+            if inverse.shape[1] == 1:
+                for f in range(new.shape[0]):
+                    grown = 1.0 + inverse[r, 0, f] * np.float64(new[f]) ** 2
+                    inverse[r, 0, f] /= grown
+                    log_det[r] += np.log(grown)
+            else:
+                product(inverse[r], new, u)
+                grown = 1.0 + dot64(u, new)
+                downdate(inverse[r], u, 1.0 / grown)
+                log_det[r] += np.log(grown)
+
+
+class Covariance(covariance.Covariance):
+    """See `ranking.covariance.Covariance`."""
+
+    def add(self, x: torch.Tensor, present: torch.Tensor) -> None:
+        """See `ranking.covariance.Covariance.add`."""
+        _add(x.numpy(), present.numpy(), self.inverse.numpy(), self.log_det.numpy())

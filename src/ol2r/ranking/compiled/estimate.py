@@ -1,0 +1,197 @@
+"""The estimate of a pairwise learner, compiled: the optimum of its loss, refitted to all labelled pairs."""
+
+import numpy as np
+import torch
+from numba import njit, prange
+
+from ol2r.ranking.compiled.blocks import dot64
+from ol2r.ranking.compiled.counts import PairCounts
+from ol2r.ranking.compiled.covariance import downdate, product
+
+TOLERANCE = 1e-8  # of the objective, relative: a refit stops where a step promises less
+MOST_PASSES = 4  # over the pairs in one refit; fewer pairs may be read until SHORT of them are
+SHORT = 1 << 16
+_ARMIJO = 1e-4
+
+
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def _add_scaled(out, scale, x):
+    for f in range(out.shape[0]):
+        out[f] += scale * np.float64(x[f])
+
+
+@njit
+def _grow(inverse, ridge, more, turn):
+    """The inverse of inverse⁻¹ + more · I, in turns: n coordinates get d/n times as much, the next n at the next call,
+    with n such that none gets more than the ridge so far. Returns whose turn is next."""
+    d = inverse.shape[0]
+    if ridge == 0.0:
+        inverse[:] = 0.0
+        for f in range(d):
+            inverse[f, f] = 1.0 / more
+        return turn
+    n = min(d, np.int64(np.ceil(d * more / ridge)))
+    weight = more * d / n
+    for i in range(n):
+        u = inverse[(turn + i) % d].copy()
+        downdate(inverse, u, weight / (1.0 + weight * u[(turn + i) % d]))
+    return (turn + n) % d
+
+
+@njit
+def _log_loss(z):
+    """−log σ(z)."""
+    return np.log1p(np.exp(-z)) if z > 0 else np.log1p(np.exp(z)) - z
+
+
+@njit
+def _pass(x, outcomes, theta, regularization, gradient):
+    """Objective at θ, and its gradient: one pass over the pairs."""
+    value = 0.5 * regularization * dot64(theta, theta)
+    gradient[:] = regularization * theta
+    for n in range(x.shape[0]):
+        z = dot64(x[n], theta)
+        p = 1.0 / (1.0 + np.exp(-z))
+        wins, losses = outcomes[n, 0], outcomes[n, 1]
+        value += wins * _log_loss(z) + losses * _log_loss(-z)
+        _add_scaled(gradient, (wins + losses) * p - wins, x[n])
+    return value
+
+
+@njit
+def _secant(inverse, step, change):
+    """BFGS: the inverse Hessian after a step s that changed the gradient by y; left where rounding hides curvature."""
+    curvature = dot64(step, change)
+    if not curvature > 1e-14 * np.sqrt(dot64(step, step) * dot64(change, change)):
+        return
+    u = np.empty_like(step)
+    product(inverse, change, u)
+    scale = (1.0 + dot64(change, u) / curvature) / curvature
+    for f in range(step.shape[0]):
+        a = scale * step[f] - u[f] / curvature
+        b = step[f] / curvature
+        row = inverse[f]
+        for g in range(step.shape[0]):
+            row[g] += a * step[g] - b * u[g]
+
+
+@njit
+def _minimize(x, outcomes, theta, regularization, gradient, hessian, value):
+    """Quasi-Newton steps from the last optimum; returns the objective and the passes taken."""
+    d = theta.shape[0]
+    most = max(MOST_PASSES, SHORT // x.shape[0])
+    step, new_theta, new_gradient = np.empty(d), np.empty(d), np.empty(d)
+    passes = 0
+    while True:
+        product(hessian, gradient, step)
+        slope = -dot64(step, gradient)
+        if -0.5 * slope <= TOLERANCE * value or passes >= most:
+            return value, passes
+        scale = -1.0
+        while True:
+            new_theta[:] = theta
+            _add_scaled(new_theta, scale, step)
+            new_value = _pass(x, outcomes, new_theta, regularization, new_gradient)
+            passes += 1
+            if new_value <= value - _ARMIJO * scale * slope:
+                break
+            if passes >= most:
+                return value, passes
+            # the minimum of the parabola through both values and the slope here, within [0.1, 0.5] of the step
+            overshoot = new_value - value + scale * slope
+            scale *= min(max(0.5 * scale * slope / -overshoot, 0.1), 0.5)
+        step *= scale
+        _secant(hessian, step, new_gradient - gradient)
+        theta[:] = new_theta
+        gradient[:] = new_gradient
+        value = new_value
+
+
+@njit(parallel=True, cache=True)
+def _refit(
+    x, outcomes, count, rows, won, mean, regularization, ridge, theta, gradient, hessian, turn, value, passes, refits
+):
+    for r in prange(theta.shape[0]):
+        seen = (rows[r] >= 0).sum()
+        if seen == 0:
+            continue
+        if mean:
+            more = 2.0 * regularization[r] * seen
+            value[r] += 0.5 * more * dot64(theta[r], theta[r])
+            _add_scaled(gradient[r], more, theta[r])
+            turn[r] = _grow(hessian[r], ridge[r], more, turn[r])
+            ridge[r] += more
+        u = np.empty(theta.shape[1])
+        for i in range(rows.shape[1]):
+            if rows[r, i] < 0:
+                continue
+            new = x[r, rows[r, i]]
+            z = dot64(new, theta[r])
+            p = 1.0 / (1.0 + np.exp(-z))
+            value[r] += _log_loss(z) if won[r, i] else _log_loss(-z)
+            _add_scaled(gradient[r], p - won[r, i], new)
+            curvature = p * (1.0 - p)
+            product(hessian[r], new, u)
+            downdate(hessian[r], u, curvature / (1.0 + curvature * dot64(u, new)))
+        n = count[r]
+        value[r], taken = _minimize(x[r, :n], outcomes[r, :n], theta[r], ridge[r], gradient[r], hessian[r], value[r])
+        passes[r] += taken
+        refits[r] += 1
+
+
+class LogisticEstimate:
+    """θ = argmin Σ −y log σ(x_ijᵀθ) − (1 − y) log σ(−x_ijᵀθ) + r/2 ‖θ‖² over all labelled pairs, kept at its optimum.
+
+    A refit starts at the last optimum and takes BFGS steps, whose inverse Hessian also takes every new label as a
+    rank-one update; it stops where the Newton decrement promises less than 1e-8 of the objective, or after reading
+    max(4 n, 2¹⁶) pairs, n being the distinct ones.
+
+    The loss is the sum, with the ridge r = λ; or it is the mean of the N labels so far, (1/N) Σ … + λ ‖θ‖², which has
+    the minimum of the sum with r = 2Nλ.
+
+    Args:
+        regularization: λ > 0, Float64[R].
+        loss: "sum" or "mean".
+        n_features: d.
+        device: "cpu".
+
+    Attributes:
+        theta: Float64[R, d].
+        value: the objective at θ, of the mean N times, Float64[R].
+        passes: passes over the pairs in all refits so far, Int64[R]; refits: their number, Int64[R].
+    """
+
+    def __init__(self, regularization: torch.Tensor, loss: str, n_features: int, device: torch.device | str = "cpu"):
+        n, d = len(regularization), n_features
+        self._regularization, self._mean = regularization.numpy(), loss == "mean"
+        self._ridge = np.zeros(n) if self._mean else regularization.numpy().copy()
+        self._turn = np.zeros(n, dtype=np.int64)
+        self._hessian = (1.0 / regularization[:, None, None]) * torch.eye(d, dtype=torch.float64)
+        self.theta, self._gradient = torch.zeros(n, d, dtype=torch.float64), torch.zeros(n, d, dtype=torch.float64)
+        self.value = torch.zeros(n, dtype=torch.float64)
+        self.passes, self.refits = torch.zeros(n, dtype=torch.int64), torch.zeros(n, dtype=torch.int64)
+
+    def refit(self, counts: PairCounts, rows: torch.Tensor, won: torch.Tensor) -> None:
+        """Move to the optimum of all pairs; replicas without a new label stay where they are.
+
+        Args:
+            counts: all pairs.
+            rows, won: the labels added since the last refit, as `PairCounts.add` returned them.
+        """
+        _refit(
+            counts.x.numpy(),
+            counts.outcomes.numpy(),
+            counts.n_pairs.numpy(),
+            rows.numpy(),
+            won.numpy(),
+            self._mean,
+            self._regularization,
+            self._ridge,
+            self.theta.numpy(),
+            self._gradient.numpy(),
+            self._hessian.numpy(),
+            self._turn,
+            self.value.numpy(),
+            self.passes.numpy(),
+            self.refits.numpy(),
+        )

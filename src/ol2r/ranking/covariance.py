@@ -1,0 +1,56 @@
+"""What a learner is sure of along a direction: the covariance M⁻¹ of its estimate, whatever the estimate is."""
+
+from abc import ABC, abstractmethod
+
+import torch
+
+
+def gram(x: torch.Tensor, inverse: torch.Tensor) -> torch.Tensor:
+    """X M⁻¹ Xᵀ of each replica: Float64[R, V, V].
+
+    Args:
+        x: Float64[R, V, d].
+        inverse: M⁻¹, Float64[R, d, d], or its diagonal's, Float64[R, 1, d].
+    """
+    return _applied(x, inverse) @ x.mT
+
+
+def _applied(x: torch.Tensor, inverse: torch.Tensor) -> torch.Tensor:
+    return x * inverse if inverse.shape[1] == 1 else x @ inverse
+
+
+class Covariance(ABC):
+    """M⁻¹ of M = λI + Σ x xᵀ over all that was added, or of M's diagonal alone.
+
+    Args:
+        regularization: λ > 0, Float64[R].
+        n_features: d.
+        full: keep M⁻¹ whole, or only of M's diagonal.
+        device: where it is kept.
+
+    Attributes:
+        inverse: M⁻¹, Float64[R, d, d], or [R, 1, d] when not `full`.
+        log_det: log(det M / det λI), Float64[R].
+    """
+
+    def __init__(self, regularization: torch.Tensor, n_features: int, full: bool, device: torch.device | str = "cpu"):
+        scale = 1.0 / regularization[:, None, None]
+        whole = torch.eye(n_features, dtype=torch.float64, device=device)
+        self.inverse = scale * whole if full else scale.repeat(1, 1, n_features)
+        self.log_det = torch.zeros(len(regularization), dtype=torch.float64, device=device)
+
+    @abstractmethod
+    def add(self, x: torch.Tensor, present: torch.Tensor) -> None:
+        """Add x xᵀ of every row that is there, by rank-one updates of M⁻¹ (Sherman and Morrison).
+
+        Args:
+            x: Float[R, P, d], of a pair the difference of its documents' features; present: Bool[R, P].
+        """
+
+    def gram(self, x: torch.Tensor) -> torch.Tensor:
+        """X M⁻¹ Xᵀ, what `interval_orders` needs of a query's documents: Float64[R, V, V] for Float64[R, V, d]."""
+        return gram(x, self.inverse)
+
+    def widths(self, x: torch.Tensor) -> torch.Tensor:
+        """‖x‖_{M⁻¹} of every row: Float64[R, n] for Float64[R, n, d]."""
+        return (_applied(x, self.inverse) * x).sum(dim=2).clamp_min(0.0).sqrt()
