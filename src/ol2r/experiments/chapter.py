@@ -203,7 +203,7 @@ class Chapter:
             item=item,
             title=declared.title,
             tier=self.tier,
-            frame=_stacked(jobs, frames, declared.names),
+            frame=stacked(jobs, frames, declared.names),
             cells=tuple(job.cell for job in jobs),
             provenance=tuple(records),
             not_at_hand=tuple(dict.fromkeys(str(self._at_hand.missing(job.cell)) for job in absent)),
@@ -290,16 +290,25 @@ class Chapter:
 
     def computed(self, item: str, title: str) -> Results:
         """What stands for results under a figure that rests on none: neither data, cells nor runs."""
-        return Results(self.name, item, title, self.tier, _stacked([], [], lambda cell: {}), (), ())
+        return Results(self.name, item, title, self.tier, stacked([], [], lambda cell: {}), (), ())
 
 
 def _first(names: Sequence[str], n: int = 5) -> str:
     return "; ".join(names[:n]) + (f"; and {len(names) - n} more" if len(names) > n else "")
 
 
-def _stacked(
+def stacked(
     jobs: Sequence[Job], frames: Sequence[pd.DataFrame], names: Callable[[Cell], Mapping[str, str]]
 ) -> pd.DataFrame:
+    """The tables of some jobs in one, each line with its cell's labels before it.
+
+    Args:
+        jobs: what was run; frames: one table of each.
+        names: labels that an item gives a cell beside the cell's own.
+
+    Raises:
+        ValueError: a name is both a label of a cell and a column.
+    """
     if not jobs:
         kinds = {"cell": str, "dataset": str, "users": str, "learner": str, "fold": int, "seed": int}
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})

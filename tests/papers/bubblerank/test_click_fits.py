@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ol2r.experiments.cells import Context, Job
-from ol2r.experiments.chapter import labelled
+from ol2r.experiments.chapter import stacked
 from ol2r.experiments.kinds.click_fit import (
     OTHERWISE,
     USUAL,
@@ -125,7 +125,6 @@ def test_tables_fit_what_cells_leave():
     cells = [cell for cell in click_fit_cells("smoke") if isinstance(cell, ClickFit) and cell.model == "PBM"]
     jobs = [Job(cell, cell.rows(None, range(2))) for cell in cells]
     run = ClickFit.run_group(jobs, Context())
-    frame = pd.concat([labelled(job.cell, it, {}) for job, it in zip(jobs, run, strict=True)], ignore_index=True)
-    table = tables.rates(frame)
+    table = tables.rates(stacked(jobs, run, lambda cell: {}))
     assert set(table["quantity"]) == {f"{of} error of {symbol}" for of in ("mean", "largest") for symbol in "αχ"}
     assert ((table["mean"] < 0) & (table["last"] < table["first"])).all()

@@ -99,7 +99,6 @@ def test_every_claim_reads_what_the_chapter_records(smoke):
         assert not {one.missing for one in found.tested if "no rows" in one.missing}
 
 
-@pytest.mark.xfail(strict=True, reason="calibrated costs say about 32 minutes: fewer runs of BatchRank would do")
 def test_the_laptop_tier_takes_half_an_hour_on_two_cores():
     every = with_needs(job for item in bubblerank.ITEMS for job in jobs(item, "laptop"))
     assert expected_seconds(every, 2) / 60 < 30

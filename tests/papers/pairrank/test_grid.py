@@ -107,7 +107,6 @@ def test_every_data_set_has_twenty_runs_but_for_three_that_the_paper_did_not_use
     }
 
 
-@pytest.mark.xfail(strict=True, reason="by calibrated costs about 33 minutes: fewer seeds on synthetic-yahoo would do")
 def test_the_laptop_tier_takes_half_an_hour_on_two_cores():
     every = with_needs(job for item in pairrank.ITEMS for job in jobs(item, "laptop"))
     run = [job for job in every if job.cell.labels().get("dataset") not in pairrank.PUBLISHED_DATASETS]

@@ -278,8 +278,8 @@ def _seeds(tier: str, cell: Cell) -> Sequence[int]:
     features, and of real sets with few queries and long lists."""
     if cell.labels()["dataset"] in ("MSLR-WEB30K_sample", CLUEWEB):
         return _few_seeds(tier, cell)
-    several = len(_folds(cell) or cell.folds) > 1
-    few = 2 if several or tuning.is_wide(str(cell.labels()["dataset"])) else 4
+    several, wide = len(_folds(cell) or cell.folds) > 1, tuning.is_wide(str(cell.labels()["dataset"]))
+    few = 1 if wide else 2 if several else 4
     many = 4 if several else 10 if _wide_stand_in(cell) else 20
     return range({"smoke": 2, "laptop": few, "paper": many}[tier])
 
