@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numba import get_num_threads
 
 from ol2r.bandits import random_list, simulate_bandit
 from ol2r.clicks import ItemClicks
@@ -70,6 +69,8 @@ def measure(name: str, quick: bool) -> dict[str, float]:
     seconds(bandit, 10)
     compiling = time.perf_counter() - start
     steps = 200_000 if quick else 1_000_000
+    from numba import get_num_threads  # ol2r, imported first, has told numba what to compile for
+
     spent = statistics.median(seconds(bandit, steps) - seconds(bandit, steps // 10) for _ in range(3))
     rate = REPLICAS * (steps - steps // 10) / spent / get_num_threads()
     return {f"{name}.compile_s": compiling, f"{name}.steps_per_s": rate}
