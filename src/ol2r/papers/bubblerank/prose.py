@@ -2,13 +2,14 @@
 
 from ol2r.experiments.kinds.populations import POSITIONS
 from ol2r.papers.bubblerank.claims import STEPS
-from ol2r.papers.bubblerank.grid import CUT, LOGGED_RUNS, PUBLISHED_RUNS, SYNTHETIC_STEPS
+from ol2r.papers.bubblerank.grid import CODE_RUNS, CUT, LOGGED_RUNS, PUBLISHED_RUNS, SYNTHETIC_STEPS
 
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("steps n", f"{STEPS:,}; Figure 3 right and L > K {SYNTHETIC_STEPS:,}", "paper, 5.1, 5.4; L > K ours"),
     (
         "runs",
-        f"{PUBLISHED_RUNS} of each of the 60 queries, {LOGGED_RUNS} of each of the 20",
+        f"{PUBLISHED_RUNS} of each of the 60 queries ({CODE_RUNS} by BatchRank of public code), {LOGGED_RUNS} of each "
+        "of the 20",
         "paper, 5: 10 runs of 100 queries",
     ),
     (
