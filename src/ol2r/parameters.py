@@ -74,7 +74,7 @@ class Number(Parameter):
         return self._holds(value) and (isinstance(value, Integral) or not self.whole)
 
     def _holds(self, number: Any) -> bool:
-        if not isinstance(number, Real) or isinstance(number, bool) or number != number:
+        if not isinstance(number, Real) or isinstance(number, bool) or not number > -math.inf:  # nor NaN
             return False
         begun = (self.least is None or number >= self.least) and (self.above is None or number > self.above)
         return begun and (number < self.below if self.most is None else number <= self.most)
