@@ -332,7 +332,7 @@ def simulate(
         evaluation: what to record, and by which conventions.
         reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
         observe: told of every round what was shown, before anything is learnt from it; it must change nothing.
-        clock: measures the learner's `rank` and `update`; its columns come last.
+        clock: measures the learner's `rank` and `update`, in this call; its columns come last.
         keep: called after every `keep_every` rounds, not at the end, so that an interrupted run need not begin again.
         resume: where an interrupted run stood; the rows are those recorded from there on.
         progress: called about a hundred times with the fraction of rounds done.
@@ -385,6 +385,8 @@ def simulate(
 
     checkpoints, n_rounds = set(evaluation.checkpoints), evaluation.checkpoints[-1]
     if resume is not None:
+        if "run.last" not in resume or int(resume["learner.round"]) > n_rounds:
+            raise ValueError(f"a run of {n_rounds} rounds goes on from a state that `keep` was given before its end")
         for part, owner in {"learner": learner, "display": display}.items():
             named = {name.removeprefix(f"{part}."): name for name in resume if name.startswith(f"{part}.")}
             owner.load_state_dict({name: resume[whole] for name, whole in named.items()})

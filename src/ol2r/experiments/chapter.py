@@ -4,6 +4,7 @@ A chapter's first cell calls `ol2r.chapter(name, globals())`, because papermill 
 silence. This module must not know what a chapter shows.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -42,7 +43,7 @@ PARAMETERS: dict[str, Default] = {
     "datasets": Default(Names("data set names or paths"), None),
     "device": Default(Choice("cpu", "cuda"), "cpu"),
     "engine": Default(Choice("numba", "torch"), None),
-    "max_minutes": Default(Number(above=0), 30.0),
+    "max_minutes": Default(Number(above=0, most=math.inf), 30.0),
     "fresh": Default(FLAG, False),
 }
 """What every chapter understands."""

@@ -212,7 +212,8 @@ def _packed(pieces: Iterable[Job], limit: Limit, device: str) -> Iterator[Shard]
 def expected_seconds(
     jobs: Sequence[Job], n_jobs: int | None = None, device: str = "cpu", memory: float | None = None
 ) -> float:
-    """Seconds until all jobs are done: their shards, shared by the workers, and what every process compiles once.
+    """Seconds until all jobs are done, roughly: the workers share the shards, timings run alone, and every process
+    compiles once.
 
     Args:
         jobs: what to run; their needs are not looked at.
@@ -225,7 +226,9 @@ def expected_seconds(
     for job in jobs:
         compiling |= job.cell.compiling(device)
     shards = plan(jobs, workers, device, free_memory(device) if memory is None else memory)
-    return sum(shard.seconds(device) for shard in shards) / workers + sum(compiling.values())
+    alone = sum(shard.seconds(device) for shard in shards if not shard.jobs[0].cell.verifiable)  # timings, one by one
+    shared = [shard.seconds(device) for shard in shards if shard.jobs[0].cell.verifiable]
+    return alone + max(sum(shared) / workers, max(shared, default=0.0)) + sum(compiling.values())
 
 
 def _no_progress(fraction: float) -> None:

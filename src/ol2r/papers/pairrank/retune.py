@@ -20,7 +20,7 @@ def stored(store: Store) -> pd.DataFrame:
     steps: dict[str, list[pd.DataFrame]] = {"tuning": [], "tuning-longer": []}
     missing = None
     for dataset in TUNED_DATASETS:
-        given = {name: parameter.default for name, parameter in PARAMETERS.items()}
+        given = {name: parameter.value for name, parameter in PARAMETERS.items()}
         reader = Chapter(PAPER, given | {"tier": "paper", "datasets": [dataset]}, store, never=True)
         for item, frames in steps.items():
             try:

@@ -110,7 +110,7 @@ class PairCounts:
         larger = max(wanted, capacity + capacity // 2, 64)
         for name in ("x", "_ids", "outcomes"):
             old = getattr(self, name)
-            new = old.new_empty(len(old), larger, old.shape[2])
+            new = old.new_zeros(len(old), larger, old.shape[2])
             new[:, :capacity] = old
             setattr(self, name, new)
         slots = 1 << (_SPACIOUS * larger - 1).bit_length()
