@@ -40,8 +40,8 @@ class NSGD(Multileaved):
     - `winners`: who wins: those with the `"best"` credit, the current ranker included (line 20), or all `"better"` than
       the current ranker (code);
     - `tie_break`: which winner is followed. `"history"`: the best on the hardest queries of Q_h (lines 22-23).
-      `"mean"`: the mean of the winners, as in MGD. `"early"` (code): while fewer than k_h queries are recorded with this
-      round's, the winner with the largest sum of reciprocal ranks of their clicked documents, and later the mean.
+      `"mean"`: the mean of the winners, as in MGD. `"early"` (code): while fewer than k_h queries are recorded, with
+      this round's, the winner with the largest sum of reciprocal ranks of their clicked documents, and later the mean.
       `"mean"` and `"early"` take no step if the current ranker is among the winners;
     - `click_free`: whether rounds without a click count (`"literal"`) or not (`"skip"`);
     - `n_uniform`: how many of the m candidates are drawn uniformly from the whole space instead (Figure 5b).

@@ -96,7 +96,7 @@ class _DivideAndConquer(PairwiseLearner):
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
-        """Bytes of two matrices and of ten pairs a round (up to 5 with `"matched"`, 25 with `"all"`) with their counts."""
+        """Bytes of two matrices and of ten pairs a round with their counts; `"matched"` gives up to 5, `"all"` 25."""
         return 16 * shape.features**2 + 10 * rounds * (4 * shape.features + 48)
 
     @property
