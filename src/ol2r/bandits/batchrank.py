@@ -268,7 +268,7 @@ def _shuffle(state, b, key, step):
 
 @leaf
 def _observed(clicks, past):
-    """Number of observed positions: to `past` positions below the last click, or all if that is −1 or nothing clicked."""
+    """Number of observed positions: to `past` positions below the last click; all for −1 or without a click."""
     if past >= 0:
         for k in range(len(clicks) - 1, -1, -1):
             if clicks[k]:
