@@ -42,17 +42,17 @@ def __dir__():
 
 
 def _prepare() -> None:
-    """What must hold before anything is compiled or starts threads."""
+    """Set the environment that numba, torch and OpenMP read once, before anything is compiled or starts threads."""
     import hashlib
     import os
     import sys
     import warnings
     from pathlib import Path
 
-    # OpenMP's threads spin while they wait: on a machine that does anything else the compiled loops would be many times
-    # slower, and so they may spin a few microseconds only
+    # OpenMP's threads spin while they wait. On a machine that is busy with something else, long spinning makes the
+    # compiled loops many times slower, so threads may spin for a few microseconds only.
     os.environ.setdefault("GOMP_SPINCOUNT", "2000")
-    if "numba" in sys.modules:  # which has read its settings
+    if "numba" in sys.modules:  # numba has read its settings already
         warnings.warn(
             "numba was imported before ol2r, so its target and its cache stay as they are: trajectories may differ "
             "from the published ones in the last bits",
@@ -60,8 +60,8 @@ def _prepare() -> None:
         )
         return
     _target.fix()
-    # numba's cache of compiled code looks at the file of a function, not at those of the functions that it calls: a
-    # folder for each target and each state of all files with compiled code
+    # numba's cache of compiled code checks the file of a function, but not the files of the functions that it calls.
+    # So each target and each state of all files with compiled code gets a cache folder of its own.
     if "NUMBA_CACHE_DIR" not in os.environ:
         texts = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))]
         state = hashlib.blake2b(b"".join(text for text in texts if b"njit" in text), digest_size=8).hexdigest()

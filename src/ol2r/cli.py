@@ -34,7 +34,7 @@ def _papers(name: str | None) -> "list[Paper]":
 
 
 def _declared(papers: "Sequence[Paper]") -> "list[Job]":
-    """Everything the papers declare at any tier, with all it needs."""
+    """All jobs that the papers declare at any tier, and the jobs that these depend on."""
     from ol2r.experiments.cells import with_needs
 
     items = [item for paper in papers for item in paper.items.values()]
@@ -50,7 +50,7 @@ def papers(arguments: argparse.Namespace) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compute what is missing of a paper's items."""
+    """Compute the missing results of a paper's figures and tables."""
     from ol2r.data.own import take_in
     from ol2r.experiments.origins import AtHand, check_data, names_of
     from ol2r.experiments.runner import check_device, expected_seconds, lacking, resolve_engine
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def status(arguments: argparse.Namespace) -> int:
-    """Count stored and declared rows of every item at every tier."""
+    """Count stored and declared rows of every figure and table at every tier."""
     from ol2r.experiments.origins import AtHand
     from ol2r.experiments.store import Store
 
@@ -124,7 +124,7 @@ def index(arguments: argparse.Namespace) -> int:
 
 
 def verify(arguments: argparse.Namespace) -> int:
-    """Recompute stored results drawn at random; 1 when one does not come out again, or none could be compared."""
+    """Recompute stored results drawn at random; exit with 1 if one differs or none could be compared."""
     from ol2r.experiments.provenance import commit
     from ol2r.experiments.store import Store
     from ol2r.experiments.verify import verify as checks
@@ -164,7 +164,7 @@ def _verify_quick(arguments: argparse.Namespace) -> int:
 
 
 def prune(arguments: argparse.Namespace) -> int:
-    """Delete results of cells that no paper declares, damaged files and left-overs of killed runs."""
+    """Delete results of cells that no paper declares, damaged files, and what killed runs left behind."""
     from ol2r.experiments.origins import awaits_data
     from ol2r.experiments.store import Store
 
@@ -195,7 +195,7 @@ def prune(arguments: argparse.Namespace) -> int:
 
 
 def claims(arguments: argparse.Namespace) -> int:
-    """Judge every claim on what is stored."""
+    """Judge every claim of the papers by the stored results."""
     from ol2r.experiments.chapter import stored_results
     from ol2r.experiments.claims import label
     from ol2r.experiments.verdicts import judge_all
@@ -263,7 +263,7 @@ def _minutes(text: str) -> float:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command's grammar."""
+    """The parser of the command line, with all subcommands and their options."""
     top = argparse.ArgumentParser(prog="ol2r", description="Five papers on online learning to rank, made to run.")
     top.add_argument("--version", action="version", version=f"ol2r {ol2r.__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
@@ -319,7 +319,7 @@ def parser() -> argparse.ArgumentParser:
 
 @contextlib.contextmanager
 def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """SIGTERM and SIGHUP interrupt as Ctrl-C does, so that workers end and what they share is given back."""
+    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does, so that workers end and their shared memory is released."""
     ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     ends = [end for end in ends if signal.getsignal(end) == signal.SIG_DFL]  # nohup stays nohup
     try:
@@ -332,9 +332,9 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; 0 done, 1 something failed on the way, 2 the request itself cannot be met."""
+    """Run a command. Returns 0 if it is done, 1 if something failed on the way, 2 if the request cannot be met."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its number
+        if isinstance(stream, io.TextIOWrapper):  # print an escape for a character that the terminal lacks
             stream.reconfigure(errors="backslashreplace")
     arguments = parser().parse_args(argv)
     try:
@@ -343,7 +343,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if sys.stdout is not None:
                 sys.stdout.flush()
             return code
-    except BrokenPipeError:  # whoever read has read enough; nothing more can be written, nor at exit
+    except BrokenPipeError:  # the reader has closed the pipe, so nothing more can be written, not even at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:

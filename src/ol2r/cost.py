@@ -1,4 +1,4 @@
-"""What a computation is expected to take, so that it can be announced, cut into shards and fitted into memory.
+"""Estimates of the time and memory of a computation, by which it is announced, cut into shards and fitted into memory.
 
 Estimates are made before anything runs, from sizes alone: this module must not know what is computed.
 """
@@ -7,32 +7,32 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 LARGEST_BATCH = 512
-"""Replicas side by side on the CPU; beyond this a batch gains nothing and takes memory."""
+"""The most replicas in one batch on the CPU; a larger batch is no faster and takes more memory."""
 
 BATCH_BYTES = 3 << 30
-"""What the replicas of a batch may remember on the CPU."""
+"""The most bytes that the replicas of one batch may hold on the CPU."""
 
 LAUNCH_SECONDS = 1e-5
-"""From one operation on a GPU to the next, however few numbers it works on: what a round of a few replicas takes."""
+"""Seconds from one GPU operation to the next, even for few numbers: with few replicas launches take all the time."""
 
 DEVICE_CORES = 50
-"""How many of the CPU's cores a GPU with many replicas stands for: nobody has measured it, the launches dominate."""
+"""How many CPU cores a GPU with many replicas is worth. A guess that nobody has measured: launches dominate."""
 
 
 class Shape(NamedTuple):
-    """What a learner ranks: the width of a document's features, and the documents of a query in the mean."""
+    """The size of a ranking problem: number of features, and mean number of documents of a query."""
 
     features: int
     documents: float
 
 
 class Cost(NamedTuple):
-    """What some rows are expected to take, roughly.
+    """Rough estimate of the time and memory that some rows of results take.
 
     Args:
-        seconds: that grow with the rows: of one core on the CPU, of the whole device on CUDA.
-        bytes: of the device's memory, which grow with the rows.
-        once: seconds besides that all rows of a batch share, however many stand side by side.
+        seconds: time that grows with the number of rows, of one core on the CPU or of the whole device on CUDA.
+        bytes: the device's memory, which grows with the number of rows.
+        once: further seconds that a batch takes once, however many rows it computes side by side.
     """
 
     seconds: float
@@ -41,16 +41,16 @@ class Cost(NamedTuple):
 
     @property
     def whole(self) -> float:
-        """Seconds of the rows as a batch of their own."""
+        """Total seconds if these rows are a batch of their own."""
         return self.once + self.seconds
 
     def of(self, n: int) -> "Cost":
-        """What n such rows take side by side."""
+        """Cost of n such rows computed side by side."""
         return Cost(n * self.seconds, n * self.bytes, self.once)
 
 
 def together(costs: Iterable[Cost]) -> Cost:
-    """What rows of one group take side by side."""
+    """Cost of several rows of one batch, computed side by side."""
     costs = list(costs)
     return Cost(
         sum(cost.seconds for cost in costs),
@@ -60,12 +60,12 @@ def together(costs: Iterable[Cost]) -> Cost:
 
 
 def in_turn(costs: Iterable[Cost]) -> Cost:
-    """What a row takes that does one thing after another and keeps what it has."""
+    """Cost of a row that does several things one after another and keeps the memory of all of them."""
     return Cost(*(sum(column) for column in zip(*costs, strict=True)))
 
 
 def batch_size(replica: Cost, n_replicas: int, device: str) -> int:
-    """How many of so many replicas a batch takes: on CUDA all, since shards are cut there by what memory holds."""
+    """How many of `n_replicas` go into one batch. On CUDA all do, since shards there are cut by available memory."""
     if device != "cpu":
         return n_replicas
     return max(1, min(LARGEST_BATCH, BATCH_BYTES // max(1, replica.bytes)))

@@ -1,6 +1,6 @@
 """Errors whose message tells a user in one sentence what is wrong, and the nearest name to a misspelt one.
 
-It imports nothing heavy, so that a slip of the hand is answered at once.
+This module imports nothing heavy, so that a typing error is answered at once.
 """
 
 import difflib
@@ -8,15 +8,15 @@ from collections.abc import Collection
 
 
 class ExperimentError(Exception):
-    """Something a user asked of the experiments that cannot be done."""
+    """A user asked for something that the experiments cannot do."""
 
 
 class MissingRows(ExperimentError):
-    """Results were asked for that are not stored and may not be computed."""
+    """A user asked for results that are not stored and may not be computed."""
 
 
 class Failed(ExperimentError):
-    """Something went wrong on the way; what had ended is kept."""
+    """Something went wrong during a run; the results that were complete by then are kept."""
 
 
 class DataError(ValueError):
@@ -24,14 +24,14 @@ class DataError(ValueError):
 
 
 def one_of(name: str, known: Collection[str], what: str, where: str = "") -> str:
-    """The name, if it is known.
+    """Return the name if it is a known one.
 
     Args:
-        what: what it should be the name of, such as "data set".
-        where: in what these are known.
+        what: the kind of thing that is named, such as "data set".
+        where: the place where these names are known, for the message.
 
     Raises:
-        ExperimentError: it is not; the message offers the nearest one.
+        ExperimentError: the name is unknown; the message offers the nearest known name.
     """
     if name in known:
         return name

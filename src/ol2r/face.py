@@ -1,6 +1,6 @@
 """What `import ol2r` offers: learning curves of any learners on any data in a few lines.
 
-It says no more than the rooms below; whoever needs more finds it there.
+It adds nothing to the packages below, which offer more control to those who need it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ SCORES = {"ndcg": "offline NDCG", "cndcg": "online score"}
 
 
 class Setting(NamedTuple):
-    """What the name of a learner stands for."""
+    """The variant, learner and hyper-parameters that a learner's name stands for."""
 
     variant: str  # of a paper
     learner: str
@@ -49,12 +49,12 @@ class Comparison:
     """Learning curves of several learners, side by side on the same queries and with the same users.
 
     Attributes:
-        frame: a line a run and checkpoint: dataset, users, learner, fold, seed, round, ndcg (held-out NDCG@k of the
-            learned ranker), cndcg (discounted sum of the NDCG@k of the lists that users were shown), and what else
-            `simulate` records.
-        label: what figures call the data set.
+        frame: one row for each run and checkpoint: dataset, users, learner, fold, seed, round, ndcg (held-out NDCG@k of
+            the learned ranker), cndcg (discounted sum of the NDCG@k of the lists that users were shown), and the other
+            columns that `simulate` records.
+        label: the name of the data set in figures.
         conventions: what was measured and how, in words.
-        variants: by learner of the frame, the paper's variant whose look it has in figures.
+        variants: for each learner of the frame, the paper's variant whose colour and line it has in figures.
     """
 
     frame: pd.DataFrame
@@ -64,14 +64,14 @@ class Comparison:
 
     def final(self) -> pd.DataFrame:
         """Both scores after the last round: users, learner, score, mean, deviation, n (runs), low and high (95 %), and
-        diverged (runs that ended early; they count with the ranker that they had)."""
+        diverged (runs whose weights diverged; they count with the last ranker that they had)."""
         last = at_end(self.frame)
         parts = [summarize(last, column, ["users", "learner"]).assign(score=told) for column, told in SCORES.items()]
         table = pd.concat(parts, ignore_index=True)
         return table[["users", "learner", "score", "mean", "deviation", "n", "low", "high", "diverged"]]
 
     def plot(self, score: str = "ndcg") -> Drawing:
-        """Learning curves, a panel a kind of users: mean over runs with its 95 % interval.
+        """Draw learning curves, one panel for each user model: mean over runs with its 95 % interval.
 
         Args:
             score: "ndcg" (of the learned ranker) or "cndcg" (of what users were shown).
@@ -101,20 +101,20 @@ def compare(
 
     Args:
         dataset: from `ol2r.load`, `ol2r.from_letor` or `ol2r.from_arrays`.
-        learners: names of learners or of a paper's variants, such as "PDGD" or "PairRank_C"; a mapping gives each its
-            changed hyper-parameters. What is not changed is as in the main results of the paper of the conventions,
-            or of another one that has the learner; where these were tuned, as for this data set, or else for MQ2008.
+        learners: names of learners or of a paper's variants, such as "PDGD" or "PairRank_C"; a mapping from such names
+            to hyper-parameters changes these. All others are those of the main results of the paper in `conventions`,
+            or of another paper if that one lacks the learner; tuned ones are those of this data set, else of MQ2008.
         users: "perfect", "navigational", "informational", or users of your own.
-        rounds: queries that are answered.
-        seeds: runs in each fold.
-        conventions: the paper whose measurement and settings are taken: "nsgd" or "pairrank".
-        engine: "numba" or "torch"; None takes the one for the CPU.
+        rounds: number of queries that are answered.
+        seeds: number of runs in each fold.
+        conventions: the paper whose measurement and settings are used: "nsgd" or "pairrank".
+        engine: "numba" or "torch"; None uses the default on the CPU.
         progress: whether to show a bar.
 
     Raises:
         ExperimentError: an unknown name; the message offers the nearest one.
-        ValueError: numbers out of range, hyper-parameters that a learner does not have, users for other grades or two
-            of one name, no learner.
+        ValueError: numbers out of range, hyper-parameters that a learner does not have, users for another number of
+            grades, two users with the same name, or no learner.
     """
     if rounds < 1 or seeds < 1:
         raise ValueError(f"rounds and seeds must be at least 1, not {rounds} and {seeds}")
@@ -177,16 +177,16 @@ _numbered = 0
 def candidates(features: np.ndarray, *, normalize: bool = True) -> Candidates:
     """The documents that a query has to rank, for `Online.rank`.
 
-    Their numbers are new in this process. Documents that are shown again are known again by a learner only as part of
-    the same candidates: keep them with their query. Candidates of another process may have the same numbers: make
-    them where their learner is.
+    Each call gives the documents new numbers, by which a learner recognises them. It recognises documents that are
+    shown again only in the same `Candidates` object, so keep the object with its query. Numbers are unique within a
+    process: make candidates in the process that runs their learner.
 
     Args:
         features: Float[documents, features], finite.
         normalize: whether to scale each feature to [0, 1] among these documents, as the papers do.
 
     Raises:
-        DataError: it is no table of finite numbers.
+        DataError: `features` is not a table of finite numbers.
     """
     global _numbered
     table = finite(features, "candidates")
@@ -203,15 +203,15 @@ def candidates(features: np.ndarray, *, normalize: bool = True) -> Candidates:
 class Online:
     """A learner that serves real users: it ranks the candidates of a query and learns from the clicks on its list.
 
-    One list at a time, as in the papers: the next is shown when the clicks on the last are known, or that there were
-    none.
+    It serves one list at a time, as in the papers: call `update` with the clicks on a list, or with False for each slot
+    if there were none, before asking for the next list.
 
     Args:
-        name: of a learner or of a paper's variant, as in `compare`.
-        n_features: width of a document's features.
-        seed: of its own random draws.
-        conventions: the paper whose settings are taken first.
-        changed: hyper-parameters that are other than there.
+        name: name of a learner or of a paper's variant, as in `compare`.
+        n_features: number of features of a document.
+        seed: seed of the learner's random draws.
+        conventions: the paper whose settings are used, if it has this learner.
+        changed: hyper-parameters that differ from the paper's settings.
 
     Raises:
         ExperimentError: an unknown name, or a learner that replays earlier queries and needs all of them at once.
@@ -230,7 +230,8 @@ class Online:
         """The list to show: positions of documents among the candidates, best first, at most `depth` of them.
 
         Raises:
-            ValueError: other features than the learner has, or a list still waits for its clicks.
+            ValueError: the candidates have another number of features than the learner, or the last list still waits
+                for its clicks.
         """
         self._check(candidates)
         if self._shown is not None:
@@ -246,7 +247,7 @@ class Online:
             clicks: whether the document in each slot was clicked.
 
         Raises:
-            ValueError: no list waits for clicks, or they are of another length.
+            ValueError: no list waits for clicks, or there is not one click value for each slot.
         """
         if self._shown is None:
             raise ValueError("no list waits for clicks: call rank() first")
@@ -271,12 +272,13 @@ class Online:
 
 
 def setting(name: str, dataset: str, conventions: str, changed: Mapping[str, Value]) -> Setting:
-    """What a name stands for: a paper's variant, or else its first one of that learner; of the paper of the conventions
-    before the others.
+    """The setting that a name stands for: a paper's variant of that name, or else its first variant of that learner.
+
+    The paper of the conventions is searched before the others.
 
     Raises:
-        ExperimentError: no paper has it; the message offers the nearest name.
-        ValueError: the learner has no such hyper-parameter, or not that value.
+        ExperimentError: no paper has this name; the message offers the nearest one.
+        ValueError: the learner has no such hyper-parameter, or does not allow the value.
     """
     papers = [conventions, *(each for each in NAMES if each != conventions)]
     known: dict[str, Setting] = {}
@@ -293,7 +295,7 @@ def setting(name: str, dataset: str, conventions: str, changed: Mapping[str, Val
 
 
 def _looks(variants: Mapping[str, str]) -> Looks:
-    """By name, the book's look of its variant; one that another has taken, or that has none, takes a spare one."""
+    """Looks of learners in figures: that of the variant in the book, or a spare one if that is taken or missing."""
     looks, taken = Looks(), set()
     for name, variant in variants.items():
         free = [each for each in LOOKS if each not in taken]

@@ -1,6 +1,6 @@
-"""Where the user's own files lie, caches and settings: also for a user without a home or an entry in the password file.
+"""The folders of a user's caches and settings, also for users without a home or an entry in the password file.
 
-It must not know what is kept there.
+This module must not know what is kept there.
 """
 
 import os
@@ -22,7 +22,7 @@ def config_folder() -> Path | None:
 
 
 def cache_folder() -> Path:
-    """The folder of caches; in the system's temporary one, for this user only, where the home takes no files."""
+    """The folder of caches; if the home cannot be written to, a folder for this user alone among temporary files."""
     folder = _home("cache")
     if folder is not None and _takes_files(folder):
         return folder

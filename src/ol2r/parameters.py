@@ -1,7 +1,7 @@
-"""What a parameter may be, and what a user is told who gives something else.
+"""Declarations of the values that a parameter allows, and the message that a user gets for any other value.
 
-Learners, bandits, the conventions of a measurement and chapters declare their parameters by these few words. Nothing
-here knows any of them, or imports anything heavy.
+Learners, bandits, evaluations and chapters declare their parameters with these classes. This module knows none of them
+and imports nothing heavy.
 """
 
 import math
@@ -15,20 +15,20 @@ Value = float | int | str | bool
 
 
 class Parameter(ABC):
-    """The values that a parameter may have."""
+    """The values that a parameter allows."""
 
     @property
     @abstractmethod
     def said(self) -> str:
-        """What a value must be, in words that follow "must be"."""
+        """Which values are allowed, in words that follow "must be"."""
 
     @abstractmethod
     def allows(self, value: Any) -> bool:
-        """Whether a parameter may have the value."""
+        """Whether the value is allowed."""
 
 
 class Choice(Parameter):
-    """One of a few values, which must be of the same type: neither is 1 True nor 1.0 the number 1."""
+    """One of a few values, compared with their types: True and 1.0 are not allowed where 1 is."""
 
     def __init__(self, *known: Value):
         self.known = known
@@ -43,13 +43,13 @@ class Choice(Parameter):
 
 @dataclass(frozen=True)
 class Number(Parameter):
-    """A finite number in a range; or an array or tensor of such, one a replica. True and False are no numbers.
+    """A finite number in a range, or an array or tensor with one such number for each replica. Booleans are refused.
 
     Args:
-        least, above: the range begins with the one, or beyond the other.
-        most, below: it ends with the one, or before the other; `most=math.inf` allows infinity.
-        whole: whether only whole numbers will do: integers, and in an array numbers of any type without a fraction.
-        because: why, where a user may wonder.
+        least, above: lower end of the range; `least` is itself allowed, `above` is not.
+        most, below: upper end of the range; `most` is itself allowed, `below` is not; `most=math.inf` allows infinity.
+        whole: whether only whole numbers are allowed: integers, or an array of any type whose numbers have no fraction.
+        because: the reason for the range, for the message, where a user may wonder.
     """
 
     least: float | None = None
@@ -82,10 +82,10 @@ class Number(Parameter):
 
 @dataclass(frozen=True)
 class Names(Parameter):
-    """A list of names, not empty.
+    """A list of at least one name.
 
     Args:
-        of: what they name, in the plural.
+        of: what the names stand for, in the plural, for the message.
     """
 
     of: str = "names"
@@ -102,21 +102,21 @@ FLAG = Choice(True, False)
 
 
 def refusal(name: str, parameter: Parameter, value: object) -> str:
-    """What is said of a value that a parameter may not have."""
+    """The error message for a value that a parameter does not allow."""
     return f"{name} must be {parameter.said}, not {value!r}"
 
 
 def require(name: str, parameter: Parameter, value: object) -> None:
-    """Raise ValueError unless the parameter of this name may have the value."""
+    """Raise ValueError unless the parameter of this name allows the value."""
     if not parameter.allows(value):
         raise ValueError(refusal(name, parameter, value))
 
 
 def check_all(owner: str, declared: Mapping[str, Parameter], given: Mapping[str, object]) -> None:
-    """Raise ValueError unless exactly the declared parameters are given, each with a value that it may have.
+    """Raise ValueError unless exactly the declared parameters are given, each with an allowed value.
 
     Args:
-        owner: whose parameters they are, for the message.
+        owner: name of the learner or other owner of the parameters, for the message.
     """
     missing, unknown = declared.keys() - given.keys(), given.keys() - declared.keys()
     if missing or unknown:

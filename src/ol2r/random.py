@@ -1,7 +1,7 @@
-"""Counter-based randomness: every number is a function of (key, stream, round, index), never of what was drawn before.
+"""Counter-based random numbers: (key, stream, round, index) alone determine each number, not what was drawn before.
 
-The generator is Philox4x32-10 (Salmon et al., 2011), whose known answers are in the tests. A replica's key is its
-(data set, fold, seed); what uses the number is named by its stream. This room knows nothing of rankings or learners.
+The generator is Philox4x32-10 (Salmon et al., 2011); the tests check its published answers. A replica's key is a hash
+of (data set, fold, seed), and each use of randomness has its own stream. This room knows no rankings or learners.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ _MASK = 0xFFFFFFFF
 
 
 class Stream(IntEnum):
-    """What a random number is for. Values are part of every stored result: append, never renumber."""
+    """What a random number is used for. Every stored result depends on these values: append, never renumber."""
 
     QUERY = 1  # which query a round serves
     CLICK = 2  # a user's click coins, by slot
@@ -69,7 +69,7 @@ def _philox_round(c0, c1, c2, c3, k0, k1):
 
 @njit
 def philox(c0, c1, c2, c3, k0, k1):
-    """Philox4x32-10: four 32-bit words of counter and two of key to four random 32-bit words."""
+    """Philox4x32-10: map a counter of four 32-bit words and a key of two to four random 32-bit words."""
     for _ in range(10):
         c0, c1, c2, c3 = _philox_round(c0, c1, c2, c3, k0, k1)
         k0 = np.uint32(k0 + np.uint32(_W0))
@@ -184,7 +184,7 @@ class Streams:
 
     Args:
         keys: uint64[R], one `replica_key` for each replica.
-        device: where draws are wanted; on the CPU they come from the compiled body, elsewhere from the torch body.
+        device: device of the draws; compiled code makes them on the CPU, torch elsewhere.
     """
 
     def __init__(self, keys: np.ndarray, device: str | torch.device = "cpu"):
@@ -219,7 +219,7 @@ class Streams:
         return self.integers_of_rounds(stream, round_, 1, bounds)[0]
 
     def integers_of_rounds(self, stream: Stream, first_round: int, n: int, bounds: torch.Tensor) -> torch.Tensor:
-        """Int64[n, R]: `integers_below` of n rounds on end, of which first_round is the first."""
+        """Int64[n, R]: `integers_below` of n consecutive rounds, beginning with first_round."""
         if self.device.type == "cpu":
             out = np.empty((n, len(self)), dtype=np.int64)
             _integers(self.keys, int(stream), first_round, bounds.numpy(), out)

@@ -33,17 +33,17 @@ _CONVENTIONS: dict[str, Parameter] = {
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The conventions of a measurement; each is a field without a default, because each changes published numbers.
+    """The conventions of a measurement. No field has a default, because each changes published numbers.
 
     Args:
-        k: cut of displayed lists and of NDCG.
+        k: length of displayed lists and cut of NDCG.
         split: held-out queries of the offline score, `"test"` or `"validation"`.
-        gain: of a grade, `"exponential"` (2^grade − 1) or `"linear"`, in both scores.
-        empty: queries without relevant documents count `"zero"` in the offline mean, or are left out (`"skip"`).
-        ties: in offline NDCG documents of equal score stand in a random order, of which the expectation is taken
-            (`"expected"`), or in the data set's (`"listed"`).
+        gain: gain of a grade in both scores, `"exponential"` (2^grade − 1) or `"linear"`.
+        empty: whether queries without relevant documents count `"zero"` in the offline mean or are left out (`"skip"`).
+        ties: how offline NDCG orders documents of equal score: `"expected"` takes the expectation over random orders,
+            `"listed"` takes the data set's order.
         gamma: discount of the cumulative online NDCG, Σ_t γ^(t−1) NDCG_t.
-        checkpoints: rounds after which to record, ascending; 0 is before the first.
+        checkpoints: rounds after which to record, ascending; 0 is before the first round.
     """
 
     k: int
@@ -63,7 +63,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Replica:
-    """One simulated run: a fold and a seed of a data set, a kind of user."""
+    """One simulated run: a fold of a data set, a seed, and a user model."""
 
     fold: int
     seed: int
@@ -71,27 +71,28 @@ class Replica:
 
 
 Observer = Callable[[int, Candidates, torch.Tensor, torch.Tensor, torch.Tensor], None]
-"""Told of a round: its number, the candidates, the ranking Int64[R, k], the grade in each slot and whether it shows."""
+"""Called in each round with its number, the candidates, the ranking Int64[R, k], and for each slot the grade and
+whether a document is shown there."""
 
 
 Keeper = Callable[[dict[str, torch.Tensor], pd.DataFrame], None]
-"""Given where a run stands, all that `simulate` needs to go on from there, and the rows that it recorded so far."""
+"""Called with the state of a run, from which `simulate` can resume it, and the rows recorded so far."""
 
 
 class Clock(Protocol):
-    """Measures what a learner's acts cost."""
+    """Measures the cost of a learner's `rank` and `update`."""
 
     def timed(self, act: str, call: Callable) -> Callable:
-        """The same act, `"rank"` or `"update"`, measured each time."""
+        """Wrap the call of an act, `"rank"` or `"update"`, so that each call is measured."""
         ...
 
     def read(self) -> Mapping[str, float]:
-        """What has been measured so far, by the name of a column."""
+        """The measurements so far, by column name."""
         ...
 
 
 _ROUNDS_AHEAD = 64
-"""For how many rounds queries are drawn at a time."""
+"""Number of rounds whose queries are drawn at a time."""
 
 
 class _Queries:
@@ -151,7 +152,7 @@ def _show(
     since,
     misordered,
 ):
-    # all that a round needs to know of the labels in one call: with few replicas calls cost more than what they do
+    # one call does all of a round's work with labels, because with few replicas calls cost more than their work
     for r in range(ranking.shape[0]):
         first = offsets[query[r]]
         size = offsets[query[r] + 1] - first
@@ -170,7 +171,7 @@ def _show(
 
 
 class _Display:
-    """What comes of a list that is shown: its grades, the users' clicks, and what it adds to the online scores."""
+    """Shows lists to the users: looks up grades, simulates clicks, and adds to the online scores."""
 
     def __init__(self, queries: _Queries, replicas: Sequence[Replica], evaluation: Evaluation):
         self.queries, self.gain, self.gamma = queries, evaluation.gain, evaluation.gamma
@@ -208,7 +209,7 @@ class _Display:
         return kept | {"round_weight": torch.tensor(self.round_weight, dtype=torch.float64)}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Take up what `state_dict` gave."""
+        """Restore what `state_dict` returned."""
         for name in ("cumulative", "since", "misordered"):
             getattr(self, name).copy_(state[name])
         self.round_weight = float(state["round_weight"])
@@ -284,7 +285,7 @@ class _HeldOut:
 
 
 def _chunks(offsets: torch.Tensor, documents: int = 16384):
-    """Ranges of queries of about so many documents each, so that the scores of one range stay small."""
+    """Ranges of queries with about `documents` documents each, so that the scores of one range stay small."""
     start, n_queries = 0, len(offsets) - 1
     while start < n_queries:
         stop = int(torch.searchsorted(offsets, offsets[start] + documents, right=True)) - 1
@@ -295,7 +296,7 @@ def _chunks(offsets: torch.Tensor, documents: int = 16384):
 
 @contextmanager
 def _threads(n: int) -> Iterator[None]:
-    """Compiled loops run on n threads."""
+    """Run compiled loops on n threads within this context."""
     before = get_num_threads()
     set_num_threads(n)
     try:
@@ -305,7 +306,7 @@ def _threads(n: int) -> Iterator[None]:
 
 
 def make_streams(dataset: RankingDataset, replicas: Sequence[Replica], device: str = "cpu") -> Streams:
-    """The replicas' randomness: keys of (data set, fold, seed)."""
+    """The random streams of the replicas, with keys from (data set, fold, seed)."""
     return Streams(np.array([replica_key(dataset.name, r.fold, r.seed) for r in replicas], dtype=np.uint64), device)
 
 
@@ -327,14 +328,14 @@ def simulate(
 
     Args:
         dataset: documents, labels and folds.
-        replicas: R of them; the learner was made with `make_streams(dataset, replicas)`.
+        replicas: R runs; the learner was made with `make_streams(dataset, replicas)`.
         learner: a batch of R fresh replicas.
-        evaluation: what to record, and by which conventions.
+        evaluation: the conventions of the measurement, and when to record.
         reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
-        observe: told of every round what was shown, before anything is learnt from it; it must change nothing.
-        clock: measures the learner's `rank` and `update`, in this call; its columns come last.
-        keep: called after every `keep_every` rounds, not at the end, so that an interrupted run need not begin again.
-        resume: where an interrupted run stood; the rows are those recorded from there on.
+        observe: called in every round with what was shown, before the learner's update; it must change nothing.
+        clock: measures the learner's `rank` and `update` in this call; its columns come last.
+        keep: called after every `keep_every` rounds, but not at the end, with a state from which to resume the run.
+        resume: a state that `keep` was given; only rows recorded after it are returned.
         progress: called about a hundred times with the fraction of rounds done.
 
     Returns:
@@ -393,7 +394,7 @@ def simulate(
         last = int(resume["run.last"])
     elif 0 in checkpoints:
         record(0)
-    with _threads(min(all_threads, len(replicas))):  # a thread without a replica only waits, at the others' cost
+    with _threads(min(all_threads, len(replicas))):  # a thread without a replica only waits and slows the others down
         for round_ in range(learner.round, n_rounds + 1):
             candidates = queries.draw(round_)
             ranking = rank(candidates, evaluation.k)

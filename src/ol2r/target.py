@@ -1,8 +1,8 @@
-"""The processor that code is compiled for: one for all x86-64 machines with AVX2, whatever more they can do.
+"""The processor that code is compiled for: the same one on all x86-64 machines with AVX2, even on newer ones.
 
-Sums that the compiler may reorder are added up as wide as the target's vectors, and trajectories follow their last
-bits. Elsewhere the target is the host, and a trajectory is the host's own. Nothing here may import numba or torch
-before the target is fixed: both read it once.
+The order in which the compiler adds up a sum depends on the width of the target's vectors, and trajectories depend on
+the last bits of sums. On other machines the target is the host, and trajectories are reproducible on that host only.
+Nothing here may import numba or torch before the target is fixed, because both read it once.
 """
 
 import hashlib
@@ -12,20 +12,20 @@ import platform
 from llvmlite import binding as llvm
 
 NEEDED = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
-"""Instructions of x86-64 machines that can run code made for Haswell."""
+"""Instruction sets that a machine needs to run code compiled for Haswell."""
 
 FIXED = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "", "ATEN_CPU_CAPABILITY": "avx2"}
-"""Environment of numba (no features beyond those of the name, where unset means the host's) and of torch's kernels."""
+"""Environment variables for numba (no features beyond those of the named CPU; unset means the host's) and torch."""
 
 
 def can_be_fixed() -> bool:
-    """Whether this machine can run code made for the fixed target."""
+    """Whether this machine can run code compiled for the fixed target."""
     features = llvm.get_host_cpu_features()
     return platform.machine().lower() in ("x86_64", "amd64") and all(features.get(name) for name in NEEDED)
 
 
 def fix() -> None:
-    """Fix the target for this process and those it starts, as far as the machine can run it and the user set none."""
+    """Fix the target for this process and those it starts, if the machine can run it and the user has set none."""
     if not can_be_fixed():
         return
     if "NUMBA_CPU_NAME" in os.environ or "NUMBA_CPU_FEATURES" in os.environ:
@@ -36,14 +36,14 @@ def fix() -> None:
 
 
 def asked() -> str:
-    """What the environment asks numba to compile for, the host where it leaves that open; names the cache folder."""
+    """The target that the environment asks numba for, or the host; part of the cache folder's name."""
     name = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
     features = os.environ.get("NUMBA_CPU_FEATURES")
     return _named(name, llvm.get_host_cpu_features().flatten() if features is None else features)
 
 
 def in_force() -> dict[str, str]:
-    """What numba compiles for, the vectors that torch's kernels use, and the C library whose exp and log both call."""
+    """The targets in use: numba's, the vectors of torch's kernels, and the C library whose exp and log both call."""
     import torch
     from numba.core.registry import cpu_target
 

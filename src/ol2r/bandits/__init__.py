@@ -1,7 +1,8 @@
 """Item-level bandits: they learn one query's list from clicks, in a compiled loop for each replica.
 
-`BANDITS` names them all, `simulate_bandit` plays one on a batch of replicas. They see items by number and clicks by
-position; attractions are there to click by and to judge by. An instance of `BubbleRank` serves real users.
+`BANDITS` maps their names to classes, and `simulate_bandit` plays one of them on a batch of replicas. A bandit sees
+item numbers and clicks by position; only the simulated user and the evaluation use attractions. An instance of
+`BubbleRank` serves real users.
 """
 
 from ol2r.bandits.base import BANDITS, Bandit, Trace, logarithmic_checkpoints, random_list, simulate_bandit

@@ -1,7 +1,7 @@
-"""What every item-level bandit is: a compiled loop over (bandit step, click step) for each replica, side by side.
+"""The base class of item-level bandits, and `simulate_bandit`: one compiled loop of lists and clicks for each replica.
 
-A bandit learns one list for one query from clicks on items that have names and nothing else. This room knows users of
-items; it imports neither rankers nor the feature-based learners nor anything trained on labels.
+A bandit learns one list for one query from clicks on items without features. This room knows click models of items; it
+imports neither rankers, nor feature-based learners, nor anything that is trained on labels.
 """
 
 from abc import ABC, abstractmethod
@@ -26,18 +26,18 @@ LAST_STEP = 2**32 - 1  # a step is the 32-bit round of the random streams
 
 @dataclass(frozen=True)
 class Trace:
-    """What a call leaves: one row a replica, one column a checkpoint.
+    """Results of `simulate_bandit`: one row for each replica, one column for each checkpoint.
 
     Args:
         checkpoints: Int64[C], steps.
         regret: Float64[R, C], Σ (reward of the best list − reward of the shown list) over the first `cut` positions.
-        violations: Int64[R, C], V(n): steps on which |V(R_t)| > |V(R₀)| + K/2.
+        violations: Int64[R, C], V(n): number of steps with |V(R_t)| > |V(R₀)| + K/2.
         excess: Int64[R, C], the largest |V(R_t)| − |V(R₀)| so far, at least 0.
-        ndcg: Float64[R, C], NDCG at `cut`, attraction as gain, mean over the steps since the last checkpoint.
+        ndcg: Float64[R, C], NDCG at `cut` with attraction as gain, mean over the steps since the last checkpoint.
         shown: Int64[R, C, K], the list displayed at the checkpoint, padded with −1.
         initial_inversions: Int64[R], |V(R₀)|.
         optimum: Float64[R], reward of the best list.
-        diagnostics: Int64[R, C] by name, what the bandit alone has to tell.
+        diagnostics: Int64[R, C] by name, further quantities of this bandit.
     """
 
     checkpoints: np.ndarray
@@ -52,7 +52,7 @@ class Trace:
 
 
 class Bandit(ABC):
-    """One bandit algorithm; `play` needs no instance of it and fills a tape."""
+    """Base class of bandit algorithms; the class method `play` simulates one and writes its results to a tape."""
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
@@ -69,31 +69,31 @@ class Bandit(ABC):
 
     @classmethod
     def check(cls, parameters: Mapping[str, Value]) -> None:
-        """Raise ValueError unless exactly the bandit's parameters are given, with values that they may have."""
+        """Raise ValueError unless exactly the bandit's parameters are given, with allowed values."""
         check_all(cls.name, cls.parameters, parameters)
 
     @classmethod
     def cost(cls, parameters: Mapping[str, Value], n_items: int, steps: int) -> Cost:
-        """What a replica takes in so many steps, roughly: on the CPU, whatever the device.
+        """Rough cost of one replica in a run; bandits run on the CPU, whatever the device.
 
         Args:
-            parameters: all of them.
+            parameters: all parameters of the bandit.
             n_items: L.
-            steps: how many.
+            steps: number of steps of the run.
         """
         return Cost(steps * cls.step_seconds * max(1.0, n_items / 10), 17 * n_items**2)
 
     @classmethod
     @abstractmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:
-        """Play every replica to the last checkpoint; `steps` is the horizon n that the bandit is told."""
+        """Play every replica to the last checkpoint; `steps` is the horizon n that is given to the bandit."""
 
 
 def logarithmic_checkpoints(steps: int, a_decade: int = 10) -> tuple[int, ...]:
-    """Steps at which to record: about so many a decade, evenly on a logarithmic axis, with every power of ten.
+    """Steps at which to record: about `a_decade` in each decade, evenly on a logarithmic axis, with all powers of ten.
 
     Raises:
-        ValueError: fewer than one step or one checkpoint a decade.
+        ValueError: `steps` or `a_decade` is below 1.
     """
     if steps < 1 or a_decade < 1:
         raise ValueError("steps and checkpoints a decade must be at least 1")
@@ -103,10 +103,10 @@ def logarithmic_checkpoints(steps: int, a_decade: int = 10) -> tuple[int, ...]:
 
 
 def random_list(key: np.uint64, number: int, n_items: int, n_positions: int) -> np.ndarray:
-    """The replica's random initial list of this number: Int64[positions], distinct items, all orders equally likely.
+    """A replica's random initial list, by its number: Int64[positions], distinct items, all orders equally likely.
 
     Raises:
-        ValueError: no position, or more than there are items.
+        ValueError: no position, or more positions than items.
     """
     if not 1 <= n_positions <= n_items:
         raise ValueError(f"a list of {n_items} items has 1 to {n_items} positions, not {n_positions}")
@@ -172,7 +172,7 @@ def _world(
         bits = np.packbits(better, axis=1, bitorder="little")
         world.better[r].view(np.uint8)[: items[r], : bits.shape[1]] = bits
         world.base[r] = wrong_pairs(attraction, ranking)
-        # once a replica: not worth compiling
+        # runs once for each replica, so it is not worth compiling
         best = best_ranking.py_func(model.code, attraction, position, len(ranking), cut)
         world.optimum[r] = expected_reward.py_func(model.code, attraction, position, best, cut)
         gains = np.sort(attraction)[::-1][: min(cut, len(ranking))]
@@ -192,16 +192,16 @@ def simulate_bandit(
 ) -> Trace:
     """Play one bandit on a batch of replicas.
 
-    A replica is a click model, an initial list and a key. Its numbers do not depend on which replicas stand beside it.
-    K, the number of positions, is the length of its initial list; L, the number of items, is that of its attractions:
-    a query with fewer documents than there is room for is shown whole.
+    A replica is a click model, an initial list and a key. Its results do not depend on the other replicas of the batch.
+    The number of positions K is the length of its initial list, and the number of items L is that of its attractions;
+    K may differ between replicas, so a query with few documents can be shown whole.
 
     Args:
-        bandit: a name in `BANDITS`; parameters: all of its own.
-        models: R users; initial_lists: R lists of item numbers; keys: R keys, `replica_key`.
-        steps: the horizon n that the bandit is told.
-        checkpoints: steps after which to record, ascending; the last ends the run.
-        cut: positions that reward, regret and NDCG look at (a shorter list counts whole).
+        bandit: a name in `BANDITS`; parameters: all parameters of that bandit.
+        models: R click models; initial_lists: R lists of item numbers; keys: R keys, from `replica_key`.
+        steps: the horizon n that is given to the bandit.
+        checkpoints: steps after which to record, ascending; the run ends at the last.
+        cut: number of positions that count for reward, regret and NDCG (a shorter list counts whole).
 
     Raises:
         ValueError: an unknown bandit or parameter, lists or checkpoints that do not fit.

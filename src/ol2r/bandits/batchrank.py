@@ -1,4 +1,4 @@
-"""BatchRank (Zoghi et al., 2017): batches of items on runs of positions, split where bounds of click rates part."""
+"""BatchRank (Zoghi et al., 2017): each batch of items has a run of positions; bounds of click rates split batches."""
 
 from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
@@ -16,20 +16,20 @@ PUBLIC_CODE = {
     "public code, one past the last click": 1,
     "public code, whole list": -1,
 }
-"""Public code's stages, by what is learned from a list: positions down to so many past its last click, or all (−1)."""
+"""Public code's stages, by how much of a list is observed: positions past its last click, or the whole list (−1)."""
 
 
 class State(NamedTuple):
-    """The active batches from the top, b = 0, 1, …, and what is known of their items."""
+    """The active batches from the top, b = 0, 1, …, and the statistics of their items."""
 
     items: np.ndarray  # int64[L], batch by batch
     slot: np.ndarray  # int64[K + 1]: batch b has the positions from slot[b] to slot[b + 1]
-    begin: np.ndarray  # int64[K]: and the items from begin[b]
+    begin: np.ndarray  # int64[K]: batch b has the items from begin[b]
     end: np.ndarray  # int64[K]: to end[b]
     stage: np.ndarray  # int64[K], ℓ of each batch
-    length: np.ndarray  # float64[K], of the stage: how often each item is counted in it
-    least: np.ndarray  # int64[K], how often the item that is counted least has been counted
-    waiting: np.ndarray  # int64[K], items that are to be counted once more before that changes or the stage ends
+    length: np.ndarray  # float64[K]: how often each item is counted in the stage
+    least: np.ndarray  # int64[K], the smallest count of an item in the batch
+    waiting: np.ndarray  # int64[K], items that must be counted before `least` changes or the stage ends
     active: np.ndarray  # int64[1], how many batches there are
     clicked: np.ndarray  # int64[L], clicks on an item when it was counted
     count: np.ndarray  # int64[L]
@@ -42,7 +42,7 @@ class State(NamedTuple):
 
 @njit
 def _begin(n_items, n_positions):
-    """One batch of everything, whose stage is yet to begin."""
+    """The initial state: one batch with all items and positions, before its first stage."""
     slot = np.zeros(n_positions + 1, dtype=np.int64)
     end = np.zeros(n_positions, dtype=np.int64)
     slot[1], end[0] = n_positions, n_items
@@ -68,7 +68,7 @@ def _begin(n_items, n_positions):
 
 @njit
 def _bounds(state, items, budget):
-    """L and U of some items: how low and how high the rate of their clicks may be."""
+    """Compute L and U of some items: confidence bounds of their click rates."""
     for i in items:
         state.mean[i] = state.clicked[i] / state.count[i]
         state.low[i] = lower_bound(state.mean[i], budget / state.count[i])
@@ -77,7 +77,7 @@ def _bounds(state, items, budget):
 
 @njit
 def _sort(items, value):
-    """By falling value, then by number."""
+    """Sort items by falling value, then by number."""
     for x in range(1, len(items)):
         i = items[x]
         place = x
@@ -92,7 +92,7 @@ def _sort(items, value):
 
 @njit
 def _split(state, b, k):
-    """Batch b keeps its first k positions and items; the others are batch b + 1, of the same stage."""
+    """Split batch b: it keeps its first k positions and items, and the others become batch b + 1 of the same stage."""
     active = state.active[0]
     for c in range(active, b, -1):
         state.slot[c + 1] = state.slot[c]
@@ -108,7 +108,7 @@ def _split(state, b, k):
 
 @leaf
 def _record(state, tape, r, c):
-    """BatchRank's diagnostics at checkpoint c."""
+    """Record BatchRank's diagnostics at checkpoint c."""
     tape.diagnostics[r, c, 0] = state.active[0]
     for b in range(state.active[0]):
         tape.diagnostics[r, c, 1] += state.end[b] - state.begin[b]
@@ -125,7 +125,7 @@ def _stage_length(stage, horizon):
 
 @njit
 def _begin_stage(state, b, stage, horizon):
-    """A stage starts from nothing."""
+    """Begin a stage of batch b with all counts at 0."""
     state.stage[b] = stage
     state.length[b] = _stage_length(stage, horizon)
     state.least[b] = 0
@@ -136,8 +136,8 @@ def _begin_stage(state, b, stage, horizon):
 
 @leaf
 def _display(state, b, key, step):
-    """DisplayBatch: those displayed least often in the stage, equal ones at random, on the batch's slots in random
-    order. Slot k uses word k, and word K + k for the second draw."""
+    """DisplayBatch: choose the items displayed least often in the stage, ties at random, and put them on the batch's
+    slots in random order. Slot k uses word k, and word K + k for the second draw."""
     items, until, offset = state.items[state.begin[b] : state.end[b]], state.until, state.slot[b]
     out = state.ranking[offset : state.slot[b + 1]]
     size, n_slots = len(items), len(out)
@@ -146,7 +146,7 @@ def _display(state, b, key, step):
         if state.count[items[x]] == state.least[b]:
             items[fresh], items[x] = items[x], items[fresh]
             fresh += 1
-    if fresh >= n_slots:  # they fill the batch: one draw is a random choice in a random order
+    if fresh >= n_slots:  # these items alone fill the slots: one draw is a random choice in a random order
         until[:fresh] = fresh
         shuffle(items, 0, n_slots, until, key, step, offset)
     else:
@@ -161,7 +161,7 @@ def _display(state, b, key, step):
 
 @leaf
 def _collect(state, b, clicks):
-    """CollectClicks: of the items that are counted least, so that all are counted equally often."""
+    """CollectClicks: count displays and clicks of the items with the smallest count only, so that counts stay equal."""
     for k in range(state.slot[b], state.slot[b + 1]):
         i = state.ranking[k]
         if state.count[i] == state.least[b]:
@@ -175,7 +175,7 @@ def _collect(state, b, clicks):
 
 @njit
 def _first_split(items, n_slots, low, high):
-    """The lowest of the batch's positions above which all items are known to be better than all below, or 0."""
+    """The lowest position of the batch at which all items above are known to be better than all items below, or 0."""
     highest = 0.0  # the largest upper bound below
     for k in range(len(items) - 1, 0, -1):
         highest = max(highest, high[items[k]])
@@ -186,7 +186,7 @@ def _first_split(items, n_slots, low, high):
 
 @njit
 def _eliminate(state, b):
-    """Drop the items that are known to be worse than as many as the batch has positions."""
+    """Drop items that are known to be worse than as many other items as the batch has positions."""
     items = state.items[state.begin[b] : state.end[b]]
     threshold = state.low[items[state.slot[b + 1] - state.slot[b] - 1]]
     kept = 0
@@ -216,7 +216,7 @@ def _end_stage(state, b, budget, horizon):
 
 @leaf
 def _update(state, b, budget, horizon):
-    """UpdateBatch; returns how many batches it is now."""
+    """UpdateBatch; returns the number of batches that batch b has become."""
     if state.least[b] < state.length[b]:
         return 1
     return _end_stage(state, b, budget, horizon)
@@ -248,7 +248,7 @@ def _batchrank(world, tape, steps, r):
 
 @njit
 def _begin_public_stage(state, b, stage, budget):
-    """A stage ends when each item has been observed log(n L) / Δ̃² times since the first step; one item's never ends."""
+    """A stage ends when each item has been observed log(n L) / Δ̃² times since the first step; with one item, never."""
     state.stage[b] = stage
     state.length[b] = 4.0 * 4.0**stage * budget if state.end[b] - state.begin[b] > 1 else np.inf
     state.waiting[b] = 0
@@ -258,7 +258,7 @@ def _begin_public_stage(state, b, stage, budget):
 
 @leaf
 def _shuffle(state, b, key, step):
-    """The batch's items in random order on its slots."""
+    """Put the batch's items on its slots in random order."""
     items, slot = state.items[state.begin[b] : state.end[b]], state.slot[b]
     state.until[: len(items)] = len(items)
     shuffle(items, 0, state.slot[b + 1] - slot, state.until, key, step, slot)
@@ -268,7 +268,7 @@ def _shuffle(state, b, key, step):
 
 @leaf
 def _observed(clicks, past):
-    """How many positions are learned from: so many past the last click, or all of them (−1, or without a click)."""
+    """Number of observed positions: to `past` positions below the last click; all for −1 or without a click."""
     if past >= 0:
         for k in range(len(clicks) - 1, -1, -1):
             if clicks[k]:
@@ -288,7 +288,7 @@ def _observe(state, b, clicks, observed):
 
 @njit
 def _split_everywhere(state, b):
-    """Split from the bottom up wherever the items above are known to be better; what has no position is dropped."""
+    """Split from the bottom up wherever all items above are known to be better; drop items without a position."""
     items, parts = state.items[state.begin[b] : state.end[b]], 1
     highest = 0.0  # the largest upper bound below
     for k in range(len(items) - 1, 0, -1):
@@ -358,18 +358,18 @@ def _public_code_all(world, tape, steps, past):
 
 
 class BatchRank(Bandit):
-    """BatchRank (Zoghi et al., 2017, Algorithms 1-4), and as the public code of its experiments has it.
+    """BatchRank (Zoghi et al., 2017), by the paper's Algorithms 1-4 or by the public code of its experiments.
 
     Parameters:
-        stages: `"paper"`: stages of n_ℓ = ⌈16 · 4^ℓ log n⌉ displays, each of which starts from nothing; bounds of
-            budget log n + 3 log log n; at most one split at the end of a stage. Or one of `PUBLIC_CODE`: clicks and
-            displays are counted from the first step on, whatever the batch; bounds have the budget log(n L); a stage
-            ends when each item of the batch has been observed log(n L) / Δ̃² times, Δ̃ = 2^−(ℓ + 1); then the items are
-            sorted by their rate of clicks, and the batch is split wherever the smallest lower bound above exceeds the
-            largest upper bound below. A list is observed down to its last click, one position further, or whole; it is
-            observed whole where it has no click.
+        stages: `"paper"`: a stage has n_ℓ = ⌈16 · 4^ℓ log n⌉ displays and starts with all counts at 0; bounds have the
+            budget log n + 3 log log n; a batch is split at most once at the end of a stage. Or one of `PUBLIC_CODE`:
+            clicks and displays are counted from the first step on, in any batch; bounds have the budget log(n L); a
+            stage ends when each item of the batch has been observed log(n L) / Δ̃² times, Δ̃ = 2^−(ℓ + 1); then the
+            items are sorted by click rate, and the batch is split wherever the smallest lower bound above exceeds the
+            largest upper bound below. A list is observed down to its last click, one position further, or whole; a list
+            without a click is observed whole.
 
-    Diagnostics: `batches` that are active, and `items` that they hold.
+    Diagnostics: `batches`, the number of active batches, and `items`, the number of items in them.
     """
 
     name = "BatchRank"

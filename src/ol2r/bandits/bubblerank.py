@@ -1,7 +1,7 @@
-"""BubbleRank (Li et al., 2019), and the initial list shown forever that it is compared with.
+"""BubbleRank (Li et al., 2019), and the baseline that it is compared with, which always shows the initial list.
 
-Line numbers are those of the paper's Algorithm 1. Its steps are compiled functions of one state: a simulation plays
-them in a loop, an instance of `BubbleRank` takes them one by one for real users.
+Line numbers are those of the paper's Algorithm 1. Its steps are compiled functions of one state: a simulation calls
+them in a loop, and an instance of `BubbleRank` calls them one by one for real users.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ _NOTES = np.dtype(
     [
         ("log_inverse_delta", np.float64),  # log(1/δ)
         ("horizon", np.int64),  # n, or its estimate
-        ("away", np.int64),  # of the two items that try the last position, the one that is not shown, or −1
+        ("away", np.int64),  # in a trial of a hidden item, the one of the two items that is not shown; else −1
         ("news", np.bool_),  # whether a pair may have become decided since the base list was last improved
         ("moved", np.bool_),  # whether the base list may have neighbours that it did not have a step before
     ],
@@ -32,14 +32,14 @@ _NOTES = np.dtype(
 
 
 class State(NamedTuple):
-    """How BubbleRank decides, and all that it knows. Lists of all L items have those that are not shown at the end.
+    """BubbleRank's settings and statistics. Lists of all L items have the hidden ones at the end.
 
-    The step t is passed beside it: what the loop looks up in memory, it pays for.
+    Functions get the step t as an argument, because looking it up in memory would slow down the loop.
     """
 
     exponent: float  # δ = n^−exponent
     doubling: bool  # whether the horizon is an estimate
-    freeze: bool  # whether the statistics of a decided pair stay
+    freeze: bool  # whether the statistics of a decided pair are frozen
     shift: int  # h = (t + shift) mod 2
     start: np.ndarray  # int64[L], R₀
     base: np.ndarray  # int64[L], R̄_t
@@ -55,7 +55,7 @@ def begin(initial, n_items, horizon, exponent, doubling, freeze, shift):
 
     Args:
         initial: int64[K], R₀; the items that it does not show follow by number.
-        n_items: L; horizon: n, or its first estimate; the others as in `State`.
+        n_items: L; horizon: n, or its first estimate; other arguments as in `State`.
     """
     n_positions = len(initial)
     start = np.empty(n_items, dtype=np.int64)
@@ -80,20 +80,20 @@ def begin(initial, n_items, horizon, exponent, doubling, freeze, shift):
 
 @leaf
 def _pairs(state, step):
-    """Lines 5 and 7: h, and how many pairs of positions may be exchanged, the first one at h and h + 1 (from 0)."""
+    """Lines 5 and 7: h, and the number of pairs that may be exchanged; the first pair is at h and h + 1 (from 0)."""
     h = (step + state.shift) % 2
     return h, (len(state.ranking) - h) // 2
 
 
 @leaf
 def _better(state, i, j):
-    """Lines 9 and 23: whether item i is shown to be more attractive than item j."""
+    """Lines 9 and 23: whether clicks have shown that item i is more attractive than item j."""
     return bubblerank_certain(state.s[i, j], state.n[i, j], state.notes[0].log_inverse_delta)
 
 
 @leaf
 def _double(state, step):
-    """A horizon that is estimated is doubled when it has passed: back to R₀, the statistics stay."""
+    """Double an estimated horizon that has passed: the base list is R₀ again, and the statistics stay."""
     notes = state.notes[0]
     if state.doubling and step > notes.horizon:
         notes.horizon *= 2
@@ -105,7 +105,7 @@ def _double(state, step):
 
 @leaf
 def _exchange(state, coins, key, step):
-    """Lines 6-10: neighbours whose order is open change places by a coin, pair p's bit p of its words."""
+    """Lines 6-10: exchange neighbours in undecided order by a coin, which for pair p is bit p of the words."""
     ranking = state.ranking
     h, pairs = _pairs(state, step)
     for k in range(len(ranking)):
@@ -116,14 +116,14 @@ def _exchange(state, coins, key, step):
         a = 2 * p + h
         i, j = ranking[a], ranking[a + 1]
         coin = (coins >> np.uint32(p & 31)) & np.uint32(1) != np.uint32(0)
-        exchanged = coin & (not _better(state, i, j))  # a choice of values, where no processor can foresee a branch
+        exchanged = coin & (not _better(state, i, j))  # without a branch, which processors could not predict
         ranking[a] = j if exchanged else i
         ranking[a + 1] = i if exchanged else j
 
 
 @leaf
 def _try_hidden(state, step, candidate, coin):
-    """Section 4.3: when the last position has no neighbour, it may meet an item that is not shown."""
+    """Section 4.3: when the last position has no neighbour, a hidden item may be tried there."""
     base, notes = state.base, state.notes[0]
     n_positions, n_items = len(state.ranking), len(base)
     notes.away = -1
@@ -149,7 +149,7 @@ def _try_hidden(state, step, candidate, coin):
 
 @leaf
 def display(state, key, step):
-    """Lines 5-10: fill the list of a step, the first of which is 1."""
+    """Lines 5-10: fill the list of a step; steps count from 1."""
     _double(state, step)
     coins, candidate, coin, _ = block(key, Stream.BANDIT_FLIP, step, 0)
     _exchange(state, coins, key, step)
@@ -158,7 +158,7 @@ def display(state, key, step):
 
 @leaf
 def _add(state, winner, loser):
-    """Lines 16-19: a step on which only the winner was clicked. A pair that is decided and frozen is left alone."""
+    """Lines 16-19: count a step on which only the winner was clicked, unless the pair is decided and frozen."""
     if state.freeze and (_better(state, winner, loser) or _better(state, loser, winner)):
         return
     state.s[winner, loser] += 1
@@ -170,7 +170,7 @@ def _add(state, winner, loser):
 
 @leaf
 def observe(state, clicks, step):
-    """Lines 12-19: compare the clicks on neighbours, and on an item that was tried."""
+    """Lines 12-19: compare the clicks on neighbours, and on a hidden item that was tried."""
     ranking, away = state.ranking, state.notes[0].away
     h, pairs = _pairs(state, step)
     for p in range(pairs):
@@ -185,7 +185,7 @@ def observe(state, clicks, step):
 
 @leaf
 def improve(state):
-    """Lines 20-24: exchange for good what stands in the wrong order, also the last item and one that is not shown."""
+    """Lines 20-24: exchange neighbours of the base list in decided wrong order, and the last item with a hidden one."""
     base, notes = state.base, state.notes[0]
     last = len(state.ranking) - 1
     if not notes.news:
@@ -203,10 +203,10 @@ def improve(state):
 
 
 class Audit(NamedTuple):
-    """What a simulation finds out about a run; BubbleRank itself does not know it."""
+    """What a simulation records about a run for analysis; BubbleRank itself does not use it."""
 
     met: np.ndarray  # bool[L, L], above the diagonal: pairs that were neighbours in a base list or met in a trial
-    pairs: np.ndarray  # int64[1], how many of them there are
+    pairs: np.ndarray  # int64[1], the number of these pairs
     broken: np.ndarray  # int64[1], the first step after which event E did not hold, or 0
 
 
@@ -219,7 +219,7 @@ def _note(audit, i, j):
 
 @leaf
 def _note_pairs(audit, state):
-    """The pairs that Lemma 6 counts."""
+    """Note the pairs that Lemma 6 counts."""
     base, notes, last = state.base, state.notes[0], len(state.ranking) - 1
     if notes.moved:
         for k in range(last):
@@ -230,7 +230,7 @@ def _note_pairs(audit, state):
 
 @leaf
 def _holds(state, i, j, attraction):
-    """Lemma 9's event for a pair; items of equal attraction cannot be ordered wrongly."""
+    """Whether Lemma 9's event holds for a pair; items of equal attraction cannot be ordered wrongly."""
     a, b = attraction[i], attraction[j]
     if a == b:
         return True
@@ -241,7 +241,7 @@ def _holds(state, i, j, attraction):
 
 @leaf
 def _note_event(audit, state, clicks, attraction, step):
-    """Whether event E still holds, of the pairs that the step has told something about."""
+    """Note whether event E still holds, by checking the pairs whose statistics the step changed."""
     if audit.broken[0] > 0 or not state.notes[0].news:
         return
     ranking, away, last = state.ranking, state.notes[0].away, len(state.ranking) - 1
@@ -297,16 +297,16 @@ def _update(state, clicks, step):
 
 
 class BubbleRank(Bandit):
-    """BubbleRank (Li et al., 2019, Algorithm 1): re-ranks a list that is already good by clicks, and stays close to it.
+    """BubbleRank (Li et al., 2019, Algorithm 1): improves an already good list from clicks while staying close to it.
 
-    It exchanges neighbours of a base list until it is sure of their order. With fewer positions than items it explores
-    as section 4.3 says: when the last position has no neighbour, a random item that is not shown, and not known to be
-    worse, takes its place with probability ½; once an item that is not shown is known to be better, the two are
-    exchanged for good.
+    It exchanges neighbours of a base list at random until clicks decide their order. With fewer positions than items it
+    explores as section 4.3 says: when the last position has no neighbour, a random hidden item that is not known to be
+    worse replaces the item there with probability ½. Once a hidden item is known to be better, the two are exchanged
+    for good.
 
     `simulate_bandit` plays it in a simulated world. An instance serves real users with one list, one visit after the
-    other, by the same compiled steps: `rank` gives the list to show, `update` takes the clicks on it. All that it has
-    learned is in the instance, which can be pickled between two visits.
+    other, by the same compiled steps: `rank` gives the list to show, `update` takes the clicks on it. The instance
+    holds all that it has learned, and can be pickled between two visits.
 
     >>> import ol2r
     >>> ranker = ol2r.BubbleRank(["tent", "rope", "lamp", "stove"], horizon=10_000)
@@ -317,27 +317,28 @@ class BubbleRank(Bandit):
     ['lamp', 'tent', 'rope', 'stove']
 
     Args:
-        items: L different items, by names of your own, in the order in which you show them today, the best first. It
-            keeps numbers of every pair of them.
-        n_positions: K, how many of them are shown; all of them if it is not given.
-        horizon: n, how many lists will be shown; None if that is not known.
-        seed: of its coins; lists that are served side by side should have seeds of their own.
-        doubling_from: the first estimate of a horizon that is not known.
-        exponent, freeze, parity: see below; unless given, those of the paper's Algorithm 1 and section 4.3.
+        items: L different items, by names of your own, in the order in which you show them today, the best first.
+            Memory grows with L², because statistics are kept of every pair.
+        n_positions: K, the number of items that are shown; None shows all.
+        horizon: n, the number of lists that will be shown; None if that is not known.
+        seed: seed of the random exchanges; lists that are served side by side should have different seeds.
+        doubling_from: the first estimate of an unknown horizon.
+        exponent, freeze, parity: see below; the defaults are those of the paper's Algorithm 1 and section 4.3.
 
     Raises:
-        ValueError: no items, one of them twice, or numbers out of range.
+        ValueError: no items, an item that occurs twice, or numbers out of range.
 
     Parameters:
         exponent: δ = n^−exponent (4 in section 4.3).
-        doubling_from: 0 if the horizon n is known; otherwise the first estimate of it, doubled whenever it is passed.
-            The base list is then the initial list again; the statistics stay.
-        freeze: whether the statistics of a pair stay once it is decided (Lemma 7) or go on (Algorithm 1).
-        parity: `"algorithm"` takes h = t mod 2 (positions 2 and 3, 4 and 5, … first), `"prose"` the other.
+        doubling_from: 0 if the horizon n is known; otherwise its first estimate. Whenever the estimate is passed, it is
+            doubled and the base list is the initial list again; the statistics stay.
+        freeze: whether the statistics of a pair are frozen once it is decided (Lemma 7) or go on (Algorithm 1).
+        parity: which neighbours are compared first: `"algorithm"` takes h = t mod 2 (positions 2 and 3, 4 and 5, …),
+            `"prose"` takes the other pairs.
 
-    Diagnostics: `base_inversions` of the base list that follows the step, `pairs` that were ever neighbours in it or
-    met in the trial of a hidden item, at least the |P| that were randomized, and `event_broken`, the first step after
-    which event E of Lemma 9 no longer held (0: it holds).
+    Diagnostics: `base_inversions`, inversions of the base list after the step; `pairs`, the number of pairs that were
+    ever neighbours in the base list or met in the trial of a hidden item, an upper bound of the number |P| of
+    randomized pairs; and `event_broken`, the first step after which event E of Lemma 9 did not hold (0 if it holds).
     """
 
     name = "BubbleRank"
@@ -397,11 +398,11 @@ class BubbleRank(Bandit):
             int(parity == "prose"),
         )
         self._step = 0
-        self._waits = False  # whether a list is shown whose clicks are not known
+        self._waits = False  # whether a list was shown whose clicks are not known yet
 
     @property
     def base(self) -> list:
-        """What it holds for the best list, without exploration: the items that are shown, from the top."""
+        """The list that it currently takes for the best, without exploration: the shown items from the top."""
         return [self.items[i] for i in self._state.base[: len(self._state.ranking)]]
 
     def rank(self) -> list:
@@ -426,7 +427,7 @@ class BubbleRank(Bandit):
             clicks: whether the item in each position was clicked, from the top.
 
         Raises:
-            ValueError: no list waits for clicks, or they are of another length.
+            ValueError: no list waits for clicks, or there is not one click value for each position.
         """
         if not self._waits:
             raise ValueError("no list waits for clicks: call rank() first")
@@ -459,7 +460,7 @@ def _baseline_all(world, tape):
 
 
 class Baseline(Bandit):
-    """The initial list, whatever is clicked."""
+    """Always shows the initial list, whatever is clicked."""
 
     name = "Baseline"
     revision = 1

@@ -1,4 +1,4 @@
-"""CascadeKL-UCB (Kveton et al., 2015): items in the order of their upper confidence bounds."""
+"""CascadeKL-UCB (Kveton et al., 2015): shows items in the order of their upper confidence bounds."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -12,22 +12,22 @@ from ol2r.parameters import Choice, Value
 from ol2r.random import Stream, word
 from ol2r.theory.bandits import exploration, upper_bound
 
-_CLOSE = 1e-10  # bounds that lie nearer than this are computed again, to the last bit
+_CLOSE = 1e-10  # bounds that differ by less than this are computed again, to the last bit
 _SETTLED = 1e-13  # error of a bound at which Newton's iteration ends
 _ITERATIONS = 30
 
 
 @njit
 def _entropy(p):
-    """p log p + (1 − p) log(1 − p), of 0 < p < 1."""
+    """p log p + (1 − p) log(1 − p) for 0 < p < 1."""
     return p * np.log(p) + (1.0 - p) * np.log(1.0 - p)
 
 
 @njit
 def _bound(p, negative_entropy, budget, guess):
-    """`theory.bandits.upper_bound` within 10⁻¹², by Newton's iteration from the bound of the step before.
+    """`theory.bandits.upper_bound` within 10⁻¹², by Newton's iteration from the previous step's bound.
 
-    d(p, ·) is convex above p: after its first step the iteration comes down to the root and cannot pass it.
+    d(p, ·) is convex above p, so after its first step the iteration descends to the root and cannot pass it.
     """
     q = guess
     if not p < q < 1.0:
@@ -48,7 +48,7 @@ def _bound(p, negative_entropy, budget, guess):
 
 @leaf
 def _before(i, j, bounds, clicked, observed, budget, key, step):
-    """Whether item i stands before item j: the larger bound first, equal ones in a random order."""
+    """Whether item i stands before item j: the larger bound comes first, and equal bounds are in a random order."""
     if abs(bounds[i] - bounds[j]) > _CLOSE:
         return bounds[i] > bounds[j]
     if clicked[i] != clicked[j] or observed[i] != observed[j]:
@@ -65,7 +65,7 @@ def _cascade(world, tape, with_log_log, first_click, shuffled_start, r):
     n_items, n_positions = len(own.attraction), len(own.initial)
     clicked = np.zeros(n_items, dtype=np.int64)
     observed = np.zeros(n_items, dtype=np.int64)
-    entropy = np.zeros(n_items)  # of the mean, negative, while it is neither 0 nor 1
+    entropy = np.zeros(n_items)  # negative entropy of the mean click rate, while that is neither 0 nor 1
     bounds = np.ones(n_items)
     order = np.arange(n_items)
     until = np.full(n_items, n_items)
@@ -88,7 +88,7 @@ def _cascade(world, tape, with_log_log, first_click, shuffled_start, r):
                     bounds[i] = _bound(clicked[i] / observed[i], entropy[i], budget / observed[i], bounds[i])
                 else:
                     bounds[i] = 1.0
-            for k in range(1, n_items):  # by insertion: the order changes little
+            for k in range(1, n_items):  # insertion sort, because the order changes little
                 i = order[k]
                 place = k
                 while place > 0 and _before(i, order[place - 1], bounds, clicked, observed, budget, own.key, step):
@@ -123,15 +123,18 @@ def _cascade_all(world, tape, with_log_log, first_click, shuffled_start):
 
 
 class CascadeKLUCB(Bandit):
-    """CascadeKL-UCB (Kveton et al., 2015, Algorithm 1): an item's bound is max {q : T(i) d(ŵ(i), q) ≤ budget}.
+    """CascadeKL-UCB (Kveton et al., 2015, Algorithm 1): shows the items with the largest upper confidence bounds.
 
-    The first L steps put each item once on top, by number. Items with equal bounds stand in a random order.
+    An item's bound is max {q : T(i) d(ŵ(i), q) ≤ budget}. The first L steps put each item once on top, by number. Items
+    with equal bounds stand in a random order.
 
     Parameters:
         budget: `"log t + 3 log log t"` (the paper) or `"log t"` (public code).
-        observed: `"first click"` (the paper: items down to it) or `"last click"` (public code); all without a click.
-        start: `"top"` learns from the top item alone in the first L steps, the paper's one sample of each, the others
-            following in turn; `"shuffle"` (public code) has them in a random order and learns from all observed.
+        observed: how far a list counts as examined: down to the `"first click"` (the paper) or the `"last click"`
+            (public code); a list without a click counts whole.
+        start: the first L steps: `"top"` learns from the top item alone, which is the paper's one sample of each item,
+            and shows the others in turn below; `"shuffle"` (public code) shows the others in a random order and learns
+            from all observed items.
     """
 
     name = "CascadeKL-UCB"

@@ -1,4 +1,4 @@
-"""TopRank (Lattimore et al., 2018): blocks of items that no comparison has told apart, each in random order."""
+"""TopRank (Lattimore et al., 2018): comparisons sort items into blocks, and each block is shown in random order."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -14,10 +14,10 @@ from ol2r.theory.bandits import TOPRANK_C, toprank_certain
 
 @njit
 def _partition(worse, order, first, until):
-    """Lines 3-6 of Algorithm 1: the next block is every item left that is worse than none left; by item in a block.
+    """Lines 3-6 of Algorithm 1: the next block has every remaining item that is worse than no other remaining item.
 
-    Comparisons that contradict each other (the event of probability at most δ L²) may leave no such item: what is left
-    is then one block.
+    Items stand by number within a block. If comparisons contradict each other (an event of probability at most δ L²),
+    there may be no such item; all remaining items are then one block.
     """
     n_items = len(order)
     taken = np.zeros(n_items, dtype=np.bool_)
@@ -55,7 +55,7 @@ def _toprank(world, tape, steps, exponent, r):
     n = np.zeros((n_items, n_items), dtype=np.int64)
     worse = np.zeros((n_items, n_items), dtype=np.bool_)  # G: [j, i] if j is known to be worse than i
     order = np.empty(n_items, dtype=np.int64)
-    first = np.empty(n_items, dtype=np.int64)  # of the block of each place in the order
+    first = np.empty(n_items, dtype=np.int64)  # first place of the block that holds each place in the order
     until = np.empty(n_items, dtype=np.int64)
     arrangement = np.empty(n_items, dtype=np.int64)
     clicks = np.zeros(n_positions, dtype=np.bool_)
@@ -104,7 +104,7 @@ class TopRank(Bandit):
     Parameters:
         exponent: δ = n^−exponent; public code takes 1 or ½.
 
-    Diagnostics: `known`, the pairs of items in G.
+    Diagnostics: `known`, the number of pairs of items in G.
     """
 
     name = "TopRank"

@@ -1,7 +1,7 @@
-"""What a compiled loop knows of its replicas, and what it writes down of every step.
+"""The inputs of a bandit's compiled loop, and the functions that show lists and evaluate each step.
 
-The bandits decide from clicks alone; attractions stand here because each step is judged as it is played, so that five
-million steps leave nothing behind but their checkpoints.
+The bandits decide from clicks alone. Attractions are here because each step is evaluated as it is played, so that
+even a run of five million steps stores nothing but its checkpoints.
 """
 
 from typing import NamedTuple
@@ -12,13 +12,13 @@ from numba import njit
 from ol2r.clicks import expected_reward, item_clicks
 from ol2r.random import Stream, block
 
-# what a loop calls at every step: pasted into it, and without counting references to arrays that the loop holds anyway
-# (which would take most of a step's time); such a function must not allocate
+# decorator for functions that a loop calls at every step: they are inlined, and do not count references to arrays that
+# the loop holds anyway, which would take most of a step's time; such a function must not allocate
 leaf = njit(forceinline=True, _nrt=False)  # pyright: ignore[reportCallIssue]
 
 
 class World(NamedTuple):
-    """All replicas of a call, padded to the longest: L items and K positions are a replica's own."""
+    """All replicas of a call, padded to the longest; each replica has its own numbers of items L and positions K."""
 
     keys: np.ndarray  # uint64[R]
     kind: np.ndarray  # int64[R], of the click model
@@ -31,12 +31,12 @@ class World(NamedTuple):
     optimum: np.ndarray  # float64[R], reward of the best list
     ideal: np.ndarray  # float64[R], DCG of the best list
     base: np.ndarray  # int64[R], |V(R₀)|
-    cut: int  # positions that reward and NDCG look at
+    cut: int  # number of positions that count for reward and NDCG
     discount: np.ndarray  # float64[cut], 1 / log₂(k + 1) of position k = 1, 2, …
 
 
 class Tape(NamedTuple):
-    """What is kept at each checkpoint, a row a replica."""
+    """The results at each checkpoint, one row for each replica (see `Trace`)."""
 
     checkpoints: np.ndarray  # int64[C]
     regret: np.ndarray  # float64[R, C]
@@ -48,7 +48,7 @@ class Tape(NamedTuple):
 
 
 class Replica(NamedTuple):
-    """One replica's part of the world, and what judges a step."""
+    """One replica's part of the world, and the sums with which its steps are evaluated."""
 
     key: np.uint64
     kind: int
@@ -61,10 +61,10 @@ class Replica(NamedTuple):
     cut: int
     discount: np.ndarray
     base: int  # |V(R₀)|
-    last: np.ndarray  # int64[K], the list of the step before
+    last: np.ndarray  # int64[K], the previous step's list
     gap: np.ndarray  # float64[2]: regret and NDCG of that list
     total: np.ndarray  # float64[2]: regret so far, NDCG summed since the last checkpoint
-    count: np.ndarray  # int64[4]: more inversions than R₀ in the last list, most so far, violations, checkpoints passed
+    count: np.ndarray  # int64[4]: last list's inversions beyond R₀'s, their maximum, violations, checkpoints passed
 
 
 @njit
@@ -78,9 +78,9 @@ def _ones(bits):
 
 @leaf
 def inversions(ranking, better):
-    """|V(R)|: pairs of items of which the strictly more attractive one is not above the other.
+    """|V(R)|: number of pairs of items in which the strictly more attractive item is not above the other.
 
-    An item that is not displayed stands below all that are; items of equal attraction have no wrong order.
+    A hidden item counts as below all displayed items; items of equal attraction have no wrong order.
     """
     wrong = 0
     for w in range(better.shape[1]):  # 64 items at a time
@@ -104,7 +104,7 @@ def discounted_gain(ranking, attraction, discount):
 
 @njit
 def replica(world, r):
-    """The part of replica r, with nothing played yet."""
+    """Replica r's part of the world, before its first step."""
     n_items, n_positions = world.items[r], world.positions[r]
     attraction = world.attraction[r, :n_items]
     better = world.better[r, :n_items]
@@ -130,13 +130,13 @@ def replica(world, r):
 
 @leaf
 def show(own, ranking, step, clicks):
-    """Display a list at a step (the first is 1): fill its clicks."""
+    """Display a list at a step, counted from 1, and fill in its clicks."""
     item_clicks(own.kind, own.attraction, own.position, ranking, own.key, step, clicks)
 
 
 @leaf
 def judge(own, ranking, step, tape, r):
-    """Add the displayed list to the replica's sums. Returns the number of the checkpoint that the step is, or −1."""
+    """Add the displayed list to the replica's sums. Returns the number of the checkpoint at this step, or −1."""
     n_positions = ranking.shape[0]
     changed = False
     for k in range(n_positions):
@@ -170,9 +170,9 @@ def judge(own, ranking, step, tape, r):
 
 @leaf
 def shuffle(order, first, last, until, key, step, offset):
-    """Draw positions first … last − 1 of `order`, each uniformly from itself up to its `until`, by Fisher and Yates.
+    """Shuffle positions first … last − 1 of `order` by Fisher and Yates.
 
-    Position k uses word offset + k of the stream; one that has nothing to choose from uses none.
+    Position k draws uniformly from k … until[k] − 1, by word offset + k of the stream, unless it has no choice.
     """
     number = -1
     w0 = w1 = w2 = w3 = np.uint32(0)

@@ -1,4 +1,4 @@
-"""Graded cascade users: they scan a list from the top, click by grade, and after a click may stop by grade.
+"""Graded cascade users: they scan a list from the top, and the grade of a document decides their clicks and stops.
 
 The model is the dependent click model of Guo et al. (2009) in the instantiations that online learning to rank uses
 (perfect, navigational, informational).
@@ -15,7 +15,7 @@ from ol2r.random import Stream, Streams, uniform
 
 STOP_RULES = ("after_click", "every_document")
 
-# kind -> number of grades -> (click by grade, stop by grade); three grades: NSGD's Table 1; five: PairRank's protocol
+# user -> number of grades -> (click by grade, stop by grade); three grades: NSGD's Table 1; five: PairRank's protocol
 _TABLES = {
     "perfect": {
         3: ((0.0, 0.5, 1.0), (0.0, 0.0, 0.0)),
@@ -36,14 +36,14 @@ USERS = tuple(_TABLES)
 
 @dataclass(frozen=True)
 class GradedCascade:
-    """One kind of user.
+    """One user model: probabilities of clicking and of stopping, by grade.
 
     Args:
-        name: what figures call it.
+        name: name in figures.
         click: probability of a click on an examined document, by grade.
         stop: probability of stopping, by grade.
-        stop_rule: `"after_click"` (the papers) draws the stop only after a click; `"every_document"` (the field's
-            public code) at every examined document.
+        stop_rule: when the user may stop: `"after_click"` (the papers), only after a click; `"every_document"` (the
+            field's public code), after every examined document.
 
     Raises:
         ValueError: probabilities outside [0, 1], lengths that differ, an unknown stop rule.
@@ -64,16 +64,16 @@ class GradedCascade:
 
 
 def users(kind: str, n_grades: int, *, stop_rule: str = "after_click", binary: str = "highest") -> GradedCascade:
-    """The user of a paper's table, for the grades that a data set has.
+    """The user model of a paper's table, for a data set's number of grades.
 
     Args:
         kind: `"perfect"`, `"navigational"` or `"informational"`.
-        n_grades: 3 or 5, or 2 for binary relevance, which takes columns of the table of three grades.
+        n_grades: 3 or 5, or 2 for binary relevance, which uses columns of the table of three grades.
         stop_rule: see `GradedCascade`.
-        binary: which column grade 1 of a binary set takes: `"highest"` (lerot's convention) or `"middle"`.
+        binary: which column of that table grade 1 of a binary set uses: `"highest"` (lerot's convention) or `"middle"`.
 
     Raises:
-        ValueError: an unknown kind or column, or grades that no paper has a table for.
+        ValueError: an unknown `kind` or `binary`, or a number of grades for which no paper has a table.
     """
     if kind not in _TABLES:
         raise ValueError(f"users must be one of {USERS}, not {kind!r}")
@@ -90,7 +90,7 @@ def users(kind: str, n_grades: int, *, stop_rule: str = "after_click", binary: s
 
 
 def rule_of_grades(n_grades: int) -> str:
-    """What the rule is called by which `users_of_grades` finds the users for so many grades."""
+    """Name of the rule by which `users_of_grades` finds click probabilities for this number of grades."""
     if n_grades in (3, 5):
         return f"the papers' table of {n_grades} grades"
     return "binary relevance" if n_grades == 2 else f"{n_grades} grades read between five"
@@ -99,13 +99,13 @@ def rule_of_grades(n_grades: int) -> str:
 def users_of_grades(
     kind: str, n_grades: int, *, stop_rule: str = "after_click", binary: str = "highest"
 ) -> GradedCascade:
-    """The user of a paper's table where one has these grades, else the table of five grades read in between.
+    """The user model of a paper's table for this number of grades, or else interpolated in the table of five grades.
 
-    Grade g of n stands where 4 g / (n − 1) does among the grades 0 … 4, and its probabilities are read linearly.
+    Grade g of n has the place 4 g / (n − 1) among the grades 0 … 4, and its probabilities are interpolated linearly.
 
     Args:
         kind, stop_rule, binary: as for `users`.
-        n_grades: two or more.
+        n_grades: 2 or more.
 
     Raises:
         ValueError: an unknown kind, or fewer than two grades.
@@ -122,7 +122,7 @@ def users_of_grades(
 
 @njit
 def click_list(grades, shown, click_probability, stop_probability, stops_unclicked, key, round_, out):
-    """Clicks of one user on one list, see `UserBatch.click`: Bool[k] into `out`."""
+    """Write the clicks of one user on one list into `out`, Bool[k]; see `UserBatch.click`."""
     examining = True
     for i in range(grades.shape[0]):
         out[i] = False
@@ -142,7 +142,7 @@ def _click(grades, shown, click_probability, stop_probability, stops_unclicked, 
 
 
 class UserBatch:
-    """The users of a batch of replicas, one each; all of one stop rule and one number of grades."""
+    """The users of a batch of replicas, one for each; they share a stop rule and a number of grades."""
 
     def __init__(self, batch: Sequence[GradedCascade], streams: Streams):
         rules = {user.stop_rule for user in batch}
@@ -156,8 +156,8 @@ class UserBatch:
     def click(self, grades: torch.Tensor, shown: torch.Tensor, round_: int) -> torch.Tensor:
         """Clicks on displayed lists.
 
-        Slot i is examined iff no earlier slot stopped the user; its coins are word i of the replica's click and stop
-        streams in this round, whatever the document.
+        Slot i is examined iff the user stopped at no earlier slot. Its coins are word i of the replica's click stream
+        and of its stop stream in this round, whichever document it shows.
 
         Args:
             grades: Int64[R, k], the grade in each slot (0 where nothing is shown); shown: Bool[R, k].

@@ -1,7 +1,7 @@
 """Fitting click models to sessions: the cascade and dependent click models by counting, the position-based one by EM.
 
-Attraction belongs to a query's item; what a position does (v or χ) is shared by all queries that are fitted together.
-This module must not know bandits; how well a model fits is `likelihood`'s question.
+Each item of a query has its own attraction; all queries that are fitted together share the parameters of positions
+(v or χ). This module must not know bandits; `likelihood` measures how well a model fits.
 """
 
 import warnings
@@ -16,23 +16,23 @@ from ol2r.data.sessions import QuerySessions, load_fitted_models
 Kind = Literal["cascade", "dependent", "position"]
 Fits = tuple[ItemClicks, ...]
 MAXIMUM_LIKELIHOOD = (0.0, 0.0)
-# what PyClick, with which the papers fitted their models, adds to the clicks and to the views of every parameter;
-# where it maximises expectations (PBM) it does so in every step, and starts from their ratio
+# pseudo-counts that PyClick, with which the papers fitted their models, adds to the clicks and views of every
+# parameter; for the PBM it adds them in every EM step, and starts from their ratio
 PYCLICK_COUNTS = (1.0, 2.0)
-PYCLICK_EM_BEFORE_2017 = (1.0, 5.0)  # of the PBM until December 2016
-PYCLICK_STEPS = 50  # after which it stops; 5 in a first version, 100 in the code of the BatchRank experiments
+PYCLICK_EM_BEFORE_2017 = (1.0, 5.0)  # pseudo-counts for the PBM until December 2016
+PYCLICK_STEPS = 50  # EM steps; 5 in PyClick's first version, 100 in the code of the BatchRank experiments
 _NAMES: dict[str, Literal["CM", "DCM", "PBM"]] = {"cascade": "CM", "dependent": "DCM", "position": "PBM"}
 
 
 def fit_cascade(queries: Sequence[QuerySessions], prior: tuple[float, float] = MAXIMUM_LIKELIHOOD) -> Fits:
-    """The cascade model: α(i) = clicks on i / sessions in which i was examined, down to the first click.
+    """Fit the cascade model: α(i) = clicks on i / sessions in which i was examined, down to the first click.
 
-    It maximises the likelihood of the first clicks; later clicks, which the model rules out, are not looked at.
+    This maximises the likelihood of the first clicks; later clicks, which the model rules out, are ignored.
 
     Args:
-        queries: their sessions.
-        prior: pseudo-counts (a, n) of clicks and views, added to every numerator and denominator: the mode under a
-            Beta(a + 1, n − a + 1) prior.
+        queries: the sessions of each query.
+        prior: pseudo-counts (a, n) of clicks and views, added to every numerator and denominator; the estimate is then
+            the mode under a Beta(a + 1, n − a + 1) prior.
 
     Returns:
         One `ItemClicks` for each query, over all of its items.
@@ -55,21 +55,21 @@ def fit_dependent(
     tolerance: float = 1e-8,
     max_steps: int = 20_000,
 ) -> Fits:
-    """The dependent click model.
+    """Fit the dependent click model.
 
     `leaving="last click"` (Guo et al., 2009, and PyClick) supposes that every user leaves at the last click:
-    α(i) = clicks on i / sessions in which i stands at or above the last click (all of them where there is none),
-    v(k) = last clicks at k / clicks at k. That maximises not the model's likelihood but a lower bound of it: whoever
-    went on and clicked nothing counts as having left, so that α and v come out too large, v rising to 1 at the last
-    position. `"hidden"` maximises the likelihood itself by expectation-maximisation over whether the user left, after a
-    last click at l with probability v(l) / (v(l) + (1 − v(l)) ∏_{k>l} (1 − α(R(k)))). Where nothing is shown below, v
-    has no influence on clicks and is set to 1.
+    α(i) = clicks on i / sessions in which i stands at or above the last click (anywhere, in a session without clicks),
+    v(k) = last clicks at k / clicks at k. This maximises a lower bound of the model's likelihood, not the likelihood
+    itself: a user who went on and clicked nothing counts as having left, so α and v come out too large, and v rises to
+    1 at the last position. `"hidden"` maximises the likelihood itself, by expectation-maximisation over whether the
+    user left: after a last click at l, with probability v(l) / (v(l) + (1 − v(l)) ∏_{k>l} (1 − α(R(k)))). Where
+    nothing is shown below a position, v has no influence on clicks and is set to 1.
 
     Args:
         queries, prior: as in `fit_cascade`.
         leaving: see above.
-        tolerance, max_steps: expectation-maximisation ends when no parameter moves further than this in a step, or
-            with a warning.
+        tolerance: expectation-maximisation ends when no parameter moves further than this in a step.
+        max_steps: after this many steps it ends with a warning.
 
     Returns:
         One `ItemClicks` for each query, with the same v in each.
@@ -93,14 +93,14 @@ def fit_dependent(
 def _hidden(
     log: "_Pool", last: np.ndarray, attraction: np.ndarray, prior: tuple[float, float], tolerance: float, max_steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """α and v of highest likelihood when it is hidden whether users left after their last click: by EM from v = 1/2."""
+    """Maximum-likelihood α and v by EM from v = 1/2, where it is hidden whether users left after their last click."""
     silent = (last < log.width) & (log.shown & (log.places > last[:, None])).any(axis=1)
-    # what happens below a last click is the same for equal lists with equal last clicks
+    # the terms below a last click are the same for equal lists with equal last clicks
     rows, weight = np.unique(np.column_stack([last, log.items])[silent], axis=0, return_counts=True)
     at, items = rows[:, 0], rows[:, 1:]
     below = (items >= 0) & (np.arange(log.width) > at[:, None])
     clicked_items = log.by_item(log.clicks)
-    # a click below which nothing is shown tells nothing of v
+    # a click below which nothing is shown tells nothing about v
     telling = log.by_place(log.clicks & np.pad(log.shown[:, 1:], ((0, 0), (0, 1))))
     certain = log.by_item(log.shown & (log.places <= last[:, None]))
 
@@ -128,19 +128,20 @@ def fit_position(
     tolerance: float = 1e-8,
     max_steps: int = 20_000,
 ) -> Fits:
-    """The position-based model, by expectation-maximisation over whether a position was examined.
+    """Fit the position-based model, by expectation-maximisation over whether a position was examined.
 
-    A click is examined and attractive. Without one the item was attractive, but not examined, with probability
-    α (1 − χ) / (1 − α χ), and the position examined, but the item not attractive, with χ (1 − α) / (1 − α χ).
-    The likelihood knows only products α(i) χ(k), so without pseudo-counts χ is scaled to a largest value of 1. Items
-    and positions that no list links keep a scale of their own, which depends on the start: fit queries with many
+    A clicked item was examined and attractive. An item without a click was attractive but not examined with probability
+    α (1 − χ) / (1 − α χ), and examined but not attractive with probability χ (1 − α) / (1 − α χ). The likelihood
+    depends on products α(i) χ(k) only, so without pseudo-counts χ is scaled to a largest value of 1. Groups of items
+    and positions that no list links have scales of their own, which depend on the start: fit queries with many
     different lists, or several queries, together.
 
     Args:
         queries, prior: as in `fit_cascade`.
-        start: of every parameter.
-        stop_after: so many steps and no more, wherever they lead; None goes on to the end.
-        tolerance, max_steps: it ends when no parameter moves further than this in a step, or with a warning.
+        start: initial value of every parameter.
+        stop_after: take exactly this many steps, converged or not; None goes on until `tolerance` or `max_steps`.
+        tolerance: fitting ends when no parameter moves further than this in a step.
+        max_steps: after this many steps it ends with a warning.
 
     Returns:
         One `ItemClicks` for each query, with the same χ in each.
@@ -180,10 +181,10 @@ def fit_position(
 
 
 def published_models(kind: Kind) -> dict[str, ItemClicks]:
-    """The catalogue's 60 published models of one kind, by query, items in the order of the search result.
+    """The catalogue's 60 published click models of one kind, by query; items stand in the order of the search result.
 
     Raises:
-        MissingData: not at hand; says where to get them.
+        MissingData: the models are not at hand; the message says where to get them.
     """
     if kind not in _NAMES:
         raise ValueError(f"kind must be one of {tuple(_NAMES)}, not {kind!r}")
@@ -191,11 +192,11 @@ def published_models(kind: Kind) -> dict[str, ItemClicks]:
 
 
 class _Pool(NamedTuple):
-    """The sessions of all queries one below the other, items numbered through."""
+    """The sessions of all queries in one table; items are numbered across queries."""
 
     items: np.ndarray  # int64[sessions, positions], −1 where nothing is shown
     clicks: np.ndarray  # bool[sessions, positions]
-    offsets: np.ndarray  # int64[queries + 1]: which items are whose
+    offsets: np.ndarray  # int64[queries + 1]; query q owns the items offsets[q] … offsets[q + 1] − 1
     queries: Sequence[QuerySessions]
 
     @property
@@ -249,7 +250,7 @@ def _position_name(place: int) -> str:
 
 
 def _share(clicks: np.ndarray, views: np.ndarray, prior: tuple[float, float], name: Callable[[int], str]) -> np.ndarray:
-    """(clicks + a) / (views + n), refused where it is 0 / 0."""
+    """(clicks + a) / (views + n); raises ValueError where that is 0 / 0."""
     if not 0 <= prior[0] <= prior[1]:
         raise ValueError(f"prior must be pseudo-counts of clicks and views, 0 ≤ clicks ≤ views, not {prior}")
     unseen = np.flatnonzero(views + prior[1] == 0)

@@ -1,7 +1,7 @@
 """Click models by item: cascade, dependent click and position-based, for bandits that re-rank one query's documents.
 
-A model is two rows of probabilities, by item and by position. Its user and its reward are compiled functions of those
-rows, written to be inlined into a bandit's loop; this module knows nothing of bandits, of logs or of labels.
+A model is two rows of probabilities, one by item and one by position. Compiled functions simulate its user and compute
+its reward from these rows, inlined into a bandit's loop. This module knows nothing of bandits, logs or labels.
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ class ItemClicks:
         position: v(k) of the dependent and χ(k) of the position-based model, from the top; empty in the cascade model.
 
     Raises:
-        ValueError: an unknown kind, no items, probabilities outside [0, 1], a row by position where the model has none
-            or none where it has one.
+        ValueError: an unknown kind, no items, probabilities outside [0, 1], or a wrong number of probabilities by
+            position for this kind.
     """
 
     kind: Literal["cascade", "dependent", "position"]
@@ -53,7 +53,7 @@ class ItemClicks:
 
     @property
     def code(self) -> int:
-        """The kind as compiled code knows it."""
+        """The number that stands for the kind in compiled code."""
         return CODES[self.kind]
 
     @property
@@ -63,11 +63,11 @@ class ItemClicks:
 
     @property
     def longest(self) -> int:
-        """The longest list that it can be shown: its items, and no further than the positions it knows."""
+        """Length of the longest list that the model covers: no more slots than it has items or known positions."""
         return min(self.n_items, len(self.position) or self.n_items)
 
     def check_slots(self, slots: int) -> None:
-        """Refuse lists of a length that the model knows nothing about.
+        """Raise ValueError if the model does not cover lists of this length.
 
         Raises:
             ValueError: fewer than one slot, or more than items or known positions.
@@ -79,7 +79,7 @@ class ItemClicks:
             )
 
     def restricted(self, items: Sequence[int]) -> "ItemClicks":
-        """The same users before a choice of the items, numbered anew in that order."""
+        """The same model for some of its items only, renumbered in the given order."""
         return replace(self, attraction=tuple(self.attraction[i] for i in items))
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
@@ -91,15 +91,15 @@ class ItemClicks:
 def item_clicks(kind, attraction, position, ranking, key, step, clicks):
     """One user's clicks on one list.
 
-    Slot k's click coin is word k of the replica's click stream in this step and its stop coin word k of the stop
-    stream, whatever the item: `uniform(key, Stream.CLICK, step, k)`, drawn four slots at a time.
+    The click coin of slot k is word k of the replica's click stream in this step, and its stop coin is word k of the
+    stop stream, whichever item it shows: `uniform(key, Stream.CLICK, step, k)`, drawn four slots at a time.
 
     Args:
         kind: a value of `CODES`; attraction: float64[L]; position: float64[at least K], or empty (cascade).
-        ranking: int64[K], the items shown, no padding; key: the replica's; step: the round of its streams.
+        ranking: int64[K], the items shown, no padding; key: the replica's key; step: the round of its streams.
         clicks: bool[K], filled.
     """
-    # unsigned slots and items spare the check for negative indices; a block's four coins fall without a branch
+    # unsigned slots and items need no check for negative indices; the four coins of a block are drawn without a branch
     slots, first = np.uint64(ranking.shape[0]), np.uint64(0)
     while first < slots:
         after = min(first + np.uint64(4), slots)
@@ -125,10 +125,10 @@ def _simulate(kind, attraction, position, lists, key, out):
 
 
 def simulate_clicks(model: ItemClicks, lists: np.ndarray, key: np.uint64) -> np.ndarray:
-    """Clicks on one list after another, list t in step t.
+    """Simulate clicks on lists one after another; list t is shown in step t.
 
     Args:
-        lists: int64[sessions, K], items of the model, no padding.
+        lists: int64[sessions, K], item numbers of the model, no padding.
 
     Returns:
         bool[sessions, K].
@@ -161,7 +161,7 @@ def expected_reward(kind, attraction, position, ranking, cut):
     the examination probability χ(R, k) = ∏_{i<k} (1 − v(i) α(R(i))), its terms summed.
 
     Args:
-        as in `item_clicks`; cut ≥ 1, beyond the list's end it changes nothing.
+        as in `item_clicks`; cut: at least 1; a cut beyond the list's end changes nothing.
     """
     clicks, left = 0.0, 1.0
     for k in range(min(cut, ranking.shape[0])):
@@ -178,9 +178,9 @@ def best_ranking(kind, attraction, position, slots, cut):
     """The list that maximises `expected_reward`: int64[slots].
 
     The `cut` most attractive items stand at the first `cut` positions, the most attractive where v or χ is largest
-    (the rearrangement inequality: both xy and −log(1 − xy) are supermodular in x, y ≥ 0); the rest, which do not count,
-    follow by attraction. Equal items and equal positions keep their order, so it is the list by descending attraction
-    where v or χ descends down to the cut.
+    (the rearrangement inequality: both xy and −log(1 − xy) are supermodular in x, y ≥ 0). The other items do not count
+    and follow by descending attraction. Equal items and equal positions keep their order, so where v or χ descends
+    down to the cut, this is the list by descending attraction.
     """
     items = np.argsort(-attraction, kind="mergesort")
     ranking = items[:slots].copy()

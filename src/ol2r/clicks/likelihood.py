@@ -1,4 +1,4 @@
-"""How well a click model foretells sessions: click probabilities, log-likelihood and perplexity.
+"""How well a click model predicts sessions: click probabilities, log-likelihood and perplexity.
 
 This module reads models and sessions; it must not know how a model was fitted.
 """
@@ -12,7 +12,7 @@ from ol2r.data.sessions import QuerySessions
 
 
 def click_probabilities(model: ItemClicks, lists: np.ndarray) -> np.ndarray:
-    """P(click at k) before anything is seen: χ(R, k) α(R(k)), with χ(R, k) = ∏_{i<k} (1 − v(i) α(R(i))) or χ(k).
+    """P(click at k) without knowing other clicks: χ(R, k) α(R(k)), χ(R, k) = ∏_{i<k} (1 − v(i) α(R(i))) or χ(k).
 
     Args:
         lists: int64[sessions, K], −1 below the end of a shorter list.
@@ -28,7 +28,7 @@ def click_probabilities(model: ItemClicks, lists: np.ndarray) -> np.ndarray:
 
 
 def conditional_probabilities(model: ItemClicks, lists: np.ndarray, clicks: np.ndarray) -> np.ndarray:
-    """P(click at k | the clicks above k): the product of what happened at every k is P(clicks).
+    """P(click at k | the clicks above k); the probabilities of what happened at every k multiply to P(clicks).
 
     PBM: χ(k) α(R(k)). CM and DCM: e(k) α(R(k)), where the user still examines with probability e(1) = 1 and
     e(k + 1) = 1 − v(k) after a click, e(k) (1 − α) / (1 − e(k) α) after none.
@@ -60,7 +60,7 @@ def log_likelihood(models: Sequence[ItemClicks], queries: Sequence[QuerySessions
 
     Args:
         models: one for each query, over its items.
-        floor: least probability of what happened at one position.
+        floor: the least probability that a click or missing click at one position can have.
     """
     total = 0.0
     for model, it in _pairs(models, queries):
@@ -72,7 +72,7 @@ def log_likelihood(models: Sequence[ItemClicks], queries: Sequence[QuerySessions
 def perplexity(models: Sequence[ItemClicks], queries: Sequence[QuerySessions], floor: float = 0.0) -> np.ndarray:
     """2^(−mean log₂ P(what happened at k)), by position, from `click_probabilities` (Dupret and Piwowarski, 2008).
 
-    1 is perfect foresight, 2 a fair coin; the mean over positions is the model's perplexity.
+    1 is a perfect prediction, 2 is that of a fair coin; the mean over positions is the model's perplexity.
 
     Args:
         as in `log_likelihood`.

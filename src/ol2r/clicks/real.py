@@ -1,4 +1,4 @@
-"""Clicks of real users on one list, as a reader hands them over."""
+"""Checks the clicks of real users on one list."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ def real_clicks(clicks: Sequence[bool], slots: int) -> np.ndarray:
         slots: the length of the list.
 
     Raises:
-        ValueError: they are of another length, or something else.
+        ValueError: there is not one click for each slot, or a value is none of True, False, 1 and 0.
     """
     given = np.asarray(clicks)
     if given.shape != (slots,) or given.dtype.kind not in "bi" or not np.isin(given, (0, 1)).all():

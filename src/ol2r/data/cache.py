@@ -1,7 +1,7 @@
-"""Parsed data sets on disk, as .npy files beside a JSON record of where they came from. Never a pickle.
+"""A disk cache of parsed data sets: .npy files with a JSON record of their sources. It never uses pickle.
 
-A source file that changed is noticed and read again; a damaged cache is rebuilt with a warning. This module must not
-know how a data set is made.
+If a source file has changed, it is read again; a damaged cache is rebuilt with a warning. This module must not know how
+a data set is made.
 """
 
 import contextlib
@@ -43,15 +43,16 @@ def cache_dir() -> Path:
 def cached(
     name: str, fingerprint: str, sources: Mapping[str, Path], build: Callable[[], RankingDataset]
 ) -> RankingDataset:
-    """The data set from its cache, or built and stored.
+    """Return the data set from its cache, or build it and store it there.
 
     Arrays are mapped copy-on-write: processes share their pages and none can write to the file.
 
     Args:
         name: names the cache's folder.
-        fingerprint: of everything but the sources that decides the result; another fingerprint is built anew.
-        sources: the files it is read from. One with the recorded size and times of change counts as unchanged;
-            otherwise its SHA-256 decides.
+        fingerprint: identifies everything except the sources that determines the result; if it differs from the
+            recorded one, the data set is built again.
+        sources: the files from which it is read. A file with the recorded size and times of change counts as
+            unchanged; otherwise its SHA-256 decides.
         build: called when there is no cache, or it is damaged or outdated.
 
     Raises:
@@ -77,7 +78,7 @@ def cached(
 
 
 def cached_checksum(name: str, fingerprint: str, sources: Mapping[str, Path]) -> str | None:
-    """The checksum of what the cache holds of these sources, its arrays left alone; None where it holds nothing."""
+    """The checksum of the cached data set of these sources, without reading its arrays; None if it is not cached."""
     try:
         record = _record(cache_dir() / name, fingerprint, sources)
         return None if record is None else str(record["scalars"]["checksum"])
@@ -86,7 +87,7 @@ def cached_checksum(name: str, fingerprint: str, sources: Mapping[str, Path]) ->
 
 
 def _record(folder: Path, fingerprint: str, sources: Mapping[str, Path]) -> dict | None:
-    """The cache's record, when it is of these sources as they are now."""
+    """The cache's record if it is up to date with these sources, else None."""
     try:
         record = json.loads((folder / "record.json").read_text())
     except (FileNotFoundError, NotADirectoryError):
@@ -162,14 +163,14 @@ def _save(path: Path, array: np.ndarray) -> None:
 
 
 def stamp(path: Path) -> list[int]:
-    """What changes when a file does: its size, its times of change, which file it is.
+    """A stamp that differs after a file has changed: its size, its times of change, and its identity.
 
-    Clocks of files tick a few times in a hundredth of a second. A file that changed just now could change again within
-    the tick, so it has a stamp that never comes again; then its content decides.
+    File clocks tick only a few times in a hundredth of a second. A file that changed just now could change again within
+    the same tick, so its stamp is unique and matches no later one; then its content decides.
     """
     status = path.stat()
     now = time.time_ns()
-    # the time of modification can be set at will, the other one cannot
+    # programs can set the time of modification to any value, but not the time of the last status change
     known = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
     return [*known, now if now - status.st_ctime_ns < _TICK else 0]
 
@@ -180,7 +181,7 @@ def _file_digest(path: Path) -> str:
 
 
 def array_digest(array: np.ndarray) -> str:
-    """SHA-256 of the SHA-256 of blocks, which several cores compute side by side."""
+    """SHA-256 over the SHA-256 of blocks, which several cores compute in parallel."""
     data = np.ascontiguousarray(array).data.cast("B")
     blocks = [data[i : i + _BLOCK_BYTES] for i in range(0, len(data), _BLOCK_BYTES)]
     total = hashlib.sha256(f"{array.dtype} {array.shape}".encode())

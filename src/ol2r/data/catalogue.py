@@ -1,8 +1,8 @@
-"""Every data set the five papers use: what it is, who may use it, how to get it, and whether it is at hand.
+"""The catalogue of data sets that the papers use: source, licence, how to get each, and whether it is at hand.
 
-Where an entry has a checksum, results can be looked up without the data; where it has none, the data at hand has one.
-What a reader brings stands beside these entries for as long as the process lives (`data.own`). This module must not
-know what data is used for.
+If an entry has a checksum, its results can be looked up without the data; otherwise the checksum of the data at hand is
+used. A reader's own data sets join the catalogue until the process ends (`data.own`). This module must not know what
+data is used for.
 """
 
 import difflib
@@ -26,8 +26,8 @@ from ol2r.folders import config_folder
 READER_REVISION = 1  # another reader or normalisation is another cache
 QUERY_MIN_MAX = "query min-max"
 UNCONFIRMED = "checksum unconfirmed"
-OWN = "own-"  # begins the name of a reader's own data, and no other name
-NOT_AT_HAND = "not at hand"  # in place of a checksum that nobody here can know: no result is stored under it
+OWN = "own-"  # prefix of the names of readers' own data sets only
+NOT_AT_HAND = "not at hand"  # in place of an unknown checksum; no result is stored under it
 _SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
 
 
@@ -36,7 +36,7 @@ class MissingData(FileNotFoundError):
 
 
 class Origin(NamedTuple):
-    """What was read of a data set: the digest of its content, whether the catalogue has the same one, and counts."""
+    """What reading a data set found: its checksum, whether the catalogue confirms that, and counts."""
 
     checksum: str
     confirmed: bool
@@ -59,15 +59,15 @@ class Entry:
     """One data set of the catalogue.
 
     Args:
-        label: how figures must call it.
+        label: name in figures.
         source: who publishes it and where.
         restricted: True where only aggregates of it may be shown.
-        checksum: digest of the decompressed text of its files (`source_checksum`), or None where nobody here has it;
-            then data with the right counts is taken for it.
+        checksum: digest of the decompressed text of its files (`source_checksum`), or None if it is unknown; then any
+            data with the right counts is accepted.
         how_to_get: what a reader has to do.
         folders: names its folder may have under a search path.
-        splits: its folds' files; only of a ranking data set that is published.
-        files: files of a click log.
+        splits: the files of its folds, for published ranking data sets only.
+        files: the files of a click log.
         normalization: "query min-max" (`normalize_per_query`), or in words how the source normalised it.
         sparse: True where lines leave out features that are 0, so that the last ones need not occur.
     """
@@ -94,12 +94,12 @@ class Entry:
 
     @property
     def confirmed(self) -> bool:
-        """Whether the catalogue knows its checksum, so that nothing else can be taken for it."""
+        """Whether the catalogue knows its checksum, so that no other data can be mistaken for it."""
         return self.checksum is not None and self.kind != "own"
 
     @property
     def list_shape(self) -> tuple[int, float]:
-        """Number of features, and of documents a query in the mean, roughly: what a round costs depends on them."""
+        """Number of features and rough mean number of documents of a query, on which the cost of a round depends."""
         if self.kind == "synthetic":
             return self.n_features, synthetic.SHAPES[self.name].mean_size
         return self.n_features, (self.n_documents or 0) / (self.n_queries or 1)
@@ -127,7 +127,7 @@ class Entry:
         ]
 
     def folders_at_hand(self) -> list[Path]:
-        """Folders of its names under the search paths, whole or not."""
+        """Folders under the search paths that have one of its names, complete or not."""
         places = [root / folder for root in search_paths() for folder in self.folders]
         return [place for place in places if _allowed(place.is_dir)]
 
@@ -160,13 +160,13 @@ def search_paths() -> list[Path]:
 
 
 def searched() -> str:
-    """Which directories are searched, and which of them are none."""
+    """A text that lists the directories searched, and says which of them do not exist."""
     told = [f"{path}{'' if _allowed(path.is_dir) else ' (no directory)'}" for path in search_paths()]
     return f"searched: {', '.join(told)}" if told else "no directory is searched"
 
 
 def _allowed(test: Callable[[], bool]) -> bool:
-    """A test of the file system; False where it is not allowed."""
+    """The result of a test of the file system, or False if the test is not permitted."""
     try:
         return test()
     except PermissionError:
@@ -220,12 +220,12 @@ _OWN_READERS: dict[str, Callable[[], RankingDataset]] = {}
 
 
 def checksum(name: str) -> str:
-    """What stands for the content of a data set in keys: the catalogue's checksum, else that of the data at hand.
+    """The checksum of a data set in the keys of results: the catalogue's, or else that of the data at hand.
 
-    Data that the cache does not know is read for it.
+    This reads the data if it is not cached.
 
     Returns:
-        The checksum, or `NOT_AT_HAND` where the catalogue has none and neither has anybody here.
+        The checksum, or `NOT_AT_HAND` if the catalogue has none and the data is not at hand.
 
     Raises:
         ValueError: unknown name.
@@ -249,7 +249,7 @@ def checksum(name: str) -> str:
 
 
 class _Known(NamedTuple):
-    """A checksum of data at hand, asked for once a cell, and what it holds for."""
+    """A checksum of data at hand, kept because each cell asks for it, and the files for which it is valid."""
 
     entry: Entry
     folders: list[Path]
@@ -257,7 +257,7 @@ class _Known(NamedTuple):
     checksum: str
 
     def holds(self, it: Entry) -> bool:
-        """Whether the same folders are there and no file of theirs has changed."""
+        """Whether it is still valid: the same folders are there and none of their files has changed."""
         try:
             return (self.entry, self.folders) == (it, it.folders_at_hand()) and all(
                 stamp(path) == before for path, before in self.stamps.items()
@@ -270,16 +270,16 @@ _CHECKSUMS: dict[str, _Known] = {}
 
 
 def load(name: str, checksum: str | None = None) -> RankingDataset:
-    """A data set of the catalogue, normalised as its entry says, from its source text or from the cache of it.
+    """Load a data set of the catalogue, normalised as its entry says, from its source text or from the cache.
 
     Args:
-        name: in the catalogue.
-        checksum: what its content must be; None takes what is at hand.
+        name: name in the catalogue.
+        checksum: the checksum that it must have; None accepts the data at hand.
 
     Raises:
-        ValueError: unknown name, or a click log.
-        MissingData: not at hand; says where to get it.
-        DataError: the files are not what they should be.
+        ValueError: the name is unknown or that of a click log.
+        MissingData: the data is not at hand; the message says where to get it.
+        DataError: the files do not match the catalogue.
     """
     it = entry(name)
     if it.kind == "clicks":
@@ -297,10 +297,10 @@ def load(name: str, checksum: str | None = None) -> RankingDataset:
 
 
 def load_from(it: Entry, folder: Path) -> RankingDataset:
-    """A ranking data set from its source text in a folder, or from the cache of it.
+    """Load a ranking data set from its source text in a folder, or from the cache.
 
     Raises:
-        DataError: the files are not what they should be.
+        DataError: the files do not match the catalogue.
     """
     return cached(it.name, _fingerprint(it), _sources(it, folder), lambda: _read(it, folder))
 

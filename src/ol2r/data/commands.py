@@ -1,4 +1,4 @@
-"""What `ol2r data list`, `info` and `add` say: functions from plain arguments to text, without argument parsing."""
+"""The texts that `ol2r data list`, `info` and `add` print, from plain arguments, without argument parsing."""
 
 import os
 from pathlib import Path
@@ -56,7 +56,7 @@ def describe(name: str) -> str:
 
 
 def add(path: str) -> str:
-    """Read and check the data sets that a directory holds, record it to be searched for them, and say what it has.
+    """Read and check the data sets in a directory, add it to the search paths, and say what it holds.
 
     Args:
         path: the directory that holds folders such as MQ2008, or such a folder itself.
@@ -91,7 +91,7 @@ def add(path: str) -> str:
 
 
 def _told(it: Entry, folder: Path) -> str:
-    """What there is to say of a data set in a folder, which is read for it."""
+    """Describe a data set in a folder, after reading it."""
     missing = it.missing_from(folder)
     if missing:
         return f"missing {', '.join(missing)}"

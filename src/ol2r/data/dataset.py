@@ -14,7 +14,7 @@ from ol2r.errors import DataError
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Queries to learn from, to tune on (may be empty) and to report on, as int64 query numbers."""
+    """Training, validation (may be empty) and test queries, as int64 query numbers."""
 
     train: np.ndarray
     validation: np.ndarray
@@ -32,11 +32,11 @@ class RankingDataset:
         features: float32[documents, features], C-contiguous.
         relevance: int8[documents], 0 … n_grades − 1.
         offsets: int64[queries + 1].
-        document_ids: one for each document, or None where the source names none.
+        document_ids: one for each document, or None if the source has no ids.
         checksum: the catalogue's digest of the source.
         restricted: True where only aggregates may be shown.
-        label: how figures must call it.
-        normalization: the step that the features went through.
+        label: name in figures.
+        normalization: how the features were normalised.
 
     Raises:
         DataError: a query without documents, a grade out of range, arrays that do not fit together.
@@ -151,7 +151,7 @@ def _min_max(features, offsets, out):
 def drop_constant_features(dataset: RankingDataset, fold: int) -> RankingDataset:
     """The data set without the features that are constant over the training documents of a fold.
 
-    The field's public code does this; here nothing is dropped unless a table asks what it changes.
+    The field's public code does this; here only a table that measures its effect does.
 
     Args:
         fold: number of the fold, from 1; another fold may drop other features.

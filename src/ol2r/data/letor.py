@@ -1,4 +1,4 @@
-"""LETOR / SVMlight text, `grade qid:id 1:value 2:value … # comment`, to arrays, at the speed of the disk.
+"""A fast parser of LETOR / SVMlight text, `grade qid:id 1:value 2:value … # comment`, to arrays.
 
 Parsing is compiled and runs over chunks of lines side by side. This module knows lines and files; it must not know
 data sets, folds or normalisation.
@@ -72,7 +72,7 @@ def read_bytes(path: Path) -> np.ndarray:
 
 
 def _all_streams(content: bytes) -> bytes:
-    """What all streams of an .xz file hold; `lzma.decompress` passes over anything from the first damaged one on."""
+    """The content of all streams of an .xz file; `lzma.decompress` silently skips everything from a damaged one on."""
     parts = []
     while content or not parts:
         stream = lzma.LZMADecompressor(lzma.FORMAT_XZ)
@@ -104,7 +104,7 @@ def parse_letor(text: np.ndarray, source: str, n_grades: int, n_features: int | 
         n_features: the width of the result; None takes the largest index of the text.
 
     Raises:
-        DataError: with file, line and what was expected there; or the table does not fit into memory.
+        DataError: malformed text, with file, line and what was expected there; or too large a table for memory.
         ValueError: more grades than an int8 holds.
     """
     if not 1 <= n_grades <= 127:
@@ -309,7 +309,7 @@ def _document_id(text, i, end):
 
 @njit
 def _parse_line(text, i, end, n_grades, features, marks):
-    """One line into its row; returns (grade or −1 for no document, error code, where)."""
+    """Parse one line into its row; returns (grade or −1 for no document, error code, position of the error)."""
     i = _skip_blanks(text, i, end)
     if i >= end or text[i] == _HASH:
         return -1, 0, i

@@ -1,5 +1,5 @@
-"""A reader's own data: arrays or LETOR files to a `RankingDataset`, files to a data set that chapters and commands know
-as long as this process lives, and tables of clicks to sessions.
+"""A reader's own data. It makes a `RankingDataset` from arrays or LETOR files, adds files to the catalogue for chapters
+and commands until the process ends, and makes sessions from tables of clicks.
 
 Folds are cut here, by queries: fold f tests on part f, validates on the part before it where there are three or more,
 and learns from the rest, as the folds of LETOR 4.0 do.
@@ -42,17 +42,17 @@ def from_arrays(
     normalize: bool = True,
     n_grades: int | None = None,
 ) -> RankingDataset:
-    """A data set of arrays with a line a document.
+    """Make a data set from arrays with one row for each document.
 
     Args:
         features: Float[documents, features], finite.
         relevance: Int[documents], grades from 0.
-        query: of each document, the id of its query; the documents of a query need not stand together.
-        folds: how many, at least two.
-        name: what figures call it, marked as the reader's own.
+        query: for each document, the id of its query; the documents of a query need not stand together.
+        folds: number of folds, at least two.
+        name: name in figures, where it is marked as the reader's own.
         normalize: whether to scale each feature to [0, 1] within each query, as the papers do.
-        n_grades: grades are 0 … n_grades − 1, and simulated users click by their number; None takes the highest that
-            is there for the last.
+        n_grades: grades are 0 … n_grades − 1, and this number decides how simulated users click; None takes the highest
+            grade in the data for the last.
 
     Raises:
         DataError: the arrays do not fit together, a value is not finite, a grade is no whole number from 0 to 126, or
@@ -104,7 +104,7 @@ def finite(features: np.ndarray, name: str) -> np.ndarray:
     """A table of features in double precision.
 
     Raises:
-        DataError: it is no table of numbers that single precision can hold.
+        DataError: it is not a table of finite numbers that single precision can hold.
     """
     try:
         table = np.asarray(features, dtype=np.float64)
@@ -120,7 +120,7 @@ def finite(features: np.ndarray, name: str) -> np.ndarray:
 def scaled(features: np.ndarray, offsets: np.ndarray, normalize: bool) -> np.ndarray:
     """Float32[documents, features], each feature scaled to [0, 1] within each query where asked.
 
-    Differences are taken in double precision: those of time stamps are lost in single precision.
+    Differences are taken in double precision, because single precision loses those of large numbers like time stamps.
     """
     if not normalize:
         return np.ascontiguousarray(features, dtype=np.float32)
@@ -135,7 +135,7 @@ def scaled(features: np.ndarray, offsets: np.ndarray, normalize: bool) -> np.nda
 def from_letor(
     paths: Paths, *, folds: int = FOLDS, name: str | None = None, normalize: bool = True, n_grades: int | None = None
 ) -> RankingDataset:
-    """A data set of LETOR files, plain, .gz or .xz, which hold different queries.
+    """Make a data set from LETOR files, plain, .gz or .xz; no query may stand in two files.
 
     Args:
         paths: files, patterns such as "mine/*.txt.gz", or folders, of which the files directly in them that end in
@@ -144,7 +144,7 @@ def from_letor(
         name: as for `from_arrays`; None takes the first file's, or the folder's if that was given first.
 
     Raises:
-        DataError: with file and line, of what is no LETOR text; a query stands in two files; nothing matches.
+        DataError: malformed LETOR text, with file and line; a query in two files; no matching file.
     """
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
     found = [Path(each) for each in chain.from_iterable(map(_matching, given))]
@@ -177,7 +177,7 @@ def _called(path: Path) -> str:
 
 
 def _matching(path: str | PathLike[str]) -> list[str]:
-    """The file, or the files of the folder, or else the files that it is a pattern of, or else itself.
+    """The files that a path stands for: itself, the LETOR files of a folder, or the files that match a pattern.
 
     Raises:
         DataError: a folder without LETOR files.
@@ -196,22 +196,22 @@ def _matching(path: str | PathLike[str]) -> list[str]:
 
 
 def is_path(text: str) -> bool:
-    """Whether a text can only mean files: it exists, or it has a folder, a pattern or the ending of a LETOR file."""
+    """Whether a text must be a path: it exists, or has a folder, a pattern, or the ending of a LETOR file."""
     return bool(text) and (Path(text).exists() or any(sign in text for sign in "/\\*?[") or text.endswith(SUFFIXES))
 
 
 def take_in(path: str) -> Entry:
-    """Make files a data set of this process, which `data.load` and every declared grid find by its name.
+    """Add files to the catalogue of this process, so that `data.load` and every declared grid find them by name.
 
-    Its name is "own-" and the first twelve digits of its content's checksum, so that the same documents are the same
-    data set wherever they lie; its label is the name of the file or folder, marked as the reader's own.
+    The name is "own-" and the first twelve digits of the content's checksum, so that the same documents are the same
+    data set in any place. The label is the name of the file or folder, marked as the reader's own.
 
     Args:
-        path: a file, a folder or a pattern, as `from_letor` takes it; a relative one holds for good.
+        path: a file, a folder or a pattern, as `from_letor` takes it; a relative path stays valid if the working
+            directory changes.
 
     Raises:
-        DataError: it is no such data, or in some fold no query to learn from or no query to test on has a relevant
-            document.
+        DataError: it is no such data, or some fold has no training or no test query with a relevant document.
     """
     where = Path(path).expanduser().absolute()
     found = _with_relevant(from_letor(where), path)
@@ -247,12 +247,12 @@ _PLACES: dict[str, Path] = {}
 
 
 def taken_in() -> tuple[tuple[Entry, Path], ...]:
-    """The reader's own data sets of this process and where they lie, for another process to `take_over`."""
+    """The reader's own data sets in this process with their paths, for another process to `take_over`."""
     return tuple((CATALOGUE[name], _PLACES[name]) for name in own_names())
 
 
 def take_over(given: Iterable[tuple[Entry, Path]]) -> None:
-    """Know the data sets that another process took in; each is read when it is first loaded."""
+    """Add the data sets that another process took in; each is read when it is first loaded."""
     for it, where in given:
         _PLACES[it.name] = where
         add_own(it, cache(partial(_read_again, it, where)))
@@ -266,7 +266,7 @@ def _read_again(it: Entry, where: Path) -> RankingDataset:
 
 
 def _with_relevant(dataset: RankingDataset, path: str) -> RankingDataset:
-    """The data set, if every fold has something to learn and to measure."""
+    """Return the data set, if every fold has relevant documents in training and test queries; else raise DataError."""
     best = np.maximum.reduceat(dataset.relevance, dataset.offsets[:-1])
     for number, fold in enumerate(dataset.folds, start=1):
         for queries, use in ((fold.train, "learn from"), (fold.test, "test on")):
@@ -283,7 +283,7 @@ SESSION_COLUMNS = ("query", "session", "position", "item", "clicked")
 
 
 def sessions(table: pd.DataFrame | str | PathLike[str]) -> dict[str, QuerySessions]:
-    """Sessions of a click log, for fitting click models, from a table with a line a shown item.
+    """Make sessions for fitting click models from a table with one row for each shown item.
 
     Args:
         table: columns query, session (any names), position (numbers that rise from the top), item (any name) and
@@ -293,7 +293,7 @@ def sessions(table: pd.DataFrame | str | PathLike[str]) -> dict[str, QuerySessio
         The sessions of each query, by its name, in the order of the table; items are numbered as they appear.
 
     Raises:
-        DataError: a column is missing, a value is missing or no number, a position or an item stands twice in a
+        DataError: a column or value is missing, a value is not a number, or a position or an item stands twice in a
             session.
     """
     where = "the table"

@@ -1,4 +1,4 @@
-"""Reading a data set of any kind once, to know that it is what the catalogue says it is.
+"""Reads a data set of any kind to check that it matches the catalogue.
 
 This module must not know what data is used for.
 """
@@ -31,7 +31,7 @@ def read(name: str) -> Origin | None:
 
 
 def read_from(it: Entry, folder: Path) -> Origin | None:
-    """The same of a data set in a folder that holds all of its files."""
+    """As `read`, for a data set in a folder that holds all of its files."""
     if it.kind == "ranking":
         dataset = load_from(it, folder)
         return Origin(dataset.checksum, it.confirmed, counts_of(dataset))

@@ -22,11 +22,11 @@ UNSHOWN = ("ignore", "drop", "error")
 
 @dataclass(frozen=True, eq=False)
 class QuerySessions:
-    """The sessions of one query: what was shown and which of it was clicked, in the log's order.
+    """The sessions of one query, in the log's order: the items that were shown, and which of them were clicked.
 
     Args:
-        query: its name in the log.
-        items: the log's names of its items; lists number them from 0.
+        query: name of the query in the log.
+        items: names of its items in the log; lists number them from 0.
         lists: int64[sessions, positions], from the top, −1 below the end of a shorter list.
         clicks: bool[sessions, positions].
 
@@ -64,7 +64,7 @@ class QuerySessions:
         return self.lists >= 0
 
     def most_frequent_list(self, slots: int | None = None) -> np.ndarray:
-        """The list shown most often, the earliest of equals: int64[slots], its length where `slots` is None.
+        """The list shown most often, the earliest in a tie, cut to `slots` items (None: all of them): int64[slots].
 
         BubbleRank's initial list: what the production ranker shows when it does not personalise.
 
@@ -100,9 +100,9 @@ def read_sessions(
 ) -> tuple[SessionLog, ...]:
     """Read session logs, `query<TAB>item,item,… : clicked , clicked ; query<TAB>…`, one or more sessions a line.
 
-    The files number the items of a query alike, so that what is fitted to one can be tried on another; lists have room
-    for the longest of them all. The order of clicks is not kept, and an item clicked twice is clicked. No name has a
-    colon, which stands between a list and its clicks: the names of a log of addresses must be numbered first.
+    All files number the items of a query in the same way, so that a model fitted to one file can be tested on another;
+    arrays have room for the longest list of all. The order of clicks and repeated clicks are not kept. Names must not
+    contain a colon, which separates a list from its clicks; replace web addresses by numbers first.
 
     Args:
         paths: .xz, .gz or plain files.
@@ -158,7 +158,7 @@ def _text(path: Path) -> str:
 
 
 def _session(text: str, where: str, positions: int | None) -> tuple[str, list[str], list[str]]:
-    """Query, items from the top, clicked items."""
+    """Parse a session: its query, items from the top, and clicked items."""
     name, *rest = text.split("\t")
     if (colons := text.count(":")) > 1:
         raise DataError(
@@ -195,7 +195,7 @@ def _assemble(query: str, items: tuple[str, ...], rows: list, positions: int) ->
 def load_sessions(
     *, unshown: Literal["ignore", "drop", "error"], folder: Path | None = None
 ) -> tuple[SessionLog, SessionLog]:
-    """The Yandex sessions of the catalogue, to fit to and held out; a query is a query in a region, `98435_1`.
+    """The Yandex sessions of the catalogue, for training and for testing; `98435_1` is query 98435 in region 1.
 
     Args:
         unshown: see `read_sessions`.
@@ -277,7 +277,7 @@ def _fitted(value: object, columns: int, where: str) -> FittedModel:
 
 
 def _checked(name: str, folder: Path | None) -> tuple[list[Path], str]:
-    """The files of a click log of the catalogue, their text as it should be, and its checksum."""
+    """The files of a click log of the catalogue, after checking their text, and their checksum."""
     it = entry(name)
     folder = folder or it.require()
     paths = [folder / file for file in it.files]

@@ -15,13 +15,13 @@ REVISION = 1  # bump when a change alters what is generated: it is part of the c
 _NETWORK = "-net"
 _WIDTH = 512
 _N_FACTORS = 6
-_NOISE = 0.5  # of the grades, against a truth of unit deviation within queries
+_NOISE = 0.5  # deviation of the noise of grades; the truth has unit deviation within queries
 _DIFFICULTY = 1.2  # deviation of a query's common shift, which leaves some queries without a relevant document
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a generated set looks like; with five folds, `n_train` is the number of all queries.
+    """Sizes of a generated data set; with five folds, `n_train` is the number of all queries.
 
     Args:
         sizes: for each kind of query its share, and the median and log-deviation of its number of documents.

@@ -1,7 +1,7 @@
-"""Learners: from candidates and clicks to a ranker, one file a family.
+"""Online learners: they learn a ranker from candidates and clicks. Each family has a file of its own.
 
-A learner is given `Candidates` and clicks; it imports neither data sets nor users, so labels are out of its reach by
-construction. `LEARNERS` names them all; the registry refuses a name twice.
+A learner is given `Candidates` and clicks. It imports neither data sets nor users, so labels are out of its reach by
+construction. `LEARNERS` maps the name of each learner to its class; two learners cannot have the same name.
 """
 
 from ol2r.learners.base import LEARNERS, Learner

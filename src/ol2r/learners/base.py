@@ -1,4 +1,4 @@
-"""What every learner is: state with the replicas first, two acts a round, and a scorer to evaluate."""
+"""The base class of learners: a state for each replica, `rank` and `update` in each round, and a ranker to evaluate."""
 
 import math
 from abc import ABC, abstractmethod
@@ -26,30 +26,29 @@ class Learner(ABC):
 
     Args:
         n_features: width of a document's features.
-        hyperparameters: every name in `numeric` and `structural`, none missing and none more, each with a value that it
-            may have. Numeric ones may be a number or one number a replica (Float[R]); structural ones are the same
-            across the batch.
-        streams: the replicas' randomness, R keys.
-        engine: `"numba"` or `"torch"`, or None for the device's own.
+        hyperparameters: an allowed value for exactly the names in `numeric` and `structural`. A numeric hyper-parameter
+            is one number, or one for each replica (Float[R]); a structural one is the same for the whole batch.
+        streams: random streams of the replicas, with R keys.
+        engine: `"numba"` or `"torch"`, or None for the default on the device.
 
     Raises:
-        ValueError: unknown or missing hyper-parameters, an unknown word, a number out of its range.
+        ValueError: unknown or missing hyper-parameters, or a value that is not allowed.
     """
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
     numeric: ClassVar[Mapping[str, Number]]
     structural: ClassVar[Mapping[str, Parameter]] = {}
-    round_seconds: ClassVar[float] = 5e-6  # of one core for a replica's round, apart from what `round_cost` adds
-    batch_seconds: ClassVar[float] = 5e-4  # of one core for a round of a batch, however many replicas stand in it
-    launches: ClassVar[int] = 400  # operations that a round asks of a GPU
+    round_seconds: ClassVar[float] = 5e-6  # of one core for a replica's round, besides `round_cost`
+    batch_seconds: ClassVar[float] = 5e-4  # of one core for a round of a batch, whatever its number of replicas
+    launches: ClassVar[int] = 400  # GPU operations in a round
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
-    keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so that all must be known at once
+    keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so all queries must be known in advance
 
     repeats: ClassVar[Literal["bits", "means"]] = "bits"
-    """How a second run on the same machine repeats the first: `"bits"`, the same trajectory whichever replicas stand
-    beside it; or `"means"`, where sums are added up in an order that nobody fixes (a network's), so that trajectories
-    part and only means over replicas agree."""
+    """How far a second run on the same machine repeats the first. With `"bits"`, trajectories are the same bit for bit,
+    whichever replicas share the batch. With `"means"`, the order of summation is not fixed (in a network), so
+    trajectories drift apart and only means over replicas agree."""
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -86,13 +85,13 @@ class Learner(ABC):
         return {}
 
     def memories(self) -> dict[str, object]:
-        """Objects that remember beside `state`, by name: all that they remember is in their tensors and arrays."""
+        """Further objects that hold part of the learner's state, by name, entirely in their tensors and arrays."""
         return {}
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that the learner's future depends on, between two rounds: copies of its tensors and numbers, as tensors.
+        """The learner's state between two rounds, from which it can resume: copies of its tensors, numbers as tensors.
 
-        What the learner was made with is not in it, but for its replicas' keys and its number of features.
+        Of the constructor's arguments it holds only the replicas' keys and the number of features.
         """
         kept = {"keys": self.streams.keys_torch, "n_features": self.n_features, "round": self.round}
         kept |= {"alive": self.alive} | self.state
@@ -101,13 +100,13 @@ class Learner(ABC):
         return {name: _tensor(value).clone() for name, value in kept.items()}
 
     def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
-        """Go on from where a learner stood that was made as this one was.
+        """Resume from the state of another learner that was constructed with the same arguments.
 
         Args:
-            saved: what `state_dict` of the other one gave.
+            saved: what `state_dict` of the other learner returned.
 
         Raises:
-            ValueError: it is of another kind of learner, of other replicas, or of another number of features.
+            ValueError: the state is of another learner or engine, of other replicas, or of another number of features.
         """
         own = self.state_dict()
         if own.keys() != saved.keys():
@@ -128,7 +127,7 @@ class Learner(ABC):
     def batch(
         cls, n_features: int, settings: Sequence[Mapping[str, Value]], streams: Streams, engine: str | None = None
     ) -> Self:
-        """Replicas side by side, each with its own hyper-parameters; structural ones are the first's."""
+        """A batch whose replicas have numeric hyper-parameters of their own; structural ones come from the first."""
         structural = {name: settings[0][name] for name in cls.structural}
         numeric = {
             name: torch.tensor([float(setting[name]) for setting in settings], dtype=torch.float64)
@@ -138,35 +137,35 @@ class Learner(ABC):
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:
-        """Raise ValueError unless exactly the learner's hyper-parameters are given, with values that they may have."""
+        """Raise ValueError unless exactly the learner's hyper-parameters are given, with allowed values."""
         check_all(cls.name, {**cls.numeric, **cls.structural}, hyperparameters)
 
     @classmethod
     def cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int, device: str = "cpu") -> Cost:
-        """What a replica takes in so many rounds, roughly; `once` is what all replicas of its batch share.
+        """Rough cost of one replica in a run; `once` is the part that all replicas of its batch share.
 
         Args:
-            hyperparameters: all of them.
-            shape: of the queries that it meets.
-            rounds: how many.
+            hyperparameters: all hyper-parameters of the learner.
+            shape: size of the data set's queries.
+            rounds: number of rounds of the run.
             device: "cpu" or "cuda".
         """
         seconds = rounds * cls.round_cost(hyperparameters, shape, rounds)
         memory = cls.memory(hyperparameters, shape, rounds)
         if device == "cpu":
             return Cost(seconds, memory, rounds * cls.batch_seconds)
-        # the longest query of a round is several times the mean, and several copies of its features pass
+        # the longest query of a round is several times longer than the mean, and its features are copied several times
         passing = round(64 * shape.documents * (shape.features + 32))
         return Cost(seconds / DEVICE_CORES, memory + passing, rounds * cls.launches * LAUNCH_SECONDS)
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """Seconds of one core for a replica's round, in the mean over so many."""
+        """Seconds of one core for a replica's round, besides `round_seconds`, in the mean over a run's rounds."""
         return cls.round_seconds + linear_seconds(shape)
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
-        """Bytes that a replica remembers at the end of so many rounds."""
+        """Bytes of a replica's state after this number of rounds."""
         return 1 << 16
 
     @abstractmethod
@@ -179,7 +178,7 @@ class Learner(ABC):
 
     @abstractmethod
     def evaluated(self) -> Ranker:
-        """The scorer that offline evaluation uses."""
+        """The ranker that offline evaluation scores."""
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
         """Further quantities to record at a checkpoint, each [R]."""
@@ -187,7 +186,7 @@ class Learner(ABC):
 
     @property
     def status(self) -> list[str]:
-        """ "ok", or "diverged" for a replica whose weights left the finite numbers and is frozen since."""
+        """ "ok", or "diverged" for a replica that is frozen because its weights would no longer be finite."""
         return ["ok" if alive else "diverged" for alive in self.alive.tolist()]
 
 
@@ -196,10 +195,10 @@ def _tensor(value: torch.Tensor | np.ndarray | float) -> torch.Tensor:
 
 
 def _remembered(memory: object) -> dict[str, Any]:
-    """The tensors and arrays of an object, by name; flags, text and devices are settings.
+    """The tensors and arrays of an object, by name; flags, text and devices count as settings and are left out.
 
     Raises:
-        TypeError: it holds anything else, which may be memory too.
+        TypeError: the object holds anything else, which might be part of its state.
     """
     kept = {name: value for name, value in vars(memory).items() if not isinstance(value, bool | str | torch.device)}
     for name, value in kept.items():
@@ -209,14 +208,14 @@ def _remembered(memory: object) -> dict[str, Any]:
 
 
 def linear_seconds(shape: Shape, rankers: int = 1, directions: int = 0) -> float:
-    """Seconds of one core to rank a query's documents by some linear rankers, and to draw some random directions."""
+    """Seconds of one core to rank a query's documents by some linear rankers and to draw some random directions."""
     return rankers * shape.documents * (2.2e-10 * shape.features + 6e-9) + directions * shape.features * 3e-8
 
 
 class SteppingLearner(Learner):
-    """A linear learner that moves its weights, 0 at first, by a step a round.
+    """A linear learner that moves its weights by at most one step in each round; they start at 0 unless overridden.
 
-    Hyper-parameters of all: `alpha` (learning rate α), `decay` (α is multiplied by it after every step taken).
+    Hyper-parameters of all such learners: `alpha` (learning rate α), `decay` (factor on α after every step taken).
     """
 
     def initial(self) -> dict[str, torch.Tensor]:
@@ -226,7 +225,7 @@ class SteppingLearner(Learner):
     def step(self, proposed: torch.Tensor, taken: torch.Tensor) -> None:
         """Move to the proposed weights, and let α decay where a step was taken.
 
-        A replica whose ‖w‖² would leave the finite numbers dies, and keeps the weights that it had.
+        A replica whose ‖w‖² would no longer be finite dies, and keeps its last weights.
 
         Args:
             proposed: Float32[R, features]; taken: Bool[R].

@@ -1,6 +1,6 @@
-"""Interleaved comparisons: how several rankers share one displayed list, and what clicks on it say of each.
+"""Interleaved comparisons: several rankers share one displayed list, and clicks on it give each ranker a credit.
 
-A comparison keeps what it showed until the clicks come; it moves no weights.
+A comparison remembers what it showed until the clicks come; it moves no weights.
 """
 
 from types import ModuleType
@@ -16,8 +16,8 @@ class TeamDraft:
     the ranker that drafted the document.
 
     Args:
-        prefix_credit: whether clicks on the prefix that all lists share count for those who drafted it. The field's
-            public code gives no credit there; the two papers' algorithms draft from the first slot on.
+        prefix_credit: whether clicks on the prefix that all lists share count for the rankers that drafted it. The
+            field's public code gives no credit there; the two papers' algorithms draft from the first slot on.
     """
 
     def __init__(self, ops: ModuleType, streams: Streams, prefix_credit: bool):
@@ -42,8 +42,8 @@ class TeamDraft:
 
 
 class ProbabilisticInterleaving:
-    """Probabilistic interleaving of two rankers with credit marginalised over assignments (Hofmann et al., 2011): a
-    click is shared as the probabilities that each ranker contributed the document.
+    """Probabilistic interleaving of two rankers with credit marginalised over assignments (Hofmann et al., 2011): each
+    ranker's share of a click is the probability that it contributed the document.
 
     Args:
         decay: τ of the softened rankings p(d) ∝ 1/position(d)^τ.

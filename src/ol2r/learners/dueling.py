@@ -1,8 +1,8 @@
 """Dueling-bandit gradient descent and its descendants: propose directions, compare by interleaving, step to the winner.
 
 DBGD (Yue and Joachims, 2009), CPS (Hofmann et al., 2013), DP-DBGD (Zhao and King, 2016) and MGD (Schuth et al., 2016);
-NSGD has a file of its own. All are linear and share one round; a learner says which directions it proposes, how the
-rankers meet, and whom it follows.
+NSGD has a file of its own. All are linear and share the steps of a round; a learner defines which directions it
+proposes, how the rankers are compared, and which winners it follows.
 """
 
 from abc import abstractmethod
@@ -21,14 +21,14 @@ from ol2r.ranking import Candidates
 
 
 def one_of(mask: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
-    """One true entry of each row, chosen by a number in [0, 1): Bool like `mask`; a row without any stays empty."""
+    """Keep one true entry of each row, chosen by a number in [0, 1): Bool like `mask`; rows without one stay empty."""
     nth = (uniform * mask.sum(dim=1)).long()
     return mask & (mask.cumsum(dim=1) - 1 == nth[:, None])
 
 
 def no_interactions(replicas: int, places: int, depth: int, device: torch.device) -> dict[str, torch.Tensor]:
-    """Room for each replica's interactions, all of it empty: `queries` Int64[R, places] and `lists` Int64[R, places,
-    depth], filled with −1, and `clicks` Bool[R, places, depth]."""
+    """Empty storage for each replica's interactions: `queries` Int64[R, places] and `lists` Int64[R, places, depth],
+    both filled with −1, and `clicks` Bool[R, places, depth]."""
     shape = replicas, places, depth
     return {
         "queries": torch.full(shape[:2], -1, dtype=torch.int64, device=device),
@@ -38,13 +38,13 @@ def no_interactions(replicas: int, places: int, depth: int, device: torch.device
 
 
 class DuelingBandit(SteppingLearner):
-    """The round that the family shares (NSGD paper, Algorithm 1).
+    """Base class of dueling-bandit learners: the round that all of them share (NSGD paper, Algorithm 1).
 
-    w⁰ is the current ranker and w^i = w⁰ + δ g^i the candidates; after the comparison w⁰ ← w⁰ + α Σ_i share_i g^i,
-    where the shares of the winners sum to one, or all are zero and w⁰ stays.
+    w⁰ is the current ranker and w^i = w⁰ + δ g^i are the candidates. After the comparison w⁰ ← w⁰ + α Σ_i share_i g^i,
+    where the winners' shares sum to one, or all shares are zero and w⁰ stays.
 
-    Hyper-parameters of all: `alpha` (learning rate α), `delta` (exploration step δ), `decay` (α is multiplied by it
-    after every step taken; 1 in the papers' text), `start` (`"unit"`: w₁ a random unit vector; `"zero"`).
+    Hyper-parameters of all: `alpha` (learning rate α), `delta` (exploration step δ), `decay` (factor on α after every
+    step taken; 1 in the papers' text), `start` (first weights w₁: `"unit"`, a random unit vector, or `"zero"`).
     """
 
     round_seconds = 2e-6
@@ -60,7 +60,7 @@ class DuelingBandit(SteppingLearner):
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """Directions are drawn, and as many contenders as m and the current ranker rank the query."""
+        """The cost of drawing m directions, and of ranking the query by the m candidates and the current ranker."""
         m = cast(int, hyperparameters.get("m", 1))
         return cls.round_seconds + linear_seconds(shape, m + 1, m)
 
@@ -70,11 +70,11 @@ class DuelingBandit(SteppingLearner):
 
     @abstractmethod
     def _interleave(self, candidates: Candidates, depth: int) -> torch.Tensor:
-        """The list in which `self.contenders` meet: Int64[R, depth]."""
+        """The list that compares `self.contenders`: Int64[R, depth]."""
 
     @abstractmethod
     def _shares(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
-        """Whom to follow, after remembering what is to be remembered: Float32[R, m]."""
+        """The share of each direction in the step, Float32[R, m]; also updates what the learner remembers."""
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
         self.directions = self._propose(candidates)
@@ -88,7 +88,10 @@ class DuelingBandit(SteppingLearner):
 
 
 class Multileaved(DuelingBandit):
-    """Candidates meet the current ranker in one team draft. Further hyper-parameter: `prefix_credit`."""
+    """Base class of learners that compare all candidates and the current ranker in one team draft.
+
+    Further hyper-parameter: `prefix_credit` (see `TeamDraft`).
+    """
 
     structural = DuelingBandit.structural | {"prefix_credit": FLAG}
 
@@ -107,7 +110,7 @@ class Multileaved(DuelingBandit):
         return self.comparison.interleave(candidates, self.contenders, depth, self.round, self._drafts_first())
 
     def _winners(self, credit: torch.Tensor) -> torch.Tensor:
-        """Candidates with the largest credit, provided it exceeds the current ranker's: Bool[R, m]."""
+        """The candidates with the largest credit, or none if it does not exceed the current ranker's: Bool[R, m]."""
         return self.ops.winners(credit)
 
     def _mean(self, winners: torch.Tensor) -> torch.Tensor:
@@ -129,10 +132,11 @@ class DBGD(Multileaved):
 
 
 class MGD(Multileaved):
-    """Multileave gradient descent: m uniform directions in one multileaving.
+    """Multileave gradient descent: m uniform directions, compared in one multileaving.
 
-    Further hyper-parameters: `m`; `winners`: `"best"` (the largest credit, if above the current ranker's) or `"better"`
-    (all above the current ranker's, as the public code); `follow`: `"mean"` of the winners or `"one"` at random.
+    Further hyper-parameters: `m`; `winners`: `"best"` (those with the largest credit, if it is above the current
+    ranker's) or `"better"` (all with more credit than the current ranker, as in the public code); `follow`: the
+    `"mean"` of the winners' directions or that of `"one"` random winner.
     """
 
     name = "MGD"
@@ -156,11 +160,11 @@ class MGD(Multileaved):
 
 
 class DPDBGD(Multileaved):
-    """Dual-point dueling bandit: ±u in one team draft with the current ranker, followed by contextual interleaving.
+    """Dual-point dueling bandit: compares w ± δu with the current ranker in one team draft, by contextual interleaving.
 
-    The paper cites Zhao and King (2016) without details and no public code is known. Ours: of the two new directions,
-    the one with a positive inner product with the direction that won the round before drafts first in every turn;
-    after a round that no direction won, the draft order is random.
+    The paper cites Zhao and King (2016) without details, and no public code is known. Our reading of contextual
+    interleaving: if a direction won the previous round, the new direction with a positive inner product with that
+    winner drafts first in every turn; otherwise the draft order is random.
     """
 
     name = "DP-DBGD"
@@ -187,12 +191,13 @@ class DPDBGD(Multileaved):
 
 
 class CPS(DuelingBandit):
-    """Candidate preselection (Hofmann et al., 2013), in its public form: of `n_candidates` uniform directions the one
-    left after a knock-out on recorded interactions meets the current ranker in probabilistic interleaving.
+    """Candidate preselection (Hofmann et al., 2013), as in the public code: `n_candidates` uniform directions play a
+    knock-out tournament on recorded interactions, and probabilistic interleaving compares the winner with the current
+    ranker.
 
-    A match between two candidates replays every stored interaction (the latest `history`): the outcome, expected click
-    credit of one less the other's per click, is weighted by P(list | the two) / P(list | the pair that it was shown
-    under); the loser leaves, a drawn match is decided by a coin. Credit is marginalised over assignments.
+    A match between two candidates replays every stored interaction (the latest `history`). Its outcome is the expected
+    click credit of one candidate less that of the other, per click, weighted by P(list | these two) / P(list | the pair
+    that it was shown for). The loser leaves; a coin decides a drawn match. Credit is marginalised over assignments.
 
     Further hyper-parameters: `n_candidates`, `history` (interactions kept), `tau` (τ of the softened rankings).
     """
@@ -221,7 +226,7 @@ class CPS(DuelingBandit):
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """All n candidates rank, and soften, the query of each recorded interaction."""
+        """The cost of ranking the query of each recorded interaction by all n candidates, with softened rankings."""
         n, history = (cast(int, hyperparameters[name]) for name in ("n_candidates", "history"))
         replayed = n * min(history, rounds)
         return cls.round_seconds + 2 * linear_seconds(shape, replayed, n)
@@ -255,7 +260,7 @@ class CPS(DuelingBandit):
         )
 
     def _lead(self, replayed: torch.Tensor, one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-        """Weighted outcome of a match, positive when `one` is ahead: Float64[R]."""
+        """Weighted outcome of a match, positive when the candidate `one` is ahead: Float64[R]."""
         replicas = torch.arange(len(one), device=self.device)
         p, q = replayed[replicas, one.long().argmax(dim=1)], replayed[replicas, other.long().argmax(dim=1)]
         shown = self.state["lists"] >= 0

@@ -1,7 +1,7 @@
 """RankNet with one stochastic gradient step a round, without exploration or with ε-greedy exploration.
 
-The pairwise baselines of PairRank's experiments: the same pairs from the same clicks, but neither a history nor a
-notion of what is uncertain.
+These are the pairwise baselines of PairRank's experiments: they take the same pairs from the same clicks, but keep no
+history and do not model uncertainty.
 """
 
 import torch
@@ -13,9 +13,9 @@ from ol2r.ranking import Candidates
 
 
 class _RankNet(PairwiseLearner, SteppingLearner):
-    """w ← w + α Σ (y − σ(w · x_ij)) x_ij over the round's pairs: one step on RankNet's loss from w = 0.
+    """Online RankNet from w = 0: each round takes the gradient step w ← w + α Σ (y − σ(w · x_ij)) x_ij over its pairs.
 
-    Hyper-parameters of both: `alpha` (learning rate α), `decay` (α is multiplied by it after every round with a pair),
+    Hyper-parameters of both learners: `alpha` (learning rate α), `decay` (factor on α after every round with a pair),
     `pairs` (see `PairwiseLearner`).
     """
 
@@ -32,7 +32,7 @@ class _RankNet(PairwiseLearner, SteppingLearner):
 
 
 class SGDRankNet(_RankNet):
-    """RankNet by stochastic gradient descent, which always shows what it thinks best."""
+    """RankNet by stochastic gradient descent without exploration: it always shows the best documents by its scores."""
 
     name = "SGD RankNet"
     revision = 1
@@ -42,11 +42,11 @@ class SGDRankNet(_RankNet):
 
 
 class EpsilonGreedy(_RankNet):
-    """RankNet with ε-greedy exploration (Hofmann et al., 2013): each slot shows, with probability ε, a random document
-    of those not yet ranked, and otherwise the best of them.
+    """RankNet with ε-greedy exploration (Hofmann et al., 2013): with probability ε a slot shows a random document of
+    those not yet ranked, and otherwise the best of them.
 
-    Further hyper-parameters: `epsilon` (ε), `exploit` (`"best"`, or `"worst"`: the fault of the field's public code,
-    which sorts by score in ascending order and so shows the worst document where it means to show the best).
+    Further hyper-parameters: `epsilon` (ε), `exploit` (`"best"`, or `"worst"` to repeat a fault of the field's public
+    code, which sorts by score in ascending order and so shows the worst document where it means to show the best).
     """
 
     name = "epsilon-greedy"

@@ -1,7 +1,7 @@
 """Null space gradient descent (Wang et al., 2018): dueling bandit gradient descent that explores where it has not lost.
 
-The file follows Algorithm 2 line by line. What is not here is the family's: `DuelingBandit` has the candidates and the
-step (lines 14-15 and 27-31), `Multileaved` their multileaving (lines 16-18).
+The file follows Algorithm 2 line by line. The rest is shared with other learners: `DuelingBandit` has the candidates
+and the step (lines 14-15 and 27-31), `Multileaved` has the multileaving (lines 16-18).
 """
 
 from collections.abc import Mapping
@@ -21,28 +21,30 @@ from ol2r.ranking import Candidates
 class NSGD(Multileaved):
     """Null space gradient descent (Wang et al., 2018, Algorithm 2).
 
-    Candidates come from the null space of directions that lost recently, the `k_g` worst of a queue; of `n` drawn, the
-    `m` with the largest |x̄ᵀg| meet the current ranker; a tie is broken by NDCG on the `k_h` worst of the last `T_h`
-    queries with a click, their clicked documents being the relevant ones.
+    Candidates come from the null space of directions that lost recently, the `k_g` worst of a queue. Of `n` drawn
+    directions, the `m` with the largest |x̄ᵀg| are compared with the current ranker. A tie is broken by NDCG on the
+    `k_h` worst of the last `T_h` queries with a click, with the clicked documents as the relevant ones.
 
     Further hyper-parameters: `m`, `n` (n = m: no preselection), `k_g`, `T_g`, `k_h`, `T_h`; `lag` and `epsilon` of the
-    hybrid sampling; and the readings of what the paper leaves open, with those of the authors' public code where they
-    differ ("code"):
+    hybrid sampling; and choices where the paper is open to several readings or the authors' public code ("code")
+    differs from it:
 
-    - `queue`: what the length `T_g` of Q_g counts, losing `"directions"` (section 3.2; code), or `"rounds"` with any;
-    - `losers`: what enters Q_g, all `"below_current"` or of these the `"fourth_smallest"` credit and less (code);
-    - `sampling`: from an `"orthonormal"` basis of the null space, or `"echelon"` (code): Gaussian combinations of the
-      unit vectors along the basis that Gaussian elimination gives;
-    - `hybrid`: basis vectors until cos(w_t, w_{t−lag}) > 1 − ε, `"cosine"`; until ‖w_t − w_{t−lag}‖ < 1 − ε, as
-      printed, `"literal"`; `"never"` (code);
-    - `winners`: those with the `"best"` credit, the current ranker included (line 20), or all `"better"` than the
-      current ranker (code);
-    - `tie_break`: which winner is followed. `"history"`: the best on the hardest queries of Q_h (lines 22-23); `"mean"`
-      of the winners, as MGD; `"early"` (code): while fewer than k_h queries are recorded, this round's included, the
-      one with the largest sum of reciprocal ranks of their clicked documents, from then on the mean. The latter two
-      take no step where the current ranker is among the winners;
-    - `click_free`: whether rounds without a click count, `"literal"`, or `"skip"`;
-    - `n_uniform`: how many of the m candidates come uniformly from the whole space instead (Figure 5b).
+    - `queue`: what the length `T_g` of Q_g counts: losing `"directions"` (section 3.2; code), or `"rounds"` that had
+      any;
+    - `losers`: which directions enter Q_g: all with less credit than the current ranker, `"below_current"`, or of these
+      only those with at most the `"fourth_smallest"` credit (code);
+    - `sampling`: how directions are drawn: from an `"orthonormal"` basis of the null space, or `"echelon"` (code), as
+      Gaussian combinations of the unit vectors along the basis that Gaussian elimination gives;
+    - `hybrid`: how long basis vectors are drawn: `"cosine"`, until cos(w_t, w_{t−lag}) > 1 − ε; `"literal"`, until
+      ‖w_t − w_{t−lag}‖ < 1 − ε, as printed; `"never"` (code);
+    - `winners`: who wins: those with the `"best"` credit, the current ranker included (line 20), or all `"better"` than
+      the current ranker (code);
+    - `tie_break`: which winner is followed. `"history"`: the best on the hardest queries of Q_h (lines 22-23).
+      `"mean"`: the mean of the winners, as in MGD. `"early"` (code): while fewer than k_h queries are recorded, with
+      this round's, the winner with the largest sum of reciprocal ranks of their clicked documents, and later the mean.
+      `"mean"` and `"early"` take no step if the current ranker is among the winners;
+    - `click_free`: whether rounds without a click count (`"literal"`) or not (`"skip"`);
+    - `n_uniform`: how many of the m candidates are drawn uniformly from the whole space instead (Figure 5b).
     """
 
     name = "NSGD"
@@ -74,8 +76,8 @@ class NSGD(Multileaved):
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """Besides the contenders: n directions are reflected at (or solved for) the k_g stored ones, which come first
-        into a basis; ties are broken on k_h queries."""
+        """The family's cost, and further: making a basis of the k_g stored directions, reflecting (or solving for) n
+        directions, and breaking ties on k_h queries."""
         m, n, k_g, k_h = (cast(float, hyperparameters[name]) for name in ("m", "n", "k_g", "k_h"))
         solved = 8.0 if hyperparameters["sampling"] == "echelon" else 1.0
         basis = solved * shape.features * k_g * (k_g + n) * 1.8e-9
@@ -84,7 +86,7 @@ class NSGD(Multileaved):
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
-        """The queues: Q_g and the past weights are vectors, Q_h is lists."""
+        """Bytes of the queues: Q_g and the past weights hold vectors, Q_h holds lists."""
         m, lag, of_g, of_h = (cast(int, hyperparameters[name]) for name in ("m", "lag", "T_g", "T_h"))
         places = of_g * (1 if hyperparameters["queue"] == "directions" else m)
         return super().memory(hyperparameters, shape, rounds) + 4 * shape.features * (places + lag) + 128 * of_h
@@ -99,7 +101,7 @@ class NSGD(Multileaved):
             raise ValueError(f"{cls.name}: n must be at least m - n_uniform = {m - n_uniform}, not {n}")
 
     def initial(self) -> dict[str, torch.Tensor]:
-        """Lines 2-3: a start, and the empty queues Q_g and Q_h."""
+        """Lines 2-3: the first weights, and the empty queues Q_g and Q_h."""
         state = super().initial()
 
         def full(*shape, value, dtype):
@@ -108,7 +110,7 @@ class NSGD(Multileaved):
         losers = {
             "g": full(self.places, self.n_features, value=0.0, dtype=torch.float32),
             "q": full(self.places, value=0.0, dtype=torch.float32),
-            "lost_in": full(self.places, value=0, dtype=torch.int64),  # which of the rounds that had a loser
+            "lost_in": full(self.places, value=0, dtype=torch.int64),  # number of the round among those with a loser
             "n_g": full(value=0, dtype=torch.int64),  # directions stored so far
             "n_lost": full(value=0, dtype=torch.int64),  # rounds that had a loser so far
         }
@@ -125,7 +127,7 @@ class NSGD(Multileaved):
 
     @cached_property
     def places(self) -> int:
-        """Of Q_g."""
+        """Number of directions for which Q_g has room."""
         return self.choice["T_g"] * (1 if self.choice["queue"] == "directions" else self.choice["m"])
 
     @cached_property
@@ -145,7 +147,7 @@ class NSGD(Multileaved):
     # The round: before the list is shown, and after the clicks
 
     def _propose(self, candidates: Candidates) -> torch.Tensor:
-        """Lines 7-13: of n directions in the null space of the worst losers the m that move the query most."""
+        """Lines 7-13: draw n directions in the null space of the worst losers; keep the m that move the query most."""
         n, n_uniform = self.choice["n"], self.choice["n_uniform"]
         kept = self.choice["m"] - n_uniform
         uniform = self.ops.unit_vectors(self.streams, Stream.MIX, self.round, n_uniform, self.n_features)
@@ -180,8 +182,8 @@ class NSGD(Multileaved):
     # Lines 8-12: null space gradient exploration
 
     def _worst_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Line 8: the k_g worst directions of Q_g, the newest first among equals: Float32[R, K, features] and
-        Bool[R, K], which of them there are."""
+        """Line 8: the k_g worst directions of Q_g, the newest first among equals, Float32[R, K, features]; and which of
+        these rows hold a direction, Bool[R, K]."""
         age = (self.state["n_g"][:, None] - 1 - torch.arange(self.places, device=self.device)) % self.places
         stored = self.state["q"] < 0
         if self.choice["queue"] == "rounds":
@@ -195,7 +197,7 @@ class NSGD(Multileaved):
         return chosen, order_key.isfinite() & (ranks < self.number["k_g"][:, None])
 
     def _null_space(self, n: int) -> torch.Tensor:
-        """Lines 9-12: n unit vectors in the null space of the worst; in the whole space when none is left."""
+        """Lines 9-12: n unit vectors in the null space of the worst directions, or in the whole space if it is zero."""
         worst, used = self._worst_directions()
         if self.choice["sampling"] == "echelon":
             z = self.streams.gaussians(Stream.DIRECTION, self.round, n * self.n_features)
@@ -206,7 +208,7 @@ class NSGD(Multileaved):
         return _unit(self.ops.reflect(v, self._coordinates(rank, n)))
 
     def _coordinates(self, rank: torch.Tensor, n: int) -> torch.Tensor:
-        """Coordinates of n candidates where the last d − rank vectors of the basis span the null space: [R, n, d]."""
+        """Coordinates of n candidates in a basis whose last d − rank vectors span the null space: [R, n, d]."""
         d = self.n_features
         axis = torch.arange(d, device=self.device)
         free = axis >= rank[:, None]
@@ -224,7 +226,7 @@ class NSGD(Multileaved):
         return torch.where(of_basis[..., None], basis, z)
 
     def _moving(self) -> torch.Tensor:
-        """Whether the ranker still moves, so that basis vectors are drawn: Bool[R]."""
+        """Whether the ranker still moves by the `hybrid` rule, so that basis vectors are drawn: Bool[R]."""
         now, then = self.state["weights"], self.state["past_weights"][:, (self.round - 1) % self.choice["lag"]]
         if self.choice["hybrid"] == "never":
             return torch.zeros_like(self.alive)
@@ -243,12 +245,12 @@ class NSGD(Multileaved):
 
     @staticmethod
     def _unless_current(winners: torch.Tensor) -> torch.Tensor:
-        """The winners, nobody where the current ranker is one of them."""
+        """The winners, or none if the current ranker is one of them."""
         return winners & ~winners[:, :1]
 
     def _follow(self, candidates: Candidates, winners: torch.Tensor) -> torch.Tensor:
-        """Lines 21-26: shares of the candidates where ties go to the mean, or by history to one, last of all at
-        random."""
+        """Lines 21-26: each candidate's share of the step. Ties go to the mean, or to the winner that is best on the
+        history, chosen at random if several are."""
         if self.choice["tie_break"] == "mean":
             return self._mean(self._unless_current(winners)[:, 1:])
         if self.width_h and bool((winners.sum(dim=1) > 1).any()):
@@ -257,7 +259,7 @@ class NSGD(Multileaved):
         return one[:, 1:].to(torch.float32)
 
     def _best_early(self, candidates: Candidates, winners: torch.Tensor) -> torch.Tensor:
-        """Public code's tie-break: one winner while Q_h is short, and of equals the one that was preselected first."""
+        """Public code's tie-break while Q_h is short: the best winner, and of equal ones the first preselected."""
         early = winners & (self.state["n_h"] < self.number["k_h"])[:, None]
         if not bool((early.sum(dim=1) > 1).any()):
             return winners
@@ -265,7 +267,7 @@ class NSGD(Multileaved):
         return torch.where(early.any(dim=1, keepdim=True), best & (best.cumsum(dim=1) == 1), winners)
 
     def _hard_queries(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Line 22: the k_h worst queries of Q_h, the newest first among equals: queries, lists, clicks, [R, H, …]."""
+        """Line 22: queries, lists and clicks of the k_h worst queries of Q_h, newest first among equals: [R, H, …]."""
         slots = self.choice["T_h"]
         age = (self.state["n_h"][:, None] - 1 - torch.arange(slots, device=self.device)) % slots
         order = (torch.round(self.state["quality"] * 1e6) * slots + age).sort(dim=1, stable=True).indices
@@ -278,16 +280,16 @@ class NSGD(Multileaved):
     def _best_on_history(
         self, candidates: Candidates, winners: torch.Tensor, tied: torch.Tensor, measure: str
     ) -> torch.Tensor:
-        """Line 23: of the winners those that are best on the hardest queries; all, where fewer than two are tied."""
+        """Line 23: the winners that are best on the hardest queries, or all if fewer than two are tied."""
         score = self.ops.clicks_score(candidates, *self._hard_queries(), self.contenders, tied, measure)
-        # in units of 1e-9, so that the order in which equal gains are summed breaks no tie
+        # rounded to 1e-9, so that the order in which equal gains are summed breaks no tie
         score = torch.where(winners, (score * 1e9).round(), -1.0)
         return winners & (score == score.amax(dim=1, keepdim=True))
 
     # Lines 32-38: what goes into Q_g and Q_h
 
     def _remember_losers(self, credit: torch.Tensor) -> None:
-        """Lines 32-37: append to Q_g, candidate after candidate, which drops the oldest for each."""
+        """Lines 32-37: append the losers to Q_g one by one; once it is full, each replaces the oldest entry."""
         quality = credit[:, 1:] - credit[:, :1]
         losers = quality < 0
         if self.choice["losers"] == "fourth_smallest":
@@ -302,7 +304,7 @@ class NSGD(Multileaved):
         self.state["lost_in"][rows, place] = self.state["n_lost"][rows]
 
     def _remember_query(self, candidates, ranking, clicks, counted) -> None:
-        """Line 38: append to Q_h, with the quality of the list by its clicks."""
+        """Line 38: append the query to Q_h, with the quality of its list according to the clicks."""
         rows = counted.nonzero()[:, 0]
         place = self.state["n_h"][rows] % self.choice["T_h"]
         discount = 1.0 / torch.log2(torch.arange(2, clicks.shape[1] + 2, device=self.device, dtype=torch.float64))
@@ -330,12 +332,13 @@ def _unit(vectors: torch.Tensor) -> torch.Tensor:
 
 
 def _echelon(worst: torch.Tensor, used: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
-    """Combinations of the null-space basis that Gauss-Jordan elimination gives, each basis vector scaled to length one:
-    free coordinates are given, the pivots' solve G x = 0; the whole space once no column is free.
+    """Combinations of the null-space basis that Gauss-Jordan elimination gives, with each basis vector scaled to length
+    one: z gives the free coordinates, and the pivot coordinates solve G x = 0. If no column is free, the vectors are in
+    the whole space.
 
     Args:
-        worst: Float32[R, K, d], rows of G; used: Bool[R, K], which of them there are.
-        z: Float32[R, n, d], coefficients, of which those at free columns count.
+        worst: Float32[R, K, d], rows of G; used: Bool[R, K], which rows hold a direction.
+        z: Float32[R, n, d], coefficients; only those of free columns count.
     """
     if not worst.shape[1]:
         return z
@@ -345,7 +348,7 @@ def _echelon(worst: torch.Tensor, used: torch.Tensor, z: torch.Tensor) -> torch.
     free = torch.ones_like(z[:, 0], dtype=torch.bool)
     for c in range(z.shape[2]):
         largest, row = torch.where(taken, 0.0, rows[..., c].abs()).max(dim=1)
-        new = largest > 1e-4  # what float32 leaves of a dependent direction is below
+        new = largest > 1e-4  # float32 leaves less than this of a dependent direction
         own = rows[everyone, row]
         pivot = torch.where(new[:, None], own / torch.where(new, own[:, c], 1.0)[:, None], 0.0)
         rows = rows - rows[..., c, None] * pivot[:, None]

@@ -1,7 +1,7 @@
-"""PairRank (Jia et al., 2021): a pairwise ranker refitted every round that explores where its order of a pair is open.
+"""PairRank (Jia et al., 2021): a pairwise ranker, refitted every round, that explores pairs in uncertain order.
 
-Algorithm 1 with constant and with theoretical confidence widths. The list is made by divide and conquer, the estimate
-by a refit of the whole history.
+This is Algorithm 1 with constant and with theoretical confidence widths. Divide and conquer makes the list; the
+estimate is refitted to the whole history.
 """
 
 from abc import abstractmethod
@@ -21,19 +21,19 @@ from ol2r.ranking.covariance import Covariance
 from ol2r.theory import confidence
 
 RANKS = (1, 5, 10, 20, 30, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900)
-"""Places of which the diagnostics tell the size of the block."""
+"""Places for which the diagnostics record the size of the block."""
 
 
 class _DivideAndConquer(PairwiseLearner):
-    """The round that all forms share; they differ in how wide they think their intervals are.
+    """Base class of PairRank's two forms, which differ only in the width of their confidence intervals.
 
-    Hyper-parameters of all: `regularization` (λ > 0, of M and of the loss), `loss` (`"sum"`: Σ ℓ + λ/2 ‖θ‖², the
-    paper's text; `"mean"`: (1/n) Σ ℓ + λ ‖θ‖² over the n pairs so far, the public code), `alpha` (see each form),
-    `pairs` (`"matched"`, `"adjacent"`, `"all"`), `shuffle` (`"random"`: PairRank_R, `"conservative"`: PairRank_C),
-    `covariance` (`"full"` or `"diagonal"`).
+    Hyper-parameters of both: `regularization` (λ > 0, of M and of the loss), `loss` (`"sum"`: Σ ℓ + λ/2 ‖θ‖², as in the
+    paper's text; `"mean"`: (1/n) Σ ℓ + λ ‖θ‖² over the n pairs so far, as in the public code), `alpha` (see each form),
+    `pairs` (see `PairwiseLearner`), `shuffle` (`"random"`: PairRank_R, `"conservative"`: PairRank_C), `covariance`
+    (`"full"` or `"diagonal"`).
 
     Attributes:
-        counts: every labelled pair with its labels. estimate: θ̃, refitted to them. covariance: M⁻¹, what θ̃ is sure of.
+        counts: every labelled pair with its labels. estimate: θ̃, refitted to them. covariance: M⁻¹ of θ̃.
     """
 
     numeric: ClassVar = {
@@ -65,7 +65,7 @@ class _DivideAndConquer(PairwiseLearner):
         engine: str | None = None,
     ):
         super().__init__(n_features, hyperparameters, streams, engine)
-        # in double precision from what was given: a λ of 0.1 is the paper's 0.1, not single precision's
+        # converted to double precision from the given number: λ = 0.1 must not be rounded to single precision first
         self.precise = {
             name: torch.as_tensor(hyperparameters[name], dtype=torch.float64, device=self.device)
             .expand(len(streams))
@@ -80,7 +80,7 @@ class _DivideAndConquer(PairwiseLearner):
         self.covariance: Covariance = self.ops.Covariance(regularization, n_features, full, self.device)
 
     def initial(self) -> dict[str, torch.Tensor]:
-        """Sums over the rounds, for the diagnostics."""
+        """Sums over the rounds for the diagnostics, 0 at first."""
         none = torch.zeros(len(self.streams), dtype=torch.int64, device=self.device)
         by_rank = none[:, None].repeat(1, len(RANKS))
         return {"rounds": none, "blocks": none.clone(), "sizes": by_rank, "lists": by_rank.clone()}
@@ -90,19 +90,19 @@ class _DivideAndConquer(PairwiseLearner):
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """The certain orders cost V d², the updates of M⁻¹ and of the inverse Hessian d², a pass what was seen."""
+        """Certain orders cost V d², updates of M⁻¹ and of the inverse Hessian d², a pass d for each pair seen."""
         d, pairs = shape.features, 2.5 if hyperparameters["pairs"] == "all" else 1.0
         return 60e-6 + 1.8e-10 * shape.documents * d**2 + pairs * (8e-9 * d**2 + 0.9e-9 * rounds * d)
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
-        """Two matrices, and ten pairs a round with their counts: at most five matched ones, at most 25 of all."""
+        """Bytes of two matrices and of ten pairs a round with their counts; `"matched"` gives up to 5, `"all"` 25."""
         return 16 * shape.features**2 + 10 * rounds * (4 * shape.features + 48)
 
     @property
     @abstractmethod
     def width(self) -> torch.Tensor:
-        """α_t of the intervals σ̂_ij ± α_t ‖x_ij‖_{M⁻¹} now in force: Float64[R]."""
+        """α_t of the current intervals σ̂_ij ± α_t ‖x_ij‖_{M⁻¹}: Float64[R]."""
 
     @property
     def theta(self) -> torch.Tensor:
@@ -110,7 +110,7 @@ class _DivideAndConquer(PairwiseLearner):
         return self.estimate.theta
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
-        # linear scores, the orders that their intervals make certain, and the list that these leave, in one go
+        # one call computes linear scores, the certain orders of their intervals, and the list
         ranking, blocks, sizes = self.ops.divide_and_conquer(
             candidates,
             self.theta,
@@ -131,13 +131,14 @@ class _DivideAndConquer(PairwiseLearner):
     def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
         rows, won = self.counts.add(candidates, pairs, labels)
         self.estimate.refit(self.counts, rows, won)
-        self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # −1 reads some row, which is not added
+        self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # row −1 reads some vector, which is not added
 
     def evaluated(self) -> LinearRanker:
         return LinearRanker(self.theta.to(torch.float32))
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
-        """Sums over all rounds so far: blocks, and for each of `RANKS` the lists that long and its block's size."""
+        """Sums over all rounds so far: number of blocks, and for each of `RANKS` the lists that reach it and the sizes
+        of the blocks that hold it."""
         sums = {"rounds": self.state["rounds"].clone(), "blocks": self.state["blocks"].clone()}
         lists, sizes = self.state["lists"], self.state["sizes"]
         for i, rank in enumerate(RANKS):

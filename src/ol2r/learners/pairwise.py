@@ -1,4 +1,4 @@
-"""Learners from labelled pairs of documents: what a click says about a pair, before anything is learned from it."""
+"""The base class of pairwise learners: it turns clicks into labelled pairs of documents."""
 
 from abc import abstractmethod
 from typing import ClassVar
@@ -13,10 +13,11 @@ from ol2r.ranking import Candidates
 class PairwiseLearner(Learner):
     """A learner that turns the clicks of a round into labelled pairs, and learns from these alone.
 
-    A user examined all documents up to the last click and the one after it; each pair has one clicked and one unclicked
-    of them. Hyper-parameter of all: `pairs` (`"matched"`: clicked and unclicked in random order, zipped; `"adjacent"`:
-    of the positions (1, 2), (3, 4), …; `"all"`: every clicked with every unclicked one). But for `"all"` no document
-    is in two pairs of a round, so that their labels are independent given the lists.
+    It supposes that the user examined all documents up to the last click and the one after it. Each pair has one
+    clicked and one unclicked document of these. Hyper-parameter of all: `pairs` (`"matched"`: shuffles clicked and
+    unclicked documents and pairs the i-th of each; `"adjacent"`: takes positions (1, 2), (3, 4), …; `"all"`: pairs
+    every clicked with every unclicked document). Except for `"all"`, no document is in two pairs of a round, so that
+    the labels of pairs are independent given the lists.
     """
 
     structural: ClassVar = {"pairs": Choice("matched", "adjacent", "all")}
@@ -36,9 +37,9 @@ class PairwiseLearner(Learner):
 
     @abstractmethod
     def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
-        """Learn from labelled pairs of these candidates, whatever made them: any P and any padding with −1.
+        """Learn from labelled pairs of these candidates, from any source, with any P and any padding with −1.
 
         Args:
             pairs: Int64[R, P, 2], positions in the query's own list.
-            labels: Bool[R, P], whether the first is preferred to the second.
+            labels: Bool[R, P], whether the first document is preferred to the second.
         """

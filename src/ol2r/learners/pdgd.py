@@ -10,11 +10,11 @@ class PDGD(SteppingLearner):
     """PDGD of a linear ranker (Algorithm 1 of its paper).
 
     The list is drawn from Plackett-Luce, p(d) ∝ e^{s_d} without replacement. Every clicked document a is preferred to
-    every examined unclicked b; w ← w + α Σ ρ · e^{s_a} e^{s_b} / (e^{s_a} + e^{s_b})² · (x_a − x_b), where
-    ρ = P(R*) / (P(R) + P(R*)), R* being the list with a and b swapped, makes a preference that the positions alone
-    would cause zero in expectation. The start is 0: the first list is uniformly random.
+    every examined unclicked b: w ← w + α Σ ρ · e^{s_a} e^{s_b} / (e^{s_a} + e^{s_b})² · (x_a − x_b). The weight
+    ρ = P(R*) / (P(R) + P(R*)), R* being the list with a and b swapped, debiases the pair: preferences that positions
+    alone cause cancel in expectation. Weights start at 0, so the first list is uniformly random.
 
-    Hyper-parameters: `alpha` (learning rate α), `decay` (α is multiplied by it after every round with a pair).
+    Hyper-parameters: `alpha` (learning rate α), `decay` (factor on α after every round with a pair).
     """
 
     name = "PDGD"

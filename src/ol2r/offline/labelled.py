@@ -1,6 +1,6 @@
-"""Some queries of a data set with their true grades side by side, and how well a linear ranker orders them.
+"""Queries of a data set with their true grades, and the NDCG of a linear ranker on them.
 
-What all offline rankers share. This module must not know how any of them learns.
+All offline rankers share this module; it must not know how any of them learns.
 """
 
 import numpy as np
@@ -11,10 +11,10 @@ from ol2r.ranking.metrics import gains, ideal_dcg, query_ndcg
 
 
 class LabelledQueries:
-    """Queries with their documents copied side by side.
+    """Some queries of a data set, with their documents copied into one array.
 
     Args:
-        dataset: where they are from.
+        dataset: the data set of the queries.
         queries: int64[n ≥ 1], query numbers.
 
     Attributes:
@@ -32,7 +32,7 @@ class LabelledQueries:
         return ideal_dcg(self.relevance, self.offsets, k)
 
     def ndcg(self, weights: np.ndarray, k: int, empty: str = "zero") -> float:
-        """Mean NDCG@k of a linear ranker, as `mean_ndcg`."""
+        """Mean NDCG@k of a linear ranker; see `mean_ndcg`."""
         if empty not in ("zero", "skip"):
             raise ValueError(f'empty must be "zero" or "skip", not {empty!r}')
         scores = (self.features @ weights.astype(np.float32))[:, None]
@@ -42,11 +42,11 @@ class LabelledQueries:
 
 
 def mean_ndcg(dataset: RankingDataset, queries: np.ndarray, weights: np.ndarray, k: int, empty: str = "zero") -> float:
-    """Mean NDCG@k of a linear ranker; documents of equal score stand in a random order, of which the mean is taken.
+    """Mean NDCG@k of a linear ranker, in expectation over random orders of documents with equal scores.
 
     Args:
         queries: int64[n ≥ 1], query numbers.
         weights: float64[features].
-        empty: queries without relevant documents count `"zero"`, or are left out (`"skip"`; NaN where none is left).
+        empty: queries without relevant documents count `"zero"` or are left out (`"skip"`; NaN if none is left).
     """
     return LabelledQueries(dataset, queries).ndcg(weights, k, empty)

@@ -11,16 +11,16 @@ from ol2r.offline.labelled import LabelledQueries
 from ol2r.ranking.metrics import discounts
 
 _LOOK_EVERY = 5
-_BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # Adam's
+_BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # constants of Adam
 
 
 def fit_lambdarank(
     dataset: RankingDataset, fold: int, *, k: int = 10, epochs: int = 300, rate: float = 0.1
 ) -> np.ndarray:
-    """Weights of a linear LambdaRank, deterministic: from w = 0, one Adam step on all training queries an epoch.
+    """Fit a linear LambdaRank: from w = 0, each epoch takes one Adam step on all training queries. Deterministic.
 
-    The weights kept are those with the best mean NDCG@k over the validation queries, looked at after every fifth epoch
-    and the last. In a fold without validation queries they are those after the last epoch. Queries without relevant
+    It returns the weights with the best mean NDCG@k over the validation queries, which is computed after every fifth
+    epoch and the last; in a fold without validation queries, the weights after the last epoch. Queries without relevant
     documents count zero and give no gradient.
 
     Args:
@@ -83,7 +83,7 @@ def lambda_gradient(
     return total / len(ideal)
 
 
-@njit(cache=True)  # on one thread: folds run side by side, and the sum keeps its bits
+@njit(cache=True)  # on one thread: folds run in parallel, and the sum is the same bit for bit
 def _lambda_gradient(features, relevance, offsets, ideal, weights, discount, total):
     for q in range(ideal.shape[0]):
         start, stop = offsets[q], offsets[q + 1]
@@ -101,7 +101,7 @@ def _add_query(features, relevance, ideal, weights, discount, total):
     order = np.argsort(-scores, kind="mergesort")
     depth = min(n, discount.shape[0])
     force = np.zeros(n)
-    for rank in range(depth):  # a pair below the cut changes nothing by changing places
+    for rank in range(depth):  # exchanging two documents below the cut changes nothing
         for other in range(rank + 1, n):
             better, worse = order[rank], order[other]
             if relevance[better] == relevance[worse]:

@@ -1,7 +1,7 @@
 """RankNet without a hidden layer (Burges, 2010) on true labels: the offline RankNet of PairRank's paper.
 
-It minimises the objective that PairRank minimises on inferred pairs, over every pair of documents that their labels
-tell apart. This module must not know clicks or online learners.
+It minimises PairRank's objective, but over every pair of documents with different labels instead of pairs inferred from
+clicks. This module must not know clicks or online learners.
 """
 
 from itertools import pairwise
@@ -13,12 +13,12 @@ from numba import njit
 from ol2r.data import RankingDataset
 from ol2r.offline.labelled import LabelledQueries
 
-_DOCUMENTS = 8192  # about so many at a time in double precision
+_DOCUMENTS = 8192  # documents that are converted to double precision at a time, about
 _MOST_STEPS = 100
 
 
 class Expansion(NamedTuple):
-    """The objective at some weights to second order: gradient Float64[f], Hessian Float64[f, f] or None."""
+    """The objective, its gradient Float64[f], and its Hessian Float64[f, f] or None, at some weights."""
 
     value: float
     gradient: np.ndarray
@@ -28,8 +28,8 @@ class Expansion(NamedTuple):
 def fit_ranknet(dataset: RankingDataset, fold: int, *, regularization: float) -> np.ndarray:
     """The weights that minimise `ranknet_loss` over the fold's training queries, by Newton's method from w = 0.
 
-    Deterministic. The objective is strictly convex, so there is one minimum; a step is halved until the objective
-    falls, and the first that promises less than 1e-10 of it is the last.
+    Deterministic. The objective is strictly convex, so there is one minimum. Each step is halved until the objective
+    falls; the iteration ends when a step promises to lower the objective by less than 1e-10 of it.
 
     Args:
         fold: number of the fold, from 1; only its training queries are read.
@@ -68,17 +68,17 @@ def fit_ranknet(dataset: RankingDataset, fold: int, *, regularization: float) ->
 def ranknet_loss(
     queries: LabelledQueries, weights: np.ndarray, regularization: float, *, hessian: bool = False
 ) -> Expansion:
-    """PairRank's Eq. (1) with a query's grades in place of clicks, a sum as it is printed, not a mean:
+    """PairRank's Eq. (1) with grades in place of clicks; a sum over pairs, as printed, not a mean:
 
         Σ over pairs of a query with grade i > grade j of −log σ(x_ij·w)  +  λ/2 ‖w‖²
 
-    The pairs are never listed: what they add is gathered at documents, Xᵀ f for the gradient and Xᵀ L X for the
-    Hessian, with f and L (the Laplacian of the weights σ̇(x_ij·w)) of one query at a time.
+    The pairs are never listed. Their terms are summed by document, which gives Xᵀ f for the gradient and Xᵀ L X for the
+    Hessian, with f and L (the Laplacian of the weights σ̇(x_ij·w)) computed for one query at a time.
 
     Args:
         weights: float64[features].
         regularization: λ.
-        hessian: whether it is wanted, at the cost of one L a query.
+        hessian: whether to compute the Hessian too, which needs an L for each query.
     """
     n_features = len(weights)
     value = regularization / 2 * float(weights @ weights)
@@ -104,7 +104,7 @@ def ranknet_loss(
 
 @njit(cache=True)
 def _forces(scores, grades, offsets, force):
-    """Adds ∂/∂s of every query's loss to `force`; returns the loss."""
+    """Add ∂/∂s of every query's loss to `force`, and return the loss."""
     total = 0.0
     for q in range(offsets.shape[0] - 1):
         for i in range(offsets[q], offsets[q + 1]):
@@ -121,7 +121,7 @@ def _forces(scores, grades, offsets, force):
 
 @njit(cache=True)
 def _laplacian(scores, grades):
-    """L with −σ̇(s_i − s_j) where the grades of i and j differ, and rows that sum to zero."""
+    """L: its entry (i, j) is −σ̇(s_i − s_j) where the grades of i and j differ, and its rows sum to zero."""
     n = scores.shape[0]
     out = np.zeros((n, n))
     for i in range(n):

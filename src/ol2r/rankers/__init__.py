@@ -1,4 +1,4 @@
-"""Scoring functions with the replicas as leading axes: what a learner learns and an evaluation applies.
+"""Rankers: scoring functions that learners learn and evaluations apply, one for each replica of a batch.
 
 They see features only.
 """
@@ -21,5 +21,5 @@ class Ranker(Protocol):
         ...
 
     def cosine(self, reference: np.ndarray) -> np.ndarray:
-        """Cosine between each replica's parameters and a linear reference, Float64[R]; NaN where that has no sense."""
+        """Cosine between each replica's parameters and a linear reference, Float64[R]; NaN if it makes no sense."""
         ...

@@ -7,18 +7,18 @@ import torch
 
 @dataclass(frozen=True)
 class Candidates:
-    """The documents that each replica has to rank in a round, ragged: replica r ranks those of query[r].
+    """The documents that each replica has to rank in a round: replica r ranks those of query[r], which vary in number.
 
     The documents of a data set are stored once; a round only names queries. Rankings hold positions within a query's
-    own list (0 is its first document) and −1 where the list is shorter than asked.
+    own list (0 is its first document), and −1 beyond the end of a list that is shorter than asked.
 
     Args:
         features: Float32[documents, features].
         offsets: Int64[queries + 1]; query q owns the documents offsets[q] … offsets[q + 1] − 1.
-        totals: Float32[queries, features], the sum of each query's documents.
-        query: Int64[R].
-        base: number of the first document among all that a learner ever meets. Documents are told apart by their
-            numbers, so candidates that come from elsewhere need numbers of their own.
+        totals: Float32[queries, features], the sum of each query's document features.
+        query: Int64[R], each replica's query.
+        base: number of the first document, among all documents that a learner ever meets. Learners tell documents
+            apart by number, so candidates that come from another collection need a range of numbers of their own.
     """
 
     features: torch.Tensor

@@ -1,4 +1,4 @@
-"""What a learner is sure of along a direction: the covariance M⁻¹ of its estimate, whatever the estimate is."""
+"""How certain a learner is along a direction: the covariance M⁻¹ of its estimate, for any kind of estimate."""
 
 from abc import ABC, abstractmethod
 
@@ -10,7 +10,7 @@ def gram(x: torch.Tensor, inverse: torch.Tensor) -> torch.Tensor:
 
     Args:
         x: Float64[R, V, d].
-        inverse: M⁻¹, Float64[R, d, d], or its diagonal's, Float64[R, 1, d].
+        inverse: M⁻¹, Float64[R, d, d], or the inverse of M's diagonal, Float64[R, 1, d].
     """
     return _applied(x, inverse) @ x.mT
 
@@ -20,13 +20,13 @@ def _applied(x: torch.Tensor, inverse: torch.Tensor) -> torch.Tensor:
 
 
 class Covariance(ABC):
-    """M⁻¹ of M = λI + Σ x xᵀ over all that was added, or of M's diagonal alone.
+    """The inverse of M = λI + Σ x xᵀ over all vectors x that were added, or the inverse of M's diagonal alone.
 
     Args:
         regularization: λ > 0, Float64[R].
         n_features: d.
-        full: keep M⁻¹ whole, or only of M's diagonal.
-        device: where it is kept.
+        full: whether to keep the whole M⁻¹, or the inverse of M's diagonal only.
+        device: device on which it is kept.
 
     Attributes:
         inverse: M⁻¹, Float64[R, d, d], or [R, 1, d] when not `full`.
@@ -41,16 +41,16 @@ class Covariance(ABC):
 
     @abstractmethod
     def add(self, x: torch.Tensor, present: torch.Tensor) -> None:
-        """Add x xᵀ of every row that is there, by rank-one updates of M⁻¹ (Sherman and Morrison).
+        """Add x xᵀ for every present row, by rank-one updates of M⁻¹ (Sherman and Morrison).
 
         Args:
-            x: Float[R, P, d], of a pair the difference of its documents' features; present: Bool[R, P].
+            x: Float[R, P, d], for a pair the difference of its documents' features; present: Bool[R, P].
         """
 
     def gram(self, x: torch.Tensor) -> torch.Tensor:
-        """X M⁻¹ Xᵀ, what `interval_orders` needs of a query's documents: Float64[R, V, V] for Float64[R, V, d]."""
+        """X M⁻¹ Xᵀ of a query's documents, for `interval_orders`: Float64[R, V, V] from Float64[R, V, d]."""
         return gram(x, self.inverse)
 
     def widths(self, x: torch.Tensor) -> torch.Tensor:
-        """‖x‖_{M⁻¹} of every row: Float64[R, n] for Float64[R, n, d]."""
+        """‖x‖_{M⁻¹} of every row: Float64[R, n] from Float64[R, n, d]."""
         return (_applied(x, self.inverse) * x).sum(dim=2).clamp_min(0.0).sqrt()

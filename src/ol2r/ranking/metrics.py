@@ -1,7 +1,7 @@
-"""NDCG with its conventions stated: of lists as shown, and of scores over held-out queries; Kendall-tau pair regret.
+"""Metrics with stated conventions: NDCG of shown lists and of scores on held-out queries, Kendall-tau pair regret.
 
-Gain is 2^grade − 1, the discount of rank i (from 1) is 1 / log2(i + 1), and the ideal list is cut where the list is.
-Grades come in as arguments: this module is for evaluation, a learner never calls it.
+Gain is 2^grade − 1 unless asked otherwise, the discount of rank i (from 1) is 1 / log2(i + 1), and the ideal list is
+cut at the same rank as the list. This module is for evaluation: it takes grades as arguments, and no learner calls it.
 """
 
 from itertools import pairwise
@@ -32,8 +32,8 @@ def ideal_dcg(relevance: np.ndarray, offsets: np.ndarray, k: int, kind: str = "e
     Args:
         relevance: Int[documents], grades.
         offsets: Int64[queries + 1].
-        k: cut; a list shorter than k is ordinary.
-        kind: of gain, see `gains`.
+        k: cut; lists may be shorter than k.
+        kind: kind of gain, see `gains`.
     """
     gain = gains(torch.from_numpy(np.ascontiguousarray(relevance)), kind).numpy().astype(np.float64)
     ideal = np.zeros(len(offsets) - 1)
@@ -49,8 +49,8 @@ def shown_ndcg(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, k
     Args:
         grades: Int[R, k], the grade in each slot (any value where nothing is shown).
         shown: Bool[R, k].
-        ideal: Float64[R], `ideal_dcg` at the same cut and of the same gain.
-        kind: of gain, see `gains`.
+        ideal: Float64[R], `ideal_dcg` at the same cut and with the same gain.
+        kind: kind of gain, see `gains`.
 
     Returns:
         Float64[R]; 0 for a query without relevant documents.
@@ -153,7 +153,7 @@ def _mean_ndcg(scores, gain, offsets, ideal, discount, expected, out):
 
 
 def _mean_ndcg_torch(scores, gain, offsets, ideal, discount, expected=True) -> torch.Tensor:
-    """The same through padded tensors, on any device: expected gain at a place = mean gain of its group of equals."""
+    """As `_mean_ndcg`, with padded tensors on any device; a place's expected gain is the mean over its tied group."""
     size = offsets[1:] - offsets[:-1]
     place = torch.arange(int(size.max()), device=scores.device)
     present = place < size[:, None]
@@ -182,9 +182,9 @@ def query_ndcg(
 ) -> torch.Tensor:
     """NDCG@k of every query under every ranker.
 
-    With ties `"expected"`, documents of equal score stand in a uniformly random order and the expectation is taken
-    (McSherry and Najork, 2008): a place inside a group of equals counts the group's mean gain, which is what breaking
-    ties at random gives on average, without the noise. With `"listed"` they stand in the data set's order.
+    With ties `"expected"`, the result is the expectation over uniformly random orders of documents with equal scores
+    (McSherry and Najork, 2008): each place inside a tied group counts the group's mean gain, so breaking ties adds no
+    noise. With `"listed"`, documents with equal scores stand in the data set's order.
 
     Args:
         scores: Float32[documents, R], of consecutive queries.
@@ -206,7 +206,7 @@ def query_ndcg(
 
 
 def misordered_pairs(grades: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
-    """Kendall-tau pair regret of lists as shown: pairs in which a lower grade stands above a higher one.
+    """Kendall-tau pair regret of shown lists: the number of pairs in which a lower grade stands above a higher one.
 
     Args:
         grades: Int[R, k]; shown: Bool[R, k].

@@ -1,22 +1,22 @@
-"""Certain orders: of which two documents a learner knows the better one, by its intervals or by the votes of many.
+"""Certain orders: the pairs of documents of which a learner is sure which is better, by intervals or by an ensemble.
 
-All rankers that explore where an order is open share them: what makes an order certain is the learner's own, and
-`arrange` of either engine makes a list of any certain orders. Both functions compare entry with entry, on any device
-and in any precision, so one body serves both engines. Entries of documents beyond a query's list mean nothing.
+Learners that explore only uncertain orders share this step: each has its own test of which orders are certain, and
+`arrange` of either engine makes a list from any certain orders. Both functions work entry by entry, on any device and
+in any precision, so both engines use the same code. Entries of documents beyond a query's list mean nothing.
 """
 
 import torch
 
 
 def interval_orders(scores: torch.Tensor, gram: torch.Tensor, width: torch.Tensor) -> torch.Tensor:
-    """Orders that one model's confidence intervals leave no doubt about: σ(s_i − s_j) − α ‖g_i − g_j‖_{M⁻¹} > ½.
+    """Orders that are certain by one model's confidence intervals: σ(s_i − s_j) − α ‖g_i − g_j‖_{M⁻¹} > ½.
 
-    With C = G M⁻¹ Gᵀ of the documents' features (of a network: its gradients) g, ‖g_i − g_j‖² = C_ii + C_jj − 2 C_ij.
+    With g a document's features (for a network, its gradient) and C = G M⁻¹ Gᵀ, ‖g_i − g_j‖² = C_ii + C_jj − 2 C_ij.
 
     Args:
         scores: s, Float[R, V], at least as wide as the longest list.
         gram: C, Float[R, V, V] (`Covariance.gram`).
-        width: α, Float[R]; 0 makes every order of unequal scores certain, ∞ none.
+        width: α, Float[R]; with 0 every order of unequal scores is certain, with ∞ none is.
 
     Returns:
         Bool[R, V, V]: whether the document in the row is certainly better than the one in the column. Certain orders
@@ -35,7 +35,7 @@ def unanimous_orders(scores: torch.Tensor) -> torch.Tensor:
         scores: Float[R, N, V], of N rankers, at least as wide as the longest list.
 
     Returns:
-        Bool[R, V, V]: whether the document in the row is better than the one in the column, to all. Unanimous orders
+        Bool[R, V, V]: whether all rankers score the document in the row above the one in the column. Unanimous orders
         follow the scores of each ranker.
     """
     certain = scores[:, 0, :, None] > scores[:, 0, None]

@@ -1,4 +1,4 @@
-"""Every bound, threshold and constant the papers rest on, written once: learners, bandits and audits call them here.
+"""The papers' bounds, thresholds and constants, each written once, for learners, bandits and audits.
 
 This room sees arrays and a random generator. It knows nothing of rankings, clicks, data sets or learners.
 """

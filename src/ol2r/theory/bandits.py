@@ -1,7 +1,7 @@
-"""What item-level click bandits decide by: when a difference of clicks is significant, and the bounds of KL-UCB.
+"""Decision rules of item-level click bandits: when a difference of clicks is significant, and the bounds of KL-UCB.
 
-Every function takes numbers and is compiled, so that the bandits' loops and the audits share one text. In the papers'
-words, s is the difference of clicks of two items and n the number of steps on which exactly one of them was clicked.
+Every function takes numbers and is compiled, so that the bandits' loops and the audits share the same code. As in the
+papers, s is the difference of clicks of two items and n the number of steps on which exactly one of them was clicked.
 Nothing here knows lists, users or randomness.
 """
 
@@ -14,7 +14,7 @@ TOPRANK_C = 3.43
 
 @njit
 def bubblerank_certain(s, n, log_inverse_delta):
-    """Whether s > 2 √(n log(1/δ)): the first item is shown to be the more attractive (BubbleRank, lines 9 and 23)."""
+    """Whether s > 2 √(n log(1/δ)), so that the first item counts as more attractive (BubbleRank, lines 9 and 23)."""
     return s > 0 and float(s) * s > 4.0 * log_inverse_delta * n
 
 
@@ -28,7 +28,7 @@ def bubblerank_event(s, n, drift, log_inverse_delta):
 
 @njit
 def toprank_certain(s, n, log_scale):
-    """Whether s ≥ √(2 n log((c/δ) √n)) and n > 0, given log(c/δ): TopRank puts the first item before the second."""
+    """Whether s ≥ √(2 n log((c/δ) √n)) and n > 0, given log(c/δ), so that TopRank prefers the first item."""
     if s <= 0:
         return False
     square = float(s) * s
@@ -75,5 +75,5 @@ def upper_bound(p, budget):
 
 @njit
 def lower_bound(p, budget):
-    """The smallest q in [0, p] with d(p, q) ≤ budget: heads are tails."""
+    """The smallest q in [0, p] with d(p, q) ≤ budget, by `upper_bound` with heads and tails exchanged."""
     return 1.0 - upper_bound(1.0 - p, budget)

@@ -1,14 +1,14 @@
-"""What BubbleRank's safety and regret rest on: the lemmas and the theorem of Li et al. (2019), and what is sharper.
+"""Bounds on BubbleRank's safety and regret: the lemmas and the theorem of Li et al. (2019), and sharper versions.
 
-In the paper's words, s is the difference of clicks of two items, n the number of steps on which exactly one of them was
+As in the paper, s is the difference of clicks of two items, n the number of steps on which exactly one of them was
 clicked while they were compared, K the number of items and positions, |V₀| the number of pairs that the initial list
-has in the wrong order, and ℓ = log(1/δ). *The best list* R* lists items by falling attraction. What the algorithm asks
-in a step is in `bandits`. Functions named `printed_…` are the paper's statements to the letter, where something else is
-proved; the chapter `bubblerank` has the statements, the proofs and the list of errata. Nothing here knows lists, users
-or randomness.
+has in the wrong order, and ℓ = log(1/δ). *The best list* R* lists items by falling attraction. The tests that the
+algorithm makes in a step are in `bandits`. Functions named `printed_…` are the paper's statements to the letter, where
+something else is proved here; the chapter `bubblerank` has the statements, the proofs and the list of errata. Nothing
+here knows lists, users or randomness.
 """
 
-# numpy's functions of a float are floats, which their types do not say
+# numpy functions return floats for floats, but their type annotations do not say so
 # pyright: reportReturnType=false
 
 from itertools import pairwise
@@ -22,7 +22,7 @@ Numbers = float | np.ndarray
 def examination_in_cascade(shown: np.ndarray, leaving: Numbers = 1.0) -> np.ndarray:
     """χ(R, k) = ∏_{i<k} (1 − v(i) α(R(i))), where a user leaves after a click at position i with probability v(i).
 
-    The printed DCM has ∏ (1 − v(i)) α(R(i)), which is no probability of having come so far.
+    The printed DCM has ∏ (1 − v(i)) α(R(i)), which is not the probability of reaching position k.
 
     Args:
         shown: Float64[K], α(R(k)) from the top.
@@ -40,7 +40,7 @@ def examination_extremes(examination: np.ndarray) -> tuple[float, float]:
 
 
 def attraction_gap(shown: np.ndarray) -> float:
-    """Δ(R) of Eq. (8): by how much attraction rises from a position to the next, summed where it rises.
+    """Δ(R) of Eq. (8): the sum of all rises of attraction from a position to the next.
 
     Args:
         shown: Float64[K], α(R(k)) from the top.
@@ -65,9 +65,9 @@ def open_range(shown: np.ndarray) -> float:
 def displacement(earned: np.ndarray, n_positions: int) -> float:
     """S with r(R*) − r(R) ≤ S |U(R)|: Σ_{k<m} (w_k − w_{k+1}) min(k, K − k) + w_m min(m, K − m).
 
-    Of the first m positions, w_k being what a unit of attraction earns at position k of the best list: χ(R*, k) in the
-    CM and the PBM, v(k) χ(R*, k) in the DCM (bubblerank-lem-list). At most ⌊K/2⌋ w_1, and with m = K it counts only
-    differences: lists of the same items earn the same if all positions do.
+    The reward r counts the first m positions, and w_k is the reward of a unit of attraction at position k of the best
+    list: χ(R*, k) in the CM and the PBM, v(k) χ(R*, k) in the DCM (bubblerank-lem-list). S is at most ⌊K/2⌋ w_1. With
+    m = K only differences of w count: if all positions earn the same, so do all lists of the same items.
 
     Args:
         earned: w, Float64[m], falling or constant.
@@ -89,7 +89,7 @@ def printed_list_regret(gap: Numbers, n_positions: int, largest: float) -> Numbe
 
 
 def drift(better: Numbers, worse: Numbers) -> Numbers:
-    """ρ = (α(i) − α(j)) / (α(i) + α(j)) of Lemma 8: a single click on one of two compared neighbours favours i by it.
+    """ρ = (α(i) − α(j)) / (α(i) + α(j)) of Lemma 8: how far a click on just one of two neighbours favours i.
 
     Args:
         better: α(i) > 0; worse: α(j) ≤ α(i).
@@ -105,31 +105,30 @@ def safe_inversions(inversions: int, n_positions: int) -> float:
 def randomized_pairs(n_positions: int, inversions: int) -> int:
     """Lemma 6: on event E at most K − 1 + 2|V₀| pairs are ever randomized.
 
-    Each exchange in the base list makes at most two new pairs of neighbours and, on E, uses up one of |V₀|. With the
-    number of exchanges in the place of |V₀| it holds on any event.
+    Each exchange in the base list makes at most two new pairs of neighbours and, on E, removes one of the |V₀| wrong
+    pairs. With the number of exchanges in place of |V₀|, the bound holds on any event.
     """
     return n_positions - 1 + 2 * inversions
 
 
 def printed_net_clicks(drift: Numbers, log_inverse_delta: float) -> Numbers:
-    """Lemma 7: 15 ℓ/ρ, a bound on s_n(i, j) of an i better than j on event E, for δ ≤ 1/e.
+    """Lemma 7: 15 ℓ/ρ, a bound on s_n(i, j) on event E, where i is better than j and δ ≤ 1/e.
 
-    False for Algorithm 1 as printed, whose s goes on growing once the pair is decided.
+    The lemma is false for Algorithm 1 as printed, whose s goes on growing once the pair is decided.
     """
     return 15 * log_inverse_delta / drift
 
 
 def net_clicks(drift: Numbers, log_inverse_delta: float, frozen: bool) -> Numbers:
-    """What a pair's comparisons can have told before it is decided for good, in clicks that a fair coin would not give.
+    """Bound on a pair's net clicks before it is decided for good, for any δ < 1 (bubblerank-lem-evidence).
 
-    8 ℓ/ρ + 1 where the statistics of decided pairs are frozen (then it bounds s), 16 ℓ/ρ + 1 where they go on (then
-    it bounds Σ E[z | z ≠ 0] over the comparisons up to the last on which the pair is undecided), for any δ < 1
-    (bubblerank-lem-evidence).
+    If the statistics of decided pairs are frozen, 8 ℓ/ρ + 1, which bounds s. If they go on, 16 ℓ/ρ + 1, which bounds
+    Σ E[z | z ≠ 0] over the comparisons up to the last on which the pair is undecided.
 
     Args:
         drift: ρ.
         log_inverse_delta: ℓ.
-        frozen: whether they are.
+        frozen: whether the statistics of decided pairs are frozen.
     """
     return (8 if frozen else 16) * log_inverse_delta / drift + 1
 
@@ -140,10 +139,10 @@ def printed_event_failure(n_positions: int, steps: int, log_inverse_delta: Numbe
 
 
 def event_failure(n_positions: int, steps: int, log_inverse_delta: Numbers) -> Numbers:
-    """The same with Hoeffding's constant: δ² ⌈n/2⌉ K(K − 1)/2 (bubblerank-thm-event).
+    """Lemma 9 with Hoeffding's constant: event E fails with probability at most δ² ⌈n/2⌉ K(K − 1)/2.
 
-    z is −1 or 1, a range of 2, so exp(−2 · 4nℓ/(4n)); a pair is compared in every second step at most; and one half of
-    E implies the other.
+    z is −1 or 1, a range of 2, so a tail is exp(−2 · 4nℓ/(4n)); a pair is compared in every second step at most; and
+    one half of E implies the other (bubblerank-thm-event).
     """
     return n_positions * (n_positions - 1) / 2 * ((steps + 1) // 2) * np.exp(-2 * log_inverse_delta)
 
@@ -151,11 +150,11 @@ def event_failure(n_positions: int, steps: int, log_inverse_delta: Numbers) -> N
 class RegretBound(NamedTuple):
     """A bound on expected regret, in two terms."""
 
-    leading: float  # of the steps up to which event E has held
-    failure: float  # of the others
+    leading: float  # regret of the steps up to which event E has held
+    failure: float  # regret of all other steps
 
     def within(self, everything: float) -> float:
-        """The bound, or all that can be lost, if that is less."""
+        """The smaller of the bound and `everything`, the largest possible regret."""
         return min(everything, self.leading + self.failure)
 
 
@@ -193,17 +192,18 @@ def regret_bound(
     steps: int,
     frozen: bool,
 ) -> RegretBound:
-    """Theorem 1 sharpened and by pair (bubblerank-thm-regret): with b = `net_clicks` of a pair and S = `displacement`,
+    """Theorem 1, sharpened, as a sum over pairs (bubblerank-thm-regret). With b = `net_clicks` of a pair and
+    S = `displacement`, the two terms are
 
         (S/χ_min) (2 Σ b over V₀ + ½ Σ of the K − 1 + |V₀| largest b of other pairs), and r(R*) (1 + n P(E fails)).
 
     Args:
-        shown: Float64[K], α(R₀(k)) of the initial list from the top; two that are equal make the bound infinite.
-        earned: Float64[m], of each counted position of the best list, as in `displacement`.
+        shown: Float64[K], α(R₀(k)) of the initial list from the top; equal attractions make the bound infinite.
+        earned: w, Float64[m], as in `displacement`.
         least: χ_min.
         log_inverse_delta: ℓ.
         steps: n.
-        frozen: whether the statistics of decided pairs are.
+        frozen: whether the statistics of decided pairs are frozen.
     """
     n_positions = len(shown)
     best = float(np.sort(shown)[::-1][: len(earned)] @ earned)

@@ -1,14 +1,14 @@
-"""What PairRank rests on: how far an estimated preference is from the true one, for how long that leaves orders open,
-and what the open orders cost.
+"""PairRank's theory: how far an estimated preference is from the true one, how long orders stay uncertain because of
+it, and how much regret uncertain orders cause.
 
-Throughout, a *pair* is a vector x = x_i − x_j of two documents with ‖x_i‖ ≤ u, so ‖x‖ ≤ 2u, that is labelled 1 with
-probability σ(x·θ*), ‖θ*‖ ≤ Q; M = λI + Σ x xᵀ over the pairs seen, θ̃ the maximiser of the likelihood penalised by
+Throughout, a *pair* is a vector x = x_i − x_j of two documents with ‖x_i‖ ≤ u, so ‖x‖ ≤ 2u. It is labelled 1 with
+probability σ(x·θ*), ‖θ*‖ ≤ Q. M = λI + Σ x xᵀ over the pairs seen, θ̃ is the maximiser of the likelihood penalised by
 λ/2 ‖θ‖², S = Σ (y − σ(x·θ*)) x, and log_det stands for log(det M / det λI). Nothing here knows rankings or clicks.
-Functions named `printed_…` are the paper's statements to the letter, to compare with; the others are proved in the
+Functions named `printed_…` are the paper's statements to the letter, for comparison; the others are proved in the
 chapter `pairrank`, which has the statements, the proofs and the list of errata.
 """
 
-# numpy's functions of a float are floats, which their types do not say
+# numpy functions return floats for floats, but their type annotations do not say so
 # pyright: reportReturnType=false
 
 from typing import TypeVar
@@ -51,8 +51,8 @@ def log_det_bound(dimension: int, pairs: float, norm: float, regularization: flo
 def martingale_radius(log_det: FloatOrArray, delta: Numbers, noise: float = LABEL_NOISE) -> FloatOrArray:
     """R √(log_det + 2 log(1/δ)): with probability 1 − δ, ‖S_t‖ in the norm of M_t⁻¹ stays below it for all t at once.
 
-    Theorem 1 of Abbasi-Yadkori et al. (2011), ‖S‖² ≤ 2R² log(det(M)^½/(δ det(λI)^½)) (pairrank-thm-martingale). Needs
-    a δ fixed in advance.
+    This is Theorem 1 of Abbasi-Yadkori et al. (2011), ‖S‖² ≤ 2R² log(det(M)^½/(δ det(λI)^½)) (pairrank-thm-martingale).
+    δ must be fixed in advance.
 
     Args:
         log_det: log(det M_t/det λI), any shape.
@@ -80,8 +80,8 @@ def width(
 ) -> FloatOrArray:
     """α_t of Lemma 2: with probability 1 − δ, |σ(x·θ̂_t) − σ(x·θ*)| ≤ α_t ‖x‖_{M_t⁻¹} for all t and pairs at once.
 
-    2 (k_μ/c_μ) ρ_t, for θ̂ projected by Eq. (4) (`project`). Where ‖θ̃‖ ≤ Q already, θ̂ = θ̃ and the factor 2 drops.
-    Neither is proved for a θ̃ outside the ball, which is what Algorithm 1 ranks by.
+    α_t = 2 (k_μ/c_μ) ρ_t, for θ̂ projected by Eq. (4) (`project`). If ‖θ̃‖ ≤ Q already, θ̂ = θ̃ and the factor 2 drops.
+    Neither is proved for a θ̃ outside the ball, although Algorithm 1 ranks by such θ̃ too.
 
     Args:
         log_det: log(det M_t/det λI), any shape.
@@ -117,7 +117,7 @@ def _gram(weight: np.ndarray, x: np.ndarray, regularization: float) -> np.ndarra
 
 
 def _within_ball(matrix: np.ndarray, target: np.ndarray, bound: float) -> np.ndarray:
-    """argmin over ‖θ‖ ≤ bound of ‖A θ − v‖: Newton on the secular equation, from below and so monotone."""
+    """argmin over ‖θ‖ ≤ bound of ‖A θ − v‖, by Newton's method on the secular equation, from below and so monotone."""
     eigenvalues, vectors = np.linalg.eigh(np.swapaxes(matrix, -1, -2) @ matrix)
     along = np.einsum("...ji,...kj,...k->...i", vectors, matrix, target)
     multiplier = np.zeros(along.shape[:-1])
@@ -134,8 +134,8 @@ def _within_ball(matrix: np.ndarray, target: np.ndarray, bound: float) -> np.nda
 def project(theta: np.ndarray, x: np.ndarray, counts: np.ndarray, regularization: float, bound: float) -> np.ndarray:
     """θ̂ of Eq. (4): argmin over ‖θ‖ ≤ Q of ‖g(θ) − g(θ̃)‖_{M⁻¹}.
 
-    θ̃ itself if it is inside; otherwise on the sphere, since ∇g is invertible and so no other point inside is
-    stationary. Gauss-Newton with a linearised g, solved exactly in the ball, and halved steps.
+    θ̂ is θ̃ itself if that is inside the ball. Otherwise it is on the sphere: ∇g is invertible, so no other point inside
+    is stationary. The method is Gauss-Newton with a linearised g, solved exactly in the ball, and halved steps.
 
     Args:
         theta: θ̃, Float64[..., d].
@@ -180,17 +180,17 @@ def project(theta: np.ndarray, x: np.ndarray, counts: np.ndarray, regularization
 
 
 def potential_bound(log_det: FloatOrArray, largest: float | None = None) -> FloatOrArray:
-    """Elliptical potential: what Σ ‖x_s‖²_{M_s⁻¹} can add up to, M_s from before x_s.
+    """Elliptical potential: a bound on Σ ‖x_s‖²_{M_s⁻¹}, where M_s does not include x_s yet.
 
     Without `largest`, a bound on Σ min(1, ‖x_s‖²): log_det/log 2. With it, a bound on Σ ‖x_s‖² itself where no term
     exceeds B: log_det · B/log(1 + B) (pairrank-lem-potential). Both are sharp, and below the 2 log_det of Lemma 11 of
     Abbasi-Yadkori et al. (2011), which the paper uses without its condition λ ≥ max(1, max ‖x‖²), here λ ≥ 4u².
 
-    For several pairs at once, which all meet the same M, a term is their sum.
+    If several pairs are added at once, with the same M, a term is the sum over these pairs.
 
     Args:
         log_det: log(det M/det λI) after the last pair.
-        largest: B, such as 4u²/λ for one pair a time and 4u² P/λ for P at once.
+        largest: B, such as 4u²/λ for one pair at a time and 4u² P/λ for P pairs at once.
     """
     if largest is None:
         return log_det / np.log(2)
@@ -198,18 +198,18 @@ def potential_bound(log_det: FloatOrArray, largest: float | None = None) -> Floa
 
 
 def wide_pairs(log_det: FloatOrArray, threshold: FloatOrArray, at_once: int = 1) -> FloatOrArray:
-    """How many of the pairs that enter M can have had ‖x‖_{M⁻¹} ≥ η: P log_det/log(1 + P η²), P of them at once.
+    """The most pairs that can have had ‖x‖_{M⁻¹} ≥ η when added to M, P at once: P log_det/log(1 + P η²).
 
-    From log(1 + w²) ≥ log(1 + η²) for each (pairrank-cor-wide); needs no condition on λ.
+    It follows from log(1 + w²) ≥ log(1 + η²) for each pair (pairrank-cor-wide) and needs no condition on λ.
     """
     return at_once * log_det / np.log1p(at_once * threshold**2)
 
 
 def open_width(gap: FloatOrArray, alpha: FloatOrArray) -> FloatOrArray:
-    """Δ/(2α): where all intervals hold, a pair in uncertain order has at least this ‖x‖_{M⁻¹} (pairrank-lem-open).
+    """Δ/(2α), the least ‖x‖_{M⁻¹} of a pair in uncertain order, if all intervals hold (pairrank-lem-open).
 
     Args:
-        gap: |σ(x·θ*) − ½| of the pair, or the least of all, Δ_min.
+        gap: Δ = |σ(x·θ*) − ½| of the pair, or the least over all pairs, Δ_min.
         alpha: α_t.
     """
     return gap / (2 * alpha)
@@ -226,10 +226,10 @@ def least_eigenvalue_needed(
     least: float,
     noise: float = LABEL_NOISE,
 ) -> float:
-    """ℓ with: λ_min(M) ≥ ℓ makes every order certain where the intervals hold (pairrank-thm-uncertain).
+    """The ℓ for which λ_min(M) ≥ ℓ makes every order certain if the intervals hold (pairrank-thm-uncertain).
 
-    a (R √(log_det + 2 log(1/δ₁)) + 2 √λ Q)² with a = 16 k_μ² u²/(β² c_μ² Δ²). The paper's a, in Lemma 7, has 4 for 16:
-    documents of norm u have pairs of norm 2u.
+    ℓ = a (R √(log_det + 2 log(1/δ₁)) + 2 √λ Q)² with a = 16 k_μ² u²/(β² c_μ² Δ²). The paper's a, in Lemma 7, has 4 in
+    place of 16, but documents of norm u have pairs of norm up to 2u.
 
     Args:
         log_det: log(det M/det λI), or `log_det_bound`.
@@ -251,9 +251,9 @@ def uncertain_probability(
 ) -> float:
     """Lemma 7, corrected: P(some order uncertain, λ_min(M_t) ≥ ℓ) ≤ δ₁ exp(−(1 − 2β) c_μ² Δ² ℓ/(32 R² k_μ² u²)).
 
-    For a fixed t and a number ℓ at least `least_eigenvalue_needed` at the largest possible log_det, whether or not the
-    intervals hold (pairrank-thm-uncertain). The paper's bound depends on ‖x_ij‖_{M⁻¹}, a random variable, where the
-    martingale bound needs a fixed δ.
+    It holds for a fixed t and a number ℓ of at least `least_eigenvalue_needed` at the largest possible log_det, whether
+    or not the intervals hold (pairrank-thm-uncertain). The paper's bound depends on the random variable ‖x_ij‖_{M⁻¹},
+    although the martingale bound needs a fixed δ.
 
     Args:
         eigenvalue: ℓ.
@@ -271,7 +271,7 @@ def uncertain_probability(
 def printed_uncertain_probability(
     squared_norm: FloatOrArray, gap: Numbers, delta: float, beta: float, least: float, noise: float | None = None
 ) -> FloatOrArray:
-    """Lemma 7 as printed: 8 k_μ² ‖x‖²_{M⁻¹} log(1/δ₁)/((1 − 2β) c_μ² Δ²); with `noise`, its proof's, with R² in front.
+    """Lemma 7 as printed: 8 k_μ² ‖x‖²_{M⁻¹} log(1/δ₁)/((1 − 2β) c_μ² Δ²); with `noise`, R² times that, as in its proof.
 
     Args:
         squared_norm: ‖x_ij‖² in the norm of M_t⁻¹.
@@ -319,7 +319,7 @@ def printed_settling_time(
         eigenvalue: λ_Σ, the least eigenvalue of E[x xᵀ].
         examined: o_max.
         c1: first universal constant.
-        c2: second one.
+        c2: second universal constant.
         noise: R.
     """
     a = 4 * STEEPEST**2 * norm**2 / (beta * least * gap) ** 2
@@ -345,13 +345,13 @@ def settling_pairs(
     c2: float,
     noise: float = LABEL_NOISE,
 ) -> float:
-    """t′ of Lemma 7 corrected, a number of *pairs*: a round may bring none, so n ≥ t is not granted.
+    """t′ of Lemma 7, corrected, as a number of *pairs*: a round may bring none, so n ≥ t does not always hold.
 
     ((4u²(c₁√d + c₂√log(2/δ₂)) + a b d √(4u²/(dλ)))/λ_Σ)² + 2 max(0, ab log(1/δ₁²) + 4aλQ² − λ)/λ_Σ with
-    a = 16k_μ²u²/(β²c_μ²Δ²), b = R² + 4√λ Q R (pairrank-cor-settled). For independent pairs with E[x xᵀ] ⪰ λ_Σ I, which
-    the pairs of a learner that chooses what it shows are not.
+    a = 16k_μ²u²/(β²c_μ²Δ²), b = R² + 4√λ Q R (pairrank-cor-settled). It holds for independent pairs with
+    E[x xᵀ] ⪰ λ_Σ I; the pairs of a learner that chooses what it shows are not independent.
 
-    Args: as of `printed_settling_time`.
+    Args: as in `printed_settling_time`.
     """
     a = 16 * STEEPEST**2 * norm**2 / (beta * least * gap) ** 2
     b = noise**2 + 4 * np.sqrt(regularization) * bound * noise
@@ -373,12 +373,14 @@ def settling_pairs_explicit(
     eigenvalue: float,
     noise: float = LABEL_NOISE,
 ) -> float:
-    """The same without universal constants: after any n pairs from this on, all is certain with chance 1 − δ₁ − δ₂.
+    """`settling_pairs` without universal constants: with this many pairs or more, every order is certain with
+    probability 1 − δ₁ − δ₂.
 
-    The least n with n λ_Σ/2 + λ ≥ `least_eigenvalue_needed` at n pairs and β = ½, and n ≥ (32u²/λ_Σ) log(d/δ₂), by the
-    matrix Chernoff bound (Tropp, 2012), which needs pairs bounded by 2u and no unknown constant (pairrank-cor-settled).
+    It is the least n with n λ_Σ/2 + λ ≥ `least_eigenvalue_needed` at n pairs and β = ½, and n ≥ (32u²/λ_Σ) log(d/δ₂),
+    by the matrix Chernoff bound (Tropp, 2012), which needs pairs bounded by 2u and no unknown constant
+    (pairrank-cor-settled).
 
-    Args: as of `printed_settling_time`.
+    Args: as in `printed_settling_time`.
     """
 
     def lack(log_pairs: float) -> float:
@@ -399,8 +401,8 @@ def settling_pairs_explicit(
 def comparison_probability(documents: int, rarest: float, commonest: float) -> float:
     """q: the least probability that a given pair of a wholly examined list of V documents is matched.
 
-    κ/(V − 1), κ = 2 min(p₋(1 − p₋), p₊(1 − p₊)) the least probability that two clicks differ, for clicks that are
-    independent with probabilities in [p₋, p₊] and `pairs="matched"` (pairrank-lem-bernoulli).
+    q = κ/(V − 1), where κ = 2 min(p₋(1 − p₋), p₊(1 − p₊)) is the least probability that two clicks differ. It holds for
+    independent clicks with probabilities in [p₋, p₊] and `pairs="matched"` (pairrank-lem-bernoulli).
 
     Args:
         documents: V ≥ 2.
@@ -424,11 +426,11 @@ def regret_bound(
     conservative: bool,
     noise: float = LABEL_NOISE,
 ) -> float:
-    """Theorem 8, corrected: what the expected number of mis-ordered pairs in T rounds cannot exceed.
+    """Theorem 8, corrected: an upper bound on the expected number of mis-ordered pairs in T rounds.
 
     δ₁ T V(V−1)/2 + C/q · P Λ/log(1 + P Δ²/(4ᾱ²)), with P = ⌊V/2⌋ pairs a round at most, Λ = `log_det_bound` after P T
     pairs, ᾱ = α at Λ, and C = 1 for PairRank_C, whose regret is at most N_t, and V(V−1)/4 for PairRank_R
-    (pairrank-thm-regret). Grows as log² T at δ₁ = 1/T.
+    (pairrank-thm-regret). It grows as log² T at δ₁ = 1/T.
 
     Args:
         rounds: T.
@@ -441,7 +443,7 @@ def regret_bound(
         delta: δ₁.
         least: c_μ.
         compared: q, the least conditional probability that an uncertain pair is labelled; 0 makes the bound infinite.
-        conservative: PairRank_C.
+        conservative: whether the learner is PairRank_C; otherwise it is PairRank_R.
         noise: R.
     """
     everything = documents * (documents - 1) / 2
@@ -490,8 +492,8 @@ def printed_regret_bound(
         examined: o_max.
         whole: p*, the least probability that a whole list is examined; 0 makes the bound infinite.
         settled: t′.
-        cross_terms: w = Σ (L² − 2L) u²/λ_min(M_s) over the rounds s ≥ t′: none of them before t′. Correct is 4u².
-        noise: R, which the paper leaves out of a (None).
+        cross_terms: w = Σ (L² − 2L) u²/λ_min(M_s) over the rounds s ≥ t′; 4u² in place of u² would be correct.
+        noise: R, or None to leave it out of a, as the paper does.
     """
     if whole <= 0:
         return float("inf")
@@ -511,12 +513,12 @@ def printed_regret_bound(
 
 
 def fitted(x: np.ndarray, wins: np.ndarray, losses: np.ndarray, regularization: float) -> np.ndarray:
-    """θ̃: argmin of Σ −wins log σ(x·θ) − losses log σ(−x·θ) + λ/2 ‖θ‖², by Newton's method; small and slow.
+    """θ̃ = argmin of Σ −wins log σ(x·θ) − losses log σ(−x·θ) + λ/2 ‖θ‖², by Newton's method; simple but slow.
 
     Args:
         x: Float64[n, d], distinct pairs.
-        wins: Float64[n], labels 1.
-        losses: Float64[n], labels 0.
+        wins: Float64[n], number of labels 1 of each pair.
+        losses: Float64[n], number of labels 0 of each pair.
         regularization: λ > 0.
 
     Returns:

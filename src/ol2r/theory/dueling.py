@@ -1,5 +1,5 @@
-"""What linear dueling-bandit learners rest on: gradients estimated from random directions, in the whole space or in a
-null space, and what duels, losers, preselection and basis vectors do to them.
+"""Theory of linear dueling-bandit learners: gradients estimated from random directions, in the whole space or in a
+null space, and how duels, losing directions, preselection and basis vectors change them.
 
 Throughout, d is the dimension of the weights, G the stored losing directions, N their null space with projector P and
 dimension d′ = d − rank G, g the gradient of the utility, and φ = ‖(I − P) g‖² / ‖g‖² the *energy* of the gradient that
@@ -15,18 +15,18 @@ from ol2r.theory import sphere
 
 
 def one_point_excess(dimension: int, value: float, delta: float) -> float:
-    """What f(w) adds to the second moment of the one-point estimate (d/δ) f(w + δu) u: (d f(w)/δ)², f linear.
+    """The term (d f(w)/δ)² of the second moment of the one-point estimate (d/δ) f(w + δu) u, for linear f.
 
-    The estimate from the difference f(w + δu) − f(w) has the same mean and lacks this term (nsgd-lem-difference).
+    The estimate from the difference f(w + δu) − f(w) has the same mean without this term (nsgd-lem-difference).
     """
     return (dimension * value / delta) ** 2
 
 
 def smoothing_gap(third: np.ndarray, basis: np.ndarray, delta: float) -> np.ndarray:
-    """Gradient of the utility smoothed over the ball of N, less the projected gradient of the one smoothed over ℝᵈ.
+    """Gradient of the utility smoothed over the ball of N, less P times its gradient smoothed over the ball of ℝᵈ.
 
-    (δ²/2) P ∇[tr(P ∇²f)/(d′ + 2) − tr(∇²f)/(d + 2)], exact when third derivatives are constant, else its leading term
-    (nsgd-thm-null-space).
+    It is (δ²/2) P ∇[tr(P ∇²f)/(d′ + 2) − tr(∇²f)/(d + 2)] exactly if third derivatives are constant, and otherwise this
+    is its leading term (nsgd-thm-null-space).
 
     Args:
         third: Float64[d, d, d], third derivatives of f.
@@ -42,7 +42,7 @@ def smoothing_gap(third: np.ndarray, basis: np.ndarray, delta: float) -> np.ndar
 
 
 def smoothing_gap_bound(hessian_lipschitz: float, dimension: int, null_dimension: int, delta: float) -> float:
-    """Bound on the norm of the gap: (ρ δ²/2) (d/(d + 2) + d′/(d′ + 2)), for a Hessian that is ρ-Lipschitz."""
+    """Bound on the norm of `smoothing_gap`: (ρ δ²/2) (d/(d + 2) + d′/(d′ + 2)), for a ρ-Lipschitz Hessian."""
     return hessian_lipschitz * delta**2 / 2 * sum(d / (d + 2) for d in (dimension, null_dimension))
 
 
@@ -71,9 +71,9 @@ def squared_error(energy: float, null_dimension: int, directions: int, orthogona
 
 
 def best_scaled_error(energy: float, null_dimension: int, directions: int, orthogonal: bool = False) -> float:
-    """The same after the best scaling of the estimate: 1 − (1 − φ)/(1 + spread) (nsgd-thm-error).
+    """`squared_error` after the best scaling of the estimate: 1 − (1 − φ)/(1 + spread) (nsgd-thm-error).
 
-    Learners step by α along a direction and never see its scale, so this is the error that tells directions apart.
+    Learners step by α along a direction and never see the estimate's scale, so this error measures the direction alone.
     """
     return 1 - (1 - energy) / (1 + spread(null_dimension, directions, orthogonal))
 
@@ -96,7 +96,7 @@ def energy_odds(squared_cotangent: float, dimension: int, stored: int) -> float:
         stored: k < d − 2.
 
     Raises:
-        ValueError: so many directions that the expectation is infinite.
+        ValueError: k ≥ d − 2, for which the expectation is infinite.
     """
     if stored >= dimension - 2:
         raise ValueError(f"the expected odds of {stored} directions in {dimension} dimensions are infinite")
@@ -106,8 +106,9 @@ def energy_odds(squared_cotangent: float, dimension: int, stored: int) -> float:
 def loser_alignment(dimension: int, margin: float = 0.0) -> float:
     """b² of directions whose cosine with g is below a margin τ (nsgd-cor-margin).
 
-    (1/(d − 3)) (1 + s I(τ²; 3/2, (d − 3)/2)) / (1 + s I(τ²; 1/2, (d − 1)/2)), s = sign τ: chance at τ = 0, less above
-    (a challenger must win by something), more below (it must lose by something).
+    (1/(d − 3)) (1 + s I(τ²; 3/2, (d − 3)/2)) / (1 + s I(τ²; 1/2, (d − 1)/2)), s = sign τ. This is the value by chance
+    at τ = 0, less for τ > 0 (a challenger loses unless it is better by a margin), and more for τ < 0 (it loses only if
+    it is worse by a margin).
     """
 
     def below(a: float, b: float) -> float:  # 1 + s I(τ²; a, b) without the cancellation at s = −1
@@ -122,9 +123,9 @@ def worst_loser_alignment(dimension: int, losers: int, stored: int) -> float:
 
 
 def mean_loser_efficiency(dimension: int, losers: int) -> float:
-    """One less the best-scaled squared error of the negative mean of k losers, v, as an estimate of g (nsgd-cor-sign).
+    """1 − the best-scaled squared error of v, the negative mean of k losers, as an estimate of g (nsgd-cor-sign).
 
-    (E⟨g, v⟩)²/(‖g‖² E‖v‖²) = (2c)²/(1/k + (1 − 1/k)(2c)²), c the duel's constant. The mean squared cosine of v with g
+    (E⟨g, v⟩)²/(‖g‖² E‖v‖²) = (2c)²/(1/k + (1 − 1/k)(2c)²), with c = `win_constant`. The mean squared cosine of v with g
     is at least this (Cauchy-Schwarz).
     """
     pull = (2 * win_constant(dimension)) ** 2
@@ -153,9 +154,9 @@ def linked_win_constant(dimension: int, link: Callable[[float], float], sharpnes
 
 
 def expected_progress(dimension: int, candidates: int) -> float:
-    """E max(0, cos₁, …, cos_m): advance along g of a round that moves to the best of m directions if it wins.
+    """E max(0, cos₁, …, cos_m): expected advance along g in a round that follows the best of m directions if it wins.
 
-    Equals the duel's constant at m = 1 (nsgd-thm-best).
+    At m = 1 it equals `win_constant` (nsgd-thm-best).
     """
     return sphere.mean_of_top(lambda p: max(0.0, sphere.cosine_quantile(p, dimension)), candidates, 1)
 
@@ -167,14 +168,14 @@ def progress_threshold(dimension: int, null_dimension: int, candidates: int) -> 
 
 
 def preselected_energy(null_dimension: int, proposals: int, kept: int) -> float:
-    """Mean cos² with P x̄ of the m directions kept of n for their largest |⟨x̄, u⟩|; 1/d′ without selection."""
+    """Mean cos² with P x̄ of the m directions with the largest |⟨x̄, u⟩| among n; without selection it is 1/d′."""
     return sphere.mean_of_top(lambda p: sphere.squared_cosine_quantile(p, null_dimension), proposals, kept)
 
 
 def preselection_matrix(basis: np.ndarray, aggregate: np.ndarray, proposals: int, kept: int) -> np.ndarray:
-    """A = d′ E[u uᵀ] of preselected directions: a g-estimate d′ ⟨g, u⟩ u has mean A g instead of P g (nsgd-thm-cdp).
+    """A = d′ E[u uᵀ] of preselected directions: the estimate d′ ⟨g, u⟩ u has mean A g instead of P g (nsgd-thm-cdp).
 
-    d′ (τ e eᵀ + (1 − τ)/(d′ − 1) (P − e eᵀ)), e = P x̄/‖P x̄‖ and τ the preselected energy.
+    A = d′ (τ e eᵀ + (1 − τ)/(d′ − 1) (P − e eᵀ)), with e = P x̄/‖P x̄‖ and τ = `preselected_energy`.
 
     Args:
         basis: Float64[d', d], orthonormal rows that span N, d′ ≥ 2.
@@ -193,10 +194,10 @@ def preselection_matrix(basis: np.ndarray, aggregate: np.ndarray, proposals: int
 
 
 def null_dimension(directions: np.ndarray) -> int:
-    """d′ = d − rank G for G: Float64[k, d]; at least d − k, equal for independent directions (nsgd-lem-rank)."""
+    """d′ = d − rank G for G: Float64[k, d]; at least d − k, and equal to it for independent rows (nsgd-lem-rank)."""
     return directions.shape[1] - int(np.linalg.matrix_rank(directions))
 
 
 def idle_lag(alpha: float, epsilon: float) -> int:
-    """The largest lag k at which the printed switch ‖w_t − w_{t−k}‖ < 1 − ε cannot fail: the largest k < (1 − ε)/α."""
+    """The largest lag k at which the printed condition ‖w_t − w_{t−k}‖ < 1 − ε always holds: largest k < (1 − ε)/α."""
     return int(np.ceil(np.round((1 - epsilon) / alpha, 9))) - 1

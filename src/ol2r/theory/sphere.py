@@ -1,7 +1,7 @@
-"""Random directions: how a unit vector drawn uniformly from a sphere lies towards a fixed one, and how to draw it.
+"""Random directions: the distribution of the cosine between a uniformly random unit vector and a fixed one; samplers.
 
-Constants, distributions and order statistics of cosines, and the samplers that the audits use. Nothing here knows what
-a direction is good for.
+It has constants, quantiles and order statistics of cosines, and the samplers that audits use. Nothing here knows how
+directions are used.
 """
 
 from collections.abc import Callable

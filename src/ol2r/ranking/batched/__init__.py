@@ -1,7 +1,8 @@
 """The hot operations in torch, on any device: ragged queries are padded and all replicas move in step.
 
-Same names and signatures as `compiled` (see there for what each does), and the same results up to rounding; random
-words are the same bits. `LogisticEstimate` finds the same optimum by other steps, to its own tolerance.
+Operations have the same names and signatures as in `compiled`, where they are documented. They use the same random
+bits and give the same results up to rounding. `LogisticEstimate` reaches the same optimum by other steps, to its own
+tolerance.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""Lists from certain orders in torch: whole matrices of them, all replicas in step."""
+"""Lists from certain orders in torch, given as whole matrices; all replicas move in step."""
 
 import torch
 
@@ -10,10 +10,10 @@ from ol2r.ranking.orders import interval_orders
 
 
 def block_ends(uncertain: torch.Tensor) -> torch.Tensor:
-    """Where blocks end, of documents sorted by score.
+    """Where blocks of documents end, in a list sorted by score.
 
     Args:
-        uncertain: Bool[..., V, V]; only entries above the diagonal make a difference.
+        uncertain: Bool[..., V, V], whether the order of two places is uncertain; read above the diagonal only.
 
     Returns:
         Bool[..., V]: true at place p when no uncertain pair has one document up to p and the other after it.
@@ -81,8 +81,8 @@ def divide_and_conquer(
 
 
 def _topological(block, certain, present, depth, streams, round_):
-    """Places, in sorted order, that fill the slots: Int64[R, depth]. Each slot goes to one of the block's documents
-    that have no certain superior left."""
+    """Places, in sorted order, that fill the slots: Int64[R, depth]. Each slot goes to a random document of its block
+    among those with no certain superior left in the block."""
     everyone = torch.arange(len(block), device=block.device)
     left = present.clone()
     words = words_torch(streams.keys_torch, Stream.SHUFFLE, round_, depth)

@@ -1,4 +1,4 @@
-"""Pairs of documents that were labelled, in torch: found by looking through all, padded to the most of any replica."""
+"""Counts of labelled document pairs in torch: pairs are found by linear search and padded to the longest replica."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The estimate of a pairwise learner in torch: padded to the most pairs, refitted by Newton steps, whole Hessians."""
+"""The estimate of a pairwise learner in torch: refits by Newton steps with full Hessians, padded to the most pairs."""
 
 import torch
 from torch.nn.functional import logsigmoid
@@ -11,12 +11,12 @@ _ARMIJO = 1e-4
 
 
 class LogisticEstimate:
-    """See `compiled.LogisticEstimate`; refits end elsewhere and count otherwise.
+    """See `compiled.LogisticEstimate`; refits here stop by another rule and count passes in another way.
 
-    A refit takes Newton steps until one promises less than 1e-7 of the objective, at most 100, however many pairs there
-    are. `passes` counts times that gradient and Hessian were formed: one a step, and one that finds no step worth
-    taking; what a step's line search reads is not counted. So `theta` agrees with the compiled one's only to the
-    tolerances of both, and `passes` not at all.
+    A refit takes at most 100 Newton steps, however many pairs there are, and stops when a step promises to lower the
+    objective by less than 1e-7 of it. `passes` counts how often gradient and Hessian were formed: once for each step,
+    and once to find that no further step is worth taking; line searches are not counted. So `theta` agrees with that
+    of the compiled class only to the tolerances of both, and `passes` does not agree.
     """
 
     def __init__(self, regularization: torch.Tensor, loss: str, n_features: int, device: torch.device | str = "cpu"):

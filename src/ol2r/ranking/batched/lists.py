@@ -9,7 +9,7 @@ _QUIET = 1e-6
 
 
 def ordered(scores: torch.Tensor, present: torch.Tensor, streams: Streams, round_: int, salts: torch.Tensor):
-    """Documents from best to worst, equal scores by the words salt + j of the stream of ties; absent ones last.
+    """Documents from best to worst; word salt + j of the stream of ties places document j in a tie; absent ones last.
 
     Args:
         scores: Float[R, M, V], single or double; present: Bool[R, 1, V]; salts: Int64[R, M].
@@ -32,7 +32,7 @@ def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Str
 
 
 def best(candidates: Candidates, scores: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
-    """The best documents of each of M rankers, as `rank` finds them for linear scores: Int64[R, M, depth].
+    """The best documents under the scores of each of M rankers, ordered as by `rank`: Int64[R, M, depth].
 
     Args:
         scores: Float[R, M, V], at least as wide as the longest list; entries beyond a list are not read.
@@ -202,7 +202,7 @@ def clicks_score(
     for h in range(lists.shape[1]):
         features, present = candidates.padded(queries[:, h].clamp_min(0))
         scores = torch.einsum("rvd,rmd->rmv", features, weights).masked_fill(~present[:, None], -torch.inf)
-        shown = torch.where(queries[:, h, None] >= 0, lists[:, h], -1)  # what no query showed may be out of range
+        shown = torch.where(queries[:, h, None] >= 0, lists[:, h], -1)  # entries of an empty place may be out of range
         document = shown.clamp_min(0)[:, None].expand(-1, tied.shape[1], -1)
         own = scores.gather(2, document)[..., None]
         before = torch.arange(scores.shape[2], device=weights.device) < document[..., None]

@@ -1,4 +1,4 @@
-"""What pairwise learners take from clicks, in torch: labelled pairs of examined documents, and RankNet's gradient."""
+"""Pairwise learning from clicks, in torch: labelled pairs of examined documents, and RankNet's gradient."""
 
 import torch
 
@@ -7,7 +7,8 @@ from ol2r.ranking.candidates import Candidates
 
 
 def examined(ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
-    """Slots that the user looked at: all up to the last click and the one after; none without a click: Bool[R, k]."""
+    """Slots that the user is taken to have examined, Bool[R, k]: all up to the slot after the last click, none without
+    a click."""
     slot = torch.arange(ranking.shape[1], device=ranking.device)
     last = torch.where(clicks & (ranking >= 0), slot, -2).amax(dim=1, keepdim=True)
     return (slot <= last + 1) & (ranking >= 0)
@@ -51,15 +52,15 @@ def pair_gradient(
 
 
 def pair_coefficients(scores: torch.Tensor, pairs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """What each document weighs in the gradient Σ_d c_d ∇s_d of RankNet's log-likelihood: c_d sums y − σ(s_i − s_j)
-    over the pairs whose first document it is, less the same over those whose second it is.
+    """Coefficient c_d of each document in the gradient Σ_d c_d ∇s_d of RankNet's log-likelihood: the sum of
+    y − σ(s_i − s_j) over the pairs in which d comes first, less the same sum over those in which it comes second.
 
     Args:
         scores: s, Float[R, V].
         pairs: Int64[R, P, 2], positions in the query's own list, padded with −1; labels: Bool[R, P].
 
     Returns:
-        c, Float[R, V], 0 for documents of no pair.
+        c, Float[R, V], 0 for documents that are in no pair.
     """
     first, second = pairs.clamp_min(0).unbind(dim=2)
     missing = _missing(torch.stack([scores.gather(1, first), scores.gather(1, second)], dim=2), pairs, labels)

@@ -52,7 +52,7 @@ def plackett_luce_gradient(
 def swap_coefficients(
     ranking: torch.Tensor, clicks: torch.Tensor, scores: torch.Tensor, rest: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What each document shown weighs in PDGD's gradient, Σ_d c_d ∇s_d (see `compiled.plackett_luce_gradient`).
+    """Coefficient c_d of each shown document in PDGD's gradient Σ_d c_d ∇s_d (see `compiled.plackett_luce_gradient`).
 
     Args:
         ranking: Int64[R, k], scores: Float64[R, k] and rest: Float64[R], from `sample` or `plackett_luce`.
@@ -62,7 +62,7 @@ def swap_coefficients(
         c, Float64[R, k], 0 beyond the list; and whether there was a pair to learn from, Bool[R].
     """
     slot = torch.arange(ranking.shape[1], device=ranking.device)
-    t, lower, upper = slot[:, None, None], slot[:, None], slot  # axes of what follows
+    t, lower, upper = slot[:, None, None], slot[:, None], slot  # the axes of the arrays below
     mass = torch.cat([scores, rest[:, None]], dim=1)
     here = torch.arange(len(slot) + 1, device=ranking.device)
     after = here >= slot[:, None]  # [t, slot]: still to be placed at t

@@ -1,4 +1,4 @@
-"""What moves the weights, in torch: who contends, whom clicks favour, whom to follow, the step unless it diverges."""
+"""Steps of dueling-bandit learners, in torch: contenders, their credit from clicks, the winners, the new weights."""
 
 import torch
 

@@ -1,11 +1,11 @@
 """The hot operations on the CPU: each replica is one compiled loop, replicas run side by side over the cores.
 
-Because a replica's numbers are computed by the same scalar code whoever stands beside it, a trajectory is bit for bit
-independent of the batch. `batched` has the same functions in torch; the tests hold one against the other.
+The same scalar code computes a replica's numbers whichever replicas share its batch, so a trajectory is bit for bit
+independent of the batch. `batched` has the same functions in torch; the tests compare the two.
 
-What takes scores of any ranker and returns lists or what each document weighs in a gradient (`best`, `sample`,
-`swap_coefficients`, `pair_coefficients`) is torch here too: the scores come from there and cost more. The operations
-that score linearly themselves are their fast paths.
+Operations that take the scores of any ranker (`best`, `sample`, `swap_coefficients`, `pair_coefficients`) are torch
+functions here too: torch computes these scores, at a higher cost than the operations themselves. The operations that
+compute linear scores themselves are fast paths of these.
 """
 
 from numba import get_num_threads, set_num_threads
@@ -67,5 +67,5 @@ __all__ = [
 
 
 def use_threads(n: int) -> None:
-    """Limit the compiled operations to n threads (a process of a parallel run uses one)."""
+    """Limit the compiled operations to n threads; each process of a parallel run uses one thread."""
     set_num_threads(max(1, min(n, get_num_threads())))

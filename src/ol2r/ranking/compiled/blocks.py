@@ -1,4 +1,4 @@
-"""Lists from certain orders, compiled: blocks by a running maximum, explored within; and PairRank's list in one go."""
+"""Lists from certain orders, compiled: a running maximum finds blocks, and each is shuffled; PairRank's list."""
 
 import numpy as np
 import torch
@@ -8,7 +8,7 @@ from ol2r.random import Stream, Streams, integer_below, word
 from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.compiled.scalars import arrays, top
 
-_ROWS = 4  # documents that share one reading of the inverse covariance
+_ROWS = 4  # documents that are multiplied by the inverse covariance in one pass over it
 
 
 @njit(fastmath={"reassoc", "contract", "nsz"})
@@ -55,14 +55,14 @@ def _apply(x, inverse, out):
 
 @njit
 def _given(p, q, known):
-    """Whether a matrix holds the order of the documents at places p < q for certain."""
+    """Whether the given matrix says that the order of the documents at places p < q is certain."""
     certain, document = known
     return certain[document[p], document[q]]
 
 
 @njit
 def _by_interval(p, q, known):
-    """Whether σ(s_p − s_q) − ½ > α ‖x_p − x_q‖, of the documents at places p < q."""
+    """Whether σ(s_p − s_q) − ½ > α ‖x_p − x_q‖ for the documents at places p < q."""
     score, square, x, y, width = known
     norm = np.sqrt(max(square[p] + square[q] - 2.0 * dot64(y[p], x[q]), 0.0))
     return 0.5 * np.tanh(0.5 * (score[p] - score[q])) > width * norm
@@ -79,9 +79,9 @@ def _shuffle(order, start, stop, key, round_):
 
 @njit
 def _topological(order, start, above, depth, key, round_):
-    """Put the documents order[start:] of a block, as far as they show, into a random topological order of its certain
-    orders above[p, q], p < q: each slot goes to one of the documents that have no certain superior left, drawn
-    uniformly."""
+    """Put the documents order[start:] of a block, as far as they are shown, into a random topological order of the
+    certain orders above[p, q], p < q: each slot goes to a document drawn uniformly from those that have no certain
+    superior left."""
     n = above.shape[0]
     superiors = np.zeros(n, dtype=np.int64)
     for p in range(n):
@@ -103,10 +103,10 @@ def _topological(order, start, above, depth, key, round_):
 
 
 def _arranged_by(certain):
-    """What makes a list of documents sorted by score, compiled for one way to know which orders are certain.
+    """Compile the function that arranges documents sorted by score, for one test of which orders are certain.
 
-    certain(p, q, known) tells whether that of the documents at places p < q is; it is asked about no more pairs than
-    the list needs.
+    certain(p, q, known) tells whether the order of the documents at places p < q is certain; it is called for no more
+    pairs than the list needs.
     """
 
     @njit
@@ -148,7 +148,7 @@ _by_matrix, _by_intervals = _arranged_by(_given), _arranged_by(_by_interval)
 
 
 def _unfilled(replicas: int, depth: int, n_ranks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Room for what a list returns: ranking and number of blocks, yet to be written, and sizes, all 0."""
+    """Arrays for the results of `arrange`: ranking and number of blocks, uninitialised, and sizes, all 0."""
     ranking, blocks = np.empty((replicas, depth), dtype=np.int64), np.empty(replicas, dtype=np.int64)
     return ranking, blocks, np.zeros((replicas, n_ranks), dtype=np.int64)
 
@@ -173,18 +173,19 @@ def arrange(
     streams: Streams,
     round_: int,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The list of any certain orders: documents sorted by score, cut into blocks, and explored within them.
+    """Make lists from scores and certain orders: sort documents by score, cut into blocks, shuffle within each block.
 
-    A block ends after place p exactly when all pairs across p are certain: one running maximum of the furthest
-    uncertain partner. An order that goes against the scores counts as uncertain, so whatever is given forms no cycle.
+    A block ends after place p exactly when all pairs across p are certain; a running maximum of each place's furthest
+    uncertain partner finds these places. An order against the scores counts as uncertain, so orders never form a cycle.
 
     Args:
-        scores: Float[R, V], single or double, at least as wide as the longest list; equal ones in random order.
+        scores: Float[R, V], single or double, at least as wide as the longest list; ties are broken at random.
         certain: Bool[R, V, V], whether the document in the row is certainly better than the one in the column
             (`interval_orders`, `unanimous_orders`). Entries of scores and orders beyond a query's list are not read.
-        conservative: within a block a random topological order of its certain orders instead of a random order.
-        depth: slots to fill.
-        ranks: places, from 1, of which to tell the size of the block.
+        conservative: whether a block is put into a random topological order of its certain orders, instead of into a
+            uniformly random order.
+        depth: number of slots to fill.
+        ranks: places, from 1, for which to return the size of the block.
 
     Returns:
         ranking Int64[R, depth], padded with −1; number of blocks Int64[R]; size of the block that holds each of `ranks`
@@ -241,13 +242,13 @@ def divide_and_conquer(
     streams: Streams,
     round_: int,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """PairRank's list: `arrange` of the `interval_orders` of linear scores, which looks at no more pairs than it needs.
+    """PairRank's list: `arrange` with the `interval_orders` of linear scores, computed for no more pairs than needed.
 
     The order of i before j is certain when σ(x_ijᵀθ) − α ‖x_ij‖_{M⁻¹} > ½.
 
     Args:
         theta: Float64[R, features].
-        inverse: M⁻¹, Float64[R, features, features], or its diagonal's, Float64[R, 1, features].
+        inverse: M⁻¹, Float64[R, features, features], or the inverse of M's diagonal, Float64[R, 1, features].
         width: α, Float64[R]; 0 sorts by score (ties at random), ∞ shuffles everything.
         conservative, depth, ranks: see `arrange`.
 

@@ -1,4 +1,4 @@
-"""Pairs of documents that were labelled, compiled: each kept once, with the counts of its labels."""
+"""Counts of labelled document pairs, compiled: each distinct pair is kept once, with the counts of its labels."""
 
 import numpy as np
 import torch
@@ -7,12 +7,12 @@ from numba import njit, prange
 from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.compiled.scalars import arrays
 
-_SPACIOUS = 2  # a table has at least so many slots for each pair
+_SPACIOUS = 2  # least number of slots of a table for each pair
 
 
 @njit
 def _slot(table, ids, low, high):
-    """Where the pair is, or would be, in the table (open addressing)."""
+    """The slot of the table in which the pair is, or would be stored (open addressing)."""
     mask = table.shape[0] - 1
     slot = (low * 0x9E3779B1 + high * 0x85EBCA77) & mask
     while table[slot] >= 0 and (ids[table[slot], 0] != low or ids[table[slot], 1] != high):
@@ -51,9 +51,9 @@ def _add(features, offsets, query, base, pairs, labels, x, ids, outcomes, table,
 
 
 class PairCounts:
-    """How often each pair of documents was labelled, and which way: all that a loss of labelled pairs needs.
+    """Counts how often each document of each pair was preferred: all that a loss over labelled pairs needs.
 
-    A pair is kept once, the document of the lower number first, whichever way round it comes.
+    A pair is kept once, the document with the lower number first, in whichever order it was given.
 
     Args:
         n_replicas: R.
@@ -76,15 +76,15 @@ class PairCounts:
     def add(
         self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Count labels.
+        """Count the labels of some pairs.
 
         Args:
             pairs: Int64[R, P, 2], positions in the query's own list, padded with −1.
-            labels: Bool[R, P], whether the first is preferred.
+            labels: Bool[R, P], whether the first document is preferred.
 
         Returns:
             Rows of the pairs in `x` and `outcomes`, Int64[R, P], −1 where there is no pair; and whether the document
-            that is first there is preferred, Bool[R, P].
+            that comes first in `x` and `outcomes` is preferred, Bool[R, P].
         """
         self._reserve(int(self.n_pairs.max()) + pairs.shape[1])
         rows, won = np.empty(pairs.shape[:2], dtype=np.int64), np.empty(pairs.shape[:2], dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The covariance, compiled: rank-one updates of the inverse, each replica's in its own loop."""
+"""The covariance, compiled: rank-one updates of the inverse, one loop for each replica."""
 
 import numpy as np
 import torch

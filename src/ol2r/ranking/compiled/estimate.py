@@ -8,8 +8,8 @@ from ol2r.ranking.compiled.blocks import dot64
 from ol2r.ranking.compiled.counts import PairCounts
 from ol2r.ranking.compiled.covariance import downdate, product
 
-TOLERANCE = 1e-8  # of the objective, relative: a refit stops where a step promises less
-MOST_PASSES = 4  # over the pairs in one refit; fewer pairs may be read until SHORT of them are
+TOLERANCE = 1e-8  # a refit stops when a step promises to lower the objective by less than this share of it
+MOST_PASSES = 4  # most passes over the pairs in one refit; but with few pairs a refit may read SHORT pairs in all
 SHORT = 1 << 16
 _ARMIJO = 1e-4
 
@@ -22,8 +22,9 @@ def _add_scaled(out, scale, x):
 
 @njit
 def _grow(inverse, ridge, more, turn):
-    """The inverse of inverse⁻¹ + more · I, in turns: n coordinates get d/n times as much, the next n at the next call,
-    with n such that none gets more than the ridge so far. Returns whose turn is next."""
+    """Update the inverse for inverse⁻¹ + more · I, a few coordinates at a time: each call adds d/n times `more` to n
+    coordinates and the next call goes on with the next n, with n such that no coordinate gets more than the ridge so
+    far. Returns the coordinate to begin with at the next call."""
     d = inverse.shape[0]
     if ridge == 0.0:
         inverse[:] = 0.0
@@ -60,7 +61,7 @@ def _pass(x, outcomes, theta, regularization, gradient):
 
 @njit
 def _secant(inverse, step, change):
-    """BFGS: the inverse Hessian after a step s that changed the gradient by y; left where rounding hides curvature."""
+    """BFGS: update the inverse Hessian for a step s that changed the gradient by y, unless rounding hides curvature."""
     curvature = dot64(step, change)
     if not curvature > 1e-14 * np.sqrt(dot64(step, step) * dot64(change, change)):
         return
@@ -77,7 +78,7 @@ def _secant(inverse, step, change):
 
 @njit
 def _minimize(x, outcomes, theta, regularization, gradient, hessian, value):
-    """Quasi-Newton steps from the last optimum; returns the objective and the passes taken."""
+    """Take quasi-Newton steps from the last optimum; returns the objective and the number of passes."""
     d = theta.shape[0]
     most = max(MOST_PASSES, SHORT // x.shape[0])
     step, new_theta, new_gradient = np.empty(d), np.empty(d), np.empty(d)
@@ -140,14 +141,15 @@ def _refit(
 
 
 class LogisticEstimate:
-    """θ = argmin Σ −y log σ(x_ijᵀθ) − (1 − y) log σ(−x_ijᵀθ) + r/2 ‖θ‖² over all labelled pairs, kept at its optimum.
+    """Ridge logistic regression on all labelled pairs, refitted as labels come in.
 
-    A refit starts at the last optimum and takes BFGS steps, whose inverse Hessian also takes every new label as a
-    rank-one update; it stops where the Newton decrement promises less than 1e-8 of the objective, or after reading
-    max(4 n, 2¹⁶) pairs, n being the distinct ones.
+    θ = argmin Σ −y log σ(x_ijᵀθ) − (1 − y) log σ(−x_ijᵀθ) + r/2 ‖θ‖². A refit starts at the last optimum and takes BFGS
+    steps; every new label also updates their inverse Hessian by a rank-one term. A refit stops when the Newton
+    decrement promises to lower the objective by less than 1e-8 of it, or after reading max(4 n, 2¹⁶) pairs, where n is
+    the number of distinct pairs.
 
-    The loss is the sum, with the ridge r = λ; or it is the mean of the N labels so far, (1/N) Σ … + λ ‖θ‖², which has
-    the minimum of the sum with r = 2Nλ.
+    The loss is either the sum, with the ridge r = λ, or the mean over the N labels so far, (1/N) Σ … + λ ‖θ‖², which
+    has the same minimum as the sum with r = 2Nλ.
 
     Args:
         regularization: λ > 0, Float64[R].
@@ -157,8 +159,8 @@ class LogisticEstimate:
 
     Attributes:
         theta: Float64[R, d].
-        value: the objective at θ, of the mean N times, Float64[R].
-        passes: passes over the pairs in all refits so far, Int64[R]; refits: their number, Int64[R].
+        value: the objective at θ, N times the objective for the mean loss, Float64[R].
+        passes: number of passes over the pairs in all refits so far, Int64[R]; refits: number of refits, Int64[R].
     """
 
     def __init__(self, regularization: torch.Tensor, loss: str, n_features: int, device: torch.device | str = "cpu"):

@@ -36,7 +36,7 @@ def _rank(features, offsets, query, weights, keys, round_, out):
 
 
 def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
-    """The top `depth` documents of each linear ranker, ties in a random order of its own.
+    """The top `depth` documents of each linear ranker; each ranker breaks ties in a random order of its own.
 
     Args:
         weights: Float32[R, M, features].
@@ -116,8 +116,8 @@ def _team_draft(lists, first, prefix_credit, keys, round_, ranking, team):
 def team_draft(
     lists: torch.Tensor, first: torch.Tensor, prefix_credit: bool, streams: Streams, round_: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Team-draft multileaving (Radlinski et al., 2008; Schuth et al., 2014): in each turn the rankers draft in a random
-    order, each its best document that is not yet taken.
+    """Team-draft multileaving (Radlinski et al., 2008; Schuth et al., 2014): in each turn the rankers take part in a
+    random order, and each drafts its best document that is not yet taken.
 
     Args:
         lists: Int64[R, M, k], each ranker's top k.
@@ -145,8 +145,8 @@ def _positions(scores, key, round_, salt, position):
 
 @njit
 def _softened(size, decay):
-    """1 / position^τ of every place. What is left of it is always summed in order of place: rankings that put the same
-    documents on the same places then give equal bits, and a tie is a tie."""
+    """1 / position^τ of every place. The weights of the documents left are always summed in order of place, so that
+    rankings with the same documents at the same places give equal bits and exact ties."""
     mass = np.empty(size, dtype=np.float64)
     for place in range(size):
         mass[place] = 1.0 / float(place + 1) ** decay
@@ -194,16 +194,16 @@ def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranki
 def probabilistic_interleave(
     candidates: Candidates, weights: torch.Tensor, depth: int, decay: float, streams: Streams, round_: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Probabilistic interleaving of two rankers (Hofmann et al., 2011): each slot is drawn from one of the softened
-    rankings p(d) ∝ 1/position(d)^τ, chosen by a fair coin, without replacement.
+    """Probabilistic interleaving of two rankers (Hofmann et al., 2011): for each slot a fair coin chooses a ranker,
+    whose softened ranking p(d) ∝ 1/position(d)^τ gives a document, without replacement.
 
     Args:
         weights: Float32[R, 2, features].
-        decay: τ.
+        decay: τ, the decay of the softened rankings.
 
     Returns:
-        ranking Int64[R, k]; share Float64[R, k], the probability that ranker 1 contributed the slot given all that was
-        shown (½ beyond the list); log probability of the list, Float64[R].
+        ranking Int64[R, k]; share Float64[R, k], the probability that ranker 1 contributed the slot, given the shown
+        list (½ beyond its end); log probability of the list, Float64[R].
     """
     ranking = np.empty((len(weights), depth), dtype=np.int64)
     share = np.empty(ranking.shape, dtype=np.float64)
@@ -315,7 +315,7 @@ def _reflectors(vectors, used, out, rank):
 
 
 def reflectors(vectors: torch.Tensor, used: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Householder reflectors of a QR decomposition of each replica's used vectors; dependent vectors are passed over.
+    """Householder reflectors of a QR decomposition of each replica's used vectors; dependent vectors are skipped.
 
     With H_i = I − 2 v_i v_iᵀ and Q = H_1 H_2 …, the first `rank` columns of Q span the vectors and the other columns
     are an orthonormal basis of their null space.
@@ -342,7 +342,7 @@ def _reflect(v, out):
 
 
 def reflect(v: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
-    """Q z for each z: from coordinates in the basis that `reflectors` describes to vectors.
+    """Q z for each z: turns coordinates in the basis that `reflectors` describes into vectors.
 
     Args:
         v: Float32[R, n, features], from `reflectors`.
@@ -411,13 +411,13 @@ def clicks_score(
     tied: torch.Tensor,
     measure: str,
 ) -> torch.Tensor:
-    """How well the tied rankers do on recorded queries, with the clicked documents as the relevant ones.
+    """Scores of the tied rankers on recorded queries, with the clicked documents as the relevant ones.
 
     Args:
         queries: Int64[R, H], −1 for an empty place.
         lists: Int64[R, H, k], the lists then shown; clicks: Bool[R, H, k].
         weights: Float32[R, M, features].
-        tied: Bool[R, M]; replicas with fewer than two tied rankers are passed over.
+        tied: Bool[R, M]; replicas with fewer than two tied rankers are skipped.
         measure: `"ndcg"`, Σ NDCG@k over queries, or `"reciprocal_rank"`, Σ 1 / rank over clicked documents.
 
     Returns:
@@ -451,8 +451,8 @@ def _score(features, weights, out):
 def score(features: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Scores of every document under every ranker, each by the same scalar code: Float32[documents, M].
 
-    Not a matrix product, which is not batch-invariant: identical documents could score differently, and an evaluation
-    would depend on which replicas stand beside.
+    This is not a matrix product, which is not batch-invariant: identical documents could get different scores, and an
+    evaluation would depend on which replicas share the batch.
 
     Args:
         features: Float32[documents, features]; weights: Float32[M, features].

@@ -1,4 +1,4 @@
-"""What pairwise learners take from clicks, compiled: labelled pairs of examined documents, and RankNet's gradient."""
+"""Pairwise learning from clicks, compiled: labelled pairs of examined documents, and RankNet's gradient."""
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ KINDS = ("matched", "adjacent", "all")
 
 @njit
 def n_examined(ranking, clicks):
-    """Slots that the user looked at: all up to the last click and the one after it; none without a click."""
+    """Number of slots that the user is taken to have examined: to the slot after the last click, 0 without a click."""
     shown = 0
     while shown < ranking.shape[0] and ranking[shown] >= 0:
         shown += 1
@@ -83,17 +83,17 @@ def n_pairs(depth: int, kind: str) -> int:
 def pairs_from_clicks(
     ranking: torch.Tensor, clicks: torch.Tensor, kind: str, streams: Streams, round_: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Labelled pairs of a clicked and an unclicked document, among those that the user examined: all up to the last
-    click, and the one after it. A list without a click gives no pair.
+    """Labelled pairs of a clicked and an unclicked document that the user examined. The examined documents are all up
+    to the last click and the one after it; a list without a click gives no pair.
 
     Args:
         ranking: Int64[R, k], the lists shown, padded with −1; clicks: Bool[R, k].
-        kind: `"matched"`: the clicked and the unclicked in random order, the i-th of one with the i-th of the other;
-            `"adjacent"`: of the slots (1, 2), (3, 4), …; `"all"`: each clicked with each unclicked.
+        kind: which pairs: `"matched"`, the i-th clicked with the i-th unclicked document after shuffling both;
+            `"adjacent"`, slots (1, 2), (3, 4), … of which one is clicked; `"all"`, each clicked with each unclicked.
 
     Returns:
         pairs Int64[R, P, 2], the document shown above and the one below, padded with −1; labels Bool[R, P], whether the
-        upper one was clicked. P is ⌊k/2⌋, or ⌊k²/4⌋ of all pairs. But for `"all"` no document is in two pairs.
+        upper one was clicked. P is ⌊k/2⌋, or ⌊k²/4⌋ for `"all"`. Except for `"all"`, no document is in two pairs.
     """
     p = n_pairs(ranking.shape[1], kind)
     pairs = np.empty((ranking.shape[0], p, 2), dtype=np.int64)

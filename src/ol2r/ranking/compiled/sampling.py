@@ -78,13 +78,13 @@ def _log_sum(a, b):
 
 @njit
 def _swap_coefficients(clicks, scores, rest, examined, shown, left, without, coefficient):
-    """Coefficient of each shown document in PDGD's gradient; `left[t]` is the log of the mass from slot t on."""
+    """Coefficient of each shown document in PDGD's gradient; `left[t]` is the log of the mass left at slot t."""
     left[shown] = rest
     for t in range(shown - 1, -1, -1):
         left[t] = _log_sum(left[t + 1], scores[t])
     coefficient[:shown] = 0.0
     for lower in range(1, examined):
-        without[lower] = left[lower + 1]  # log of the mass from slot t on, but for the lower document
+        without[lower] = left[lower + 1]  # log of the mass left at slot t, without the lower document
         for t in range(lower - 1, 0, -1):
             without[t] = _log_sum(without[t + 1], scores[t])
         for upper in range(lower):
@@ -130,8 +130,8 @@ def plackett_luce_gradient(
     """Gradient of pairwise differentiable gradient descent (Oosterhuis and de Rijke, 2018, Eq. 5-8) for linear scores:
 
     Σ ρ(a, b) · e^{s_a} e^{s_b} / (e^{s_a} + e^{s_b})² · (x_a − x_b) over clicked a and examined unclicked b, with
-    ρ = P(R*) / (P(R) + P(R*)), R* being the list R with a and b swapped. P(R*)/P(R) depends on the slots from the upper
-    to the lower one only; it is formed from logarithms of sums over all documents left at each slot.
+    ρ = P(R*) / (P(R) + P(R*)), R* being the list R with a and b swapped. P(R*)/P(R) depends only on the slots from the
+    upper to the lower of the two; it is computed from logarithms of sums over all documents left at each slot.
 
     Args:
         ranking: Int64[R, k], scores: Float64[R, k] and rest: Float64[R], from `plackett_luce`.

@@ -1,4 +1,4 @@
-"""What the compiled operations share: sums, the order of documents by score, bare arrays."""
+"""Helpers of the compiled operations: sums, the order of documents by score, and arrays without their tensors."""
 
 import numpy as np
 from numba import njit
@@ -56,5 +56,5 @@ def top(scores, out, key, round_, salt):
 
 
 def arrays(candidates: Candidates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """features Float32[documents, d], offsets Int64[queries + 1] and query Int64[R], which share their memory."""
+    """features Float32[documents, d], offsets Int64[queries + 1] and query Int64[R], sharing the candidates' memory."""
     return candidates.features.numpy(), candidates.offsets.numpy(), candidates.query.numpy()

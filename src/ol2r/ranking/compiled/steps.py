@@ -1,6 +1,6 @@
-"""What moves the weights, compiled: who contends, whom clicks favour, whom to follow, and the step unless it diverges.
+"""Steps of dueling-bandit learners, compiled: contenders, their credit from clicks, the winners, and the new weights.
 
-None costs much by itself; in torch each is several operations, which at few replicas take longer than all ranking.
+They are cheap, but in torch each takes several operations, which with few replicas take longer than ranking does.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ def _credit(team, clicks, out):
 
 
 def credit(team: torch.Tensor, clicks: torch.Tensor, n_rankers: int) -> torch.Tensor:
-    """Clicks on the documents that each ranker drafted: Float32[R, M].
+    """Number of clicks on the documents that each ranker drafted: Float32[R, M].
 
     Args:
         team: Int64[R, k], from `team_draft`; clicks: Bool[R, k].
@@ -61,10 +61,10 @@ def _winners(credit, out):
 
 
 def winners(credit: torch.Tensor) -> torch.Tensor:
-    """Candidates with the largest credit, provided it exceeds the current ranker's: Bool[R, m].
+    """The candidates with the largest credit, or none if it does not exceed the current ranker's: Bool[R, m].
 
     Args:
-        credit: Float32[R, m + 1], the current ranker's first.
+        credit: Float32[R, m + 1], with the current ranker's in front.
     """
     out = np.empty((credit.shape[0], credit.shape[1] - 1), dtype=np.bool_)
     _winners(credit.numpy(), out)
@@ -82,7 +82,7 @@ def _equal_shares(winners, out):
 
 
 def equal_shares(winners: torch.Tensor) -> torch.Tensor:
-    """A share of 1 / n for each of n winners: Float32[R, m], from Bool[R, m]."""
+    """A share of 1 / n for each of n winners, Float32[R, m], from winners Bool[R, m]."""
     out = np.empty(winners.shape, dtype=np.float32)
     _equal_shares(winners.numpy(), out)
     return torch.from_numpy(out)
@@ -130,13 +130,13 @@ def step(
     decay: torch.Tensor,
     alpha: torch.Tensor,
 ) -> torch.Tensor:
-    """The proposed weights of replicas that are alive, the others' as they were: Float32[R, features].
+    """The proposed weights for replicas that are alive, and the old weights for the others: Float32[R, features].
 
     Args:
         weights: Float32[R, features]; proposed: Float32[R, features].
-        alive: Bool[R], written to: a replica dies whose ‖w‖² would leave the finite numbers.
-        taken: Bool[R], whether α is to decay; decay: Float32[R].
-        alpha: Float32[R], written to.
+        alive: Bool[R], updated in place: a replica dies when its ‖w‖² would no longer be finite.
+        taken: Bool[R], whether α decays; decay: Float32[R].
+        alpha: Float32[R], updated in place.
     """
     out = np.empty(weights.shape, dtype=np.float32)
     _step(weights.numpy(), proposed.numpy(), alive.numpy(), taken.numpy(), decay.numpy(), alpha.numpy(), out)
