@@ -49,7 +49,7 @@ class OnDataset(Cell):
 
 
 class Size(NamedTuple):
-    """How large a data set is, roughly: the shape of its queries, and how many of them a fold trains on and holds out."""
+    """How large a data set is, roughly: the shape of its queries, and how many a fold trains on and holds out."""
 
     shape: Shape
     trained: int
@@ -61,7 +61,7 @@ class Size(NamedTuple):
         return (self.trained + self.held_out) * self.shape.documents
 
     def measured(self, n_checkpoints: int, device: str) -> Cost:
-        """The cost of scoring the held-out queries, for each replica; `once` is the cost of laying out a batch's data."""
+        """The cost for each replica of scoring the held-out queries; `once` is that of laying out a batch's data."""
         documents = self.held_out * self.shape.documents
         seconds = n_checkpoints * documents * (1.5e-8 + 1e-10 * self.shape.features)
         if device == "cpu":
