@@ -100,7 +100,7 @@ class Worlds(NamedTuple):
 
 
 def draw(world: Realizable, n: int, seed: int) -> Worlds:
-    """n worlds of a kind."""
+    """Draw n worlds of a kind."""
     rng = generator(f"realizable worlds {sorted(asdict(world).items())}", seed)
     d, v = world.dimension, world.documents
     truth = rng.standard_normal((n, d))
@@ -219,7 +219,7 @@ class Run:
         return 1 / np.linalg.eigvalsh(self.learner.covariance.inverse.numpy())[:, -1]
 
     def step(self) -> None:
-        """One round."""
+        """Run one round."""
         cell, worlds, every = self.cell, self.worlds, self.every
         learner, v = self.learner, self.world.documents
         round_ = learner.round
@@ -454,17 +454,17 @@ class Confidence(OneByOne):
 
     @property
     def folds(self) -> tuple[int, ...]:
-        """One: an audit has no data to fold."""
+        """One fold: an audit uses no data set."""
         return (1,)
 
     @property
     def restricted(self) -> bool:
-        """No data, so none that is restricted."""
+        """Never: an audit uses no data set."""
         return False
 
     @property
     def group(self) -> str:
-        """Each cell alone: its worlds are the batch."""
+        """Each cell runs alone: its worlds are the batch."""
         return self.key
 
     @property
@@ -505,7 +505,7 @@ class Confidence(OneByOne):
         return Cost(self.rounds * (5e-4 + self.worlds * world)).of(len(rows))
 
     def compiling(self, device: str = "cpu") -> Mapping[str, float]:
-        """What PairRank asks of the engine."""
+        """Compiling what PairRank needs of the engine."""
         return compiling("PairRank", "cpu")
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
