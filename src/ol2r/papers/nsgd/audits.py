@@ -1,8 +1,8 @@
-"""Audits: a statement of `theory/` against a simulation of its own model, with the power of the comparison beside it.
+"""Audits of NSGD's theory: each compares a statement of `theory/` with a simulation of the world that it assumes.
 
-Each line holds what theory expects, what was measured, and what a named plausible mistake (d for d′, half the radius,
-no selection) would have predicted, with its z: an audit whose mistaken z is small could not have failed. No learner,
-data set or click model is used here; the world is the one the statement assumes.
+Each line of a table holds what theory expects, what was measured, and what a named plausible mistake (d for d′, half
+the radius, no selection) would have predicted, with their z. If the mistake's z is small, the audit could not have
+failed. No learner, data set or click model is used here.
 """
 
 from collections.abc import Callable, Iterator, Sequence

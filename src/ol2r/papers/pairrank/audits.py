@@ -372,7 +372,7 @@ def coverage(cell: "Confidence", seed: int) -> pd.DataFrame:
 
 
 def regret(cell: "Confidence", seed: int) -> pd.DataFrame:
-    """What uncertain orders cost, and what theory allows.
+    """The regret from uncertain orders, and what theory allows.
 
     Per world, at checkpoints, the cumulative sums of `Run`: "regret", "open", "allowed", "printed", "shown", "labels",
     "compared", "examined"; and at the last round "gap", the world's Δ_min. Over worlds, at checkpoints: "eigenvalue",
@@ -413,7 +413,7 @@ class Confidence(OneByOne):
         shuffle: "random" (PairRank_R) or "conservative" (PairRank_C).
         width: "constant", or "Lemma 2".
         alpha: the constant, or the multiple of Lemma 2's width.
-        worlds: how many.
+        worlds: number of worlds.
         rounds: T.
         delta: δ₁.
         regularization: λ.

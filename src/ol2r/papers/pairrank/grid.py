@@ -91,7 +91,7 @@ def tuned(dataset: str, variant: str, loss: str = "sum", of: str = tuning.ALL) -
 
 
 def curve(tier: str, dataset: str, kind: str, variant: str, changed: dict[str, Value] | None = None) -> Cell:
-    """A learning curve of a variant at the values tuned for its loss but for what is named."""
+    """A learning curve of a variant at the values tuned for its loss, except for what `changed` names."""
     changed = changed or {}
     best = tuned(dataset, variant, str(changed.get("loss", "sum")))
     return GRID.cell(tier, dataset, kind, variant, best | changed, curve=True)
