@@ -1,7 +1,7 @@
 """The project's chores, each in an environment of its own made from constraints.txt: `nox -l` lists them.
 
-Arguments after `--` reach the tool: `nox -s tests -- tests/learners -x`. OL2R_TORCH=cpu takes PyTorch from its own
-index of builds without CUDA. Nothing here knows what a chapter computes.
+Arguments after `--` are passed to the tool: `nox -s tests -- tests/learners -x`. With OL2R_TORCH=cpu, PyTorch is
+installed from its own index of builds without CUDA. This file must not know what a chapter computes.
 """
 
 import os
@@ -23,14 +23,14 @@ def install(session: nox.Session, *requirements: str) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Every test (those that open the built book are skipped until `book` has made one)."""
+    """Run every test; those that open the built book are skipped until `book` has built one."""
     install(session, "-e", ".[book,test]")
     session.run("pytest", *session.posargs)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Style, and the order of the rooms: which may import which."""
+    """Check the style of the code, and which packages may import which."""
     install(session, "ruff", "import-linter")
     session.run("ruff", "check", ".")
     session.run("lint-imports", "--no-cache", env={"PYTHONPATH": "src"})
@@ -38,28 +38,28 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Static types."""
+    """Check static types."""
     install(session, "-e", ".[book,test,dev]")
     session.run("pyright", *session.posargs)
 
 
 @nox.session
 def book(session: nox.Session) -> None:
-    """The published book, from committed results only, into _build/html."""
+    """Build the published book from committed results only, into _build/html."""
     install(session, "-e", ".[book]")
     session.run("python", "book/_ext/build.py", *session.posargs, env={"OL2R_COMPUTE": "never"})
 
 
 @nox.session
 def browser(session: nox.Session) -> None:
-    """Open the built book in a headless Chromium: requests, mathematics, alt text, accessibility, anchors."""
+    """Check the built book in a headless Chromium: requests, mathematics, alt text, accessibility, anchors."""
     install(session, "-e", ".[book,test]")
     session.run("pytest", "tests/book", *session.posargs, env={"OL2R_REQUIRE_BROWSER": "1"})
 
 
 @nox.session
 def rerun(session: nox.Session) -> None:
-    """One chapter through papermill: `nox -s rerun -- nsgd -p tier laptop -p seeds 3` writes nsgd.ipynb here."""
+    """Run one chapter through papermill: `nox -s rerun -- nsgd -p tier laptop -p seeds 3` writes nsgd.ipynb here."""
     if not session.posargs:
         session.error("name a chapter, then papermill's arguments: nox -s rerun -- nsgd -p tier smoke")
     chapter, *parameters = session.posargs
@@ -71,13 +71,13 @@ def rerun(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Speed against peers and against the limit: `nox -s bench -- --quick --json`."""
+    """Measure speed against public code and against the machine's limit: `nox -s bench -- --quick --json`."""
     install(session, "-e", ".")
     session.run("python", "benchmarks/run.py", *session.posargs)
 
 
 @nox.session
 def links(session: nox.Session) -> None:
-    """Every link that leaves the book (needs the network; `book` first)."""
+    """Check every link that leaves the book; needs the network, and `book` must have run before."""
     install(session, "-e", ".[book]")
     session.run("python", "book/_ext/build.py", "--links", env={"OL2R_COMPUTE": "never"})

@@ -1,4 +1,4 @@
 """What the experiments of all papers share: cells and their kinds, runner and store, provenance, claims and verdicts.
 
-It must not know any paper.
+This room must not know any paper.
 """

@@ -22,10 +22,11 @@ from ol2r.errors import ExperimentError
 TIERS = ("smoke", "laptop", "paper")
 
 Level = Literal["bits", "means"]
-"""What of a result comes out again when it is computed again: every bit that feeds back into state, or means."""
+"""How exactly a second computation repeats a result: "bits", bit for bit in the columns named `exact`, or "means",
+where only the means over rows agree."""
 
 MOST_SEEDS = 10_000
-"""More are a slip of the hand, and their rows alone would fill the memory."""
+"""The largest number of seeds that can be asked for: a larger one is a typing error, and its rows would fill memory."""
 
 
 class Row(NamedTuple):
@@ -42,7 +43,7 @@ class Job(NamedTuple):
     rows: tuple[Row, ...]
 
     def cost(self, device: str = "cpu") -> Cost:
-        """What the rows are expected to take."""
+        """The time and memory that the rows are expected to take."""
         return self.cell.cost(self.rows, device)
 
 
@@ -84,13 +85,13 @@ def key_of(declaration: object) -> str:
 
 @dataclass(frozen=True)
 class Context:
-    """Where and with what jobs run.
+    """What a running job is given: the tables it needs, the device, the engine and a way to report progress.
 
     Args:
         inputs: the stored table of every cell that the jobs' cells named in `needs`.
         device: "cpu" or "cuda".
         engine: "numba" or "torch".
-        progress: to be called now and then with the fraction done, in [0, 1].
+        progress: the job calls it now and then with the fraction done, in [0, 1].
     """
 
     inputs: "Mapping[Cell, pd.DataFrame]" = field(default_factory=dict)
@@ -109,13 +110,14 @@ class Cell(ABC):
     """Name of the kind of cell, part of the key."""
 
     code: ClassVar[tuple[str, ...]]
-    """Modules and packages whose source is the code version of this kind's results."""
+    """Modules and packages whose source makes this kind's results; a digest of it is the results' code version."""
 
     exact: ClassVar[tuple[str, ...]] = ()
-    """Columns that feed back into state: equal bit for bit on the same pins, compiled target and engine."""
+    """Columns of values that later rounds depend on. A second run repeats them bit for bit if library versions,
+    compiled target and engine are the same."""
 
     repeats: ClassVar[Level] = "bits"
-    """What comes out again on the same pins, compiled target and engine."""
+    """How exactly a second run repeats the result if library versions, compiled target and engine are the same."""
 
     verifiable: ClassVar[bool] = True
     """False for timings, which no second run repeats."""
@@ -137,7 +139,7 @@ class Cell(ABC):
         return key_of(self.declaration)
 
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """Rows of the given folds (None: all the cell has) × seeds, folds outermost."""
+        """The rows of the given folds (None: all folds of the cell) × seeds, folds outermost."""
         seeds = tuple(seeds)
         unknown = set(folds or ()) - set(self.folds)
         if unknown:
@@ -154,7 +156,7 @@ class Cell(ABC):
 
     @property
     def on_own_data(self) -> bool:
-        """Whether its data is the reader's own, which no item declares: one shows it where it is asked for by name."""
+        """Whether its data is the reader's own. No item declares such data; an item shows it when asked for by name."""
         return False
 
     @property
@@ -178,10 +180,10 @@ class Cell(ABC):
 
     @abstractmethod
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """What these rows take, roughly, compiling apart; a pure function of its arguments."""
+        """The time and memory that these rows take, roughly and without compiling; a pure function of its arguments."""
 
     def compiling(self, device: str = "cpu") -> Mapping[str, float]:
-        """By name, what a process compiles (or starts) once before it runs such cells, and the seconds of it."""
+        """What a process compiles (or starts) once before it runs such cells: seconds by name."""
         return {}
 
     @classmethod
@@ -191,7 +193,7 @@ class Cell(ABC):
 
         Args:
             jobs: cells of this class and one group, each with its rows.
-            context: where and with what they run.
+            context: the inputs, device and engine that they run with.
 
         Returns:
             One table for each job, in order.
@@ -203,11 +205,11 @@ class OneByOne(Cell):
 
     @abstractmethod
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
-        """The lines of some rows."""
+        """The table's lines for these rows."""
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
-        """Job after job."""
+        """Run one job after another."""
         tables = []
         for done, job in enumerate(jobs, start=1):
             tables.append(cast(OneByOne, job.cell).table(job.rows))
@@ -220,11 +222,12 @@ class Item:
     """A figure or table of a paper: the cells it shows, and how many seeds of them, at each tier.
 
     Args:
-        title: as in a caption.
-        cells: from a tier to the cells; a cell named twice counts once.
-        seeds: by tier, the same for all cells; or from a tier and a cell, where cells have different numbers of folds.
-        folds: None for all that each cell has; or from a cell to either.
-        names: labels that cells have in this item only, such as the name of a variant.
+        title: the title, as in a caption.
+        cells: gives the cells at a tier; a cell named twice counts once.
+        seeds: the seeds by tier, the same for all cells; or a function of tier and cell, where cells have different
+            numbers of folds.
+        folds: the folds of every cell; None for all folds of each cell; or a function from a cell to one of the two.
+        names: gives the labels that a cell has in this item only, such as the name of a variant.
     """
 
     title: str
@@ -245,7 +248,7 @@ class Item:
         if datasets is None:
             cells = [cell for cell in cells if not cell.on_own_data]
         else:
-            kept = {*datasets, None}  # a cell that rests on no data is of every choice
+            kept = {*datasets, None}  # a cell that uses no data set is always kept
             cells = [cell for cell in cells if cell.labels().get("dataset") in kept]
         return [Job(cell, self._rows(tier, cell, n_seeds)) for cell in cells]
 
@@ -267,7 +270,7 @@ def merged(jobs: Iterable[Job]) -> list[Job]:
 
 
 def with_needs(jobs: Iterable[Job]) -> list[Job]:
-    """The jobs preceded by all that they need, however deep, each cell once."""
+    """The jobs, preceded by all jobs that they need directly or indirectly; each cell once."""
     ordered: list[Job] = []
 
     def visit(job: Job) -> None:

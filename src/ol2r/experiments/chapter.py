@@ -1,7 +1,7 @@
 """The way from a chapter of the book to its results: checked parameters in, stored or freshly computed results out.
 
-A chapter's first cell calls `ol2r.chapter(name, globals())`, because papermill passes parameters it does not know in
-silence. This module must not know what a chapter shows.
+A chapter's first cell calls `ol2r.chapter(name, globals())`, because papermill accepts unknown parameters silently.
+This module must not know what a chapter shows.
 """
 
 import math
@@ -31,7 +31,7 @@ from ol2r.parameters import FLAG, Choice, Names, Number, Parameter, refusal
 
 
 class Default(NamedTuple):
-    """A chapter's parameter, and what it is where a notebook says nothing: None stands for no choice."""
+    """A chapter's parameter and the value it has when a notebook does not set it; None stands for no choice."""
 
     parameter: Parameter
     value: object
@@ -46,7 +46,7 @@ PARAMETERS: dict[str, Default] = {
     "max_minutes": Default(Number(above=0, most=math.inf), 30.0),
     "fresh": Default(FLAG, False),
 }
-"""What every chapter understands."""
+"""The parameters that every chapter understands."""
 
 
 def check_parameters(given: Mapping[str, object], known: Mapping[str, Default]) -> dict[str, Any]:
@@ -103,16 +103,16 @@ class Results:
 
 
 def _labels(cell: Cell, names: Mapping[str, str]) -> dict[str, str | float | int]:
-    """What every line of a cell's table is preceded by in an item: its key, its labels and its names there."""
+    """The columns put before a cell's table in an item: the cell's key, its labels and its names in the item."""
     return {"cell": cell.key, **cell.labels(), **names}
 
 
 def stored_results(paper: Paper, tier: str | None = None) -> dict[str, Results]:
-    """The results of a paper as far as they are stored, by item; nothing is computed.
+    """The stored results of a paper, by item; nothing is computed.
 
     Args:
-        paper: whose items they are.
-        tier: the tier to read (None: for each item the largest one that is stored whole and not empty).
+        paper: the paper whose items are read.
+        tier: the tier to read (None: for each item the largest tier that is stored whole and not empty).
     """
     defaults = {name: default.value for name, default in PARAMETERS.items()}
     found: dict[str, Results] = {}
@@ -129,17 +129,17 @@ def stored_results(paper: Paper, tier: str | None = None) -> dict[str, Results]:
 
 
 def command(paper: str, item: str | None, tier: str, own: bool = False) -> str:
-    """The shell command that computes an item: into results/, or on a reader's own data, which has no place there."""
+    """The shell command that computes an item; its results go into results/, unless the data is a reader's own."""
     where = "--data PATH" if own else "--commit"
     return f"ol2r run {paper} --tier {tier}{f' --item {item}' if item else ''} {where}"
 
 
 class Chapter:
-    """One chapter with its checked parameters; `results` is what its figures and tables are drawn from.
+    """One chapter with its checked parameters; `results` gives what its figures and tables are drawn from.
 
     Args:
-        paper: whose it is.
-        parameters: by name, checked; each is an attribute as well.
+        paper: the chapter's paper.
+        parameters: checked values by name; each is also an attribute of the chapter.
         store: where results are looked up and kept.
         never: whether results that are not stored are an error.
     """
@@ -168,7 +168,7 @@ class Chapter:
 
         Raises:
             MissingRows: rows are missing and OL2R_COMPUTE is "never", or computing them would take longer than
-                `max_minutes`, or some but not all rows of a cell are there and its data is not.
+                `max_minutes`, or the store has some but not all rows of a cell whose data is not on this machine.
             ExperimentError: no such item.
         """
         one_of(item, self.paper.items, "item", self.name)
@@ -177,7 +177,7 @@ class Chapter:
         return self._results[item]
 
     def all_results(self) -> dict[str, Results]:
-        """The results of every item, by item; what they lack is computed in one run or refused.
+        """The results of every item, by item; all missing rows are computed in one run, or refused together.
 
         Raises:
             MissingRows: as for `results`, with `max_minutes` for all items together.
@@ -212,7 +212,7 @@ class Chapter:
         )
 
     def _absent(self, job: Job) -> bool:
-        """Whether the job has no row in the store (or none is wanted from it) and its data is not at hand."""
+        """Whether the job's data is not at hand and its rows cannot be read: none is stored, or `fresh` is set."""
         data = self._at_hand.missing(job.cell)
         if data is None:
             return False
@@ -255,7 +255,7 @@ class Chapter:
         return in_memory(jobs, read_inputs(jobs, self.store), device=self.device, engine=self.engine)
 
     def _allow(self, item: str | None, todo: Sequence[Job]) -> None:
-        """Say what is about to be computed and how long it takes; stop where that is not wanted."""
+        """Say what is about to be computed and for how long; refuse if OL2R_COMPUTE or `max_minutes` forbids it."""
         n_rows = sum(len(job.rows) for job in todo)
         minutes = expected_seconds(todo, device=self.device) / 60
         where = " on the GPU" if self.device == "cuda" else ""
@@ -290,7 +290,7 @@ class Chapter:
         return largest
 
     def computed(self, item: str, title: str) -> Results:
-        """What stands for results under a figure that rests on none: neither data, cells nor runs."""
+        """Empty results (no data, cells or runs), from which a figure that uses no stored result makes its strip."""
         return Results(self.name, item, title, self.tier, stacked([], [], lambda cell: {}), (), ())
 
 
@@ -301,11 +301,11 @@ def _first(names: Sequence[str], n: int = 5) -> str:
 def stacked(
     jobs: Sequence[Job], frames: Sequence[pd.DataFrame], names: Callable[[Cell], Mapping[str, str]]
 ) -> pd.DataFrame:
-    """The tables of some jobs in one, each line with its cell's labels before it.
+    """Stack the tables of some jobs into one table whose first columns are the labels of each line's cell.
 
     Args:
-        jobs: what was run; frames: one table of each.
-        names: labels that an item gives a cell beside the cell's own.
+        jobs: what was run; frames: the table of each job.
+        names: gives the labels that an item adds to a cell's own.
 
     Raises:
         ValueError: a name is both a label of a cell and a column.
@@ -325,15 +325,16 @@ def stacked(
 
 
 def _in_one_piece(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same table: text joined from many tables lies in as many pieces, each of which every selection would meet."""
+    """The same table with its text in contiguous memory: text joined from many tables lies in many pieces, which would
+    slow down every selection."""
     texts = frame.select_dtypes("str")
     return frame.assign(**{name: pd.Series(text.to_numpy(), dtype=text.dtype) for name, text in texts.items()})
 
 
 def largest_differences(stored: pd.DataFrame, fresh: pd.DataFrame) -> dict[str, float]:
-    """By column, the largest |stored − fresh| over lines of rows that both have; NaN equals NaN, text differs by ∞.
+    """By column, the largest |stored − fresh| over the lines of rows that both tables have.
 
-    Tables whose lines do not match one to one differ by ∞ in `fold`.
+    NaN equals NaN, and different texts differ by ∞. Tables whose lines do not match one to one differ by ∞ in `fold`.
     """
     common = stored[["fold", "seed"]].drop_duplicates().merge(fresh[["fold", "seed"]].drop_duplicates())
     stored, fresh = (common.merge(frame, on=["fold", "seed"], how="left") for frame in (stored, fresh))
@@ -355,13 +356,13 @@ def checked(paper: Paper, given: Mapping[str, object]) -> dict[str, Any]:
     """A chapter's parameters, given or default.
 
     Args:
-        paper: whose chapter it is.
+        paper: the chapter's paper.
         given: the notebook's `globals()`.
 
     Raises:
         ExperimentError: a parameter is unknown, misspelt, of the wrong type or out of range; a data set is not one of
-            the paper's; the device is not there.
-        DataError: a file of the reader's own is not what it should be.
+            the paper's; this machine does not have the device.
+        DataError: a file of the reader's own cannot be read as ranking data.
     """
     parameters = check_parameters(given, PARAMETERS)
     resolve_engine(parameters["engine"], check_device(parameters["device"]))

@@ -26,11 +26,11 @@ Label = tuple[str, str | float]
 Where = tuple[str, str]
 
 WORLDS = "simulated worlds"
-"""What stands for the data set in the cells of a claim that rests on audits."""
+"""Takes the place of a data set's name in the cells of a claim about simulated worlds."""
 
 
 class Measured(Protocol):
-    """A number of every run, or of every simulated world."""
+    """What a claim measures: one number for every run, or for every simulated world."""
 
     @property
     def item(self) -> str: ...
@@ -47,13 +47,13 @@ class Measured(Protocol):
 
 @dataclass(frozen=True)
 class Scale:
-    """What an effect is of, and how much of it a reader would call a difference.
+    """The quantity in which an effect is measured, and how large an effect a reader would call a difference.
 
     Attributes:
-        name: in plain words, such as "NDCG@10" or "block size".
-        margin: what the effect is claimed to exceed, never more than half of a difference that the paper prints;
-            negative where the claim is that something is no more than so much worse.
-        unit: of the margin, such as "documents"; none for a pure number.
+        name: the quantity in plain words, such as "NDCG@10" or "block size".
+        margin: the value that the effect is claimed to exceed, never more than half of a difference that the paper
+            prints; negative where the claim allows something to be worse by at most that much.
+        unit: unit of the margin, such as "documents"; empty for a pure number.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Scale:
 
 
 class Compared(Protocol):
-    """What a claim says lies above a margin."""
+    """A comparison whose effect, so the claim says, lies above a margin."""
 
     @property
     def label(self) -> str: ...
@@ -83,7 +83,7 @@ class Compared(Protocol):
 
 
 class Results(Protocol):
-    """What a rule reads of the stored results of one item: the frame has the store key of every row in `cell`."""
+    """What a rule reads of one item's stored results; the column `cell` of `frame` holds the store key of every row."""
 
     @property
     def frame(self) -> pd.DataFrame: ...
@@ -96,7 +96,7 @@ class Results(Protocol):
 
 
 class Indexed:
-    """Results whose rows are found by their labels quickly, again and again."""
+    """Results with an index of their label columns, which makes repeated selections fast."""
 
     def __init__(self, results: Results):
         self.frame, self.tier, self.cells = results.frame, results.tier, results.cells
@@ -105,7 +105,7 @@ class Indexed:
         self._values: dict[tuple, pd.Series] = {}
 
     def only(self, wanted: Mapping[str, Any]) -> pd.DataFrame:
-        """The rows with these values in these columns; none where there is no such column."""
+        """The rows with these values in these columns; no rows where a column does not exist."""
         key = tuple(sorted(wanted.items()))
         if key not in self._found:
             here = np.ones(len(self.frame), dtype=bool)
@@ -116,7 +116,7 @@ class Indexed:
         return self._found[key]
 
     def values(self, measure: Measured, results: "Mapping[str, Results]", dataset: str, users: str) -> pd.Series:
-        """The measure's, read once however many contrasts it is in."""
+        """The measure's values, read once however many contrasts use them."""
         key = (measure, dataset, users)
         if key not in self._values:
             self._values[key] = measure.values(results, dataset, users)
@@ -124,13 +124,13 @@ class Indexed:
 
     @cached_property
     def datasets(self) -> frozenset[str]:
-        """The data sets it has rows of; simulated worlds count as one."""
+        """The data sets that the results have rows of; simulated worlds count as one."""
         _, names = self._coded("dataset")
         return frozenset(names) | ({WORLDS} if "world" in self.frame else frozenset())
 
     @cached_property
     def any_diverged(self) -> bool:
-        """Whether any of its runs diverged."""
+        """Whether any of the runs diverged."""
         return bool(diverged(self.frame).any())
 
     def _coded(self, column: str) -> tuple[np.ndarray, dict]:
@@ -143,7 +143,7 @@ class Indexed:
 
 
 def indexed(results: Mapping[str, Results]) -> dict[str, Indexed]:
-    """The same results, ready to be searched."""
+    """The same results, each with an index of its labels."""
     return {item: each if isinstance(each, Indexed) else Indexed(each) for item, each in results.items()}
 
 
@@ -152,7 +152,7 @@ class NotMeasured(ValueError):
 
 
 def label(dataset: str) -> str:
-    """What a data set must be called, as its catalogue entry says; a name that is not in it stands for itself."""
+    """A data set's name for readers, as its catalogue entry says; a name without an entry is returned as it is."""
     from ol2r.data import CATALOGUE  # here, because it loads numba, which declaring a claim must not
 
     return CATALOGUE[dataset].label if dataset in CATALOGUE else dataset
@@ -160,16 +160,17 @@ def label(dataset: str) -> str:
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of every run: a column of an item's rows with these labels.
+    """One number for every run: the value of a column in an item's rows with these labels.
 
     Attributes:
-        item: the item whose results hold it.
-        column: the column, divided by the column `per` where one is named.
-        labels: what the rows' label columns must be, besides data set and users; users named here replace the cell's.
-        at: the round it is read at; "end" is the last, "mean" averages over all rounds.
-        shared: one value a fold stands for all its seeds (an offline reference).
-        since: of cumulative columns, count only what came after this round: what `column` grew by, for each unit that
-            `per` grew by.
+        item: the item whose results hold the column.
+        column: the column that is read, divided by the column `per` if that is given.
+        labels: values that the rows' label columns must have, besides data set and users; users named here replace the
+            cell's.
+        at: the round at which the column is read; "end" is the last, "mean" averages over all rounds.
+        shared: whether each fold has one value that stands for all its seeds (an offline reference).
+        since: for cumulative columns, count only what came after this round: the growth of `column`, divided by the
+            growth of `per`.
     """
 
     item: str
@@ -184,7 +185,7 @@ class Measure:
         """The item's rows on this data set, with these users and labels.
 
         Raises:
-            NotMeasured: there are none.
+            NotMeasured: there are no such rows.
         """
         if self.item not in results:
             raise NotMeasured(f"{self.item} not computed")
@@ -202,10 +203,12 @@ class Measure:
         return rows
 
     def curve(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
-        """All checkpoints: one row a run, indexed by (fold, seed); one column a round (0 where the item has no rounds).
+        """The values at all checkpoints: one row a run, indexed by (fold, seed), and one column a round.
+
+        An item without rounds has a single column, 0.
 
         Raises:
-            NotMeasured: as `rows`, or a value is missing or not finite.
+            NotMeasured: as for `rows`, or a value is missing or not finite.
         """
         rows = self.rows(results, dataset, users)
         if self.per and "round" in rows:
@@ -220,7 +223,7 @@ class Measure:
         return table
 
     def _grown(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
-        """One column: what the cumulative column grew by between `since` and `at`, by the growth of `per`."""
+        """One column: the growth of the cumulative column between `since` and `at`, divided by the growth of `per`."""
         rows = self.rows(results, dataset, users)
         totals = [_by_run(rows, rows[column]) for column in (self.column, self.per) if column]
         end = totals[0].columns.max() if self.at == "end" else self.at
@@ -234,10 +237,10 @@ class Measure:
         return table[round_]
 
     def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
-        """The number of every run, indexed by (fold, seed).
+        """The measured number of every run, indexed by (fold, seed).
 
         Raises:
-            NotMeasured: as `curve`, or no checkpoint at the round.
+            NotMeasured: as for `curve`, or there is no checkpoint at the round.
         """
         if self.since is not None:
             return self._grown(results, dataset, users).iloc[:, 0]
@@ -247,7 +250,7 @@ class Measure:
         return self._at(curve, curve.columns.max() if self.at == "end" else self.at)
 
     def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:
-        """The paper's printed mean of this measure, None where it prints none."""
+        """The mean of this measure that the paper prints, or None where it prints none."""
         labels = dict(self.labels)
         if self.at != "end" or set(labels) - {"learner"}:
             return None
@@ -273,7 +276,7 @@ def _by_run(rows: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Contrast:
-    """Mean of a weighted sum of measures of the same run, plus `offset`; the claim says it is above its margin."""
+    """The mean over runs of a weighted sum of measures, plus `offset`; the claim says that it is above its margin."""
 
     label: str
     terms: tuple[tuple[float, Measured], ...]
@@ -285,7 +288,7 @@ class Contrast:
         return tuple(measure for _, measure in self.terms)
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
-        """The effect with its interval (`summary`), on the runs all measures have."""
+        """The effect with its interval (`summary`), over the runs that all measures have."""
         own = {m: _values(m, results, dataset, users) for m in self.measures}
         runs = None
         for measure, values in own.items():
@@ -304,11 +307,11 @@ class Contrast:
         return self.summary(total)
 
     def summary(self, total: pd.Series) -> Effect:
-        """What the total of every run, indexed by (fold, seed), says: its mean over seeds within folds."""
+        """The effect that the totals of all runs, indexed by (fold, seed), give: their mean over seeds within folds."""
         return mean_effect(total)
 
     def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:
-        """The same contrast of the printed means, None unless the paper prints them all."""
+        """The same contrast of the printed means, or None if the paper does not print all of them."""
         means = [measure.published(numbers, dataset, users) for measure in self.measures]
         if None in means:
             return None
@@ -320,7 +323,8 @@ DEVIATION = Scale("log ratio of deviations")
 
 @dataclass(frozen=True)
 class SmallerDeviation:
-    """log ratio of the deviations of two measures' curves (`deviation_effect`); the claim says the first is smaller."""
+    """Log ratio of the deviations of two measures' curves (`deviation_effect`); the claim says that the deviation of
+    `smaller` is the smaller one."""
 
     label: str
     smaller: Measure
@@ -343,7 +347,7 @@ class SmallerDeviation:
 
 @dataclass(frozen=True)
 class Near:
-    """`within` − |contrast|: the claim says that what is contrasted is less than `within` apart."""
+    """`within` − |contrast|: the claim says that the contrasted quantities differ by less than `within`."""
 
     contrast: Compared
     within: float
@@ -369,12 +373,12 @@ class Near:
 
 
 def difference(better: Measured, worse: Measured, label: str, scale: Scale) -> Contrast:
-    """better − worse, run by run."""
+    """The contrast better − worse, run by run."""
     return Contrast(label, ((1.0, better), (-1.0, worse)), scale)
 
 
 def slope(measures: Mapping[float, Measure], label: str, scale: Scale, sign: float = 1.0) -> Contrast:
-    """Least-squares slope of measures over the values they are keyed by, times `sign`.
+    """The least-squares slope of measures over their keys in the mapping, times `sign`.
 
     Σ (x − x̄) y / Σ (x − x̄)²
     """
@@ -389,10 +393,11 @@ class Part:
 
     Attributes:
         statement: what the part says, in words.
-        contrasts: each must lie above its margin.
-        cells: the paper's (data set, users) that it covers.
-        combine: "all" cells, or "count": at least `need` of them (in proportion, rounded up, where not all are tested).
-        need: cells needed by "count".
+        contrasts: the contrasts, each of which must lie above its margin.
+        cells: the paper's (data set, users) pairs that the part covers.
+        combine: "all" if the part must hold in all cells; "count" if at least `need` of them suffice (in proportion,
+            rounded up, where not all are tested).
+        need: the number of cells that "count" needs.
     """
 
     statement: str
@@ -425,8 +430,9 @@ class StandIn(NamedTuple):
 
     Args:
         of: the paper's data set.
-        data: the other one.
-        same_shape: whether it has the paper's shape (features, grades, lengths of lists), or is part of it.
+        data: the other data set, which stands in for it.
+        same_shape: whether `data` has the shape of the paper's data set (features, grades, lengths of lists), or is
+            part of that data set.
     """
 
     of: str
@@ -441,9 +447,9 @@ class Claim:
     Attributes:
         paper, id: name of the chapter, number of the claim on the paper's sheet; together its anchor.
         statement: what the paper says.
-        parts: what must hold, all of them.
-        protocol: the size below which the paper's data decide nothing.
-        stand_ins: other data that the claim is judged on, each by itself: it says whether the claim carries over.
+        parts: the parts, all of which must hold.
+        protocol: the size of the paper's experiment; a smaller experiment on the paper's data decides nothing.
+        stand_ins: other data sets on which the claim is judged, each by itself, to see whether the claim carries over.
     """
 
     paper: str
@@ -471,12 +477,12 @@ class Claim:
 
     @property
     def elsewhere(self) -> dict[str, bool]:
-        """Other data that a cell of the claim is judged on, those of the paper's shape (True) first."""
+        """The other data sets on which the claim is judged, with True for the paper's shape; those come first."""
         covered = {dataset for dataset, _ in self.cells}
         shapes = {one.data: one.same_shape for one in self.stand_ins if one.of in covered}
         return dict(sorted(shapes.items(), key=lambda place: not place[1]))
 
     @property
     def items(self) -> frozenset[str]:
-        """The items it reads."""
+        """The items that the claim reads."""
         return frozenset(m.item for part in self.parts for contrast in part.contrasts for m in contrast.measures)

@@ -1,7 +1,8 @@
 """Estimates with their uncertainty: means of runs, paired differences and ratios of deviations.
 
-A run is one (fold, seed). Inference is about seeds within the folds of the data set at hand: folds are strata, equal in
-weight, never resampled; but for `fold_effect`, where they are a sample. This module must not know what is compared.
+A run is one (fold, seed). Inference is about seeds within the folds of the data set at hand: folds are strata of equal
+weight and are never resampled, except in `fold_effect` and `ratio_effect`, which treat the folds as a sample. This
+module must not know what is compared.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -59,8 +60,8 @@ class Effect:
     def p_below(self, margin: float = 0.0) -> float:
         """One-sided p-value of the hypothesis that the effect is above the margin: small where it lies below.
 
-        It is under 2.5 % exactly where the 95 % interval lies below the margin. Without any spread the estimate is the
-        effect: 1 where it is above the margin, else 0.
+        The p-value is under 2.5 % exactly where the 95 % interval lies below the margin. Without any spread the
+        estimate is the effect itself, and the p-value is 1 where it is above the margin, else 0.
         """
         if self.standard_error == 0:
             return float(self.estimate > margin)
@@ -69,11 +70,11 @@ class Effect:
 
 @dataclass(frozen=True)
 class Share:
-    """The share of simulated worlds in which something held, less what it should be; its interval is exact.
+    """The share of simulated worlds in which a statement held, minus the nominal share; its interval is exact.
 
     Attributes:
-        held, seeds: worlds in which it held, and all worlds.
-        nominal: what the share should at least be.
+        held, seeds: the number of worlds in which the statement held, and of all worlds.
+        nominal: the share that theory promises at least.
     """
 
     held: int
@@ -87,12 +88,12 @@ class Share:
 
     @property
     def standard_error(self) -> float:
-        """With half a world added to either side, so that it is never 0."""
+        """The standard error of the share, with half a world added to either side so that it is never 0."""
         share = (self.held + 0.5) / (self.seeds + 1)
         return (share * (1 - share) / self.seeds) ** 0.5
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Clopper and Pearson's, less the nominal share."""
+        """The interval of Clopper and Pearson, minus the nominal share."""
         low, high = stats.binomtest(self.held, self.seeds).proportion_ci(level)
         return low - self.nominal, high - self.nominal
 
@@ -103,7 +104,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Nearness:
-    """within − |effect|: positive where an effect is nearer to 0 than `within`."""
+    """How near an effect is to 0, as within − |effect|: positive where the effect is nearer to 0 than `within`."""
 
     effect: Estimate
     within: float
@@ -125,7 +126,7 @@ class Nearness:
         return self.effect.seeds
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """What within − |x| takes for x in the effect's interval."""
+        """The range of within − |x| for x in the effect's interval."""
         low, high = self.effect.interval(level)
         nearest = max(low, -high, 0.0)
         return self.within - max(-low, high), self.within - nearest
@@ -138,13 +139,15 @@ class Nearness:
 
 @dataclass(frozen=True)
 class RatioOfMeans:
-    """The ratio of two means over the same sample, with Fieller's interval: every r at which the mean of a − r b is not
-    significantly different from 0. Where b's own mean is not, the interval has no end.
+    """The ratio of two means over the same sample, with Fieller's interval.
+
+    The interval holds every r for which the mean of a − r b is not significantly different from 0. If the mean of b is
+    not significantly different from 0 either, the interval has no upper end.
 
     Attributes:
-        mean_a, mean_b: of the numerator and the denominator.
-        var_a, var_b, covariance: of these means.
-        folds: size of the sample; seeds: runs behind each of its members.
+        mean_a, mean_b: means of the numerator a and the denominator b.
+        var_a, var_b, covariance: variances and covariance of these means.
+        folds: size of the sample; seeds: runs behind each member of the sample.
     """
 
     mean_a: float
@@ -161,7 +164,7 @@ class RatioOfMeans:
 
     @property
     def standard_error(self) -> float:
-        """To first order."""
+        """The standard error of the ratio, to first order."""
         return self._error(self.estimate) / abs(self.mean_b)
 
     def _error(self, r: float) -> float:
@@ -188,7 +191,7 @@ class RatioOfMeans:
 
 
 def _strata(index: pd.MultiIndex) -> tuple[np.ndarray, np.ndarray]:
-    """Fold number (0-based) of every run, and how many runs each fold has."""
+    """The fold number (0-based) of every run, and the number of runs in each fold."""
     fold = pd.factorize(index.get_level_values("fold"))[0]
     sizes = np.bincount(fold)
     if sizes.min() < 2:
@@ -235,14 +238,14 @@ def fold_effect(values: pd.Series) -> Effect:
 
 
 def ratio_effect(numerator: pd.Series, denominator: pd.Series) -> RatioOfMeans:
-    """Mean over folds of one number over the mean of another, each fold the mean of its runs.
+    """The ratio of two numbers' means over folds, where each fold counts with the mean of its runs.
 
     Args:
         numerator, denominator: one number a run, indexed alike by (fold, seed); the denominator's mean is positive.
 
     Raises:
         TooFewSeeds: fewer than two folds.
-        ValueError: a denominator whose mean is not positive.
+        ValueError: the denominator's mean is not positive.
     """
     runs = pd.DataFrame({"a": numerator, "b": denominator}).groupby("fold")
     means = runs.mean()
@@ -258,16 +261,16 @@ def ratio_effect(numerator: pd.Series, denominator: pd.Series) -> RatioOfMeans:
 
 
 def deviation_effect(smaller: pd.DataFrame, larger: pd.DataFrame, name: str) -> Effect:
-    """log of the ratio of two deviation curves, each the standard deviation over all runs averaged over rounds.
+    """The log ratio of two deviations, each the standard deviation over all runs, averaged over rounds.
 
         log( ∫ sd(larger) dt / ∫ sd(smaller) dt )
 
-    Its standard error is a bootstrap that draws n_f − 1 of a fold's n_f seeds with replacement, the same for both sides
-    (Rao and Wu, 1988: one draw fewer makes the variance of a mean unbiased in small strata).
+    The standard error comes from a bootstrap that draws n_f − 1 of a fold's n_f seeds with replacement, the same seeds
+    for both sides (Rao and Wu, 1988: one draw fewer makes the variance of a mean unbiased in small strata).
 
     Args:
         smaller, larger: one row a run, indexed alike by (fold, seed); one column a checkpoint, named by its round.
-        name: names the bootstrap's random numbers.
+        name: the name of the bootstrap's stream of random numbers.
 
     Raises:
         TooFewSeeds: a fold has fewer than two.
@@ -305,9 +308,9 @@ def summarize(frame: pd.DataFrame, column: str, by: list[str]) -> pd.DataFrame:
     """Mean, deviation and 95 % interval of a column over runs, for every combination of the columns `by`.
 
     Returns:
-        by, mean, deviation (standard deviation over runs, n − 1), n (runs), low and high: mean ± t · deviation / √n;
-        diverged, where the frame has a status: how many had by then, which count with the ranker they froze with. Runs
-        without a value are left out of n.
+        by, mean, deviation (standard deviation over runs, with n − 1), n (number of runs), low and high (mean ±
+        t · deviation / √n). If the frame has a status, also diverged: the number of runs that had diverged by then;
+        these count with the ranker that they froze. Runs without a value are left out of n.
     """
     columns = {"mean": (column, "mean"), "deviation": (column, "std"), "n": (column, "count")}
     if "status" in frame:
@@ -319,7 +322,7 @@ def summarize(frame: pd.DataFrame, column: str, by: list[str]) -> pd.DataFrame:
 
 
 def diverged(frame: pd.DataFrame) -> pd.Series:
-    """Bool: which rows are of a replica that had diverged, and has kept its ranker since."""
+    """Which rows belong to a replica that had diverged by then and has kept its ranker since: Bool[rows]."""
     return frame["status"] == "diverged" if "status" in frame else pd.Series(False, index=frame.index)
 
 
@@ -339,16 +342,16 @@ def at_own_end(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def windowed(frame: pd.DataFrame, total: str, per: str, width: int | None = None) -> pd.DataFrame:
-    """What a cumulative sum grew by in each window between checkpoints, for each unit that another grew by.
+    """How much a cumulative sum grew in each window between checkpoints, per unit of growth of another sum.
 
         value = (total_b − total_a) / (per_b − per_a)   in the rounds a + 1 … b
 
     Args:
         frame: runs, told apart by cell, fold and seed, with `round` and the two cumulative columns, both 0 before the
             first round.
-        total, per: the columns.
-        width: windows of so many rounds, cut at the checkpoints that are its multiples and at a cell's own last
-            (None: every checkpoint ends a window).
+        total, per: names of the two cumulative columns.
+        width: rounds in a window; windows end at the checkpoints that are multiples of it and at a cell's own last
+            checkpoint (None: every checkpoint ends a window).
 
     Returns:
         The frame's lines at the ends b of the windows, with `since` (a) and `value` (NaN where `per` did not grow).

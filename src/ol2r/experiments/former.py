@@ -1,5 +1,5 @@
-"""Rules that were changed after results had been seen: `former.csv` in the paper's folder, of the old rules and what
-both said.
+"""Rules that were changed after results had been seen. `former.csv` in the paper's folder holds the old rules, with the
+verdicts of the old and the new rule on the same results.
 
 The file is made from two runs of `ol2r claims` on the same stored results, never by hand:
 
@@ -7,8 +7,7 @@ The file is made from two runs of `ol2r claims` on the same stored results, neve
     git checkout NEW && ol2r claims PAPER --json > after.json    # before anything is computed again
     python -m ol2r.experiments.former before.json OLD after.json > src/ol2r/papers/PAPER/former.csv
 
-It keeps every claim whose rule or verdict is another one. `ol2r.report.tables.rule_changes` shows it beside the
-verdicts of today.
+It keeps every claim whose rule or verdict changed. `ol2r.report.tables.rule_changes` shows it beside today's verdicts.
 """
 
 import csv
@@ -26,14 +25,14 @@ COLUMNS: tuple[str, ...] = ("id", "old_rule", "old_verdict", "rule", "verdict", 
 
 
 def changes(package: str) -> "pd.DataFrame":
-    """The changed rules of one paper, none where none was changed.
+    """The changed rules of one paper; an empty table where no rule was changed.
 
     Args:
-        package: the paper's, such as "ol2r.papers.nsgd".
+        package: the paper's package, such as "ol2r.papers.nsgd".
 
     Returns:
-        One row a claim: id, old_rule, old_verdict, rule, verdict and elsewhere (what the rule that replaced it said of
-        the same results), commit (of the old judgement).
+        One row a claim: id, old_rule, old_verdict, rule, verdict and elsewhere (what the new rule said of the same
+        results), commit (at which the old rule was judged).
     """
     import pandas as pd
 
@@ -45,18 +44,18 @@ def changes(package: str) -> "pd.DataFrame":
 
 
 def places(elsewhere: str) -> list[tuple[str, str]]:
-    """The (data set, verdict) of a row's `elsewhere`."""
+    """The (data set, verdict) pairs in a row's `elsewhere`."""
     return [(data, verdict) for each in elsewhere.split("; ") if each for data, verdict in [each.rsplit(": ", 1)]]
 
 
 def record(
     before: Sequence[Mapping[str, Any]], commit: str, after: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, str]]:
-    """The lines of a paper's file: claims of `after` whose rule or verdict was another one in `before`.
+    """The lines of a paper's file: the claims whose rule or verdict in `after` differs from that in `before`.
 
     Args:
-        before, after: what `ol2r claims PAPER --json` printed.
-        commit: at which it printed `before`.
+        before, after: what `ol2r claims PAPER --json` printed with the old and with the new rules.
+        commit: the commit that printed `before`.
     """
     old = {one["id"]: one for one in before}
     lines = []

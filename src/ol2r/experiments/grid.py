@@ -1,6 +1,6 @@
-"""How a paper's module makes its cells: settings and conventions once, then a cell by what it is called.
+"""How a paper declares its cells: it states settings and conventions once, then asks for each cell by name.
 
-What the declared grids of several papers share. It must not know any paper.
+The declared grids of several papers share this module, which must not know any paper.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,20 +28,20 @@ USUAL: dict[str, Value] = {
     "empty": "zero",
     "ties": "expected",
 }
-"""Conventions unless a paper's are others; see `GradedCascade`, `Evaluation`, `Simulate` and `users`."""
+"""Conventions of a paper that does not state its own; see `GradedCascade`, `Evaluation`, `Simulate` and `users`."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What the cells of a paper have in common.
+    """What the cells of a paper have in common, and the functions that make these cells.
 
     Args:
-        settings: by the name of a variant, its learner and hyper-parameters.
+        settings: each variant's learner and hyper-parameters, by the variant's name.
         usual: conventions of the main results.
         k: cut of lists and of NDCG.
         gamma: discount of the online score.
-        curve: rounds of a learning curve; the last is T.
-        reference: the fit that a data set's learners are compared with.
+        curve: checkpoints of a learning curve, in rounds; the last is T.
+        reference: gives the fit that a data set's learners are compared with.
     """
 
     settings: Mapping[str, tuple[str, Mapping[str, Value]]]
@@ -63,18 +63,18 @@ class Grid:
         split: str = "test",
         rounds: int | None = None,
     ) -> Simulate:
-        """One cell: the paper's setting but for what is named.
+        """One cell with the paper's setting, except for what the arguments change.
 
         Args:
-            kind: of users.
+            kind: the kind of users, such as "navigational".
             variant: a key of `settings`.
             changed: hyper-parameters that differ from `settings`, and conventions that differ from the usual ones.
-            curve: whether to record learning curves and the cosine to w*; otherwise only the last round.
-            split: queries of the offline score.
-            rounds: the last round (None: T), where no curve is recorded; the smoke tier has its own.
+            curve: whether to record learning curves and the cosine to w*; otherwise only the last round is recorded.
+            split: which queries the offline score is taken on.
+            rounds: the last round (None: T) where no curve is recorded; the smoke tier has its own.
 
         Raises:
-            ValueError: `rounds` of a curve, whose last is the grid's.
+            ValueError: `rounds` is given for a curve, whose last round is the grid's.
         """
         if curve and rounds is not None:
             raise ValueError(f"a learning curve ends at the grid's last round, not at {rounds}")
@@ -112,7 +112,7 @@ class Grid:
         variants: Sequence[str],
         changes: Sequence[Mapping[str, Value]] = ({},),
     ) -> Callable[[str], Sequence[Cell]]:
-        """From a tier to the learning curves of all these together, data sets outermost."""
+        """A function from a tier to the learning-curve cells of all these combinations, data sets outermost."""
         return lambda tier: [
             self.cell(tier, dataset, kind, variant, changed, curve=True)
             for dataset, kind, variant, changed in product(datasets(tier), kinds, variants, changes)
@@ -124,25 +124,25 @@ def _last(tier: str, checkpoints: tuple[int, ...], rounds: int | None) -> int:
 
 
 def on(*names: str, own: bool = True) -> Callable[[str], tuple[str, ...]]:
-    """The data sets of an item at a tier: the smoke tier has one of its own.
+    """A function from a tier to an item's data sets; the smoke tier has a synthetic data set of its own.
 
     Args:
-        names: at the other tiers.
-        own: whether the item can be run on a reader's own data; `Item.jobs` leaves out what nobody asked for.
+        names: the data sets at the other tiers.
+        own: whether the item can be run on a reader's own data; `Item.jobs` leaves such data out unless asked for it.
     """
     return lambda tier: ((SMOKE_DATASET,) if tier == "smoke" else names) + (data.own_names() if own else ())
 
 
 def checksum(dataset: str) -> str:
-    """What stands for a data set's content in a cell and its key; see `data.checksum`."""
+    """The checksum that identifies a data set's content in a cell and its key; see `data.checksum`."""
     return data.checksum(dataset)
 
 
 def click_models(*grades: tuple[int, str]) -> list[tuple[str, str, str]]:
-    """Tables of click models: rows (users, click by grade, stop by grade), those of a reader's own data last.
+    """Rows of a table of click models: (users, click by grade, stop by grade), those of a reader's own data last.
 
     Args:
-        grades: how many grades, and what to add to the users' name.
+        grades: pairs of a number of grades and the text to add to the users' name.
     """
     own = {data.entry(name).n_grades: data.entry(name).label for name in data.own_names()}
     listed = [*grades, *((n, f", {label}: {rule_of_grades(n)}") for n, label in own.items() if n not in dict(grades))]

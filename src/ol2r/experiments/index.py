@@ -1,4 +1,4 @@
-"""What is stored where, as a table that a person can search: which folder of the store holds which runs."""
+"""A table that a person can search to find which folder of the store holds which runs."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,18 +9,18 @@ from ol2r.experiments.paper import Paper
 from ol2r.experiments.store import Store
 
 NAME = "index.csv"
-"""Of the table, in the folder of published results."""
+"""File name of the table in the folder of published results."""
 
 COLUMNS = ("paper", "item", "tiers", "kind", "dataset", "users", "learner", "setting", "rows", "folder")
 
 
 def index(papers: Iterable[Paper], store: Store) -> pd.DataFrame:
-    """A line for every stored cell of every item that declares it, or that one of its cells needs.
+    """The table of stored cells: for every item, a line for each stored cell that it declares or that its cells need.
 
     Returns:
-        paper, item, tiers (that declare it), kind (of cell), dataset, users and learner (empty where a cell has none),
-        setting (what else tells it from the other cells of that kind and learner in its item), rows (that are stored,
-        of all tiers), folder (the cell's key); in the order of papers and items.
+        paper, item, tiers (that declare the cell), kind (of cell), dataset, users and learner (empty where a cell has
+        none), setting (the other labels that tell the cell from the item's cells of the same kind and learner), rows
+        (number stored, over all tiers), folder (the cell's key); in the order of papers and items.
     """
     items = [(paper.name, name, item) for paper in papers for name, item in paper.items.items()]
     lines = [line for declared in items for line in _lines(*declared, store)]
@@ -44,7 +44,7 @@ def _lines(paper: str, name: str, item: Item, store: Store) -> list[dict[str, st
 
 
 def _settings(cells: Sequence[Cell]) -> dict[Cell, str]:
-    """By cell, its labels that some other cell of the same kind and learner has otherwise."""
+    """By cell, the labels whose values differ from those of some other cell of the same kind and learner."""
     values: dict[tuple, set] = {}
     for cell in cells:
         labels = cell.labels()

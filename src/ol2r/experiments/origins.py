@@ -1,6 +1,6 @@
-"""The data that cells rest on: read once before anything is computed, and told in the record of what was computed.
+"""The data sets that cells use: read once before anything is computed, and named in the record of what was computed.
 
-It must not know what a cell does with the data.
+This module must not know what a cell does with the data.
 """
 
 import json
@@ -12,7 +12,7 @@ from ol2r.experiments.cells import Cell, Item, Job
 
 
 def dataset_of(cell: Cell) -> str | None:
-    """The data set that a cell rests on, of the catalogue or the reader's own, or None."""
+    """The name of the data set that a cell uses, from the catalogue or the reader's own; None if it uses no data."""
     from ol2r.data import CATALOGUE  # here, because it loads numba, which looking results up need not
 
     name = cell.labels().get("dataset")
@@ -20,13 +20,13 @@ def dataset_of(cell: Cell) -> str | None:
 
 
 class AtHand:
-    """Which data sets are on this machine, each looked for once."""
+    """Tells which data sets are on this machine, and looks for each only once."""
 
     def __init__(self):
         self._missing: dict[str | None, str | None] = {None: None}
 
     def missing(self, cell: Cell) -> str | None:
-        """Name of the data set that a cell rests on, when it is not here."""
+        """The name of the data set that a cell uses, if that data set is not on this machine; otherwise None."""
         name = dataset_of(cell)
         if name not in self._missing:
             from ol2r.data import entry
@@ -36,18 +36,18 @@ class AtHand:
 
 
 def names_of(asked: Sequence[str], items: Iterable[Item], tier: str, where: str) -> list[str]:
-    """The names of the data sets that a reader asked for; files of their own are read, and have a name from then on.
+    """The names of the data sets that a reader asked for; the reader's own files are read and named first.
 
     Args:
         asked: names that the items declare, or else paths (`data.own.take_in`).
-        items: which are to show them.
-        tier: of the items.
-        where: what the items are called.
+        items: the items that are to show the data sets.
+        tier: the tier at which the items are shown.
+        where: what error messages call the items.
 
     Raises:
-        ExperimentError: an item has no such data set; the message offers the nearest name that is declared. None of
-            the items can be run on a reader's own data.
-        DataError: a file is not what it should be.
+        ExperimentError: an item has no such data set (the message offers the nearest declared name), or none of the
+            items can be run on a reader's own data.
+        DataError: a file cannot be read as ranking data.
     """
     if not asked:
         return []
@@ -72,10 +72,10 @@ def _declared(items: Iterable[Item], tier: str) -> list[str]:
 
 
 def check_data(jobs: Iterable[Job]) -> None:
-    """Read the data of all jobs once, so that what is wrong with it is said before anything is computed.
+    """Read the data of all jobs once, so that errors in it are reported before anything is computed.
 
     Raises:
-        DataError: a file is not what it should be.
+        DataError: a file cannot be read as ranking data.
     """
     from ol2r.data.reading import read
 
@@ -84,7 +84,7 @@ def check_data(jobs: Iterable[Job]) -> None:
 
 
 def read_for(cell: Cell) -> dict[str, object] | None:
-    """What this process has read of a cell's data: its name, checksum, whether the catalogue confirms it, counts."""
+    """What this process knows of a cell's data: name, checksum, whether the catalogue confirms the checksum, counts."""
     from ol2r.data import last_read
 
     name = dataset_of(cell)
@@ -93,9 +93,9 @@ def read_for(cell: Cell) -> dict[str, object] | None:
 
 
 def awaits_data(path: Path) -> bool:
-    """Whether a stored file is of a reader's own data, or of data that is not at hand and has no known checksum.
+    """Whether a stored file comes from a reader's own data, or from data that is not at hand and has no known checksum.
 
-    Nobody can say then whether it is still declared: that needs the data.
+    Without the data nobody can say whether such a file's cell is still declared.
     """
     import pyarrow.parquet as pq
 
@@ -110,7 +110,7 @@ def awaits_data(path: Path) -> bool:
 
 
 def _datasets_in(declaration: object) -> Iterator[str]:
-    """Data sets that a stored declaration names, however deep."""
+    """The data sets that a stored declaration names at any depth."""
     if isinstance(declaration, dict):
         if isinstance(name := declaration.get("dataset"), str):
             yield name

@@ -23,13 +23,13 @@ class Paper:
     """One paper.
 
     Args:
-        name: of its folder, its chapter and its commands.
-        items: by name, its figures and tables.
-        claims: what it claims, and the rules that judge it.
-        readings: by name of a reading of the paper that is not the main one, which items stand in the place of others.
-        package: the folder with its `published.csv` and `former.csv`.
-        grid: the conventions of its simulations, None where it has no learner that uses features.
-        settings: by the name of a data set, every variant's learner and hyper-parameters in the main results.
+        name: the name of the paper's folder and chapter, and what the `ol2r` commands call the paper.
+        items: the paper's figures and tables, by name.
+        claims: what the paper claims, each with the rule that judges it.
+        readings: other readings of the paper than the main one: by name, which items take the place of which.
+        package: the package whose folder holds `published.csv` and `former.csv`.
+        grid: the conventions of the paper's simulations, None where it has no learner that uses features.
+        settings: gives, for a data set, every variant's learner and hyper-parameters in the main results.
     """
 
     name: str
@@ -41,9 +41,9 @@ class Paper:
     settings: Settings = lambda dataset: {}
 
     def printed(self) -> "pd.DataFrame":
-        """The numbers that it printed; see `printed_numbers`."""
+        """The numbers that the paper printed; see `printed_numbers`."""
         return published.printed_numbers(self.package)
 
     def former_rules(self) -> "pd.DataFrame":
-        """The rules of its claims that were changed after results had been seen; see `former.changes`."""
+        """The claims' rules that were changed after results had been seen; see `former.changes`."""
         return former.changes(self.package)

@@ -25,7 +25,7 @@ LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "numba", "torch")
 
 
 def checkout() -> Path | None:
-    """The repository this package or the working directory lies in, or None."""
+    """The root of the repository that contains this package or else the working directory, or None."""
     for start in (Path(__file__).resolve(), Path.cwd()):
         for folder in (start, *start.parents):
             project = folder / "pyproject.toml"
@@ -64,7 +64,7 @@ def _git(*arguments: str) -> str | None:
 
 @cache
 def commit() -> str | None:
-    """The commit the package's source is checked out at, or None outside a repository."""
+    """The commit that the package's source is checked out at, or None outside a repository."""
     return _git("rev-parse", "HEAD") if _git("ls-files", "__init__.py") else None
 
 
@@ -119,7 +119,7 @@ def provenance(
     shard_rows: int,
     halved: int = 0,
 ) -> dict[str, object]:
-    """The record stored with a table.
+    """The provenance record that is stored with a table.
 
     Args:
         cell: what was run.
@@ -127,9 +127,9 @@ def provenance(
         device: "cpu" or "cuda".
         engine: "numba" or "torch".
         seconds: wall time of the shard the rows ran in.
-        core_seconds: what its process had of all cores in that time, however many others shared them.
-        shard_rows: rows that ran side by side in that shard.
-        halved: how often the shard had been cut in two before it fitted into the device's memory.
+        core_seconds: CPU time, over all cores, that the process used meanwhile.
+        shard_rows: number of rows that ran side by side in that shard.
+        halved: how often the shard was cut in two before it fitted into the device's memory.
     """
     return {
         "key": cell.key,

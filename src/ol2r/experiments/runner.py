@@ -1,9 +1,8 @@
-"""Runs what the store lacks: needs first, then cells of a group side by side, in shards that are pure functions.
+"""Computes the rows that the store lacks: first what other cells need, then the cells of a group side by side.
 
-On the CPU shards are cut by the seconds that their cells expect, on CUDA by what the device's memory holds.
-
-A shard is finished or it is not: its tables are stored as soon as it ends, so a killed run is resumed by running it
-again. The runner must not know what a cell computes.
+The work is cut into shards, which are pure functions: on the CPU by the seconds that cells are expected to take, on
+CUDA by what the device's memory holds. The tables of a shard are stored as soon as it ends, so a killed run is resumed
+by running it again. The runner must not know what a cell computes.
 """
 
 import ctypes
@@ -32,7 +31,7 @@ from ol2r.experiments.provenance import provenance
 from ol2r.experiments.store import Store, check_table, in_order, spans
 
 LONGEST_SHARD = 600.0
-"""Seconds a shard may take on the CPU, as its cells expect."""
+"""Expected seconds that a shard may take on the CPU."""
 
 SHORTEST_SHARD = 20.0
 """Seconds below which a smaller batch costs more than it balances."""
@@ -43,7 +42,8 @@ WORTH_PROCESSES = 15.0
 """Expected seconds below which starting worker processes does not pay."""
 
 MEMORY_SHARE = 0.7
-"""Of a device's free memory, for what rows hold at the end; the rest is for the data set and what passes in a round."""
+"""Share of a device's free memory for what rows hold at the end; the rest is for the data set and a round's temporary
+values."""
 
 
 class Shard(NamedTuple):
@@ -60,7 +60,7 @@ class Shard(NamedTuple):
         return sum(len(job.rows) for job in self.jobs)
 
     def halves(self) -> "tuple[Shard, Shard]":
-        """Two shards of about half the rows each; there must be two."""
+        """Two shards of about half the rows each; the shard must have at least two rows."""
         pieces = list(chain.from_iterable(_cut(job) for job in self.jobs)) if len(self.jobs) == 1 else list(self.jobs)
         before = [0, *accumulate(len(piece.rows) for piece in pieces)]
         middle = min(range(1, len(pieces)), key=lambda i: abs(2 * before[i] - self.n_rows))
@@ -68,7 +68,7 @@ class Shard(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """What a shard may take."""
+    """The time and memory that a shard may take."""
 
     seconds: float = math.inf
     bytes: float = math.inf
@@ -78,7 +78,7 @@ class Limit(NamedTuple):
 
 
 class Computed(NamedTuple):
-    """One job's table with the record of how it was made."""
+    """One job's table with its provenance record."""
 
     job: Job
     frame: pd.DataFrame
@@ -101,7 +101,7 @@ Outcome = Computed | Failure
 
 
 class JobsFailed(Failed):
-    """Some jobs raised; all the others are done."""
+    """Some jobs raised; all other jobs are done, except those that need the failed ones."""
 
     def __init__(self, failures: Sequence[Failure], n_rows: int, n_blocked: int):
         blocked = f", {n_blocked} cells wait for what failed" if n_blocked else ""
@@ -111,10 +111,10 @@ class JobsFailed(Failed):
 
 
 def check_device(device: str) -> str:
-    """The device, if this machine has it.
+    """The given device, after a check that this machine has it.
 
     Raises:
-        ExperimentError: it is neither "cpu" nor "cuda", or there is no GPU that torch can use.
+        ExperimentError: the device is neither "cpu" nor "cuda", or there is no GPU that torch can use.
     """
     if device not in ("cpu", "cuda"):
         raise ExperimentError(f"device is {device!r}, expected 'cpu' or 'cuda'")
@@ -127,7 +127,7 @@ def check_device(device: str) -> str:
 
 
 def resolve_engine(engine: str | None, device: str) -> str:
-    """The engine to run: as asked, else numba on the CPU and torch on a GPU."""
+    """The engine to run: the one asked for, or by default numba on the CPU and torch on a GPU."""
     if engine is None:
         return "numba" if device == "cpu" else "torch"
     if engine not in ("numba", "torch"):
@@ -138,7 +138,8 @@ def resolve_engine(engine: str | None, device: str) -> str:
 
 
 def free_memory(device: str) -> float:
-    """Bytes that rows may take on a device: a share of what is free now on CUDA; on the CPU kinds cut their batches."""
+    """Bytes that rows may take on a device: on CUDA a share of what is free now; on the CPU unlimited, because there
+    the kinds of cells limit their batches themselves."""
     if device == "cpu":
         return math.inf
     import torch
@@ -147,7 +148,7 @@ def free_memory(device: str) -> float:
 
 
 def _cut(job: Job) -> list[Job]:
-    """The rows of a span in two spans, by seeds where there are several, else by folds."""
+    """Cut a job whose rows form a span into two, by seeds where there are several, else by folds."""
     axis = "seed" if len({row.seed for row in job.rows}) > 1 else "fold"
     values = sorted({getattr(row, axis) for row in job.rows})
     middle = values[len(values) // 2]
@@ -156,7 +157,7 @@ def _cut(job: Job) -> list[Job]:
 
 
 def _pieces(job: Job, limit: Limit, device: str) -> Iterator[Job]:
-    """The job in spans of rows, each halved until the limit allows it or it is one row."""
+    """Cut the job into spans of rows, each halved until the limit allows it or it has one row."""
     for span in spans(job.rows):
         piece = Job(job.cell, span)
         if len(span) == 1 or limit.allows(piece.cost(device)):
@@ -168,8 +169,8 @@ def _pieces(job: Job, limit: Limit, device: str) -> Iterator[Job]:
 def plan(jobs: Iterable[Job], n_jobs: int = 1, device: str = "cpu", memory: float = math.inf) -> list[Shard]:
     """Pack jobs into shards of one kind and group.
 
-    On the CPU a shard is about as long as a few a worker take, and at most ten minutes. What runs on CUDA is in shards
-    as large as memory allows: a round of many replicas takes little longer there than a round of one.
+    On the CPU shards are so long that each worker gets a few, and at most ten minutes. On CUDA shards are as large as
+    memory allows, because there a round of many replicas takes little longer than a round of one.
 
     Args:
         jobs: what to run; their needs are not looked at.
@@ -196,7 +197,7 @@ def plan(jobs: Iterable[Job], n_jobs: int = 1, device: str = "cpu", memory: floa
 
 
 def _packed(pieces: Iterable[Job], limit: Limit, device: str) -> Iterator[Shard]:
-    """Pieces of one group, in their order, as many in a shard as the limit allows."""
+    """Pack the pieces of one group into shards, in order, with as many pieces in a shard as the limit allows."""
     packed: list[Job] = []
     cost = Cost(0.0)
     for piece in pieces:
@@ -212,8 +213,8 @@ def _packed(pieces: Iterable[Job], limit: Limit, device: str) -> Iterator[Shard]
 def expected_seconds(
     jobs: Sequence[Job], n_jobs: int | None = None, device: str = "cpu", memory: float | None = None
 ) -> float:
-    """Seconds until all jobs are done, roughly: the workers share the shards, timings run alone, and every process
-    compiles once.
+    """Expected seconds until all jobs are done: workers share the shards, timings run alone, and every process compiles
+    once.
 
     Args:
         jobs: what to run; their needs are not looked at.
@@ -245,15 +246,15 @@ def run_shard(
 ) -> list[Outcome]:
     """Run a shard.
 
-    When something in it raises, each of its jobs runs alone, so that one does not fail the others; when it does not fit
-    into the device's memory, its halves run one after the other.
+    When a job in the shard raises, each job runs alone, so that one failure does not fail the others. When the shard
+    does not fit into the device's memory, its halves run one after the other.
 
     Args:
-        shard: what to run.
-        inputs: the table of every cell that its jobs need.
+        shard: the jobs to run.
+        inputs: the table of every cell that the jobs need.
         device: "cpu" or "cuda"; engine: "numba" or "torch".
-        progress: told the fraction done.
-        halved: how often what was planned has been cut in two already.
+        progress: called with the fraction done.
+        halved: how often the planned shard has already been cut in two.
     """
     kind = type(shard.jobs[0].cell)
     start, cores = time.perf_counter(), time.process_time()
@@ -278,7 +279,7 @@ def run_shard(
         too_large = _out_of_memory(error) and shard.n_rows > 1
         if len(shard.jobs) == 1 and not too_large:
             return [Failure(shard.jobs[0], f"{type(error).__name__}: {error}", traceback.format_exc())]
-    # outside of the handler, whose traceback holds on to what the shard had taken of the memory
+    # outside the handler: its traceback keeps alive the memory that the shard had taken
     if too_large:
         _release_memory()
         parts, halved = shard.halves(), halved + 1
@@ -302,7 +303,7 @@ def _out_of_memory(error: Exception) -> bool:
 
 
 def _release_memory() -> None:
-    """Hand the device what torch keeps of its memory for later."""
+    """Give the memory that torch keeps in reserve back to the device."""
     import torch
 
     gc.collect()
@@ -343,7 +344,7 @@ def compute(
         if here:
             ended = _here(shards, inputs, device, engine, bar)
         else:
-            # a timing has the machine to itself, once the rest is done
+            # timings run after everything else, so that each has the machine to itself
             timed = [shard for shard in shards if not shard.jobs[0].cell.verifiable]
             rest = [shard for shard in shards if shard.jobs[0].cell.verifiable]
             first = sum(shard.seconds(device) for shard in rest)
@@ -357,7 +358,7 @@ def compute(
 
 
 def _advance(bar: tqdm, seconds: float) -> None:
-    """Move the bar on to so many seconds; what sums are rounded by must not carry it back or past its end."""
+    """Move the bar to so many seconds; rounding errors of sums must not move it back or past its end."""
     bar.n = max(bar.n, min(bar.total, seconds))
     bar.update(0)
 
@@ -375,8 +376,8 @@ def _here(
 
 
 def _begin(parent: int, own: tuple) -> None:
-    """In a worker: end when the parent process does, however that ends, as Loky's workers would wait for work for good;
-    and know the reader's own data."""
+    """Prepare a worker: make it end whenever the parent process ends, as Loky's workers would otherwise wait for work
+    forever, and tell it of the reader's own data."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # at once, even inside compiled code
 
@@ -429,7 +430,7 @@ def in_memory(
     engine: str | None = None,
     progress: bool = True,
 ) -> tuple[list[pd.DataFrame], list[dict]]:
-    """Run jobs of different cells without storing anything: one table for each, and the records of how they were made.
+    """Run jobs of different cells without storing anything; returns a table for each job, and the provenance records.
 
     Raises:
         JobsFailed: some jobs raised.
@@ -448,10 +449,10 @@ def in_memory(
 
 
 def read_inputs(jobs: Iterable[Job], store: Store) -> dict[Cell, pd.DataFrame]:
-    """Stored tables of all that the jobs need.
+    """The stored tables of all cells that the jobs need.
 
     Raises:
-        ExperimentError: something needed is not stored.
+        ExperimentError: a table that is needed is not stored.
     """
     inputs = {}
     for cell, rows in _needs(jobs):
@@ -467,7 +468,7 @@ def _needs(jobs: Iterable[Job]) -> list[Job]:
 
 
 def lacking(jobs: Iterable[Job], store: Store) -> list[Job]:
-    """The jobs cut down to rows that are not stored, preceded by what those need and the store lacks as well."""
+    """The jobs cut down to rows that are not stored, preceded by the missing rows of all cells that they need."""
 
     def cut(jobs: Iterable[Job]) -> list[Job]:
         rest = [Job(job.cell, store.missing(job.cell, job.rows)) for job in jobs]
@@ -477,7 +478,7 @@ def lacking(jobs: Iterable[Job], store: Store) -> list[Job]:
 
 
 def _waves(jobs: Sequence[Job]) -> list[list[Job]]:
-    """Jobs, needs first, cut into waves none of which needs anything of itself."""
+    """Cut jobs (given with needs first) into waves, so that no job needs another one of its own wave."""
     depth: dict[Cell, int] = {}
     waves: list[list[Job]] = []
     for job in jobs:
@@ -496,11 +497,11 @@ def run(
     n_jobs: int | None = None,
     progress: bool = True,
 ) -> int:
-    """Compute and store all rows that the store lacks, and what they need; returns how many rows that were.
+    """Compute and store all rows that the store lacks, with what they need; returns the number of computed rows.
 
     Args:
         jobs: the rows wanted.
-        store: where they are looked up and kept.
+        store: where rows are looked up and kept.
         device: "cpu" or "cuda".
         engine: "numba", "torch" or None for the device's usual one.
         n_jobs: worker processes (None: one a core).
@@ -508,7 +509,7 @@ def run(
 
     Raises:
         JobsFailed: some jobs raised; everything else has run and is stored.
-        StoreError: the disk takes no more.
+        StoreError: a table cannot be written, for instance because the disk is full.
     """
     wanted = with_needs(jobs)
     if store.commit:

@@ -35,13 +35,13 @@ SEEDS_PER_BLOCK = 5
 PER_DOCUMENT = frozenset({"document", "document_id", "query", "query_id"})
 
 RECORDED = frozenset({"key", "cell", "rows", "device", "engine", "versions", "code"})
-"""Fields of the provenance that the store and verification rest on."""
+"""Fields that every provenance record must have, because the store and verification use them."""
 
 _MARK = "ol2r-sha256:"
 _ZEROS = "0" * 64
 
 STALE = 3600.0
-"""Seconds after which a temporary file is a killed run's; writing one takes seconds at most."""
+"""Seconds after which a temporary file counts as left behind by a killed run; writing a file takes seconds at most."""
 
 _TEMPORARY, _DAMAGED = ".writing-", ".damaged"
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -57,7 +57,7 @@ class StoreError(Failed):
 
 
 def spans(rows: Iterable[Row]) -> list[tuple[Row, ...]]:
-    """Cut rows into what one file holds each: within one block, consecutive seeds of one set of folds."""
+    """Cut rows into spans, one for each file: consecutive seeds of one set of folds within one block."""
     folds_of: dict[int, list[int]] = {}
     for fold, seed in sorted(set(rows)):
         folds_of.setdefault(seed, []).append(fold)
@@ -72,7 +72,7 @@ def _product(folds: Iterable[int], seeds: Sequence[int]) -> tuple[Row, ...]:
 
 
 def file_name(span: Sequence[Row]) -> str:
-    """File name that carries the rows of a span, such as folds1-5-seeds0-4.parquet."""
+    """The file name that states the rows of a span, such as folds1-5-seeds0-4.parquet."""
     folds = sorted({row.fold for row in span})
     seeds = sorted({row.seed for row in span})
     if sorted(span) != list(_product(folds, range(seeds[0], seeds[-1] + 1))):
@@ -84,7 +84,7 @@ def file_name(span: Sequence[Row]) -> str:
 
 @cache
 def rows_of(name: str) -> tuple[Row, ...] | None:
-    """The rows a file name carries, or None when it is not the name of a result."""
+    """The rows that a file name states, or None when it is not the name of a result."""
     match = _NAME.fullmatch(name)
     if match is None:
         return None
@@ -95,7 +95,7 @@ def rows_of(name: str) -> tuple[Row, ...] | None:
 
 @dataclass(frozen=True)
 class Stored:
-    """What the store has of some rows of a cell: their table, one provenance record a file, and the rows it lacks."""
+    """What the store has of some rows of a cell: their table, a provenance record for each file, the missing rows."""
 
     frame: pd.DataFrame | None
     provenance: list[dict]
@@ -108,12 +108,12 @@ def _codes(frame: pd.DataFrame) -> np.ndarray:
 
 
 def rows_in(frame: pd.DataFrame) -> set[Row]:
-    """The rows a table has lines of."""
+    """The rows (fold, seed) of which a table has lines."""
     return {Row(int(code >> 32), int(code & 0xFFFFFFFF)) for code in np.unique(_codes(frame))}
 
 
 def in_order(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table by fold and seed; lines of one row keep their order."""
+    """The table sorted by fold and seed; lines of one row keep their order."""
     codes = _codes(frame)
     if (codes[1:] >= codes[:-1]).all():
         return frame.reset_index(drop=True)
@@ -121,7 +121,7 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def select(frame: pd.DataFrame, rows: Iterable[Row]) -> pd.DataFrame:
-    """The lines of some rows, in order."""
+    """The table's lines of some rows, sorted by fold and seed."""
     wanted = np.isin(_codes(frame), [(row.fold << 32) + row.seed for row in rows])
     return in_order(frame if wanted.all() else frame.iloc[np.flatnonzero(wanted)])
 
@@ -130,7 +130,7 @@ def check_table(cell: Cell, rows: Sequence[Row], frame: pd.DataFrame) -> None:
     """Refuse a table that is not the result of these rows, or that shows single documents of restricted data.
 
     Raises:
-        StoreError: naming the cell and what is wrong with its table.
+        StoreError: the table is refused; the message names the cell and the error.
     """
 
     def refuse(reason: str):
@@ -150,7 +150,8 @@ def check_table(cell: Cell, rows: Sequence[Row], frame: pd.DataFrame) -> None:
 def encode(frame: pd.DataFrame, provenance: dict) -> bytes:
     """A table with its provenance as the bytes of a parquet file; equal arguments give equal bytes.
 
-    Its footer holds the record and the SHA-256 of the whole file, taken with zeros in the digest's own place.
+    The file's footer holds the provenance record and the SHA-256 of the whole file, computed with zeros in the place of
+    the digest.
     """
     table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
     record = json.dumps(provenance, sort_keys=True, separators=(",", ":"))
@@ -169,7 +170,7 @@ def _digests(content: bytes) -> list[bytes]:
 
 
 def _check_digest(content: bytes) -> None:
-    """Before anything is made of the bytes."""
+    """Check the digest of a file's bytes before they are parsed."""
     digests = _digests(content)
     if len(digests) != 1:
         raise ValueError("it has no digest")
@@ -179,21 +180,21 @@ def _check_digest(content: bytes) -> None:
 
 
 def read_file(path: Path) -> tuple[pd.DataFrame, dict]:
-    """Table and provenance of a stored file.
+    """The table and the provenance record of a stored file.
 
     Raises:
-        FileNotFoundError: there is none.
-        ValueError: it is damaged; the message says how.
+        FileNotFoundError: there is no such file.
+        ValueError: the file is damaged; the message says how.
     """
     return _decode(path, path)
 
 
 def read_record(path: Path) -> dict:
-    """Provenance of a stored file whose bytes are whole; its table is not looked at.
+    """The provenance record of a stored file; its digest is checked, its table is not read.
 
     Raises:
-        FileNotFoundError: there is none.
-        ValueError: it is damaged; the message says how.
+        FileNotFoundError: there is no such file.
+        ValueError: the file is damaged; the message says how.
     """
     with _damage_told():
         content = path.read_bytes()
@@ -204,7 +205,7 @@ def read_record(path: Path) -> dict:
 
 @contextmanager
 def _damage_told() -> Iterator[None]:
-    """Whatever a stranger's bytes make of a parquet reader is a ValueError."""
+    """Turn every error that a parquet reader raises on damaged bytes into a ValueError."""
     try:
         yield
     except FileNotFoundError:
@@ -214,7 +215,7 @@ def _damage_told() -> Iterator[None]:
 
 
 def _decode(place: Path, path: Path) -> tuple[pd.DataFrame, dict]:
-    """As `read_file`, of the file that lies at `place` and belongs to `path`."""
+    """As `read_file`, for a file that lies at `place` and should lie at `path`."""
     with _damage_told():
         content = place.read_bytes()
         _check_digest(content)
@@ -269,7 +270,7 @@ class Store:
         return [folder for folder in (self.published, self.scratch) if folder is not None]
 
     def files(self, cell: Cell) -> Iterator[tuple[Path, tuple[Row, ...]]]:
-        """Files of a cell with the rows their names carry, published ones first; none is opened."""
+        """The files of a cell, published ones first, with the rows that their names state; no file is opened."""
         for folder in self._searched:
             try:
                 names = sorted(os.listdir(folder / cell.key))  # noqa: PTH208 - ten times as fast
@@ -280,11 +281,11 @@ class Store:
                     yield folder / cell.key / name, rows
 
     def listed(self, cell: Cell) -> set[Row]:
-        """Rows the names of the cell's files promise; `read` is what finds out whether they keep it."""
+        """The rows that the names of the cell's files state; only `read` checks that the files hold them."""
         return {row for _, rows in self.files(cell) for row in rows}
 
     def read(self, cell: Cell, rows: Sequence[Row]) -> Stored:
-        """What is stored of these rows; a damaged file counts as missing, with a `StoreWarning`."""
+        """Read what is stored of these rows; a damaged file counts as missing, with a `StoreWarning`."""
         wanted = set(rows)
         frames, records = [], []
         for path, held in self.files(cell):
@@ -307,7 +308,7 @@ class Store:
         return Stored(whole, records, tuple(sorted(wanted)))
 
     def missing(self, cell: Cell, rows: Sequence[Row]) -> tuple[Row, ...]:
-        """Those of the rows that the store does not have in good order."""
+        """The rows that the store lacks or of which it has only damaged files."""
         return self.read(cell, rows).missing
 
     def _set_aside(self, path: Path, damage: ValueError) -> None:
@@ -321,19 +322,19 @@ class Store:
         warnings.warn(f"damaged result {path}: {damage}; {advice}", StoreWarning, stacklevel=4)
 
     def write(self, cell: Cell, rows: Sequence[Row], frame: pd.DataFrame, provenance: dict) -> Path:
-        """Store a table under its cell and rows; what is stored already is never replaced.
+        """Store a table under its cell and rows; a table that is already stored is never replaced.
 
         Args:
             cell: what was run.
             rows: one span of rows.
             frame: the table, `fold` and `seed` first.
-            provenance: the record of `provenance.provenance`.
+            provenance: the record that `provenance.provenance` makes.
 
         Returns:
-            The file.
+            The path of the file.
 
         Raises:
-            StoreError: the table is not what it should be, or the disk does not take it.
+            StoreError: the table is refused (`check_table`), or it cannot be written.
         """
         check_table(cell, rows, frame)
         path = self._written / cell.key / file_name(rows)
@@ -354,7 +355,7 @@ class Store:
         return path
 
     def promote(self, job: Job) -> None:
-        """Copy scratch files made by exactly the present code into results/, as far as they hold wanted rows only."""
+        """Copy scratch files into results/ if exactly the present code made them and they hold wanted rows only."""
         source = Store(None, self.scratch)
         for path, held in source.files(job.cell):
             if not set(held) <= set(self.missing(job.cell, job.rows)):
@@ -370,9 +371,9 @@ class Store:
                 self.write(job.cell, held, frame, record)
 
     def prunable(self, declared: set[str], *, published: bool = False) -> list[Path]:
-        """Results whose key is not declared, damaged results, and temporary files that no writer can still be at.
+        """The files that can be deleted: undeclared or damaged results, and temporary files left by killed runs.
 
-        Only what the store itself may have put there: anything else in its folder belongs to somebody else.
+        Only files that the store itself may have written are listed; anything else in its folder is not the store's.
         """
         folder = self.published if published else self.scratch
         files = [path for path in sorted(folder.glob("*/*")) if path.is_file()] if folder else []
@@ -391,10 +392,10 @@ class Store:
         return [path for path in files if ours(path)]
 
     def check_writable(self) -> None:
-        """Refuse a folder that takes no file, before anything is computed for it.
+        """Check, before anything is computed, that files can be written to the store's folder.
 
         Raises:
-            StoreError: naming the folder and what is wrong with it.
+            StoreError: they cannot; the message names the folder and the error.
         """
         folder = self._written
         try:
@@ -414,7 +415,7 @@ def _same(first: pd.DataFrame, second: pd.DataFrame) -> bool:
 
 
 def _moved_aside(path: Path) -> Path | None:
-    """Where a damaged file was moved to; None when another process has moved or replaced it meanwhile."""
+    """Move a damaged file aside; returns its new path, or None when another process has moved or replaced it."""
     numbers = itertools.chain([""], map("-{}".format, itertools.count(2)))
     aside = next(a for number in numbers if not (a := path.with_name(path.name + _DAMAGED + number)).exists())
     try:
@@ -424,14 +425,14 @@ def _moved_aside(path: Path) -> Path | None:
         return None
     except ValueError:
         return aside
-    with suppress(FileExistsError):  # what another process stored in its place since it was read is whole: put it back
+    with suppress(FileExistsError):  # another process has stored an intact file here meanwhile: put it back
         _place(aside, path)
     aside.unlink(missing_ok=True)
     return None
 
 
 def _publish(path: Path, content: bytes) -> bool:
-    """Put a file in place whole or not at all; False when there is one already."""
+    """Put a file in place whole or not at all; returns False when there is one already."""
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

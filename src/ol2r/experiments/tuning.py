@@ -1,7 +1,8 @@
-"""Which hyper-parameters a tuning grid chooses: the best mean validation score over all kinds of users, of the best
-cells of a short run after a longer one.
+"""Which hyper-parameters a tuning grid chooses, in two steps: a short run of all cells gives a shortlist, and a longer
+run of the shortlist gives the best. The criterion is the mean validation score over all kinds of users.
 
-It reads results of tuning cells; whether these read no test query and no reported seed is theirs to declare.
+This module reads results of tuning cells. The cells themselves must declare that they use no test query and no reported
+seed.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -27,9 +28,9 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
         by: the label column of what was tuned.
 
     Returns:
-        dataset, `by`, names, score (mean over users of the means over runs), n (runs of all users), diverged (of them),
-        best (Bool, among the cells of its data set and learner; the first of equals; a cell with a diverged run is
-        never best). No line where nothing was tuned.
+        dataset, `by`, names, score (mean over users of the means over runs), n (number of runs, over all users),
+        diverged (how many of them diverged), best (Bool, among the cells of the same data set and learner; the first
+        of equals; a cell with a diverged run is never best). No line where nothing was tuned.
     """
     if frame.empty:
         return pd.DataFrame(columns=["dataset", by, *names, "score", "n", "diverged", "best"])
@@ -50,22 +51,23 @@ def two_steps(
     size: Callable[[str], int],
     may_choose: Callable[[str, Mapping[str, float]], bool],
 ) -> pd.DataFrame:
-    """The shortlist of every grid, and what is chosen of it.
+    """The shortlist of every grid, and the settings chosen from it.
 
     Args:
         first: results of every cell, with the columns `grid` (what is tuned together) and `variant`.
-        longer: results of the shortlists; what has not been run may be missing, all of it too.
+        longer: results of the shortlists; some or all of them may be missing.
         names: hyper-parameters.
-        size: of a shortlist, by data set.
-        may_choose: whether a setting of a grid may be on it.
+        size: gives the length of a shortlist for a data set.
+        may_choose: tells whether a setting of a grid may be on the shortlist.
 
     Returns:
-        dataset, grid, names, score (of the first step), longer (of the second, or NaN), best_of: what a setting is the
-        best of the shortlist for after the second step, `ALL` of the grid's variants together or one of them by name,
-        joined by " + ". The best of the first step come first. No line where nothing was tuned.
+        dataset, grid, names, score (of the first step), longer (score of the second step, or NaN), best_of: for which
+        variants the setting is the best of the shortlist after the second step (`ALL`, which means the grid's variants
+        together, or names of variants, joined by " + "). The best of the first step come first. No line where nothing
+        was tuned.
 
     Raises:
-        ValueError: in all settings of a grid that may be chosen a run diverged.
+        ValueError: in every setting of a grid that may be chosen, a run diverged.
     """
     keys = ["dataset", "grid", *names]
     if first.empty:
@@ -92,7 +94,7 @@ def two_steps(
 
 
 def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The cells of the first step, `best` being what the second step chose for all variants of a grid together.
+    """The cells of the first step, with `best` set for those that the second step chose for all variants together.
 
     Args:
         scores: from `grid_scores` of the first step, by "grid".
@@ -106,12 +108,12 @@ def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> p
 
 
 def edges(first: pd.DataFrame, scores: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
-    """Best cells on an edge of their grid, beyond which better ones may lie, and what the edge gains over what lies
-    next to it inside the grid.
+    """Best cells that lie on an edge of their grid, beyond which better settings may lie, and how much the edge gains
+    over the neighbouring value inside the grid.
 
     Args:
         first: the runs of every cell.
-        scores: from `grid_scores` of these, `best` marking what was chosen.
+        scores: from `grid_scores` of these runs; `best` marks the chosen cells.
         names: the hyper-parameters.
         by: the label column of what was tuned.
 

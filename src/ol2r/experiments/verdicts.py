@@ -1,7 +1,8 @@
-"""The rules that judge claims: on the paper's own data, and elsewhere, two questions that no answer mixes.
+"""The rules that judge claims, separately on the paper's own data and on other data.
 
-A contrast is *as claimed* where its 95 % interval lies above its margin, *against* where it lies below, by Holm's
-step-down over the claim's contrasts on one data set, else *open*. Rules are pure functions of results.
+A contrast is *as claimed* where its 95 % interval lies above its margin. It is *against* where it lies below the margin
+by Holm's step-down over the claim's contrasts on one data set. Otherwise it is *open*. Rules are pure functions of
+results.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -32,15 +33,16 @@ VERDICTS: tuple[Verdict, ...] = ("reproduced", "not reproduced", "undecided", "n
 Elsewhere = Literal["carries over", "does not carry over", "mixed", "undecided"]
 ELSEWHERE: tuple[Elsewhere, ...] = ("carries over", "does not carry over", "mixed", "undecided")
 Readings = Mapping[str, Mapping[str, str]]
-"""By name of a reading, the items that stand in the place of others."""
+"""Other readings of a paper: by the reading's name, which items take the place of which."""
 
 SIGNIFICANT = 0.025
-"""What a one-sided p-value must be below: of a single contrast it is, where the 95 % interval lies below the margin."""
+"""The bound of a one-sided p-value; the p-value of a single contrast is below it where the 95 % interval lies below the
+margin."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One contrast in one cell: on which data it was measured (None: not at hand), and on which side it came out.
+    """What was found of one contrast in one cell: the data it was measured on (None: not at hand), effect and side.
 
     `side` is 1 (as claimed), −1 (against) or 0 (open, with `missing` saying why where it could not be decided).
     """
@@ -55,7 +57,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many contrasts came out how."""
+    """How many contrasts are as claimed, open and against."""
 
     as_claimed: int = 0
     open: int = 0
@@ -67,7 +69,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Place:
-    """What a claim comes to on one data set that is not the paper's. `least` is its least favourable contrast."""
+    """The verdict on a claim on one data set that is not the paper's. `least` is its least favourable contrast."""
 
     dataset: str
     verdict: Elsewhere
@@ -81,11 +83,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on a claim and what it comes to elsewhere, with what both rest on.
+    """The verdict on a claim on the paper's data and on other data, with the findings behind both.
 
-    `effect` and `interval` are the least favourable contrast's, on the paper's data where any of it is measured, else
-    elsewhere. `n_testable` of `n_cells` cells were measured on the paper's own data. `data` has catalogue names; what
-    is read by people calls data sets by their labels. `untested` names what of the claim the verdict leaves out.
+    `effect` and `interval` belong to the least favourable contrast, on the paper's data where any of it is measured,
+    else on other data. `n_testable` of `n_cells` cells were measured on the paper's own data. `data` holds catalogue
+    names, whereas texts for readers use the data sets' labels. `untested` names the parts of the claim that the verdict
+    leaves out.
     """
 
     paper: str
@@ -129,7 +132,7 @@ class Judgement:
 
 
 def sides(effects: Sequence[tuple[Estimate, float]]) -> list[int]:
-    """For each (effect, margin) of one claim on one data set: 1 as claimed, −1 against, 0 open."""
+    """The side of each (effect, margin) of one claim on one data set: 1 as claimed, −1 against, 0 open."""
     against = holm([effect.p_below(margin) for effect, margin in effects], SIGNIFICANT)
     return [
         1 if effect.interval()[0] > margin else -1 if rejected else 0
@@ -138,8 +141,8 @@ def sides(effects: Sequence[tuple[Estimate, float]]) -> list[int]:
 
 
 def holm(p_values: Sequence[float], alpha: float) -> list[bool]:
-    """Which of several hypotheses Holm's step-down (1979) rejects: the i-th smallest p-value (from 0) is held against
-    α / (n − i), and the first that is not below it ends the procedure."""
+    """Which of several hypotheses Holm's step-down (1979) rejects: the i-th smallest p-value (from 0) is compared with
+    α / (n − i), and the first p-value that is not below its bound ends the procedure."""
     n, rejected = len(p_values), [False] * len(p_values)
     for i, k in enumerate(sorted(range(n), key=p_values.__getitem__)):
         if p_values[k] >= alpha / (n - i):
@@ -151,8 +154,9 @@ def holm(p_values: Sequence[float], alpha: float) -> list[bool]:
 def combine(part: Part, tested: Sequence[Finding]) -> int | None:
     """1 where a part holds, −1 where it fails, else 0; None where the data of none of its cells is at hand.
 
-    A cell is as claimed when all its contrasts are, and against when one is. All cells must be as claimed, and one
-    against fails the part; of a count enough must be, and more than the rest against fail it.
+    A cell is as claimed when all its contrasts are, and against when one of them is. Under "all", the part holds when
+    all cells are as claimed, and fails when one is against. Under "count", it holds when enough cells are as claimed,
+    and fails when so many are against that the rest are not enough.
     """
     cells: dict[tuple[Where, str], list[int]] = {}
     for one in tested:
@@ -169,12 +173,12 @@ def combine(part: Part, tested: Sequence[Finding]) -> int | None:
 
 
 def together(parts: Iterable[int | None]) -> int | None:
-    """1 where a claim holds, that is all its parts do; −1 where one fails; else 0; None where none could be tested."""
+    """1 where all parts of a claim hold; −1 where one fails; else 0; None where no part could be tested."""
     return min((part for part in parts if part is not None), default=None)
 
 
 def verdict_of(outcome: int | None, at_protocol: bool) -> Verdict:
-    """The verdict on the paper's own data: an experiment smaller than the paper's decides nothing."""
+    """The verdict on the paper's own data; an experiment smaller than the paper's decides nothing."""
     if outcome is None:
         return "not testable"
     if outcome == 0 or not at_protocol:
@@ -183,7 +187,7 @@ def verdict_of(outcome: int | None, at_protocol: bool) -> Verdict:
 
 
 def elsewhere_of(outcome: int | None, counts: Counts) -> Elsewhere:
-    """What a claim comes to on one other data set."""
+    """The verdict on a claim on one other data set."""
     if outcome == 1:
         return "carries over"
     if outcome == -1:
@@ -197,11 +201,11 @@ def elsewhere_of(outcome: int | None, counts: Counts) -> Elsewhere:
 def judge_all(
     claims: Iterable[Claim], results: Mapping[str, Results], published: pd.DataFrame, readings: Readings | None = None
 ) -> dict[str, Judgement]:
-    """The judgement of every claim, by its identifier, with its verdicts under every other reading of the paper.
+    """Judge every claim under the main reading of the paper and under its other readings; judgements by claim.
 
     Args:
         claims, results, published: as for `judge`.
-        readings: the paper's; a claim is judged under those that replace an item it reads.
+        readings: the paper's other readings; a claim is judged under those that replace an item it reads.
     """
     results = indexed(results)
     found = {}
@@ -217,19 +221,19 @@ def judge_all(
 
 
 def judge(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame) -> Judgement:
-    """The verdict on a claim on the paper's own data, and what it comes to on every other data set at hand.
+    """Judge a claim on the paper's own data, and separately on every other data set at hand.
 
     Args:
         claim: declared before its results.
-        results: by item name; what a claim reads and is missing leaves it open.
-        published: the paper's printed numbers (`printed_numbers`); they are told beside the verdict and never change
-            it.
+        results: by item name; an item that the claim reads and that is missing leaves contrasts open.
+        published: the paper's printed numbers (`printed_numbers`); they are reported beside the verdict and never
+            change it.
     """
     return _judge(claim, indexed(results), _printed(claim, published))
 
 
 def _printed(claim: Claim, published: pd.DataFrame) -> list[bool]:
-    """Of the contrasts whose numbers the paper prints: whether these lie above the margin."""
+    """For each contrast whose numbers the paper prints, whether the printed contrast lies above the margin."""
     return [
         value > contrast.scale.margin
         for part in claim.parts
@@ -240,7 +244,7 @@ def _printed(claim: Claim, published: pd.DataFrame) -> list[bool]:
 
 
 def _judge(claim: Claim, results: dict[str, Indexed], printed: Sequence[bool]) -> Judgement:
-    """As `judge`; `printed` is `_printed` of the claim."""
+    """As `judge`, with `printed` from `_printed`."""
     known = frozenset[str]().union(*(item.datasets for item in results.values()))
     own_sets = dict.fromkeys(dataset for dataset, _ in claim.cells)
     at_hand = [_tested(claim, results, data, own_sets) for data in own_sets if data in known]
@@ -283,7 +287,7 @@ def _judge(claim: Claim, results: dict[str, Indexed], printed: Sequence[bool]) -
 
 
 def _tested(claim: Claim, results: dict[str, Indexed], data: str, own: Iterable[str]) -> list[list[Finding]]:
-    """What each part of a claim comes to on one data set, the paper's own or another."""
+    """The findings of each part of a claim, on the paper's own data or on one other data set."""
     of = {data} if data in own else {one.of for one in claim.stand_ins if one.data == data}
     parts = []
     for part in claim.parts:
@@ -312,7 +316,7 @@ def _measured(contrast: Compared, cell: Where, data: str, results: dict[str, Ind
 
 
 def _diverged(contrast: Compared, results: dict[str, Indexed], data: str, users: str) -> int:
-    """Runs that the contrast reads and in which the learner diverged at some time."""
+    """The number of runs that the contrast reads and that diverged at some time."""
     found = set()
     for measure in dict.fromkeys(contrast.measures):
         if not results[measure.item].any_diverged:
@@ -335,7 +339,7 @@ def _counts(tested: Iterable[Finding]) -> Counts:
 
 
 def _smaller(claim: Claim, results: dict[str, Indexed], own: Sequence[Finding], tiers: Sequence[str]) -> str:
-    """In what an experiment on the paper's data is smaller than the paper's, in words; nothing where it is not."""
+    """How an experiment on the paper's data is smaller than the paper's, in words; empty where it is not smaller."""
     effects = [one.effect for one in own if one.effect]
     if not effects:
         return ""
@@ -363,7 +367,8 @@ def _keys(results: Mapping[str, Results], tested: Iterable[Finding]) -> tuple[st
 
 
 def _least(measured: Sequence[Finding]) -> Finding | None:
-    """The least favourable contrast, in standard errors from its margin; one with a diverged run only if all have."""
+    """The contrast with the least favourable distance from its margin, in standard errors; a contrast with a diverged
+    run is taken only if all have one."""
     return min(measured, key=lambda one: (bool(one.missing), _standardized(one)), default=None)
 
 

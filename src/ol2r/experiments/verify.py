@@ -1,8 +1,8 @@
-"""Recomputes stored results drawn at random and says whether they come out again, and by which standard.
+"""Recomputes stored results drawn at random and reports whether they agree with what is stored, and by which standard.
 
-With the same library versions, compiled target and engine, state-fed columns must be equal bit for bit and the others
-to 1e-5; otherwise, or where a cell repeats in its means only, trajectories diverge, and means must agree within three
-combined standard errors. It writes nothing.
+With the same library versions, compiled target and engine, the columns that a cell declares `exact` must be equal bit
+for bit, and other numbers to 1e-5. Otherwise, or for a cell that repeats only in its means, trajectories diverge, and
+means must agree within three combined standard errors. Verification writes nothing.
 """
 
 import time
@@ -23,15 +23,16 @@ from ol2r.experiments.store import Store, read_file, select
 from ol2r.random import generator
 
 ROWS_DRAWN = 5
-"""Rows recomputed of a file where bits are compared: a trajectory does not depend on which others stand beside it."""
+"""Number of a file's rows that are recomputed where bits are compared. A few are enough to recompute alone, because a
+trajectory does not depend on the replicas beside it."""
 
 TOLERANCE = 1e-5
-"""Difference allowed, relative to the larger of 1 and the stored value, in columns that do not feed back into state."""
+"""Allowed difference, relative to the larger of 1 and the stored value, in columns that are not `exact`."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One stored file recomputed: passed, failed, or (None) not to be compared."""
+    """The outcome for one stored file: `passed` is True, False, or None where it could not be compared."""
 
     path: Path
     cell: Cell
@@ -51,8 +52,8 @@ def verify(jobs: Iterable[Job], store: Store, *, minutes: float, seed: str, prog
     """Recompute published files in an order drawn from `seed` until the time is up, and compare.
 
     Args:
-        jobs: everything declared; files of other cells are not looked at.
-        store: its published results are read, nothing is written.
+        jobs: all declared jobs; files of other cells are ignored.
+        store: the store whose published results are read; nothing is written.
         minutes: time to spend; at least one row is recomputed however long it takes.
         seed: any text, such as a commit id.
         progress: whether to show bars.
@@ -76,11 +77,12 @@ def verify(jobs: Iterable[Job], store: Store, *, minutes: float, seed: str, prog
 
 
 def inspect(jobs: Iterable[Job], store: Store) -> Iterator[tuple[Path, str | None]]:
-    """Every published file, with what is wrong with it or None: digest, key, names and numbers; nothing is recomputed.
+    """Check digest, key, names and numbers of every published file without recomputing; yields each file with its error
+    or None.
 
     Args:
-        jobs: everything declared, for which columns of which kind of cell may hold NaN or infinity.
-        store: its published folder is read; what does not belong there counts as damaged.
+        jobs: all declared jobs; they say which columns of which kind of cell may hold NaN or infinity.
+        store: the store whose published folder is read; a file that does not belong there counts as damaged.
     """
     if store.published is None:
         raise ExperimentError("no results/ folder found: run inside the repository or set OL2R_RESULTS")
@@ -97,7 +99,7 @@ def _damage(path: Path, undefined: Mapping[str, Sequence[str]]) -> str | None:
     if list(frame.columns[:2]) != ["fold", "seed"] or not frame.columns.is_unique:
         return "its columns are not fold, seed and others, each once"
     if record["cell"]["type"] not in undefined:
-        return None  # of a kind that nothing declares any more
+        return None  # nothing declares this kind of cell any more
     for column in frame.columns.difference(undefined[record["cell"]["type"]]):
         values = frame[column]
         if values.isna().any() or (values.dtype.kind == "f" and not np.isfinite(values.to_numpy()).all()):
@@ -140,7 +142,7 @@ def _check(cell: Cell, path: Path, rows: list[Row], seconds: float, store: Store
 
 
 def _few(cell: Cell, rows: list[Row], seconds: float, device: str) -> list[Row]:
-    """At most five of the rows, and no more than the seconds allow, but one."""
+    """At most five of the rows, and no more than the seconds allow, but at least one."""
     few = rows[:ROWS_DRAWN]
     while len(few) > 1 and cell.cost(few, device).whole > seconds:
         few = few[:-1]
@@ -148,7 +150,7 @@ def _few(cell: Cell, rows: list[Row], seconds: float, device: str) -> list[Row]:
 
 
 def _machine(record: dict) -> tuple[str, str]:
-    """Device and engine to recompute with: the recorded ones where this machine has them."""
+    """The device and engine to recompute with: the recorded ones where this machine has them."""
     try:
         device = check_device(record["device"])
     except ExperimentError:
@@ -157,11 +159,11 @@ def _machine(record: dict) -> tuple[str, str]:
 
 
 def _standards(cell: Cell, record: dict, device: str, engine: str) -> tuple[Level, ...]:
-    """What the rows must pass, one of them: bits where the cell repeats in them and pins, engine and target agree, else
-    means.
+    """The standards by which rows may pass; one of them is enough.
 
-    A record without a target is of code that was compiled for its host. Where no reordered sum fed back, its bits come
-    out on any target; where one did, only means can.
+    The standard is bits where the cell repeats bit for bit and library versions, engine and target agree; else means. A
+    record without a target comes from code that was compiled for its host. Its bits come out on any target if no
+    reordered sum fed back into state; otherwise only the means agree.
     """
     recorded = (record["versions"], record["device"], record["engine"])
     if cell.repeats == "means" or recorded != (versions(), "cpu", engine) or device != "cpu":
@@ -172,7 +174,9 @@ def _standards(cell: Cell, record: dict, device: str, engine: str) -> tuple[Leve
 
 
 def compare_bits(stored: pd.DataFrame, fresh: pd.DataFrame, exact: Sequence[str]) -> tuple[bool, str]:
-    """Line by line: columns in `exact`, integers and text equal, other numbers to 1e-5 (NaN equals NaN).
+    """Compare line by line: columns in `exact`, integers and text must be equal, other numbers agree to 1e-5.
+
+    NaN equals NaN.
 
     Returns:
         Whether all agree, and the column that differs most or the largest difference.
@@ -203,12 +207,12 @@ def _gap(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def compare_means(stored: pd.DataFrame, fresh: pd.DataFrame) -> tuple[bool | None, str]:
-    """Means of every number over all rows, at the last round where there are rounds, against their standard errors.
+    """Compare the means of every column over all rows, at the last round where there are rounds.
 
     |mean − mean'| <= 3 √(se² + se'²) + 1e-5 max(1, |mean|)
 
     Returns:
-        Whether all agree (None for a single row, which has no standard error), and the column furthest apart.
+        Whether all agree (None for a single row, which has no standard error), and the column that differs most.
     """
     if list(stored.columns) != list(fresh.columns):
         return False, "other columns"
@@ -230,7 +234,7 @@ def compare_means(stored: pd.DataFrame, fresh: pd.DataFrame) -> tuple[bool | Non
 
 
 def _last(frame: pd.DataFrame) -> pd.DataFrame:
-    """One line a row of the cell: numbers at its last round, or their mean over its lines."""
+    """One line for each row of the cell: its numbers at the last round, or their mean over the row's lines."""
     if "round" in frame:
         last = frame.groupby(["fold", "seed"])["round"].transform("max")
         frame = frame.iloc[np.flatnonzero(frame["round"] == last)].drop(columns="round")

@@ -1,4 +1,4 @@
-"""The papers, one folder each: what is run and judged, the printed numbers, and the figures and tables of its own.
+"""The papers, one folder each: its experiments and claims, the numbers it printed, and its own figures and tables.
 
 A folder's `grid` module declares the `PAPER`. A paper may import another one only where `pyproject.toml` says so.
 """

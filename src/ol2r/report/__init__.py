@@ -1,4 +1,4 @@
-"""Results in, figure or table out: what a chapter shows of its results and of the verdicts on the paper's claims.
+"""Turns results and verdicts into the figures, tables and strips that chapters show.
 
 This room knows data frames and printed numbers; it must not know learners, nor compute a result.
 """

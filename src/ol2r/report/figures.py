@@ -1,9 +1,9 @@
-"""Figures of results: tidy frames in, drawings out.
+"""Figures of results: every function takes a tidy frame and returns a drawing.
 
-Frames have one line a run and checkpoint: dataset, users, the label columns of their cells, fold, seed, round and what
-was measured. Every function aggregates first, keeps the aggregate as the drawing's `table`, and draws nothing else.
-Captions say what a figure is; axes say what is plotted, in which unit and with which dispersion. This module knows no
-learner.
+Frames have one line for each run and checkpoint: dataset, users, the label columns of their cells, fold, seed, round
+and what was measured. Every function aggregates first, keeps the aggregate as the drawing's `table`, and draws nothing
+else. Captions say what a figure is; axes say what is plotted, in which unit and with which dispersion. This module
+knows no learner.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -50,12 +50,12 @@ def _one_dataset(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _name(frame: pd.DataFrame) -> str:
-    """What the only data set of a figure is called."""
+    """The label of a figure's only data set."""
     return label(_one_dataset(frame)["dataset"].iloc[0])
 
 
 def _line(ax: Axes, table: pd.DataFrame, x: str, y: str, label: str, look: Look, marks: int | None = None) -> None:
-    """One line in a look; `marks` is the number of markers along it (None: one at every point)."""
+    """Draw one line in a look; `marks` is the number of markers along it (None: a marker at every point)."""
     every = None if marks is None else max(1, len(table) // marks)
     ax.plot(table[x], table[y], color=look.color, marker=look.marker, linestyle=look.line, label=label, markevery=every)
 
@@ -85,9 +85,9 @@ def _curves(
     reference: Mapping[str, float] | None = None,
     named: bool = False,
 ) -> Drawing:
-    """Panels by users (and rows by data set), a line for each value of `by`: the mean with its interval, or (spread)
-    the deviation; and the level of the offline reference where there is one. `named` tells a single data set's name, as
-    is done of a reader's own in any case."""
+    """Panels by users (and rows by data set), with a line for each value of `by`: the mean with its interval or, if
+    `spread`, the deviation. The score of the offline reference is drawn as a level where it is given. With `named`, a
+    single data set's name is shown too; the name of a reader's own data is always shown."""
     if frame.empty:
         raise ValueError("a figure shows at least one data set, not none")
     datasets = list(map(str, frame["dataset"].unique()))
@@ -128,10 +128,10 @@ def _curves(
 
 
 def levels(frame: pd.DataFrame, column: str = "test_ndcg") -> dict[str, float]:
-    """By data set, the score of an offline ranker: the mean over folds.
+    """The score of an offline ranker by data set: the mean over folds.
 
     Args:
-        frame: dataset, fold, seed and the column, which may be repeated on several lines of a fit.
+        frame: dataset, fold, seed and the column, whose value may be repeated on several lines of a fit.
     """
     once = frame.drop_duplicates(["dataset", "fold", "seed"])
     return {str(name): float(score) for name, score in once.groupby("dataset", sort=False)[column].mean().items()}
@@ -147,14 +147,14 @@ def learning_curves(
 ) -> Drawing:
     """Offline NDCG@10 on held-out queries against rounds: mean and 95 % interval over runs.
 
-    One panel a kind of user, one row of panels a data set.
+    There is one panel for each kind of user, and a row of panels for each data set.
 
     Args:
         frame: columns dataset, users, round, ndcg and `by`.
         by: the label column that tells the lines apart ("variant" for an ablation).
-        looks: of the values of `by`.
-        reference: by data set, the score of the offline ranker, drawn as a level.
-        named: whether a single data set is named as well.
+        looks: the looks of the values of `by`.
+        reference: the offline ranker's score by data set, drawn as a level.
+        named: whether to show the name of a single data set, too.
     """
     return _curves(frame, "ndcg", by, f"offline NDCG@10\n({INTERVAL})", looks=looks, reference=reference, named=named)
 
@@ -188,8 +188,8 @@ def selection_ratios(frame: pd.DataFrame) -> pd.DataFrame:
             uniform_proposed (counts of a run) and cndcg.
 
     Returns:
-        n_uniform, quantity ("null space", "uniform": wins a proposed candidate; "online": cndcg), mean, deviation, n,
-        low, high. An origin that a mix never proposes has no line.
+        n_uniform, quantity ("null space" and "uniform": share of proposed candidates that win; "online": cndcg), mean,
+        deviation, n, low, high. An origin that a mix never proposes has no line.
     """
     last = at_end(_one_dataset(frame))
     quantities = {
@@ -203,7 +203,7 @@ def selection_ratios(frame: pd.DataFrame) -> pd.DataFrame:
 
 @styled
 def selection_bars(frame: pd.DataFrame) -> Drawing:
-    """Bars: wins of a proposed candidate, null-space beside uniform, for every mix; line: the online score.
+    """For every mix, bars show how often proposed null-space and uniform candidates win; a line shows the online score.
 
     Args:
         frame: as for `selection_ratios`, one kind of user.
@@ -252,7 +252,8 @@ def _arms(table: pd.DataFrame) -> np.ndarray:
 
 @styled
 def sweep(frame: pd.DataFrame, name: str, symbol: str, published: float, mark: str = "the paper's setting") -> Drawing:
-    """Final online score against the values of one parameter, a line a kind of user, with 95 % intervals over runs.
+    """Final online score against the values of one parameter, with 95 % intervals over runs and a line for each kind of
+    user.
 
     Args:
         frame: one data set; users, round, cndcg and the label column `name`.
@@ -276,11 +277,12 @@ def sweep(frame: pd.DataFrame, name: str, symbol: str, published: float, mark: s
 
 @styled
 def published_against_reproduced(comparison: pd.DataFrame, xlabel: str) -> Drawing:
-    """Published (hollow) against reproduced (solid) means with 95 % intervals, a row a learner, a panel a kind of user.
+    """Published (hollow) beside reproduced (solid) means with 95 % intervals: a row for each learner, a panel for each
+    kind of user.
 
     Args:
-        comparison: `tables.compare` of one data set.
-        xlabel: what the means are of.
+        comparison: from `tables.compare`, of one data set.
+        xlabel: the quantity whose means are shown.
     """
     table = _one_dataset(comparison)
     users = USERS.ordered(table["users"])
@@ -313,10 +315,11 @@ def published_against_reproduced(comparison: pd.DataFrame, xlabel: str) -> Drawi
 
 @styled
 def screen(table: pd.DataFrame) -> Drawing:
-    """Heat map of a screen: a row a switch, a column a cell; the number is how far it lies from the paper.
+    """Heat map of a screen of switches: a row for each switch, a column for each kind of user and learner.
 
     Args:
-        table: `tables.screen`: switch, users, learner and z = (reproduced − published) / combined standard error.
+        table: from `tables.screen`: switch, users, learner and the number shown, z = (reproduced − published) /
+            combined standard error.
     """
     learners, users = LEARNERS.ordered(table["learner"]), USERS.ordered(table["users"])
     columns = [(user, learner) for user in users for learner in learners]
@@ -343,7 +346,7 @@ SHADES = ("#c0270d", "#0072b2", "#4d4d4d")
 
 
 def _derived(ax: Axes, table: pd.DataFrame, x: str, label: str, color: str, marker: str) -> None:
-    """What theory expects as a line, what was measured as points with three standard errors."""
+    """Draw what theory expects as a line, and what was measured as points with three standard errors."""
     ax.plot(table[x], table["expected"], color=color, label=label)
     ax.errorbar(
         table[x], table["measured"], 3 * table["standard_error"], linestyle="", color=color, marker=marker,
@@ -353,10 +356,10 @@ def _derived(ax: Axes, table: pd.DataFrame, x: str, label: str, color: str, mark
 
 @styled
 def error_against_energy(table: pd.DataFrame) -> Drawing:
-    """Error of the null-space gradient against the energy it cannot see, and of the whole space's (dashed).
+    """Error of the null-space gradient against the energy it cannot see; dashed, the error of the whole gradient.
 
     Args:
-        table: `audits.error_figure`.
+        table: from the NSGD paper's `audits.error_figure`.
     """
     independent = table.query("not orthogonal").sort_values("energy")
     fig, (ax,) = panels([""], independent, height=3.2)
@@ -372,10 +375,10 @@ def error_against_energy(table: pd.DataFrame) -> Drawing:
 
 @styled
 def advance_against_candidates(table: pd.DataFrame) -> Drawing:
-    """Mean advance of a noise-free round against the number of candidates, a line a dimension.
+    """Mean advance of a noise-free round against the number of candidates, with a line for each dimension.
 
     Args:
-        table: `audits.advance_figure`.
+        table: from the NSGD paper's `audits.advance_figure`.
     """
     fig, (ax,) = panels([""], table, height=3.0)
     for color, marker, (size, line) in zip(SHADES, "osD", table.groupby("null_dimension", sort=True), strict=False):
@@ -391,7 +394,7 @@ def losers_against_margin(table: pd.DataFrame) -> Drawing:
     """Odds of the gradient's energy in the span of losers, over the odds by chance, against the margin of losing.
 
     Args:
-        table: `audits.loser_figure`.
+        table: from the NSGD paper's `audits.loser_figure`.
     """
     fig, (ax,) = panels([""], table, height=3.0)
     _derived(ax, table.sort_values("margin"), "margin", "odds over chance", SHADES[0], "o")
@@ -404,12 +407,12 @@ def losers_against_margin(table: pd.DataFrame) -> Drawing:
 
 @styled
 def illustration(data: Mapping[str, np.ndarray]) -> Drawing:
-    """The paper's Fig. 1 in two dimensions: null space, preselection, tie breaking, one panel each.
+    """Figure 1 of the NSGD paper in two dimensions, with panels for null space, preselection and tie breaking.
 
     Args:
-        data: `experiments.illustration.figure_1`: the current ranker, directions tried before and which lost, the worst
-            and the null space's direction, documents and candidate directions with their preselection and whether they
-            reorder the query, tied rankers with their NDCG on the hardest recorded queries and the winner.
+        data: from the NSGD paper's `illustration.figure_1`: the current ranker, directions tried before and which lost,
+            the worst and the null space's direction, documents and candidate directions with their preselection and
+            whether they reorder the query, tied rankers with their NDCG on the hardest recorded queries and the winner.
     """
     w, blue, red = data["current"], LEARNERS["MGD"].color, LEARNERS["NSGD"].color
     best = data["preselection"].argmax()

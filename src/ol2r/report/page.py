@@ -1,6 +1,7 @@
-"""What the cells of a chapter call: results and verdicts at hand, texts on the page, a strip under every figure.
+"""The functions that a chapter's cells call: they give results and verdicts, and put texts and strips on the page.
 
-It ties a chapter to its results once, so that a cell says only what it shows. It must not know any paper.
+A chapter is connected with its results once, so that a cell says only what it shows. This module must not know any
+paper.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -29,7 +30,7 @@ def show(*texts: str) -> None:
 
 
 def _own_in(frame: pd.DataFrame) -> list[str]:
-    """The reader's own data sets among some runs."""
+    """The reader's own data sets among the data sets of some runs."""
     return [name for name in frame["dataset"].unique() if is_own(str(name))] if "dataset" in frame else []
 
 
@@ -37,13 +38,13 @@ class Page:
     """A chapter's results, printed numbers and judgements, and the ways to show them.
 
     Args:
-        chapter: whose results are read, or computed, at once.
-        preferred: data sets of the chapter's figures, best first; a figure shows the first that was run.
+        chapter: the chapter, all of whose results are read (or computed) immediately.
+        preferred: data sets for the chapter's figures, best first; a figure shows the first of them that was run.
 
     Attributes:
-        results: by item.
+        results: the results by item.
         printed: the paper's printed numbers.
-        judgements: of every claim, by its identifier.
+        judgements: the judgement of every claim, by the claim's identifier.
     """
 
     def __init__(self, chapter: Chapter, preferred: Sequence[str] = ()):
@@ -61,10 +62,10 @@ class Page:
         """The strip under a figure or table: where it came from, its data, how to make it again and cite it.
 
         Args:
-            items: names of the items it was drawn from, separated by blanks; the first gives title and command.
-            table: the aggregate it shows.
-            anchor: its anchor on the page (None: the chapter's name and the first item's).
-            drawn: the rows that were drawn (None: all of the items').
+            items: names of the items that were drawn, separated by blanks; the first gives title and command.
+            table: the aggregate that the figure or table shows.
+            anchor: the anchor of the figure or table on the page (None: the chapter's name and the first item's).
+            drawn: the rows that were drawn (None: all rows of the items).
         """
         name = self.chapter.name
         names = items.split()
@@ -81,7 +82,7 @@ class Page:
         show(*([told] if told else []), block)
 
     def live(self, item: str, title: str, table: pd.DataFrame, command: str) -> None:
-        """The strip of what a cell computed itself, from no stored result."""
+        """The strip under a figure that a cell computed itself, without stored results."""
         anchor = f"{self.chapter.name}-{item}"
         show(strip(self.chapter.computed(item, title), table, anchor=anchor, command=command, csv=f"data/{anchor}.csv"))
 
@@ -90,9 +91,10 @@ class Page:
         show(*(tables.claim(self.judgements[each]) for each in ids))
 
     def on(self, item: str, *preferred: str) -> pd.DataFrame:
-        """The item's runs on the first of these data sets that it has, or else on its last; none when it has none.
+        """The item's runs on the first of these data sets that it has runs on, or else on the item's last data set.
 
-        Where none is named, a reader's own data goes before those that the chapter prefers.
+        If no data set is given, a reader's own data comes before those that the chapter prefers. The result is empty if
+        the item has no runs.
         """
         frame = self.results[item].frame
         names = [] if frame.empty else list(frame["dataset"].unique())
@@ -101,21 +103,21 @@ class Page:
         return frame[frame["dataset"] == chosen] if names else frame
 
     def among(self, item: str, *datasets: str) -> pd.DataFrame:
-        """The item's runs on all of these data sets that it has, in their order."""
+        """The item's runs on all of these data sets, in the given order; data sets without runs are left out."""
         frame = self.results[item].frame
         return pd.concat([frame[frame["dataset"] == each] for each in datasets]) if datasets else frame[:0]
 
     def drawn(
         self, item: str, draw: "Callable[..., Drawing]", *arguments, runs: pd.DataFrame | None = None, **named
     ) -> "Drawing | None":
-        """The figure of an item's runs, by default those on its preferred data set; None where there are none."""
+        """Draw an item's runs, by default those on its preferred data set; None where there are no runs."""
         runs = self.on(item) if runs is None else runs
         return None if runs.empty else draw(runs, *arguments, **named)
 
     def under(
         self, item: str, figure: "Drawing | None", anchor: str | None = None, runs: pd.DataFrame | None = None
     ) -> None:
-        """The strip of a figure that `drawn` drew of the same runs, or why there is none."""
+        """Show the strip of a figure that `drawn` made of the same runs, or say why there is no figure."""
         if figure is None:
             show(f"*None of the chosen data sets is one of {item}'s.*")
         else:

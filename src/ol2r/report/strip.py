@@ -1,7 +1,7 @@
 """The strip under a figure: where its numbers came from, its data, the command that makes it again, how to cite it.
 
-Writes what the book's `provenance` directive draws; they share nothing but the keys. The file holds the aggregate that
-was drawn, never values of single queries or documents.
+This module writes the block that the book's `provenance` directive draws; the two share only the names of the keys. The
+CSV file holds the aggregate that was drawn, never values of single queries or documents.
 """
 
 import json
@@ -33,14 +33,14 @@ def strip(
     """Write a figure's data and return the block that tells where it came from.
 
     Args:
-        results: what the figure was drawn from (`Chapter.computed` for one that rests on no results); of several, the
-            first gives title and tier.
-        table: the aggregate it shows (`Drawing.table`, or a table's frame).
+        results: what the figure was drawn from (`Chapter.computed` for a figure without stored results); if there are
+            several, the first gives title and tier.
+        table: the aggregate that the figure shows (`Drawing.table`, or a table's frame).
         anchor: the figure's anchor on the page, such as "nsgd-fig-5b".
-        command: the shell command that makes its results again.
+        command: the shell command that makes the results again.
         csv: file to write the table to, relative to the page.
-        drawn: the rows of the results' frames that were drawn, with their columns `cell`, `fold` and `seed` (None: all,
-            and then the strip also names the data that is not at hand).
+        drawn: the rows of the results' frames that were drawn, with their columns `cell`, `fold` and `seed` (None: all
+            rows, and then the strip also names the data that is not at hand).
 
     Returns:
         A MyST block `provenance` of YAML.
@@ -80,13 +80,13 @@ def strip(
 
 
 def _identified(dataset: str) -> str:
-    """A data set's label, and whether something else could have been taken for it."""
+    """A data set's label, with a note if its checksum is not confirmed."""
     taken = dataset in CATALOGUE and CATALOGUE[dataset].checksum is None
     return f"{label(dataset)} ({UNCONFIRMED})" if taken else label(dataset)
 
 
 def _drawn(sources: "Sequence[Results]", drawn: pd.DataFrame | None) -> "Results":
-    """The first of some results, cut to the rows that were drawn of all of them and to where these came from."""
+    """The first of some results, cut to the drawn rows of all of them and to these rows' provenance."""
     frame = pd.concat([each.frame for each in sources]) if drawn is None else drawn
     keys = set(frame["cell"])
     absent = dict.fromkeys(name for each in sources for name in each.not_at_hand) if drawn is None else ()
@@ -112,7 +112,7 @@ def bibtex(anchor: str, title: str, version: str, data: str, tier: str) -> str:
 
 
 def _runs(frame: pd.DataFrame) -> str:
-    """Seeds × folds, the most that a cell has, for each data set where they differ."""
+    """Seeds × folds, as the largest number that a cell has; for each data set where the numbers differ."""
     told = []
     for _, own in frame.groupby("dataset", sort=False) if "dataset" in frame else [("", frame)]:
         cells = own.groupby("cell")

@@ -1,4 +1,4 @@
-"""One quiet look for every figure: who is drawn how, and how large and dark everything is on a page 700 pixels wide.
+"""The house style of figures: the look of each learner, and sizes and colours for a page 700 pixels wide.
 
 A learner keeps its colour, marker and line style in all chapters; users keep theirs and their order. Colours stay apart
 for the colour-blind and in grey print. This module must not know what a figure shows.
@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 WIDTH = 7.0
-"""Width of a figure in inches; 100 pixels each make the 700 of a page."""
+"""Width of a figure in inches; at 100 pixels an inch it fills the 700 pixels of a page."""
 
 INK, QUIET, FAINT = "#222222", "#666666", "#d9d9d9"
 
@@ -29,7 +29,7 @@ class Look(NamedTuple):
 
 
 class Looks:
-    """Looks by name, in order of registration; nothing is named or looks like something else twice."""
+    """Looks by name, in order of registration; no name and no look is registered twice."""
 
     def __init__(self):
         self._looks: dict[str, Look] = {}
@@ -38,7 +38,7 @@ class Looks:
         """Give `name` its look.
 
         Raises:
-            ValueError: the name has one already, or its colour or its marker with this line is another's.
+            ValueError: the name has a look already, or another name has this colour, or this marker with this line.
         """
         if name in self._looks:
             raise ValueError(f"{name} has a look already")
@@ -59,7 +59,7 @@ class Looks:
         """These names, each once, in the order of registration.
 
         Raises:
-            KeyError: one has no look.
+            KeyError: a name has no look.
         """
         present = set(names)
         for name in present:
@@ -179,7 +179,7 @@ def styled(draw: Callable[P, Drawing]) -> Callable[P, Drawing]:
 def panels(
     names: Iterable[str], table: pd.DataFrame, height: float = 2.6, sharey: bool = True
 ) -> tuple[Drawing, list[Axes]]:
-    """A drawing of the table with one panel a name, side by side, each under its name.
+    """A drawing of the table with a panel for each name, side by side, each under its name.
 
     Args:
         names: panel titles, one empty string for a single panel.
@@ -202,7 +202,7 @@ def stacked(
     """A drawing of the table with a row of panels for each of `rows`; each column stands under its name.
 
     Args:
-        rows: as many rows; how each is told is the caller's.
+        rows: one entry for each row; only their number counts, as the caller labels the rows.
         names: titles of the columns.
         table: the aggregated data that will be drawn.
         height: of one row, in inches.
@@ -218,6 +218,6 @@ def stacked(
 
 
 def legend(fig: Figure, axes: Iterable[Axes], ncols: int = 5) -> None:
-    """One legend for all panels, above them, in at most so many columns; each name once."""
+    """Draw one legend for all panels, above them, in at most `ncols` columns; each name appears once."""
     handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     fig.legend(list(handles.values()), list(handles), loc="outside upper center", ncols=min(len(handles), ncols))

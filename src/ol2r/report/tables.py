@@ -50,15 +50,15 @@ def compare(
     *,
     baseline: str = "MGD",
 ) -> pd.DataFrame:
-    """Published beside reproduced, one line a (data set, users, learner) of either.
+    """Published beside reproduced means, with one line for each (data set, users, learner) that has either.
 
     z = (reproduced mean − published mean) / √(s²/n + s_p²/n_p), with s and s_p the deviations over n and n_p runs.
 
     Args:
-        frame: runs of any data sets; its last round counts.
+        frame: runs on any data sets; only the last round counts.
         published: the printed numbers of one table.
-        column: what the table is of.
-        stand_ins: data at hand for a printed data set that is not: {printed name: name of ours}.
+        column: the column whose means the table shows.
+        stand_ins: data sets at hand that take the place of printed ones: {printed name: name of ours}.
         baseline: the learner that the others are tested against.
 
     Returns:
@@ -130,13 +130,15 @@ def effects(frame: pd.DataFrame, column: str, baseline: str = "MGD") -> pd.DataF
 
 
 def screen(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.DataFrame:
-    """How far every switch's runs lie from the printed numbers: switch, users, learner, mean, published_mean, z (as in
-    `compare`).
+    """How far the runs under every switch lie from the printed numbers.
 
     Args:
         frame: runs on one printed data set, with the label column `switch`.
         published: the printed numbers of one table.
-        column: what the table is of.
+        column: the column whose means the table shows.
+
+    Returns:
+        switch, users, learner, mean, published_mean, z (as in `compare`).
     """
     parts = [compare(runs, published, column).assign(switch=name) for name, runs in frame.groupby("switch", sort=False)]
     table = pd.concat(parts)
@@ -145,7 +147,7 @@ def screen(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.Data
 
 _SCREENED = ["switch", "users", "learner", "mean", "published_mean", "z"]
 GAP = 3.0
-"""Combined standard errors beyond which a cell does not come out as printed."""
+"""Distance in combined standard errors beyond which a table's entry counts as different from the printed number."""
 
 
 def switch_effects(screened: pd.DataFrame, main: pd.DataFrame) -> dict[str, str]:
@@ -174,17 +176,18 @@ def switch_effects(screened: pd.DataFrame, main: pd.DataFrame) -> dict[str, str]
 
 
 def stacked(main: pd.DataFrame, screened: pd.DataFrame) -> pd.DataFrame:
-    """The main result as first row above the screen's: the columns of `screen`."""
+    """The lines of the main result above those of the screen, with the columns of `screen`."""
     return pd.concat([main, screened], ignore_index=True)[_SCREENED]
 
 
 def explained(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
     """Which gaps each switch explains.
 
-    A gap is |z| > `GAP`; a cell is touched when its mean is not the main result's. A gap is closed where none is left
-    and the difference to the print, z aside, is at most half of what it was: a larger deviation alone closes nothing. A
-    switch explains the gaps of a kind of users if it touches some, closes all that it touches, and opens no gap of any
-    users, all this in the printed tables together.
+    A gap is an entry with |z| > `GAP`. A switch touches an entry if it changes the entry's mean from the main result.
+    It closes a gap if |z| is no longer above `GAP` and the difference to the printed number is at most half of what it
+    was, so that a larger deviation alone closes nothing. A switch explains the gaps of a kind of users if it touches
+    some of them, closes all that it touches, and opens no gap of any users, all counted over the printed tables
+    together.
 
     Args:
         screens: by printed table, the main result and the screen, as `stacked` takes them.
@@ -240,11 +243,13 @@ def explained_in_words(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]])
 def readings_beside(
     comparisons: Mapping[str, Mapping[str, pd.DataFrame]], learner: str, *, name: str, caption: str
 ) -> str:
-    """A learner's means under each reading of the paper beside the printed ones, with their distance from them in
-    combined standard errors in brackets: a line a printed table, kind of users and data set that is at hand.
+    """A learner's means under each reading of the paper beside the printed means.
+
+    There is a line for each printed table, kind of users and data set at hand. The distance from the printed mean, in
+    combined standard errors, stands in brackets.
 
     Args:
-        comparisons: by what a printed table is called, by reading, `compare`.
+        comparisons: tables from `compare`, by the printed table's name and then by reading.
     """
     readings = list(next(iter(comparisons.values())))
     rows = []
@@ -264,13 +269,15 @@ def readings_beside(
 
 
 def spreads(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Deviations over runs beside the printed ones, by setting: switch, users, learner, published_deviation, deviation,
-    ratio.
+    """Our deviations over runs beside the printed ones, by setting.
 
     Args:
         frame: runs on one printed data set, with the label column `switch`.
         published: the printed numbers of one table.
-        column: what the table is of.
+        column: the column whose deviations the table shows.
+
+    Returns:
+        switch, users, learner, published_deviation, deviation, ratio.
     """
     parts = [compare(runs, published, column).assign(switch=name) for name, runs in frame.groupby("switch", sort=False)]
     table = pd.concat(parts)
@@ -341,12 +348,12 @@ def _cell(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that is not ours, or no Markdown, as MyST shows it: nothing in it is markup. `myst` escapes bars itself."""
+    """Escape plain text so that MyST shows it as it is, without reading markup in it. `myst` escapes bars itself."""
     return re.sub(r"([\\`*_{}\[\]<>$~^&#])", r"\\\1", " ".join(text.split()))
 
 
 def named(dataset: str) -> str:
-    """What a data set is called, as MyST shows it."""
+    """A data set's label, escaped for MyST."""
     return plain(label(dataset))
 
 
@@ -360,10 +367,10 @@ def interval(low: float, high: float, digits: int = 3) -> str:
 
 
 def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callable[[str], str] = named) -> str:
-    """Published beside reproduced: for every kind of user and data set a line of each, and their distance.
+    """`compare` as a table: for every kind of user and data set a published line, a reproduced line and their distance.
 
-    Means with deviations over runs in brackets; bold: the best of its line; ▲: above the baseline at p < 0.05; distance
-    in combined standard errors; † n: n of the runs diverged.
+    Deviations over runs stand in brackets after the means; bold: the best of its line; ▲: above the baseline at
+    p < 0.05; † n: n of the runs diverged. The distance is in combined standard errors.
 
     Args:
         comparison: from `compare`.
@@ -392,14 +399,14 @@ def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callab
 
 
 def _note(table: pd.DataFrame) -> str:
-    """What is added to a table's caption where a run of it diverged."""
+    """The note added to a table's caption if one of its runs diverged."""
     n = int(table["diverged"].fillna(0).sum()) if "diverged" in table else 0
     told = f" {DIVERGED} n: n of the runs diverged, and count with the ranker that each had last."
     return told if n else ""
 
 
 def diverged_in_words(frame: pd.DataFrame, name_of: Callable[[str], str] = named) -> str:
-    """Which runs of a figure or table diverged, in a sentence; nothing where none did.
+    """Which runs of a figure or table diverged, in a sentence; empty where no run did.
 
     Args:
         frame: the rows that are shown.
@@ -456,7 +463,7 @@ def paired_differences(
     The interval is over runs within folds, or over folds where each has one run.
 
     Args:
-        groups: by group of lines, what is compared; all groups have the same columns.
+        groups: the compared runs for each group of lines; all groups have the same columns.
         name_of: what a data set is called.
     """
     columns = list(next(iter(groups.values())))
@@ -474,7 +481,7 @@ def differences_in_words(pairs: Pairs, what: str) -> str:
     """In how many lines of a group of `paired_differences` each difference is clearly above or below 0, in a sentence.
 
     Args:
-        what: what the lines are of.
+        what: what the lines are called in the sentence.
     """
     places, told = _places(pairs), []
     for column, pair in pairs.items():
@@ -492,7 +499,7 @@ def _places(pairs: Pairs) -> list[tuple[str, str]]:
 
 
 def _paired(pair: tuple[pd.DataFrame, pd.DataFrame, str], dataset: str, users: str) -> pd.Series | None:
-    """Differences at the end of the runs that both have there; None where there is none."""
+    """Differences at the end, for the runs that both sides have; None where they have no run in common."""
     *frames, score = pair
     ends = [
         at_own_end(own).set_index(["fold", "seed"])[score]
@@ -504,7 +511,7 @@ def _paired(pair: tuple[pd.DataFrame, pd.DataFrame, str], dataset: str, users: s
 
 
 def _effect_of(gain: pd.Series) -> Effect | None:
-    """None where too few runs are there."""
+    """The mean difference with its interval; None where there are too few runs."""
     for effect_of in (mean_effect, fold_effect):
         with suppress(TooFewSeeds):
             return effect_of(gain)
@@ -524,8 +531,11 @@ def _difference(pair: tuple[pd.DataFrame, pd.DataFrame, str], dataset: str, user
 
 
 def final(frame: pd.DataFrame, columns: Sequence[str], by: str = "variant") -> pd.DataFrame:
-    """Scores after every data set's own last round: dataset, users, `by`, score (the column), mean, deviation, n, low,
-    high."""
+    """Scores after every data set's own last round.
+
+    Returns:
+        dataset, users, `by`, score (name of the column), mean, deviation, n, low, high.
+    """
     last = at_own_end(frame)
     parts = [summarize(last, column, ["dataset", "users", by]).assign(score=column) for column in columns]
     return pd.concat(parts, ignore_index=True)
@@ -583,11 +593,11 @@ def tuning(
     caption: str,
     name_of: Callable[[str], str] = named,
 ) -> str:
-    """What the cells of every tuning grid score in the first step, and the best two of the second with their scores.
+    """Scores of every tuning grid's cells in the first step, and the best two of the second step with their scores.
 
     Args:
-        chosen: `ol2r.experiments.tuning.two_steps`.
-        scores: `ol2r.experiments.tuning.grid_scores` of the first step, by "grid".
+        chosen: from `ol2r.experiments.tuning.two_steps`.
+        scores: from `ol2r.experiments.tuning.grid_scores` of the first step, by "grid".
         names: symbols of the hyper-parameters.
         name_of: what a data set is called.
     """
@@ -627,17 +637,17 @@ def tuning_edges(edges: pd.DataFrame, names: Mapping[str, str], *, name_of: Call
 
 
 def conventions(rows: Iterable[tuple[str, object, str]], *, name: str, caption: str) -> str:
-    """The conventions of a chapter: (field, value, source) a line."""
+    """The conventions of a chapter, with a line for each (field, value, source)."""
     return myst(["field", "value", "source"], [[f, str(v), s] for f, v, s in rows], name=name, caption=caption)
 
 
 def silences(
     rows: Iterable[tuple[str, str, str | None]], *, name: str, caption: str, effect: str = "measured effect"
 ) -> str:
-    """What the paper does not say: (what is open, what we did, its measured effect or None) a line.
+    """What the paper leaves open, with a line for each (what is open, what we did, its measured effect or None).
 
     Args:
-        effect: what the last column is called.
+        effect: the header of the last column.
     """
     header = ["the paper does not say", "what we did", effect]
     return myst(header, [[o, d, e or "not measured"] for o, d, e in rows], name=name, caption=caption)
@@ -647,7 +657,7 @@ OUTCOMES = ("same", "differs", "undecided", "not at hand")
 
 
 def outcome_of_table(comparison: pd.DataFrame) -> str:
-    """Whether a printed table comes out: a cell on the paper's own data further off than `GAP` makes it differ."""
+    """Whether a printed table is reproduced: it differs if an entry on the paper's own data is off by over `GAP`."""
     own = comparison[(comparison["data"] == comparison["dataset"]) & comparison["z"].notna()]
     return "not at hand" if own.empty else "differs" if (own["z"].abs() > GAP).any() else "same"
 
@@ -665,7 +675,7 @@ def outcome_of_figure(data_at_hand: bool, judgements: Iterable[Judgement]) -> st
 
 
 def item_map(rows: Iterable[tuple[str, str | None, str]], *, name: str, caption: str) -> str:
-    """Map of the paper's items: (item, anchor of ours or None, outcome) a line.
+    """Map of the paper's figures and tables, with a line for each (item, anchor of ours or None, outcome).
 
     Raises:
         ValueError: an outcome other than same, differs, undecided, not at hand.
@@ -679,10 +689,10 @@ def item_map(rows: Iterable[tuple[str, str | None, str]], *, name: str, caption:
 
 
 def audits(summary: pd.DataFrame, *, name: str, caption: str) -> str:
-    """What was audited, how far simulation lies from theory, and how far from a named mistake.
+    """Table of audits: each audited quantity, the simulation's distance from theory, and that from a named mistake.
 
     Args:
-        summary: `audits.summary`.
+        summary: from the NSGD paper's `audits.summary`.
     """
     header = ["audit", "quantity", "lines", "largest |z|", "the mistake it would report", "its smallest |z|"]
     rows = [
@@ -696,7 +706,7 @@ def audits(summary: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def badge(verdict: Verdict | Elsewhere) -> str:
-    """A verdict as a mark and its words, readable without colour; the class is for the page's style sheet."""
+    """A verdict as a mark with its words, readable without colour; its CSS class is for the page's style sheet."""
     return f'<span class="verdict verdict-{_slug(verdict)}">{SYMBOLS[verdict]}\N{NO-BREAK SPACE}{verdict}</span>'
 
 
@@ -708,7 +718,7 @@ PLURAL = {"carries over": "carry over", "does not carry over": "do not carry ove
 
 
 def opening(judgements: Sequence[Judgement]) -> str:
-    """The chapter's answer: how many claims have which verdict on the paper's own data, and in a list apart from it how
+    """The chapter's answer: the number of claims with each verdict on the paper's own data, and in a separate list how
     many carry over to each other data set."""
     tiers = ", ".join(sorted({j.tier for j in judgements if j.tier}))
     worlds = " or, where they are theory, in worlds that meet its assumptions"
@@ -725,7 +735,7 @@ def opening(judgements: Sequence[Judgement]) -> str:
 
 
 def carried_in_words(judgement: Judgement) -> str:
-    """What a claim comes to on the paper's data, and on each other data set."""
+    """The verdicts on a claim on the paper's data and on each other data set, in words."""
     places = [f"{place.verdict} on {named(place.dataset)}" for place in judgement.elsewhere]
     return f"**{judgement.verdict}**" + (f" on the paper's data; {', '.join(places)}" if places else "")
 
@@ -741,7 +751,7 @@ def _counted(verdicts: Iterable[str], scale: Sequence[str]) -> str:
 
 
 def _by_place(judgements: Iterable[Judgement]) -> dict[str, dict[str, Place]]:
-    """By data set that is not the paper's, those of its shape first: by claim, what it comes to there."""
+    """The places where claims were judged on other data, by data set (those of the paper's shape first) and claim."""
     found: dict[str, dict[str, Place]] = {}
     for j in judgements:
         for place in j.elsewhere:
@@ -750,11 +760,11 @@ def _by_place(judgements: Iterable[Judgement]) -> dict[str, dict[str, Place]]:
 
 
 def answers(judgements: Sequence[Judgement], short: Mapping[str, str]) -> str:
-    """What was found of which claim, in words: on the paper's data, apart from it on each other data set, and where
-    another reading of the paper gives another answer.
+    """The verdicts on all claims in words: on the paper's data, separately on each other data set, and where another
+    reading of the paper gives another verdict.
 
     Args:
-        short: by claim, what it says in a few words.
+        short: what each claim says, in a few words.
     """
     own = sorted(
         {named(one.data or "") for j in judgements for one in j.tested if one.effect and one.data == one.cell[0]}
@@ -774,7 +784,7 @@ def answers(judgements: Sequence[Judgement], short: Mapping[str, str]) -> str:
 
 
 def _changed(main: Judgement, other: Judgement) -> str:
-    """Which verdicts of a claim are other ones under another reading; nothing where none is."""
+    """Which verdicts on a claim change under another reading; empty where none does."""
     before = {place.dataset: place.verdict for place in main.elsewhere}
     told = [other.verdict] if other.verdict != main.verdict else []
     told += [
@@ -786,13 +796,13 @@ def _changed(main: Judgement, other: Judgement) -> str:
 
 
 def changed_by_reading(j: Judgement, reading: str) -> str:
-    """What becomes of a claim under another reading of the paper, in a clause."""
+    """How the verdicts on a claim change under another reading of the paper, in a clause."""
     other = j.readings.get(reading)
     return (_changed(j, other) if other else "") or f"{j.id} stays as it is"
 
 
 def claims_overview(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
-    """One line a claim, linked to where it is judged: its verdict on the paper's data, and apart from it elsewhere."""
+    """A table with a line for each claim, linked to where it is judged: verdicts on the paper's data and elsewhere."""
     rows = [
         [
             f"{{ref}}`{j.id} <{j.anchor}>`",
@@ -808,7 +818,7 @@ def claims_overview(judgements: Sequence[Judgement], *, name: str, caption: str)
 
 
 def _elsewhere(j: Judgement) -> str:
-    """Every answer that other data give, with the data sets that give it."""
+    """The verdicts on other data, each with the data sets that give it."""
     by_answer = {word: [named(p.dataset) for p in j.elsewhere if p.verdict == word] for word in ELSEWHERE}
     return "<br>".join(f"{badge(word)} {', '.join(names)}" for word, names in by_answer.items() if names) or "–"
 
@@ -818,8 +828,8 @@ def _left_out(j: Judgement) -> str:
 
 
 def verdicts_by_data(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
-    """What each claim comes to on the paper's data, and on every other data set alone, with its contrasts as claimed /
-    open / against; a dash where it has nothing to say."""
+    """The verdict on each claim on the paper's data and on every other data set alone, with its contrasts as claimed /
+    open / against; a dash where a claim is not judged on a data set."""
     places = _by_place(judgements)
     rows = [
         [f"{{ref}}`{j.id} <{j.anchor}>`", badge(j.verdict)]
@@ -835,7 +845,7 @@ def _placed(place: Place) -> str:
 
 
 def verdicts_by_reading(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
-    """The verdicts of each claim under the main reading and under every other, as far as a reading concerns it."""
+    """The verdicts on each claim under the main reading and under every other reading that concerns the claim."""
     names = list(dict.fromkeys(reading for j in judgements for reading in j.readings))
     rows = []
     for j in judgements:
@@ -846,17 +856,17 @@ def verdicts_by_reading(judgements: Sequence[Judgement], *, name: str, caption: 
 
 
 def _answers(j: Judgement) -> str:
-    """What a claim comes to, in a cell: on the paper's data, then on every other data set."""
+    """The verdicts on a claim for one table entry: on the paper's data, then on every other data set."""
     return "<br>".join([badge(j.verdict), *(f"{badge(p.verdict)} {named(p.dataset)}" for p in j.elsewhere)])
 
 
 def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Claims whose rule was changed after results had been seen: each rule with what it said of the same results, and
-    what the new one says now.
+    """Claims whose rule was changed after results had been seen: the old and the new rule with their verdicts on the
+    same results, and the new rule's verdict now.
 
     Args:
-        judgements: by claim.
-        former: `ol2r.experiments.former.changes`.
+        judgements: today's judgements by claim.
+        former: from `ol2r.experiments.former.changes`.
     """
     rows = [
         [
@@ -876,8 +886,8 @@ def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, n
 
 
 def claim(judgement: Judgement) -> str:
-    """One claim with its anchor: statement, verdict on the paper's data, elsewhere and under other readings; folded,
-    the rule and what the verdicts rest on."""
+    """One claim with its anchor: its statement, and its verdicts on the paper's data, elsewhere and under other
+    readings. The rule and the findings behind the verdicts are folded."""
     j = judgement
     own = "In worlds that meet the assumptions" if _is_theory(j) else "On the paper's data"
     lines = [f"- *{own}:* {badge(j.verdict)}{_left_out(j)}"]
@@ -892,7 +902,7 @@ def claim(judgement: Judgement) -> str:
 
 
 def _effect(least: Finding | None) -> str:
-    """A contrast's effect with its interval, and what it is of."""
+    """A contrast's effect with its interval and the name of the measured quantity."""
     if least is None or least.effect is None:
         return "–"
     value, (low, high), scale = least.effect.estimate, least.effect.interval(), least.contrast.scale

@@ -1,7 +1,7 @@
-"""The `click-fit` kind of cell: a click model fitted to sessions, and what the fit is worth.
+"""The `click-fit` kind of cell: fits a click model to sessions and measures how good the fit is.
 
-Sessions are of a raw log, which also has some held out, or drawn from known users, whose parameters should come back;
-models that others published have no sessions, only parameters. Only what concerns all queries together is told.
+Sessions come from a raw log, part of which is held out, or are drawn from known users, whose parameters the fit should
+recover. Models that others published have no sessions, only parameters. The tables hold only numbers over all queries.
 """
 
 from abc import ABC, abstractmethod
@@ -28,13 +28,14 @@ from ol2r.random import generator, replica_key
 Queries = Sequence[QuerySessions]
 
 VANISHING = (1e-9, 2e-9)
-"""Pseudo-counts so small that a fit is that of maximum likelihood; what the sessions say nothing of becomes 1/2
-(and then shares the scale of the position-based model, see `identified`)."""
+"""Pseudo-counts so small that the fit is that of maximum likelihood. A parameter about which the sessions say nothing
+becomes 1/2 (and is then scaled with the others in the position-based model, see `identified`)."""
 _DECIMALS = 8
-"""To which expectation-maximisation settles a probability, and to which vanishing pseudo-counts do not show."""
+"""The precision to which expectation-maximisation determines a probability; vanishing pseudo-counts do not show at it.
+"""
 
 RATES = "RCTR"
-"""Not a model of attraction, but what one must beat: each position's own rate of clicks, whatever it shows."""
+"""The baseline that a model of attraction must beat: each position's own rate of clicks, whatever item it shows."""
 PUBLISHED = "published"
 BEFORE_2017 = "PyClick before 2017"
 
@@ -71,21 +72,22 @@ WAYS: dict[tuple[str, str], Callable[[Queries], fitting.Fits]] = {
     ("PBM", BEFORE_2017): lambda queries: _fifty_steps(queries, fitting.PYCLICK_EM_BEFORE_2017),
     (RATES, "maximum likelihood"): _rates,
 }
-"""By model, the ways to fit it. Those called "PyClick" are what that library does, since December 2016 where it has
-changed; "with PyClick's counts" has its pseudo-counts, but leaves it hidden whether a user left (DCM), or lets
-expectation-maximisation end by itself (PBM)."""
+"""By model, the ways to fit it. A way called "PyClick" does what that library does (where the library changed, what it
+does since December 2016). "with PyClick's counts" has PyClick's pseudo-counts, but treats it as hidden whether a user
+left (DCM), or runs expectation-maximisation to convergence (PBM)."""
 HIDDEN = ("maximum likelihood", "with PyClick's counts")
-"""The ways to fit the dependent click model that do not take every user to leave at the last click."""
+"""The ways to fit the dependent click model without assuming that every user leaves at the last click."""
 
 
 def fit(model: str, way: str, queries: Queries) -> fitting.Fits:
-    """Fitted models, identified and to eight decimals, so that what never happens has the probability 0."""
+    """Fitted models, identified and rounded to eight decimals, so that events that never happen have probability 0."""
     fits = WAYS[model, way](queries)
     return tuple(_settled(it if model == RATES else identified(it)) for it in fits)
 
 
 def identified(users: ItemClicks) -> ItemClicks:
-    """The same users in the one form that clicks can tell: the largest examination of the position-based model is 1."""
+    """The same users in a unique form: clicks tell χ and α of the position-based model only up to a factor, so the
+    largest examination is set to 1."""
     if users.kind != "position" or not (largest := max(users.position)):
         return users
     return replace(
@@ -101,7 +103,7 @@ def _settled(users: ItemClicks) -> ItemClicks:
 
 
 class Line(NamedTuple):
-    """A number of a fit; `part` is "train", "held out" or empty, and position 0 stands for all of them."""
+    """One number of a fit; `part` is "train", "held out" or empty, and position 0 stands for all positions."""
 
     quantity: str
     part: str
@@ -115,11 +117,11 @@ class Source(ABC):
     @property
     @abstractmethod
     def dataset(self) -> str:
-        """Name in the catalogue, or of what stands for one."""
+        """The data set's name in the catalogue, or the name of the simulated world."""
 
     @property
     def restricted(self) -> bool:
-        """As the data's licence."""
+        """Whether the data's licence forbids storing values of single queries."""
         return data.entry(self.dataset).restricted
 
     def labels(self) -> dict[str, str | float | int]:
@@ -132,16 +134,16 @@ class Source(ABC):
         return False
 
     def ways(self, model: str) -> tuple[str, ...]:
-        """How a model can be fitted to it."""
+        """The ways in which a model can be fitted to this source."""
         return tuple(way for known, way in WAYS if known == model)
 
     @abstractmethod
     def seconds(self) -> float:
-        """What a fit takes, roughly."""
+        """Seconds that a fit takes, roughly."""
 
     @abstractmethod
     def lines(self, model: str, way: str, row: Row) -> Iterator[Line]:
-        """What there is to tell of the fit."""
+        """The numbers of one fit."""
 
 
 def _by_position(quantity: str, values: Iterable[float], part: str = "") -> Iterator[Line]:
@@ -150,10 +152,12 @@ def _by_position(quantity: str, values: Iterable[float], part: str = "") -> Iter
 
 @dataclass(frozen=True)
 class Collection(Source):
-    """The published models, as they are printed: "position parameter" (v or χ) and the number of "queries".
+    """The published models, with their parameters as printed.
+
+    Quantities: "position parameter" (v or χ) by position, and the number of "queries".
 
     Args:
-        checksum: the catalogue's, so that other data is another key.
+        checksum: the data set's checksum in the catalogue, so that other data gets another key.
     """
 
     checksum: str
@@ -174,19 +178,20 @@ class Collection(Source):
 
 @dataclass(frozen=True)
 class Log(Source):
-    """The raw sessions: fitted to those that are meant for it, scored on them and on those held out.
+    """The raw sessions of a log: models are fitted to the training part, and scored on it and on the held-out part.
 
-    Quantities: "position parameter" by position; and of each part its "queries", "sessions" scored, "sessions left
-    out", "clicks on items not shown" and "sessions with new items" of the whole file, mean "log-likelihood" of a
-    session in nats, "sessions ruled out" (of probability 0 without a floor), and "perplexity" by position and (0) its
-    mean.
+    Quantities: "position parameter" by position. For each part: its "queries", the "sessions" scored, the "sessions
+    left out", "clicks on items not shown" and "sessions with new items" in the whole file, the mean "log-likelihood" of
+    a session in nats, "sessions ruled out" (of probability 0 without a floor), and the "perplexity" by position, whose
+    mean stands at position 0.
 
     Args:
-        checksum: the catalogue's.
-        unshown: a click on an item that the session does not show is passed over, or drops the session.
-        unseen: held-out sessions that show an item that no session to fit to shows are scored ("keep"), with what the
-            way of fitting says of an item without data, or left out ("drop").
-        floor: least probability of what happened at a position; PyClick's is 1e-6.
+        checksum: the data set's checksum in the catalogue.
+        unshown: what happens at a click on an item that the session does not show: the click is passed over
+            ("ignore"), or the session is dropped ("drop").
+        unseen: what happens to held-out sessions with an item that no training session shows: they are scored ("keep"),
+            with what the way of fitting says of an item without data, or left out ("drop").
+        floor: lower bound on the probability of what happened at a position; PyClick's is 1e-6.
     """
 
     checksum: str
@@ -254,14 +259,14 @@ def _ruled_out(users: ItemClicks, it: QuerySessions) -> int:
 
 @dataclass(frozen=True)
 class Simulated(Source):
-    """Sessions of declared users, on lists of all their items in random order; a seed has sessions of its own.
+    """Sessions of declared users, on lists of all their items in random order; each seed has its own sessions.
 
-    Quantities: "mean error of α" and "largest error of α" over all items, absolute; those of v or χ over the positions
-    that matter (v of the last does not); and, by position, the signed "error of v" or "error of χ".
+    Quantities: absolute "mean error of α" and "largest error of α" over all items; the same for v or χ over the
+    positions that matter (v of the last position does not); and, by position, the signed "error of v" or "error of χ".
 
     Args:
-        users: one click model for each query, of one kind and with the same v or χ.
-        sessions: of each query. Fewer sessions are the first of more.
+        users: one click model for each query, all of one kind and with the same v or χ.
+        sessions: number of sessions of each query; a smaller number gives the first sessions of a larger one.
     """
 
     users: tuple[ItemClicks, ...]
@@ -288,7 +293,7 @@ class Simulated(Source):
         return super().ways(model) if KINDS.get(cast(Model, model)) == self.users[0].kind else ()
 
     def drawn(self, seed: int) -> tuple[QuerySessions, ...]:
-        """The sessions of a seed."""
+        """Draw the sessions of a seed."""
         found = []
         for number, users in enumerate(self.users, start=1):
             names = tuple(str(item) for item in range(users.n_items))
@@ -317,14 +322,14 @@ def _errors(symbol: str, errors: np.ndarray) -> Iterator[Line]:
 
 @dataclass(frozen=True)
 class ClickFit(OneByOne):
-    """One click model, one way to fit it, one source.
+    """One click model, fitted in one way to one source.
 
-    Its table: fold, seed, and the columns of `Line`; the source says which quantities it has.
+    The columns of its table are fold, seed, and those of `Line`; the source says which quantities there are.
 
     Args:
-        model: "CM", "DCM", "PBM", or "RCTR", each position's rate of clicks.
+        model: "CM", "DCM", "PBM", or "RCTR" (each position's rate of clicks).
         way: one of `WAYS`, or "published".
-        source: what it is fitted to.
+        source: what the model is fitted to.
 
     Raises:
         ValueError: the source knows no such way for this model.
@@ -356,40 +361,41 @@ class ClickFit(OneByOne):
         return (1,)
 
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """A row a seed where sessions are drawn, and otherwise seed 0 alone."""
+        """One row for each seed if sessions are drawn at random, otherwise seed 0 alone."""
         return super().rows(folds, seeds if self.source.repeated else (0,))
 
     @property
     def restricted(self) -> bool:
-        """As the source."""
+        """Whether the source is restricted."""
         return self.source.restricted
 
     @property
     def group(self) -> Hashable:
-        """Fits of one data set."""
+        """Fits to one data set share a group."""
         return self.source.dataset
 
     def labels(self) -> dict[str, str | float | int]:
-        """Data set, click model (`users`), way and what the source adds."""
+        """Data set, click model (`users`), way of fitting, and the source's own labels."""
         return {"dataset": self.source.dataset, "users": self.model, "way": self.way} | self.source.labels()
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """As the source says."""
+        """The source's estimate of seconds."""
         return Cost(self.source.seconds()).of(len(rows))
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
-        """A fit a row."""
+        """Fit the model once for each row."""
         lines = [(*row, *line) for row in rows for line in self.source.lines(self.model, self.way, row)]
         return pd.DataFrame(lines, columns=["fold", "seed", *Line._fields])
 
 
 USUAL: dict[str, str | float] = {"unshown": "ignore", "unseen": "keep", "floor": 1e-6}
-"""The choices of the main fits: as little is left out as can be, and PyClick's floor."""
+"""The choices of the main fits: leave out as little as possible, and take PyClick's floor."""
 OTHERWISE: tuple[dict[str, str | float], ...] = ({"unshown": "drop"}, {"unseen": "drop"}, {"floor": 0.0})
 """What is changed in the other fits, one choice at a time."""
 
 SESSIONS = (100, 400, 1600, 6400)
-"""Of each query, in the fits to sessions of known users: a quadruple number should halve an error."""
+"""Numbers of sessions of each query, in the fits to sessions of known users: four times as many should halve an error.
+"""
 _LEAVING = (0.7, 0.6, 0.5, 0.45, 0.4, 0.35, 0.3, 0.3, 0.3, 0.3)
 _EXAMINATION = (1.0, 0.9, 0.8, 0.65, 0.5, 0.4, 0.35, 0.3, 0.27, 0.25)
 
@@ -397,14 +403,14 @@ CLICK_FIT_SEEDS = {"smoke": range(2), "laptop": range(10), "paper": range(10)}
 
 
 def known_users(model: Model) -> tuple[ItemClicks, ...]:
-    """Four queries whose parameters are to come back: attraction uniform in [.05, .6], v or χ falling."""
+    """Four queries whose parameters the fits should recover: attraction uniform in [.05, .6], v or χ falling."""
     position = {"CM": (), "DCM": _LEAVING, "PBM": _EXAMINATION}[model]
     drawn = generator("attraction of known users", 0).uniform(0.05, 0.6, (4, POSITIONS)).round(3)
     return tuple(ItemClicks(KINDS[model], tuple(row), position) for row in drawn.tolist())
 
 
 def click_fit_cells(tier: str) -> Sequence[Cell]:
-    """All fits at a tier; the smoke tier has only those to simulated sessions."""
+    """The cells of all fits at a tier; the smoke tier has only fits to simulated sessions."""
     models: tuple[Model, ...] = ("CM", "DCM", "PBM")
     sessions = SESSIONS[:2] if tier == "smoke" else SESSIONS
     simulated = [

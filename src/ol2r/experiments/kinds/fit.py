@@ -1,6 +1,6 @@
 """The `fit` and `ranknet` kinds of cell: a ranker trained on the true labels of each fold, stored as its weights.
 
-It ties a declaration to data and offline training; what the weights are compared with is declared elsewhere.
+This module connects a declaration with data and offline training; cells that use the weights are declared elsewhere.
 """
 
 from abc import abstractmethod
@@ -22,11 +22,11 @@ from ol2r.offline import fit_lambdarank, fit_ranknet, mean_ndcg
 class OfflineFit(OnDataset):
     """A linear ranker fitted to the training queries of each fold; nothing in it depends on the seed.
 
-    Its table has a line for each feature, numbered from 1, with the columns `weight`, and the fold's `train_ndcg` and
-    `test_ndcg` (NDCG@k), the same in every line of a row.
+    Its table has a line for each feature, numbered from 1, with the feature's `weight`, and the fold's `train_ndcg` and
+    `test_ndcg` (NDCG@k), which are the same in every line of a row.
 
     Args:
-        dataset: name in the catalogue; checksum: of its content (`data.checksum`), so that other data is another key.
+        dataset: name in the catalogue; checksum: of its content (`data.checksum`), so that other data gets another key.
         k: cut of NDCG, in training and in the table.
     """
 
@@ -42,12 +42,12 @@ class OfflineFit(OnDataset):
     )
 
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """One row a fold, seed 0: however many seeds an item has, they share the fit."""
+        """One row for each fold, with seed 0: all seeds of an item share the fit."""
         return super().rows(folds, (0,))
 
     @property
     def group(self) -> Hashable:
-        """Fits on one data set."""
+        """Fits on one data set share a group."""
         return (self.dataset, self.checksum)
 
     def labels(self) -> dict[str, str | float | int]:
@@ -57,7 +57,7 @@ class OfflineFit(OnDataset):
     @property
     @abstractmethod
     def counted(self) -> str:
-        """What queries without relevant documents count in the table, "zero", or "skip" where they are left out."""
+        """How the table counts queries without relevant documents: as "zero", or not at all ("skip")."""
 
     @abstractmethod
     def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
@@ -70,19 +70,19 @@ class OfflineFit(OnDataset):
 
     @abstractmethod
     def fold_seconds(self) -> float:
-        """What a fold takes, roughly."""
+        """Seconds that a fold takes, roughly."""
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """A fit a fold, on the CPU whatever the device."""
+        """One fit for each fold, on the CPU whatever the device."""
         return Cost(self.fold_seconds(), once=0.2).of(len({row.fold for row in rows}))
 
     def compiling(self, device: str = "cpu") -> Mapping[str, float]:
-        """The gradients."""
+        """Compiling the gradients."""
         return {"offline": 8.0}
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
-        """Fold after fold in this process, on the CPU whatever the device."""
+        """Fit one fold after another in this process, on the CPU whatever the device."""
         cells = [cast(OfflineFit, job.cell) for job in jobs]
         dataset = data.load(cells[0].dataset, cells[0].checksum)
         wanted = dict.fromkeys((cell, row.fold) for cell, job in zip(cells, jobs, strict=True) for row in job.rows)
@@ -122,7 +122,7 @@ class Fit(OfflineFit):
         return "zero"
 
     def fold_seconds(self) -> float:
-        """Some hundred passes over the documents."""
+        """Seconds of some hundred passes over the documents."""
         return 1.4e-6 * self.n_trained * self.size.shape.documents * self.size.shape.features
 
     def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
@@ -131,7 +131,7 @@ class Fit(OfflineFit):
 
 
 def ranknet_seconds(queries: int, shape: Shape) -> float:
-    """A dozen Hessians, each a product of every document's features with those of its query."""
+    """Seconds of a dozen Hessians, each a product of every document's features with those of its query."""
     return 2.5e-9 * queries * shape.documents * shape.features * (shape.features + shape.documents)
 
 
@@ -161,7 +161,7 @@ class RankNetFit(OfflineFit):
         return super().labels() | {"regularization": self.regularization, "empty": self.empty}
 
     def fold_seconds(self) -> float:
-        """Of all training queries."""
+        """Seconds of a fit to all training queries."""
         return 0.05 + ranknet_seconds(self.n_trained, self.size.shape)
 
     def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:

@@ -17,7 +17,7 @@ class OnDataset(Cell):
 
     Args:
         dataset: name in the catalogue, or of a reader's own data that this process knows.
-        checksum: of its content (`data.checksum`), so that other data is another key.
+        checksum: of the data set's content (`data.checksum`), so that other data gets another key.
     """
 
     dataset: str
@@ -35,12 +35,12 @@ class OnDataset(Cell):
 
     @property
     def on_own_data(self) -> bool:
-        """By the data set's name."""
+        """Whether the data set is the reader's own, as its name tells."""
         return data.is_own(self.dataset)
 
     @property
     def size(self) -> "Size":
-        """What the cost of a computation on it depends on."""
+        """The numbers of the data set on which the cost of a computation depends."""
         it = data.entry(self.dataset)
         queries = it.n_queries or (SHAPES[self.dataset].n_queries if self.dataset in SHAPES else 1000)
         trained, held_out = (0.6, 0.2) if it.n_folds > 1 else (0.5, 0.5)
@@ -57,11 +57,11 @@ class Size(NamedTuple):
 
     @property
     def documents(self) -> float:
-        """Of a fold."""
+        """Number of documents of a fold."""
         return (self.trained + self.held_out) * self.shape.documents
 
     def measured(self, n_checkpoints: int, device: str) -> Cost:
-        """What the scores of the held-out queries take a replica; `once` is for laying out the data of a batch."""
+        """The cost for each replica of scoring the held-out queries; `once` is that of laying out a batch's data."""
         documents = self.held_out * self.shape.documents
         seconds = n_checkpoints * documents * (1.5e-8 + 1e-10 * self.shape.features)
         if device == "cpu":
@@ -71,7 +71,8 @@ class Size(NamedTuple):
 
 
 def compiling(learner: str, device: str) -> dict[str, float]:
-    """What a process compiles (or starts, on a device) before it runs a learner, and seconds; see `Cell.compiling`."""
+    """What a process compiles (or starts, on a device) before it runs a learner: seconds by name; see `Cell.compiling`.
+    """
     if device != "cpu":
         return {"CUDA": 10.0}
     return {"simulation": 25.0, learner: 3.0}

@@ -1,7 +1,7 @@
 """The `play` kind of cell: one bandit with one setting, on every query of a population.
 
-A fold is a query (numbered from 1), a seed a run. It ties a declaration to queries and bandits; which cells a paper
-needs is declared elsewhere.
+A fold is a query (numbered from 1), and a seed is a run. This module connects a declaration with queries and bandits;
+which cells a paper needs is declared elsewhere.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -20,7 +20,7 @@ from ol2r.parameters import Value
 from ol2r.random import replica_key
 from ol2r.ranking import engine as hot_operations
 
-_SIDE_BY_SIDE = 64  # replicas of a call, so that progress is told now and then
+_SIDE_BY_SIDE = 64  # replicas in one call; limited so that progress is reported now and then
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Play(Cell):
     `optimum` (expected reward of the best list) and the bandit's diagnostics; see `bandits.Trace`.
 
     Args:
-        users: the queries, whose number is that of the folds.
+        users: the queries; each is a fold.
         bandit: name in `BANDITS`; revision: of its trajectories.
-        parameters: all of them, as (name, value) pairs in the order of their names.
-        initial: `"own"` for the production ranker's lists, `"random"` for a random list of every replica.
-        cut: positions that reward and NDCG look at.
+        parameters: all parameters, as (name, value) pairs in the order of their names.
+        initial: `"own"` for the production ranker's lists, `"random"` for a random list for every replica.
+        cut: number of positions that reward and NDCG count.
         checkpoints: steps, ascending; the last is the horizon n that the bandit is told.
     """
 
@@ -68,42 +68,42 @@ class Play(Cell):
 
     @property
     def folds(self) -> tuple[int, ...]:
-        """All queries."""
+        """One fold for each query."""
         return tuple(range(1, self.users.n_queries + 1))
 
     @property
     def exact(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Everything: a trajectory is made of counts."""
+        """All columns: a trajectory is made of counts."""
         return ("regret", "violations", "excess", "ndcg_total", *_diagnostics(self.bandit).values())
 
     @property
     def restricted(self) -> bool:
-        """As the queries."""
+        """Whether the population is restricted."""
         return self.users.restricted
 
     @property
     def group(self) -> Hashable:
-        """Replicas side by side share all but their queries."""
+        """Replicas of one batch share everything but their queries."""
         return self.bandit, self.revision, self.parameters, self.initial, self.cut, self.checkpoints
 
     def labels(self) -> dict[str, str | float | int]:
-        """Data set, click model (`users`), bandit (`learner`), every parameter, and what is ranked."""
+        """Data set, click model (`users`), bandit (`learner`), every parameter, and which items are ranked."""
         named = {"dataset": self.users.dataset, "users": self.users.model, "learner": self.bandit}
         ranked = {"initial": self.initial, "items": self.users.ranked, "cut": self.cut}
         return named | ranked | dict(self.parameters)
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """From the bandit's own estimate, on the CPU whatever the device."""
+        """The bandit's own estimate, on the CPU whatever the device."""
         one = BANDITS[self.bandit].cost(dict(self.parameters), self.users.n_items, self.checkpoints[-1])
         return one.of(len(rows))
 
     def compiling(self, device: str = "cpu") -> Mapping[str, float]:
-        """The bandit."""
+        """Compiling the bandit."""
         return {self.bandit: 6.0}
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
-        """All rows of all jobs as replicas side by side, a batch at a time; on the CPU, whatever the device."""
+        """Run all rows of all jobs as replicas side by side, one batch at a time, on the CPU whatever the device."""
         hot_operations("numba").use_threads(torch.get_num_threads())
         first = cast(Play, jobs[0].cell)
         queries = {job.cell: cast(Play, job.cell).users.queries() for job in jobs}

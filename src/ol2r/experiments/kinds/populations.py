@@ -1,7 +1,7 @@
 """Whose clicks a bandit learns from: queries, each with a click model and the list that a production ranker shows.
 
-A population is a frozen declaration, part of a cell's key; its queries are read or fitted when they are asked for. This
-module must not know any bandit.
+A population is a frozen declaration and part of a cell's key. Its queries are read or fitted when they are first
+needed. This module must not know any bandit.
 """
 
 from abc import ABC, abstractmethod
@@ -37,7 +37,7 @@ class Population(ABC):
     @property
     @abstractmethod
     def dataset(self) -> str:
-        """Name in the catalogue, or of the simulated world."""
+        """The data set's name in the catalogue, or the name of the simulated world."""
 
     @property
     @abstractmethod
@@ -46,22 +46,22 @@ class Population(ABC):
 
     @property
     def restricted(self) -> bool:
-        """As the data's licence."""
+        """Whether the data's licence forbids storing values of single queries."""
         return data.entry(self.dataset).restricted
 
     @property
     def n_items(self) -> int:
-        """L, roughly."""
+        """L, the number of items of a query, roughly."""
         return POSITIONS
 
     @property
     def ranked(self) -> str:
-        """What there is to rank: "listed", the items of the initial list, or "all", more of them."""
+        """Which items are ranked: "listed" for those of the initial list only, or "all" if there are more."""
         return "listed"
 
     @property
     def seconds(self) -> float:
-        """What reading and fitting the models takes a process, once, roughly."""
+        """Seconds that a process spends once on reading and fitting the models, roughly."""
         return 0.03
 
     @abstractmethod
@@ -75,12 +75,14 @@ class Population(ABC):
 
 @dataclass(frozen=True)
 class Published(Population):
-    """The 60 published models of BatchRank's collection; the production ranker's list is the order they are printed in,
-    that of one result page of the query, which the script that made the collection drew at random.
+    """The 60 published queries of BatchRank's collection.
+
+    The production ranker's list is the order in which the collection prints a query's items. It is the order of one
+    result page of the query, which the script that made the collection drew at random.
 
     Args:
-        model: which of them.
-        checksum: the catalogue's, so that other data is another key.
+        model: the click model.
+        checksum: the data set's checksum in the catalogue, so that other data gets another key.
     """
 
     model: Model
@@ -99,13 +101,15 @@ class Published(Population):
 
 @dataclass(frozen=True)
 class Logged(Population):
-    """Models fitted to the raw log as PyClick counts (CM, DCM); the list shown most often.
+    """Queries of the raw log, with click models fitted as PyClick counts (CM, DCM).
+
+    The production ranker's list is the one that the log shows most often.
 
     Args:
-        model: which.
-        checksum: the catalogue's.
-        least_shown: None keeps the items of the production ranker's list (L = K); a number adds those that so many
-            lists of the log show (L > K).
+        model: the click model.
+        checksum: the data set's checksum in the catalogue.
+        least_shown: None keeps only the items of the production ranker's list (L = K); a number adds the items that at
+            least so many lists of the log show (L > K).
     """
 
     model: Model
@@ -148,19 +152,19 @@ class Logged(Population):
 
 @dataclass(frozen=True)
 class LoggedPositions(Logged):
-    """The position-based model of the raw log, with the pseudo-counts of its fit.
+    """Queries of the raw log, with the position-based model and the pseudo-counts of its fit.
 
-    It is that at which expectation-maximisation ends; PyClick stops after 50 steps.
+    Expectation-maximisation runs to convergence here, whereas PyClick stops after 50 steps.
 
     Args:
-        model: "PBM"; checksum, least_shown: as of `Logged`.
-        counts: of clicks and views; PyClick's of today, or `fitting.PYCLICK_EM_BEFORE_2017`.
+        model: "PBM"; checksum, least_shown: as for `Logged`.
+        counts: pseudo-counts of clicks and views; PyClick's present ones, or `fitting.PYCLICK_EM_BEFORE_2017`.
     """
 
     counts: tuple[float, float] = fitting.PYCLICK_COUNTS
 
     def fits(self) -> fitting.Fits:
-        """As of `Logged`."""
+        """The users of all items of the log, by query."""
         return _positions(self.counts)
 
 
@@ -186,11 +190,11 @@ def _positions(counts: tuple[float, float]) -> fitting.Fits:
 
 @dataclass(frozen=True)
 class Declared(Population):
-    """Queries that are written down.
+    """Simulated worlds: queries whose click models and initial lists are part of the declaration.
 
     Args:
-        name: what stands for the data set.
-        model: of all of them.
+        name: the name of the worlds, used as the data set's.
+        model: the kind of click model that all queries have.
         worlds: (click model, initial list) of each query.
     """
 

@@ -1,7 +1,7 @@
-"""The `queries` kind of cell: what the queries of a population are like, all together.
+"""The `queries` kind of cell: statistics of a population's queries.
 
-It tells how far from the best list a bandit ends that sorts items by attraction, and how wrong production rankers'
-lists are. It must not know any bandit.
+They tell how much the list sorted by attraction earns less than the best list, and how many pairs the production
+rankers' lists order wrongly. This module must not know any bandit.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -21,11 +21,11 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class OfQueries(OneByOne):
-    """What is told of all queries of a population together, in one row; subclasses say what.
+    """A cell whose result is one row about all queries of a population together; base of the kinds here.
 
     Args:
         users: the queries.
-        cut: positions that the reward counts.
+        cut: number of positions that the reward counts.
     """
 
     users: Published | Logged | Declared
@@ -33,7 +33,7 @@ class OfQueries(OneByOne):
 
     @property
     def folds(self) -> tuple[int, ...]:
-        """One: the queries stand together."""
+        """One fold: the queries are taken together."""
         return (1,)
 
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
@@ -47,11 +47,11 @@ class OfQueries(OneByOne):
 
     @property
     def group(self) -> Hashable:
-        """Each alone."""
+        """Each cell runs alone."""
         return self
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """Reading and fitting the models."""
+        """The cost of reading and fitting the models."""
         return Cost(self.users.seconds).of(len(rows))
 
 
@@ -59,9 +59,10 @@ class OfQueries(OneByOne):
 class Queries(OfQueries):
     """Means and counts over a population's queries.
 
-    Its table has one line: `queries`; `items` (mean L) and `most_items`; `inversions` (mean |V₀|); `tied` (queries with
-    items of equal attraction); `optimum` (mean reward of the best list); `unsorted` (queries whose best list is not by
-    falling attraction) and `sorted_loss` (mean over queries of what the list by falling attraction loses a step).
+    Its table has one line: `queries`; `items` (mean L) and `most_items` (largest L); `inversions` (mean |V₀|); `tied`
+    (number of queries with items of equal attraction); `optimum` (mean reward of the best list); `unsorted` (number of
+    queries whose best list is not the one by falling attraction) and `sorted_loss` (the reward that the list by falling
+    attraction loses in a step, averaged over queries).
     """
 
     kind: ClassVar[str] = "queries"
@@ -75,20 +76,21 @@ class Queries(OfQueries):
     )
 
     def labels(self) -> dict[str, str | float | int]:
-        """Data set, click model (`users`), what is ranked, and the cut."""
+        """Data set, click model (`users`), which items are ranked, and the cut."""
         users = self.users
         return {"dataset": users.dataset, "users": users.model, "ranked": users.ranked, "cut": self.cut}
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
-        """The one line."""
+        """The table's single line."""
         return _summary(self.users.queries(), self.cut)
 
 
 @dataclass(frozen=True)
 class Rewards(OneByOne):
-    """What two lists of every query earn in a step; a fold is a query.
+    """The rewards of two lists of every query in a step; a fold is a query.
 
-    Its table: fold, seed, `optimum` (reward of the best list), `sorted_reward` (of the list by falling attraction).
+    The columns of its table are fold, seed, `optimum` (reward of the best list) and `sorted_reward` (reward of the list
+    by falling attraction).
 
     Args:
         users: the queries.
@@ -104,11 +106,11 @@ class Rewards(OneByOne):
 
     @property
     def folds(self) -> tuple[int, ...]:
-        """All queries."""
+        """One fold for each query."""
         return tuple(range(1, self.users.n_queries + 1))
 
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """A row a query; nothing is random."""
+        """One row for each query; nothing is random."""
         return super().rows(folds, (0,))
 
     @property
@@ -118,20 +120,20 @@ class Rewards(OneByOne):
 
     @property
     def group(self) -> Hashable:
-        """Each population alone."""
+        """Each population runs alone."""
         return self
 
     def labels(self) -> dict[str, str | float | int]:
-        """Data set, click model (`users`), what is ranked, and the cut."""
+        """Data set, click model (`users`), which items are ranked, and the cut."""
         users = self.users
         return {"dataset": users.dataset, "users": users.model, "ranked": users.ranked, "cut": self.cut}
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """Reading and fitting the models, once."""
+        """The cost of reading and fitting the models, once."""
         return Cost(5e-3 * len(rows), once=self.users.seconds)
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
-        """A line a query."""
+        """One line for each query."""
         queries = self.users.queries()
         each = [_of(queries[row.fold - 1], self.cut) for row in rows]
         lines = [

@@ -1,7 +1,7 @@
-"""The `query-bounds` kind of cell: what Theorem 1 of BubbleRank says of the queries of a population, all together.
+"""The `query-bounds` kind of cell: what Theorem 1 of BubbleRank says about the queries of a population.
 
-It counts in how many queries the bound is below what can be lost at all, and what stands in the way in the others. It
-must not know any bandit.
+It counts the queries for which the bound is below the largest possible regret, and shows why it is not below in the
+others. This module must not know any bandit.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -24,19 +24,19 @@ from ol2r.theory import bubblerank
 
 _ROUNDING = 1e-12
 _LONGEST = 1e15
-"""Steps, beyond which a bound is said never to pay."""
+"""Largest number of steps considered: a bound that says nothing up to here is taken never to say anything."""
 
 
 @dataclass(frozen=True)
 class Complexity:
-    """What BubbleRank's bounds ask of a query, with its items ranked by attraction: R* = (1, …, K).
+    """The quantities of a query on which BubbleRank's bounds depend, with items ranked by attraction: R* = (1, …, K).
 
     Attributes:
         shown: Float64[K], attraction along the initial list.
         examination: Float64[K], χ(R*, ·).
-        earned: Float64[m], what a unit of attraction earns at each counted position of R*: χ(R*, k), in the DCM times
+        earned: Float64[m], reward for a unit of attraction at each counted position of R*: χ(R*, k), in the DCM times
             v(k).
-        falls: whether χ (PBM) or v (DCM) falls or stays from each of the K positions to the next; always in the CM.
+        falls: whether χ (PBM) or v (DCM) never rises from one of the K positions to the next; always True in the CM.
     """
 
     shown: np.ndarray
@@ -61,7 +61,7 @@ class Complexity:
 
     @property
     def even_gap(self) -> float:
-        """What Δ_min would be if the same range of attractions were evenly filled."""
+        """The value of Δ_min if the attractions were evenly spaced over the same range."""
         return float(np.ptp(self.shown)) / (self.positions - 1) if self.positions > 1 else np.inf
 
     @property
@@ -71,9 +71,10 @@ class Complexity:
 
     @property
     def assumed(self) -> bool:
-        """Whether the theorem is proved for the query: attractions differ, nobody is sure to be gone, χ or v falls.
+        """Whether the theorem is proved for the query: all attractions differ, users reach every position with positive
+        probability, and χ or v falls.
 
-        In the DCM, whose A2 fails, by the chapter's remark on equal lists above.
+        The DCM breaks assumption A2; its proof uses the chapter's remark on lists that are equal above a position.
         """
         return self.falls and self.gap > 0 and self.examination[-1] > 0
 
@@ -83,7 +84,7 @@ class Complexity:
         return bubblerank.printed_regret_bound(self.positions, self.inversions, self.gap, largest, least, level, steps)
 
     def proved(self, level: float, steps: int, frozen: bool) -> bubblerank.RegretBound:
-        """The chapter's bound; where it is not proved, two missing numbers."""
+        """The bound that the chapter proves; two missing numbers where it is not proved."""
         if not self.assumed:
             return bubblerank.RegretBound(np.nan, np.nan)
         least = float(self.examination[-1])
@@ -91,7 +92,7 @@ class Complexity:
 
 
 def complexity(query: ClickQuery, cut: int) -> Complexity:
-    """A query's complexity, all of its listed items being re-ranked (L = K) and the first `cut` positions counted."""
+    """A query's complexity when all listed items are re-ranked (L = K) and the first `cut` positions count."""
     attraction, position = query.users.rows()
     shown = attraction[list(query.initial)]
     row = position[: len(shown)]
@@ -120,9 +121,9 @@ class QueryBounds(OfQueries):
 
     Args:
         users: the queries; the listed items are ranked.
-        cut: positions that the sharpened bound counts; Theorem 1 counts all.
+        cut: number of positions that the sharpened bound counts; Theorem 1 counts all.
         steps: n.
-        exponent: of δ.
+        exponent: the exponent in δ = n^−exponent.
     """
 
     steps: int
@@ -152,11 +153,11 @@ class QueryBounds(OfQueries):
 
 
 def bounds_of_queries(cell: QueryBounds) -> pd.DataFrame:
-    """What the cell counts, query by query.
+    """The numbers that the cell summarises, query by query.
 
     Returns:
-        differ, falls, sorted_best and assumed (0 or 1); share, share_apart, share_examined and share_both (of K n that
-        Theorem 1 leaves, at most 1), proved_share (of n r(R*) that the sharpened bound leaves, missing where not
+        differ, falls, sorted_best and assumed (0 or 1); share, share_apart, share_examined and share_both (Theorem 1's
+        bound as a share of K n, at most 1), proved_share (the sharpened bound as a share of n r(R*), missing where not
         assumed), gap, even_gap, least, inversions and first_step.
     """
     return pd.DataFrame([_of(query, cell) for query in cell.users.queries()])
@@ -192,7 +193,10 @@ def _of(query: ClickQuery, cell: QueryBounds) -> dict[str, float]:
 
 
 def _first_step(excess: Callable[[float], float]) -> float:
-    """The n from which on a bound like log n is below one like n: where their ratio less 1 passes 0."""
+    """The n from which on a bound that grows like log n is below one that grows like n.
+
+    It is the root of their ratio minus 1.
+    """
     if not excess(_LONGEST) < 0:
         return np.inf
     return float(np.exp(optimize.brentq(lambda x: excess(np.exp(x)), 0.0, np.log(_LONGEST))))

@@ -1,7 +1,7 @@
 """The `safety` kind of cell: how often a learner shows a list that is much worse than the production ranker's.
 
-It is BubbleRank's constraint with grades in place of attraction, asked of any learner on the queries of a data set. It
-ties a declaration to data, users, learners and bandits; it knows no paper.
+The measure is BubbleRank's safety constraint with grades in place of attraction, applied to any learner on the queries
+of a data set. This module connects a declaration with data, users, learners and bandits; it knows no paper.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -32,12 +32,13 @@ ITEMS = ("listed", "all")
 
 @dataclass(frozen=True)
 class ProductionFit(OfflineFit):
-    """A production ranker: RankNet (`fit_ranknet`) on a few labelled queries, the fold's first validation queries.
+    """A production ranker: RankNet (`fit_ranknet`), fitted to a few labelled queries.
 
-    It has seen no query that a round serves. In its table queries without relevant documents count zero.
+    These are the fold's first validation queries, so no round serves a query that the ranker has seen. In its table
+    queries without relevant documents count zero.
 
     Args:
-        labelled: how many queries, of those that have documents of different grades.
+        labelled: number of queries it is fitted to; only queries that have documents of different grades are taken.
         regularization: λ.
     """
 
@@ -59,14 +60,14 @@ class ProductionFit(OfflineFit):
         return super().labels() | {"labelled": self.labelled, "regularization": self.regularization}
 
     def fold_seconds(self) -> float:
-        """Of so many queries; most is to find them."""
+        """Seconds of a fit to so few queries; most of the time is spent on finding them."""
         return 0.2 + ranknet_seconds(self.labelled, self.size.shape)
 
     def fit(self, dataset: data.RankingDataset, fold: int) -> np.ndarray:
         """The weights: float64[features].
 
         Raises:
-            ValueError: the fold has fewer such queries.
+            ValueError: the fold has fewer than `labelled` such queries.
         """
         validation = dataset.fold(fold).validation
         telling = validation[[np.ptp(dataset.query(query)[1]) > 0 for query in validation]]
@@ -85,8 +86,8 @@ class Safety(OnDataset):
 
     The production ranker gives every training query its list R₀ of the K documents with the highest scores. In round t
     a learner shows R_t for the query that it meets, and violates the constraint when |V(R_t)| > |V(R₀)| + K/2 (see
-    `inversions`; K is the query's number of documents where it has fewer than `positions`). A learner starts from
-    nothing; a bandit starts from R₀, and every query has an instance of its own, told the number of all rounds.
+    `inversions`; K is the query's number of documents where it has fewer than `positions`). A learner starts untrained.
+    A bandit starts from R₀; every query has its own instance, which is told the number of all rounds.
 
     Its table has a line for each checkpoint, about the rounds up to it: `violations` (V(n)), `possible` (rounds whose
     query has a list that would violate), `reference_violations` (rounds in which the reference's list would), `excess`
@@ -98,11 +99,11 @@ class Safety(OnDataset):
         dataset: name in the catalogue; checksum: of its content (`data.checksum`).
         learner: name in `LEARNERS` or `BANDITS`; revision: of its trajectories.
         hyperparameters: all of them, as (name, value) pairs in the order of their names.
-        users: whose clicks are learnt from.
+        users: the simulated users.
         production: the production ranker.
         reference: a ranker fitted to the grades of the learners' own queries; its lists are judged beside theirs.
         positions: K.
-        items: what is ranked: `"listed"`, the documents of R₀ (K = L), or `"all"` documents of the query.
+        items: which documents are ranked: `"listed"`, those of R₀ (K = L), or `"all"` documents of the query.
         checkpoints: rounds, ascending.
     """
 
@@ -159,29 +160,29 @@ class Safety(OnDataset):
 
     @property
     def is_bandit(self) -> bool:
-        """Whether an instance a query learns, from names of documents instead of features."""
+        """Whether the learner is a bandit: one instance for each query, which sees document names, not features."""
         return self.learner in BANDITS
 
     @property
     def repeats(self) -> Level:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """As the learner does; a bandit does bit for bit."""
+        """How exactly the learner repeats its trajectories; a bandit repeats them bit for bit."""
         return "bits" if self.is_bandit else LEARNERS[self.learner].repeats
 
     @property
     def on_device(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """A learner does; a bandit is compiled for the CPU."""
+        """Whether the rows run on the device asked for: a learner's do, but a bandit is compiled for the CPU."""
         return not self.is_bandit
 
     @property
     def group(self) -> Hashable:
-        """Replicas side by side share all but numeric hyper-parameters and the probabilities of their users."""
+        """Replicas of one batch share everything but numeric hyper-parameters and their users' probabilities."""
         free = frozenset() if self.is_bandit else LEARNERS[self.learner].numeric
         structural = tuple(pair for pair in self.hyperparameters if pair[0] not in free)
         shared = (self.dataset, self.checksum, self.learner, self.revision, structural, self.users.stop_rule)
         return (*shared, self.production, self.reference, self.positions, self.items, self.checkpoints)
 
     def labels(self) -> dict[str, str | float | int]:
-        """Data set, users, learner, what is ranked, the production ranker's labels, K, every hyper-parameter."""
+        """Data set, users, learner, which documents are ranked, the production ranker's labels, K, hyper-parameters."""
         named = {"dataset": self.dataset, "users": self.users.name, "learner": self.learner}
         ranked = {"items": self.items, "labelled": self.production.labelled, "positions": self.positions}
         return named | ranked | dict(self.hyperparameters)
@@ -192,7 +193,7 @@ class Safety(OnDataset):
         return Job(self.production, once), Job(self.reference, once)
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """From the learner's own estimate at the length of what it ranks, or from what setting up a bandit costs."""
+        """The learner's own estimate for lists of the ranked length, or the cost of setting up the bandits."""
         shape, rounds = self.size.shape, self.checkpoints[-1]
         if self.items == "listed":
             shape = shape._replace(documents=min(shape.documents, self.positions))
@@ -203,12 +204,12 @@ class Safety(OnDataset):
         return in_turn([judging, learning]).of(len(rows))
 
     def compiling(self, device: str = "cpu") -> Mapping[str, float]:
-        """The bandit, or what the learner asks of the engine."""
+        """Compiling the bandit, or what the learner needs of the engine."""
         return {self.learner: 6.0} if self.is_bandit else compiling(self.learner, device)
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
-        """All rows of all jobs as replicas side by side, a batch at a time."""
+        """Run all rows of all jobs as replicas side by side, one batch at a time."""
         hot_operations(context.engine).use_threads(torch.get_num_threads())
         replicas = [(number, cast(Safety, job.cell), row) for number, job in enumerate(jobs) for row in job.rows]
         first = replicas[0][1]
@@ -237,13 +238,13 @@ class Safety(OnDataset):
 
 
 def _table(row: Row, columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """A replica's lines."""
+    """The table's lines for one replica."""
     same = np.ones_like(columns["round"])
     return pd.DataFrame({"fold": row.fold * same, "seed": row.seed * same, **columns})
 
 
 def _weights(fits: pd.DataFrame, folds: Sequence[int]) -> dict[int, np.ndarray]:
-    """The weights in a table of an offline fit: Float64[features] of each fold."""
+    """The weights in an offline fit's table: Float64[features] for each fold."""
     fits = fits.sort_values(["fold", "feature"])
     return {fold: fits.loc[fits["fold"] == fold, "weight"].to_numpy() for fold in folds}
 
@@ -282,7 +283,7 @@ def inversions(grades: np.ndarray, better: np.ndarray) -> np.ndarray:
 
 
 class Judge(NamedTuple):
-    """What is known of a fold's training queries, in their order, before anyone learns; R₀ is the production list."""
+    """What judges the lists shown for a fold's training queries, in their order; R₀ is the production list."""
 
     initial: np.ndarray  # Int64[queries, K], R₀ as places in the query's own list, −1 where that is shorter
     better: np.ndarray  # Int64[queries, grades], documents of a grade above each
@@ -294,7 +295,7 @@ class Judge(NamedTuple):
 
 
 class World(NamedTuple):
-    """Queries to learn from, and what judges the lists shown for those of each fold."""
+    """The queries to learn from, and for each fold what judges the lists shown for its queries."""
 
     dataset: data.RankingDataset
     judges: dict[int, Judge]
@@ -315,10 +316,11 @@ def production_world(
     positions: int,
     items: str,
 ) -> World:
-    """The data set with the production ranker's list of every training query.
+    """The data set that learners meet, and what judges the lists they show.
 
-    With items `"listed"`, its queries become copies, one set a fold, that hold only the documents of R₀, in the data
-    set's order: nothing of R₀ but its members is told to a learner. The random numbers of a replica are the data set's.
+    With items `"listed"`, the queries are replaced by copies, one set for each fold, that hold only the documents of
+    R₀, in the data set's order, so that a learner is told the members of R₀ but not their order. The random numbers of
+    a replica stay those of the data set.
 
     Args:
         production, reference: by fold, Float64[features], weights of linear rankers.
@@ -396,7 +398,7 @@ def _ndcg(grades: np.ndarray, ideal: np.ndarray) -> np.ndarray:
 
 
 def judged(judge: Judge, lists: Lists, checkpoints: Sequence[int]) -> dict[str, np.ndarray]:
-    """The columns of a replica's table but for fold and seed, a line for each checkpoint."""
+    """The columns of a replica's table without fold and seed, with a line for each checkpoint."""
     at, grades = lists.place, lists.grades
     own, base, n_shown = inversions(grades, judge.better[at]), judge.base[at], (grades >= 0).sum(axis=1)
     first = np.zeros(len(at), dtype=np.int32)
@@ -428,7 +430,7 @@ Part = Sequence[tuple[int, Safety, Row]]
 
 
 def _simulated(world: World, part: Part, device: str, engine: str, progress: Callable[[float], None]) -> list[Lists]:
-    """What the replicas of a feature-based learner show."""
+    """The lists that the replicas of a feature-based learner show."""
     first = part[0][1]
     rounds = first.checkpoints[-1]
     replicas = [Replica(row.fold, row.seed, cell.users) for _, cell, row in part]
@@ -463,7 +465,7 @@ def _simulated(world: World, part: Part, device: str, engine: str, progress: Cal
 
 
 def _played(world: World, part: Part, progress: Callable[[float], None]) -> list[Lists]:
-    """What a bandit shows: replica after replica, all instances of one side by side."""
+    """The lists that a bandit shows: one replica after another, with all instances of a replica side by side."""
     shown = []
     for done, (_, cell, row) in enumerate(part, start=1):
         shown.append(_played_alone(world, cell, row))

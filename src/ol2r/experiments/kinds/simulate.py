@@ -1,6 +1,7 @@
 """The `simulate` kind of cell: one learner with one setting of its hyper-parameters, meeting one kind of user.
 
-It ties a declaration to data, users, learner and loop; which cells a paper needs is declared elsewhere.
+This module connects a declaration with data, users, learner and simulation loop; which cells a paper needs is declared
+elsewhere.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -27,13 +28,13 @@ class Simulate(OnDataset):
     """One learner, one setting, one kind of user, one data set.
 
     Args:
-        dataset: name in the catalogue; checksum: of its content (`data.checksum`), so that other data is another key.
+        dataset: name in the catalogue; checksum: of its content (`data.checksum`), so that other data gets another key.
         learner: name in `LEARNERS`; revision: of its trajectories.
-        hyperparameters: all of them, as (name, value) pairs in the order of their names.
-        users: whose clicks are learnt from.
-        evaluation: the conventions of the measurement, and how many rounds.
+        hyperparameters: all hyper-parameters, as (name, value) pairs in the order of their names.
+        users: the simulated users.
+        evaluation: the conventions of the measurement, and the number of rounds.
         features: `"all"`, or `"varying"` to drop those constant over a fold's training documents, as public code does.
-        reference: a fit whose weights w* the learner's are compared with, or None.
+        reference: a fit with whose weights w* the learner's weights are compared, or None.
     """
 
     learner: str
@@ -65,17 +66,17 @@ class Simulate(OnDataset):
 
     @property
     def exact(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What the rounds themselves record."""
+        """The columns that the rounds themselves record."""
         return ("cndcg", "online_ndcg", "misordered", "status", *LEARNERS[self.learner].exact_diagnostics)
 
     @property
     def repeats(self) -> Level:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """As the learner does."""
+        """How exactly the learner repeats its trajectories."""
         return LEARNERS[self.learner].repeats
 
     @property
     def group(self) -> Hashable:
-        """Replicas side by side share all but numeric hyper-parameters and the probabilities of their users."""
+        """Replicas of one batch share everything but numeric hyper-parameters and their users' probabilities."""
         structural = tuple(p for p in self.hyperparameters if p[0] in LEARNERS[self.learner].structural)
         shared = (self.dataset, self.checksum, self.learner, structural, self.features, self.reference)
         return (*shared, self.evaluation, self.users.stop_rule)
@@ -94,7 +95,7 @@ class Simulate(OnDataset):
         return (Job(self.reference, tuple(Row(fold, 0) for fold in sorted({row.fold for row in rows}))),)
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """From the learner's own estimate, at the data set's mean length of a list, and what the scores take."""
+        """The learner's own estimate at the data set's mean list length, and the cost of the scores."""
         rounds, size = self.evaluation.checkpoints[-1], self.size
         learning = LEARNERS[self.learner].cost(dict(self.hyperparameters), size.shape, rounds, device)
         one = in_turn([learning, size.measured(len(self.evaluation.checkpoints), device)])
@@ -102,12 +103,12 @@ class Simulate(OnDataset):
         return one._replace(once=n_batches * one.once).of(len(rows))
 
     def compiling(self, device: str = "cpu") -> Mapping[str, float]:
-        """What the learner asks of the engine."""
+        """Compiling what the learner needs of the engine."""
         return compiling(self.learner, device)
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
-        """All rows of all jobs as replicas side by side, a batch at a time."""
+        """Run all rows of all jobs as replicas side by side, one batch at a time."""
         hot_operations(context.engine).use_threads(torch.get_num_threads())
         first = cast(Simulate, jobs[0].cell)
         dataset = data.load(first.dataset, first.checksum)
@@ -128,7 +129,7 @@ class Simulate(OnDataset):
 
 
 def _batches(replicas: list, dataset: data.RankingDataset, most: int, by_fold: bool):
-    """Lists of at most so many replicas, of one fold each when folds have features of their own."""
+    """Cut replicas into batches of at most so many; a batch has a single fold when folds have different features."""
     folds = [[entry for entry in replicas if entry[2].fold == f] for f in range(1, len(dataset.folds) + 1)]
     for part in folds if by_fold else [replicas]:
         for start in range(0, len(part), most):

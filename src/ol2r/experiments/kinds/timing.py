@@ -1,6 +1,6 @@
-"""The `timing` kind of cell: what a round of a learner costs as it goes on, on the machine that ran it.
+"""The `timing` kind of cell: the time that a learner's rounds take as learning goes on, on the machine that ran it.
 
-Its numbers are shown with machine and date, and no second run repeats them. It knows no paper.
+The numbers are shown with machine and date, and no second run repeats them. This module knows no paper.
 """
 
 import time
@@ -21,7 +21,7 @@ from ol2r.parameters import Value
 from ol2r.ranking import engine as hot_operations
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
-_WARM_UP = 3  # rounds of a batch that is thrown away: compiling is not what a round costs
+_WARM_UP = 3  # rounds of a first batch that is thrown away, so that compiling is not counted
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Timing(OnDataset):
     Args:
         dataset: name in the catalogue; checksum: of its content (`data.checksum`).
         learner: name in `LEARNERS`; revision: of its trajectories; hyperparameters: all, in the order of their names.
-        users: whose clicks are learnt from.
-        replicas: seeds side by side, from 0.
+        users: the simulated users.
+        replicas: number of replicas side by side, with seeds from 0.
         checkpoints: rounds, ascending.
     """
 
@@ -67,16 +67,16 @@ class Timing(OnDataset):
 
     @property
     def folds(self) -> tuple[int, ...]:
-        """The first: what a round costs is not a matter of the fold."""
+        """The first fold only: the cost of a round does not depend on the fold."""
         return (1,)
 
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """One, seed 0: the batch has seeds of its own, and is the same whatever an item's."""
+        """One row, seed 0: the batch has its own seeds, whatever seeds an item has."""
         return super().rows(folds, (0,))
 
     @property
     def group(self) -> Hashable:
-        """Alone: what runs beside it would change it."""
+        """Each cell runs alone: anything beside it would change its timing."""
         return self
 
     def labels(self) -> dict[str, str | float | int]:
@@ -85,19 +85,19 @@ class Timing(OnDataset):
         return named | {"batch": self.replicas} | dict(self.hyperparameters)
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """From the learner's own estimate, and what the scores take."""
+        """The learner's own estimate, and the cost of the scores."""
         setting, rounds, size = dict(self.hyperparameters), self.checkpoints[-1], self.size
         learning = LEARNERS[self.learner].cost(setting, size.shape, rounds, device)
         batch = in_turn([learning, size.measured(len(self.checkpoints), device)]).of(self.replicas)
         return Cost(len(rows) * batch.whole, batch.bytes)
 
     def compiling(self, device: str = "cpu") -> Mapping[str, float]:
-        """What the learner asks of the engine."""
+        """Compiling what the learner needs of the engine."""
         return compiling(self.learner, device)
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
-        """One batch after another, each alone."""
+        """Run one batch after another, each alone."""
         hot_operations(context.engine).use_threads(torch.get_num_threads())
         tables = []
         for job in jobs:
@@ -133,7 +133,7 @@ class Timing(OnDataset):
 
 
 class _Stopwatch:
-    """Seconds spent in each act, those of a device included."""
+    """Measures the seconds spent in each act (ranking, updating), with those of a device."""
 
     def __init__(self, device: torch.device):
         self.device = device

@@ -25,7 +25,7 @@ from ol2r.theory import bubblerank
 AUDITED = ["users", "positions", "exponent"]
 WORLD = ["dataset", "users", "fold"]
 ROUNDING = 1e-9
-"""Regret below so much a step is 0: rewards are sums of floats."""
+"""Regret below this much in a step counts as 0, because rewards are sums of floats."""
 
 
 # Event E, and what holds on it
@@ -74,7 +74,10 @@ def event_audit(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _more_pairs_than_exchanges(pairs: np.ndarray, positions: int, exchanges: np.ndarray, held: np.ndarray) -> int:
-    """On E each exchange takes one wrong pair away, so the base list tells how many there were."""
+    """In how many runs in which E held |P| exceeded K − 1 plus twice the number of exchanges made.
+
+    On E each exchange removes one wrong pair, so the base list tells how many exchanges there were.
+    """
     return int((pairs > bubblerank.randomized_pairs(positions, exchanges))[held].sum())
 
 
@@ -98,7 +101,7 @@ def pairs_by_inversions(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _complexities(cells: Iterable[Cell]) -> dict[tuple[str, int], Complexity]:
-    """By key of the cell and fold."""
+    """The complexity of every world, by the cell's key and the fold."""
     found = {}
     for cell in cells:
         play = cast(Play, cell)

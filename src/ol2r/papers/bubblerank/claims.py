@@ -60,7 +60,7 @@ STEPS = 5_000_000
 PROTOCOL = Size(rounds=STEPS, seeds=10, folds=100)
 
 EARLY = (1000, 10_000)
-"""Steps that are early."""
+"""Numbers of steps that count as early."""
 LATE = STEPS * 9 // 10
 """The steps after this one are what happens "after five million"."""
 LINEAR, SUBLINEAR = 0.9, 0.5
@@ -121,7 +121,7 @@ Terms = tuple[tuple[float, Measure], ...]
 
 
 class OfQuery(Measure):
-    """A number of every query with its users, which all runs share."""
+    """A measure with one number for every query and kind of users, which all runs share."""
 
     def rows(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
         return Measure(self.item, self.column, (("users", users),), shared=True).rows(results, dataset, users)
@@ -179,7 +179,7 @@ def _ratio(label: str, numerator: pd.Series, denominator: pd.Series) -> RatioOfM
 
 @dataclass(frozen=True)
 class Ratio:
-    """The mean of a weighted sum over that of another, each over queries; the claim says it is above its margin."""
+    """The ratio of two weighted sums' means over queries; the claim says that it is above its margin."""
 
     label: str
     numerator: Terms
@@ -226,15 +226,15 @@ def _printed(bandit: str, model: str) -> Near:
 
 @dataclass(frozen=True)
 class Counted(ABC):
-    """The share of runs in which something held, less a nominal share: subclasses say which runs, and what.
+    """The share of runs in which a statement held, minus a nominal share; subclasses give the statement and the runs.
 
-    Where it is said to hold always (`always`), one run in which it did not refutes that: the share is then held
-    against 1.
+    If the statement is claimed to hold always (`always`), one run in which it did not hold refutes it: the share is
+    then compared with 1.
 
     Attributes:
-        label, item: as `Measure`'s.
-        labels: of the rows.
-        nominal: what the share is claimed to exceed.
+        label, item: as for `Measure`.
+        labels: labels that the rows must have.
+        nominal: the share that is claimed to be exceeded.
     """
 
     label: str
@@ -251,7 +251,7 @@ class Counted(ABC):
 
     @abstractmethod
     def held(self, rows: pd.DataFrame) -> pd.Series:
-        """Of the runs that count, whether it held; rows are those of the last step."""
+        """Whether the statement held, for each run that counts; the rows are those of the last step."""
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Share:
         rows = self.measures[0].rows(results, dataset, users)
@@ -267,7 +267,7 @@ class Counted(ABC):
 
 
 class NeverUnsafe(Counted):
-    """V(n) = 0."""
+    """The share of runs that never violated the safety constraint, V(n) = 0."""
 
     scale: ClassVar[Scale] = Scale(f"share of safe runs beyond {SAFE:.0%}")
     always: ClassVar[bool] = True

@@ -1,6 +1,6 @@
 """Figures of fitted click models: parameters by position, perplexity by position, errors against sessions.
 
-Tables are those of `experiments.click_fit_tables`; this module draws them and computes nothing.
+Tables are those of `click_fits`; this module draws them and computes nothing.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -38,8 +38,8 @@ def positions_beside(
     """v of the DCM (left) and χ of the PBM (right) by position: published, and fitted here.
 
     Args:
-        table: `click_fit_tables.positions`.
-        ways: those to draw.
+        table: from `click_fits.positions`.
+        ways: the ways of fitting to draw.
     """
     fig, axes = panels(MEANING.values(), table, height=3.2)
     for ax, users in zip(axes, MEANING, strict=True):
@@ -60,7 +60,7 @@ def perplexity_by_position(table: pd.DataFrame) -> Drawing:
     Each position's own rate of clicks stands in both panels.
 
     Args:
-        table: `click_fit_tables.foresight`.
+        table: from `click_fits.foresight`.
     """
     ways = {"PyClick": "as PyClick fits them", "maximum likelihood": "maximum likelihood"}
     fig, axes = panels(ways.values(), table, height=3.2)
@@ -83,8 +83,8 @@ def errors_against_sessions(table: pd.DataFrame, ways: tuple[str, ...] = ("maxim
     ways of fitting. The dotted line falls as 1/√n.
 
     Args:
-        table: `click_fit_tables.recovery`.
-        ways: those to draw.
+        table: from `click_fits.recovery`.
+        ways: the ways of fitting to draw.
     """
     symbols = [symbol for symbol in ERRORS if table["quantity"].str.endswith(f" {symbol}").any()]
     rows = {"mean": "mean |error|", "largest": "largest |error|"}

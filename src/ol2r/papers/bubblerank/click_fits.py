@@ -61,7 +61,7 @@ def agreement(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def scores(frame: pd.DataFrame, **changed: str | float) -> pd.DataFrame:
-    """What each fit is worth under some choices: users, way, part, and a column for each quantity of the whole."""
+    """The scores of each fit under some choices: users, way, part, and a column for each overall quantity."""
     kept = under(frame, **changed)
     kept = kept[(kept["position"] == 0) & (kept["part"] != "")]
     wide = kept.pivot_table(index=[*CASE, "part"], columns="quantity", values="value", sort=False)

@@ -325,7 +325,7 @@ def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
     """Pairs that were ever neighbours against |V₀|, mean and most of the runs in which event E held, under Lemma 6.
 
     Args:
-        table: `bubblerank_tables.pairs_by_inversions`.
+        table: from `bounds.pairs_by_inversions`.
     """
     cases = list(table.groupby(["users", "positions"], sort=True))
     fig, axes = panels([f"{users}, K = {positions}" for (users, positions), _ in cases], table, height=2.9)
@@ -351,7 +351,7 @@ def regret_against_theorem(table: pd.DataFrame) -> Drawing:
     A row a click model, a column a number of items and |V₀|.
 
     Args:
-        table: `bubblerank_tables.regret_against_bounds`.
+        table: from `bounds.regret_against_bounds`.
     """
     models = models_of(table)
     worlds = sorted(set(zip(table["positions"], table["inversions"], strict=True)))

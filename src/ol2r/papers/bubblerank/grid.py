@@ -61,7 +61,7 @@ learns down to the last click or one position further."""
 READINGS: dict[str, dict[str, str]] = {
     name: dict.fromkeys(("fig-1", "fig-2", "first-100", "fig-4"), item) for name, (item, _) in BATCHRANKS.items()
 }
-"""By name of a reading, the item that stands in an item's place."""
+"""Other readings of the paper: by name, which item takes the place of which."""
 DOUBLING_FROM = 1000
 LEAST_SHOWN = 50
 """Lists of the log that must show an item before it joins the items to choose from (L > K)."""
@@ -78,7 +78,7 @@ def play(
     cut: int = CUT,
     checkpoints: tuple[int, ...] = CHECKPOINTS,
 ) -> Play:
-    """One cell: the main setting of a bandit but for what is named."""
+    """One cell with the main setting of a bandit, except for what the arguments change."""
     parameters = {**SETTINGS[bandit], **(changed or {})}
     return Play(
         users=users,  # pyright: ignore[reportArgumentType]
@@ -206,7 +206,7 @@ def _query_bounds(tier: str) -> Sequence[Cell]:
 
 
 def _seeds(published_runs: int, logged_runs: int):
-    """So many runs at the paper tier, one at the laptop's."""
+    """Seeds for this many runs at the paper tier, and for one run at the laptop tier."""
 
     def seeds(tier: str, cell: Cell) -> Sequence[int]:
         labels = cell.labels()

@@ -1,4 +1,4 @@
-"""What the page of the BubbleRank paper tells beside its results: conventions, silences, and the map of its items."""
+"""Texts of the BubbleRank chapter's tables: conventions, what the paper leaves open, and the map of its items."""
 
 from ol2r.experiments.kinds.populations import POSITIONS
 from ol2r.papers.bubblerank.claims import STEPS

@@ -1,6 +1,6 @@
 """BubbleRank's safety constraint asked of the feature-based learners: which cells, in which settings, how many runs.
 
-Nothing of it is in the paper, which has no features. The learners keep the settings of their own chapters.
+The paper has no features and no such comparison. The learners keep the settings of their own chapters.
 """
 
 from collections.abc import Mapping, Sequence

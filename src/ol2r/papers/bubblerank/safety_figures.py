@@ -24,7 +24,7 @@ from ol2r.report.tables import headed, myst, signed
 
 REFERENCE = "offline RankNet"
 _FIXED = {CHANCE: Look("#9a9a9a", "", (0, (1, 1))), REFERENCE: Look(INK, "", (0, (1, 1.5)))}
-"""How what does not learn is drawn: beside the learners, whose looks are the house's."""
+"""Looks of the references that do not learn; learners have the looks of `ol2r.report.style`."""
 _CASE = ["dataset", "users"]
 
 

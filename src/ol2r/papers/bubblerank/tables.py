@@ -1,7 +1,7 @@
 """Tables of click bandits as MyST text: regret and violations beside what was printed, and what choices are worth.
 
-Comparisons are frames first and text last, as in `tables`; means and intervals are over queries, as in
-`figures_bubblerank`.
+Comparisons are frames first and text last, as in `ol2r.report.tables`; means and intervals are over queries, as in
+`figures`.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -409,7 +409,7 @@ def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: i
 
 
 def inversions_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`figures_bubblerank.lines_of_regret` as a table."""
+    """`figures.lines_of_regret` as a table."""
     rows = [
         [f"{r.users}, {named(str(r.dataset))}", _number(r.slope), _number(r.intercept), f"{r.explained:.3f}",
          f"{r.explained_lists:.3f}", str(r.values), str(r.lists),
@@ -650,7 +650,7 @@ def best_lists_in_words(positions: pd.DataFrame, cut: int) -> str:
 
 
 def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`bubblerank_tables.event_audit` as a table, a line a click model, K and δ."""
+    """`bounds.event_audit` as a table, with a line for each click model, K and δ."""
     groups = {}
     for r in table.itertuples():
         held = f"{r.share:.3f} [{r.low:.3f}, {r.high:.3f}]"
@@ -666,7 +666,7 @@ def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`bubblerank_tables.regret_against_bounds` after the last step as a table, a line a world."""
+    """`bounds.regret_against_bounds` after the last step as a table, with a line for each world."""
     rows = []
     for r in at_own_end(table).itertuples():
         printed = f"{_number(r.bound)}{' (K n)' if r.bound >= r.everything else ''}"
@@ -681,7 +681,7 @@ def bounds_in_words(table: pd.DataFrame) -> str:
     """In how many worlds Theorem 1 says something at all.
 
     Args:
-        table: `bubblerank_tables.regret_against_bounds`.
+        table: from `bounds.regret_against_bounds`.
     """
     says = (table["bound"] < table["everything"]).groupby([table["cell"], table["fold"]]).any()
     return f"Theorem 1 is below $K n$ at some step in {says.sum()} of the {len(says)} worlds; BRT3 is judged in these."
@@ -692,7 +692,7 @@ def _world(row) -> str:
 
 
 def looseness_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`bubblerank_tables.where_it_is_loose` as a table: the ratio, its five factors, and the confidence."""
+    """`bounds.where_it_is_loose` as a table: the ratio, its five factors, and the confidence."""
     factors = ["ratio", "lists", "pairs", "evidence", "gaps", "left", "confidence"]
     rows = [[_world(r), *(_number(getattr(r, factor)) for factor in factors)] for r in table.itertuples()]
     header = ["world", "bound / regret", "= lists", "× pairs", "× evidence", "× gaps", "× what is left", "confidence"]

@@ -1,8 +1,8 @@
-"""Audits: a statement of `theory/` against a simulation of its own model, with the power of the comparison beside it.
+"""Audits of NSGD's theory: each compares a statement of `theory/` with a simulation of the world that it assumes.
 
-Each line holds what theory expects, what was measured, and what a named plausible mistake (d for d′, half the radius,
-no selection) would have predicted, with its z: an audit whose mistaken z is small could not have failed. No learner,
-data set or click model is used here; the world is the one the statement assumes.
+Each line of a table holds what theory expects, what was measured, and what a named plausible mistake (d for d′, half
+the radius, no selection) would have predicted, with their z. If the mistake's z is small, the audit could not have
+failed. No learner, data set or click model is used here.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -45,7 +45,8 @@ def world(rng: np.random.Generator, dimension: int, null_dimension: int, energy:
 
 
 def smoothing(rng: np.random.Generator, samples: int, dimension: int, delta: float) -> Iterator[Finding]:
-    """The gradient from a sphere: of a step, as a ranking metric is made of, and the two second moments."""
+    """The gradient estimated from a sphere, for a step function (ranking metrics consist of steps), and two second
+    moments."""
     normal = sphere.unit_vectors(rng, dimension)
     u = sphere.unit_vectors(rng, samples, dimension)
     height, d = 0.3 * delta / np.sqrt(dimension), dimension  # the step lies this far along its normal
@@ -158,7 +159,7 @@ def losers(rng: np.random.Generator, samples: int, dimension: int, lost: int, st
 def margin_losers(
     rng: np.random.Generator, samples: int, dimension: int, stored: int, margin: float
 ) -> Iterator[Finding]:
-    """The same when a direction loses unless its cosine with the gradient reaches a margin."""
+    """As `losers`, when a direction loses unless its cosine with the gradient reaches a margin."""
     gradient = sphere.unit_vectors(rng, dimension)
     u = sphere.unit_vectors(rng, samples * stored, dimension)
     won = np.flatnonzero(u @ gradient >= margin)
@@ -264,17 +265,17 @@ class Audit(OneByOne):
 
     @property
     def folds(self) -> tuple[int, ...]:
-        """One: an audit has no data to fold."""
+        """One fold: an audit uses no data set."""
         return (1,)
 
     @property
     def restricted(self) -> bool:
-        """No data, so none that is restricted."""
+        """Never: an audit uses no data set."""
         return False
 
     @property
     def group(self) -> str:
-        """All audits of one name."""
+        """Audits of one name share a group."""
         return self.name
 
     def labels(self) -> dict[str, str | float | int]:
@@ -282,7 +283,7 @@ class Audit(OneByOne):
         return {"audit": self.name, **dict(self.parameters), "samples": self.samples}
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """A few random vectors a draw, on the CPU whatever the device."""
+        """The cost of a few random vectors for each draw, on the CPU whatever the device."""
         return Cost(0.01 + self.samples * _SECONDS_A_DRAW.get(self.name, 2e-6)).of(len(rows))
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:

@@ -3,8 +3,8 @@
 Each statement keeps the paper's wording; where the wording leaves a choice (how near is near? how fast is much
 faster?), the choice stands in the part's own words. The rules were declared before any of their results existed, all
 with a margin of 0. The margins, and what a part says of "much", were set after results had been seen, by what a reader
-would call a difference and never more than half of what the paper prints. Reads only the claim algebra: items are
-named, not imported.
+would call a difference and never more than half of what the paper prints. This module names items and does not import
+them.
 """
 
 from collections.abc import Callable
@@ -52,7 +52,7 @@ AS_NEAR = Scale("cosine", -0.02)
 WINS = Scale("share of proposals that win", 0.005)  # one win in twenty or so
 
 NAMES = {"CPS": "our CPS", "DP-DBGD": "our DP-DBGD"}
-"""What a learner is called in a contrast: the paper leaves open what these two do, ours are reconstructions."""
+"""Names in contrasts of two learners that the paper leaves open; ours are reconstructions."""
 
 
 def online(learner: str) -> Measure:

@@ -87,7 +87,7 @@ def swept(name: str, value: Value) -> dict[str, Value]:
 
 
 def variant(cell: Cell, grid: Grid = GRID) -> dict[str, str]:
-    """Figure 5c's name of a cell."""
+    """The name that Figure 5c gives a cell's variant."""
     labels = cell.labels()
     for name, (learner, changed) in ABLATION.items():
         wanted = {**grid.settings[learner][1], **changed}
@@ -196,7 +196,7 @@ def _screen(tier: str) -> Sequence[Cell]:
 
 
 def switch(cell: Cell) -> dict[str, str]:
-    """The screen's name of a cell."""
+    """The name of the screen's switch that a cell has."""
     labels = cell.labels()
     for name, (learners, changed) in SCREEN.items():
         wanted = USUAL | SETTINGS[str(labels["learner"])] | changed
@@ -212,8 +212,8 @@ def _references(tier: str) -> Sequence[Cell]:
 READINGS: dict[str, dict[str, str]] = {
     reading: {name: f"{name}-{reading.replace(' ', '-')}" for name in _items(reading)} for reading in READING_NAMES[1:]
 }
-"""Name of another reading -> {item: the item that stands in its place}. The sweeps of Figure 6 are the main reading's,
-but for k_g, which only a queue that holds more than k_g can tell."""
+"""Other readings of the paper: {name: {item: the item that takes its place}}. The sweeps of Figure 6 are run under the
+main reading, except that of k_g, which needs a queue that holds more than k_g."""
 
 ITEMS: dict[str, Item] = {
     "reference": Item("Offline LambdaRank, the reference ranker w*", _references, _ONCE),

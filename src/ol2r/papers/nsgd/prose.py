@@ -1,4 +1,4 @@
-"""What the page of the NSGD paper tells beside its results: conventions, silences, and the map of its items."""
+"""Texts of the NSGD chapter's tables: conventions, what the paper leaves open, and the map of its items."""
 
 from ol2r.experiments import grid
 from ol2r.papers.nsgd.grid import GAMMA, ROUNDS, SETTINGS, K

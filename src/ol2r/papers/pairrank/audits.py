@@ -100,7 +100,7 @@ class Worlds(NamedTuple):
 
 
 def draw(world: Realizable, n: int, seed: int) -> Worlds:
-    """n worlds of a kind."""
+    """Draw n worlds of a kind."""
     rng = generator(f"realizable worlds {sorted(asdict(world).items())}", seed)
     d, v = world.dimension, world.documents
     truth = rng.standard_normal((n, d))
@@ -219,7 +219,7 @@ class Run:
         return 1 / np.linalg.eigvalsh(self.learner.covariance.inverse.numpy())[:, -1]
 
     def step(self) -> None:
-        """One round."""
+        """Run one round."""
         cell, worlds, every = self.cell, self.worlds, self.every
         learner, v = self.learner, self.world.documents
         round_ = learner.round
@@ -372,7 +372,7 @@ def coverage(cell: "Confidence", seed: int) -> pd.DataFrame:
 
 
 def regret(cell: "Confidence", seed: int) -> pd.DataFrame:
-    """What uncertain orders cost, and what theory allows.
+    """The regret from uncertain orders, and what theory allows.
 
     Per world, at checkpoints, the cumulative sums of `Run`: "regret", "open", "allowed", "printed", "shown", "labels",
     "compared", "examined"; and at the last round "gap", the world's Δ_min. Over worlds, at checkpoints: "eigenvalue",
@@ -413,7 +413,7 @@ class Confidence(OneByOne):
         shuffle: "random" (PairRank_R) or "conservative" (PairRank_C).
         width: "constant", or "Lemma 2".
         alpha: the constant, or the multiple of Lemma 2's width.
-        worlds: how many.
+        worlds: number of worlds.
         rounds: T.
         delta: δ₁.
         regularization: λ.
@@ -454,17 +454,17 @@ class Confidence(OneByOne):
 
     @property
     def folds(self) -> tuple[int, ...]:
-        """One: an audit has no data to fold."""
+        """One fold: an audit uses no data set."""
         return (1,)
 
     @property
     def restricted(self) -> bool:
-        """No data, so none that is restricted."""
+        """Never: an audit uses no data set."""
         return False
 
     @property
     def group(self) -> str:
-        """Each cell alone: its worlds are the batch."""
+        """Each cell runs alone: its worlds are the batch."""
         return self.key
 
     @property
@@ -505,7 +505,7 @@ class Confidence(OneByOne):
         return Cost(self.rounds * (5e-4 + self.worlds * world)).of(len(rows))
 
     def compiling(self, device: str = "cpu") -> Mapping[str, float]:
-        """What PairRank asks of the engine."""
+        """Compiling what PairRank needs of the engine."""
         return compiling("PairRank", "cpu")
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """Figures of PairRank alone: its worked examples, its blocks, its cost, and the grid it was tuned on.
 
-What other chapters draw as well is in `figures`. Frames are as there; this module knows no learner either.
+Figures that other chapters draw as well are in `ol2r.report.figures`. Frames are as there; this module knows no learner
+either.
 """
 
 # pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
@@ -336,7 +337,7 @@ def divide_and_conquer(example: "Example", examples: Mapping[str, int]) -> Drawi
     """Figure 1 recomputed: certain and uncertain orders, blocks, and the chance of each regret under both shuffles.
 
     Args:
-        example: `pairrank_illustration.figure_1`.
+        example: from `illustration.figure_1`.
         examples: by shuffle, the regret of the list that is shown of it.
     """
     certain, blocks, lists = example
@@ -402,7 +403,7 @@ def rank_orders(table: pd.DataFrame) -> Drawing:
     """Figure 2 from a run: estimates σ̂ ± CB of all pairs of one query, the two that are compared in full ink.
 
     Args:
-        table: `pairrank_illustration.figure_2`.
+        table: from `illustration.figure_2`.
     """
     fig, (ax,) = panels([""], table, height=3.2)
     ax.axhline(0.5, color=INK, linewidth=0.9)

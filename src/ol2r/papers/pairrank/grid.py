@@ -65,7 +65,7 @@ TUNED_ON = {
     CLUEWEB: "MQ2008",
     SMOKE_DATASET: "MQ2008",
 }
-"""Whose values a data set takes that is not at hand, has no validation queries, or has too few."""
+"""The data set whose tuned values are used for one that is not at hand or has too few validation queries."""
 
 REGULARIZATION = 0.1
 """λ of offline RankNet."""
@@ -81,7 +81,7 @@ GRID = Grid(SETTINGS, USUAL | {"empty": "skip"}, K, GAMMA, _CURVE, reference)
 
 
 def tuned_on(dataset: str) -> str:
-    """Whose values a data set takes: its own where it was tuned for, MQ2008's where nothing else is said."""
+    """The data set whose tuned values a data set takes: itself if there are values tuned on it, by default MQ2008."""
     return TUNED_ON.get(dataset, dataset if dataset in TUNED_DATASETS else "MQ2008")
 
 
@@ -91,14 +91,14 @@ def tuned(dataset: str, variant: str, loss: str = "sum", of: str = tuning.ALL) -
 
 
 def curve(tier: str, dataset: str, kind: str, variant: str, changed: dict[str, Value] | None = None) -> Cell:
-    """A learning curve of a variant at the values tuned for its loss but for what is named."""
+    """A learning curve of a variant at the values tuned for its loss, except for what `changed` names."""
     changed = changed or {}
     best = tuned(dataset, variant, str(changed.get("loss", "sum")))
     return GRID.cell(tier, dataset, kind, variant, best | changed, curve=True)
 
 
 def variant(cell: Cell) -> dict[str, str]:
-    """What figures call a cell's learner."""
+    """The name that figures give a cell's learner."""
     labels = cell.labels()
     learner = str(labels["learner"])
     if learner.startswith("PairRank"):
@@ -107,7 +107,7 @@ def variant(cell: Cell) -> dict[str, str]:
 
 
 Change = Callable[[str, str], dict[str, Value]]
-"""From a data set and a variant to what is other than tuned."""
+"""Gives, for a data set and a variant, the hyper-parameters that differ from the tuned ones."""
 
 
 def _nothing(dataset: str, variant: str) -> dict[str, Value]:
