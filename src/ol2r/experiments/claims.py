@@ -268,10 +268,21 @@ def _values(measure: Measured, results: Mapping[str, Results], dataset: str, use
 
 
 def _by_run(rows: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
-    """One row a run, indexed by (fold, seed), one column a round (0 where there are no rounds)."""
-    rounds = rows["round"] if "round" in rows else 0
-    table = rows[["fold", "seed"]].assign(round=rounds, value=values.astype(float))
-    return table.pivot(index=["fold", "seed"], columns="round", values="value")  # noqa: PD010 (refuses doubles)
+    """One row a run, indexed by (fold, seed), one column a round (0 where there are no rounds).
+
+    Raises:
+        ValueError: a run has two values at one round.
+    """
+    fold, seed = rows["fold"].to_numpy(), rows["seed"].to_numpy()
+    rounds = rows["round"].to_numpy() if "round" in rows else np.zeros(len(rows), dtype=np.int64)
+    columns, column = np.unique(rounds, return_inverse=True)
+    runs, run = np.unique(np.stack([fold, seed], axis=1), axis=0, return_inverse=True)
+    if len(np.unique(run * len(columns) + column)) < len(rows):
+        raise ValueError("duplicate rows: a run has two values at one round")
+    table = np.full((len(runs), len(columns)), np.nan)
+    table[run, column] = values.to_numpy(dtype=float)
+    index = pd.MultiIndex.from_arrays(runs.T, names=["fold", "seed"])
+    return pd.DataFrame(table, index=index, columns=pd.Index(columns, name="round"))
 
 
 @dataclass(frozen=True)
@@ -293,18 +304,19 @@ class Contrast:
         runs = None
         for measure, values in own.items():
             if not measure.shared:
-                runs = values.index if runs is None else runs.intersection(values.index)
+                same = runs is None or values.index.equals(runs)
+                runs = values.index if same else runs.intersection(values.index)
         if runs is None or runs.empty:
             raise NotMeasured(f"no run in common for {self.label}")
-        total = pd.Series(self.offset, index=runs)
+        total = np.full(len(runs), self.offset)
         for weight, measure in self.terms:
             values = own[measure]
             if measure.shared:
                 by_fold = values.groupby("fold").mean()
                 total += weight * runs.get_level_values("fold").map(by_fold).to_numpy(dtype=float)
             else:
-                total += weight * values[runs]
-        return self.summary(total)
+                total += weight * (values if values.index.equals(runs) else values[runs]).to_numpy()
+        return self.summary(pd.Series(total, index=runs))
 
     def summary(self, total: pd.Series) -> Effect:
         """The effect that the totals of all runs, indexed by (fold, seed), give: their mean over seeds within folds."""
