@@ -256,7 +256,6 @@ def test_a_learner_from_outside_may_hold_its_lists_as_it_likes(dataset):
     np.testing.assert_allclose(table.online_ndcg, shown / 30, rtol=1e-6)
 
 
-@pytest.mark.skipif(get_num_threads() < 2, reason="one thread is all there is")
 def test_no_thread_is_without_a_replica(dataset):
     threads = get_num_threads()
     for n in range(1, threads + 2):

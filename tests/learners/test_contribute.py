@@ -17,8 +17,6 @@ SOURCE = Path(ol2r.__file__).parents[1]
 BLOCK = re.compile(r"^(`{3,})\{code-block\} (\w+)\n:caption: ([^\n]+)\n\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 TESTS = ("learners/test_learners.py", "learners/test_golden.py", "learners/test_reference.py", "report/test_style.py")
 
-pytestmark = pytest.mark.skipif(not (ROOT / "book").is_dir(), reason="the book is not part of the package")
-
 
 class Step(NamedTuple):
     """A block of the page."""

@@ -47,10 +47,6 @@ class Covariance(ABC):
             x: Float[R, P, d], for a pair the difference of its documents' features; present: Bool[R, P].
         """
 
-    def gram(self, x: torch.Tensor) -> torch.Tensor:
-        """X M⁻¹ Xᵀ of a query's documents, for `interval_orders`: Float64[R, V, V] from Float64[R, V, d]."""
-        return gram(x, self.inverse)
-
     def widths(self, x: torch.Tensor) -> torch.Tensor:
         """‖x‖_{M⁻¹} of every row: Float64[R, n] from Float64[R, n, d]."""
         return (_applied(x, self.inverse) * x).sum(dim=2).clamp_min(0.0).sqrt()

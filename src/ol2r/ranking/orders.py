@@ -15,7 +15,7 @@ def interval_orders(scores: torch.Tensor, gram: torch.Tensor, width: torch.Tenso
 
     Args:
         scores: s, Float[R, V], at least as wide as the longest list.
-        gram: C, Float[R, V, V] (`Covariance.gram`).
+        gram: C, Float[R, V, V] (`ol2r.ranking.covariance.gram` of the documents).
         width: α, Float[R]; with 0 every order of unequal scores is certain, with ∞ none is.
 
     Returns:
