@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ol2r.random import generator
@@ -67,6 +67,7 @@ def test_divergence_is_twice_the_squared_distance_or_more(p, q):
 
 
 @given(p=shares, budget=st.floats(1e-6, 30.0))
+@example(p=1e-16, budget=1.0)
 @compiled
 def test_bounds_spend_their_budget(p, budget):
     high, low = bandits.upper_bound(p, budget), bandits.lower_bound(p, budget)

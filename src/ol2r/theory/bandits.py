@@ -75,5 +75,6 @@ def upper_bound(p, budget):
 
 @njit
 def lower_bound(p, budget):
-    """The smallest q in [0, p] with d(p, q) ≤ budget, by `upper_bound` with heads and tails exchanged."""
-    return 1.0 - upper_bound(1.0 - p, budget)
+    """The smallest q in [0, p] with d(p, q) ≤ budget, by `upper_bound` with heads and tails exchanged. A p below the
+    spacing of numbers next to 1 is lost in 1 − p; the bound then is p itself or 0."""
+    return min(p, 1.0 - upper_bound(1.0 - p, budget))
