@@ -31,7 +31,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "runs",
         "20 seeds; of data sets with five folds, 4 seeds × 5 folds; of the set in Yahoo's shape, 10 seeds; of "
-        "ClueWeb09 and of the MSLR sample, 1 seed × 5 folds",
+        "ClueWeb09, 2 seeds × 5 folds; of the MSLR sample, 1 seed × 5 folds",
         "paper, 4.2.1: 20 seeds; its one split",
     ),
     ("split of MSLR-WEB10K", "fold 1", "ours; the paper does not say"),
