@@ -57,4 +57,4 @@ class EpsilonGreedy(_RankNet):
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
         weights = self.state["weights"]
         exploited = self._sorted(candidates, -weights if self.choice["exploit"] == "worst" else weights, depth)
-        return self.ops.explore(exploited, candidates.sizes, self.number["epsilon"], self.streams, self.round)
+        return self.ops.explore(candidates, exploited, self.number["epsilon"], self.streams, self.round)

@@ -19,6 +19,8 @@ class Candidates:
         query: Int64[R], each replica's query.
         base: number of the first document, among all documents that a learner ever meets. Learners tell documents
             apart by number, so candidates that come from another collection need a range of numbers of their own.
+        longest: number of documents of the longest query that a learner ever meets, so that all rounds have the same
+            shapes; 0 to read it from this round's queries.
     """
 
     features: torch.Tensor
@@ -26,14 +28,20 @@ class Candidates:
     totals: torch.Tensor
     query: torch.Tensor
     base: int = 0
+    longest: int = 0
 
     @property
     def sizes(self) -> torch.Tensor:
         """Number of documents of each replica's query: Int64[R]."""
         return self.offsets[self.query + 1] - self.offsets[self.query]
 
+    @property
+    def width(self) -> int:
+        """V, to which lists of documents are padded; read from this round's queries unless `longest` says it."""
+        return self.longest or int(self.sizes.max())
+
     def padded(self, queries: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """Features of the documents of `queries` (default: this round's), padded to the longest list.
+        """Features of the documents of `queries` (default: this round's), padded to the longest.
 
         Args:
             queries: Int64[...].
@@ -43,7 +51,7 @@ class Candidates:
         """
         queries = self.query if queries is None else queries
         start, size = self.offsets[queries], self.offsets[queries + 1] - self.offsets[queries]
-        place = torch.arange(int(size.max()), device=queries.device)
+        place = torch.arange(self.longest or int(size.max()), device=queries.device)
         present = place < size[..., None]
         rows = torch.where(present, start[..., None] + place, 0)
         return self.features[rows] * present[..., None], present

@@ -2,7 +2,7 @@
 
 import torch
 
-from ol2r.random import Stream, Streams, words_torch
+from ol2r.random import Stream, Streams
 from ol2r.ranking.batched.lists import ordered
 from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.covariance import gram
@@ -36,7 +36,7 @@ def arrange(
     """See `compiled.arrange`."""
     present = torch.arange(scores.shape[1], device=scores.device) < candidates.sizes[:, None]
     salts = torch.zeros_like(candidates.query)[:, None]
-    order = ordered(scores[:, None], present[:, None], streams, round_, salts)[:, 0]
+    order = ordered(scores[:, None], present[:, None], streams, round_, salts, 0)[:, 0]
     present = present.gather(1, order)
     both = present[:, :, None] & present[:, None]
     certain = certain.gather(1, order[:, :, None].expand_as(certain)).gather(2, order[:, None].expand_as(certain))
@@ -49,7 +49,7 @@ def arrange(
     if conservative:
         place = _topological(block, certain & (block[:, :, None] == block[:, None]), present, depth, streams, round_)
     else:
-        words = words_torch(streams.keys_torch, Stream.SHUFFLE, round_, order.shape[1]).gather(1, order)
+        words = streams.words(Stream.SHUFFLE, round_, order.shape[1]).gather(1, order)
         by_word = words.argsort(dim=1, stable=True)
         place = by_word.gather(1, block.gather(1, by_word).argsort(dim=1, stable=True))
     shown = min(depth, order.shape[1])
@@ -85,7 +85,7 @@ def _topological(block, certain, present, depth, streams, round_):
     among those with no certain superior left in the block."""
     everyone = torch.arange(len(block), device=block.device)
     left = present.clone()
-    words = words_torch(streams.keys_torch, Stream.SHUFFLE, round_, depth)
+    words = streams.words(Stream.SHUFFLE, round_, depth)
     places = torch.zeros(len(block), depth, dtype=torch.int64, device=block.device)
     for slot in range(min(depth, block.shape[1])):
         now = torch.where(left, block, block.shape[1]).amin(dim=1)

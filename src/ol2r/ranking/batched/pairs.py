@@ -2,7 +2,7 @@
 
 import torch
 
-from ol2r.random import Stream, Streams, words_torch
+from ol2r.random import Stream, Streams
 from ol2r.ranking.candidates import Candidates
 
 
@@ -23,7 +23,7 @@ def pairs_from_clicks(
     sides = seen & clicks, seen & ~clicks
     if kind == "matched":
         n = depth // 2
-        words = words_torch(streams.keys_torch, Stream.PAIRS, round_, depth)
+        words = streams.words(Stream.PAIRS, round_, depth)
         one, other = (torch.where(side, words, 1 << 32).argsort(dim=1, stable=True)[:, :n] for side in sides)
         upper, lower = torch.minimum(one, other), torch.maximum(one, other)
         most = torch.minimum(*(side.sum(dim=1, keepdim=True) for side in sides))

@@ -2,7 +2,7 @@
 
 import torch
 
-from ol2r.random import Stream, Streams, words_torch
+from ol2r.random import Stream, Streams
 from ol2r.ranking.batched.lists import ordered
 from ol2r.ranking.batched.pairs import examined
 from ol2r.ranking.candidates import Candidates
@@ -28,10 +28,10 @@ def sample(
     """
     present = torch.arange(scores.shape[1], device=scores.device) < candidates.sizes[:, None]
     score = scores.to(torch.float64)
-    words = words_torch(streams.keys_torch, Stream.SAMPLE, round_, score.shape[1])
+    words = streams.words(Stream.SAMPLE, round_, score.shape[1])
     perturbed = score - torch.log(-torch.log((words.to(torch.float64) + 0.5) * 2.0**-32))
     salts = torch.zeros_like(candidates.query)[:, None]
-    order = ordered(perturbed[:, None], present[:, None], streams, round_, salts)[:, 0]
+    order = ordered(perturbed[:, None], present[:, None], streams, round_, salts, 0)[:, 0]
     score = torch.where(present, score, -torch.inf).gather(1, order)
     order = torch.where(present.gather(1, order), order, -1)
     rest = score[:, depth:].logsumexp(dim=1)
@@ -82,21 +82,21 @@ def swap_coefficients(
 
 
 def explore(
-    lists: torch.Tensor, sizes: torch.Tensor, epsilon: torch.Tensor, streams: Streams, round_: int
+    candidates: Candidates, lists: torch.Tensor, epsilon: torch.Tensor, streams: Streams, round_: int
 ) -> torch.Tensor:
     """See `compiled.explore`."""
-    depth = lists.shape[1]
-    everyone = torch.arange(len(lists), device=lists.device)
-    left = torch.arange(int(sizes.max()), device=lists.device) < sizes[:, None]
-    words = words_torch(streams.keys_torch, Stream.EXPLORE, round_, 2 * depth)
+    depth, beyond = lists.shape[1], candidates.width  # the number after the last stands for no document
+    sizes = candidates.sizes[:, None]
+    slot = torch.arange(depth, device=lists.device)
+    words = streams.words(Stream.EXPLORE, round_, 2 * depth)
     exploring = (words[:, ::2] >> 8).to(torch.float32) * 2.0**-24 < epsilon[:, None]
-    out = torch.full_like(lists, -1)
-    for i in range(min(depth, left.shape[1])):
-        nth = words[:, 2 * i + 1] * (sizes - i).clamp_min(0) >> 32
-        drawn = (left & (left.long().cumsum(dim=1) - 1 == nth[:, None])).long().argmax(dim=1)
-        available = (lists >= 0) & left.gather(1, lists.clamp_min(0))
-        best = lists.gather(1, available.long().argmax(dim=1, keepdim=True))[:, 0]
-        document = torch.where(exploring[:, i], drawn, best)
-        out[:, i] = torch.where(i < sizes, document, -1)
-        left[everyone, document.clamp_min(0)] = False
-    return out
+    nth = words[:, 1::2] * (sizes - slot).clamp_min(0) >> 32
+    left = (torch.arange(beyond + 1, device=lists.device) < sizes).long()
+    best_first = torch.where(lists >= 0, lists, beyond)
+    out = []
+    for i in range(depth):
+        drawn = (left[:, :-1].cumsum(dim=1) <= nth[:, i, None]).sum(dim=1, keepdim=True)
+        best = best_first.gather(1, left.gather(1, best_first).argmax(dim=1, keepdim=True))
+        out.append(torch.where(exploring[:, i, None], drawn, best))
+        left.scatter_(1, out[-1], 0)
+    return torch.where(slot < sizes, torch.cat(out, dim=1), -1)
