@@ -102,6 +102,7 @@ class _Queries:
         device = streams.device
         self.streams = streams
         self.features = torch.as_tensor(dataset.features).to(device)
+        self.longest = int(np.diff(dataset.offsets).max())
         self.offsets = torch.as_tensor(dataset.offsets).to(device)
         self.relevance = torch.as_tensor(dataset.relevance).to(device, torch.int64)
         self.gain = metrics.gains(self.relevance, evaluation.gain)
@@ -121,12 +122,13 @@ class _Queries:
             self.drawn = range(round_, round_ + _ROUNDS_AHEAD)
             place = self.streams.integers_of_rounds(Stream.QUERY, round_, _ROUNDS_AHEAD, self.n_train)
             self.queries = self.train[self.train_start + place].unbind()
-        return Candidates(self.features, self.offsets, self.totals, self.queries[round_ - self.drawn.start])
+        query = self.queries[round_ - self.drawn.start]
+        return Candidates(self.features, self.offsets, self.totals, query, longest=self.longest)
 
     def grades(self, candidates: Candidates, ranking: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Grade in each slot (0 where nothing is shown) and whether a document is shown there."""
         shown = ranking >= 0
-        documents = self.offsets[candidates.query][:, None] + ranking.clamp_min(0)
+        documents = candidates.starts[:, None] + ranking.clamp_min(0)
         return torch.where(shown, self.relevance[documents], 0), shown
 
 

@@ -1,6 +1,7 @@
 """What a learner may see of a query: the features of its documents, and no labels."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 
@@ -30,12 +31,17 @@ class Candidates:
     base: int = 0
     longest: int = 0
 
-    @property
+    @cached_property
+    def starts(self) -> torch.Tensor:
+        """First document of each replica's query: Int64[R]."""
+        return self.offsets[self.query]
+
+    @cached_property
     def sizes(self) -> torch.Tensor:
         """Number of documents of each replica's query: Int64[R]."""
-        return self.offsets[self.query + 1] - self.offsets[self.query]
+        return self.offsets[self.query + 1] - self.starts
 
-    @property
+    @cached_property
     def width(self) -> int:
         """V, to which lists of documents are padded; read from this round's queries unless `longest` says it."""
         return self.longest or int(self.sizes.max())
@@ -49,9 +55,12 @@ class Candidates:
         Returns:
             Float32[..., V, features] with zeros beyond a list's end, and Bool[..., V] that is true where a document is.
         """
-        queries = self.query if queries is None else queries
-        start, size = self.offsets[queries], self.offsets[queries + 1] - self.offsets[queries]
-        place = torch.arange(self.longest or int(size.max()), device=queries.device)
+        if queries is None:
+            start, size = self.starts, self.sizes
+        else:
+            start = self.offsets[queries]
+            size = self.offsets[queries + 1] - start
+        place = torch.arange(self.longest or int(size.max()), device=size.device)
         present = place < size[..., None]
         rows = torch.where(present, start[..., None] + place, 0)
         return self.features[rows] * present[..., None], present

@@ -4,6 +4,7 @@ Gain is 2^grade − 1 unless asked otherwise, the discount of rank i (from 1) is
 cut at the same rank as the list. This module is for evaluation: it takes grades as arguments, and no learner calls it.
 """
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -79,8 +80,14 @@ def _shown_ndcg(grades, shown, ideal, exponential, discount, out):
         out[r] = list_ndcg(grades[r], shown[r], ideal[r], exponential, discount)
 
 
+@cache
+def _discounts_on(device: torch.device, k: int) -> torch.Tensor:
+    """`discounts`, sent to a device once."""
+    return torch.from_numpy(discounts(k)).to(device)
+
+
 def _shown_ndcg_batched(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, kind: str = "exponential"):
-    discount = torch.from_numpy(discounts(grades.shape[1])).to(grades.device)
+    discount = _discounts_on(grades.device, grades.shape[1])
     dcg = (gains(grades, kind) * shown).to(torch.float64).mul(discount).sum(dim=1)
     return torch.where(ideal > 0, dcg / ideal.clamp_min(1e-12), 0.0)
 

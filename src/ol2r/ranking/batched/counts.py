@@ -20,7 +20,7 @@ class PairCounts:
         """See `compiled.PairCounts.add`."""
         self._reserve(int(self.n_pairs.max()) + pairs.shape[1])
         present = pairs[..., 0] >= 0
-        documents = torch.where(present[..., None], candidates.offsets[candidates.query][:, None, None] + pairs, 0)
+        documents = torch.where(present[..., None], candidates.starts[:, None, None] + pairs, 0)
         won = (labels ^ (documents[..., 0] > documents[..., 1])) & present
         documents = documents.sort(dim=2).values
         rows = torch.full_like(pairs[..., 0], -1)

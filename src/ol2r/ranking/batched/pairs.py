@@ -45,7 +45,7 @@ def pair_gradient(
     candidates: Candidates, weights: torch.Tensor, pairs: torch.Tensor, labels: torch.Tensor
 ) -> torch.Tensor:
     """See `compiled.pair_gradient`."""
-    documents = candidates.offsets[candidates.query][:, None, None] + pairs.clamp_min(0)
+    documents = candidates.starts[:, None, None] + pairs.clamp_min(0)
     x = candidates.features[documents]
     scores = torch.einsum("rpid,rd->rpi", x, weights)
     return torch.einsum("rp,rpd->rd", _missing(scores, pairs, labels), x[:, :, 0] - x[:, :, 1])

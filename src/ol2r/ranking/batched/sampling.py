@@ -45,7 +45,7 @@ def plackett_luce_gradient(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """See `compiled.plackett_luce_gradient`."""
     coefficient, learned = swap_coefficients(ranking, clicks, scores, rest)
-    documents = candidates.offsets[candidates.query][:, None] + ranking.clamp_min(0)
+    documents = candidates.starts[:, None] + ranking.clamp_min(0)
     return torch.einsum("rk,rkd->rd", coefficient.to(torch.float32), candidates.features[documents]), learned
 
 
