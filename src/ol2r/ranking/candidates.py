@@ -5,6 +5,8 @@ from functools import cached_property
 
 import torch
 
+from ol2r.ranking.constants import numbers
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -60,7 +62,7 @@ class Candidates:
         else:
             start = self.offsets[queries]
             size = self.offsets[queries + 1] - start
-        place = torch.arange(self.longest or int(size.max()), device=size.device)
+        place = numbers(self.longest or int(size.max()), size.device)
         present = place < size[..., None]
         rows = torch.where(present, start[..., None] + place, 0)
         return self.features[rows] * present[..., None], present

@@ -4,12 +4,13 @@ Gain is 2^grade − 1 unless asked otherwise, the discount of rank i (from 1) is
 cut at the same rank as the list. This module is for evaluation: it takes grades as arguments, and no learner calls it.
 """
 
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
 import torch
 from numba import njit, prange
+
+from ol2r.ranking.constants import discounts_on
 
 
 def discounts(k: int) -> np.ndarray:
@@ -80,16 +81,10 @@ def _shown_ndcg(grades, shown, ideal, exponential, discount, out):
         out[r] = list_ndcg(grades[r], shown[r], ideal[r], exponential, discount)
 
 
-@cache
-def _discounts_on(device: torch.device, k: int) -> torch.Tensor:
-    """`discounts`, sent to a device once."""
-    return torch.from_numpy(discounts(k)).to(device)
-
-
 def _shown_ndcg_batched(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, kind: str = "exponential"):
-    discount = _discounts_on(grades.device, grades.shape[1])
+    discount = discounts_on(grades.shape[1], grades.device)
     dcg = (gains(grades, kind) * shown).to(torch.float64).mul(discount).sum(dim=1)
-    return torch.where(ideal > 0, dcg / ideal.clamp_min(1e-12), 0.0)
+    return dcg / ideal.clamp_min(1e-12)  # where the ideal is 0, so is the gain of every list
 
 
 @njit
@@ -246,6 +241,4 @@ def _misordered_pairs(grades, shown, out):
 
 def _misordered_pairs_batched(grades: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
     above, below = grades[:, :, None], grades[:, None, :]
-    k = grades.shape[1]
-    upper = torch.ones(k, k, dtype=torch.bool, device=grades.device).triu(1)
-    return ((above < below) & shown[:, :, None] & shown[:, None, :] & upper).sum(dim=(1, 2))
+    return ((above < below) & shown[:, :, None] & shown[:, None, :]).triu(1).sum(dim=(1, 2))

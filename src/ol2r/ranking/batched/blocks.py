@@ -5,6 +5,7 @@ import torch
 from ol2r.random import Stream, Streams
 from ol2r.ranking.batched.lists import ordered
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.constants import numbers
 from ol2r.ranking.covariance import gram
 from ol2r.ranking.orders import interval_orders
 
@@ -18,7 +19,7 @@ def block_ends(uncertain: torch.Tensor) -> torch.Tensor:
     Returns:
         Bool[..., V]: true at place p when no uncertain pair has one document up to p and the other after it.
     """
-    place = torch.arange(uncertain.shape[-1], device=uncertain.device)
+    place = numbers(uncertain.shape[-1], uncertain.device)
     furthest = torch.where(uncertain, place, -1).amax(dim=-1)
     return furthest.cummax(dim=-1).values <= place
 
@@ -34,9 +35,8 @@ def arrange(
     round_: int,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """See `compiled.arrange`."""
-    present = torch.arange(scores.shape[1], device=scores.device) < candidates.sizes[:, None]
-    salts = torch.zeros_like(candidates.query)[:, None]
-    order = ordered(scores[:, None], present[:, None], streams, round_, salts, 0)[:, 0]
+    present = numbers(scores.shape[1], scores.device) < candidates.sizes[:, None]
+    order = ordered(scores[:, None], present[:, None], streams, round_)[:, 0]
     present = present.gather(1, order)
     both = present[:, :, None] & present[:, None]
     certain = certain.gather(1, order[:, :, None].expand_as(certain)).gather(2, order[:, None].expand_as(certain))
@@ -83,7 +83,7 @@ def divide_and_conquer(
 def _topological(block, certain, present, depth, streams, round_):
     """Places, in sorted order, that fill the slots: Int64[R, depth]. Each slot goes to a random document of its block
     among those with no certain superior left in the block."""
-    everyone = torch.arange(len(block), device=block.device)
+    everyone = numbers(len(block), block.device)
     left = present.clone()
     words = streams.words(Stream.SHUFFLE, round_, depth)
     places = torch.zeros(len(block), depth, dtype=torch.int64, device=block.device)

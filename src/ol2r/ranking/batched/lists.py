@@ -4,25 +4,31 @@ import torch
 
 from ol2r.random import Stream, Streams
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.constants import discounts_on, ideal_on, numbers
 
 _QUIET = 1e-6
 
 
 def ordered(
-    scores: torch.Tensor, present: torch.Tensor, streams: Streams, round_: int, salts: torch.Tensor, most_salt: int
+    scores: torch.Tensor,
+    present: torch.Tensor,
+    streams: Streams,
+    round_: int,
+    salts: torch.Tensor | None = None,
+    most_salt: int = 0,
 ) -> torch.Tensor:
     """Documents from best to worst; word salt + j of the stream of ties places document j in a tie; absent ones last.
 
     Args:
-        scores: Float[R, M, V], single or double; present: Bool[R, 1, V]; salts: Int64[R, M], none above `most_salt`.
+        scores: Float[R, M, V], single or double; present: Bool[R, 1, V].
+        salts: Int64[R, M], none above `most_salt`; None where all are 0.
 
     Returns:
         Int64[R, M, V], positions in the query's own list.
     """
-    n_words = most_salt + scores.shape[2]
-    index = salts[:, :, None] + torch.arange(scores.shape[2], device=scores.device)
-    words = streams.words(Stream.TIES, round_, n_words)
-    tie = words[:, None, :].expand(-1, scores.shape[1], -1).gather(2, index)
+    tie = streams.words(Stream.TIES, round_, most_salt + scores.shape[2])[:, None].expand(-1, scores.shape[1], -1)
+    if salts is not None:
+        tie = tie.gather(2, salts[:, :, None] + numbers(scores.shape[2], scores.device))
     by_word = tie.argsort(dim=2, stable=True)
     masked = torch.where(present, scores, -torch.inf).gather(2, by_word)
     return by_word.gather(2, masked.argsort(dim=2, descending=True, stable=True))
@@ -39,10 +45,10 @@ def best(candidates: Candidates, scores: torch.Tensor, depth: int, streams: Stre
     Args:
         scores: Float[R, M, V], at least as wide as the longest list; entries beyond a list are not read.
     """
-    present = torch.arange(scores.shape[2], device=scores.device) < candidates.sizes[:, None]
-    salts = candidates.sizes[:, None] * torch.arange(scores.shape[1], device=scores.device)
+    present = numbers(scores.shape[2], scores.device) < candidates.sizes[:, None]
+    salts = candidates.sizes[:, None] * numbers(scores.shape[1], scores.device) if scores.shape[1] > 1 else None
     order = ordered(scores, present[:, None], streams, round_, salts, scores[0, 1:].numel())
-    places = torch.arange(depth, device=scores.device)
+    places = numbers(depth, scores.device)
     if order.shape[2] < depth:
         order = torch.nn.functional.pad(order, (0, depth - order.shape[2]))
     return torch.where(places < candidates.sizes[:, None, None], order[..., :depth], -1)
@@ -51,7 +57,7 @@ def best(candidates: Candidates, scores: torch.Tensor, depth: int, streams: Stre
 def _shuffled(words: torch.Tensor) -> torch.Tensor:
     """The numbers 0 … M − 1 in random order, by the words 1 … M − 1 of each row: Int64[..., M]."""
     n = words.shape[-1]
-    number = torch.arange(n, device=words.device)
+    number = numbers(n, words.device)
     other = words * (number + 1) >> 32
     order = number.expand(words.shape).clone()
     for m in range(n - 1, 0, -1):
@@ -67,7 +73,7 @@ def team_draft(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """See `compiled.team_draft`."""
     replicas, rankers, depth = lists.shape
-    slot = torch.arange(depth, device=lists.device)
+    slot = numbers(depth, lists.device)
     there = lists >= 0
     placed = torch.zeros(replicas, 1, dtype=torch.int64, device=lists.device)  # of the prefix that all lists share
     if not prefix_credit:
@@ -138,7 +144,7 @@ def probabilistic_interleave(
     width = mass.shape[3]
     words = streams.words(Stream.INTERLEAVE, round_, 2 * depth)
     coins, levels = words[:, ::2] * 2 >> 32, (words[:, 1::2] >> 8).to(torch.float64) * 2.0**-24
-    shown = torch.arange(depth, device=mass.device) < candidates.sizes[:, None]
+    shown = numbers(depth, mass.device) < candidates.sizes[:, None]
     left, chosen = mass[:, 0], []
     for i in range(min(depth, width)):
         own = left.gather(1, coins[:, i, None, None].expand(-1, 1, width))[:, 0].cumsum(dim=1)
@@ -178,7 +184,7 @@ def reflectors(vectors: torch.Tensor, used: torch.Tensor) -> tuple[torch.Tensor,
     replicas, count, d = vectors.shape
     found = []
     rank_ = torch.zeros(replicas, 1, dtype=torch.int64, device=vectors.device)
-    axis = torch.arange(d, device=vectors.device)
+    axis = numbers(d, vectors.device)
     least = _QUIET * vectors.norm(dim=2)
     for i in range(count):
         residual = torch.where(axis >= rank_, vectors[:, i], 0.0)
@@ -212,19 +218,19 @@ def clicks_score(
 ) -> torch.Tensor:
     """See `compiled.clicks_score`."""
     depth = lists.shape[2]
-    discount = 1.0 / torch.log2(torch.arange(2, depth + 2, device=weights.device, dtype=torch.float64))
+    discount = discounts_on(depth, weights.device)
     features, present = candidates.padded(queries.clamp_min(0))
     scores = torch.einsum("rhvd,rmd->rhmv", features, weights).masked_fill(~present[:, :, None], -torch.inf)
     shown = torch.where(queries[..., None] >= 0, lists, -1)  # entries of an empty place may be out of range
     document = shown.clamp_min(0)[:, :, None].expand(-1, -1, tied.shape[1], -1)
     own = scores.gather(3, document)[..., None]
-    before = torch.arange(scores.shape[3], device=weights.device) < document[..., None]
+    before = numbers(scores.shape[3], weights.device) < document[..., None]
     others = scores[:, :, :, None]
     place = ((others > own) | ((others == own) & before)).sum(dim=4)  # of each shown document in each ranking
     count = clicks.sum(dim=2)
     if measure == "ndcg":
         gain = torch.where(place < depth, discount[place.clamp_max(depth - 1)], 0.0)
-        ideal = torch.nn.functional.pad(discount.cumsum(0), (1, 0))[count]
+        ideal = ideal_on(depth, weights.device)[count]
     else:
         gain = 1.0 / (place + 1).to(torch.float64)
         ideal = torch.ones_like(count, dtype=torch.float64)

@@ -4,12 +4,13 @@ import torch
 
 from ol2r.random import Stream, Streams
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.constants import numbers
 
 
 def examined(ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
     """Slots that the user is taken to have examined, Bool[R, k]: all up to the slot after the last click, none without
     a click."""
-    slot = torch.arange(ranking.shape[1], device=ranking.device)
+    slot = numbers(ranking.shape[1], ranking.device)
     last = torch.where(clicks & (ranking >= 0), slot, -2).amax(dim=1, keepdim=True)
     return (slot <= last + 1) & (ranking >= 0)
 
@@ -24,10 +25,11 @@ def pairs_from_clicks(
     if kind == "matched":
         n = depth // 2
         words = streams.words(Stream.PAIRS, round_, depth)
-        one, other = (torch.where(side, words, 1 << 32).argsort(dim=1, stable=True)[:, :n] for side in sides)
+        chosen = words[:, None].masked_fill(~torch.stack(sides, dim=1), 1 << 32).argsort(dim=2, stable=True)
+        one, other = chosen[..., :n].unbind(dim=1)
         upper, lower = torch.minimum(one, other), torch.maximum(one, other)
         most = torch.minimum(*(side.sum(dim=1, keepdim=True) for side in sides))
-        there = torch.arange(n, device=ranking.device) < most
+        there = numbers(n, ranking.device) < most
     else:
         n = depth // 2 if kind == "adjacent" else depth * depth // 4
         upper, lower = torch.triu_indices(depth, depth, 1, device=ranking.device)

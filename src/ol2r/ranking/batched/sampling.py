@@ -6,6 +6,7 @@ from ol2r.random import Stream, Streams
 from ol2r.ranking.batched.lists import ordered
 from ol2r.ranking.batched.pairs import examined
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.constants import numbers
 
 
 def plackett_luce(
@@ -26,12 +27,11 @@ def sample(
     Returns:
         See `compiled.plackett_luce`.
     """
-    present = torch.arange(scores.shape[1], device=scores.device) < candidates.sizes[:, None]
+    present = numbers(scores.shape[1], scores.device) < candidates.sizes[:, None]
     score = scores.to(torch.float64)
     words = streams.words(Stream.SAMPLE, round_, score.shape[1])
     perturbed = score - torch.log(-torch.log((words.to(torch.float64) + 0.5) * 2.0**-32))
-    salts = torch.zeros_like(candidates.query)[:, None]
-    order = ordered(perturbed[:, None], present[:, None], streams, round_, salts, 0)[:, 0]
+    order = ordered(perturbed[:, None], present[:, None], streams, round_)[:, 0]
     score = torch.where(present, score, -torch.inf).gather(1, order)
     order = torch.where(present.gather(1, order), order, -1)
     rest = score[:, depth:].logsumexp(dim=1)
@@ -61,10 +61,10 @@ def swap_coefficients(
     Returns:
         c, Float64[R, k], 0 beyond the list; and whether there was a pair to learn from, Bool[R].
     """
-    slot = torch.arange(ranking.shape[1], device=ranking.device)
+    slot = numbers(ranking.shape[1], ranking.device)
     t, lower, upper = slot[:, None, None], slot[:, None], slot  # the axes of the arrays below
     mass = torch.cat([scores, rest[:, None]], dim=1)
-    here = torch.arange(len(slot) + 1, device=ranking.device)
+    here = numbers(len(slot) + 1, ranking.device)
     after = here >= slot[:, None]  # [t, slot]: still to be placed at t
     left = torch.where(after, mass[:, None], -torch.inf).logsumexp(dim=2)
     others = after[:, None] & (here != lower)  # [t, lower, slot]
@@ -87,16 +87,21 @@ def explore(
     """See `compiled.explore`."""
     depth, beyond = lists.shape[1], candidates.width  # the number after the last stands for no document
     sizes = candidates.sizes[:, None]
-    slot = torch.arange(depth, device=lists.device)
+    slot = numbers(depth, lists.device)
     words = streams.words(Stream.EXPLORE, round_, 2 * depth)
-    exploring = (words[:, ::2] >> 8).to(torch.float32) * 2.0**-24 < epsilon[:, None]
-    nth = words[:, 1::2] * (sizes - slot).clamp_min(0) >> 32
-    left = (torch.arange(beyond + 1, device=lists.device) < sizes).long()
-    best_first = torch.where(lists >= 0, lists, beyond)
+    exploring = words[:, ::2] >> 8 < epsilon[:, None] * 2.0**24
+    nth = (words[:, 1::2] * (sizes - slot) >> 32).T.contiguous()
+    left = numbers(beyond, lists.device) < sizes
+    upto = left.cumsum(dim=1)  # documents left, from the first to this
+    shown = lists % (beyond + 1)  # −1 is beyond
+    worth = torch.full((len(lists), beyond + 1), depth, device=lists.device)  # place among the best, more where taken
+    worth = worth.scatter(1, shown, slot.expand_as(shown))
     out = []
     for i in range(depth):
-        drawn = (left[:, :-1].cumsum(dim=1) <= nth[:, i, None]).sum(dim=1, keepdim=True)
-        best = best_first.gather(1, left.gather(1, best_first).argmax(dim=1, keepdim=True))
-        out.append(torch.where(exploring[:, i, None], drawn, best))
-        left.scatter_(1, out[-1], 0)
+        drawn = torch.searchsorted(upto, nth[i, :, None], right=True)
+        out.append(torch.where(exploring[:, i, None], drawn, worth.argmin(dim=1, keepdim=True)))
+        if i + 1 == depth:
+            break
+        worth.scatter_(1, out[-1], depth + 1)
+        upto -= (numbers(beyond, lists.device) >= out[-1]).view(torch.uint8)
     return torch.where(slot < sizes, torch.cat(out, dim=1), -1)
