@@ -16,7 +16,7 @@ _M0, _M1 = 0xD2511F53, 0xCD9E8D57
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
 _MASK = 0xFFFFFFFF
 
-_MOST_ROUNDS = 64
+_MOST_ROUNDS = 256
 _MOST_WORDS = 1 << 22
 """On a device: rounds that are drawn at once at most, and words of a stream, where that is more than one round's."""
 

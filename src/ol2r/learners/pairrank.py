@@ -129,7 +129,7 @@ class _DivideAndConquer(PairwiseLearner):
         return ranking
 
     def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
-        rows, won = self.counts.add(candidates, pairs, labels)
+        rows, won = self.counts.add(candidates, pairs, labels, most=self.round * pairs.shape[1])
         self.estimate.refit(self.counts, rows, won)
         self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # row −1 reads some vector, which is not added
 

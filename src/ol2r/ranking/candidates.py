@@ -34,14 +34,18 @@ class Candidates:
     longest: int = 0
 
     @cached_property
+    def _spans(self) -> torch.Tensor:
+        return self.offsets.unfold(0, 2, 1)[self.query]
+
+    @cached_property
     def starts(self) -> torch.Tensor:
         """First document of each replica's query: Int64[R]."""
-        return self.offsets[self.query]
+        return self._spans[:, 0]
 
     @cached_property
     def sizes(self) -> torch.Tensor:
         """Number of documents of each replica's query: Int64[R]."""
-        return self.offsets[self.query + 1] - self.starts
+        return self._spans[:, 1] - self.starts
 
     @cached_property
     def width(self) -> int:
@@ -64,5 +68,5 @@ class Candidates:
             size = self.offsets[queries + 1] - start
         place = numbers(self.longest or int(size.max()), size.device)
         present = place < size[..., None]
-        rows = torch.where(present, start[..., None] + place, 0)
+        rows = (start[..., None] + place).clamp_max(self.features.shape[0] - 1)
         return self.features[rows] * present[..., None], present

@@ -83,7 +83,8 @@ def _shown_ndcg(grades, shown, ideal, exponential, discount, out):
 
 def _shown_ndcg_batched(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, kind: str = "exponential"):
     discount = discounts_on(grades.shape[1], grades.device)
-    dcg = (gains(grades, kind) * shown).to(torch.float64).mul(discount).sum(dim=1)
+    gain = (1 << grades) - 1 if kind == "exponential" else grades
+    dcg = (gain * shown * discount).sum(dim=1)
     return dcg / ideal.clamp_min(1e-12)  # where the ideal is 0, so is the gain of every list
 
 

@@ -4,7 +4,7 @@ import torch
 
 from ol2r.random import Stream, Streams
 from ol2r.ranking.candidates import Candidates
-from ol2r.ranking.constants import discounts_on, ideal_on, numbers
+from ol2r.ranking.constants import discounts_on, ideal_on, listed, numbers
 
 _QUIET = 1e-6
 
@@ -51,7 +51,7 @@ def best(candidates: Candidates, scores: torch.Tensor, depth: int, streams: Stre
     places = numbers(depth, scores.device)
     if order.shape[2] < depth:
         order = torch.nn.functional.pad(order, (0, depth - order.shape[2]))
-    return torch.where(places < candidates.sizes[:, None, None], order[..., :depth], -1)
+    return order[..., :depth].masked_fill(places >= candidates.sizes[:, None, None], -1)
 
 
 def _shuffled(words: torch.Tensor) -> torch.Tensor:
@@ -116,8 +116,8 @@ def _softened(candidates, queries, weights, decay, streams, round_, first_salts)
     scores = torch.einsum("rhvd,rmd->rhmv", features, weights)
     rankers, width = scores.shape[2:]
     sizes = candidates.offsets[queries + 1] - candidates.offsets[queries]
-    numbers = torch.tensor([[first + m for m in range(rankers)] for first in first_salts], device=weights.device)
-    salts = sizes[..., None] * numbers
+    numbered = tuple(first + m for first in first_salts for m in range(rankers))
+    salts = sizes[..., None] * listed(numbered, weights.device).view(len(first_salts), rankers)
     flat = scores.flatten(1, 2), present[:, :, None].expand_as(scores).flatten(1, 2), streams, round_, salts.flatten(1)
     position = ordered(*flat, width * (max(first_salts) + rankers - 1)).argsort(dim=2).view_as(scores)
     mass = 1.0 / torch.arange(1, width + 1, device=weights.device, dtype=torch.float64) ** decay

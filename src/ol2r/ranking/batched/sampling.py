@@ -6,7 +6,7 @@ from ol2r.random import Stream, Streams
 from ol2r.ranking.batched.lists import ordered
 from ol2r.ranking.batched.pairs import examined
 from ol2r.ranking.candidates import Candidates
-from ol2r.ranking.constants import numbers
+from ol2r.ranking.constants import listed, numbers
 
 
 def plackett_luce(
@@ -91,10 +91,9 @@ def explore(
     words = streams.words(Stream.EXPLORE, round_, 2 * depth)
     exploring = words[:, ::2] >> 8 < epsilon[:, None] * 2.0**24
     nth = (words[:, 1::2] * (sizes - slot) >> 32).T.contiguous()
-    left = numbers(beyond, lists.device) < sizes
-    upto = left.cumsum(dim=1)  # documents left, from the first to this
+    upto = torch.minimum(numbers(beyond + 1, lists.device)[1:], sizes)  # documents left, from the first to this
     shown = lists % (beyond + 1)  # −1 is beyond
-    worth = torch.full((len(lists), beyond + 1), depth, device=lists.device)  # place among the best, more where taken
+    worth = listed((depth,), lists.device).expand(len(lists), beyond + 1)  # place among the best, more where taken
     worth = worth.scatter(1, shown, slot.expand_as(shown))
     out = []
     for i in range(depth):
@@ -104,4 +103,4 @@ def explore(
             break
         worth.scatter_(1, out[-1], depth + 1)
         upto -= (numbers(beyond, lists.device) >= out[-1]).view(torch.uint8)
-    return torch.where(slot < sizes, torch.cat(out, dim=1), -1)
+    return torch.cat(out, dim=1).masked_fill(slot >= sizes, -1)
