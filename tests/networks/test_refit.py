@@ -8,7 +8,6 @@ from scipy.optimize import minimize
 from small import candidates_of
 
 from ol2r.networks import History, Network, NetworkFit
-from ol2r.networks import refit as module
 from ol2r.random import Streams, generator
 from ol2r.ranking import engine
 
@@ -90,55 +89,6 @@ def test_adam_takes_the_steps_of_torch_on_the_mean_objective(device):
             (past.objective(theta, r, past.start[r].double()) / past.history.n_labels[r]).backward()
             plain.step()
         torch.testing.assert_close(fit.theta[r], theta.detach(), rtol=1e-6, atol=1e-9)
-
-
-def two_loops(pairs, gradient):
-    """H g by the two loops of L-BFGS (Nocedal, 1980), with the newest pair's γ."""
-    q, shares = gradient.clone(), []
-    for s, y in reversed(pairs):
-        shares.append((s @ q) / (s @ y))
-        q -= shares[-1] * y
-    s, y = pairs[-1]
-    q *= (s @ y) / (y @ y)
-    for (s, y), share in zip(pairs, reversed(shares), strict=True):
-        q += (share - (y @ q) / (s @ y)) * s
-    return q
-
-
-def test_the_memory_in_its_compact_form_is_that_of_the_two_loops(monkeypatch):
-    monkeypatch.setattr(module, "MEMORY", 5)
-    rng, p = generator("steps", 0), 20
-    memory = module._Memory(torch.zeros(2, p, dtype=torch.float64))
-    root = torch.from_numpy(rng.standard_normal((2, p, p)))
-    hessian, pairs = root @ root.mT + torch.eye(p), [[], []]
-    gradient, along = torch.zeros(2, p, dtype=torch.float64), None
-    for turn in range(14):
-        step = torch.from_numpy(rng.standard_normal((2, p)))
-        change = torch.einsum("rij,rj->ri", hessian, step)
-        taken = torch.tensor([True, turn % 3 > 0])
-        if turn == 7:
-            change[0] *= -1  # taken, but not to be remembered
-        along = memory.products(gradient) if along is None else along
-        along = memory.add(step, change, taken, gradient, along)
-        gradient = torch.where(taken[:, None], gradient + change, gradient)
-        scale = float(memory.products(gradient).abs().max())
-        torch.testing.assert_close(along, memory.products(gradient), rtol=0, atol=1e-12 * scale)
-        direction, slope = memory.direction(gradient, along)
-        for r in range(2):
-            if taken[r] and not (turn == 7 and r == 0):
-                pairs[r] = [*pairs[r], (step[r], change[r])][-5:]
-            if pairs[r]:
-                wanted = -two_loops(pairs[r], gradient[r])
-                torch.testing.assert_close(direction[r], wanted, rtol=0, atol=1e-9 * float(wanted.abs().max()))
-                torch.testing.assert_close(slope[r], gradient[r] @ wanted, rtol=1e-8, atol=0)
-
-
-def test_with_nothing_remembered_the_direction_is_steepest_descent_of_length_one_at_most():
-    memory = module._Memory(torch.zeros(2, 4, dtype=torch.float64))
-    gradient = torch.tensor([[3.0, 0.0, 4.0, 0.0], [0.0, 0.1, 0.0, 0.0]], dtype=torch.float64)
-    direction, slope = memory.direction(gradient, memory.products(gradient))
-    torch.testing.assert_close(direction, -gradient / torch.tensor([[5.0], [1.0]]))
-    torch.testing.assert_close(slope, torch.tensor([-5.0, -0.01], dtype=torch.float64))
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -12,12 +12,11 @@ import torch
 from torch.nn.functional import softplus
 
 from ol2r.networks.history import History
+from ol2r.networks.memory import Memory, memory_of
 from ol2r.networks.network import Network
 
 METHODS = ("adam", "lbfgs")
 LOSSES = ("sum", "mean")
-MEMORY = 60
-"""Steps that L-BFGS remembers."""
 _FIRST, _SECOND, _EPSILON = 0.9, 0.999, 1e-8
 """β₁, β₂ and ε of Adam."""
 _ARMIJO = 1e-4
@@ -27,8 +26,6 @@ _SHORTEST, _LONGEST = 0.1, 0.5
 """A step that is refused is cut to between these shares of it."""
 _FLAT = 1e-5
 """A replica with no entry of the mean loss's gradient above this moves no further."""
-_CURVED = 1e-6
-"""A step is remembered when the gradient grew along it: cos(s, y) is above this."""
 
 
 class Expansion(NamedTuple):
@@ -98,7 +95,7 @@ class NetworkFit:
         self._pull = network.width * regularization
         self._rate = None if rate is None else rate.to(theta.dtype)[:, None]
         self.alive = torch.ones(len(theta), dtype=torch.bool, device=theta.device)
-        self._memory = _Memory(theta) if method == "lbfgs" else None
+        self._memory = memory_of(theta) if method == "lbfgs" else None
 
     def refit(self, history: History, changed: torch.Tensor, start: torch.Tensor | None = None) -> None:
         """Go on from θ, or begin somewhere else, with the history as it is now.
@@ -145,7 +142,7 @@ class NetworkFit:
         return theta, theta.abs().amax(dim=1) < torch.inf
 
     def _lbfgs(
-        self, problem: "_Problem", theta: torch.Tensor, moving: torch.Tensor, n_labels: torch.Tensor, memory: "_Memory"
+        self, problem: "_Problem", theta: torch.Tensor, moving: torch.Tensor, n_labels: torch.Tensor, memory: Memory
     ) -> tuple[torch.Tensor, torch.Tensor]:
         value, gradient = problem.expand(theta)
         finite = (value.abs() < torch.inf) & (gradient.abs().amax(dim=1) < torch.inf)
@@ -231,102 +228,3 @@ class _Problem:
         push = torch.sigmoid(gap).mul_(self.met).sub_(self.won)
         coefficients = self.none.scatter_add(1, self.rows, torch.cat([push, -push], dim=1))
         return self.network.gradient(theta, activations, coefficients).addcmul_(away, self.pull)
-
-
-class _Memory:
-    """Steps s and changes of the gradient y that L-BFGS remembers, and the products of both.
-
-    With S and Y the remembered steps and changes as columns, R the products s_iᵀy_j where i is not newer than j, and D
-    their diagonal, the inverse Hessian is (Byrd, Nocedal and Schnabel, 1994, Eq. 3.1)
-
-        H = γI + [S γY] [[R⁻ᵀ(D + γYᵀY)R⁻¹, −R⁻ᵀ], [−R⁻¹, 0]] [S γY]ᵀ,    γ = sᵀy/yᵀy of the newest.
-
-    R⁻¹ is kept itself: a new step adds a row and a column, and forgetting the oldest one takes a row and a column away.
-    So the places need no order. An empty place is zero in all tables. What is not to be remembered goes to a place of
-    its own behind all others, as zeros.
-    """
-
-    def __init__(self, theta: torch.Tensor):
-        n, p = theta.shape
-        places = MEMORY + 1
-        like = {"dtype": torch.float64, "device": theta.device}
-        self.kept = theta.new_zeros(n, 2, places, p)  # s, then y
-        self.inverse, self.squared = (torch.zeros(n, places, places, **like) for _ in range(2))  # R⁻¹ and YᵀY
-        self.curvature = torch.zeros(n, places, **like)  # D
-        self.gamma = torch.zeros(n, **like)
-        self.oldest = torch.zeros(n, dtype=torch.int64, device=theta.device)  # the place that is filled next
-
-    def products(self, vector: torch.Tensor) -> torch.Tensor:
-        """Sᵀv and Yᵀv, Float64[R, 2, places] from Float[R, p]."""
-        return _times(self.kept.flatten(1, 2), vector).to(torch.float64).unflatten(1, (2, -1))
-
-    def direction(self, gradient: torch.Tensor, along: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """−H g Float[R, p], and the slope −gᵀHg Float64[R].
-
-        With nothing remembered, or where rounding makes it lead uphill, −g, no longer than 1.
-
-        Args:
-            gradient: g; along: `products` of g.
-        """
-        gamma = self.gamma[:, None]
-        one = _times(self.inverse, along[:, 0])
-        other = self.curvature * one + gamma * (_times(self.squared, one) - along[:, 1])
-        other = _times(self.inverse.mT, other)
-        weights = torch.cat([other, -gamma * one], dim=1).to(gradient.dtype)
-        found = torch.bmm(weights[:, None], self.kept.flatten(1, 2))[:, 0]
-        found.addcmul_(gamma.to(gradient.dtype), gradient)
-
-        slope = -(gradient * found).sum(dim=1)
-        square = (gradient * gradient).sum(dim=1)
-        downhill = slope < 0
-        plain = square.sqrt().clamp_min(1.0).reciprocal()
-        direction = torch.where(downhill[:, None], found, plain[:, None] * gradient).neg_()
-        return direction, torch.where(downhill, slope, -plain * square)
-
-    def add(
-        self,
-        step: torch.Tensor,
-        change: torch.Tensor,
-        taken: torch.Tensor,
-        gradient: torch.Tensor,
-        along: torch.Tensor,
-    ) -> torch.Tensor:
-        """Remember a step where it was taken and the gradient grew along it, in the place of the oldest.
-
-        Args:
-            step, change: Float[R, p]; taken: Bool[R].
-            gradient: where the step began; along: its `products`.
-
-        Returns:
-            `products` of the gradient where the step ended, or of the same gradient where it was not taken.
-        """
-        both = torch.stack([step, change], dim=1)
-        grown, steepness = torch.bmm(both, change[..., None])[..., 0].to(torch.float64).unbind(dim=1)
-        length = (step * step).sum(dim=1)
-        remembered = taken & (grown > _CURVED * (length * steepness).sqrt())
-        place = torch.where(remembered, self.oldest, MEMORY)[:, None]
-        both = torch.where(remembered[:, None, None], both, 0.0)
-        self.kept.scatter_(2, place[:, None, :, None].expand(-1, 2, 1, both.shape[2]), both[:, :, None])
-        by_gradient = torch.bmm(both, gradient[..., None]).to(torch.float64)
-        along = along.scatter(2, place[:, None].expand(-1, 2, 1), by_gradient)
-        by_change = self.products(torch.where(taken[:, None], change, 0.0))
-
-        grown = torch.where(remembered, grown, 0.0)[:, None]
-        scale = torch.where(remembered[:, None], 1.0 / grown, 0.0)
-        row, column = place[:, None].expand(-1, 1, MEMORY + 1), place[..., None].expand(-1, MEMORY + 1, 1)
-        none = torch.zeros_like(row, dtype=torch.float64)
-        self.inverse.scatter_(1, row, none)  # the oldest is forgotten: what was left of it in R⁻¹
-        own = by_change[:, 0].scatter(1, place, 0.0)
-        new = (-scale * _times(self.inverse, own)).scatter(1, place, scale)
-        self.inverse.scatter_(2, column, new[..., None])
-        squares = torch.where(remembered[:, None], by_change[:, 1], 0.0)
-        self.squared.scatter_(2, column, squares[..., None]).scatter_(1, row, squares[:, None])
-        self.curvature.scatter_(1, place, grown)
-        self.gamma = torch.where(remembered, grown[:, 0] / steepness, self.gamma)
-        self.oldest = torch.where(remembered, (self.oldest + 1) % MEMORY, self.oldest)
-        return along + by_change
-
-
-def _times(matrix: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:
-    """Float[R, n] from Float[R, n, m] and Float[R, m]."""
-    return torch.bmm(matrix, vector[..., None])[..., 0]
