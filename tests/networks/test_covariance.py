@@ -266,6 +266,19 @@ def test_the_form_changes_with_the_number_of_pairs_and_nothing_else_does():
     assert covariance.nbytes == 3 * network.n_parameters**2 * 8
 
 
+def test_single_precision_keeps_some_digits_and_half_the_memory():
+    run = Run(Network(D, 8), regularization=(1.0, 0.3))
+    single = Dual(run.network, run.regularization, torch.float32)
+    double = run.form("dual")
+    for _ in range(30):
+        run.round(single, double)
+    tangent = run.tangent()
+    one, other = single.gram(tangent), double.gram(tangent)
+    assert one.dtype == torch.float32 and single.sound.all() and 2 * single.nbytes == double.nbytes
+    torch.testing.assert_close(one.double(), other, rtol=0, atol=1e-4 * float(other.abs().max()))
+    torch.testing.assert_close(single.log_det, double.log_det, rtol=1e-4, atol=0)
+
+
 def test_memory_is_half_a_square_of_the_pairs_and_the_factors_of_their_documents():
     run = Run(Network(D, 8), share=0.0, regularization=(0.1,))
     covariance = run.form("dual")

@@ -62,6 +62,18 @@ def test_with_nothing_remembered_the_direction_is_steepest_descent_of_length_one
 
 
 @either_body
+def test_a_step_that_was_refused_changes_no_digit_of_the_next_direction(body):
+    rng = generator("refused", 0)
+    memory = body(torch.zeros(1, 8, dtype=torch.float64))
+    step, change, gradient, bad = torch.from_numpy(rng.standard_normal((4, 1, 8)))
+    along = memory.add(step, step + 0.1 * change, torch.tensor([True]), gradient, memory.products(gradient))
+    before = memory.direction(gradient, along)
+    along = memory.add(bad, change, torch.tensor([False]), gradient, along)
+    after = memory.direction(gradient, along)
+    assert torch.equal(before[0], after[0]) and torch.equal(before[1], after[1])
+
+
+@either_body
 def test_a_direction_that_would_lead_uphill_is_steepest_descent_instead(body):
     memory = body(torch.zeros(1, 2, dtype=torch.float64))
     gradient = torch.tensor([[1.0, 0.0]], dtype=torch.float64)

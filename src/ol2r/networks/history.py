@@ -76,10 +76,10 @@ class History:
             Bool[R], for which replicas there was a pair.
         """
         present = pairs[..., 0] >= 0
-        n = pairs.shape[1]
-        if not n:
+        n, here = pairs.shape[1], present.device.type == "cpu"
+        if not n or (here and not bool(present.any())):
             return present.any(dim=1)
-        if most is None or self.n_pairs.device.type == "cpu":
+        if most is None or here:
             most = int(self.n_pairs.max()) + n
         self._highest = np.maximum(self._highest, candidates.base + len(candidates.features))
         self._reserve(most, min(2 * most, int(self._highest) + 2 * n))

@@ -166,9 +166,7 @@ class NetworkFit:
             theta = torch.where(taken[:, None], trial, theta)
             value = torch.where(taken, there.value, value)
             gradient = torch.where(taken[:, None], there.gradient, gradient)
-            newer, newer_slope = memory.direction(gradient, along)
-            direction = torch.where(taken[:, None], newer, direction)
-            slope = torch.where(taken, newer_slope, slope)
+            direction, slope = memory.direction(gradient, along)  # after a step that was refused, the same again
             # the parabola through both values and the slope has its minimum at this share of the step
             share = -promised / (2 * (risen - promised))
             share = torch.where(share > _SHORTEST, share, _SHORTEST).clamp_max(_LONGEST)
