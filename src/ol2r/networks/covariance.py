@@ -131,11 +131,12 @@ class Explicit(Covariance):
 
     def __init__(self, network: Network, regularization: torch.Tensor, *, full: bool):
         super().__init__(network, regularization)
+        self._full = full
         self._kept = batched.Covariance(self.regularization, network.n_parameters, full, regularization.device)
 
     @property
     def nbytes(self) -> int:
-        return self._kept.inverse.nbytes
+        return self.state_dict()["inverse"].nbytes
 
     def gram(self, tangent: Tangent) -> torch.Tensor:
         return gram(tangent.map(lambda factor: factor.to(self.dtype)).explicit(), self._kept.inverse)
@@ -146,7 +147,7 @@ class Explicit(Covariance):
     def add_gradients(self, gradients: torch.Tensor) -> None:
         """Add g gᵀ/m of pairs whose g/√m is known: Float64[R, P, p], zeros for none."""
         norms = (gradients * gradients).sum(dim=2) / self.regularization[:, None]
-        if self._kept.inverse.shape[1] == 1:  # sums of squares lose no digits
+        if not self._full:  # sums of squares lose no digits
             norms = torch.zeros_like(norms)
         _, good = self._judged(gram(gradients, self._kept.inverse), norms)
         self._kept.add(gradients, good[:, None].expand(gradients.shape[:2]))
@@ -156,8 +157,8 @@ class Explicit(Covariance):
         return {"inverse": self._kept.inverse, "log_det": self.log_det, "sound": self.sound}
 
     def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
-        self._kept.inverse, self._kept.log_det, self.sound = (saved[name] for name in ("inverse", "log_det", "sound"))
-        self.log_det = self._kept.log_det
+        self._kept.inverse, self.sound = saved["inverse"], saved["sound"]
+        self._kept.log_det = self.log_det = saved["log_det"]
 
 
 class Dual(Covariance):

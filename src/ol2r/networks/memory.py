@@ -127,8 +127,7 @@ class CompiledMemory(Memory):
     def direction(self, gradient: torch.Tensor, along: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """See `Memory.direction`."""
         direction, slope = torch.empty_like(gradient), torch.empty_like(self.gamma)
-        state = (each.numpy() for each in (self.kept, self.curvature, self.gamma, self.oldest))
-        _two_loops(*state, gradient.numpy(), direction.numpy(), slope.numpy())
+        _two_loops(*self._arrays(), gradient.numpy(), direction.numpy(), slope.numpy())
         return direction, slope
 
     def add(
@@ -140,9 +139,11 @@ class CompiledMemory(Memory):
         along: torch.Tensor,
     ) -> torch.Tensor:
         """See `Memory.add`."""
-        state = (each.numpy() for each in (self.kept, self.curvature, self.gamma, self.oldest))
-        _remember(*state, step.numpy(), change.numpy(), taken.numpy())
+        _remember(*self._arrays(), step.numpy(), change.numpy(), taken.numpy())
         return along
+
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        return self.kept.numpy(), self.curvature.numpy(), self.gamma.numpy(), self.oldest.numpy()
 
 
 @njit(fastmath={"reassoc", "contract", "nsz"})

@@ -154,15 +154,15 @@ class Network:
         *hidden, last = self.layers(theta)
         weights = (self.scale * coefficients)[..., None]  # [R, V, 1]
         parts = [torch.bmm(weights.mT, activations[-1]).flatten(1)]
-        delta = None
+        delta, head = None, last.mT  # in the highest hidden layer δ is W_L times whether a unit is on
         for layer in range(self.depth - 2, -1, -1):
             active = activations[layer + 1].sign()
-            first = delta is None  # δ is then W_L in each row, but for units that are off: W_L is multiplied in later
-            delta = active if first else active.mul_(delta)
+            delta = active if delta is None else active.mul_(delta)
             part = torch.bmm((weights * activations[layer]).mT, delta).mT  # a third faster than the transposed product
-            parts.append((last.mT * part if first else part).flatten(1))
+            parts.append((part if head is None else head * part).flatten(1))
             if layer:
-                delta = torch.bmm(delta, last.mT * hidden[layer] if first else hidden[layer])
+                delta = torch.bmm(delta, hidden[layer] if head is None else head * hidden[layer])
+            head = None  # W_L is in δ from here on
         return torch.cat(parts[::-1], dim=1)
 
     def tangent(self, theta: torch.Tensor, activations: Sequence[torch.Tensor]) -> Tangent:
