@@ -34,7 +34,7 @@ def test_a_learner_decides_on_a_device_as_on_the_cpu(name):
     np.testing.assert_array_equal(there.rankings, cpu.rankings)
     np.testing.assert_array_equal(there.clicks, cpu.clicks)
     np.testing.assert_allclose(there.weights, cpu.weights, atol=OPTIMUM.get(name, 1e-4))
-    np.testing.assert_allclose(there.table.ndcg, cpu.table.ndcg, atol=1e-5)
+    np.testing.assert_allclose(there.table.ndcg, cpu.table.ndcg, atol=0.2 * OPTIMUM.get(name, 5e-5))
 
 
 def rounds_of(name, n_rounds):
@@ -53,8 +53,9 @@ def rounds_of(name, n_rounds):
 
 @pytest.mark.parametrize("name", sorted(LAUNCHES))
 def test_a_round_asks_for_no_more_launches_than_declared_and_for_no_value(name):
-    marks, _ = rounds_of(name, 330)
-    first, last = marks[64], marks[64 + 256]  # as many rounds as random numbers are drawn for at once
+    start = 64 if name not in OPTIMUM else 160  # a refit of a short history takes more steps
+    marks, _ = rounds_of(name, start + 260)
+    first, last = marks[start], marks[start + 256]  # as many rounds as random numbers are drawn for at once
     assert (last[0] - first[0]) / 256 <= LAUNCHES[name]
     assert last[1:] == first[1:]
 

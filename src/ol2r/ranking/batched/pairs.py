@@ -10,10 +10,10 @@ from ol2r.ranking.constants import numbers, slot_pairs
 def examined(ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
     """Slots that the user is taken to have examined, Bool[R, k]: all up to the slot after the last click, none without
     a click."""
-    slot = numbers(ranking.shape[1], ranking.device)
+    slot = numbers(ranking.shape[1] + 2, ranking.device)
     shown = ranking >= 0
-    last = torch.where(clicks & shown, slot, -2).amax(dim=1, keepdim=True)
-    return (slot <= last + 1) & shown
+    beyond = (slot[2:] * (clicks & shown)).amax(dim=1, keepdim=True)  # two slots after the last click, or 0
+    return (slot[:-2] < beyond) & shown
 
 
 def pairs_from_clicks(
