@@ -72,6 +72,17 @@ class Recording:
                     held.copy_(new)
 
 
+class PretendGraph:
+    """A recording of `ol2r.replay` on the pretended device; the body runs while it is recorded."""
+
+    def record(self, body: Callable[[], None]) -> None:
+        with _pretending().record() as self._recording:
+            body()
+
+    def replay(self) -> None:
+        self._recording.replay()
+
+
 class Pretend(TorchDispatchMode):
     """While it lasts, `DEVICE` is a device.
 

@@ -1,13 +1,18 @@
 """What learners ask of a device, counted on one that is not there: decisions, launches, reads, and shapes of rounds."""
 
+from functools import cache
+
 import numpy as np
+import pandas as pd
 import pytest
 import torch
-from pretend import DEVICE, Pretend
+from pretend import DEVICE, Pretend, PretendGraph
 from small import OPTIMUM, evaluation, make_learner, play, replicas_of, small_dataset
 
+from ol2r import simulation
 from ol2r.learners import LEARNERS
 from ol2r.random import Stream, Streams
+from ol2r.replay import RECORDINGS, ReplayedRounds
 from ol2r.simulation import simulate
 
 LAUNCHES = {
@@ -19,6 +24,7 @@ LAUNCHES = {
     "MGD": 500,
     "CPS": 900,
     "PairRank": 450,
+    "PairRank-Lemma2": 450,
 }
 """Most operations that a round may ask of a device, all that `simulate` does included."""
 
@@ -37,8 +43,17 @@ def test_a_learner_decides_on_a_device_as_on_the_cpu(name):
     np.testing.assert_allclose(there.table.ndcg, cpu.table.ndcg, atol=0.2 * OPTIMUM.get(name, 5e-5))
 
 
-def rounds_of(name, n_rounds):
-    """What each round from one act of showing to the next asked for: its launches' tape, reads and sends."""
+START = {name: 160 if name in OPTIMUM else 64 for name in LAUNCHES}
+"""From which round on launches are counted: a refit of a short history takes more steps."""
+
+AHEAD = 256
+"""As many rounds as random numbers are drawn for at once."""
+
+
+@cache
+def rounds_of(name):
+    """What each round from one act of showing to the next asked for: (launches, reads, sends) before it; and the tape
+    of all launches."""
     dataset, replicas = small_dataset(), replicas_of("informational", seeds=range(4))
     marks = []
     with Pretend() as seen:
@@ -47,23 +62,23 @@ def rounds_of(name, n_rounds):
         def mark(*shown):
             marks.append((len(seen.tape), seen.reads, seen.sends))
 
-        simulate(dataset, replicas, learner, evaluation(n_rounds), observe=mark)
-    return marks, seen
+        simulate(dataset, replicas, learner, evaluation(START[name] + AHEAD + 2), observe=mark)
+    return marks, seen.tape
 
 
 @pytest.mark.parametrize("name", sorted(LAUNCHES))
 def test_a_round_asks_for_no_more_launches_than_declared_and_for_no_value(name):
-    start = 64 if name not in OPTIMUM else 160  # a refit of a short history takes more steps
-    marks, _ = rounds_of(name, start + 260)
-    first, last = marks[start], marks[start + 256]  # as many rounds as random numbers are drawn for at once
-    assert (last[0] - first[0]) / 256 <= LAUNCHES[name]
+    marks, _ = rounds_of(name)
+    first, last = marks[START[name]], marks[START[name] + AHEAD]
+    assert (last[0] - first[0]) / AHEAD <= LAUNCHES[name]
     assert last[1:] == first[1:]
 
 
 @pytest.mark.parametrize("name", sorted(LAUNCHES))
 def test_rounds_ask_for_the_same_operations_on_the_same_shapes(name):
-    marks, seen = rounds_of(name, 104)
-    one, other = (seen.tape[marks[i][0] : marks[i + 1][0]] for i in (100, 101))
+    marks, tape = rounds_of(name)
+    at = START[name] + 10
+    one, other = (tape[marks[i][0] : marks[i + 1][0]] for i in (at, at + 1))
     assert one == other and one
 
 
@@ -102,3 +117,68 @@ def test_a_recording_does_again_what_the_device_did_and_nothing_that_the_host_di
         x.fill_(5.0)
         recording.replay()
         assert total.tolist() == [3.0 + 11.0] * 3 and doubled.tolist() == [10.0] * 3
+
+
+@pytest.mark.parametrize("name", sorted(LAUNCHES))
+def test_replayed_rounds_give_what_rounds_give_that_run_as_asked_for(name, monkeypatch):
+    monkeypatch.setitem(RECORDINGS, DEVICE.type, PretendGraph)
+    made = []
+    monkeypatch.setattr(
+        simulation, "ReplayedRounds", lambda *arguments: made.append(ReplayedRounds(*arguments)) or made[0]
+    )
+    dataset, replicas = small_dataset(), replicas_of("perfect", "informational")
+    tables, states = [], []
+    with Pretend():
+        for graph in (False, True):
+            learner = make_learner(name, dataset, replicas, device=THERE)
+            tables.append(simulate(dataset, replicas, learner, evaluation(40), graph=graph))
+            states.append({name: value.cpu() for name, value in learner.state_dict().items()})
+    pd.testing.assert_frame_equal(*tables)
+    assert states[0].keys() == states[1].keys()
+    for key, value in states[0].items():
+        torch.testing.assert_close(states[1][key], value, rtol=0, atol=0, equal_nan=True)
+    assert made[0].recorded >= 1 and made[0].replayed >= 10
+
+
+def test_a_round_is_recorded_again_when_its_form_changes(monkeypatch):
+    monkeypatch.setitem(RECORDINGS, DEVICE.type, PretendGraph)
+    ran = []
+
+    class Learner:
+        device, round, state = DEVICE, 1, {}
+
+        def places(self):
+            return []
+
+        def form(self):
+            return self.round // 8
+
+    learner = Learner()
+
+    def body(round_):
+        ran.append(round_)
+        learner.round += 1
+
+    with Pretend():
+        rounds = ReplayedRounds(body, lambda round_: None, learner)
+        for round_ in range(1, 25):
+            assert learner.round == round_
+            rounds.run(round_)
+    assert ran == [1, 2, 3, 8, 9, 10, 16, 17, 18, 24]
+    assert (rounds.recorded, rounds.replayed) == (3, 14)
+
+
+def test_where_nothing_is_recorded_rounds_run_as_without():
+    dataset, replicas = small_dataset(), replicas_of("perfect", "informational")
+    tables = [
+        simulate(dataset, replicas, make_learner("PairRank", dataset, replicas), evaluation(10), graph=graph)
+        for graph in (False, True)
+    ]
+    pd.testing.assert_frame_equal(*tables)
+
+
+def test_a_replayed_round_takes_no_observer_and_no_clock():
+    dataset, replicas = small_dataset(), replicas_of("perfect")
+    learner = make_learner("PDGD", dataset, replicas)
+    with pytest.raises(ValueError, match="no observer"):
+        simulate(dataset, replicas, learner, evaluation(10), graph=True, observe=lambda *shown: None)

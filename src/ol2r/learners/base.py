@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -87,6 +87,18 @@ class Learner(ABC):
     def memories(self) -> dict[str, object]:
         """Further objects that hold part of the learner's state, by name, entirely in their tensors and arrays."""
         return {}
+
+    def places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
+        """Where the tensors stand that a round may replace: pairs of an owner and a name, so that owner[name] is it."""
+        yield from ((self.state, name) for name in self.state)
+        yield vars(self), "alive"
+        for memory in self.memories().values():
+            yield from ((vars(memory), name) for name in _remembered(memory))
+
+    def form(self) -> Hashable:
+        """What the operations and shapes of the next round on a device depend on, apart from what stays the same in a
+        run; a recorded round serves as long as this stays equal."""
+        return None
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The learner's state between two rounds, from which it can resume: copies of its tensors, numbers as tensors.
