@@ -1,32 +1,19 @@
 """What learners ask of a device, counted on one that is not there: decisions, launches, reads, and shapes of rounds."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from pretend import DEVICE, Pretend, PretendGraph
+from pretend import DEVICE, Pretend, PretendGraph, rounds_counted
 from small import OPTIMUM, evaluation, make_learner, play, replicas_of, small_dataset
 
 from ol2r import simulation
 from ol2r.learners import LEARNERS
-from ol2r.random import Stream, Streams
+from ol2r.random import MOST_ROUNDS, Stream, Streams
 from ol2r.replay import RECORDINGS, ReplayedRounds
 from ol2r.simulation import simulate
-
-LAUNCHES = {
-    "PDGD": 150,
-    "SGD RankNet": 150,
-    "epsilon-greedy": 180,
-    "DBGD": 250,
-    "DP-DBGD": 250,
-    "MGD": 500,
-    "CPS": 900,
-    "PairRank": 450,
-    "PairRank-Lemma2": 450,
-}
-"""Most operations that a round may ask of a device, all that `simulate` does included."""
 
 THERE = str(DEVICE)
 
@@ -43,42 +30,29 @@ def test_a_learner_decides_on_a_device_as_on_the_cpu(name):
     np.testing.assert_allclose(there.table.ndcg, cpu.table.ndcg, atol=0.2 * OPTIMUM.get(name, 5e-5))
 
 
-START = {name: 160 if name in OPTIMUM else 64 for name in LAUNCHES}
+START = {name: 160 if name in OPTIMUM else 64 for name in LEARNERS}
 """From which round on launches are counted: a refit of a short history takes more steps."""
-
-AHEAD = 256
-"""As many rounds as random numbers are drawn for at once."""
-
 
 @cache
 def rounds_of(name):
-    """What each round from one act of showing to the next asked for: (launches, reads, sends) before it; and the tape
-    of all launches."""
     dataset, replicas = small_dataset(), replicas_of("informational", seeds=range(4))
-    marks = []
-    with Pretend() as seen:
-        learner = make_learner(name, dataset, replicas, device=THERE)
-
-        def mark(*shown):
-            marks.append((len(seen.tape), seen.reads, seen.sends))
-
-        simulate(dataset, replicas, learner, evaluation(START[name] + AHEAD + 2), observe=mark)
-    return marks, seen.tape
+    make = partial(make_learner, name, dataset, replicas, device=THERE)
+    return rounds_counted(dataset, replicas, make, evaluation(START[name] + MOST_ROUNDS + 2))
 
 
-@pytest.mark.parametrize("name", sorted(LAUNCHES))
+@pytest.mark.parametrize("name", sorted(LEARNERS))
 def test_a_round_asks_for_no_more_launches_than_declared_and_for_no_value(name):
-    marks, _ = rounds_of(name)
-    first, last = marks[START[name]], marks[START[name] + AHEAD]
-    assert (last[0] - first[0]) / AHEAD <= LAUNCHES[name]
-    assert last[1:] == first[1:]
+    counts, _ = rounds_of(name)
+    first, last = counts[START[name]], counts[START[name] + MOST_ROUNDS]
+    assert (last.launches - first.launches) / MOST_ROUNDS <= LEARNERS[name].launches
+    assert (last.reads, last.sends) == (first.reads, first.sends)
 
 
-@pytest.mark.parametrize("name", sorted(LAUNCHES))
+@pytest.mark.parametrize("name", sorted(LEARNERS))
 def test_rounds_ask_for_the_same_operations_on_the_same_shapes(name):
-    marks, tape = rounds_of(name)
+    counts, tape = rounds_of(name)
     at = START[name] + 10
-    one, other = (tape[marks[i][0] : marks[i + 1][0]] for i in (at, at + 1))
+    one, other = (tape[counts[i].launches : counts[i + 1].launches] for i in (at, at + 1))
     assert one == other and one
 
 
@@ -119,7 +93,7 @@ def test_a_recording_does_again_what_the_device_did_and_nothing_that_the_host_di
         assert total.tolist() == [3.0 + 11.0] * 3 and doubled.tolist() == [10.0] * 3
 
 
-@pytest.mark.parametrize("name", sorted(LAUNCHES))
+@pytest.mark.parametrize("name", sorted(LEARNERS))
 def test_replayed_rounds_give_what_rounds_give_that_run_as_asked_for(name, monkeypatch):
     monkeypatch.setitem(RECORDINGS, DEVICE.type, PretendGraph)
     made = []

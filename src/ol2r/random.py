@@ -16,7 +16,7 @@ _M0, _M1 = 0xD2511F53, 0xCD9E8D57
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
 _MASK = 0xFFFFFFFF
 
-_MOST_ROUNDS = 256
+MOST_ROUNDS = 256
 _MOST_WORDS = 1 << 22
 """On a device: rounds that are drawn at once at most, and words of a stream, where that is more than one round's."""
 
@@ -219,7 +219,7 @@ class _Ahead:
         self.keys, self.stream, self.made_of = streams.keys_torch, stream, made_of
         self.n = 4 * ((n + 3) // 4)
         self.n_rounds = 1
-        while self.n_rounds < _MOST_ROUNDS and 4 * self.n_rounds * self.n * len(streams) <= _MOST_WORDS:
+        while self.n_rounds < MOST_ROUNDS and 4 * self.n_rounds * self.n * len(streams) <= _MOST_WORDS:
             self.n_rounds *= 4
         self.first: int | None = None
 

@@ -18,7 +18,7 @@ from ol2r.clicks.cascade import click_list
 from ol2r.data import RankingDataset
 from ol2r.learners import Learner
 from ol2r.parameters import Choice, Number, Parameter, require
-from ol2r.random import Stream, Streams, replica_key
+from ol2r.random import MOST_ROUNDS, Stream, Streams, replica_key
 from ol2r.ranking import Candidates, metrics
 from ol2r.replay import ReplayedRounds
 
@@ -92,10 +92,6 @@ class Clock(Protocol):
         ...
 
 
-_ROUNDS_AHEAD = 256
-"""Number of rounds whose queries are drawn at a time."""
-
-
 class _Queries:
     """A data set on a device, and the query that each replica meets in each round: uniform with replacement."""
 
@@ -118,16 +114,16 @@ class _Queries:
         self.train_start = torch.tensor([int(start[replica.fold - 1]) for replica in replicas], device=device)
         self.drawn = range(0)  # the rounds whose queries are drawn
         self.here = device.type == "cpu"
-        self.there = torch.zeros(_ROUNDS_AHEAD, len(replicas), dtype=torch.int64, device=device)
+        self.there = torch.zeros(MOST_ROUNDS, len(replicas), dtype=torch.int64, device=device)
 
     def seek(self, round_: int) -> None:
         """Make ready the queries of this round and of those that share its block."""
         self.streams.seek(round_)
         if round_ in self.drawn:
             return
-        first = round_ - round_ % _ROUNDS_AHEAD
-        self.drawn = range(first, first + _ROUNDS_AHEAD)
-        nth = self.streams.integers_of_rounds(Stream.QUERY, first, _ROUNDS_AHEAD, self.n_train)
+        first = round_ - round_ % MOST_ROUNDS
+        self.drawn = range(first, first + MOST_ROUNDS)
+        nth = self.streams.integers_of_rounds(Stream.QUERY, first, MOST_ROUNDS, self.n_train)
         drawn = self.train[self.train_start + nth]
         if self.here:
             self.by_round = drawn.unbind()
@@ -139,7 +135,7 @@ class _Queries:
         if self.here:
             query = self.by_round[round_ - self.drawn.start]
         else:  # a replayed round finds its queries by a place that stands on the device
-            query = self.there.index_select(0, self.streams.place(round_, _ROUNDS_AHEAD))[0]
+            query = self.there.index_select(0, self.streams.place(round_, MOST_ROUNDS))[0]
         return Candidates(self.features, self.offsets, self.totals, query, longest=self.longest)
 
     def grades(self, candidates: Candidates, ranking: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -41,7 +41,7 @@ class Learner(ABC):
     structural: ClassVar[Mapping[str, Parameter]] = {}
     round_seconds: ClassVar[float] = 5e-6  # of one core for a replica's round, besides `round_cost`
     batch_seconds: ClassVar[float] = 5e-4  # of one core for a round of a batch, whatever its number of replicas
-    launches: ClassVar[int] = 400  # GPU operations in a round
+    launches: ClassVar[int] = 400  # most GPU operations in a round, all that `simulate` does included
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
     keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so all queries must be known in advance
 

@@ -122,7 +122,7 @@ class DBGD(Multileaved):
 
     name = "DBGD"
     revision = 1
-    launches = 500
+    launches = 250
 
     def _propose(self, candidates: Candidates) -> torch.Tensor:
         return self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, 1, self.n_features)
@@ -141,7 +141,7 @@ class MGD(Multileaved):
 
     name = "MGD"
     revision = 1
-    launches = 600
+    launches = 250
     structural = Multileaved.structural | {
         "m": Number(least=1, whole=True),
         "winners": Choice("best", "better"),
@@ -169,7 +169,7 @@ class DPDBGD(Multileaved):
 
     name = "DP-DBGD"
     revision = 1
-    launches = 500
+    launches = 250
 
     def initial(self) -> dict[str, torch.Tensor]:
         state = super().initial()
@@ -206,7 +206,7 @@ class CPS(DuelingBandit):
     revision = 1
     keeps_queries = True
     batch_seconds = 3e-3
-    launches = 1500
+    launches = 500
     structural = DuelingBandit.structural | {
         "n_candidates": Number(least=1, whole=True),
         "history": Number(least=1, whole=True),

@@ -20,6 +20,7 @@ class _RankNet(PairwiseLearner, SteppingLearner):
     """
 
     numeric = STEP
+    launches = 150
 
     def _sorted(self, candidates: Candidates, weights: torch.Tensor, depth: int) -> torch.Tensor:
         weights = weights[:, None]
@@ -51,6 +52,7 @@ class EpsilonGreedy(_RankNet):
 
     name = "epsilon-greedy"
     revision = 1
+    launches = 180
     numeric = STEP | {"epsilon": Number(least=0, most=1)}
     structural = PairwiseLearner.structural | {"exploit": Choice("best", "worst")}
 

@@ -52,7 +52,7 @@ class NSGD(Multileaved):
     keeps_queries = True
     round_seconds = 45e-6
     batch_seconds = 2e-3
-    launches = 1500
+    launches = 800
     exact_diagnostics = ("null_proposed", "null_won", "uniform_proposed", "uniform_won")
     numeric = Multileaved.numeric | {
         "k_g": Number(least=0, whole=True),

@@ -49,7 +49,7 @@ class _DivideAndConquer(PairwiseLearner):
         "shuffle": Choice("random", "conservative"),
         "covariance": Choice("full", "diagonal"),
     }
-    launches = 3000
+    launches = 450
     exact_diagnostics = (
         "rounds",
         "blocks",
