@@ -140,7 +140,7 @@ def events(right, folds=20, seeds=100):
 
 
 def bounds(right, seeds=10):
-    """Runs that lose a tenth of what can be lost for a thousand steps, then nothing; or more than can be lost."""
+    """Runs that lose a tenth of the most for a thousand steps and then nothing, or the most in every step."""
     rows = []
     for cell in ITEMS["bounds"].cells("paper"):
         frame = pd.DataFrame(list(product(cell.folds, range(seeds), (1000, STEPS))), columns=["fold", "seed", "round"])
