@@ -397,7 +397,7 @@ def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: i
         frame: runs of all bandits with more items than positions.
         queries: runs of `query_cell`.
         positions: K.
-        ours: the bandit that is told of.
+        ours: the bandit that the sentences are about.
     """
     most = queries.loc[queries["ranked"] == "all", "most_items"].max()
     if not most > positions:
@@ -766,7 +766,7 @@ def answer_in_words(
     Args:
         frame: runs of all bandits, with `Baseline` and `other` among them.
         queries: runs of `query_cell`.
-        ours: the bandit that is told of.
+        ours: the bandit that the sentences are about.
         other: the bandit that its regret is compared with.
     """
     last = at_own_end(frame)
