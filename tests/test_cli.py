@@ -90,7 +90,7 @@ def test_status_counts_shards_that_are_half_done(surroundings, capsys):
         store.keep([Job(cell, cell.rows([1], [0]))], Kept({}, pd.DataFrame()), {})
     assert cli.main(["status"]) == 0
     first, second = capsys.readouterr().out.splitlines()[1:3]
-    assert first.endswith("0/25   half done: 1 shard, with which `ol2r run` goes on")
+    assert first.endswith("0/25   half done: 1 shard")
     assert "half done" not in second
 
 

@@ -108,7 +108,7 @@ def status(arguments: argparse.Namespace) -> int:
                 absent |= {data for job in jobs if (data := missing(job.cell))}
             note = f"   not at hand: {', '.join(sorted(absent))}" if absent else ""
             if n_unfinished := sum(map(unfinished, cells)):
-                note += f"   half done: {n_unfinished} shard{'s' * (n_unfinished > 1)}, with which `ol2r run` goes on"
+                note += f"   half done: {n_unfinished} shard{'s' * (n_unfinished > 1)}"
             print(f"  {item:{width}}" + "".join(f"{count:>16}" for count in counts) + note)
     return 0
 

@@ -266,7 +266,8 @@ class _Segment:
             self.circumstances = circumstances(shard.jobs[0].cell, device, engine)
             if found := store.kept(shard.jobs, self.circumstances):
                 self.kept, record = found
-                self.before = {name: record[name] for name in self.before} | {"resumed": record["resumed"] + 1}
+                self.before = {name: record.get(name, 0) for name in self.before}
+                self.before["resumed"] += 1
 
     def taken(self) -> dict[str, Any]:
         """The seconds that the shard has taken in all its segments, and how often it was resumed."""
@@ -609,8 +610,8 @@ def run(
         ready = [job for job in wave if not lacking(job.cell.needs(job.rows), store)]
         n_blocked += len(wave) - len(ready)
         inputs = read_inputs(ready, store)
-        how = {"device": device, "engine": engine, "n_jobs": n_jobs, "progress": progress}
-        for outcome in compute(ready, inputs, store=store, **how):
+        outcomes = compute(ready, inputs, device=device, engine=engine, n_jobs=n_jobs, progress=progress, store=store)
+        for outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:

@@ -293,7 +293,7 @@ class Store:
 
     Args:
         published: the folder of the results the book shows, or None.
-        scratch: the folder for everything computed here.
+        scratch: the folder for everything computed here, and for the states of shards that are not finished.
         commit: look only at `published` and write there.
     """
 

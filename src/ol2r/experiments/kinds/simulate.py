@@ -178,7 +178,7 @@ def _run(dataset: data.RankingDataset, part: list, context: Context) -> pd.DataF
     def keep(state: Mapping[str, torch.Tensor], recorded: pd.DataFrame) -> None:
         context.keep(Kept({name: values.numpy() for name, values in state.items()}, lines(recorded)))
 
-    resume = context.kept and {name: torch.from_numpy(values) for name, values in context.kept.state.items()}
+    kept = context.kept
     table = simulate(
         dataset,
         replicas,
@@ -187,7 +187,7 @@ def _run(dataset: data.RankingDataset, part: list, context: Context) -> pd.DataF
         reference=_references(first, replicas, context.inputs),
         keep=keep,
         keep_after=lambda round_: context.due(),
-        resume=resume,
+        resume=None if kept is None else {name: torch.from_numpy(values) for name, values in kept.state.items()},
         progress=context.progress,
     )
     return lines(table)
