@@ -303,7 +303,7 @@ def run_shard(
     halved: int = 0,
     store: Store | None = None,
 ) -> list[Outcome]:
-    """Run a shard, from the state that an earlier run kept of it where there is one.
+    """Run a shard, from the state that an earlier run kept of it where there is one; if it cannot, it begins anew.
 
     When a job in the shard raises, each job runs alone, so that one failure does not fail the others. When the shard
     does not fit into the device's memory, its halves run one after the other.
