@@ -203,9 +203,9 @@ class _Display:
         return found
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """The online scores so far, and the weight of the next round."""
+        """The online scores so far, and the weight of the next round: copies on the CPU."""
         sums = {"cumulative": self.cumulative, "since": self.since, "misordered": self.misordered}
-        kept = {name: value.clone() for name, value in sums.items()}
+        kept = {name: value.to("cpu", copy=True) for name, value in sums.items()}
         return kept | {"round_weight": torch.tensor(self.round_weight, dtype=torch.float64)}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
@@ -320,7 +320,7 @@ def simulate(
     observe: Observer = lambda round_, candidates, ranking, grades, shown: None,
     clock: Clock | None = None,
     keep: Keeper = lambda state, recorded: None,
-    keep_every: int | None = None,
+    keep_after: Callable[[int], bool] = lambda round_: False,
     resume: Mapping[str, torch.Tensor] | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> pd.DataFrame:
@@ -334,7 +334,8 @@ def simulate(
         reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
         observe: called in every round with what was shown, before the learner's update; it must change nothing.
         clock: measures the learner's `rank` and `update` in this call; its columns come last.
-        keep: called after every `keep_every` rounds, but not at the end, with a state from which to resume the run.
+        keep: called with a state from which to resume the run, and the rows recorded in this call.
+        keep_after: says after every round but the last, given its number, whether `keep` is called now.
         resume: a state that `keep` was given; only rows recorded after it are returned.
         progress: called about a hundred times with the fraction of rounds done.
 
@@ -405,7 +406,7 @@ def simulate(
                 record(round_)
                 last = round_
                 display.since.zero_()
-            if keep_every is not None and round_ % keep_every == 0 and round_ < n_rounds:
+            if round_ < n_rounds and keep_after(round_):
                 keep(standing(), pd.concat(tables, ignore_index=True) if tables else pd.DataFrame())
             if round_ % max(1, n_rounds // 100) == 0:
                 progress(round_ / n_rounds)
