@@ -88,24 +88,27 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def status(arguments: argparse.Namespace) -> int:
-    """Count stored and declared rows of every figure and table at every tier."""
+    """Count stored and declared rows of every figure and table at every tier, and shards that are half done."""
     from ol2r.experiments.origins import AtHand
     from ol2r.experiments.store import Store
 
     store, at_hand = Store.open(), AtHand()
-    listed = cache(store.listed)  # items and tiers share cells
+    listed, unfinished = cache(store.listed), cache(store.n_unfinished)  # items and tiers share cells
     missing = cache(at_hand.missing)
     for paper in _papers(arguments.paper):
         width = max(map(len, paper.items), default=0)
         print(f"{paper.name:{width + 2}}" + "".join(f"{tier:>16}" for tier in TIERS) + "   rows stored / declared")
         for item, declared in paper.items.items():
-            counts, absent = [], set()
+            counts, absent, cells = [], set(), set()
             for tier in TIERS:
                 jobs = declared.jobs(tier)
+                cells.update(job.cell for job in jobs)
                 stored = sum(len(listed(job.cell).intersection(job.rows)) for job in jobs)
                 counts.append(f"{stored}/{sum(len(job.rows) for job in jobs)}")
                 absent |= {data for job in jobs if (data := missing(job.cell))}
             note = f"   not at hand: {', '.join(sorted(absent))}" if absent else ""
+            if n_unfinished := sum(map(unfinished, cells)):
+                note += f"   half done: {n_unfinished} shard{'s' * (n_unfinished > 1)}"
             print(f"  {item:{width}}" + "".join(f"{count:>16}" for count in counts) + note)
     return 0
 

@@ -220,8 +220,8 @@ class _Display:
         return found
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """The online scores so far, and the weight of the next round."""
-        return {name: getattr(self, name).clone() for name in self._KEPT}
+        """The online scores so far, and the weight of the next round: copies on the CPU."""
+        return {name: getattr(self, name).to("cpu", copy=True) for name in self._KEPT}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
         """Restore what `state_dict` returned."""
@@ -334,7 +334,7 @@ def simulate(
     observe: Observer | None = None,
     clock: Clock | None = None,
     keep: Keeper = lambda state, recorded: None,
-    keep_every: int | None = None,
+    keep_after: Callable[[int], bool] = lambda round_: False,
     resume: Mapping[str, torch.Tensor] | None = None,
     graph: bool = False,
     progress: Callable[[float], None] = lambda fraction: None,
@@ -349,7 +349,8 @@ def simulate(
         reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
         observe: called in every round with what was shown, before the learner's update; it must change nothing.
         clock: measures the learner's `rank` and `update` in this call; its columns come last.
-        keep: called after every `keep_every` rounds, but not at the end, with a state from which to resume the run.
+        keep: called with a state from which to resume the run, and the rows recorded in this call.
+        keep_after: says after every round but the last, given its number, whether `keep` is called now.
         resume: a state that `keep` was given; only rows recorded after it are returned.
         graph: whether a device that can record rounds replays them (a CUDA graph; see `ol2r.replay`). It changes no
             decision. Elsewhere rounds run as without it.
@@ -435,7 +436,7 @@ def simulate(
                 record(round_)
                 last = round_
                 display.since.zero_()
-            if keep_every is not None and round_ % keep_every == 0 and round_ < n_rounds:
+            if round_ < n_rounds and keep_after(round_):
                 keep(standing(), pd.concat(tables, ignore_index=True) if tables else pd.DataFrame())
             if round_ % max(1, n_rounds // 100) == 0:
                 progress(round_ / n_rounds)

@@ -113,7 +113,7 @@ def test_provenance_names_code_versions_machine_and_time(store):
     assert set(found) == {
         "key", "cell", "data", "rows", "device", "engine", "accelerator", "cpu", "target", "cores", "versions", "ol2r",
         "code", "commit", "dirty", "time", "shard_seconds", "shard_core_seconds", "shard_rows",
-        "shard_halved",
+        "shard_halved", "shard_resumed",
     }  # fmt: skip
     assert str(Path.home()) not in json.dumps(found) and str(path.parents[2]) not in json.dumps(found)
 

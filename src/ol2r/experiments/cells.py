@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple, cast
 
+import numpy as np
 import pandas as pd
 
 from ol2r.cost import Cost
@@ -83,21 +84,37 @@ def key_of(declaration: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+class Kept(NamedTuple):
+    """What is kept of unfinished jobs: their state as arrays by name, and the lines of their tables so far."""
+
+    state: Mapping[str, np.ndarray]
+    recorded: pd.DataFrame
+
+
 @dataclass(frozen=True)
 class Context:
-    """What a running job is given: the tables it needs, the device, the engine and a way to report progress.
+    """What running jobs are given: the tables they need, device and engine, and ways to report progress and to go on.
+
+    Jobs that can go on from a state ask `due` now and then, and when it says yes, `keep` what they need for that. If
+    the run is killed, the next one gives it back to the same jobs as `kept`; other jobs ignore all three.
 
     Args:
         inputs: the stored table of every cell that the jobs' cells named in `needs`.
         device: "cpu" or "cuda".
         engine: "numba" or "torch".
         progress: the job calls it now and then with the fraction done, in [0, 1].
+        due: whether enough has been computed since the last call of `keep` to call it again.
+        keep: stores what it is given in the place of what was kept before.
+        kept: what an earlier run of the same jobs kept last, or None.
     """
 
     inputs: "Mapping[Cell, pd.DataFrame]" = field(default_factory=dict)
     device: str = "cpu"
     engine: str = "numba"
     progress: Callable[[float], None] = lambda fraction: None
+    due: Callable[[], bool] = lambda: False
+    keep: Callable[[Kept], None] = lambda kept: None
+    kept: Kept | None = None
 
 
 class Cell(ABC):

@@ -101,7 +101,7 @@ class Learner(ABC):
         return None
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """The learner's state between two rounds, from which it can resume: copies of its tensors, numbers as tensors.
+        """The learner's state between two rounds, from which it can resume: copies on the CPU, numbers as tensors.
 
         Of the constructor's arguments it holds only the replicas' keys and the number of features.
         """
@@ -109,7 +109,7 @@ class Learner(ABC):
         kept |= {"alive": self.alive} | self.state
         for memory, it in self.memories().items():
             kept |= {f"{memory}.{name}": value for name, value in _remembered(it).items()}
-        return {name: _tensor(value).clone() for name, value in kept.items()}
+        return {name: _tensor(value).to("cpu", copy=True) for name, value in kept.items()}
 
     def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
         """Resume from the state of another learner that was constructed with the same arguments.
@@ -125,7 +125,7 @@ class Learner(ABC):
             other = ", ".join(sorted(own.keys() ^ saved.keys()))
             raise ValueError(f"{self.name}: a state of another learner or engine, which differs in {other}")
         for name, what in (("keys", "other replicas"), ("n_features", "another number of features")):
-            if not torch.equal(own[name].cpu(), saved[name].cpu()):
+            if not torch.equal(own[name], saved[name].cpu()):
                 raise ValueError(f"{self.name}: a state of {what}")
         self.round = int(saved["round"])
         self.alive = saved["alive"].to(self.device, copy=True)

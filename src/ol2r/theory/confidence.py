@@ -117,7 +117,7 @@ def _gram(weight: np.ndarray, x: np.ndarray, regularization: float) -> np.ndarra
 
 
 def _within_ball(matrix: np.ndarray, target: np.ndarray, bound: float) -> np.ndarray:
-    """argmin over ‖θ‖ ≤ bound of ‖A θ − v‖, by Newton's method on the secular equation, from below and so monotone."""
+    """argmin over ‖θ‖ ≤ bound of ‖A θ − v‖, by Newton's method on the secular equation; from below, it is monotone."""
     eigenvalues, vectors = np.linalg.eigh(np.swapaxes(matrix, -1, -2) @ matrix)
     along = np.einsum("...ji,...kj,...k->...i", vectors, matrix, target)
     multiplier = np.zeros(along.shape[:-1])

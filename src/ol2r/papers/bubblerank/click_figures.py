@@ -55,9 +55,9 @@ def positions_beside(
 
 @styled
 def perplexity_by_position(table: pd.DataFrame) -> Drawing:
-    """Held-out perplexity by position, a line a model: left as PyClick fits them, right of maximum likelihood.
+    """Held-out perplexity by position, a line for each model: left as PyClick fits it, right by maximum likelihood.
 
-    Each position's own rate of clicks stands in both panels.
+    Both panels also have each position's own rate of clicks.
 
     Args:
         table: from `click_fits.foresight`.
@@ -79,8 +79,8 @@ def perplexity_by_position(table: pd.DataFrame) -> Drawing:
 def errors_against_sessions(table: pd.DataFrame, ways: tuple[str, ...] = ("maximum likelihood", "PyClick")) -> Drawing:
     """Errors of recovered parameters against sessions of each query, mean and 95 % interval over seeds, log-log.
 
-    A column a parameter; upper row the mean absolute error, lower row the largest; colours tell models, lines and marks
-    ways of fitting. The dotted line falls as 1/√n.
+    There is a column for each parameter. The upper row has the mean absolute error, the lower row the largest. Colours
+    tell models, lines and marks ways of fitting. The dotted line falls as 1/√n.
 
     Args:
         table: from `click_fits.recovery`.

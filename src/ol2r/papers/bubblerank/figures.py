@@ -53,7 +53,7 @@ def over_queries(frame: pd.DataFrame, column: str, by: Sequence[str]) -> pd.Data
 
 
 def one_setting(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame, if every bandit has one setting in it.
+    """The frame itself, after a check that every bandit has only one setting in it.
 
     Raises:
         ValueError: one has several, which no line may average.
@@ -69,7 +69,7 @@ def steps_of(frame: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def ndcg_of_windows(frame: pd.DataFrame) -> pd.DataFrame:
-    """NDCG of the lists shown in each window between checkpoints, a step.
+    """Mean NDCG of the lists shown in each window between checkpoints.
 
     Returns:
         dataset, users, learner, since and round (the window's steps are since + 1 … round), middle (the geometric mean
@@ -100,7 +100,7 @@ def _band(
 
 
 def _rows_of_data(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str, height: float = 2.3) -> tuple[Drawing, list]:
-    """A row of panels a data set of the frame, a column a click model: the drawing, and (lines, panel) of each."""
+    """A row of panels for each data set and a column for each click model: the drawing, and (lines, panel) of each."""
     datasets, models = list(frame["dataset"].unique()), models_of(table)
     fig, rows = stacked(datasets, [CLICK_MODELS[model] for model in models], table, height=height)
     cases = []
@@ -129,7 +129,9 @@ def _counts(ax: Axes) -> None:
 
 @styled
 def regret_curves(frame: pd.DataFrame) -> Drawing:
-    """Cumulative regret against steps, both axes logarithmic: a row of panels a data set, a column a click model.
+    """Cumulative regret against steps, both axes logarithmic, a row of panels for each data set.
+
+    There is a column for each click model.
 
     Args:
         frame: runs with `round` and `regret`, any bandits, one setting of each.
@@ -226,7 +228,7 @@ def lines_of_regret(frame: pd.DataFrame, least: int = LEAST_LISTS) -> pd.DataFra
 
 @styled
 def regret_against_inversions(frame: pd.DataFrame, least: int = LEAST_LISTS) -> Drawing:
-    """Regret after the last step against |V₀| with its least-squares line, a panel a click model.
+    """Regret after the last step against |V₀| with its least-squares line, a panel for each click model.
 
     Args:
         frame: as for `regret_by_inversions`, one data set.
@@ -290,7 +292,9 @@ def regret_against_examination(frame: pd.DataFrame, predicted: pd.Series) -> Dra
 
 @styled
 def full_ranking(frame: pd.DataFrame) -> Drawing:
-    """Regret, V(n) and NDCG against steps for queries with more items than positions: a row each, a column a model.
+    """Regret, V(n) and NDCG against steps for queries with more items than positions.
+
+    Each of the three has a row of panels, with a column for each click model.
 
     Args:
         frame: runs on one data set.
@@ -346,9 +350,9 @@ def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
 
 @styled
 def regret_against_theorem(table: pd.DataFrame) -> Drawing:
-    """Regret against steps under Theorem 1, as printed and sharpened; both axes logarithmic, a panel a world.
+    """Regret against steps under Theorem 1, as printed and sharpened, a panel for each world; both axes logarithmic.
 
-    A row a click model, a column a number of items and |V₀|.
+    There is a row for each click model, and a column for each number of items and |V₀|.
 
     Args:
         table: from `bounds.regret_against_bounds`.
