@@ -17,6 +17,7 @@ LAUNCHES = {
     "DBGD": 250,
     "DP-DBGD": 250,
     "MGD": 500,
+    "NSGD": 800,
     "CPS": 900,
     "PairRank": 450,
 }
