@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
@@ -35,6 +35,12 @@ class Row(NamedTuple):
 
     fold: int
     seed: int
+
+
+@lru_cache(maxsize=1024)
+def _product(folds: tuple[int, ...], seeds: tuple[int, ...]) -> tuple[Row, ...]:
+    """The rows of folds × seeds; thousands of cells have the same, and keep one copy."""
+    return tuple(Row(fold, seed) for fold in folds for seed in seeds)
 
 
 class Job(NamedTuple):
@@ -161,7 +167,7 @@ class Cell(ABC):
         unknown = set(folds or ()) - set(self.folds)
         if unknown:
             raise ExperimentError(f"no fold {min(unknown)}: this cell has folds {', '.join(map(str, self.folds))}")
-        return tuple(Row(fold, seed) for fold in folds or self.folds for seed in seeds)
+        return _product(tuple(folds or self.folds), seeds)
 
     def describe(self) -> str:
         """The labels in one line, for messages."""

@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import groupby
 from pathlib import Path
 
@@ -98,21 +98,49 @@ def rows_of(name: str) -> tuple[Row, ...] | None:
 
 @dataclass(frozen=True)
 class Stored:
-    """What the store has of some rows of a cell: their table, a provenance record for each file, the missing rows."""
+    """What the store has of some rows of a cell: a table and a record of provenance for each file, the missing rows."""
 
-    frame: pd.DataFrame | None
+    tables: tuple[pa.Table, ...]
+    """The tables of the files, only their lines of the rows asked for."""
     provenance: list[dict]
     missing: tuple[Row, ...]
 
+    @cached_property
+    def frame(self) -> pd.DataFrame | None:
+        """All lines, sorted by fold and seed; None where nothing is stored."""
+        return joined([self.tables]) if self.tables else None
 
-def _codes(frame: pd.DataFrame) -> np.ndarray:
+
+def joined(cells: Sequence[Sequence[pa.Table]]) -> pd.DataFrame:
+    """The tables of some cells in one, cell after cell and each sorted by fold and seed; lines of one row keep their
+    order, and a column that a table lacks is empty there.
+
+    Tables with the same columns are put together before they become pandas', which takes as long for a table of two
+    lines as for one of thousands.
+    """
+    alike: dict[pa.Schema, list[tuple[int, pa.Table]]] = {}
+    for cell, tables in enumerate(cells):
+        for table in tables:
+            alike.setdefault(table.schema, []).append((cell, table))
+    frames = [pa.concat_tables(table for _, table in own).to_pandas(use_threads=False) for own in alike.values()]
+    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    together = [each for own in alike.values() for each in own]
+    number = np.repeat([cell for cell, _ in together], [len(table) for _, table in together])
+    codes = _codes(frame)
+    if ((number[1:] > number[:-1]) | (number[1:] == number[:-1]) & (codes[1:] >= codes[:-1])).all():
+        return frame
+    return frame.iloc[np.lexsort((codes, number))].reset_index(drop=True)
+
+
+def _codes(table: pd.DataFrame | pa.Table) -> np.ndarray:
     """One int64 for each line: fold · 2³² + seed."""
-    return (frame["fold"].to_numpy(np.int64) << 32) + frame["seed"].to_numpy(np.int64)
+    fold, seed = (table[name].to_numpy() for name in ("fold", "seed"))
+    return (fold.astype(np.int64) << 32) + seed.astype(np.int64)
 
 
-def rows_in(frame: pd.DataFrame) -> set[Row]:
+def rows_in(table: pd.DataFrame | pa.Table) -> set[Row]:
     """The rows (fold, seed) of which a table has lines."""
-    return {Row(int(code >> 32), int(code & 0xFFFFFFFF)) for code in np.unique(_codes(frame))}
+    return {Row(int(code >> 32), int(code & 0xFFFFFFFF)) for code in np.unique(_codes(table))}
 
 
 def in_order(frame: pd.DataFrame) -> pd.DataFrame:
@@ -123,9 +151,14 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[np.argsort(codes, kind="stable")].reset_index(drop=True)
 
 
+def _lines_of(table: pd.DataFrame | pa.Table, rows: Iterable[Row]) -> np.ndarray:
+    """Which of the table's lines belong to some rows: Bool[lines]."""
+    return np.isin(_codes(table), [(row.fold << 32) + row.seed for row in rows])
+
+
 def select(frame: pd.DataFrame, rows: Iterable[Row]) -> pd.DataFrame:
     """The table's lines of some rows, sorted by fold and seed."""
-    wanted = np.isin(_codes(frame), [(row.fold << 32) + row.seed for row in rows])
+    wanted = _lines_of(frame, rows)
     return in_order(frame if wanted.all() else frame.iloc[np.flatnonzero(wanted)])
 
 
@@ -189,7 +222,8 @@ def read_file(path: Path) -> tuple[pd.DataFrame, dict]:
         FileNotFoundError: there is no such file.
         ValueError: the file is damaged; the message says how.
     """
-    return _decode(path, path)
+    table, record = _decode(path, path)
+    return table.to_pandas(use_threads=False), record
 
 
 def read_record(path: Path) -> dict:
@@ -217,25 +251,25 @@ def _damage_told() -> Iterator[None]:
         raise ValueError(str(error).partition("\n")[0] or type(error).__name__) from error
 
 
-def _decode(place: Path, path: Path) -> tuple[pd.DataFrame, dict]:
-    """As `read_file`, for a file that lies at `place` and should lie at `path`."""
+def _decode(place: Path, path: Path) -> tuple[pa.Table, dict]:
+    """As `read_file`, for a file that lies at `place` and should lie at `path`, as a table without metadata."""
     with _damage_told():
         content = place.read_bytes()
         _check_digest(content)
-        with pq.ParquetFile(io.BytesIO(content)) as file:
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
             record = json.loads(file.metadata.metadata[b"ol2r"])
-            frame = file.read(use_threads=False).to_pandas(use_threads=False)
+            table = file.read(use_threads=False).replace_schema_metadata()
         if record["key"] != path.parent.name or record["key"] != key_of(record["cell"]):
             raise ValueError("it holds another cell than its name says")
         rows = rows_of(path.name)
         if rows is None or [list(row) for row in rows] != sorted(record["rows"]):
             raise ValueError("it holds other rows than its name says")
-        if rows_in(frame) != set(rows):
+        if rows_in(table) != set(rows):
             raise ValueError("its table lacks rows that its name promises")
         lacking = RECORDED - set(record)
         if lacking:
             raise ValueError(f"its provenance lacks {min(lacking)}")
-    return frame, record
+    return table, record
 
 
 def _state_name(jobs: Sequence) -> str:
@@ -342,25 +376,24 @@ class Store:
     def read(self, cell: Cell, rows: Sequence[Row]) -> Stored:
         """Read what is stored of these rows; a damaged file counts as missing, with a `StoreWarning`."""
         wanted = set(rows)
-        frames, records = [], []
+        tables, records = [], []
         for path, held in self.files(cell):
             here = wanted & set(held)
             if not here:
                 continue
             try:
-                frame, record = read_file(path)
+                table, record = _decode(path, path)
             except FileNotFoundError:
                 continue  # another process has set it aside
             except ValueError as damage:
                 self._set_aside(path, damage)
                 continue
-            frames.append(select(frame, here) if len(here) < len(held) else in_order(frame))
+            if len(here) < len(held):
+                table = table.filter(pa.array(_lines_of(table, here)))
+            tables.append(table)
             records.append(record)
             wanted -= here
-        if not frames:
-            return Stored(None, [], tuple(sorted(wanted)))
-        whole = frames[0] if len(frames) == 1 else in_order(pd.concat(frames))
-        return Stored(whole, records, tuple(sorted(wanted)))
+        return Stored(tuple(tables), records, tuple(sorted(wanted)))
 
     def missing(self, cell: Cell, rows: Sequence[Row]) -> tuple[Row, ...]:
         """The rows that the store lacks or of which it has only damaged files."""

@@ -362,8 +362,9 @@ def _rounds(results: Mapping[str, Results], one: Finding) -> int:
 
 
 def _keys(results: Mapping[str, Results], tested: Iterable[Finding]) -> tuple[str, ...]:
-    used = [m.rows(results, one.data or "", one.cell[1]) for one in tested for m in one.contrast.measures]
-    return tuple(dict.fromkeys(key for rows in used for key in rows["cell"].unique()))
+    used = dict.fromkeys((m, one.data or "", one.cell[1]) for one in tested for m in one.contrast.measures)
+    read = (measure.rows(results, dataset, users) for measure, dataset, users in used)
+    return tuple(dict.fromkeys(key for rows in read for key in rows["cell"].unique()))
 
 
 def _least(measured: Sequence[Finding]) -> Finding | None:

@@ -44,6 +44,7 @@ from ol2r.experiments.effects import (
     Share,
     TooFewSeeds,
     fold_effect,
+    fold_means,
     mean_effect,
     ratio_effect,
 )
@@ -180,7 +181,7 @@ def _ratio(label: str, numerator: pd.Series, denominator: pd.Series) -> RatioOfM
     Raises:
         NotMeasured: the denominator's mean is not positive.
     """
-    if not denominator.groupby("fold").mean().mean() > 0:
+    if not fold_means(denominator).mean() > 0:
         raise NotMeasured(f"{label}: what it is divided by has no positive mean")
     return ratio_effect(numerator, denominator)
 
