@@ -33,6 +33,7 @@ def test_a_learner_decides_on_a_device_as_on_the_cpu(name):
 START = {name: 160 if name in OPTIMUM else 64 for name in LEARNERS}
 """From which round on launches are counted: a refit of a short history takes more steps."""
 
+
 @cache
 def rounds_of(name):
     dataset, replicas = small_dataset(), replicas_of("informational", seeds=range(4))
@@ -121,7 +122,7 @@ def test_a_round_is_recorded_again_when_its_form_changes(monkeypatch):
     class Learner:
         device, round, state = DEVICE, 1, {}
 
-        def places(self):
+        def state_places(self):
             return []
 
         def form(self):

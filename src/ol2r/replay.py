@@ -92,7 +92,7 @@ class ReplayedRounds:
 
     def _in_place(self, round_: int) -> None:
         """Run a round, and write the learner's new state where its old state stood."""
-        before = [(owner, name, owner[name]) for owner, name in self._learner.places()]
+        before = [(owner, name, owner[name]) for owner, name in self._learner.state_places()]
         self._body(round_)
         for owner, name, old in before:
             if owner[name] is not old:

@@ -88,7 +88,7 @@ class Learner(ABC):
         """Further objects that hold part of the learner's state, by name, entirely in their tensors and arrays."""
         return {}
 
-    def places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
+    def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
         """Where the tensors stand that a round may replace: pairs of an owner and a name, so that owner[name] is it."""
         yield from ((self.state, name) for name in self.state)
         yield vars(self), "alive"
