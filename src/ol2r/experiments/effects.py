@@ -244,9 +244,13 @@ def mean_effect(values: pd.Series) -> Effect:
 
     Raises:
         TooFewSeeds: a fold has fewer than two.
+        ValueError: a run's number is not finite.
     """
     fold, sizes = _strata(values.index)
-    variances = _variances(values.to_numpy(float), fold, len(sizes)) / sizes / len(sizes) ** 2
+    numbers = values.to_numpy(float)
+    if not np.isfinite(numbers).all():
+        raise ValueError("a mean over runs needs a finite number of each")
+    variances = _variances(numbers, fold, len(sizes)) / sizes / len(sizes) ** 2
     total = float(variances.sum())
     degrees = total**2 / float((variances**2 / (sizes - 1)).sum()) if total > 0 else float((sizes - 1).sum())
     return Effect(float(fold_means(values).mean()), total**0.5, degrees, len(sizes), int(sizes.min()))
