@@ -50,8 +50,10 @@ def _integer(key, stream, round_, index, bound):
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**31 - 1), st.integers(0, 40))
 def test_torch_and_compiled_words_are_the_same_bits(key, round_, index):
     keys = np.array([key], dtype=np.uint64)
-    torch_words = words_torch(torch.from_numpy(keys.view(np.int64)), Stream.CLICK, round_, index + 1)
-    assert int(torch_words[0, index]) == int(_word(keys[0], int(Stream.CLICK), round_, index))
+    rounds = torch.tensor([round_ + 1, round_])
+    torch_words = words_torch(torch.from_numpy(keys.view(np.int64)), Stream.CLICK, rounds, index + 1)
+    expected = [_word(keys[0], int(Stream.CLICK), each, index) for each in (round_ + 1, round_)]
+    assert torch_words[0, :, index].tolist() == expected
 
 
 def test_bulk_draws_of_a_replica_do_not_depend_on_its_neighbours():

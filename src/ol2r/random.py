@@ -5,6 +5,7 @@ of (data set, fold, seed), and each use of randomness has its own stream. This r
 """
 
 import hashlib
+from collections.abc import Callable
 from enum import IntEnum
 
 import numpy as np
@@ -14,6 +15,10 @@ from numba import njit, prange
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
 _MASK = 0xFFFFFFFF
+
+MOST_ROUNDS = 256
+_MOST_WORDS = 1 << 22
+"""On a device: rounds that are drawn at once at most, and words of a stream, where that is more than one round's."""
 
 
 class Stream(IntEnum):
@@ -140,6 +145,13 @@ def fill_gaussian(key, stream, round_, first_block, out):
 
 
 @njit(parallel=True, cache=True)
+def _words(keys, stream, round_, out):
+    for r in prange(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[r, j] = word(keys[r], stream, round_, j)
+
+
+@njit(parallel=True, cache=True)
 def _uniforms(keys, stream, round_, out):
     for r in prange(out.shape[0]):
         for j in range(out.shape[1]):
@@ -170,30 +182,124 @@ def _philox_torch(counter: list[torch.Tensor], key: list[torch.Tensor]) -> list[
     return [c0, c1, c2, c3]
 
 
-def words_torch(keys: torch.Tensor, stream: int, round_: int, n: int) -> torch.Tensor:
-    """The first n words of a stream in a round, for each key: Int64[R, n] on the keys' device (same bits as `word`)."""
-    device = keys.device
-    number = torch.arange((n + 3) // 4, device=device).expand(len(keys), -1)
-    constant = [torch.full_like(number, value) for value in (round_, int(stream), 0)]
-    key = [(keys & _MASK)[:, None], (keys >> 32 & _MASK)[:, None]]
-    return torch.stack(_philox_torch([number, *constant], key), dim=2).reshape(len(keys), -1)[:, :n]
+def words_torch(keys: torch.Tensor, stream: int, rounds: torch.Tensor, n: int) -> torch.Tensor:
+    """The first n words of a stream in some rounds, for each key: Int64[R, rounds, n], the same bits as `word`.
+
+    Args:
+        keys: Int64[R], the bits of the replicas' keys; rounds: Int64[rounds], on the same device.
+    """
+    number = torch.arange((n + 3) // 4, device=keys.device)
+    counter = [number.expand(len(keys), len(rounds), -1), rounds[:, None]]
+    counter += [torch.full_like(number, value) for value in (int(stream), 0)]
+    key = [(keys & _MASK)[:, None, None], (keys >> 32 & _MASK)[:, None, None]]
+    return torch.stack(_philox_torch(counter, key), dim=3).flatten(2)[..., :n]
+
+
+def _words_torch(words: torch.Tensor) -> torch.Tensor:
+    return words
+
+
+def _uniforms_torch(words: torch.Tensor) -> torch.Tensor:
+    return (words >> 8).to(torch.float32) * 2.0**-24
+
+
+def _gaussians_torch(words: torch.Tensor) -> torch.Tensor:
+    a, b = words.unflatten(-1, (-1, 2)).to(torch.float32).unbind(-1)
+    radius, angle = torch.sqrt(-2.0 * torch.log((a + 0.5) * 2.0**-32)), 2.0 * np.pi * b * 2.0**-32
+    return torch.stack([radius * torch.cos(angle), radius * torch.sin(angle)], dim=-1).flatten(-2)
+
+
+class _Ahead:
+    """One kind of draw of one stream on a device, made for several rounds at once and read round by round.
+
+    The tensor that holds the draws is written again for the next rounds, so that what reads it finds them in its place.
+    """
+
+    def __init__(self, streams: "Streams", stream: Stream, n: int, made_of: Callable[[torch.Tensor], torch.Tensor]):
+        self.keys, self.stream, self.made_of = streams.keys_torch, stream, made_of
+        self.n = 4 * ((n + 3) // 4)
+        self.n_rounds = 1
+        while self.n_rounds < MOST_ROUNDS and 4 * self.n_rounds * self.n * len(streams) <= _MOST_WORDS:
+            self.n_rounds *= 4
+        self.first: int | None = None
+
+    def draw(self, round_: int) -> None:
+        """Hold the draws of this round and of those that share its block."""
+        first = round_ - round_ % self.n_rounds
+        if first == self.first:
+            return
+        rounds = torch.arange(first, first + self.n_rounds, device=self.keys.device)
+        drawn = self.made_of(words_torch(self.keys, self.stream, rounds, self.n))
+        if self.first is None:
+            self.drawn = drawn
+        else:
+            self.drawn.copy_(drawn)
+        self.first = first
 
 
 class Streams:
     """The streams of a batch of replicas: bulk draws as tensors with the replicas first.
 
+    On the CPU a draw comes from the compiled body. On another device it comes from the torch body, for a block of
+    rounds at once; a round then reads its own part, at a place that stands on the device as well.
+
     Args:
         keys: uint64[R], one `replica_key` for each replica.
-        device: device of the draws; compiled code makes them on the CPU, torch elsewhere.
+        device: device of the draws.
     """
 
     def __init__(self, keys: np.ndarray, device: str | torch.device = "cpu"):
         self.keys = np.ascontiguousarray(keys, dtype=np.uint64)
         self.device = torch.device(device)
         self.keys_torch = torch.from_numpy(self.keys.view(np.int64)).to(self.device)
+        self._ahead: dict[tuple[Stream, Callable], _Ahead] = {}
+        self._round: int | None = None
+        self._places: dict[int, torch.Tensor] = {}  # by length of a block of rounds: this round's place, Int64[1]
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def seek(self, round_: int) -> None:
+        """Make ready what this round will draw, as far as rounds before it have drawn the like.
+
+        On a device a round reads what stands ready; a round that is replayed from a recording must be sought first.
+        """
+        if self._round == round_ or self.device.type == "cpu":
+            return
+        self._round = round_
+        for ahead in self._ahead.values():
+            ahead.draw(round_)
+        for n_rounds, place in self._places.items():
+            place.fill_(round_ % n_rounds)
+
+    def _there(
+        self, stream: Stream, round_: int, n: int, made_of: Callable[[torch.Tensor], torch.Tensor]
+    ) -> torch.Tensor:
+        if round_ == 0:  # before the first: drawn once, not round after round
+            rounds = torch.zeros(1, dtype=torch.int64, device=self.device)
+            return made_of(words_torch(self.keys_torch, stream, rounds, 4 * ((n + 3) // 4)))[:, 0, :n]
+        self.seek(round_)
+        ahead = self._ahead.get((stream, made_of))
+        if ahead is None or ahead.n < n:
+            ahead = self._ahead[stream, made_of] = _Ahead(self, stream, n, made_of)
+            ahead.draw(round_)
+        return ahead.drawn.index_select(1, self.place(round_, ahead.n_rounds))[:, 0, :n]
+
+    def place(self, round_: int, n_rounds: int) -> torch.Tensor:
+        """On a device, the place of this round in its block of n_rounds, from 0: Int64[1], which `seek` moves on."""
+        self.seek(round_)
+        if n_rounds not in self._places:
+            place = torch.full((1,), round_ % n_rounds, dtype=torch.int64, device=self.device)
+            self._places[n_rounds] = place
+        return self._places[n_rounds]
+
+    def words(self, stream: Stream, round_: int, n: int) -> torch.Tensor:
+        """Int64[R, n] in [0, 2³²): words 0 … n − 1 of the stream in this round."""
+        if self.device.type == "cpu":
+            out = np.empty((len(self), n), dtype=np.int64)
+            _words(self.keys, int(stream), round_, out)
+            return torch.from_numpy(out)
+        return self._there(stream, round_, n, _words_torch)
 
     def uniforms(self, stream: Stream, round_: int, n: int) -> torch.Tensor:
         """Float32[R, n] in [0, 1): words 0 … n − 1 of the stream in this round."""
@@ -201,7 +307,7 @@ class Streams:
             out = np.empty((len(self), n), dtype=np.float32)
             _uniforms(self.keys, int(stream), round_, out)
             return torch.from_numpy(out)
-        return (words_torch(self.keys_torch, stream, round_, n) >> 8).to(torch.float32) * 2.0**-24
+        return self._there(stream, round_, n, _uniforms_torch)
 
     def gaussians(self, stream: Stream, round_: int, n: int) -> torch.Tensor:
         """Float32[R, n] standard normals by Box and Muller from words 0 … n − 1 (n rounded up to a block of four)."""
@@ -209,10 +315,7 @@ class Streams:
             out = np.empty((len(self), n), dtype=np.float32)
             _gaussians(self.keys, int(stream), round_, out)
             return torch.from_numpy(out)
-        pairs = words_torch(self.keys_torch, stream, round_, 4 * ((n + 3) // 4)).view(len(self), -1, 2)
-        radius = torch.sqrt(-2.0 * torch.log((pairs[..., 0].to(torch.float32) + 0.5) * 2.0**-32))
-        angle = 2.0 * np.pi * pairs[..., 1].to(torch.float32) * 2.0**-32
-        return torch.stack([radius * torch.cos(angle), radius * torch.sin(angle)], dim=-1).flatten(1)[:, :n]
+        return self._there(stream, round_, n, _gaussians_torch)
 
     def integers_below(self, stream: Stream, round_: int, bounds: torch.Tensor) -> torch.Tensor:
         """Int64[R]: word 0 of the stream in this round scaled to [0, bounds[r])."""
@@ -224,5 +327,5 @@ class Streams:
             out = np.empty((n, len(self)), dtype=np.int64)
             _integers(self.keys, int(stream), first_round, bounds.numpy(), out)
             return torch.from_numpy(out)
-        words = [words_torch(self.keys_torch, stream, first_round + i, 1)[:, 0] for i in range(n)]
-        return torch.stack(words) * bounds >> 32
+        rounds = torch.arange(first_round, first_round + n, device=self.device)
+        return words_torch(self.keys_torch, stream, rounds, 1)[..., 0].T * bounds >> 32

@@ -259,7 +259,7 @@ def test_an_epsilon_greedy_list_is_the_one_drawn_by_hand(name, device, epsilon, 
     weights = weights_of(40)
     ops = engine(name)
     best = ops.rank(candidates, torch.from_numpy(weights).to(device)[:, None], depth, streams, ROUND)[:, 0]
-    lists = ops.explore(best, candidates.sizes, torch.full((40,), epsilon, device=device), streams, ROUND)
+    lists = ops.explore(candidates, best, torch.full((40,), epsilon, device=device), streams, ROUND)
     for r, query in enumerate(QUERIES):
         draws = Draws(STREAMS[r])
         features = DATASET.query(query)[0].astype(np.float64)
@@ -270,6 +270,13 @@ def test_an_epsilon_greedy_list_is_the_one_drawn_by_hand(name, device, epsilon, 
         assert torch.equal(lists, best)
 
 
+def _one_query(n_documents, replicas, device):
+    """The same query for all replicas; its documents have no features."""
+    offsets = torch.tensor([0, n_documents], device=device)
+    nothing = torch.zeros(n_documents, 0, device=device)
+    return Candidates(nothing, offsets, nothing[:1], torch.zeros(replicas, dtype=torch.int64, device=device))
+
+
 @both_bodies
 @pytest.mark.parametrize("epsilon", [0.2, 0.5, 1.0])
 def test_epsilon_greedy_lists_are_as_frequent_as_their_slots_say(name, device, epsilon):
@@ -277,8 +284,8 @@ def test_epsilon_greedy_lists_are_as_frequent_as_their_slots_say(name, device, e
     order = (2, 0, 3, 1)
     streams = Streams(np.arange(replicas, dtype=np.uint64), device)
     best = torch.tensor(order[:depth], device=device).expand(replicas, -1).contiguous()
-    sizes = torch.full((replicas,), 4, device=device)
-    lists = engine(name).explore(best, sizes, torch.full((replicas,), epsilon, device=device), streams, ROUND)
+    four = _one_query(4, replicas, device)
+    lists = engine(name).explore(four, best, torch.full((replicas,), epsilon, device=device), streams, ROUND)
     chances = {}
     for shown in permutations(range(4), depth):
         chances[shown] = 1.0
@@ -293,9 +300,9 @@ def test_epsilon_greedy_lists_are_as_frequent_as_their_slots_say(name, device, e
 def test_each_replica_has_an_epsilon_of_its_own(name, device):
     replicas = 3000
     best = torch.arange(10, device=device).expand(replicas, -1).contiguous()
-    sizes = torch.full((replicas,), 10, device=device)
+    ten = _one_query(10, replicas, device)
     epsilon = torch.linspace(0, 1, 3, device=device).repeat_interleave(replicas // 3)
     streams = Streams(np.arange(replicas, dtype=np.uint64), device)
-    lists = engine(name).explore(best, sizes, epsilon, streams, ROUND)
+    lists = engine(name).explore(ten, best, epsilon, streams, ROUND)
     first = (lists[:, 0] == 0).view(3, -1).float().mean(dim=1).cpu().numpy()
     np.testing.assert_allclose(first, [1.0, 0.55, 0.1], atol=5 * math.sqrt(0.25 / (replicas / 3)))

@@ -177,5 +177,5 @@ class UserBatch:
         attracted = self.streams.uniforms(Stream.CLICK, round_, k) < self.click_probability.gather(1, grades)
         stopping = self.streams.uniforms(Stream.STOP, round_, k) < self.stop_probability.gather(1, grades)
         stops = stopping if self.stops_unclicked else stopping & attracted
-        examined = stops.cumsum(dim=1) - stops.long() == 0
+        examined = stops.cumsum(dim=1) <= stops  # no stop before
         return attracted & examined & shown

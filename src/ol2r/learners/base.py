@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -41,7 +41,7 @@ class Learner(ABC):
     structural: ClassVar[Mapping[str, Parameter]] = {}
     round_seconds: ClassVar[float] = 5e-6  # of one core for a replica's round, besides `round_cost`
     batch_seconds: ClassVar[float] = 5e-4  # of one core for a round of a batch, whatever its number of replicas
-    launches: ClassVar[int] = 400  # GPU operations in a round
+    launches: ClassVar[int] = 400  # most GPU operations in a round, all that `simulate` does included
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
     keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so all queries must be known in advance
 
@@ -87,6 +87,18 @@ class Learner(ABC):
     def memories(self) -> dict[str, object]:
         """Further objects that hold part of the learner's state, by name, entirely in their tensors and arrays."""
         return {}
+
+    def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
+        """Where the tensors stand that a round may replace: pairs of an owner and a name, so that owner[name] is it."""
+        yield from ((self.state, name) for name in self.state)
+        yield vars(self), "alive"
+        for memory in self.memories().values():
+            yield from ((vars(memory), name) for name in _remembered(memory))
+
+    def form(self) -> Hashable:
+        """What the operations and shapes of the next round on a device depend on, apart from what stays the same in a
+        run; a recorded round serves as long as this stays equal."""
+        return None
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The learner's state between two rounds, from which it can resume: copies on the CPU, numbers as tensors.

@@ -20,6 +20,7 @@ class _RankNet(PairwiseLearner, SteppingLearner):
     """
 
     numeric = STEP
+    launches = 150
 
     def _sorted(self, candidates: Candidates, weights: torch.Tensor, depth: int) -> torch.Tensor:
         weights = weights[:, None]
@@ -51,10 +52,11 @@ class EpsilonGreedy(_RankNet):
 
     name = "epsilon-greedy"
     revision = 1
+    launches = 180
     numeric = STEP | {"epsilon": Number(least=0, most=1)}
     structural = PairwiseLearner.structural | {"exploit": Choice("best", "worst")}
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
         weights = self.state["weights"]
         exploited = self._sorted(candidates, -weights if self.choice["exploit"] == "worst" else weights, depth)
-        return self.ops.explore(exploited, candidates.sizes, self.number["epsilon"], self.streams, self.round)
+        return self.ops.explore(candidates, exploited, self.number["epsilon"], self.streams, self.round)

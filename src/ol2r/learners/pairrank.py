@@ -6,8 +6,10 @@ estimate is refitted to the whole history.
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from typing import ClassVar
 
+import numpy as np
 import torch
 
 from ol2r.cost import Shape
@@ -47,7 +49,7 @@ class _DivideAndConquer(PairwiseLearner):
         "shuffle": Choice("random", "conservative"),
         "covariance": Choice("full", "diagonal"),
     }
-    launches = 3000
+    launches = 450
     exact_diagnostics = (
         "rounds",
         "blocks",
@@ -73,6 +75,7 @@ class _DivideAndConquer(PairwiseLearner):
             for name in self.numeric
         }
         n, regularization = len(streams), self.precise["regularization"]
+        self.most_pairs = 0  # of a round; known from the first on
         self.every = torch.arange(n, device=self.device)[:, None]
         self.counts = self.ops.PairCounts(n, n_features, self.device)
         self.estimate = self.ops.LogisticEstimate(regularization, self.choice["loss"], n_features, self.device)
@@ -133,8 +136,13 @@ class _DivideAndConquer(PairwiseLearner):
         self.state["lists"] += sizes > 0
         return ranking
 
+    def form(self) -> int:
+        """The room for pairs after the next round, which grows in steps and sets the number of a refit's steps too."""
+        return self.counts.room(self.round * self.most_pairs)
+
     def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
-        rows, won = self.counts.add(candidates, pairs, labels)
+        self.most_pairs = pairs.shape[1]
+        rows, won = self.counts.add(candidates, pairs, labels, most=self.round * self.most_pairs)
         self.estimate.refit(self.counts, rows, won)
         self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # row −1 reads some vector, which is not added
 
@@ -179,14 +187,17 @@ class PairRankLemma2(_DivideAndConquer):
         "slope": Number(above=0, most=0.25),
     }
 
+    @cached_property
+    def _constants(self) -> list[torch.Tensor]:
+        """What Lemma 2's width is made of besides log det: α, 2k_μ/c_μ, 2 log(1/δ) and √λ Q, each Float64[R]."""
+        number = {name: value.cpu().numpy() for name, value in self.precise.items()}
+        factor, certainty = 2 * confidence.STEEPEST / number["slope"], 2 * np.log(1 / number["delta"])
+        norm = np.sqrt(number["regularization"]) * number["bound"]
+        return [torch.from_numpy(each).to(self.device) for each in (number["alpha"], factor, certainty, norm)]
+
     @property
     def width(self) -> torch.Tensor:
-        number = {name: value.cpu().numpy() for name, value in self.precise.items()}
-        lemma_2 = confidence.width(
-            self.covariance.log_det.cpu().numpy(),
-            number["regularization"],
-            number["bound"],
-            number["delta"],
-            number["slope"],
-        )
-        return torch.from_numpy(number["alpha"] * lemma_2).to(self.device)
+        # `theory.confidence.width` in the same order of operations, but where log det is, so that no device is read
+        alpha, factor, certainty, norm = self._constants
+        radius = confidence.LABEL_NOISE * (self.covariance.log_det + certainty).sqrt() + norm
+        return alpha * (factor * radius)

@@ -19,6 +19,7 @@ class PDGD(SteppingLearner):
 
     name = "PDGD"
     revision = 1
+    launches = 150
     numeric = STEP
 
     def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:

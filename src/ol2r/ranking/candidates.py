@@ -1,8 +1,11 @@
 """What a learner may see of a query: the features of its documents, and no labels."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
+
+from ol2r.ranking.constants import numbers
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,8 @@ class Candidates:
         query: Int64[R], each replica's query.
         base: number of the first document, among all documents that a learner ever meets. Learners tell documents
             apart by number, so candidates that come from another collection need a range of numbers of their own.
+        longest: number of documents of the longest query that a learner ever meets, so that all rounds have the same
+            shapes; 0 to read it from this round's queries.
     """
 
     features: torch.Tensor
@@ -26,14 +31,29 @@ class Candidates:
     totals: torch.Tensor
     query: torch.Tensor
     base: int = 0
+    longest: int = 0
 
-    @property
+    @cached_property
+    def _spans(self) -> torch.Tensor:
+        return self.offsets.unfold(0, 2, 1)[self.query]
+
+    @cached_property
+    def starts(self) -> torch.Tensor:
+        """First document of each replica's query: Int64[R]."""
+        return self._spans[:, 0]
+
+    @cached_property
     def sizes(self) -> torch.Tensor:
         """Number of documents of each replica's query: Int64[R]."""
-        return self.offsets[self.query + 1] - self.offsets[self.query]
+        return self._spans[:, 1] - self.starts
+
+    @cached_property
+    def width(self) -> int:
+        """V, to which lists of documents are padded; read from this round's queries unless `longest` says it."""
+        return self.longest or int(self.sizes.max())
 
     def padded(self, queries: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """Features of the documents of `queries` (default: this round's), padded to the longest list.
+        """Features of the documents of `queries` (default: this round's), padded to the longest.
 
         Args:
             queries: Int64[...].
@@ -41,9 +61,12 @@ class Candidates:
         Returns:
             Float32[..., V, features] with zeros beyond a list's end, and Bool[..., V] that is true where a document is.
         """
-        queries = self.query if queries is None else queries
-        start, size = self.offsets[queries], self.offsets[queries + 1] - self.offsets[queries]
-        place = torch.arange(int(size.max()), device=queries.device)
+        if queries is None:
+            start, size = self.starts, self.sizes
+        else:
+            start = self.offsets[queries]
+            size = self.offsets[queries + 1] - start
+        place = numbers(self.longest or int(size.max()), size.device)
         present = place < size[..., None]
-        rows = torch.where(present, start[..., None] + place, 0)
+        rows = (start[..., None] + place).clamp_max(self.features.shape[0] - 1)
         return self.features[rows] * present[..., None], present

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from numba import njit, prange
 
+from ol2r.ranking.constants import discounts_on
+
 
 def discounts(k: int) -> np.ndarray:
     """1 / log2(i + 1) for ranks i = 1 … k: Float64[k]."""
@@ -80,9 +82,10 @@ def _shown_ndcg(grades, shown, ideal, exponential, discount, out):
 
 
 def _shown_ndcg_batched(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, kind: str = "exponential"):
-    discount = torch.from_numpy(discounts(grades.shape[1])).to(grades.device)
-    dcg = (gains(grades, kind) * shown).to(torch.float64).mul(discount).sum(dim=1)
-    return torch.where(ideal > 0, dcg / ideal.clamp_min(1e-12), 0.0)
+    discount = discounts_on(grades.shape[1], grades.device)
+    gain = (1 << grades) - 1 if kind == "exponential" else grades
+    dcg = (gain * shown * discount).sum(dim=1)
+    return dcg / ideal.clamp_min(1e-12)  # where the ideal is 0, so is the gain of every list
 
 
 @njit
@@ -239,6 +242,4 @@ def _misordered_pairs(grades, shown, out):
 
 def _misordered_pairs_batched(grades: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
     above, below = grades[:, :, None], grades[:, None, :]
-    k = grades.shape[1]
-    upper = torch.ones(k, k, dtype=torch.bool, device=grades.device).triu(1)
-    return ((above < below) & shown[:, :, None] & shown[:, None, :] & upper).sum(dim=(1, 2))
+    return ((above < below) & shown[:, :, None] & shown[:, None, :]).triu(1).sum(dim=(1, 2))

@@ -2,9 +2,10 @@
 
 import torch
 
-from ol2r.random import Stream, Streams, words_torch
+from ol2r.random import Stream, Streams
 from ol2r.ranking.batched.lists import ordered
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.constants import listed, numbers
 from ol2r.ranking.covariance import gram
 from ol2r.ranking.orders import interval_orders
 
@@ -18,7 +19,7 @@ def block_ends(uncertain: torch.Tensor) -> torch.Tensor:
     Returns:
         Bool[..., V]: true at place p when no uncertain pair has one document up to p and the other after it.
     """
-    place = torch.arange(uncertain.shape[-1], device=uncertain.device)
+    place = numbers(uncertain.shape[-1], uncertain.device)
     furthest = torch.where(uncertain, place, -1).amax(dim=-1)
     return furthest.cummax(dim=-1).values <= place
 
@@ -34,29 +35,29 @@ def arrange(
     round_: int,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """See `compiled.arrange`."""
-    present = torch.arange(scores.shape[1], device=scores.device) < candidates.sizes[:, None]
-    salts = torch.zeros_like(candidates.query)[:, None]
-    order = ordered(scores[:, None], present[:, None], streams, round_, salts)[:, 0]
+    present = numbers(scores.shape[1], scores.device) < candidates.sizes[:, None]
+    order = ordered(scores[:, None], present[:, None], streams, round_)[:, 0]
     present = present.gather(1, order)
     both = present[:, :, None] & present[:, None]
     certain = certain.gather(1, order[:, :, None].expand_as(certain)).gather(2, order[:, None].expand_as(certain))
     certain = certain.triu(1) & both
 
     ends = block_ends(~certain & both) & present
-    block = (ends.long().cumsum(dim=1) - ends.long()).masked_fill(~present, ends.shape[1])
+    block = (ends.cumsum(dim=1) - ends.view(torch.uint8)).masked_fill(~present, ends.shape[1])
     size = (block[:, :, None] == block[:, None]).sum(dim=2) * present
 
     if conservative:
         place = _topological(block, certain & (block[:, :, None] == block[:, None]), present, depth, streams, round_)
     else:
-        words = words_torch(streams.keys_torch, Stream.SHUFFLE, round_, order.shape[1]).gather(1, order)
+        words = streams.words(Stream.SHUFFLE, round_, order.shape[1]).gather(1, order)
         by_word = words.argsort(dim=1, stable=True)
         place = by_word.gather(1, block.gather(1, by_word).argsort(dim=1, stable=True))
-    shown = min(depth, order.shape[1])
-    ranking = torch.full((len(order), depth), -1, dtype=torch.int64, device=order.device)
-    ranking[:, :shown] = torch.where(present[:, :shown], order.gather(1, place[:, :shown]), -1)
+    place = place[:, :depth]
+    shown = numbers(place.shape[1], place.device) < candidates.sizes[:, None]
+    ranking = torch.where(shown, order.gather(1, place), -1)
+    ranking = torch.nn.functional.pad(ranking, (0, depth - ranking.shape[1]), value=-1)
 
-    wanted = torch.tensor(ranks, dtype=torch.int64, device=order.device) - 1
+    wanted = listed(ranks, order.device) - 1
     inside = wanted < candidates.sizes[:, None]
     sizes = torch.where(inside, size.gather(1, torch.where(inside, wanted, 0)), 0)
     return ranking, ends.sum(dim=1), sizes
@@ -83,15 +84,19 @@ def divide_and_conquer(
 def _topological(block, certain, present, depth, streams, round_):
     """Places, in sorted order, that fill the slots: Int64[R, depth]. Each slot goes to a random document of its block
     among those with no certain superior left in the block."""
-    everyone = torch.arange(len(block), device=block.device)
-    left = present.clone()
-    words = words_torch(streams.keys_torch, Stream.SHUFFLE, round_, depth)
-    places = torch.zeros(len(block), depth, dtype=torch.int64, device=block.device)
-    for slot in range(min(depth, block.shape[1])):
-        now = torch.where(left, block, block.shape[1]).amin(dim=1)
-        free = left & (block == now[:, None]) & ~(certain & left[:, :, None]).any(dim=1)
-        nth = words[:, slot] * free.sum(dim=1) >> 32
-        chosen = (free & (free.long().cumsum(dim=1) - 1 == nth[:, None])).long().argmax(dim=1)
-        places[:, slot] = chosen
-        left[everyone, chosen] = False
-    return places
+    # documents of earlier blocks are superiors as well, so that a block has to be empty before the next one is open
+    above = (certain | (block[:, :, None] < block[:, None])) & present[:, :, None] & present[:, None]
+    taken = torch.iinfo(torch.int64).max // 2
+    superiors = above.sum(dim=1).masked_fill(~present, taken)
+    words = streams.words(Stream.SHUFFLE, round_, depth)
+    chosen = []
+    for slot in range(depth):
+        free = (superiors == 0).cumsum(dim=1)
+        nth = words[:, slot, None] * free[:, -1:] >> 32
+        chosen.append(torch.searchsorted(free, nth, right=True).clamp_max(block.shape[1] - 1))
+        if slot + 1 < depth:
+            superiors = superiors - above.gather(1, chosen[-1][..., None].expand(-1, 1, block.shape[1]))[:, 0].view(
+                torch.uint8
+            )
+            superiors.scatter_(1, chosen[-1], taken)
+    return torch.cat(chosen, dim=1)

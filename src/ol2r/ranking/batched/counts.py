@@ -3,51 +3,66 @@
 import torch
 
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.constants import numbers
 
 
 class PairCounts:
-    """See `compiled.PairCounts`."""
+    """See `compiled.PairCounts`.
+
+    On a device the room for pairs follows from how many there can be, so that nobody asks it how many there are.
+    """
 
     def __init__(self, n_replicas: int, n_features: int, device: torch.device | str = "cpu"):
         self.n_pairs = torch.zeros(n_replicas, dtype=torch.int64, device=device)
         self.x = torch.zeros(n_replicas, 0, n_features, dtype=torch.float32, device=device)
         self.outcomes = torch.zeros(n_replicas, 0, 2, dtype=torch.float64, device=device)
-        self._ids = torch.zeros(n_replicas, 0, 2, dtype=torch.int64, device=device)
+        self._ids = torch.zeros(n_replicas, 0, dtype=torch.int64, device=device)
+
+    @property
+    def longest(self) -> int:
+        """No fewer than the pairs of any replica; on the CPU as many as the longest has."""
+        return int(self.n_pairs.max()) if self.n_pairs.device.type == "cpu" else self.x.shape[1]
 
     def add(
-        self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor
+        self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor, most: int | None = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """See `compiled.PairCounts.add`."""
-        self._reserve(int(self.n_pairs.max()) + pairs.shape[1])
+        if most is None or self.n_pairs.device.type == "cpu":
+            most = int(self.n_pairs.max()) + pairs.shape[1]
+        self._reserve(most)
         present = pairs[..., 0] >= 0
-        documents = torch.where(present[..., None], candidates.offsets[candidates.query][:, None, None] + pairs, 0)
+        if not pairs.shape[1]:
+            return pairs[..., 0], present
+        documents = torch.where(present[..., None], candidates.starts[:, None, None] + pairs, 0)
         won = (labels ^ (documents[..., 0] > documents[..., 1])) & present
         documents = documents.sort(dim=2).values
-        rows = torch.full_like(pairs[..., 0], -1)
-        for i in range(pairs.shape[1]):
-            n = self._count(candidates, documents[:, i], won[:, i], present[:, i])
-            rows[:, i] = torch.where(present[:, i], n, -1)
-        return rows, won
+        ids = (candidates.base + documents[..., 0] << 32) + candidates.base + documents[..., 1]
 
-    def _count(
-        self, candidates: Candidates, documents: torch.Tensor, won: torch.Tensor, there: torch.Tensor
-    ) -> torch.Tensor:
-        everyone = torch.arange(len(documents), device=documents.device)
-        ids = candidates.base + documents
-        place = torch.arange(self._ids.shape[1], device=ids.device)
-        known = (self._ids == ids[:, None]).all(dim=2) & (place < self.n_pairs[:, None])
-        n = torch.where(known.any(dim=1), known.long().argmax(dim=1), self.n_pairs)
-        new = candidates.features[documents[:, 0]] - candidates.features[documents[:, 1]]
-        self._ids[everyone[there], n[there]] = ids[there]
-        self.x[everyone[there], n[there]] = new[there]
-        self.outcomes[everyone[there], n[there], (~won[there]).long()] += 1.0
-        self.n_pairs += there & ~known.any(dim=1)
-        return n
+        place = numbers(self._ids.shape[1], ids.device)
+        known = (self._ids[:, None] == ids[..., None]) & (place < self.n_pairs[:, None, None])
+        found, row = known.max(dim=2)
+        order = numbers(pairs.shape[1], ids.device)
+        same = (ids[:, :, None] == ids[:, None]) & present[:, None]  # [pair, another]
+        first = torch.where(same, order, len(order)).amin(dim=2)  # the pair of this round with the same documents
+        new = present & ~found & (first == order)
+        row = torch.where(found, row, self.n_pairs[:, None] + (new.cumsum(dim=1) - 1).gather(1, first % len(order)))
+        row = torch.where(present, row, self._ids.shape[1] - 1)  # of an absent pair: the spare place at the end
+
+        difference = candidates.features[documents[..., 0]] - candidates.features[documents[..., 1]]
+        self._ids.scatter_(1, row, ids)
+        self.x.scatter_(1, row[..., None].expand_as(difference), difference)
+        self.outcomes.flatten(1).scatter_add_(1, 2 * row + ~won, present.to(torch.float64))
+        self.n_pairs += new.sum(dim=1)
+        return torch.where(present, row, -1), won
+
+    def room(self, wanted: int) -> int:
+        """The capacity once there is room for so many pairs, and a spare place at the end that no pair has."""
+        capacity = self.x.shape[1]
+        return capacity if wanted + 1 <= capacity else max(wanted + 1, capacity + capacity // 2, 64)
 
     def _reserve(self, wanted: int) -> None:
-        capacity = self.x.shape[1]
-        if wanted > capacity:
-            more = max(wanted, capacity + capacity // 2, 64) - capacity
+        more = self.room(wanted) - self.x.shape[1]
+        if more:
             for name in ("x", "_ids", "outcomes"):
                 old = getattr(self, name)
-                setattr(self, name, torch.cat([old, old.new_zeros(len(old), more, old.shape[2])], dim=1))
+                setattr(self, name, torch.cat([old, old.new_zeros(len(old), more, *old.shape[2:])], dim=1))

@@ -1,23 +1,25 @@
-"""The covariance in torch: rank-one updates of the inverse, all replicas in step."""
+"""The covariance in torch: all vectors of a round are added at once, all replicas in step."""
 
 import torch
 
 from ol2r.ranking import covariance
+from ol2r.ranking.constants import eye
 
 
 class Covariance(covariance.Covariance):
-    """See `ranking.covariance.Covariance`."""
+    """See `ranking.covariance.Covariance`; the vectors of a call are added by one update (Woodbury)."""
 
     def add(self, x: torch.Tensor, present: torch.Tensor) -> None:
         """See `ranking.covariance.Covariance.add`."""
-        x = torch.where(present[..., None], x, 0.0).to(torch.float64)
-        for new in x.unbind(dim=1):
-            if self.inverse.shape[1] == 1:
-                grown = 1.0 + self.inverse[:, 0] * new**2
-                self.inverse[:, 0] /= grown
-                self.log_det += grown.log().sum(dim=1)
-            else:
-                u = torch.einsum("rfg,rg->rf", self.inverse, new)
-                grown = 1.0 + (u * new).sum(dim=1)
-                self.inverse -= u[:, :, None] * u[:, None] / grown[:, None, None]
-                self.log_det += grown.log()
+        x = x.masked_fill(~present[..., None], 0.0).to(torch.float64)
+        if self.inverse.shape[1] == 1:
+            grown = 1.0 + self.inverse * (x * x).sum(dim=1, keepdim=True)
+            self.inverse /= grown
+            self.log_det += grown.log().sum(dim=(1, 2))
+            return
+        applied = x @ self.inverse  # [R, P, d]
+        # I + X M⁻¹ Xᵀ is positive definite whatever the vectors are
+        root, _ = torch.linalg.cholesky_ex(applied @ x.mT + eye(x.shape[1], x.device))
+        half = torch.linalg.solve_triangular(root, applied, upper=False)
+        self.inverse -= half.mT @ half
+        self.log_det += 2.0 * root.diagonal(dim1=1, dim2=2).log().sum(dim=1)

@@ -1,22 +1,29 @@
 """The estimate of a pairwise learner in torch: refits by Newton steps with full Hessians, padded to the most pairs."""
 
 import torch
-from torch.nn.functional import logsigmoid
+from torch.nn.functional import softplus
 
 from ol2r.ranking.batched.counts import PairCounts
+from ol2r.ranking.constants import eye, powers
 
 TOLERANCE = 1e-7
 MOST_STEPS = 100
+STEPS_ON_A_DEVICE = 3
+"""A refit starts at the last estimate and has one round's pairs more; what it leaves, the next goes on with. In a
+short history of N pairs one round's move the optimum far, so its refits take _SHORT / N steps where that is more."""
+_SHORT = 2048
 _ARMIJO = 1e-4
+_SCALES = 11
+"""A step is taken whole, or cut to a quarter so many times less one: 4⁻¹⁰ is below 1e-6."""
 
 
 class LogisticEstimate:
     """See `compiled.LogisticEstimate`; refits here stop by another rule and count passes in another way.
 
-    A refit takes at most 100 Newton steps, however many pairs there are, and stops when a step promises to lower the
-    objective by less than 1e-7 of it. `passes` counts how often gradient and Hessian were formed: once for each step,
-    and once to find that no further step is worth taking; line searches are not counted. So `theta` agrees with that
-    of the compiled class only to the tolerances of both, and `passes` does not agree.
+    A refit takes at most 100 Newton steps (on a device three), however many pairs there are. It stops when a step
+    promises to lower the objective by less than 1e-7 of it. `passes` counts how often gradient and Hessian were
+    formed: once for each step, and once to find that no further step is worth taking; line searches are not counted.
+    So `theta` agrees with that of the compiled class only to the tolerances of both, and `passes` does not agree.
     """
 
     def __init__(self, regularization: torch.Tensor, loss: str, n_features: int, device: torch.device | str = "cpu"):
@@ -32,39 +39,65 @@ class LogisticEstimate:
         new = (rows >= 0).sum(dim=1)
         self._ridge += self._growth * new
         changed = new > 0
-        longest = int(counts.n_pairs.max())
-        if not longest or not bool(changed.any()):
+        longest = counts.longest
+        if not longest:
             return
         x = counts.x[:, :longest].to(torch.float64)
-        outcomes = counts.outcomes[:, :longest]
-        total = outcomes.sum(dim=2)
-        ridge = torch.where(self._ridge > 0, self._ridge, 1.0)  # without a label the mean loss has no curvature at all
-        ridge = torch.diag_embed(ridge[:, None].expand(-1, x.shape[2]))
+        met = counts.outcomes[:, :longest].sum(dim=2)
+        pull = torch.einsum("rn,rnd->rd", counts.outcomes[:, :longest, 0], x)
+        history = x, met, pull
+        # without a label the mean loss has no curvature at all
+        ridge = torch.where(self._ridge > 0, self._ridge, 1.0)[:, None, None] * eye(x.shape[2], x.device)
         self.refits += changed
-        self.value = torch.where(changed, self._objective(x, outcomes, self.theta), self.value)
-        moving = changed.clone()
-        for _ in range(MOST_STEPS):
-            p = torch.sigmoid(torch.einsum("rnd,rd->rn", x, self.theta))
-            gradient = self._ridge[:, None] * self.theta
-            gradient = gradient + torch.einsum("rn,rnd->rd", total * p - outcomes[..., 0], x)
-            hessian = ridge + (x * (total * p * (1 - p))[..., None]).mT @ x
-            step = -torch.cholesky_solve(gradient[..., None], torch.linalg.cholesky(hessian))[..., 0]
-            slope = (gradient * step).sum(dim=1)
-            self.passes += moving
-            moving = moving & (-0.5 * slope > TOLERANCE * self.value)
-            if not bool(moving.any()):
+        self.value = torch.where(changed, self._objective(history, self.theta[:, None])[:, 0], self.value)
+        moving = changed
+        here = x.device.type == "cpu"  # another device is not asked whether anything still moves
+        for _ in range(MOST_STEPS if here else max(STEPS_ON_A_DEVICE, _SHORT // longest)):
+            if here and not bool(moving.any()):
                 return
-            scale, searching = torch.ones_like(self.value), moving.clone()
-            while bool(searching.any()):
-                theta = torch.where(searching[:, None], self.theta + scale[:, None] * step, self.theta)
-                value = self._objective(x, outcomes, theta)
-                taken = searching & ((value <= self.value + _ARMIJO * scale * slope) | (scale < 1e-6))
-                self.theta = torch.where(taken[:, None], theta, self.theta)
-                self.value = torch.where(taken, value, self.value)
-                searching = searching & ~taken
-                scale = torch.where(searching, 0.5 * scale, scale)
+            moving = self._newton_step(history, ridge, moving)
 
-    def _objective(self, x: torch.Tensor, outcomes: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
-        z = torch.einsum("rnd,rd->rn", x, theta)
-        losses = -(outcomes * torch.stack([logsigmoid(z), logsigmoid(-z)], dim=2)).sum(dim=(1, 2))
-        return losses + 0.5 * self._ridge * (theta**2).sum(dim=1)
+    def _newton_step(
+        self, history: tuple[torch.Tensor, torch.Tensor, torch.Tensor], ridge: torch.Tensor, moving: torch.Tensor
+    ) -> torch.Tensor:
+        """One step of the replicas that are moving.
+
+        Args:
+            history: pairs x, Float64[R, N, d]; how often each was met, Float64[R, N]; and the sum of the pairs whose
+                first document won, each as often as it did, Float64[R, d].
+            ridge: Float64[R, d, d], what is added to the Hessian of the losses.
+
+        Returns:
+            Which replicas go on moving, Bool[R].
+        """
+        x, met, pull = history
+        p = torch.sigmoid(torch.einsum("rnd,rd->rn", x, self.theta))
+        expected = met * p  # wins of the first document
+        gradient = torch.addcmul(torch.einsum("rn,rnd->rd", expected, x) - pull, self._ridge[:, None], self.theta)
+        curvature = torch.addcmul(expected, expected, p, value=-1.0)
+        root, _ = torch.linalg.cholesky_ex(torch.baddbmm(ridge, (x * curvature[..., None]).mT, x))
+        back = torch.cholesky_solve(gradient[..., None], root)[..., 0]  # the step, the other way round
+        promise = (gradient * back).sum(dim=1)
+        self.passes += moving
+        moving = moving & (promise > 2 * TOLERANCE * self.value)
+
+        scales = powers(0.25, _SCALES, x.device)
+        theta = self.theta[:, None] - scales[:, None] * back[:, None]
+        value = self._objective(history, theta)
+        low = value <= self.value[:, None] - _ARMIJO * scales * promise[:, None]
+        any_low, best = low.view(torch.uint8).max(dim=1, keepdim=True)  # the longest step that is low enough
+        moving = moving & any_low[:, 0].view(torch.bool)
+        self.value = torch.where(moving, value.gather(1, best)[:, 0], self.value)
+        longest = theta.gather(1, best[..., None].expand(-1, 1, theta.shape[2]))[:, 0]
+        self.theta = torch.where(moving[:, None], longest, self.theta)
+        return moving
+
+    def _objective(
+        self, history: tuple[torch.Tensor, torch.Tensor, torch.Tensor], theta: torch.Tensor
+    ) -> torch.Tensor:
+        """At several θ: Float64[R, S] from Float64[R, S, d]."""
+        x, met, pull = history
+        z = torch.einsum("rnd,rsd->rsn", x, theta)
+        losses = torch.einsum("rn,rsn->rs", met, softplus(z, threshold=500.0))
+        slope = torch.addcmul(-pull[:, None], self._ridge[:, None, None], theta, value=0.5)
+        return losses + (theta * slope).sum(dim=2)

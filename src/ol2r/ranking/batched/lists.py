@@ -2,25 +2,33 @@
 
 import torch
 
-from ol2r.random import Stream, Streams, words_torch
+from ol2r.random import Stream, Streams
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.constants import discounts_on, ideal_on, listed, numbers, pivot_masks
 
 _QUIET = 1e-6
 
 
-def ordered(scores: torch.Tensor, present: torch.Tensor, streams: Streams, round_: int, salts: torch.Tensor):
+def ordered(
+    scores: torch.Tensor,
+    present: torch.Tensor,
+    streams: Streams,
+    round_: int,
+    salts: torch.Tensor | None = None,
+    most_salt: int = 0,
+) -> torch.Tensor:
     """Documents from best to worst; word salt + j of the stream of ties places document j in a tie; absent ones last.
 
     Args:
-        scores: Float[R, M, V], single or double; present: Bool[R, 1, V]; salts: Int64[R, M].
+        scores: Float[R, M, V], single or double; present: Bool[R, 1, V].
+        salts: Int64[R, M], none above `most_salt`; None where all are 0.
 
     Returns:
         Int64[R, M, V], positions in the query's own list.
     """
-    n_words = int(salts.max()) + scores.shape[2]
-    index = salts[:, :, None] + torch.arange(scores.shape[2], device=scores.device)
-    words = words_torch(streams.keys_torch, Stream.TIES, round_, n_words)
-    tie = words[:, None, :].expand(-1, scores.shape[1], -1).gather(2, index)
+    tie = streams.words(Stream.TIES, round_, most_salt + scores.shape[2])[:, None].expand(-1, scores.shape[1], -1)
+    if salts is not None:
+        tie = tie.gather(2, salts[:, :, None] + numbers(scores.shape[2], scores.device))
     by_word = tie.argsort(dim=2, stable=True)
     masked = torch.where(present, scores, -torch.inf).gather(2, by_word)
     return by_word.gather(2, masked.argsort(dim=2, descending=True, stable=True))
@@ -37,13 +45,27 @@ def best(candidates: Candidates, scores: torch.Tensor, depth: int, streams: Stre
     Args:
         scores: Float[R, M, V], at least as wide as the longest list; entries beyond a list are not read.
     """
-    present = torch.arange(scores.shape[2], device=scores.device) < candidates.sizes[:, None]
-    salts = candidates.sizes[:, None] * torch.arange(scores.shape[1], device=scores.device)
-    order = ordered(scores, present[:, None], streams, round_, salts)
-    places = torch.arange(depth, device=scores.device)
+    present = numbers(scores.shape[2], scores.device) < candidates.sizes[:, None]
+    salts = candidates.sizes[:, None] * numbers(scores.shape[1], scores.device) if scores.shape[1] > 1 else None
+    order = ordered(scores, present[:, None], streams, round_, salts, scores[0, 1:].numel())
+    places = numbers(depth, scores.device)
     if order.shape[2] < depth:
         order = torch.nn.functional.pad(order, (0, depth - order.shape[2]))
-    return torch.where(places < candidates.sizes[:, None, None], order[..., :depth], -1)
+    return order[..., :depth].masked_fill(places >= candidates.sizes[:, None, None], -1)
+
+
+def _shuffled(words: torch.Tensor) -> torch.Tensor:
+    """The numbers 0 … M − 1 in random order, by the words 1 … M − 1 of each row: Int64[..., M]."""
+    n = words.shape[-1]
+    number = numbers(n, words.device)
+    other = words * (number + 1) >> 32
+    order = number.expand(words.shape).clone()
+    for m in range(n - 1, 0, -1):
+        place = other[..., m, None]
+        last, chosen = order[..., m, None].clone(), order.gather(-1, place)
+        order.scatter_(-1, place, last)
+        order[..., m, None] = chosen
+    return order
 
 
 def team_draft(
@@ -51,77 +73,88 @@ def team_draft(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """See `compiled.team_draft`."""
     replicas, rankers, depth = lists.shape
-    device = lists.device
-    length = (lists[:, 0] >= 0).sum(dim=1)
-    placed = torch.zeros(replicas, dtype=torch.int64, device=device)
-    ranking = torch.full((replicas, depth), -1, dtype=torch.int64, device=device)
-    team = torch.full_like(ranking, -1)
+    slot = numbers(depth, lists.device)
+    there = lists >= 0
+    placed = torch.zeros(replicas, 1, dtype=torch.int64, device=lists.device)  # of the prefix that all lists share
     if not prefix_credit:
-        same = (lists == lists[:, :1]).all(dim=1) & (lists[:, 0] >= 0)
-        placed = same.long().cumprod(dim=1).sum(dim=1)
-        shared = torch.arange(depth, device=device) < placed[:, None]
-        ranking = torch.where(shared, lists[:, 0], ranking)
-    turns = depth  # every turn places at least one document
-    words = words_torch(streams.keys_torch, Stream.INTERLEAVE, round_, turns * rankers)
-    everyone = torch.arange(replicas, device=device)
-    for number in range(turns):
-        order = torch.arange(rankers, device=device).repeat(replicas, 1)
-        for m in range(rankers - 1, 0, -1):
-            other = words[:, number * rankers + m] * (m + 1) >> 32
-            swapped = order.gather(1, other[:, None])[:, 0]
-            order[everyone, other] = order[:, m].clone()
-            order[:, m] = swapped
-        favoured = order == first[:, None]
-        order = order.gather(1, (~favoured).long().argsort(dim=1, stable=True))
-        for turn in range(rankers):
-            drafter = order[:, turn]
-            own = lists[everyone, drafter]
-            taken = (own[:, :, None] == ranking[:, None, :]).any(dim=2) | (own < 0)
-            choice = own[everyone, taken.long().argmin(dim=1)]
-            open_ = placed < length
-            slot = placed.clamp_max(depth - 1)
-            ranking[everyone, slot] = torch.where(open_, choice, ranking[everyone, slot])
-            team[everyone, slot] = torch.where(open_, drafter, team[everyone, slot])
-            placed = placed + open_.long()
-    return ranking, team
+        same = (lists == lists[:, :1]).all(dim=1) & there[:, 0]
+        placed = same.long().cumprod(dim=1).sum(dim=1, keepdim=True)
+
+    turns = -(-depth // rankers)
+    words = streams.words(Stream.INTERLEAVE, round_, turns * rankers).unflatten(1, (turns, rankers))
+    order = _shuffled(words)
+    favoured = order == first[:, None, None]
+    drafters = order.gather(2, (~favoured).long().argsort(dim=2, stable=True)).flatten(1)[:, :depth]
+
+    left = (there & (slot >= placed)[:, None]).long()  # documents of each list that nobody has drafted
+    picks = []
+    for number in range(depth):  # each drafter takes the best that is left in its list
+        drafter = drafters[:, number, None, None].expand(-1, 1, depth)
+        best = left.gather(1, drafter).argmax(dim=2)[..., None]
+        pick = lists.gather(1, drafter).gather(2, best)[:, 0]
+        left *= lists != pick[..., None]
+        picks.append(pick)
+
+    nth = slot - placed
+    drafted = (nth >= 0) & there[:, 0]
+    nth = nth.clamp_min(0)
+    ranking = torch.where(drafted, torch.cat(picks, dim=1).gather(1, nth), lists[:, 0])
+    return ranking, torch.where(drafted, drafters.gather(1, nth), -1)
 
 
-def _softened(candidates, queries, weights, decay, streams, round_, first_salt):
-    """Place of each padded document in each ranking, Int64[R, M, V], and 1 / position^τ by place, Float64[R, M, V]."""
+def _softened(candidates, queries, weights, decay, streams, round_, first_salts):
+    """Mass 1 / position^τ of each padded document in each ranking, 0 where there is none, and its sum.
+
+    Args:
+        queries: Int64[R, H]; first_salts: of each of the H, by which their ties are told apart.
+
+    Returns:
+        Float64[R, H, M, V], and Float64[R, H], added up in order of place: rankings that put the same documents on the
+        same places have chances of equal bits, and a tie is a tie.
+    """
     features, present = candidates.padded(queries)
-    scores = torch.einsum("rvd,rmd->rmv", features, weights)
+    scores = torch.einsum("rhvd,rmd->rhmv", features, weights)
+    rankers, width = scores.shape[2:]
     sizes = candidates.offsets[queries + 1] - candidates.offsets[queries]
-    salts = sizes[:, None] * (first_salt + torch.arange(weights.shape[1], device=weights.device))
-    position = ordered(scores, present[:, None], streams, round_, salts).argsort(dim=2)
-    mass = 1.0 / torch.arange(1, scores.shape[2] + 1, device=weights.device, dtype=torch.float64) ** decay
-    return position, torch.where(present[:, None], mass, 0.0).expand_as(scores)
+    numbered = tuple(first + m for first in first_salts for m in range(rankers))
+    salts = sizes[..., None] * listed(numbered, weights.device).view(len(first_salts), rankers)
+    flat = scores.flatten(1, 2), present[:, :, None].expand_as(scores).flatten(1, 2), streams, round_, salts.flatten(1)
+    position = ordered(*flat, width * (max(first_salts) + rankers - 1)).argsort(dim=2).view_as(scores)
+    mass = 1.0 / torch.arange(1, width + 1, device=weights.device, dtype=torch.float64) ** decay
+    return torch.where(present[:, :, None], mass[position], 0.0), mass.cumsum(0)[sizes - 1]
+
+
+def _chances(mass: torch.Tensor, total: torch.Tensor, lists: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
+    """Probability of each document of a list given those above it, 1 where nothing is shown: Float64[R, H, M, k].
+
+    Args:
+        mass: Float64[R, H, M, V]; total: Float64[R, H]; lists: Int64[R, H, k]; shown: Bool[R, H, k].
+    """
+    documents = lists.clamp_min(0)[:, :, None].expand(-1, -1, mass.shape[2], -1)
+    own = mass.gather(3, documents) * shown[:, :, None]
+    left = total[..., None, None] - (own.cumsum(dim=3) - own)
+    return torch.where(shown[:, :, None], own / torch.maximum(left, own).clamp_min(1e-300), 1.0)
 
 
 def probabilistic_interleave(
     candidates: Candidates, weights: torch.Tensor, depth: int, decay: float, streams: Streams, round_: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """See `compiled.probabilistic_interleave`."""
-    position, left = _softened(candidates, candidates.query, weights, decay, streams, round_, 0)
-    replicas, _, width = left.shape
-    words = words_torch(streams.keys_torch, Stream.INTERLEAVE, round_, 2 * depth)
-    everyone = torch.arange(replicas, device=left.device)
-    ranking = torch.full((replicas, depth), -1, dtype=torch.int64, device=left.device)
-    share = torch.full((replicas, depth), 0.5, dtype=torch.float64, device=left.device)
-    log_probability = torch.zeros(replicas, dtype=torch.float64, device=left.device)
+    mass, total = _softened(candidates, candidates.query[:, None], weights, decay, streams, round_, [0])
+    width = mass.shape[3]
+    words = streams.words(Stream.INTERLEAVE, round_, 2 * depth)
+    coins, levels = words[:, ::2] * 2 >> 32, (words[:, 1::2] >> 8).to(torch.float64) * 2.0**-24
+    shown = numbers(depth, mass.device) < candidates.sizes[:, None]
+    left, chosen = mass[:, 0], []
     for i in range(min(depth, width)):
-        shown = i < candidates.sizes
-        total = left.sum(dim=2)
-        coin = words[:, 2 * i] * 2 >> 32
-        own = left[everyone, coin].gather(1, position[everyone, coin])
-        level = (words[:, 2 * i + 1] >> 8).to(torch.float64) * 2.0**-24 * total[everyone, coin]
-        chosen = (own.cumsum(dim=1) <= level[:, None]).sum(dim=1).clamp_max(width - 1)
-        place = position[everyone, :, chosen][..., None]
-        p = left.gather(2, place)[..., 0] / total.clamp_min(1e-300)
-        ranking[:, i] = torch.where(shown, chosen, -1)
-        share[:, i] = torch.where(shown, p[:, 1] / p.sum(dim=1).clamp_min(1e-300), 0.5)
-        log_probability += torch.where(shown, torch.log((0.5 * p.sum(dim=1)).clamp_min(1e-300)), 0.0)
-        left = left.scatter(2, place, 0.0)
-    return ranking, share, log_probability
+        own = left.gather(1, coins[:, i, None, None].expand(-1, 1, width))[:, 0].cumsum(dim=1)
+        document = (own <= levels[:, i, None] * own[:, -1:]).sum(dim=1, keepdim=True).clamp_max(width - 1)
+        left = left.scatter(2, document[..., None].expand(-1, 2, 1), 0.0)
+        chosen.append(document)
+    ranking = torch.nn.functional.pad(torch.cat(chosen, dim=1), (0, max(0, depth - width)))
+    p = _chances(mass, total, ranking[:, None], shown[:, None])[:, 0]
+    log_probability = torch.where(shown, torch.log(0.5 * p.sum(dim=1)), 0.0).sum(dim=1)
+    return torch.where(shown, ranking, -1), p[:, 1] / p.sum(dim=1), log_probability
 
 
 def replayed_probabilities(
@@ -134,20 +167,9 @@ def replayed_probabilities(
     round_: int,
 ) -> torch.Tensor:
     """See `compiled.replayed_probabilities`."""
-    replicas, items, depth = lists.shape
-    rankers = weights.shape[1]
-    out = torch.ones((replicas, rankers, items, depth), dtype=torch.float64, device=weights.device)
-    for h in range(items):
-        query, held = queries[:, h].clamp_min(0), queries[:, h] >= 0
-        position, left = _softened(candidates, query, weights, decay, streams, round_, h * rankers + 2)
-        for i in range(depth):
-            document = lists[:, h, i]
-            shown = (held & (document >= 0))[:, None]
-            place = position.gather(2, document.clamp_min(0)[:, None, None].expand(-1, rankers, 1))
-            mass = left.gather(2, place)
-            out[:, :, h, i] = torch.where(shown, mass[..., 0] / left.sum(dim=2).clamp_min(1e-300), 1.0)
-            left = left.scatter(2, place, torch.where(shown[..., None], 0.0, mass))
-    return out
+    first_salts = [weights.shape[1] * h + 2 for h in range(lists.shape[1])]
+    mass, total = _softened(candidates, queries.clamp_min(0), weights, decay, streams, round_, first_salts)
+    return _chances(mass, total, lists, (queries >= 0)[..., None] & (lists >= 0)).transpose(1, 2)
 
 
 def unit_vectors(streams: Streams, stream: Stream, round_: int, n: int, n_features: int) -> torch.Tensor:
@@ -158,32 +180,38 @@ def unit_vectors(streams: Streams, stream: Stream, round_: int, n: int, n_featur
 
 
 def reflectors(vectors: torch.Tensor, used: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """See `compiled.reflectors`."""
-    replicas, count, d = vectors.shape
-    out = torch.zeros_like(vectors)
-    rank_ = torch.zeros(replicas, dtype=torch.int64, device=vectors.device)
-    axis = torch.arange(d, device=vectors.device)
+    """See `compiled.reflectors`; in single precision and step by step as there. A stored direction is often a column of
+    an earlier Q, so that its pivot is nothing but rounding error, and its sign is the same only by the same steps."""
+    count, d = vectors.shape[1:]
+    from_and_at = pivot_masks(d, vectors.device)
+    zero, infinite = vectors.new_zeros(1), vectors.new_full((1,), torch.inf)
+    least = torch.where(used, _QUIET * vectors.norm(dim=2), infinite)
+    rank_ = torch.zeros_like(used, dtype=torch.int64).sum(dim=1)
+    found = []
     for i in range(count):
-        residual = vectors[:, i]
-        for j in range(i):
-            residual = residual - 2.0 * (out[:, j] * residual).sum(dim=1, keepdim=True) * out[:, j]
-        residual = torch.where(axis >= rank_[:, None], residual, 0.0)
-        rest = residual.norm(dim=1)
-        new = used[:, i] & (rank_ < d) & (rest > _QUIET * vectors[:, i].norm(dim=1))
-        pivot = rank_.clamp_max(d - 1)[:, None]
-        at_pivot = residual.gather(1, pivot)[:, 0]
-        v = residual.scatter_add(1, pivot, torch.where(at_pivot >= 0, rest, -rest)[:, None])
-        out[:, i] = torch.where(new[:, None], v / v.norm(dim=1, keepdim=True).clamp_min(1e-30), 0.0)
-        rank_ = rank_ + new.long()
-    return out, rank_
+        from_pivot, at_pivot = from_and_at[rank_].unbind(1)
+        residual = torch.addcmul(zero, vectors[:, i], from_pivot)  # 0 + x is positive for −0 as well
+        rest = residual.norm(dim=1, keepdim=True)
+        new = rest > least[:, i, None]
+        v = torch.addcmul(residual, torch.copysign(rest, residual), at_pivot)
+        v = v / torch.where(new, v.norm(dim=1, keepdim=True), infinite)
+        found.append(v)
+        rank_ = rank_ + new[:, 0]
+        vectors = _mirrored(vectors, v)
+    return torch.stack(found, dim=1) if found else vectors, rank_
 
 
 def reflect(v: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
     """See `compiled.reflect`."""
     out = coordinates
     for j in range(v.shape[1] - 1, -1, -1):
-        out = out - 2.0 * torch.einsum("rmd,rd->rm", out, v[:, j])[..., None] * v[:, j, None]
+        out = _mirrored(out, v[:, j])
     return out
+
+
+def _mirrored(x: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """(I − 2 v vᵀ) x for each x, Float[R, n, d] by Float[R, d]; a product and a difference, each rounded for itself."""
+    return x - (x @ v[..., None]) * (2.0 * v)[:, None]
 
 
 def clicks_score(
@@ -197,26 +225,25 @@ def clicks_score(
 ) -> torch.Tensor:
     """See `compiled.clicks_score`."""
     depth = lists.shape[2]
-    discount = 1.0 / torch.log2(torch.arange(2, depth + 2, device=weights.device, dtype=torch.float64))
-    out = torch.zeros(tied.shape, dtype=torch.float64, device=weights.device)
-    for h in range(lists.shape[1]):
-        features, present = candidates.padded(queries[:, h].clamp_min(0))
-        scores = torch.einsum("rvd,rmd->rmv", features, weights).masked_fill(~present[:, None], -torch.inf)
-        shown = torch.where(queries[:, h, None] >= 0, lists[:, h], -1)  # entries of an empty place may be out of range
-        document = shown.clamp_min(0)[:, None].expand(-1, tied.shape[1], -1)
-        own = scores.gather(2, document)[..., None]
-        before = torch.arange(scores.shape[2], device=weights.device) < document[..., None]
-        ahead = (scores[:, :, None] > own) | ((scores[:, :, None] == own) & before)
-        place = ahead.sum(dim=3)
-        count = clicks[:, h].sum(dim=1)
-        if measure == "ndcg":
-            gain = torch.where(place < depth, discount[place.clamp_max(depth - 1)], 0.0) * clicks[:, h, None]
-            ideal = torch.cat([discount.new_zeros(1), discount.cumsum(0)])[count]
-        else:
-            gain = clicks[:, h, None] / (place + 1).to(torch.float64)
-            ideal = torch.ones_like(discount[:1]).expand(len(count))
-        valid = (queries[:, h] >= 0) & (count > 0)
-        out += torch.where(valid[:, None], gain.sum(dim=2) / ideal.clamp_min(1e-12)[:, None], 0.0)
+    discount = discounts_on(depth, weights.device)
+    features, present = candidates.padded(queries.clamp_min(0))
+    scores = torch.einsum("rhvd,rmd->rhmv", features, weights).masked_fill(~present[:, :, None], -torch.inf)
+    shown = torch.where(queries[..., None] >= 0, lists, -1)  # entries of an empty place may be out of range
+    document = shown.clamp_min(0)[:, :, None].expand(-1, -1, tied.shape[1], -1)
+    own = scores.gather(3, document)[..., None]
+    before = numbers(scores.shape[3], weights.device) < document[..., None]
+    others = scores[:, :, :, None]
+    place = ((others > own) | ((others == own) & before)).sum(dim=4)  # of each shown document in each ranking
+    count = clicks.sum(dim=2)
+    if measure == "ndcg":
+        gain = torch.where(place < depth, discount[place.clamp_max(depth - 1)], 0.0)
+        ideal = ideal_on(depth, weights.device)[count]
+    else:
+        gain = 1.0 / (place + 1).to(torch.float64)
+        ideal = torch.ones_like(count, dtype=torch.float64)
+    gained = (gain * clicks[:, :, None]).sum(dim=3) / ideal.clamp_min(1e-12)[..., None]
+    valid = (queries >= 0) & (count > 0)
+    out = torch.where(valid[..., None], gained, 0.0).sum(dim=1)
     return torch.where(tied & (tied.sum(dim=1) > 1)[:, None], out, 0.0)
 
 

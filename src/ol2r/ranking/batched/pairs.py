@@ -2,16 +2,18 @@
 
 import torch
 
-from ol2r.random import Stream, Streams, words_torch
+from ol2r.random import Stream, Streams
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.constants import numbers, slot_pairs
 
 
 def examined(ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
     """Slots that the user is taken to have examined, Bool[R, k]: all up to the slot after the last click, none without
     a click."""
-    slot = torch.arange(ranking.shape[1], device=ranking.device)
-    last = torch.where(clicks & (ranking >= 0), slot, -2).amax(dim=1, keepdim=True)
-    return (slot <= last + 1) & (ranking >= 0)
+    slot = numbers(ranking.shape[1] + 2, ranking.device)
+    shown = ranking >= 0
+    beyond = (slot[2:] * (clicks & shown)).amax(dim=1, keepdim=True)  # two slots after the last click, or 0
+    return (slot[:-2] < beyond) & shown
 
 
 def pairs_from_clicks(
@@ -20,32 +22,29 @@ def pairs_from_clicks(
     """See `compiled.pairs_from_clicks`."""
     depth = ranking.shape[1]
     seen = examined(ranking, clicks)
-    sides = seen & clicks, seen & ~clicks
     if kind == "matched":
         n = depth // 2
-        words = words_torch(streams.keys_torch, Stream.PAIRS, round_, depth)
-        one, other = (torch.where(side, words, 1 << 32).argsort(dim=1, stable=True)[:, :n] for side in sides)
-        upper, lower = torch.minimum(one, other), torch.maximum(one, other)
-        most = torch.minimum(*(side.sum(dim=1, keepdim=True) for side in sides))
-        there = torch.arange(n, device=ranking.device) < most
+        words = streams.words(Stream.PAIRS, round_, depth)
+        sides = torch.stack([seen & clicks, seen & ~clicks], dim=1)
+        chosen = words[:, None].masked_fill(~sides, 1 << 32).argsort(dim=2, stable=True)[..., :n]
+        slots = chosen.sort(dim=1).values.mT  # [R, pair, upper and lower]
+        there = numbers(n, ranking.device) < sides.sum(dim=2).amin(dim=1, keepdim=True)
     else:
         n = depth // 2 if kind == "adjacent" else depth * depth // 4
-        upper, lower = torch.triu_indices(depth, depth, 1, device=ranking.device)
-        if kind == "adjacent":
-            neighbours = (upper % 2 == 0) & (lower == upper + 1)
-            upper, lower = upper[neighbours], lower[neighbours]
+        possible = slot_pairs(depth, kind == "adjacent", ranking.device)
+        upper, lower = possible.unbind(dim=1)
         there = seen[:, upper] & seen[:, lower] & (clicks[:, upper] != clicks[:, lower])
         first = (~there).long().argsort(dim=1, stable=True)[:, :n]
-        upper, lower, there = upper[first], lower[first], there.gather(1, first)
-    pairs = torch.stack([ranking.gather(1, upper), ranking.gather(1, lower)], dim=2)
-    return torch.where(there[..., None], pairs, -1), there & clicks.gather(1, upper)
+        slots, there = possible[first], there.gather(1, first)
+    pairs = ranking.gather(1, slots.flatten(1)).view_as(slots)
+    return pairs.masked_fill(~there[..., None], -1), there & clicks.gather(1, slots[..., 0])
 
 
 def pair_gradient(
     candidates: Candidates, weights: torch.Tensor, pairs: torch.Tensor, labels: torch.Tensor
 ) -> torch.Tensor:
     """See `compiled.pair_gradient`."""
-    documents = candidates.offsets[candidates.query][:, None, None] + pairs.clamp_min(0)
+    documents = candidates.starts[:, None, None] + pairs.clamp_min(0)
     x = candidates.features[documents]
     scores = torch.einsum("rpid,rd->rpi", x, weights)
     return torch.einsum("rp,rpd->rd", _missing(scores, pairs, labels), x[:, :, 0] - x[:, :, 1])

@@ -2,10 +2,11 @@
 
 import torch
 
-from ol2r.random import Stream, Streams, words_torch
+from ol2r.random import Stream, Streams
 from ol2r.ranking.batched.lists import ordered
 from ol2r.ranking.batched.pairs import examined
 from ol2r.ranking.candidates import Candidates
+from ol2r.ranking.constants import listed, numbers
 
 
 def plackett_luce(
@@ -26,12 +27,11 @@ def sample(
     Returns:
         See `compiled.plackett_luce`.
     """
-    present = torch.arange(scores.shape[1], device=scores.device) < candidates.sizes[:, None]
+    present = numbers(scores.shape[1], scores.device) < candidates.sizes[:, None]
     score = scores.to(torch.float64)
-    words = words_torch(streams.keys_torch, Stream.SAMPLE, round_, score.shape[1])
+    words = streams.words(Stream.SAMPLE, round_, score.shape[1])
     perturbed = score - torch.log(-torch.log((words.to(torch.float64) + 0.5) * 2.0**-32))
-    salts = torch.zeros_like(candidates.query)[:, None]
-    order = ordered(perturbed[:, None], present[:, None], streams, round_, salts)[:, 0]
+    order = ordered(perturbed[:, None], present[:, None], streams, round_)[:, 0]
     score = torch.where(present, score, -torch.inf).gather(1, order)
     order = torch.where(present.gather(1, order), order, -1)
     rest = score[:, depth:].logsumexp(dim=1)
@@ -45,7 +45,7 @@ def plackett_luce_gradient(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """See `compiled.plackett_luce_gradient`."""
     coefficient, learned = swap_coefficients(ranking, clicks, scores, rest)
-    documents = candidates.offsets[candidates.query][:, None] + ranking.clamp_min(0)
+    documents = candidates.starts[:, None] + ranking.clamp_min(0)
     return torch.einsum("rk,rkd->rd", coefficient.to(torch.float32), candidates.features[documents]), learned
 
 
@@ -61,10 +61,10 @@ def swap_coefficients(
     Returns:
         c, Float64[R, k], 0 beyond the list; and whether there was a pair to learn from, Bool[R].
     """
-    slot = torch.arange(ranking.shape[1], device=ranking.device)
+    slot = numbers(ranking.shape[1], ranking.device)
     t, lower, upper = slot[:, None, None], slot[:, None], slot  # the axes of the arrays below
     mass = torch.cat([scores, rest[:, None]], dim=1)
-    here = torch.arange(len(slot) + 1, device=ranking.device)
+    here = numbers(len(slot) + 1, ranking.device)
     after = here >= slot[:, None]  # [t, slot]: still to be placed at t
     left = torch.where(after, mass[:, None], -torch.inf).logsumexp(dim=2)
     others = after[:, None] & (here != lower)  # [t, lower, slot]
@@ -82,21 +82,25 @@ def swap_coefficients(
 
 
 def explore(
-    lists: torch.Tensor, sizes: torch.Tensor, epsilon: torch.Tensor, streams: Streams, round_: int
+    candidates: Candidates, lists: torch.Tensor, epsilon: torch.Tensor, streams: Streams, round_: int
 ) -> torch.Tensor:
     """See `compiled.explore`."""
-    depth = lists.shape[1]
-    everyone = torch.arange(len(lists), device=lists.device)
-    left = torch.arange(int(sizes.max()), device=lists.device) < sizes[:, None]
-    words = words_torch(streams.keys_torch, Stream.EXPLORE, round_, 2 * depth)
-    exploring = (words[:, ::2] >> 8).to(torch.float32) * 2.0**-24 < epsilon[:, None]
-    out = torch.full_like(lists, -1)
-    for i in range(min(depth, left.shape[1])):
-        nth = words[:, 2 * i + 1] * (sizes - i).clamp_min(0) >> 32
-        drawn = (left & (left.long().cumsum(dim=1) - 1 == nth[:, None])).long().argmax(dim=1)
-        available = (lists >= 0) & left.gather(1, lists.clamp_min(0))
-        best = lists.gather(1, available.long().argmax(dim=1, keepdim=True))[:, 0]
-        document = torch.where(exploring[:, i], drawn, best)
-        out[:, i] = torch.where(i < sizes, document, -1)
-        left[everyone, document.clamp_min(0)] = False
-    return out
+    depth, beyond = lists.shape[1], candidates.width  # the number after the last stands for no document
+    sizes = candidates.sizes[:, None]
+    slot = numbers(depth, lists.device)
+    words = streams.words(Stream.EXPLORE, round_, 2 * depth)
+    exploring = words[:, ::2] >> 8 < epsilon[:, None] * 2.0**24
+    nth = (words[:, 1::2] * (sizes - slot) >> 32).T.contiguous()
+    upto = torch.minimum(numbers(beyond + 1, lists.device)[1:], sizes)  # documents left, from the first to this
+    shown = lists % (beyond + 1)  # −1 is beyond
+    worth = listed((depth,), lists.device).expand(len(lists), beyond + 1)  # place among the best, more where taken
+    worth = worth.scatter(1, shown, slot.expand_as(shown))
+    out = []
+    for i in range(depth):
+        drawn = torch.searchsorted(upto, nth[i, :, None], right=True)
+        out.append(torch.where(exploring[:, i, None], drawn, worth.argmin(dim=1, keepdim=True)))
+        if i + 1 == depth:
+            break
+        worth.scatter_(1, out[-1], depth + 1)
+        upto -= (numbers(beyond, lists.device) >= out[-1]).view(torch.uint8)
+    return torch.cat(out, dim=1).masked_fill(slot >= sizes, -1)

@@ -2,6 +2,8 @@
 
 import torch
 
+from ol2r.ranking.constants import numbers
+
 
 def contenders(weights: torch.Tensor, directions: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
     """See `compiled.contenders`."""
@@ -11,7 +13,7 @@ def contenders(weights: torch.Tensor, directions: torch.Tensor, delta: torch.Ten
 
 def credit(team: torch.Tensor, clicks: torch.Tensor, n_rankers: int) -> torch.Tensor:
     """See `compiled.credit`."""
-    rankers = torch.arange(n_rankers, device=clicks.device)
+    rankers = numbers(n_rankers, clicks.device)
     return ((team[:, :, None] == rankers) & clicks[:, :, None]).sum(dim=1).to(torch.float32)
 
 

@@ -74,13 +74,15 @@ class PairCounts:
         self._table = np.full((n_replicas, 2), -1, dtype=np.int32)
 
     def add(
-        self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor
+        self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor, most: int | None = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Count the labels of some pairs.
 
         Args:
             pairs: Int64[R, P, 2], positions in the query's own list, padded with −1.
             labels: Bool[R, P], whether the first document is preferred.
+            most: what the pairs of a replica are at most after this call, if the caller knows; a device is then not
+                asked.
 
         Returns:
             Rows of the pairs in `x` and `outcomes`, Int64[R, P], −1 where there is no pair; and whether the document

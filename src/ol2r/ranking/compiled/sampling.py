@@ -171,19 +171,18 @@ def _explore(lists, sizes, epsilon, keys, round_, out):
 
 
 def explore(
-    lists: torch.Tensor, sizes: torch.Tensor, epsilon: torch.Tensor, streams: Streams, round_: int
+    candidates: Candidates, lists: torch.Tensor, epsilon: torch.Tensor, streams: Streams, round_: int
 ) -> torch.Tensor:
     """ε-greedy lists (Hofmann et al., 2013): each slot shows, with probability ε, a document drawn uniformly from those
     not yet ranked, and otherwise the best of them.
 
     Args:
         lists: Int64[R, k], the best documents in order, padded with −1.
-        sizes: Int64[R], number of documents of each query.
         epsilon: ε, Float32[R].
 
     Returns:
         Int64[R, k], padded with −1.
     """
     out = np.empty(lists.shape, dtype=np.int64)
-    _explore(lists.numpy(), sizes.numpy(), epsilon.numpy(), streams.keys, round_, out)
+    _explore(lists.numpy(), candidates.sizes.numpy(), epsilon.numpy(), streams.keys, round_, out)
     return torch.from_numpy(out)
