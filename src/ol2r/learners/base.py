@@ -37,8 +37,8 @@ class Learner(ABC):
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
-    numeric: ClassVar[Mapping[str, Number]]
-    structural: ClassVar[Mapping[str, Parameter]] = {}
+    numeric: ClassVar[dict[str, Number]]
+    structural: ClassVar[dict[str, Parameter]] = {}
     round_seconds: ClassVar[float] = 5e-6  # of one core for a replica's round, besides `round_cost`
     batch_seconds: ClassVar[float] = 5e-4  # of one core for a round of a batch, whatever its number of replicas
     launches: ClassVar[int] = 400  # GPU operations in a round

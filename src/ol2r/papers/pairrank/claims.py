@@ -8,14 +8,11 @@ paper draws its results and prints none that a margin could be half of. Items ar
 here, for claims weigh scores by them; the two claims on theory read the audits' tables.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -211,7 +208,7 @@ class Band:
             NotMeasured: no such rows or rounds, or no recorded rank in the band.
         """
         grown, inside = self._grown(results, dataset, users)
-        return sum(grown[f"size_{r}"] / grown[f"lists_{r}"] for r in inside) / len(inside)
+        return cast(pd.Series, sum(grown[f"size_{r}"] / grown[f"lists_{r}"] for r in inside)) / len(inside)
 
     def share(self, results: Mapping[str, Results], dataset: str, users: str) -> float:
         """The mean share of the lists of these rounds that reach the band's ranks, over ranks and runs.
@@ -228,7 +225,7 @@ class Band:
         runs = rows.index.drop_duplicates()
         ends = [rows[rows["round"] == t].reindex(runs) for t in (self.since, self.at)]
         grown = ends[1].filter(regex="^(rounds$|lists_|size_)") - ends[0].filter(regex="^(rounds$|lists_|size_)")
-        ranks = sorted(int(name.removeprefix("lists_")) for name in grown if name.startswith("lists_"))
+        ranks = sorted(int(name.removeprefix("lists_")) for name in grown.columns if name.startswith("lists_"))
         reach = max((r for r in ranks if (grown[f"lists_{r}"] > 0).to_numpy().all()), default=0)
         bands = {"top": (0, reach / 10), "middle": (reach / 3, reach / 2), "bottom": (reach * 5 / 6, reach)}
         low, high = bands[self.band]
