@@ -3,10 +3,12 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Float32, Int64
+from torch import Tensor
 
 from ol2r import ranking
 from ol2r.cost import DEVICE_CORES, LAUNCH_SECONDS, Cost, Shape
@@ -126,7 +128,7 @@ class Learner(ABC):
     @classmethod
     def batch(
         cls, n_features: int, settings: Sequence[Mapping[str, Value]], streams: Streams, engine: str | None = None
-    ) -> Self:
+    ) -> "Learner":
         """A batch whose replicas have numeric hyper-parameters of their own; structural ones come from the first."""
         structural = {name: settings[0][name] for name in cls.structural}
         numeric = {
@@ -169,11 +171,11 @@ class Learner(ABC):
         return 1 << 16
 
     @abstractmethod
-    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         """The lists to display: Int64[R, depth], padded with −1."""
 
     @abstractmethod
-    def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
+    def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         """Learn from the clicks (Bool[R, depth]) on the lists that `rank` gave for these candidates."""
 
     @abstractmethod
@@ -222,7 +224,7 @@ class SteppingLearner(Learner):
         weights = torch.zeros(len(self.streams), self.n_features, device=self.device)
         return super().initial() | {"weights": weights, "alpha": self.number["alpha"].clone()}
 
-    def step(self, proposed: torch.Tensor, taken: torch.Tensor) -> None:
+    def step(self, proposed: Float32[Tensor, "R d"], taken: Bool[Tensor, " R"]) -> None:
         """Move to the proposed weights, and let α decay where a step was taken.
 
         A replica whose ‖w‖² would no longer be finite dies, and keeps its last weights.

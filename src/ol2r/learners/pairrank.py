@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
+from jaxtyping import Bool, Float64, Int64
+from torch import Tensor
 
 from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
@@ -101,15 +103,15 @@ class _DivideAndConquer(PairwiseLearner):
 
     @property
     @abstractmethod
-    def width(self) -> torch.Tensor:
+    def width(self) -> Float64[Tensor, " R"]:
         """α_t of the current intervals σ̂_ij ± α_t ‖x_ij‖_{M⁻¹}: Float64[R]."""
 
     @property
-    def theta(self) -> torch.Tensor:
+    def theta(self) -> Float64[Tensor, "R d"]:
         """The estimate θ̃: Float64[R, features]."""
         return self.estimate.theta
 
-    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         # one call computes linear scores, the certain orders of their intervals, and the list
         ranking, blocks, sizes = self.ops.divide_and_conquer(
             candidates,
@@ -128,7 +130,7 @@ class _DivideAndConquer(PairwiseLearner):
         self.state["lists"] += sizes > 0
         return ranking
 
-    def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
+    def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
         rows, won = self.counts.add(candidates, pairs, labels)
         self.estimate.refit(self.counts, rows, won)
         self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # row −1 reads some vector, which is not added
@@ -154,7 +156,7 @@ class PairRank(_DivideAndConquer):
     revision = 1
 
     @property
-    def width(self) -> torch.Tensor:
+    def width(self) -> Float64[Tensor, " R"]:
         return self.precise["alpha"]
 
 
@@ -175,7 +177,7 @@ class PairRankLemma2(_DivideAndConquer):
     }
 
     @property
-    def width(self) -> torch.Tensor:
+    def width(self) -> Float64[Tensor, " R"]:
         number = {name: value.cpu().numpy() for name, value in self.precise.items()}
         lemma_2 = confidence.width(
             self.covariance.log_det.cpu().numpy(),

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Bool, Float32, Int64
+from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -21,18 +23,20 @@ class Candidates:
             apart by number, so candidates that come from another collection need a range of numbers of their own.
     """
 
-    features: torch.Tensor
-    offsets: torch.Tensor
-    totals: torch.Tensor
-    query: torch.Tensor
+    features: Float32[Tensor, "documents d"]
+    offsets: Int64[Tensor, " boundaries"]
+    totals: Float32[Tensor, "queries d"]
+    query: Int64[Tensor, " R"]
     base: int = 0
 
     @property
-    def sizes(self) -> torch.Tensor:
+    def sizes(self) -> Int64[Tensor, " R"]:
         """Number of documents of each replica's query: Int64[R]."""
         return self.offsets[self.query + 1] - self.offsets[self.query]
 
-    def padded(self, queries: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    def padded(
+        self, queries: Int64[Tensor, "*places"] | None = None
+    ) -> tuple[Float32[Tensor, "*places V d"], Bool[Tensor, "*places V"]]:
         """Features of the documents of `queries` (default: this round's), padded to the longest list.
 
         Args:
