@@ -14,12 +14,14 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import ol2r
 from ol2r.errors import DataError, ExperimentError, Failed, one_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ol2r.experiments.cells import Job
     from ol2r.experiments.paper import Paper
     from ol2r.experiments.verdicts import Judgement
@@ -120,7 +122,7 @@ def index(arguments: argparse.Namespace) -> int:
 
     store = Store.open(commit=True)
     found = table.index(_papers(None), store)
-    path = store.published / table.NAME
+    path = cast("Path", store.published) / table.NAME  # a store to commit to has this folder
     found.to_csv(path, index=False, lineterminator="\n")
     print(f"{len(found)} lines in {path}")
     return 0
@@ -347,7 +349,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 sys.stdout.flush()
             return code
     except BrokenPipeError:  # the reader has closed the pipe, so nothing more can be written, not even at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         print("ol2r: interrupted; what had ended is stored, run again to go on", file=sys.stderr)

@@ -229,15 +229,20 @@ class _Display:
             getattr(self, name).copy_(state[name])
 
     def _compiled(self, round_, candidates, ranking):
+        (offsets, relevance, ideal), (click, stop) = self.labels, self.chances
+        cumulative, since, misordered = self.scores
         grades = np.empty(self.shape, dtype=np.int64)
         shown, clicks = np.empty(self.shape, dtype=np.bool_), np.empty(self.shape, dtype=np.bool_)
         _show(
             candidates.query.numpy(),
             np.ascontiguousarray(ranking.numpy(), dtype=np.int64),
-            *self.labels,
+            offsets,
+            relevance,
+            ideal,
             self.gain == "exponential",
             self.discounts,
-            *self.chances,
+            click,
+            stop,
             self.users.stops_unclicked,
             self.queries.streams.keys,
             round_,
@@ -245,7 +250,9 @@ class _Display:
             grades,
             shown,
             clicks,
-            *self.scores,
+            cumulative,
+            since,
+            misordered,
         )
         return torch.from_numpy(grades), torch.from_numpy(shown), torch.from_numpy(clicks)
 

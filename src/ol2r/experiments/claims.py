@@ -5,9 +5,6 @@ measures of the same run, paired by (fold, seed), or a ratio of deviations, or w
 worlds. Nothing here knows a learner; `verdicts` judges what is declared.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -321,12 +318,16 @@ class Contrast:
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
         """The effect with its interval (`summary`), over the runs that all measures have."""
+        return self.summary(self.totals(results, dataset, users))
+
+    def totals(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
+        """The weighted sum plus `offset` of every run that all measures have, indexed by (fold, seed)."""
         own = {m: _values(m, results, dataset, users) for m in self.measures}
         runs = None
         for measure, values in own.items():
             if not measure.shared:
                 same = runs is None or values.index.equals(runs)
-                runs = values.index if same else runs.intersection(values.index)
+                runs = values.index if runs is None or same else runs.intersection(values.index)
         if runs is None or runs.empty:
             raise NotMeasured(f"no run in common for {self.label}")
         total = np.full(len(runs), self.offset)
@@ -337,7 +338,7 @@ class Contrast:
                 total += weight * by_fold.reindex(runs.get_level_values("fold")).to_numpy(dtype=float)
             else:
                 total += weight * (values if values.index.equals(runs) else values[runs]).to_numpy()
-        return self.summary(pd.Series(total, index=runs))
+        return pd.Series(total, index=runs)
 
     def summary(self, total: pd.Series) -> Effect:
         """The effect that the totals of all runs, indexed by (fold, seed), give: their mean over seeds within folds."""

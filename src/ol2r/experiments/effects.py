@@ -5,9 +5,6 @@ weight and are never resampled, except in `fold_effect` and `ratio_effect`, whic
 module must not know what is compared.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportReturnType=false
-
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -194,7 +191,7 @@ class RatioOfMeans:
         return float(special.stdtr(self.folds - 1, distance / error))
 
 
-def _strata(index: pd.MultiIndex) -> tuple[np.ndarray, np.ndarray]:
+def _strata(index: pd.Index) -> tuple[np.ndarray, np.ndarray]:
     """The fold number (0-based) of every run, and the number of runs in each fold."""
     fold = pd.factorize(index.codes[index.names.index("fold")])[0]  # codes name levels, which all differ
     sizes = np.bincount(fold)

@@ -3,10 +3,12 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Float32, Int64
+from torch import Tensor
 
 from ol2r import ranking
 from ol2r.cost import DEVICE_CORES, LAUNCH_SECONDS, Cost, Shape
@@ -37,8 +39,8 @@ class Learner(ABC):
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
-    numeric: ClassVar[Mapping[str, Number]]
-    structural: ClassVar[Mapping[str, Parameter]] = {}
+    numeric: ClassVar[dict[str, Number]]
+    structural: ClassVar[dict[str, Parameter]] = {}
     round_seconds: ClassVar[float] = 5e-6  # of one core for a replica's round, besides `round_cost`
     batch_seconds: ClassVar[float] = 5e-4  # of one core for a round of a batch, whatever its number of replicas
     launches: ClassVar[int] = 400  # most GPU operations in a round, all that `simulate` does included
@@ -138,7 +140,7 @@ class Learner(ABC):
     @classmethod
     def batch(
         cls, n_features: int, settings: Sequence[Mapping[str, Value]], streams: Streams, engine: str | None = None
-    ) -> Self:
+    ) -> "Learner":
         """A batch whose replicas have numeric hyper-parameters of their own; structural ones come from the first."""
         structural = {name: settings[0][name] for name in cls.structural}
         numeric = {
@@ -181,11 +183,11 @@ class Learner(ABC):
         return 1 << 16
 
     @abstractmethod
-    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         """The lists to display: Int64[R, depth], padded with −1."""
 
     @abstractmethod
-    def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
+    def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         """Learn from the clicks (Bool[R, depth]) on the lists that `rank` gave for these candidates."""
 
     @abstractmethod
@@ -234,7 +236,7 @@ class SteppingLearner(Learner):
         weights = torch.zeros(len(self.streams), self.n_features, device=self.device)
         return super().initial() | {"weights": weights, "alpha": self.number["alpha"].clone()}
 
-    def step(self, proposed: torch.Tensor, taken: torch.Tensor) -> None:
+    def step(self, proposed: Float32[Tensor, "R d"], taken: Bool[Tensor, " R"]) -> None:
         """Move to the proposed weights, and let α decay where a step was taken.
 
         A replica whose ‖w‖² would no longer be finite dies, and keeps its last weights.

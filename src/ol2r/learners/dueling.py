@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import ClassVar, cast
 
 import torch
+from jaxtyping import Bool, Float32, Int64
+from torch import Tensor
 
 from ol2r.cost import Shape
 from ol2r.learners.base import STEP, SteppingLearner, linear_seconds
@@ -20,7 +22,7 @@ from ol2r.random import Stream
 from ol2r.ranking import Candidates
 
 
-def one_of(mask: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
+def one_of(mask: Bool[Tensor, "R n"], uniform: Float32[Tensor, " R"]) -> Bool[Tensor, "R n"]:
     """Keep one true entry of each row, chosen by a number in [0, 1): Bool like `mask`; rows without one stay empty."""
     nth = (uniform * mask.sum(dim=1)).long()
     return mask & (mask.cumsum(dim=1) - 1 == nth[:, None])
@@ -75,23 +77,25 @@ class DuelingBandit(SteppingLearner):
         return cls.round_seconds + linear_seconds(shape, m + 1, m)
 
     @abstractmethod
-    def _propose(self, candidates: Candidates) -> torch.Tensor:
+    def _propose(self, candidates: Candidates) -> Float32[Tensor, "R m d"]:
         """Unit directions to explore: Float32[R, m, features]."""
 
     @abstractmethod
-    def _interleave(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def _interleave(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         """The list that compares `self.contenders`: Int64[R, depth]."""
 
     @abstractmethod
-    def _shares(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
+    def _shares(
+        self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]
+    ) -> Float32[Tensor, "R m"]:
         """The share of each direction in the step, Float32[R, m]; also updates what the learner remembers."""
 
-    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         self.directions = self._propose(candidates)
         self.contenders = self.ops.contenders(self.state["weights"], self.directions, self.number["delta"])
         return self._interleave(candidates, depth)
 
-    def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
+    def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         shares = self._shares(candidates, ranking, clicks)
         self.step(*self.ops.follow(self.state["weights"], self.directions, shares, self.state["alpha"]))
         self.round += 1

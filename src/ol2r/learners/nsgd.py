@@ -79,7 +79,7 @@ class NSGD(Multileaved):
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
         """The family's cost, and further: making a basis of the k_g stored directions, reflecting (or solving for) n
         directions, and breaking ties on k_h queries."""
-        m, n, k_g, k_h = (cast(float, hyperparameters[name]) for name in ("m", "n", "k_g", "k_h"))
+        m, n, k_g, k_h = (cast(int, hyperparameters[name]) for name in ("m", "n", "k_g", "k_h"))
         solved = 8.0 if hyperparameters["sampling"] == "echelon" else 1.0
         basis = solved * shape.features * k_g * (k_g + n) * 1.8e-9
         history = linear_seconds(shape, m + 1) * k_h * 0.1 if hyperparameters["tie_break"] == "history" else 0.0
@@ -160,7 +160,8 @@ class NSGD(Multileaved):
     def _shares(self, candidates, ranking, clicks):
         """Lines 19-26 and 32-38: credits, the winner, and what goes into the queues."""
         if self.state["lists"].shape[2] != ranking.shape[1]:  # before the first list, its length is not known
-            self.state |= no_interactions(*self.state["queries"].shape, ranking.shape[1], self.device)
+            replicas, places = self.state["queries"].shape
+            self.state |= no_interactions(replicas, places, ranking.shape[1], self.device)
         credit = self.comparison.credit(clicks, self.choice["m"] + 1)
         counted = clicks.any(dim=1) | (self.choice["click_free"] == "literal")
         winners = self._winner_set(credit) & counted[:, None]

@@ -11,6 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Float64, Int64
+from torch import Tensor
 
 from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
@@ -109,15 +111,15 @@ class _DivideAndConquer(PairwiseLearner):
 
     @property
     @abstractmethod
-    def width(self) -> torch.Tensor:
+    def width(self) -> Float64[Tensor, " R"]:
         """α_t of the current intervals σ̂_ij ± α_t ‖x_ij‖_{M⁻¹}: Float64[R]."""
 
     @property
-    def theta(self) -> torch.Tensor:
+    def theta(self) -> Float64[Tensor, "R d"]:
         """The estimate θ̃: Float64[R, features]."""
         return self.estimate.theta
 
-    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         # one call computes linear scores, the certain orders of their intervals, and the list
         ranking, blocks, sizes = self.ops.divide_and_conquer(
             candidates,
@@ -140,7 +142,7 @@ class _DivideAndConquer(PairwiseLearner):
         """The room for pairs after the next round, which grows in steps and sets the number of a refit's steps too."""
         return self.counts.room(self.round * self.most_pairs)
 
-    def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
+    def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
         self.most_pairs = pairs.shape[1]
         rows, won = self.counts.add(candidates, pairs, labels, most=self.round * self.most_pairs)
         self.estimate.refit(self.counts, rows, won)
@@ -167,7 +169,7 @@ class PairRank(_DivideAndConquer):
     revision = 1
 
     @property
-    def width(self) -> torch.Tensor:
+    def width(self) -> Float64[Tensor, " R"]:
         return self.precise["alpha"]
 
 
@@ -196,7 +198,7 @@ class PairRankLemma2(_DivideAndConquer):
         return [torch.from_numpy(each).to(self.device) for each in (number["alpha"], factor, certainty, norm)]
 
     @property
-    def width(self) -> torch.Tensor:
+    def width(self) -> Float64[Tensor, " R"]:
         # `theory.confidence.width` in the same order of operations, but where log det is, so that no device is read
         alpha, factor, certainty, norm = self._constants
         radius = confidence.LABEL_NOISE * (self.covariance.log_det + certainty).sqrt() + norm

@@ -65,12 +65,12 @@ class Simulate(OnDataset):
             raise ValueError(f'features must be "all" or "varying", not {self.features!r}')
 
     @property
-    def exact(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def exact(self) -> tuple[str, ...]:
         """The columns that the rounds themselves record."""
         return ("cndcg", "online_ndcg", "misordered", "status", *LEARNERS[self.learner].exact_diagnostics)
 
     @property
-    def repeats(self) -> Level:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def repeats(self) -> Level:
         """How exactly the learner repeats its trajectories."""
         return LEARNERS[self.learner].repeats
 

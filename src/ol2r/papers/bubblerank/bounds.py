@@ -5,10 +5,6 @@ whose `printed_…` functions are the paper's statements to the letter. This mod
 takes its bounds from `regret_against_bounds`; all else is shown beside the claims and decides none of them.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
-# pyright: reportGeneralTypeIssues=false, reportIndexIssue=false, reportOperatorIssue=false
-
 from collections.abc import Iterable, Sequence
 from typing import cast
 
@@ -16,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from ol2r import frames
 from ol2r.experiments.cells import Cell
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.kinds.play import Play
@@ -48,7 +45,7 @@ def event_audit(frame: pd.DataFrame) -> pd.DataFrame:
     """
     last = at_own_end(frame).rename(columns={"cut": "positions"})
     lines = []
-    for key, own in last.groupby(AUDITED, sort=False):
+    for key, own in frames.groups(last, AUDITED):
         line = dict(zip(AUDITED, key, strict=True))
         held = (own["event_broken"] == 0).to_numpy()
         allowed = bubblerank.randomized_pairs(line["positions"], own["initial_inversions"].to_numpy())
@@ -93,7 +90,7 @@ def pairs_by_inversions(frame: pd.DataFrame) -> pd.DataFrame:
     table = last.groupby(["users", "positions", "inversions"])["pairs"].agg(runs="size", mean="mean", most="max")
     table = table.reset_index()
     everything = table["positions"] * (table["positions"] - 1) // 2
-    allowed = bubblerank.randomized_pairs(table["positions"], table["inversions"])
+    allowed = bubblerank.randomized_pairs(table["positions"].to_numpy(), table["inversions"].to_numpy())
     return table.assign(allowed=allowed, everything=everything)
 
 
@@ -133,7 +130,7 @@ def regret_against_bounds(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.Data
     table = frame.groupby(keys, sort=False)["regret"].agg(runs="size", regret="mean", error="sem", highest="max")
     table = table.reset_index()
     lines = []
-    for row in table.itertuples():
+    for row in frames.rows(table):
         world = worlds[row.cell, row.fold]
         level, t = row.exponent * np.log(horizon[row.cell]), int(row.round)
         printed, proved = world.printed(level, t), world.proved(level, t, bool(row.freeze))
@@ -167,7 +164,7 @@ def where_it_is_loose(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFram
     horizon = {cell.key: cast(Play, cell).checkpoints[-1] for cell in cells}
     last = at_own_end(frame)
     lines = []
-    for key, own in last.groupby(["cell", *WORLD, "freeze", "exponent"], sort=False):
+    for key, own in frames.groups(last, ["cell", *WORLD, "freeze", "exponent"]):
         cell, dataset, users, fold, freeze, exponent = key
         world, regret, n = worlds[cell, fold], float(own["regret"].mean()), horizon[cell]
         if not world.assumed or regret <= ROUNDING * n:

@@ -10,9 +10,6 @@ Where it is not, its loss against the best list is one that no bandit can avoid 
 the verdicts. Regrets are compared by ratio, because those of click models and of bandits differ by powers of ten.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportAssignmentType=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false, reportIndexIssue=false
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -168,13 +165,6 @@ def difference(better: Measure, worse: Measure, label: str, scale: Scale) -> Ove
     return OverQueries(label, ((1.0, better), (-1.0, worse)), scale)
 
 
-class _Totals(Contrast):
-    """A contrast's weighted sum of each run, without its mean and interval."""
-
-    def summary(self, total: pd.Series) -> pd.Series:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return total
-
-
 def _ratio(label: str, numerator: pd.Series, denominator: pd.Series) -> RatioOfMeans:
     """The ratio of two means over queries.
 
@@ -201,8 +191,8 @@ class Ratio:
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> RatioOfMeans:
         nothing = tuple((0.0, measure) for measure in self.measures)  # both on the runs that all of them have
-        both = (_Totals(self.label, terms + nothing, self.scale) for terms in (self.numerator, self.denominator))
-        return _ratio(self.label, *(total.effect(results, dataset, users) for total in both))
+        both = (Contrast(self.label, terms + nothing, self.scale) for terms in (self.numerator, self.denominator))
+        return _ratio(self.label, *(each.totals(results, dataset, users) for each in both))
 
     def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
         """The paper prints no regret."""
@@ -252,8 +242,12 @@ class Counted(ABC):
     labels: tuple[tuple[str, Any], ...]
     nominal: float
 
-    scale: ClassVar[Scale]
+    beyond: ClassVar[Scale]
     always: ClassVar[bool]
+
+    @property
+    def scale(self) -> Scale:
+        return self.beyond
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -279,7 +273,7 @@ class Counted(ABC):
 class NeverUnsafe(Counted):
     """The share of runs that never violated the safety constraint, V(n) = 0."""
 
-    scale: ClassVar[Scale] = Scale(f"share of safe runs beyond {SAFE:.0%}")
+    beyond: ClassVar[Scale] = Scale(f"share of safe runs beyond {SAFE:.0%}")
     always: ClassVar[bool] = True
 
     def held(self, rows: pd.DataFrame) -> pd.Series:
@@ -289,7 +283,7 @@ class NeverUnsafe(Counted):
 class EventHolds(Counted):
     """The share of runs in which event E never failed, against the probability that Lemma 9 promises."""
 
-    scale: ClassVar[Scale] = Scale("share of runs beyond the promised one")
+    beyond: ClassVar[Scale] = Scale("share of runs beyond the promised one")
     always: ClassVar[bool] = False
 
     def held(self, rows: pd.DataFrame) -> pd.Series:
@@ -306,7 +300,7 @@ class FewPairs(Counted):
 
     positions: int
 
-    scale: ClassVar[Scale] = Scale(f"share of runs beyond {ALMOST_ALL:.0%}")
+    beyond: ClassVar[Scale] = Scale(f"share of runs beyond {ALMOST_ALL:.0%}")
     always: ClassVar[bool] = True
 
     def held(self, rows: pd.DataFrame) -> pd.Series:
@@ -458,7 +452,7 @@ class UnderTheorem1:
         told = table[table["assumed"] & (table["bound"] < table["everything"])]
         if told.empty:
             raise NotMeasured("the bound is above K n everywhere: nothing can exceed it")
-        least = told.loc[(told["regret"] / told["bound"]).idxmax()]
+        least = told.iloc[(told["regret"] / told["bound"]).argmax()]
         own = rows[(rows["fold"] == least["fold"]) & (rows["round"] == least["round"])]
         return mean_effect(1 - own.set_index(["fold", "seed"])["regret"] / least["bound"])
 

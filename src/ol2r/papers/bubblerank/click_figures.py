@@ -3,14 +3,11 @@
 Tables are those of `click_fits`; this module draws them and computes nothing.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
-# pyright: reportAssignmentType=false, reportGeneralTypeIssues=false
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
+from ol2r import frames
 from ol2r.report.style import INK, QUIET, Drawing, Look, Looks, legend, panels, stacked, styled
 
 WAYS = Looks()
@@ -93,7 +90,7 @@ def errors_against_sessions(table: pd.DataFrame, ways: tuple[str, ...] = ("maxim
     for line, row in zip(axes, rows, strict=True):
         for ax, symbol in zip(line, symbols, strict=True):
             own = table[table["quantity"] == f"{row} error of {symbol}"].sort_values("sessions", kind="stable")
-            for (users, way), case in own.groupby(["users", "way"], sort=False):
+            for (users, way), case in frames.groups(own, ["users", "way"]):
                 _case(ax, case, MODELS[users], WAYS[way], f"{users}, {way}")
             _guide(ax, own)
             ax.set(xscale="log", yscale="log")

@@ -3,9 +3,6 @@
 Frames are tables of `click_fit_cell`, each with its cell's labels as columns; this module neither fits nor draws.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportReturnType=false
-
 import numpy as np
 import pandas as pd
 

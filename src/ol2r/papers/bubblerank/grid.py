@@ -294,4 +294,4 @@ OTHER_CHOICES: tuple[tuple[str, str, str, Mapping[str, Value]], ...] = (
 )
 """(item, bandit, what is done otherwise, the parameters that are changed from the main setting)."""
 
-PAPER = Paper("bubblerank", ITEMS, CLAIMS, READINGS, __package__)
+PAPER = Paper("bubblerank", ITEMS, CLAIMS, READINGS, "ol2r.papers.bubblerank")

@@ -4,9 +4,6 @@ Frames have one line for each run and checkpoint of `Safety` cells, with the nam
 function aggregates first, keeps the aggregate as the drawing's `table`, and draws nothing else. It knows no learner.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
-
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 
@@ -15,6 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 
+from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize, windowed
 from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, since
@@ -187,7 +185,7 @@ def safety_table(frame: pd.DataFrame, early: Sequence[int] = (100, 1000)) -> pd.
 
 def safety_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`safety_table` as a numbered MyST table, with a group of lines for each data set and kind of user."""
-    early = [column for column in table if column.startswith("v_")]
+    early = [column for column in table.columns if column.startswith("v_")]
     header = ["learner", *(f"V({each.removeprefix('v_')})" for each in early), "V(n)", "late, %",
               "reference, %", "largest excess", "wrong pairs", "NDCG@10"]  # fmt: skip
     groups: dict[str, list[list[str]]] = {}
@@ -235,7 +233,9 @@ def production_told(table: pd.DataFrame, ranked: Mapping[str, str], *, name: str
 def choices_table(frame: pd.DataFrame) -> pd.DataFrame:
     """`safety_table` of every choice of items and production ranker, with these two in the last columns."""
     choice = ["items", "production"]
-    parts = [safety_table(own).assign(**own[choice].iloc[0].to_dict()) for _, own in frame.groupby(choice, sort=False)]
+    parts = [
+        safety_table(own).assign(**dict(zip(choice, key, strict=True))) for key, own in frames.groups(frame, choice)
+    ]
     return pd.concat(parts, ignore_index=True)
 
 

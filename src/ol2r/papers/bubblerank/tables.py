@@ -4,15 +4,13 @@ As in `ol2r.report.tables`, one function computes a comparison as a frame, and a
 or `_in_words`, writes it as MyST text. Means and intervals are over queries, as in `figures`.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false
-
 from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
+from ol2r import frames
 from ol2r.clicks import ItemClicks
 from ol2r.experiments.claims import StandIn
 from ol2r.experiments.effects import Nearness, at_end, at_own_end, fold_effect
@@ -156,7 +154,7 @@ def final_regret_told(table: pd.DataFrame, queries: pd.DataFrame, steps: int, *,
 def _floors(queries: pd.DataFrame, steps: int) -> dict[tuple[str, str], float]:
     """The regret of the list by falling attraction after so many steps, by data set and click model."""
     listed = queries[queries["ranked"] == "listed"]
-    return {(r.dataset, r.users): steps * float(r.sorted_loss) for r in listed.itertuples()}
+    return {(r.dataset, r.users): steps * float(r.sorted_loss) for r in frames.rows(listed)}
 
 
 def floors_in_words(table: pd.DataFrame, queries: pd.DataFrame, steps: int) -> str:
@@ -168,7 +166,7 @@ def floors_in_words(table: pd.DataFrame, queries: pd.DataFrame, steps: int) -> s
     for (dataset, model), floor in _floors(queries, steps).items():
         here = table[(table["dataset"] == dataset) & (table["users"] == model)]
         if floor > 0 and len(here):
-            best = here.loc[here["mean"].idxmin()]
+            best = here.iloc[here["mean"].argmin()]
             told.append(f"{100 * floor / best['mean']:.0f} % of {best['learner']}'s ({model}, {named(dataset)})")
     if not told:
         return "In all models here the best list is the list by falling attraction."
@@ -215,7 +213,7 @@ def queries_told(table: pd.DataFrame, positions: int, *, name: str, caption: str
     """
     rows = []
     for dataset, model in _places(table):
-        for r in table[(table["dataset"] == dataset) & (table["users"] == model)].itertuples():
+        for r in frames.rows(table[(table["dataset"] == dataset) & (table["users"] == model)]):
             more = f", L up to {r.most_items}" if r.most_items > positions else ""
             rows.append([f"{model}, {named(dataset)}{more}", str(r.queries), _number(r.inversions), _number(r.optimum),
                          str(r.tied), str(r.unsorted), _number(r.sorted_loss)])  # fmt: skip
@@ -345,8 +343,8 @@ def violation_rates_told(table: pd.DataFrame, *, name: str, caption: str) -> str
         lines = groups[f"{model}, {named(dataset)}"] = []
         for learner in LEARNERS.ordered(here["learner"]):
             own = here[here["learner"] == learner]
-            rates = {(r.since, r.round): _number(r.mean, 2) for r in own.itertuples()}
-            last = own.loc[own["round"].idxmax()]
+            rates = {(r.since, r.round): _number(r.mean, 2) for r in frames.rows(own)}
+            last = own.iloc[own["round"].argmax()]
             safe = f"{100 * last['safe']:.0f} %"
             lines.append([learner, *(rates.get(each, "–") for each in windows), safe, f"{last['excess']:.0f}"])
     header = ["bandit", *(f"to {_thousands(end)}" for _, end in windows), "safe runs", "largest excess"]
@@ -381,7 +379,7 @@ def excess_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
         here = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner")
         lines = groups[f"{model}, {named(dataset)}"] = []
         for learner in LEARNERS.ordered(here.index):
-            own = here.loc[learner]
+            own = frames.line(here, learner)
             improved = "–" if pd.isna(own["improved"]) else f"{100 * own['improved']:.0f} %"
             found = [_number(own["violations"]), f"{100 * own['unsafe']:.0f} %", f"{own['excess']:.0f}"]
             lines.append([learner, *found, improved])
@@ -428,7 +426,7 @@ def inversions_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
         [f"{r.users}, {named(str(r.dataset))}", _number(r.slope), _number(r.intercept), f"{r.explained:.3f}",
          f"{r.explained_lists:.3f}", str(r.values), str(r.lists),
          f"{_number(r.own)} [{_number(r.low)}, {_number(r.high)}]"]
-        for r in table.itertuples()
+        for r in frames.rows(table)
     ]  # fmt: skip
     header = ["model, data", "slope, clicks a pair", "at |V₀| = 0", "R² of the means", "R² of single lists"]
     header += ["values of |V₀|", "lists", "slope within a query [95 %]"]
@@ -510,7 +508,7 @@ def halvings_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     rows = [
         [f"$0.5^{r.i}$", f"{_number(r.mean)} ± {_number(r.error, 2)}", _number(r.ratio), _number(r.predicted),
          _number(r.predicted_ratio)]
-        for r in table.itertuples()
+        for r in frames.rows(table)
     ]  # fmt: skip
     header = ["χ_min", "regret ± s.e.", "times the line above", "predicted", "times the line above"]
     return myst(header, rows, name=name, caption=caption)
@@ -604,7 +602,7 @@ def choices(
 def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`choices` as a table: under each choice a line for each click model and data set."""
     groups = {}
-    for r in table.itertuples():
+    for r in frames.rows(table):
         groups.setdefault(f"{r.bandit}: {r.choice}", []).append([
             f"{r.users}, {named(str(r.dataset))}", _number(r.regret), _number(r.regret_other),
             f"{_signed(r.difference)} [{_signed(r.low)}, {_signed(r.high)}]",
@@ -625,8 +623,8 @@ def choices_in_words(table: pd.DataFrame) -> str:
         return ""
     surer, top = at["bubblerank-delta"], at["toprank-delta"]
     ratios = "; ".join(
-        f"{_number(surer.loc[each, 'regret'] / top.loc[each, 'regret'], 2)} and "
-        f"{_number(surer.loc[each, 'regret_other'] / top.loc[each, 'regret'], 2)} ({each})"
+        f"{_number(surer['regret'][each] / top['regret'][each], 2)} and "
+        f"{_number(surer['regret_other'][each] / top['regret'][each], 2)} ({each})"
         for each in models_of(table)
     )
     return (
@@ -668,7 +666,7 @@ def best_lists_in_words(positions: pd.DataFrame, cut: int) -> str:
 def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`bounds.event_audit` as a table, with a line for each click model, K and δ."""
     groups = {}
-    for r in table.itertuples():
+    for r in frames.rows(table):
         held = f"{r.share:.3f} [{r.low:.3f}, {r.high:.3f}]"
         over, worse = f"{r.pairs_over} / {r.pairs_over_broken}", f"{r.worse_held} / {r.worse - r.worse_held}"
         unsafe = f"{r.unsafe_held} / {round(r.unsafe * r.runs) - r.unsafe_held}"
@@ -684,7 +682,7 @@ def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`bounds.regret_against_bounds` after the last step as a table, with a line for each world."""
     rows = []
-    for r in at_own_end(table).itertuples():
+    for r in frames.rows(at_own_end(table)):
         printed = f"{_number(r.bound)}{' (K n)' if r.bound >= r.everything else ''}"
         regret = f"{_number(r.regret)} ± {_number(r.error, 2)}"
         rows.append([_world(r), str(min(r.cut, r.positions)), regret, printed, _number(r.loose),
@@ -703,14 +701,14 @@ def bounds_in_words(table: pd.DataFrame) -> str:
     return f"Theorem 1 is below $K n$ at some step in {says.sum()} of the {len(says)} worlds; BRT3 is judged in these."
 
 
-def _world(row) -> str:
+def _world(row: frames.Row) -> str:
     return f"{row.users}, K = {row.positions}, |V₀| = {row.inversions}"
 
 
 def looseness_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`bounds.where_it_is_loose` as a table: the ratio, its five factors, and the confidence."""
     factors = ["ratio", "lists", "pairs", "evidence", "gaps", "left", "confidence"]
-    rows = [[_world(r), *(_number(getattr(r, factor)) for factor in factors)] for r in table.itertuples()]
+    rows = [[_world(r), *(_number(getattr(r, factor)) for factor in factors)] for r in frames.rows(table)]
     header = ["world", "bound / regret", "= lists", "× pairs", "× evidence", "× gaps", "× what is left", "confidence"]
     return myst(header, rows, name=name, caption=caption)
 
@@ -719,7 +717,7 @@ def query_bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """Runs of `query_bounds_cell` as a table with a line for each click model and data set."""
     rows = []
     for dataset, model in _places(table):
-        for r in table[(table["dataset"] == dataset) & (table["users"] == model)].itertuples():
+        for r in frames.rows(table[(table["dataset"] == dataset) & (table["users"] == model)]):
             says = f"{r.says} / {r.says_apart} / {r.says_examined} / {r.says_both}"
             rows.append([f"{model}, {named(dataset)}", str(r.queries), f"{r.differ} / {r.falls} / {r.assumed}", says,
                          str(r.proved_says), f"{_number(r.gap, 2)} / {_number(r.even_gap, 2)}",
@@ -739,7 +737,7 @@ def query_bounds_in_words(table: pd.DataFrame) -> str:
         return ""
     says = table[["says", "says_apart", "says_examined", "says_both"]].sum().astype(int)
     by_model = table.groupby("users")[["assumed", "queries"]].sum().astype(int)
-    meets = ", ".join(f"{r.assumed} of {r.queries} {r.Index}s" for r in by_model.itertuples())
+    meets = ", ".join(f"{r.assumed} of {r.queries} {r.Index}s" for r in frames.rows(by_model))
     return (
         f"Of {table['queries'].sum():.0f} fitted models in all, Theorem 1 is below $K n$ at this length in "
         f"{says['says']}; with attractions evenly spread in {says['says_apart']}, with all positions examined alike in "

@@ -234,4 +234,4 @@ ITEMS: dict[str, Item] = {
     **{READINGS[reading][name]: item for reading in READINGS for name, item in _items(reading).items()},
 }
 
-PAPER = Paper("nsgd", ITEMS, CLAIMS, READINGS, __package__, GRID, lambda dataset: GRID.settings)
+PAPER = Paper("nsgd", ITEMS, CLAIMS, READINGS, "ol2r.papers.nsgd", GRID, lambda dataset: GRID.settings)

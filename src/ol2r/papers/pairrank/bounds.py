@@ -8,10 +8,6 @@ Claim PRT2 takes its bounds from `regret_figure`; everything else that PRT1 and 
 themselves. `covers`, `has_power`, `growth` and `within_bounds` are shown beside the claims and decide none of them.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
-# pyright: reportGeneralTypeIssues=false, reportIndexIssue=false, reportOperatorIssue=false
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -260,18 +256,25 @@ def settling(frame: pd.DataFrame) -> pd.DataFrame:
     last = mine[mine["round"] == mine["round"].max()]
     pairs = float(last[last["quantity"] == "labels"]["value"].mean())
     eigenvalue = float(last[last["quantity"] == "eigenvalue"]["value"].mean()) / pairs
-    common = {"dimension": world.dimension, "gap": gap, "norm": world.norm, "bound": world.bound}
+    common = {"gap": gap, "norm": world.norm, "bound": world.bound}
     common |= {"regularization": regularization, "delta": delta, "delta_matrix": delta, "least": world.least}
     sampled = common | {"eigenvalue": eigenvalue}
-    explicit = confidence.settling_pairs_explicit(**sampled)
-    corrected = confidence.settling_pairs(**sampled, beta=BETA, c1=1.0, c2=1.0)
-    printed = confidence.printed_settling_time(**sampled, beta=BETA, examined=world.documents, c1=1.0, c2=1.0)
+    explicit = confidence.settling_pairs_explicit(dimension=world.dimension, **sampled)
+    corrected = confidence.settling_pairs(dimension=world.dimension, **sampled, beta=BETA, c1=1.0, c2=1.0)
+    printed = confidence.printed_settling_time(
+        dimension=world.dimension, **sampled, beta=BETA, examined=world.documents, c1=1.0, c2=1.0
+    )
 
     def excess(log_rounds: float) -> float:
         rounds = float(np.exp(log_rounds))
         bound = {k: v for k, v in common.items() if k != "delta_matrix"} | {"delta": 1 / rounds}
         value = confidence.regret_bound(
-            rounds, documents=world.documents, **bound, compared=world.compared, conservative=True
+            rounds,
+            dimension=world.dimension,
+            documents=world.documents,
+            **bound,
+            compared=world.compared,
+            conservative=True,
         )
         return value - rounds * world.documents * (world.documents - 1) / 2
 
@@ -361,7 +364,7 @@ def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
             held = len(own) * int(small - chance.get(statement, 0.0) <= large)
             lines.append(names | {"statement": statement, "held": held, "slack": large / small, "vacuous": vacuous})
     table = pd.DataFrame(lines)
-    table.insert(table.columns.get_loc("held") + 1, "holds", table["held"] == table["worlds"])
+    table.insert(list(table.columns).index("held") + 1, "holds", table["held"] == table["worlds"])
     return table
 
 

@@ -10,14 +10,11 @@ This module names items and does not import them. T and γ are defined here, bec
 claims on theory read the tables of the audits.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -216,7 +213,7 @@ class Band:
             NotMeasured: there are no such rows or rounds, or no recorded rank lies in the band.
         """
         grown, inside = self._grown(results, dataset, users)
-        return sum(grown[f"size_{r}"] / grown[f"lists_{r}"] for r in inside) / len(inside)
+        return cast(pd.Series, sum(grown[f"size_{r}"] / grown[f"lists_{r}"] for r in inside)) / len(inside)
 
     def share(self, results: Mapping[str, Results], dataset: str, users: str) -> float:
         """The mean share of the lists of these rounds that reach the band's ranks, over ranks and runs.
@@ -233,7 +230,7 @@ class Band:
         runs = rows.index.drop_duplicates()
         ends = [rows[rows["round"] == t].reindex(runs) for t in (self.since, self.at)]
         grown = ends[1].filter(regex="^(rounds$|lists_|size_)") - ends[0].filter(regex="^(rounds$|lists_|size_)")
-        ranks = sorted(int(name.removeprefix("lists_")) for name in grown if name.startswith("lists_"))
+        ranks = sorted(int(name.removeprefix("lists_")) for name in grown.columns if name.startswith("lists_"))
         reach = max((r for r in ranks if (grown[f"lists_{r}"] > 0).to_numpy().all()), default=0)
         bands = {"top": (0, reach / 10), "middle": (reach / 3, reach / 2), "bottom": (reach * 5 / 6, reach)}
         low, high = bands[self.band]

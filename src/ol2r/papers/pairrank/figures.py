@@ -4,13 +4,10 @@ Figures that other chapters draw as well are in `ol2r.report.figures`. Frames ar
 learner either.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -18,6 +15,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_own_end, summarize, windowed
 from ol2r.papers.pairrank.audit_tables import share
@@ -72,7 +70,7 @@ def reach(frame: pd.DataFrame) -> pd.DataFrame:
         dataset, rank, share (of the lists).
     """
     ends = at_own_end(frame)
-    named = {name: int(name.removeprefix("lists_")) for name in ends if name.startswith("lists_")}
+    named = {name: int(name.removeprefix("lists_")) for name in ends.columns if name.startswith("lists_")}
     sums = ends.groupby("dataset", sort=False)[["rounds", *named]].sum()
     shares = sums[list(named)].div(sums["rounds"], axis=0).rename(columns=named)
     return shares.melt(var_name="rank", value_name="share", ignore_index=False).reset_index()
@@ -86,7 +84,7 @@ def reach_in_words(frame: pd.DataFrame, rank: int) -> str:
         rank: one of the recorded ranks.
     """
     shares = reach(frame).query("rank == @rank")
-    told = [f"{label(str(one.dataset))} {share(one.share)}" for one in shares.itertuples()]
+    told = [f"{label(str(one.dataset))} {share(one.share)}" for one in frames.rows(shares)]
     return f"Lists that have a document at rank {rank}: {', '.join(told)}."
 
 
@@ -98,7 +96,7 @@ def bands_in_words(table: pd.DataFrame) -> str:
     """
     told = []
     for name, own in table.groupby("dataset", sort=False):
-        parts = [f"the {one.band} on {share(one.share)}" for one in own.itertuples()]
+        parts = [f"the {one.band} on {share(one.share)}" for one in frames.rows(own)]
         told.append(f"{label(str(name))}: {', '.join(parts)}.")
     return "Share of lists that the bands of ranks rest on. " + " ".join(told)
 
@@ -315,16 +313,17 @@ def _heat(ax: Axes, cells: pd.DataFrame, side: str, bottom: str | None, low: flo
         grid, ax=ax, cmap="cividis", vmin=low, vmax=high, cbar=False, annot=numbers, fmt="", annot_kws={"fontsize": 8}
     )
     ax.set_yticks(np.arange(len(grid)) + 0.5, _ticks(grid.index), rotation=0)
-    ax.set_xticks(np.arange(len(grid.columns)) + 0.5, _ticks(grid.columns) if bottom else [""], rotation=0)
+    columns = cast("pd.Index[float]", grid.columns)  # values of a hyper-parameter, not names
+    ax.set_xticks(np.arange(len(columns)) + 0.5, _ticks(columns) if bottom else [""], rotation=0)
     ax.tick_params(length=0)
     ax.tick_params(axis="x", labelsize=7)  # four powers of ten stand side by side
     ax.set(xlabel=SYMBOLS.get(bottom or "", bottom or ""), ylabel=SYMBOLS.get(side, side))
     for _, cell in cells[cells["best"]].iterrows():
-        place = (grid.columns.get_loc(cell[along]), grid.index.get_loc(cell[side]))
+        place = (list(columns).index(cell[along]), list(grid.index).index(cell[side]))
         ax.add_patch(Rectangle(place, 1, 1, fill=False, edgecolor=BEST, linewidth=2.2, clip_on=False))
 
 
-def _ticks(values: Sequence[float]) -> list[str]:
+def _ticks(values: Iterable[float]) -> list[str]:
     """Labels of an axis: 10ⁿ if all values except 0 are powers of ten, plain numbers otherwise."""
     exponents = np.log10([value for value in values if value > 0])
     if np.allclose(exponents, exponents.round()):
@@ -389,7 +388,7 @@ def _edge(ax: Axes, start: np.ndarray, end: np.ndarray, certain: bool) -> None:
     else:
         arrow = {"arrowstyle": "-", "color": UNCERTAIN, "linestyle": (0, (3, 2)), "shrinkA": 11, "shrinkB": 11,
                  "linewidth": 1.6}  # fmt: skip
-    ax.annotate("", end, start, arrowprops=arrow)
+    ax.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops=arrow)
 
 
 def _nodes(ax: Axes, place: np.ndarray, names: Sequence[str]) -> None:

@@ -393,4 +393,4 @@ def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
     return {each: (learner, own | tuned(dataset, each)) for each, (learner, own) in SETTINGS.items()}
 
 
-PAPER = Paper("pairrank", ITEMS, CLAIMS, READINGS, __package__, GRID, settings)
+PAPER = Paper("pairrank", ITEMS, CLAIMS, READINGS, "ol2r.papers.pairrank", GRID, settings)

@@ -3,9 +3,6 @@
 The functions write sentences on what a choice of ours means for the claims; their numbers are computed from results.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -265,7 +262,7 @@ def reference_in_words(final: pd.DataFrame, levels: Mapping[str, float]) -> str:
     above = final[final["mean"] > final["dataset"].map(levels).astype(float)]
     told = []
     for dataset, own in above.groupby("dataset", sort=False):
-        best = own.loc[own["mean"].idxmax()]
+        best = own.iloc[own["mean"].argmax()]
         lead = best["mean"] - levels[str(dataset)]
         told.append(f"{named(str(dataset))} (by at most {lead:.3f}: {best['variant']}, {best['users']} users)")
     bound = f"An online learner ends above it, in the mean over runs, on {'; '.join(told)}: there it is no upper bound."

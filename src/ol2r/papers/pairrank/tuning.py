@@ -109,7 +109,7 @@ def grid_of(variant: str, loss: str = "sum") -> str:
 
 @cache
 def _read() -> list[dict[str, str]]:
-    path = files(__package__) / TABLE
+    path = files("ol2r.papers.pairrank") / TABLE
     if not path.is_file():
         return []
     with path.open() as file:

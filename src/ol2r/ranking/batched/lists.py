@@ -1,6 +1,8 @@
 """Lists of linear rankers, interleaving, null spaces and scores, in torch."""
 
 import torch
+from jaxtyping import Float, Float32, Int64
+from torch import Tensor
 
 from ol2r.random import Stream, Streams
 from ol2r.ranking.candidates import Candidates
@@ -34,12 +36,16 @@ def ordered(
     return by_word.gather(2, masked.argsort(dim=2, descending=True, stable=True))
 
 
-def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
+def rank(
+    candidates: Candidates, weights: Float32[Tensor, "R M d"], depth: int, streams: Streams, round_: int
+) -> Int64[Tensor, "R M {depth}"]:
     """See `compiled.rank`."""
     return best(candidates, torch.einsum("rvd,rmd->rmv", candidates.padded()[0], weights), depth, streams, round_)
 
 
-def best(candidates: Candidates, scores: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
+def best(
+    candidates: Candidates, scores: Float[Tensor, "R M V"], depth: int, streams: Streams, round_: int
+) -> Int64[Tensor, "R M {depth}"]:
     """The best documents under the scores of each of M rankers, ordered as by `rank`: Int64[R, M, depth].
 
     Args:
@@ -69,8 +75,8 @@ def _shuffled(words: torch.Tensor) -> torch.Tensor:
 
 
 def team_draft(
-    lists: torch.Tensor, first: torch.Tensor, prefix_credit: bool, streams: Streams, round_: int
-) -> tuple[torch.Tensor, torch.Tensor]:
+    lists: Int64[Tensor, "R M k"], first: Int64[Tensor, " R"], prefix_credit: bool, streams: Streams, round_: int
+) -> tuple[Int64[Tensor, "R k"], Int64[Tensor, "R k"]]:
     """See `compiled.team_draft`."""
     replicas, rankers, depth = lists.shape
     slot = numbers(depth, lists.device)
