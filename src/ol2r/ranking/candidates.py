@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-import torch
 from jaxtyping import Bool, Float32, Int64
 from torch import Tensor
 
