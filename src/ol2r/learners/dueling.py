@@ -220,7 +220,7 @@ class CPS(DuelingBandit):
     revision = 1
     keeps_queries = True
     batch_seconds = 3e-3
-    launches = 500
+    launches = 600
     structural = DuelingBandit.structural | {
         "n_candidates": Number(least=1, whole=True),
         "history": Number(least=1, whole=True),
