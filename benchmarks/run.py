@@ -6,6 +6,12 @@ prints one flat JSON object. Every figure comes from `simulate()` as chapters ca
 streams all on. A rate is the difference of two runs that differ only in what is measured (more rounds with the same one
 evaluation; more evaluations in the same rounds), median of three. `*.compile_s` is the warm-up, `*.vs_public` the ratio
 to public code, `*.vs_target` the ratio to the project's target. Nothing is asserted: times depend on the machine.
+`launches.*` and `reads.*` are operations and host reads that a round asks of a GPU, counted without one; these targets
+are limits.
+
+    python benchmarks/run.py --device cuda --store
+
+measures rounds per second on a GPU, and keeps them in benchmarks/device.json for the page "On a GPU".
 """
 
 import argparse
@@ -20,13 +26,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import bandits
+import device
 
 from data import measure as measure_data
 from ol2r import data
 from ol2r.clicks import users
 from ol2r.learners import LEARNERS
-from ol2r.papers.nsgd import grid as nsgd
-from ol2r.papers.pairrank import grid as pairrank
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
 DATASET = "synthetic-mslr"  # 136 features, about 125 documents a query
@@ -61,10 +66,9 @@ TARGET = {
     "pdgd.rounds_per_s_1": 2 * 1750.0,
     "evaluate.queries_per_s": 10 * 2000 / 0.040,
     "letor.mb_per_s": 200 / 2.0,
+    **{f"launches.{family}": float(LEARNERS[name].launches) for family, name in device.FAMILY.items()},
     **bandits.TARGET,
 }
-_PAIRWISE = [pairrank.SETTINGS[name] for name in ("PDGD", "PairRank_C", "SGD RankNet", "epsilon-greedy")]
-SETTINGS = nsgd.SETTINGS | dict(_PAIRWISE)
 ROUNDS = {
     "dbgd": ("DBGD", 1000),
     "mgd": ("MGD", 500),
@@ -84,7 +88,7 @@ def seconds(learner: str, n_replicas: int, checkpoints: tuple[int, ...], **chang
     """Seconds of one call of `simulate()`, with some hyper-parameters changed."""
     dataset = data.load(DATASET)
     replicas = [Replica(1, seed, users("perfect", dataset.n_grades)) for seed in range(n_replicas)]
-    batch = LEARNERS[learner](dataset.n_features, SETTINGS[learner] | changed, make_streams(dataset, replicas))
+    batch = LEARNERS[learner](dataset.n_features, device.SETTINGS[learner] | changed, make_streams(dataset, replicas))
     evaluation = Evaluation(
         k=10, split="test", gain="exponential", empty="zero", ties="expected", gamma=0.9995, checkpoints=checkpoints
     )
@@ -161,12 +165,23 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="at most a minute a family after its warm-up")
     parser.add_argument("--json", action="store_true", help="one flat JSON object instead of lines")
     parser.add_argument("--only", default="", metavar="PREFIX", help="only figures whose name begins so")
+    parser.add_argument("--device", default="cpu", help="measure the learners' rounds on this device instead: cuda")
+    parser.add_argument("--store", action="store_true", help="keep figures of GPUs in benchmarks/device.json")
     arguments = parser.parse_args()
 
     found: dict[str, float] = {}
-    for name, measure in FAMILIES.items():
-        if name.startswith(arguments.only.split(".")[0]) or (name == "letor" and arguments.only.startswith("cache")):
+    there: dict[str, float] = {}
+    first = arguments.only.split(".")[0]
+    for prefix, measure in (FAMILIES if arguments.device == "cpu" else {}).items():
+        if prefix.startswith(first) or (prefix == "letor" and first.startswith("cache")):
             found |= measure(arguments.quick)
+    for family, measure in device.families(arguments.device).items():
+        names = [f"{what}.{family}" for what in ("launches", "reads", "bytes", arguments.device)]
+        if any(name.startswith(arguments.only) for name in names):
+            there |= measure(arguments.quick)
+    if arguments.store:
+        device.store(there, arguments.device)
+    found |= there
     found["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found |= {f"{key}.vs_public": found[key] / peer for key, peer in PUBLIC.items() if key in found}
     found |= {f"{key}.vs_target": found[key] / target for key, target in TARGET.items() if key in found}

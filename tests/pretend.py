@@ -10,10 +10,14 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from ol2r.learners import Learner
+from ol2r.simulation import Evaluation, simulate
 
 DEVICE = torch.device("lazy:0")
 """A name that every build of torch has guards for and no kernels."""
@@ -21,6 +25,8 @@ DEVICE = torch.device("lazy:0")
 _READS = {"aten._local_scalar_dense", "aten.nonzero", "aten.masked_select", "aten.equal"}
 _ACROSS = {"aten.copy_", "aten._to_copy", "aten.index", "aten.index_put_", "aten.index_put", "aten._index_put_impl_"}
 """Operations that take tensors of two devices."""
+
+_LOOK_UP = {"index", "index_select", "gather"}
 
 _now: "Pretend | None" = None
 
@@ -72,18 +78,30 @@ class Recording:
                     held.copy_(new)
 
 
+class PretendGraph:
+    """A recording of `ol2r.replay` on the pretended device; the body runs while it is recorded."""
+
+    def record(self, body: Callable[[], None]) -> None:
+        with _pretending().record() as self._recording:
+            body()
+
+    def replay(self) -> None:
+        self._recording.replay()
+
+
 class Pretend(TorchDispatchMode):
     """While it lasts, `DEVICE` is a device.
 
     Attributes:
         launches: operations on the device; reads, sends: values that went from it to the host, and from the host to it.
+        bytes: what all launches read and write, each by itself; of a tensor that is looked up in, only what is found.
         where: by line of the library, how many of each: "launch module:line".
         tape: of each launch the operation and its arguments' shapes.
     """
 
     def __init__(self):
         super().__init__()
-        self.launches = self.reads = self.sends = 0
+        self.launches = self.reads = self.sends = self.bytes = 0
         self.where: Counter[str] = Counter()
         self.tape: list[tuple] = []
         self.recording: Recording | None = None
@@ -153,6 +171,8 @@ class Pretend(TorchDispatchMode):
 
         own_args, own_kwargs = pytree.tree_map(here, (args, kwargs))
         out = func(*own_args, **own_kwargs)
+        if on_it and not _is_view(func):
+            self.bytes += _traffic(name, tensors, out)
         if on_it and self.recording is not None and not _is_view(func):
             made = [leaf for leaf in pytree.tree_leaves(out) if isinstance(leaf, torch.Tensor)]
             self.recording.operations.append((func, own_args, own_kwargs, made))
@@ -198,7 +218,41 @@ def _is_view(func) -> bool:
     return func._schema.name == "aten::_unsafe_view" or any(a is not None and not a.is_write for a in aliases)
 
 
+def _traffic(name: str, tensors: list[torch.Tensor], out) -> int:
+    """Bytes that an operation reads and writes."""
+    written = sum(each.nbytes for each in pytree.tree_leaves(out) if isinstance(each, torch.Tensor))
+    if name.removeprefix("aten.") in _LOOK_UP:
+        tensors = tensors[1:]
+        return 2 * written + sum(tensor.nbytes for tensor in tensors)
+    return written + sum(tensor.nbytes for tensor in tensors)
+
+
 def _pretending() -> Pretend:
     if _now is None:
         raise RuntimeError("the pretended device is there only inside Pretend()")
     return _now
+
+
+class Round(NamedTuple):
+    """What a device was asked for before a round: launches, reads, sends, and bytes moved by the launches."""
+
+    launches: int
+    reads: int
+    sends: int
+    bytes: int
+
+
+def rounds_counted(dataset, replicas, make: Callable[[], Learner], evaluation: Evaluation) -> tuple[list[Round], list]:
+    """Count what the rounds of `simulate` ask of the device: a count before each act of showing, and the whole tape.
+
+    Args:
+        make: makes the learner on `DEVICE`.
+    """
+    counts = []
+    with Pretend() as seen:
+
+        def mark(*shown):
+            counts.append(Round(seen.launches, seen.reads, seen.sends, seen.bytes))
+
+        simulate(dataset, replicas, make(), evaluation, observe=mark)
+    return counts, seen.tape

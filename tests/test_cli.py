@@ -4,14 +4,15 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from declared import declare
 from fakes import Fake, ran
 
 from ol2r import cli
-from ol2r.experiments.cells import Item
+from ol2r.experiments.cells import Item, Job, Kept
 from ol2r.experiments.paper import Paper
-from ol2r.experiments.store import encode, read_file
+from ol2r.experiments.store import Store, encode, read_file
 from ol2r.papers import paper
 
 UNDECLARED = "0" * 64
@@ -81,6 +82,16 @@ def test_status_counts_stored_rows_by_item_and_tier(capsys):
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[1] == ["fig-1", "5/5", "10/10", "10/25"]
     assert lines[2] == ["table-2", "0/10", "0/20", "0/50", "not", "at", "hand:", "TD2003"]
+
+
+def test_status_counts_shards_that_are_half_done(surroundings, capsys):
+    store = Store(None, surroundings / "scratch")
+    for cell in (Fake(name="x", needed=Fake(name="root")), Fake(name="undeclared")):
+        store.keep([Job(cell, cell.rows([1], [0]))], Kept({}, pd.DataFrame()), {})
+    assert cli.main(["status"]) == 0
+    first, second = capsys.readouterr().out.splitlines()[1:3]
+    assert first.endswith("0/25   half done: 1 shard")
+    assert "half done" not in second
 
 
 def test_verify_passes_what_comes_out_again_and_fails_a_forgery(surroundings, capsys):

@@ -41,6 +41,13 @@ def test_a_hyper_parameter_that_makes_a_round_longer_is_seen(name, changed):
     assert other > usual
 
 
+@pytest.mark.parametrize("shuffle", ["random", "conservative"])
+def test_certain_orders_of_long_lists_cost_the_square_of_their_length(shuffle):
+    setting = SETTINGS["PairRank"] | {"shuffle": shuffle}
+    long, longer = (LEARNERS["PairRank"].cost(setting, Shape(42, length), 1000).seconds for length in (4e3, 16e3))
+    assert longer == pytest.approx(16 * long, rel=0.1)
+
+
 def test_what_a_learner_remembers_of_its_rounds_is_seen():
     few, many = (LEARNERS["PairRank"].cost(SETTINGS["PairRank"], SHAPE, rounds).bytes for rounds in (100, 1000))
     assert many > 5 * few

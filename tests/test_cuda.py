@@ -1,18 +1,27 @@
 """What needs a CUDA device: every learner on it decides as on the CPU at first, and a simulation there ends as well."""
 
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import torch
+from fakes import Fake
+from pandas.testing import assert_frame_equal
 from small import OPTIMUM, evaluation, make_learner, play, replicas_of, small_dataset
 
 from ol2r.clicks import UserBatch, users
+from ol2r.experiments.cells import Job
+from ol2r.experiments.runner import Shard, run_shard
 from ol2r.learners import LEARNERS
 from ol2r.random import Stream, Streams
 from ol2r.ranking import metrics
 from ol2r.simulation import simulate
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+pytestmark = pytest.mark.skipif(
+    not torch.cuda.is_available(),
+    reason="no CUDA device; tests/test_device.py checks decisions, reads, shapes and replay on a pretended one",
+)
 
 
 @pytest.mark.parametrize("name", sorted(LEARNERS))
@@ -35,6 +44,39 @@ def test_the_mean_of_many_replicas_agrees_with_the_cpu(name):
         means.append(scores.mean())
         errors.append(scores.sem())
     assert abs(means[0] - means[1]) < 3 * np.hypot(*errors)
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_a_captured_round_gives_what_an_uncaptured_one_gives(name):
+    dataset, replicas = small_dataset(), replicas_of("perfect", "informational")
+    tables = []
+    for graph in (False, True):
+        learner = make_learner(name, dataset, replicas, device="cuda")
+        tables.append(simulate(dataset, replicas, learner, evaluation(100), graph=graph))
+    assert_frame_equal(*tables, rtol=1e-5)
+
+
+@dataclass(frozen=True)
+class Filling(Fake):
+    """A fake whose rows take 64 MiB each of the device's memory."""
+
+    kind: ClassVar[str] = "filling"
+
+    @classmethod
+    def run_group(cls, jobs, context):
+        torch.empty(sum(len(job.rows) for job in jobs), 64 << 20, dtype=torch.uint8, device="cuda")
+        return super().run_group(jobs, context)
+
+
+def test_a_shard_beyond_the_memory_is_halved_until_it_fits():
+    torch.cuda.set_per_process_memory_fraction((600 << 20) / torch.cuda.get_device_properties(0).total_memory)
+    try:
+        cell = Filling()
+        outcomes = run_shard(Shard((Job(cell, cell.rows(None, range(5))),)), {}, "cuda", "torch")  # 25 rows, 1.6 GiB
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert sum(len(it.job.rows) for it in outcomes) == 25
+    assert all(it.provenance["shard_rows"] < 10 and it.provenance["shard_halved"] >= 2 for it in outcomes)
 
 
 def test_a_diverged_replica_freezes_on_the_device():

@@ -382,12 +382,17 @@ def test_a_clock_measures_every_act_and_changes_nothing(dataset):
 
 def test_a_run_goes_on_only_from_a_state_of_its_own_before_the_end():
     dataset, replicas = small_dataset(), replicas_of("perfect")
-    states = []
+    states, asked = [], []
+
+    def fourth(round_):
+        asked.append(round_)
+        return round_ == 4
+
     simulate(
-        dataset, replicas, make_learner("PDGD", dataset, replicas), evaluation(6), keep_every=4,
-        keep=lambda state, recorded: states.append(state),
+        dataset, replicas, make_learner("PDGD", dataset, replicas), evaluation(6),
+        keep=lambda state, recorded: states.append(state), keep_after=fourth,
     )  # fmt: skip
-    assert len(states) == 1
+    assert asked == [1, 2, 3, 4, 5] and len(states) == 1
     without_sums = {name: value for name, value in states[0].items() if name != "run.last"}
     for state, rounds in ((states[0], 4), (without_sums, 6)):
         with pytest.raises(ValueError, match=f"a run of {rounds} rounds goes on from a state"):

@@ -14,12 +14,14 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import ol2r
 from ol2r.errors import DataError, ExperimentError, Failed, one_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ol2r.experiments.cells import Job
     from ol2r.experiments.paper import Paper
     from ol2r.experiments.verdicts import Judgement
@@ -88,24 +90,27 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def status(arguments: argparse.Namespace) -> int:
-    """Count stored and declared rows of every figure and table at every tier."""
+    """Count stored and declared rows of every figure and table at every tier, and shards that are half done."""
     from ol2r.experiments.origins import AtHand
     from ol2r.experiments.store import Store
 
     store, at_hand = Store.open(), AtHand()
-    listed = cache(store.listed)  # items and tiers share cells
+    listed, unfinished = cache(store.listed), cache(store.n_unfinished)  # items and tiers share cells
     missing = cache(at_hand.missing)
     for paper in _papers(arguments.paper):
         width = max(map(len, paper.items), default=0)
         print(f"{paper.name:{width + 2}}" + "".join(f"{tier:>16}" for tier in TIERS) + "   rows stored / declared")
         for item, declared in paper.items.items():
-            counts, absent = [], set()
+            counts, absent, cells = [], set(), set()
             for tier in TIERS:
                 jobs = declared.jobs(tier)
+                cells.update(job.cell for job in jobs)
                 stored = sum(len(listed(job.cell).intersection(job.rows)) for job in jobs)
                 counts.append(f"{stored}/{sum(len(job.rows) for job in jobs)}")
                 absent |= {data for job in jobs if (data := missing(job.cell))}
             note = f"   not at hand: {', '.join(sorted(absent))}" if absent else ""
+            if n_unfinished := sum(map(unfinished, cells)):
+                note += f"   half done: {n_unfinished} shard{'s' * (n_unfinished > 1)}"
             print(f"  {item:{width}}" + "".join(f"{count:>16}" for count in counts) + note)
     return 0
 
@@ -117,7 +122,7 @@ def index(arguments: argparse.Namespace) -> int:
 
     store = Store.open(commit=True)
     found = table.index(_papers(None), store)
-    path = store.published / table.NAME
+    path = cast("Path", store.published) / table.NAME  # a store to commit to has this folder
     found.to_csv(path, index=False, lineterminator="\n")
     print(f"{len(found)} lines in {path}")
     return 0
@@ -344,7 +349,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 sys.stdout.flush()
             return code
     except BrokenPipeError:  # the reader has closed the pipe, so nothing more can be written, not even at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         print("ol2r: interrupted; what had ended is stored, run again to go on", file=sys.stderr)

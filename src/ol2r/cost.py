@@ -15,6 +15,12 @@ BATCH_BYTES = 3 << 30
 LAUNCH_SECONDS = 1e-5
 """Seconds from one GPU operation to the next, even for few numbers: with few replicas launches take all the time."""
 
+REPLAY_SECONDS = 2e-6
+"""Seconds from one operation to the next in a CUDA graph that is replayed: what we suppose, not measured by us."""
+
+BANDWIDTH = 3.35e12
+"""Bytes that the memory of an H100 moves in a second at best (NVIDIA's data sheet of the H100 SXM)."""
+
 DEVICE_CORES = 50
 """How many CPU cores a GPU with many replicas is worth. A guess that nobody has measured: launches dominate."""
 
@@ -69,3 +75,15 @@ def batch_size(replica: Cost, n_replicas: int, device: str) -> int:
     if device != "cpu":
         return n_replicas
     return max(1, min(LARGEST_BATCH, BATCH_BYTES // max(1, replica.bytes)))
+
+
+def device_round_seconds(launches: float, moved: float, replicas: int, replayed: bool) -> float:
+    """Seconds that a round of a batch takes on an H100 as predicted: each operation waits for the host or for memory.
+
+    Args:
+        launches: operations of a round.
+        moved: bytes that they read and write for each replica, all operations together.
+        replicas: R, of the batch.
+        replayed: whether the round is replayed from a CUDA graph.
+    """
+    return max(launches * (REPLAY_SECONDS if replayed else LAUNCH_SECONDS), replicas * moved / BANDWIDTH)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 Value = float | int | str | bool
 
@@ -39,6 +39,10 @@ class Choice(Parameter):
 
     def allows(self, value: Any) -> bool:
         return any(type(value) is type(each) and value == each for each in self.known)
+
+
+def _real(number: object) -> TypeGuard[float]:
+    return isinstance(number, Real) and not isinstance(number, bool)
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Number(Parameter):
         return self._holds(value) and (isinstance(value, Integral) or not self.whole)
 
     def _holds(self, number: Any) -> bool:
-        if not isinstance(number, Real) or isinstance(number, bool) or not number > -math.inf:  # nor NaN
+        if not _real(number) or not number > -math.inf:  # nor NaN
             return False
         begun = (self.least is None or number >= self.least) and (self.above is None or number > self.above)
         return begun and (number < self.below if self.most is None else number <= self.most)

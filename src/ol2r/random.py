@@ -16,7 +16,7 @@ _M0, _M1 = 0xD2511F53, 0xCD9E8D57
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
 _MASK = 0xFFFFFFFF
 
-_MOST_ROUNDS = 256
+MOST_ROUNDS = 256
 _MOST_WORDS = 1 << 22
 """On a device: rounds that are drawn at once at most, and words of a stream, where that is more than one round's."""
 
@@ -219,7 +219,7 @@ class _Ahead:
         self.keys, self.stream, self.made_of = streams.keys_torch, stream, made_of
         self.n = 4 * ((n + 3) // 4)
         self.n_rounds = 1
-        while self.n_rounds < _MOST_ROUNDS and 4 * self.n_rounds * self.n * len(streams) <= _MOST_WORDS:
+        while self.n_rounds < MOST_ROUNDS and 4 * self.n_rounds * self.n * len(streams) <= _MOST_WORDS:
             self.n_rounds *= 4
         self.first: int | None = None
 
@@ -283,11 +283,15 @@ class Streams:
         if ahead is None or ahead.n < n:
             ahead = self._ahead[stream, made_of] = _Ahead(self, stream, n, made_of)
             ahead.draw(round_)
-        place = self._places.get(ahead.n_rounds)
-        if place is None:
-            place = torch.full((1,), round_ % ahead.n_rounds, dtype=torch.int64, device=self.device)
-            self._places[ahead.n_rounds] = place
-        return ahead.drawn.index_select(1, place)[:, 0, :n]
+        return ahead.drawn.index_select(1, self.place(round_, ahead.n_rounds))[:, 0, :n]
+
+    def place(self, round_: int, n_rounds: int) -> torch.Tensor:
+        """On a device, the place of this round in its block of n_rounds, from 0: Int64[1], which `seek` moves on."""
+        self.seek(round_)
+        if n_rounds not in self._places:
+            place = torch.full((1,), round_ % n_rounds, dtype=torch.int64, device=self.device)
+            self._places[n_rounds] = place
+        return self._places[n_rounds]
 
     def words(self, stream: Stream, round_: int, n: int) -> torch.Tensor:
         """Int64[R, n] in [0, 2³²): words 0 … n − 1 of the stream in this round."""

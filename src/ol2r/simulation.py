@@ -18,8 +18,9 @@ from ol2r.clicks.cascade import click_list
 from ol2r.data import RankingDataset
 from ol2r.learners import Learner
 from ol2r.parameters import Choice, Number, Parameter, require
-from ol2r.random import Stream, Streams, replica_key
+from ol2r.random import MOST_ROUNDS, Stream, Streams, replica_key
 from ol2r.ranking import Candidates, metrics
+from ol2r.replay import ReplayedRounds
 
 _CONVENTIONS: dict[str, Parameter] = {
     "k": Number(least=1, whole=True),
@@ -91,10 +92,6 @@ class Clock(Protocol):
         ...
 
 
-_ROUNDS_AHEAD = 64
-"""Number of rounds whose queries are drawn at a time."""
-
-
 class _Queries:
     """A data set on a device, and the query that each replica meets in each round: uniform with replacement."""
 
@@ -116,13 +113,29 @@ class _Queries:
         self.train = torch.from_numpy(np.concatenate([fold.train for fold in dataset.folds])).to(device)
         self.train_start = torch.tensor([int(start[replica.fold - 1]) for replica in replicas], device=device)
         self.drawn = range(0)  # the rounds whose queries are drawn
+        self.here = device.type == "cpu"
+        self.there = torch.zeros(MOST_ROUNDS, len(replicas), dtype=torch.int64, device=device)
+
+    def seek(self, round_: int) -> None:
+        """Make ready the queries of this round and of those that share its block."""
+        self.streams.seek(round_)
+        if round_ in self.drawn:
+            return
+        first = round_ - round_ % MOST_ROUNDS
+        self.drawn = range(first, first + MOST_ROUNDS)
+        nth = self.streams.integers_of_rounds(Stream.QUERY, first, MOST_ROUNDS, self.n_train)
+        drawn = self.train[self.train_start + nth]
+        if self.here:
+            self.by_round = drawn.unbind()
+        else:
+            self.there.copy_(drawn)
 
     def draw(self, round_: int) -> Candidates:
-        if round_ not in self.drawn:
-            self.drawn = range(round_, round_ + _ROUNDS_AHEAD)
-            place = self.streams.integers_of_rounds(Stream.QUERY, round_, _ROUNDS_AHEAD, self.n_train)
-            self.queries = self.train[self.train_start + place].unbind()
-        query = self.queries[round_ - self.drawn.start]
+        self.seek(round_)
+        if self.here:
+            query = self.by_round[round_ - self.drawn.start]
+        else:  # a replayed round finds its queries by a place that stands on the device
+            query = self.there.index_select(0, self.streams.place(round_, MOST_ROUNDS))[0]
         return Candidates(self.features, self.offsets, self.totals, query, longest=self.longest)
 
     def grades(self, candidates: Candidates, ranking: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -175,6 +188,8 @@ def _show(
 class _Display:
     """Shows lists to the users: looks up grades, simulates clicks, and adds to the online scores."""
 
+    _KEPT = ("cumulative", "since", "misordered", "round_weight")
+
     def __init__(self, queries: _Queries, replicas: Sequence[Replica], evaluation: Evaluation):
         self.queries, self.gain, self.gamma = queries, evaluation.gain, evaluation.gamma
         self.users = UserBatch([replica.users for replica in replicas], queries.streams)
@@ -183,7 +198,7 @@ class _Display:
         self.cumulative = torch.zeros(len(replicas), dtype=torch.float64, device=device)
         self.since = torch.zeros_like(self.cumulative)
         self.misordered = torch.zeros(len(replicas), dtype=torch.int64, device=device)
-        self.round_weight = 1.0
+        self.round_weight = torch.ones((), dtype=torch.float64, device=device)
         self.compiled = device.type == "cpu"
         if self.compiled:
             labels = queries.offsets, queries.relevance, queries.ideal
@@ -205,35 +220,39 @@ class _Display:
         return found
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """The online scores so far, and the weight of the next round."""
-        sums = {"cumulative": self.cumulative, "since": self.since, "misordered": self.misordered}
-        kept = {name: value.clone() for name, value in sums.items()}
-        return kept | {"round_weight": torch.tensor(self.round_weight, dtype=torch.float64)}
+        """The online scores so far, and the weight of the next round: copies on the CPU."""
+        return {name: getattr(self, name).to("cpu", copy=True) for name in self._KEPT}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
         """Restore what `state_dict` returned."""
-        for name in ("cumulative", "since", "misordered"):
+        for name in self._KEPT:
             getattr(self, name).copy_(state[name])
-        self.round_weight = float(state["round_weight"])
 
     def _compiled(self, round_, candidates, ranking):
+        (offsets, relevance, ideal), (click, stop) = self.labels, self.chances
+        cumulative, since, misordered = self.scores
         grades = np.empty(self.shape, dtype=np.int64)
         shown, clicks = np.empty(self.shape, dtype=np.bool_), np.empty(self.shape, dtype=np.bool_)
         _show(
             candidates.query.numpy(),
             np.ascontiguousarray(ranking.numpy(), dtype=np.int64),
-            *self.labels,
+            offsets,
+            relevance,
+            ideal,
             self.gain == "exponential",
             self.discounts,
-            *self.chances,
+            click,
+            stop,
             self.users.stops_unclicked,
             self.queries.streams.keys,
             round_,
-            self.round_weight,
+            float(self.round_weight),
             grades,
             shown,
             clicks,
-            *self.scores,
+            cumulative,
+            since,
+            misordered,
         )
         return torch.from_numpy(grades), torch.from_numpy(shown), torch.from_numpy(clicks)
 
@@ -241,7 +260,7 @@ class _Display:
         grades, shown = self.queries.grades(candidates, ranking)
         clicks = self.users.click(grades, shown, round_)
         ndcg = metrics.shown_ndcg(grades, shown, self.queries.ideal[candidates.query], self.gain)
-        self.cumulative += self.round_weight * ndcg
+        self.cumulative.addcmul_(self.round_weight, ndcg)
         self.since += ndcg
         self.misordered += metrics.misordered_pairs(grades, shown)
         return grades, shown, clicks
@@ -319,11 +338,12 @@ def simulate(
     evaluation: Evaluation,
     *,
     reference: np.ndarray | None = None,
-    observe: Observer = lambda round_, candidates, ranking, grades, shown: None,
+    observe: Observer | None = None,
     clock: Clock | None = None,
     keep: Keeper = lambda state, recorded: None,
-    keep_every: int | None = None,
+    keep_after: Callable[[int], bool] = lambda round_: False,
     resume: Mapping[str, torch.Tensor] | None = None,
+    graph: bool = False,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> pd.DataFrame:
     """Run a batch of replicas to the last checkpoint.
@@ -336,9 +356,17 @@ def simulate(
         reference: Float[R, features], weights w* whose cosine to the learner's is recorded.
         observe: called in every round with what was shown, before the learner's update; it must change nothing.
         clock: measures the learner's `rank` and `update` in this call; its columns come last.
-        keep: called after every `keep_every` rounds, but not at the end, with a state from which to resume the run.
+        keep: called with a state from which to resume the run, and the rows recorded in this call.
+        keep_after: says after every round but the last, given its number, whether `keep` is called now.
         resume: a state that `keep` was given; only rows recorded after it are returned.
+        graph: whether a device that can record rounds replays them (a CUDA graph; see `ol2r.replay`). It changes no
+            decision. Elsewhere rounds run as without it.
         progress: called about a hundred times with the fraction of rounds done.
+
+    Raises:
+        ValueError: the learner is not fresh or of other replicas, the users know other grades than the data set, the
+            state is not one to resume from, or `graph` is asked for with an observer or a clock, which a replayed
+            round would not call.
 
     Returns:
         A row per replica and checkpoint: `replica` (its place in the batch), `fold`, `seed`, `round`, `ndcg` (mean
@@ -349,6 +377,8 @@ def simulate(
     """
     if learner.round != 1 or not np.array_equal(learner.streams.keys, make_streams(dataset, replicas).keys):
         raise ValueError("simulate() takes a fresh learner with the streams of these replicas")
+    if graph and (observe is not None or clock is not None):
+        raise ValueError("a replayed round calls no observer and no clock: leave them out, or graph=True")
     if dataset.n_grades != len(replicas[0].users.click):
         raise ValueError(
             f"{dataset.name} has {dataset.n_grades} grades, the users {replicas[0].users.name!r} know "
@@ -382,6 +412,16 @@ def simulate(
     if clock is not None:
         rank, update = clock.timed("rank", rank), clock.timed("update", update)
 
+    def round_of(round_: int) -> None:
+        candidates = queries.draw(round_)
+        ranking = rank(candidates, evaluation.k)
+        grades, shown, clicks = display.show(round_, candidates, ranking)
+        if observe is not None:
+            observe(round_, candidates, ranking, grades, shown)
+        update(candidates, ranking, clicks)
+
+    run = ReplayedRounds(round_of, queries.seek, learner).run if graph else round_of
+
     def standing() -> dict[str, torch.Tensor]:
         parts = {"learner": learner.state_dict(), "display": display.state_dict(), "run": {"last": torch.tensor(last)}}
         return {f"{part}.{name}": value for part, state in parts.items() for name, value in state.items()}
@@ -398,16 +438,12 @@ def simulate(
         record(0)
     with _threads(min(all_threads, len(replicas))):  # a thread without a replica only waits and slows the others down
         for round_ in range(learner.round, n_rounds + 1):
-            candidates = queries.draw(round_)
-            ranking = rank(candidates, evaluation.k)
-            grades, shown, clicks = display.show(round_, candidates, ranking)
-            observe(round_, candidates, ranking, grades, shown)
-            update(candidates, ranking, clicks)
+            run(round_)
             if round_ in checkpoints:
                 record(round_)
                 last = round_
                 display.since.zero_()
-            if keep_every is not None and round_ % keep_every == 0 and round_ < n_rounds:
+            if round_ < n_rounds and keep_after(round_):
                 keep(standing(), pd.concat(tables, ignore_index=True) if tables else pd.DataFrame())
             if round_ % max(1, n_rounds // 100) == 0:
                 progress(round_ / n_rounds)

@@ -47,7 +47,7 @@ def in_force() -> dict[str, str]:
     import torch
     from numba.core.registry import cpu_target
 
-    triple, name, features = cpu_target.target_context.codegen().magic_tuple()
+    triple, name, features = cpu_target.target_context.codegen().magic_tuple()  # pyright: ignore[reportAttributeAccessIssue]
     return {
         "compiled": f"{triple} {_named(name, features)}",
         "aten": torch.backends.cpu.get_cpu_capability(),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ol2r.cost import Cost
-from ol2r.experiments.cells import Cell, Job
+from ol2r.experiments.cells import Cell, Job, Kept
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,44 @@ class Fake(Cell):
             frames.append(frame)
             context.progress((number + 1) / len(jobs))
         return frames
+
+
+@dataclass(frozen=True)
+class Stepping(Fake):
+    """Fakes that add up their values in steps, with a line after each, and can go on after each step.
+
+    The step that the file FAKE_KILLED names, if it is there, is the last of its process; the file is deleted.
+    """
+
+    kind: ClassVar[str] = "stepping"
+
+    steps: int = 6
+    by_clock: bool = True
+
+    @classmethod
+    def run_group(cls, jobs, context):
+        rows = [(number, job.cell, row) for number, job in enumerate(jobs) for row in job.rows]
+        base = np.array([100.0 * row.fold + row.seed + cell.offset for _, cell, row in rows])
+        total, done, recorded = np.zeros(len(rows)), 0, pd.DataFrame()
+        if context.kept is not None:
+            total, done, recorded = context.kept.state["total"], int(context.kept.state["step"]), context.kept.recorded
+            if len(total) != len(rows):
+                raise ValueError("a state of other rows")
+        for step in range(done + 1, jobs[0].cell.steps + 1):
+            note("".join(f"{cell.name}@{step} {row.fold} {row.seed} {os.getpid()}\n" for _, cell, row in rows))
+            total = total + base / step
+            lines = pd.DataFrame([row for _, _, row in rows], columns=["fold", "seed"])
+            lines = lines.assign(step=step, value=total.astype(np.float32), job=[number for number, _, _ in rows])
+            recorded = pd.concat([recorded, lines], ignore_index=True) if step > 1 else lines
+            if context.due() or not jobs[0].cell.by_clock:
+                context.keep(Kept({"total": total, "step": np.array(step)}, recorded))
+            last = Path(os.environ.get("FAKE_KILLED", "none"))
+            if last.exists() and last.read_text() == f"{jobs[0].cell.name}@{step}":
+                last.unlink()
+                os.kill(os.getpid(), signal.SIGKILL)
+            context.progress(step / jobs[0].cell.steps)
+        whole = recorded.sort_values(["fold", "seed", "step"], kind="stable")
+        return [whole[whole.job == i].drop(columns="job").reset_index(drop=True) for i in range(len(jobs))]
 
 
 def note(text: str) -> None:

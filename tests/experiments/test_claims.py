@@ -11,6 +11,7 @@ import pytest
 from ol2r.experiments.claims import (
     Claim,
     Contrast,
+    Indexed,
     Measure,
     Near,
     NotMeasured,
@@ -202,6 +203,17 @@ def test_a_run_without_a_finite_value_is_undecided(results):
     broken["table"].frame.loc[2, "ndcg"] = np.nan
     found = judge(claim(), broken, NUMBERS)
     assert found.verdict == "undecided" and "1 of 75 runs" in found.reason
+
+
+def test_a_selection_holds_the_lines_that_comparing_every_line_finds(invented_results, invented_runs):
+    """Lines that lie together and lines that are scattered, a label that no line has, and one that no table has."""
+    cells = [("MQ2008", "perfect", "A"), ("MQ2008", "perfect", "B"), ("MQ2008", "navigational", "A")]
+    frame = invented_runs(dict.fromkeys(cells, 0.4), NAMES, seeds=2, folds=2)
+    searched = Indexed(invented_results(frame))
+    for wanted in ({"learner": "A", "users": "perfect"}, {"learner": "A"}, {"fold": 2}, {"learner": "C"}, {}):
+        lines = np.logical_and.reduce([frame[name] == value for name, value in wanted.items()] + [frame["fold"] > 0])
+        pd.testing.assert_frame_equal(searched.only(wanted), frame[lines])
+    assert searched.only({"none": "A"}).empty
 
 
 def test_a_run_that_appears_twice_is_an_error(results):

@@ -13,6 +13,7 @@ from ol2r.experiments.effects import (
     at_end,
     deviation_effect,
     fold_effect,
+    fold_means,
     mean_effect,
     ratio_effect,
     summarize,
@@ -48,6 +49,49 @@ def test_equal_differences_have_no_width():
     effect = mean_effect(series([0.5, 0.5], [0.5, 0.5]))
     assert effect.interval() == (0.5, 0.5)
     assert (effect.p_below(0.4), effect.p_below(0.5), effect.p_below(0.6)) == (1.0, 0.0, 0.0)
+
+
+def uneven(seed, shuffled):
+    """Numbers of folds that have from 2 to 40 runs each, in order or not."""
+    rng = generator("uneven folds", seed)
+    own = series(*(rng.standard_normal(n) * 10.0 ** rng.integers(-3, 4) for n in rng.integers(2, 41, 5)))
+    return own.iloc[rng.permutation(len(own))] if shuffled else own
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_means_of_folds_in_order_are_those_of_a_group_by_to_the_last_bit(seed):
+    values = uneven(seed, shuffled=False)
+    pd.testing.assert_series_equal(fold_means(values), values.groupby("fold").mean(), check_exact=True)
+
+
+def test_means_of_folds_do_not_depend_on_the_order_of_runs():
+    values = uneven(0, shuffled=True)
+    pd.testing.assert_series_equal(fold_means(values), values.groupby("fold").mean())
+    some = values[values.index.get_level_values("fold") != 2]  # the index still knows the fold that has no run
+    pd.testing.assert_series_equal(fold_means(some), some.groupby("fold").mean())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_standard_error_is_that_of_variances_by_group(seed):
+    values = uneven(seed, shuffled=False)
+    folds = values.groupby("fold")
+    effect = mean_effect(values)
+    assert effect.estimate == folds.mean().mean()
+    assert effect.standard_error == float((folds.var().to_numpy() / folds.size().to_numpy() / 25).sum()) ** 0.5
+    assert mean_effect(uneven(seed, shuffled=True)).standard_error == pytest.approx(effect.standard_error)
+
+
+@pytest.mark.parametrize("degrees", [1.0, 2.5, 40.0, 1e6])
+def test_intervals_and_p_values_are_those_of_the_t_distribution(degrees):
+    effect = Effect(0.3, 0.2, degrees, 5, 5)
+    half = stats.t.ppf(0.95, degrees) * 0.2
+    assert effect.interval(0.9) == pytest.approx((0.3 - half, 0.3 + half), rel=1e-12)
+    assert effect.p_below(0.5) == pytest.approx(stats.t.cdf(-1.0, degrees), rel=1e-12)
+
+
+def test_a_ratio_of_numbers_of_different_runs_is_refused():
+    with pytest.raises(ValueError, match="same runs"):
+        ratio_effect(series([1.0, 2.0], [3.0, 4.0]), series([1.0, 2.0], [3.0]))
 
 
 def test_a_single_seed_has_no_interval():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fakes import Fake
@@ -26,6 +27,8 @@ from ol2r.experiments.store import (
     StoreWarning,
     encode,
     file_name,
+    in_order,
+    joined,
     read_file,
     read_record,
     rows_of,
@@ -113,7 +116,7 @@ def test_provenance_names_code_versions_machine_and_time(store):
     assert set(found) == {
         "key", "cell", "data", "rows", "device", "engine", "accelerator", "cpu", "target", "cores", "versions", "ol2r",
         "code", "commit", "dirty", "time", "shard_seconds", "shard_core_seconds", "shard_rows",
-        "shard_halved",
+        "shard_halved", "shard_resumed",
     }  # fmt: skip
     assert str(Path.home()) not in json.dumps(found) and str(path.parents[2]) not in json.dumps(found)
 
@@ -262,6 +265,21 @@ def test_a_record_is_read_without_its_table_but_never_from_damaged_bytes(store):
         read_record(path)
     with pytest.raises(FileNotFoundError):
         read_record(path.with_name("none"))
+
+
+def test_joined_tables_are_those_that_pandas_puts_together_cell_by_cell():
+    """Cells in several files, of other columns and types, out of order, and with values that are missing."""
+    plain = pd.DataFrame({"fold": [1, 1, 2, 2], "seed": [0, 1, 0, 1], "n": [1, 2, 3, 4], "word": ["a", None, "b", "c"]})
+    later = plain.assign(seed=plain["seed"] + 5, n=plain["n"] * 10)
+    other = plain.assign(score=np.float32(0.1) * plain["n"].astype(np.float32), sure=True).drop(columns="n")
+    small = plain.astype({"fold": np.int32, "seed": np.int32, "n": np.float64}).iloc[[3, 1, 0, 0]]
+    cells = [[plain, later], [other], [later, plain], [small]]
+    expected = pd.concat([in_order(pd.concat(frames)) for frames in cells], ignore_index=True)
+    tables = [[pa.Table.from_pandas(frame, preserve_index=False) for frame in frames] for frames in cells]
+    tables = [[table.replace_schema_metadata() for table in each] for each in tables]
+    pd.testing.assert_frame_equal(joined(tables), expected, check_exact=True)
+    for frames, own in zip(cells, tables, strict=True):
+        pd.testing.assert_frame_equal(joined([own]), in_order(pd.concat(frames)), check_exact=True)
 
 
 def test_a_file_without_a_digest_is_damaged(store):

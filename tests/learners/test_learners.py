@@ -112,9 +112,8 @@ def test_a_run_goes_on_from_a_saved_state_as_if_it_had_not_been_interrupted(data
     conventions = evaluation(ROUNDS, checkpoints=(0, 10, 20, ROUNDS))
     whole, late = (Tape(make_learner(name, dataset, replicas, **changed), dataset) for _ in range(2))
     kept = []
-    uninterrupted = simulate(
-        dataset, replicas, whole.learner, conventions, keep=lambda *them: kept.append(them), keep_every=17
-    )
+    keeping = {"keep": lambda *them: kept.append(them), "keep_after": lambda round_: round_ == 17}
+    uninterrupted = simulate(dataset, replicas, whole.learner, conventions, **keeping)
     ((state, recorded),) = kept
     resumed = simulate(dataset, replicas, late.learner, conventions, resume=through_a_file(state))
     assert_same(name, Played(*(rounds[17:] for rounds in whole[:])), late[:])

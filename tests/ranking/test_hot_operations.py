@@ -364,6 +364,36 @@ def test_reflectors_split_space_into_the_span_and_its_null_space(name, device, d
         np.testing.assert_allclose(span @ basis.T @ basis, span, atol=2e-4)
 
 
+def householder(vectors, used):
+    """The reflections I − 2 v vᵀ of a QR decomposition of the used rows, by the book; rows that depend are skipped."""
+    d, found = vectors.shape[1], []
+    for x in vectors[used].astype(np.float64):
+        length = np.linalg.norm(x)
+        for reflection in found:
+            x = reflection @ x
+        pivot = len(found)
+        rest = np.linalg.norm(x[pivot:])
+        if rest > 1e-6 * length:
+            v = np.r_[np.zeros(pivot), x[pivot:]]
+            v[pivot] += rest if x[pivot] >= 0 else -rest
+            found.append(np.eye(d) - 2 * np.outer(v, v) / (v @ v))
+    return found
+
+
+@both_bodies
+@pytest.mark.parametrize("d", [5, 12, 46])
+def test_reflectors_are_householders_one_by_one(name, device, d):
+    vectors, used = vectors_of_all_sorts(d)
+    vectors[0, :4] = -np.eye(d, dtype=np.float32)[[2, 0, 4, 2]]  # pivots of 0 and −0
+    v, rank = engine(name).reflectors(torch.from_numpy(vectors).to(device), torch.from_numpy(used).to(device))
+    for r in (0, 1, 3, 5, 6):  # the others leave rounding errors for pivots, whose signs are anybody's
+        expected = householder(vectors[r], used[r])
+        own = [row.astype(np.float64) for row in v[r].cpu().numpy() if row.any()]
+        assert rank[r] == len(own) == len(expected)
+        for row, reflection in zip(own, expected, strict=True):
+            np.testing.assert_allclose(np.eye(d) - 2 * np.outer(row, row), reflection, atol=1e-4)
+
+
 @both_bodies
 def test_reflection_keeps_lengths_and_angles(name, device):
     vectors, used = (torch.from_numpy(x).to(device) for x in vectors_of_all_sorts(12))

@@ -153,8 +153,9 @@ def search_paths() -> list[Path]:
     """Directories searched for data: OL2R_DATA (separated like PATH), then those added by `ol2r data add`."""
     listed = os.environ.get("OL2R_DATA", "").split(os.pathsep)
     record = paths_file()
-    known = record is not None and record.is_file()
-    added = record.read_text(encoding="utf-8", errors="surrogateescape").split("\n") if known else []
+    added = []
+    if record is not None and record.is_file():
+        added = record.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
     # a shell leaves ~ alone inside a list
     return [Path(os.path.expanduser(path)) for path in [*listed, *added] if path]  # noqa: PTH111 - it never raises
 

@@ -11,9 +11,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, Literal, NamedTuple, cast
 
+import numpy as np
 import pandas as pd
 
 from ol2r.cost import Cost
@@ -34,6 +35,12 @@ class Row(NamedTuple):
 
     fold: int
     seed: int
+
+
+@lru_cache(maxsize=1024)
+def _product(folds: tuple[int, ...], seeds: tuple[int, ...]) -> tuple[Row, ...]:
+    """The rows of folds × seeds; thousands of cells have the same, and keep one copy."""
+    return tuple(Row(fold, seed) for fold in folds for seed in seeds)
 
 
 class Job(NamedTuple):
@@ -83,21 +90,37 @@ def key_of(declaration: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+class Kept(NamedTuple):
+    """What is kept of unfinished jobs: their state as arrays by name, and the lines of their tables so far."""
+
+    state: Mapping[str, np.ndarray]
+    recorded: pd.DataFrame
+
+
 @dataclass(frozen=True)
 class Context:
-    """What a running job is given: the tables it needs, the device, the engine and a way to report progress.
+    """What running jobs are given: the tables they need, device and engine, and ways to report progress and to go on.
+
+    Jobs that can go on from a state ask `due` now and then, and when it says yes, `keep` what they need for that. If
+    the run is killed, the next one gives it back to the same jobs as `kept`; other jobs ignore all three.
 
     Args:
         inputs: the stored table of every cell that the jobs' cells named in `needs`.
         device: "cpu" or "cuda".
         engine: "numba" or "torch".
         progress: the job calls it now and then with the fraction done, in [0, 1].
+        due: whether enough has been computed since the last call of `keep` to call it again.
+        keep: stores what it is given in the place of what was kept before.
+        kept: what an earlier run of the same jobs kept last, or None.
     """
 
     inputs: "Mapping[Cell, pd.DataFrame]" = field(default_factory=dict)
     device: str = "cpu"
     engine: str = "numba"
     progress: Callable[[float], None] = lambda fraction: None
+    due: Callable[[], bool] = lambda: False
+    keep: Callable[[Kept], None] = lambda kept: None
+    kept: Kept | None = None
 
 
 class Cell(ABC):
@@ -144,7 +167,7 @@ class Cell(ABC):
         unknown = set(folds or ()) - set(self.folds)
         if unknown:
             raise ExperimentError(f"no fold {min(unknown)}: this cell has folds {', '.join(map(str, self.folds))}")
-        return tuple(Row(fold, seed) for fold in folds or self.folds for seed in seeds)
+        return _product(tuple(folds or self.folds), seeds)
 
     def describe(self) -> str:
         """The labels in one line, for messages."""

@@ -26,7 +26,7 @@ from ol2r.experiments.runner import (
     resolve_engine,
     run,
 )
-from ol2r.experiments.store import Store, Stored
+from ol2r.experiments.store import Store, Stored, joined
 from ol2r.parameters import FLAG, Choice, Names, Number, Parameter, refusal
 
 
@@ -153,6 +153,7 @@ class Chapter:
         self._results: dict[str, Results] = {}
         self._at_hand = AtHand()
         self._read: dict[Job, Stored] = {}  # items of a paper share cells
+        self._measured: dict[tuple[int, ...], tuple[Sequence[Stored], pd.DataFrame]] = {}
 
     def __getattr__(self, name: str):
         try:
@@ -196,19 +197,26 @@ class Chapter:
     def _fetch(self, item: str) -> Results:
         declared = self.paper.items[item]
         jobs = self._declared(declared)
-        absent = tuple(job for job in jobs if self._absent(job))
-        jobs = [job for job in jobs if job not in absent]
-        frames, records = self._fresh(item, jobs) if self.fresh else self._stored(item, jobs)
+        absent = [self._absent(job) for job in jobs]
+        left_out = [job.cell for job, out in zip(jobs, absent, strict=True) if out]
+        jobs = [job for job, out in zip(jobs, absent, strict=True) if not out]
+        difference: dict[str, float] = {}
+        if self.fresh:
+            frames, records = self._fresh(item, jobs)
+            difference = self._difference(jobs, frames)
+            frame = stacked(jobs, frames, declared.names)
+        else:
+            frame, records = self._stored(item, jobs)
         return Results(
             paper=self.name,
             item=item,
             title=declared.title,
             tier=self.tier,
-            frame=stacked(jobs, frames, declared.names),
+            frame=frame,
             cells=tuple(job.cell for job in jobs),
             provenance=tuple(records),
-            not_at_hand=tuple(dict.fromkeys(str(self._at_hand.missing(job.cell)) for job in absent)),
-            difference=self._difference(jobs, frames) if self.fresh else {},
+            not_at_hand=tuple(dict.fromkeys(str(self._at_hand.missing(cell)) for cell in left_out)),
+            difference=difference,
         )
 
     def _absent(self, job: Job) -> bool:
@@ -241,11 +249,22 @@ class Chapter:
             run(todo, self.store, device=self.device, engine=self.engine)
             self._read |= {job: self.store.read(job.cell, job.rows) for job in missing}
 
-    def _stored(self, item: str, jobs: Sequence[Job]) -> tuple[list[pd.DataFrame], list[dict]]:
+    def _stored(self, item: str, jobs: Sequence[Job]) -> tuple[pd.DataFrame, list[dict]]:
+        """The item's table, and the record of every file that it was read from."""
         self._compute(item, jobs)
         stored = [self._read[job] for job in jobs]
-        frames = [read.frame for read in stored if read.frame is not None]
-        return frames, [record for read in stored for record in read.provenance]
+        records = [record for read in stored for record in read.provenance]
+        sizes = [sum(map(len, read.tables)) for read in stored]
+        columns = [list(dict.fromkeys(name for table in read.tables for name in table.column_names)) for read in stored]
+        return _labelled(jobs, self._joined(stored), sizes, columns, self.paper.items[item].names), records
+
+    def _joined(self, stored: Sequence[Stored]) -> pd.DataFrame:
+        """All tables in one, made once for the items of a paper that show the same jobs."""
+        same = tuple(map(id, stored))  # kept beside the table, so that no id comes to mean something else
+        if same not in self._measured:
+            tables = [read.tables for read in stored]
+            self._measured[same] = stored, (_in_one_piece(joined(tables)) if any(tables) else pd.DataFrame())
+        return self._measured[same][1]
 
     def _fresh(self, item: str, jobs: Sequence[Job]) -> tuple[list[pd.DataFrame], list[dict]]:
         needs = lacking((need for job in jobs for need in job.cell.needs(job.rows)), self.store)
@@ -310,18 +329,31 @@ def stacked(
     Raises:
         ValueError: a name is both a label of a cell and a column.
     """
+    measured = _in_one_piece(pd.concat(frames, ignore_index=True)) if jobs else pd.DataFrame()
+    return _labelled(jobs, measured, [len(frame) for frame in frames], [tuple(frame) for frame in frames], names)
+
+
+def _labelled(
+    jobs: Sequence[Job],
+    measured: pd.DataFrame,
+    sizes: Sequence[int],
+    columns: Sequence[Sequence[str]],
+    names: Callable[[Cell], Mapping[str, str]],
+) -> pd.DataFrame:
+    """As `stacked`, of tables that already stand one under another in `measured`: `sizes` says how many lines each
+    job's has, `columns` how its columns are called."""
     if not jobs:
         kinds = {"cell": str, "dataset": str, "users": str, "learner": str, "fold": int, "seed": int}
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
     labels = [_labels(job.cell, names(job.cell)) for job in jobs]
-    measured = _in_one_piece(pd.concat(frames, ignore_index=True))
+    measures = set(measured)
     for job, own in zip(jobs, labels, strict=True):
-        if clash := own.keys() & set(measured):
+        if clash := own.keys() & measures:
             raise ValueError(f"{job.cell.kind}: {min(clash)!r} is both a label and a column")
-    lines = np.repeat(np.arange(len(frames)), [len(frame) for frame in frames])
+    lines = np.repeat(np.arange(len(jobs)), sizes)
     described = pd.DataFrame(labels).iloc[lines].reset_index(drop=True)
-    columns = dict.fromkeys(name for own, frame in zip(labels, frames, strict=True) for name in (*own, *frame))
-    return pd.concat([described, measured], axis=1)[list(columns)]
+    order = dict.fromkeys(name for own, each in zip(labels, columns, strict=True) for name in (*own, *each))
+    return pd.concat([described, measured], axis=1)[list(order)]
 
 
 def _in_one_piece(frame: pd.DataFrame) -> pd.DataFrame:

@@ -5,19 +5,25 @@ measures of the same run, paired by (fold, seed), or a ratio of deviations, or w
 worlds. Nothing here knows a learner; `verdicts` judges what is declared.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
-from ol2r.experiments.effects import Effect, Estimate, Nearness, deviation_effect, diverged, mean_effect, time_mean
+from ol2r.experiments.effects import (
+    Effect,
+    Estimate,
+    Nearness,
+    deviation_effect,
+    diverged,
+    fold_means,
+    mean_effect,
+    time_mean,
+)
 
 if TYPE_CHECKING:
     from ol2r.experiments.cells import Cell
@@ -112,7 +118,10 @@ class Indexed:
             for column, value in wanted.items():
                 codes, numbers = self._coded(column)
                 here &= codes == numbers.get(value, -2)
-            self._found[key] = self.frame.iloc[np.flatnonzero(here)]
+            lines = np.flatnonzero(here)
+            if len(lines) and lines[-1] - lines[0] == len(lines) - 1:  # a slice copies nothing
+                lines = slice(lines[0], lines[-1] + 1)
+            self._found[key] = self.frame.iloc[lines]
         return self._found[key]
 
     def values(self, measure: Measured, results: "Mapping[str, Results]", dataset: str, users: str) -> pd.Series:
@@ -211,13 +220,14 @@ class Measure:
             NotMeasured: as for `rows`, or a value is missing or not finite.
         """
         rows = self.rows(results, dataset, users)
-        if self.per and "round" in rows:
-            rows = rows[rows["round"] > 0]  # before the first round there is nothing to divide by
-        values = rows[self.column] / rows[self.per] if self.per else rows[self.column]
-        return self._finite(_by_run(rows, values))
+        if self.per is None:
+            return self._finite(_by_run(rows, rows[self.column]))
+        if "round" in rows:  # before the first round there is nothing to divide by
+            rows = rows.loc[rows["round"] > 0, ["fold", "seed", "round", *{self.column, self.per} - {"round"}]]
+        return self._finite(_by_run(rows, rows[self.column] / rows[self.per]))
 
     def _finite(self, table: pd.DataFrame) -> pd.DataFrame:
-        broken = int((~np.isfinite(table)).any(axis=1).sum())
+        broken = int((~np.isfinite(table.to_numpy())).any(axis=1).sum())
         if broken:
             raise NotMeasured(f"{broken} of {len(table)} runs of {self.item} lack a finite {self.column}")
         return table
@@ -276,13 +286,21 @@ def _by_run(rows: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     fold, seed = rows["fold"].to_numpy(), rows["seed"].to_numpy()
     rounds = rows["round"].to_numpy() if "round" in rows else np.zeros(len(rows), dtype=np.int64)
     columns, column = np.unique(rounds, return_inverse=True)
-    runs, run = np.unique(np.stack([fold, seed], axis=1), axis=0, return_inverse=True)
-    if len(np.unique(run * len(columns) + column)) < len(rows):
-        raise ValueError("duplicate rows: a run has two values at one round")
+    runs, run = np.unique(fold.astype(np.int64) << 32 | seed, return_inverse=True)
     table = np.full((len(runs), len(columns)), np.nan)
-    table[run, column] = values.to_numpy(dtype=float)
-    index = pd.MultiIndex.from_arrays(runs.T, names=["fold", "seed"])
-    return pd.DataFrame(table, index=index, columns=pd.Index(columns, name="round"))
+    places = run * len(columns) + column
+    if np.bincount(places, minlength=1).max() > 1:
+        raise ValueError("duplicate rows: a run has two values at one round")
+    table.flat[places] = values.to_numpy(dtype=float)
+    return pd.DataFrame(table, index=_run_index(runs.tobytes()), columns=pd.Index(columns, name="round"))
+
+
+@lru_cache(maxsize=1024)
+def _run_index(runs: bytes) -> pd.MultiIndex:
+    """The index (fold, seed) of runs, each fold · 2³² + seed as int64; one object for the same runs, so that pandas
+    sees at once that two indices are equal."""
+    codes = np.frombuffer(runs, dtype=np.int64)
+    return pd.MultiIndex.from_arrays([codes >> 32, codes & 0xFFFFFFFF], names=["fold", "seed"])
 
 
 @dataclass(frozen=True)
@@ -300,23 +318,27 @@ class Contrast:
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
         """The effect with its interval (`summary`), over the runs that all measures have."""
+        return self.summary(self.totals(results, dataset, users))
+
+    def totals(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
+        """The weighted sum plus `offset` of every run that all measures have, indexed by (fold, seed)."""
         own = {m: _values(m, results, dataset, users) for m in self.measures}
         runs = None
         for measure, values in own.items():
             if not measure.shared:
                 same = runs is None or values.index.equals(runs)
-                runs = values.index if same else runs.intersection(values.index)
+                runs = values.index if runs is None or same else runs.intersection(values.index)
         if runs is None or runs.empty:
             raise NotMeasured(f"no run in common for {self.label}")
         total = np.full(len(runs), self.offset)
         for weight, measure in self.terms:
             values = own[measure]
             if measure.shared:
-                by_fold = values.groupby("fold").mean()
-                total += weight * runs.get_level_values("fold").map(by_fold).to_numpy(dtype=float)
+                by_fold = fold_means(values)
+                total += weight * by_fold.reindex(runs.get_level_values("fold")).to_numpy(dtype=float)
             else:
                 total += weight * (values if values.index.equals(runs) else values[runs]).to_numpy()
-        return self.summary(pd.Series(total, index=runs))
+        return pd.Series(total, index=runs)
 
     def summary(self, total: pd.Series) -> Effect:
         """The effect that the totals of all runs, indexed by (fold, seed), give: their mean over seeds within folds."""

@@ -71,6 +71,6 @@ def record(
 if __name__ == "__main__":
     before, commit, after = sys.argv[1:]
     old, new = (json.loads(Path(name).read_text()) for name in (before, after))
-    writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
+    writer: "csv.DictWriter[str]" = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(record(old, commit, new))

@@ -108,6 +108,19 @@ def accelerator(device: str) -> str | None:
     return torch.cuda.get_device_name(torch.device(device))
 
 
+def circumstances(cell: Cell, device: str, engine: str) -> dict[str, object]:
+    """What a trajectory can depend on beside its cell and row: device, engine, machine, libraries and code."""
+    return {
+        "device": device,
+        "engine": engine,
+        "accelerator": accelerator(device),
+        "cpu": cpu(),
+        "target": target.in_force(),
+        "versions": versions(),
+        "code": code_digest(cell.code),
+    }
+
+
 def provenance(
     cell: Cell,
     rows: Sequence[Row],
@@ -118,6 +131,7 @@ def provenance(
     core_seconds: float,
     shard_rows: int,
     halved: int = 0,
+    resumed: int = 0,
 ) -> dict[str, object]:
     """The provenance record that is stored with a table.
 
@@ -126,25 +140,20 @@ def provenance(
         rows: the rows of the table.
         device: "cpu" or "cuda".
         engine: "numba" or "torch".
-        seconds: wall time of the shard the rows ran in.
+        seconds: wall time of the shard the rows ran in, summed over its segments.
         core_seconds: CPU time, over all cores, that the process used meanwhile.
         shard_rows: number of rows that ran side by side in that shard.
         halved: how often the shard was cut in two before it fitted into the device's memory.
+        resumed: how often the shard went on from a state that an earlier run had kept.
     """
     return {
         "key": cell.key,
         "cell": cell.declaration,
         "rows": [list(row) for row in rows],
         "data": read_for(cell),
-        "device": device,
-        "engine": engine,
-        "accelerator": accelerator(device),
-        "cpu": cpu(),
-        "target": target.in_force(),
+        **circumstances(cell, device, engine),
         "cores": os.cpu_count(),
-        "versions": versions(),
         "ol2r": ol2r.__version__,
-        "code": code_digest(cell.code),
         "commit": commit(),
         "dirty": dirty(),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -152,4 +161,5 @@ def provenance(
         "shard_core_seconds": round(core_seconds, 3),
         "shard_rows": shard_rows,
         "shard_halved": halved,
+        "shard_resumed": resumed,
     }

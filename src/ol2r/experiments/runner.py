@@ -1,8 +1,9 @@
 """Computes the rows that the store lacks: first what other cells need, then the cells of a group side by side.
 
 The work is cut into shards, which are pure functions: on the CPU by the seconds that cells are expected to take, on
-CUDA by what the device's memory holds. The tables of a shard are stored as soon as it ends, so a killed run is resumed
-by running it again. The runner must not know what a cell computes.
+CUDA by what the device's memory holds. The tables of a shard are stored as soon as it ends, and the state of a shard
+that runs for long is kept meanwhile, so a killed run is resumed by running it again. The runner must not know what a
+cell computes.
 """
 
 import ctypes
@@ -14,6 +15,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -26,15 +28,25 @@ from tqdm import tqdm
 
 from ol2r.cost import Cost, together
 from ol2r.errors import ExperimentError, Failed
-from ol2r.experiments.cells import Cell, Context, Job, merged, with_needs
-from ol2r.experiments.provenance import provenance
-from ol2r.experiments.store import Store, check_table, in_order, spans
+from ol2r.experiments.cells import Cell, Context, Job, Kept, Row, merged, with_needs
+from ol2r.experiments.provenance import circumstances, provenance
+from ol2r.experiments.store import Store, StoreError, StoreWarning, check_table, in_order, spans
 
 LONGEST_SHARD = 600.0
 """Expected seconds that a shard may take on the CPU."""
 
 SHORTEST_SHARD = 20.0
 """Seconds below which a smaller batch costs more than it balances."""
+
+SEGMENT = 180.0
+"""Seconds after which the state of a running shard is kept, and kept again. They are counted by the clock, because a
+shard of the expected length needs no state: those that take long without being expected to would lose the most."""
+
+KEEPING_SHARE = 0.05
+"""Share of a shard's time that keeping its state may take; a state that takes long to write is kept less often."""
+
+LARGEST_STATE = 1 << 30
+"""Bytes above which a shard's state is not kept: to encode it takes some times its size in memory."""
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -236,6 +248,52 @@ def _no_progress(fraction: float) -> None:
     pass
 
 
+class _Segment:
+    """A shard from what an earlier run kept of it, or from the beginning, until it ends or is killed.
+
+    Args:
+        shard: the jobs; device, engine: what they run on.
+        store: where their state is kept, or None.
+    """
+
+    def __init__(self, shard: Shard, device: str, engine: str, store: Store | None):
+        self.jobs, self.store = shard.jobs, store
+        self.start, self.cores = time.perf_counter(), time.process_time()
+        self.next = self.start + SEGMENT
+        self.kept: Kept | None = None
+        self.before = {"seconds": 0.0, "core_seconds": 0.0, "resumed": 0}
+        if store is not None:
+            self.circumstances = circumstances(shard.jobs[0].cell, device, engine)
+            if found := store.kept(shard.jobs, self.circumstances):
+                self.kept, record = found
+                self.before = {name: record.get(name, 0) for name in self.before}
+                self.before["resumed"] += 1
+
+    def taken(self) -> dict[str, Any]:
+        """The seconds that the shard has taken in all its segments, and how often it was resumed."""
+        here = {"seconds": time.perf_counter() - self.start, "core_seconds": time.process_time() - self.cores}
+        return self.before | {name: self.before[name] + seconds for name, seconds in here.items()}
+
+    def due(self) -> bool:
+        return self.store is not None and time.perf_counter() >= self.next
+
+    def keep(self, kept: Kept) -> None:
+        """Keep a state; the shard goes on without where the state is too large or cannot be written."""
+        if self.store is None:
+            return
+        if sum(array.nbytes for array in kept.state.values()) > LARGEST_STATE:
+            self.store = None
+            return
+        begun = time.perf_counter()
+        try:
+            self.store.keep(self.jobs, kept, self.circumstances | self.taken())
+        except (StoreError, MemoryError) as error:
+            warnings.warn(f"a long shard goes on without keeping its state: {error}", StoreWarning, stacklevel=2)
+            self.store = None
+        now = time.perf_counter()
+        self.next = now + max(SEGMENT, (now - begun) / KEEPING_SHARE)
+
+
 def run_shard(
     shard: Shard,
     inputs: Mapping[Cell, pd.DataFrame],
@@ -243,8 +301,9 @@ def run_shard(
     engine: str,
     progress: Callable[[float], None] = _no_progress,
     halved: int = 0,
+    store: Store | None = None,
 ) -> list[Outcome]:
-    """Run a shard.
+    """Run a shard, from the state that an earlier run kept of it where there is one; if it cannot, it begins anew.
 
     When a job in the shard raises, each job runs alone, so that one failure does not fail the others. When the shard
     does not fit into the device's memory, its halves run one after the other.
@@ -255,20 +314,15 @@ def run_shard(
         device: "cpu" or "cuda"; engine: "numba" or "torch".
         progress: called with the fraction done.
         halved: how often the planned shard has already been cut in two.
+        store: where the shard's state is kept while it runs, or None.
     """
     kind = type(shard.jobs[0].cell)
-    start, cores = time.perf_counter(), time.process_time()
-    too_large = False
+    segment = _Segment(shard, device, engine, store)
+    too_large, refused = False, ""
     try:
-        frames = kind.run_group(shard.jobs, Context(inputs, device, engine, progress))
-        made = {
-            "device": device,
-            "engine": engine,
-            "seconds": time.perf_counter() - start,
-            "core_seconds": time.process_time() - cores,
-            "shard_rows": shard.n_rows,
-            "halved": halved,
-        }
+        context = Context(inputs, device, engine, progress, segment.due, segment.keep, segment.kept)
+        frames = kind.run_group(shard.jobs, context)
+        made = {"device": device, "engine": engine, "shard_rows": shard.n_rows, "halved": halved, **segment.taken()}
         for job, frame in zip(shard.jobs, frames, strict=True):
             check_table(job.cell, job.rows, frame)
         return [
@@ -277,9 +331,15 @@ def run_shard(
         ]
     except Exception as error:
         too_large = _out_of_memory(error) and shard.n_rows > 1
-        if len(shard.jobs) == 1 and not too_large:
+        refused = str(error) if segment.kept is not None and isinstance(error, ValueError) else ""
+        if len(shard.jobs) == 1 and not too_large and not refused:
             return [Failure(shard.jobs[0], f"{type(error).__name__}: {error}", traceback.format_exc())]
     # outside the handler: its traceback keeps alive the memory that the shard had taken
+    if refused and store is not None:
+        message = f"{shard.jobs[0].cell.describe()} did not go on from its state and begins anew: {refused}"
+        warnings.warn(message, StoreWarning, stacklevel=2)
+        store.drop(shard.jobs)
+        return run_shard(shard, inputs, device, engine, progress, halved, store)
     if too_large:
         _release_memory()
         parts, halved = shard.halves(), halved + 1
@@ -292,7 +352,7 @@ def run_shard(
         def follow(fraction: float, done: float = done, share: float = share) -> None:
             progress(done + fraction * share)
 
-        outcomes += run_shard(part, inputs, device, engine, follow, halved)
+        outcomes += run_shard(part, inputs, device, engine, follow, halved, store)
         done += share
     return outcomes
 
@@ -318,6 +378,7 @@ def compute(
     engine: str | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
+    store: Store | None = None,
 ) -> Iterator[Outcome]:
     """Run jobs whose needs are in `inputs`, shard by shard, and yield the outcomes as shards end.
 
@@ -331,10 +392,13 @@ def compute(
         engine: "numba", "torch" or None for the device's usual one.
         n_jobs: worker processes (None: one a core).
         progress: whether to show a bar, in expected seconds, once it has taken more than three.
+        store: where the states of shards are kept while they run; the shards that an earlier run began go on first.
+            When the next outcome is asked for, those of a shard that has ended must be stored.
     """
     device, engine = check_device(device), resolve_engine(engine, device)
     n_jobs = n_jobs or cpu_count()
-    shards = plan(jobs, n_jobs, device, free_memory(device))
+    begun = [] if store is None else [Shard(part) for part in store.unfinished(jobs, device, engine)]
+    shards = [*begun, *plan(_without(jobs, begun), n_jobs, device, free_memory(device))]
     seconds = sum(shard.seconds(device) for shard in shards)
     here = device != "cpu" or n_jobs == 1 or len(shards) == 1 or seconds < WORTH_PROCESSES
 
@@ -342,19 +406,30 @@ def compute(
     with tqdm(total=seconds, delay=3, mininterval=1, disable=not progress, desc="computing", bar_format=layout) as bar:
         done = 0.0
         if here:
-            ended = _here(shards, inputs, device, engine, bar)
+            ended = _here(shards, inputs, device, engine, store, bar)
         else:
             # timings run after everything else, so that each has the machine to itself
             timed = [shard for shard in shards if not shard.jobs[0].cell.verifiable]
             rest = [shard for shard in shards if shard.jobs[0].cell.verifiable]
             first = sum(shard.seconds(device) for shard in rest)
             ended = chain(
-                _spread(rest, inputs, device, engine, n_jobs), _here(timed, inputs, device, engine, bar, first)
+                _spread(rest, inputs, device, engine, store, n_jobs),
+                _here(timed, inputs, device, engine, store, bar, first),
             )
         for shard, outcomes in ended:
             done += shard.seconds(device)
             _advance(bar, done)
             yield from outcomes
+            if store is not None:
+                store.forget(shard.jobs)
+
+
+def _without(jobs: Iterable[Job], shards: Iterable[Shard]) -> list[Job]:
+    """The jobs without the rows that are in some shards."""
+    taken: dict[Cell, set[Row]] = {}
+    for cell, rows in chain.from_iterable(shard.jobs for shard in shards):
+        taken.setdefault(cell, set()).update(rows)
+    return [Job(cell, tuple(row for row in rows if row not in taken.get(cell, ()))) for cell, rows in jobs]
 
 
 def _advance(bar: tqdm, seconds: float) -> None:
@@ -364,14 +439,20 @@ def _advance(bar: tqdm, seconds: float) -> None:
 
 
 def _here(
-    shards: Sequence[Shard], inputs: Mapping[Cell, pd.DataFrame], device: str, engine: str, bar: tqdm, done: float = 0.0
+    shards: Sequence[Shard],
+    inputs: Mapping[Cell, pd.DataFrame],
+    device: str,
+    engine: str,
+    store: Store | None,
+    bar: tqdm,
+    done: float = 0.0,
 ) -> Iterator[tuple[Shard, list[Outcome]]]:
     for shard in shards:
 
         def follow(fraction: float, start: float = done, seconds: float = shard.seconds(device)) -> None:
             _advance(bar, start + fraction * seconds)
 
-        yield shard, run_shard(shard, _inputs_of(shard, inputs), device, engine, follow)
+        yield shard, run_shard(shard, _inputs_of(shard, inputs), device, engine, follow, store=store)
         done += shard.seconds(device)
 
 
@@ -393,12 +474,17 @@ def _begin(parent: int, own: tuple) -> None:
         take_over(own)
 
 
-def _attempt(number: int, *arguments) -> tuple[int, list[Outcome]]:
-    return number, run_shard(*arguments)
+def _attempt(number: int, *arguments, store: Store | None) -> tuple[int, list[Outcome]]:
+    return number, run_shard(*arguments, store=store)
 
 
 def _spread(
-    shards: Sequence[Shard], inputs: Mapping[Cell, pd.DataFrame], device: str, engine: str, n_jobs: int
+    shards: Sequence[Shard],
+    inputs: Mapping[Cell, pd.DataFrame],
+    device: str,
+    engine: str,
+    store: Store | None,
+    n_jobs: int,
 ) -> Iterator[tuple[Shard, list[Outcome]]]:
     from ol2r.data.own import taken_in  # here, because it loads numba, which looking results up need not
 
@@ -406,7 +492,7 @@ def _spread(
     begun = {"initializer": _begin, "initargs": (os.getpid(), taken_in())}
     with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=threads, **begun):
         arguments = [(shard, _inputs_of(shard, inputs), device, engine) for shard in shards]
-        tasks = (delayed(_attempt)(i, *each) for i, each in enumerate(arguments))
+        tasks = (delayed(_attempt)(i, *each, store=store) for i, each in enumerate(arguments))
         ended: Any = Parallel(return_as="generator_unordered")(tasks)
         try:
             for i, outcomes in ended:
@@ -524,7 +610,8 @@ def run(
         ready = [job for job in wave if not lacking(job.cell.needs(job.rows), store)]
         n_blocked += len(wave) - len(ready)
         inputs = read_inputs(ready, store)
-        for outcome in compute(ready, inputs, device=device, engine=engine, n_jobs=n_jobs, progress=progress):
+        outcomes = compute(ready, inputs, device=device, engine=engine, n_jobs=n_jobs, progress=progress, store=store)
+        for outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:

@@ -1,7 +1,9 @@
 """Where results are kept: one parquet file for each cell and span of rows, with its provenance inside.
 
 `results/` holds what the book shows and is only read, unless the store was opened to commit; everything else goes to a
-scratch folder. The store checks and keeps tables; it must not know how they are computed or what their columns mean.
+scratch folder. So do the states from which long shards go on, one file for each, until their tables are stored; they
+may hold parts of the data, and never go to `results/`. The store checks and keeps tables; it must not know how they are
+computed or what their columns mean.
 """
 
 import hashlib
@@ -13,10 +15,10 @@ import re
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import groupby
 from pathlib import Path
 
@@ -26,8 +28,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ol2r.errors import ExperimentError, Failed
-from ol2r.experiments.cells import Cell, Job, Row, key_of
-from ol2r.experiments.provenance import checkout, code_digest
+from ol2r.experiments.cells import Cell, Job, Kept, Row, key_of
+from ol2r.experiments.provenance import checkout, circumstances, code_digest
 
 SEEDS_PER_BLOCK = 5
 """Seeds 0-4, 5-9, … of all folds asked for make a block; a whole block is one file."""
@@ -46,6 +48,7 @@ STALE = 3600.0
 _TEMPORARY, _DAMAGED = ".writing-", ".damaged"
 _KEY = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"folds(?P<folds>\d+(?:-\d+|(?:\.\d+)*))-seeds(?P<first>\d+)-(?P<last>\d+)\.parquet")
+_STATE = re.compile(r"unfinished-[0-9a-f]{16}\.parquet")
 
 
 class StoreWarning(UserWarning):
@@ -95,21 +98,49 @@ def rows_of(name: str) -> tuple[Row, ...] | None:
 
 @dataclass(frozen=True)
 class Stored:
-    """What the store has of some rows of a cell: their table, a provenance record for each file, the missing rows."""
+    """What the store has of some rows of a cell: a table and a record of provenance for each file, the missing rows."""
 
-    frame: pd.DataFrame | None
+    tables: tuple[pa.Table, ...]
+    """The tables of the files, only their lines of the rows asked for."""
     provenance: list[dict]
     missing: tuple[Row, ...]
 
+    @cached_property
+    def frame(self) -> pd.DataFrame | None:
+        """All lines, sorted by fold and seed; None where nothing is stored."""
+        return joined([self.tables]) if self.tables else None
 
-def _codes(frame: pd.DataFrame) -> np.ndarray:
+
+def joined(cells: Sequence[Sequence[pa.Table]]) -> pd.DataFrame:
+    """The tables of some cells in one, cell after cell and each sorted by fold and seed; lines of one row keep their
+    order, and a column that a table lacks is empty there.
+
+    Tables with the same columns are put together before they become pandas', which takes as long for a table of two
+    lines as for one of thousands.
+    """
+    alike: dict[pa.Schema, list[tuple[int, pa.Table]]] = {}
+    for cell, tables in enumerate(cells):
+        for table in tables:
+            alike.setdefault(table.schema, []).append((cell, table))
+    frames = [pa.concat_tables(table for _, table in own).to_pandas(use_threads=False) for own in alike.values()]
+    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    together = [each for own in alike.values() for each in own]
+    number = np.repeat([cell for cell, _ in together], [len(table) for _, table in together])
+    codes = _codes(frame)
+    if ((number[1:] > number[:-1]) | (number[1:] == number[:-1]) & (codes[1:] >= codes[:-1])).all():
+        return frame
+    return frame.iloc[np.lexsort((codes, number))].reset_index(drop=True)
+
+
+def _codes(table: pd.DataFrame | pa.Table) -> np.ndarray:
     """One int64 for each line: fold · 2³² + seed."""
-    return (frame["fold"].to_numpy(np.int64) << 32) + frame["seed"].to_numpy(np.int64)
+    fold, seed = (table[name].to_numpy() for name in ("fold", "seed"))
+    return (fold.astype(np.int64) << 32) + seed.astype(np.int64)
 
 
-def rows_in(frame: pd.DataFrame) -> set[Row]:
+def rows_in(table: pd.DataFrame | pa.Table) -> set[Row]:
     """The rows (fold, seed) of which a table has lines."""
-    return {Row(int(code >> 32), int(code & 0xFFFFFFFF)) for code in np.unique(_codes(frame))}
+    return {Row(int(code >> 32), int(code & 0xFFFFFFFF)) for code in np.unique(_codes(table))}
 
 
 def in_order(frame: pd.DataFrame) -> pd.DataFrame:
@@ -120,9 +151,14 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[np.argsort(codes, kind="stable")].reset_index(drop=True)
 
 
+def _lines_of(table: pd.DataFrame | pa.Table, rows: Iterable[Row]) -> np.ndarray:
+    """Which of the table's lines belong to some rows: Bool[lines]."""
+    return np.isin(_codes(table), [(row.fold << 32) + row.seed for row in rows])
+
+
 def select(frame: pd.DataFrame, rows: Iterable[Row]) -> pd.DataFrame:
     """The table's lines of some rows, sorted by fold and seed."""
-    wanted = np.isin(_codes(frame), [(row.fold << 32) + row.seed for row in rows])
+    wanted = _lines_of(frame, rows)
     return in_order(frame if wanted.all() else frame.iloc[np.flatnonzero(wanted)])
 
 
@@ -186,7 +222,8 @@ def read_file(path: Path) -> tuple[pd.DataFrame, dict]:
         FileNotFoundError: there is no such file.
         ValueError: the file is damaged; the message says how.
     """
-    return _decode(path, path)
+    table, record = _decode(path, path)
+    return table.to_pandas(use_threads=False), record
 
 
 def read_record(path: Path) -> dict:
@@ -214,25 +251,75 @@ def _damage_told() -> Iterator[None]:
         raise ValueError(str(error).partition("\n")[0] or type(error).__name__) from error
 
 
-def _decode(place: Path, path: Path) -> tuple[pd.DataFrame, dict]:
-    """As `read_file`, for a file that lies at `place` and should lie at `path`."""
+def _decode(place: Path, path: Path) -> tuple[pa.Table, dict]:
+    """As `read_file`, for a file that lies at `place` and should lie at `path`, as a table without metadata."""
     with _damage_told():
         content = place.read_bytes()
         _check_digest(content)
-        with pq.ParquetFile(io.BytesIO(content)) as file:
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
             record = json.loads(file.metadata.metadata[b"ol2r"])
-            frame = file.read(use_threads=False).to_pandas(use_threads=False)
+            table = file.read(use_threads=False).replace_schema_metadata()
         if record["key"] != path.parent.name or record["key"] != key_of(record["cell"]):
             raise ValueError("it holds another cell than its name says")
         rows = rows_of(path.name)
         if rows is None or [list(row) for row in rows] != sorted(record["rows"]):
             raise ValueError("it holds other rows than its name says")
-        if rows_in(frame) != set(rows):
+        if rows_in(table) != set(rows):
             raise ValueError("its table lacks rows that its name promises")
         lacking = RECORDED - set(record)
         if lacking:
             raise ValueError(f"its provenance lacks {min(lacking)}")
-    return frame, record
+    return table, record
+
+
+def _state_name(jobs: Sequence) -> str:
+    """The file name of the state of jobs, given as [key, rows] each."""
+    return f"unfinished-{hashlib.sha256(json.dumps(jobs).encode()).hexdigest()[:16]}.parquet"
+
+
+def _encode_state(kept: Kept, record: dict) -> bytes:
+    """A state with its record as the bytes of a parquet file, with a line for each array and one for the table."""
+    table = io.BytesIO()
+    kept.recorded.to_parquet(table, index=False)
+    parts = {"recorded": table.getvalue()}
+    for name, array in kept.state.items():
+        part = io.BytesIO()
+        np.save(part, array, allow_pickle=False)
+        parts[f"state.{name}"] = part.getvalue()
+    return encode(pd.DataFrame({"name": list(parts), "content": list(parts.values())}), record)
+
+
+def _decode_state(place: Path, path: Path) -> tuple[Kept, dict]:
+    """What is kept of a shard in a file that lies at `place` and should lie at `path`, and its record."""
+    with _damage_told():
+        content = place.read_bytes()
+        _check_digest(content)
+        with pq.ParquetFile(io.BytesIO(content)) as file:
+            record = json.loads(file.metadata.metadata[b"ol2r"])
+            columns = file.read(use_threads=False).to_pydict()
+        _check_state(record, path)
+        parts = dict(zip(columns["name"], map(io.BytesIO, columns["content"]), strict=True))
+        recorded = pd.read_parquet(parts.pop("recorded"))
+        state = {name.removeprefix("state."): np.load(part, allow_pickle=False) for name, part in parts.items()}
+    return Kept(state, recorded), record
+
+
+def _state_record(path: Path) -> dict:
+    """The record of a state, without a look at the rest of its file.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is damaged; the message says how.
+    """
+    with _damage_told():
+        record = json.loads(pq.read_metadata(path).metadata[b"ol2r"])
+        _check_state(record, path)
+    return record
+
+
+def _check_state(record: dict, path: Path) -> None:
+    if (record["key"], _state_name(record["jobs"])) != (path.parent.name, path.name):
+        raise ValueError("it holds the state of other jobs than its name says")
 
 
 class Store:
@@ -240,7 +327,7 @@ class Store:
 
     Args:
         published: the folder of the results the book shows, or None.
-        scratch: the folder for everything computed here.
+        scratch: the folder for everything computed here, and for the states of shards that are not finished.
         commit: look only at `published` and write there.
     """
 
@@ -271,41 +358,42 @@ class Store:
 
     def files(self, cell: Cell) -> Iterator[tuple[Path, tuple[Row, ...]]]:
         """The files of a cell, published ones first, with the rows that their names state; no file is opened."""
+        return self._files(cell.key)
+
+    def _files(self, key: str) -> Iterator[tuple[Path, tuple[Row, ...]]]:
         for folder in self._searched:
-            try:
-                names = sorted(os.listdir(folder / cell.key))  # noqa: PTH208 - ten times as fast
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            for name in names:
+            for name in _names(folder / key):
                 if (rows := rows_of(name)) is not None:
-                    yield folder / cell.key / name, rows
+                    yield folder / key / name, rows
 
     def listed(self, cell: Cell) -> set[Row]:
         """The rows that the names of the cell's files state; only `read` checks that the files hold them."""
-        return {row for _, rows in self.files(cell) for row in rows}
+        return self._listed(cell.key)
+
+    def _listed(self, key: str) -> set[Row]:
+        return {row for _, rows in self._files(key) for row in rows}
 
     def read(self, cell: Cell, rows: Sequence[Row]) -> Stored:
         """Read what is stored of these rows; a damaged file counts as missing, with a `StoreWarning`."""
         wanted = set(rows)
-        frames, records = [], []
+        tables, records = [], []
         for path, held in self.files(cell):
             here = wanted & set(held)
             if not here:
                 continue
             try:
-                frame, record = read_file(path)
+                table, record = _decode(path, path)
             except FileNotFoundError:
                 continue  # another process has set it aside
             except ValueError as damage:
                 self._set_aside(path, damage)
                 continue
-            frames.append(select(frame, here) if len(here) < len(held) else in_order(frame))
+            if len(here) < len(held):
+                table = table.filter(pa.array(_lines_of(table, here)))
+            tables.append(table)
             records.append(record)
             wanted -= here
-        if not frames:
-            return Stored(None, [], tuple(sorted(wanted)))
-        whole = frames[0] if len(frames) == 1 else in_order(pd.concat(frames))
-        return Stored(whole, records, tuple(sorted(wanted)))
+        return Stored(tuple(tables), records, tuple(sorted(wanted)))
 
     def missing(self, cell: Cell, rows: Sequence[Row]) -> tuple[Row, ...]:
         """The rows that the store lacks or of which it has only damaged files."""
@@ -370,8 +458,108 @@ class Store:
             if record["code"] == code_digest(job.cell.code):
                 self.write(job.cell, held, frame, record)
 
+    def keep(self, jobs: Sequence[Job], kept: Kept, record: dict) -> None:
+        """Keep the state of jobs that run side by side, in the place of what was kept of them before.
+
+        Args:
+            jobs: the jobs, all of one kind and group.
+            kept: their state; record: plain values that `kept` returns with it, `circumstances` among them.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        path, named = self._state(jobs)
+        first = jobs[0].cell
+        content = _encode_state(kept, record | {"key": first.key, "cell": first.declaration, "jobs": named})
+        _publish(path, content, replace=True)
+
+    def kept(self, jobs: Sequence[Job], needed: dict) -> tuple[Kept, dict] | None:
+        """What was last kept of these jobs, with its record, or None; a damaged file is set aside with a warning.
+
+        Args:
+            jobs: the jobs, in the order in which they were given to `keep`.
+            needed: the `circumstances` in which they run now; a state from others does not count.
+        """
+        path, _ = self._state(jobs)
+        try:
+            kept, record = _decode_state(path, path)
+        except FileNotFoundError:
+            return None
+        except ValueError as damage:
+            self._set_state_aside(path, damage)
+            return None
+        return (kept, record) if needed.items() <= record.items() else None
+
+    def drop(self, jobs: Sequence[Job]) -> None:
+        """Delete what is kept of these jobs."""
+        self._state(jobs)[0].unlink(missing_ok=True)
+
+    def unfinished(self, jobs: Iterable[Job], device: str, engine: str) -> list[tuple[Job, ...]]:
+        """The parts of these jobs whose state is kept and that can go on from it on this device with this engine.
+
+        A part has the jobs that ran side by side, and no row is in two parts.
+        """
+        jobs = list(jobs)
+        cells = {job.cell.key: job.cell for job in jobs}
+        rest = {job.cell.key: set(job.rows) for job in jobs}
+        parts = []
+        for key, cell in cells.items():
+            for path in self._states(key):
+                try:
+                    record = _state_record(path)
+                except FileNotFoundError:
+                    continue  # another process has finished the shard
+                except ValueError as damage:
+                    self._set_state_aside(path, damage)
+                    continue
+                if not circumstances(cell, device, engine).items() <= record.items():
+                    continue
+                held = [(name, tuple(Row(*row) for row in rows)) for name, rows in record["jobs"]]
+                if all(rest.get(name, set()).issuperset(rows) for name, rows in held):
+                    parts.append(tuple(Job(cells[name], rows) for name, rows in held))
+                    for name, rows in held:
+                        rest[name].difference_update(rows)
+        return parts
+
+    def forget(self, jobs: Iterable[Job]) -> None:
+        """Delete states in the folders of these jobs' cells that are of no more use, because their rows are stored."""
+        for key in {job.cell.key for job in jobs}:
+            for path in self._states(key):
+                if self._spent(path):
+                    path.unlink(missing_ok=True)
+
+    def n_unfinished(self, cell: Cell) -> int:
+        """The number of states in the cell's folder; a state of several cells is in the folder of the first."""
+        return len(self._states(cell.key))
+
+    def _state(self, jobs: Sequence[Job]) -> tuple[Path, list]:
+        """The file for the state of these jobs, and how its record names them."""
+        named = [[job.cell.key, [list(row) for row in job.rows]] for job in jobs]
+        return self.scratch / jobs[0].cell.key / _state_name(named), named
+
+    def _states(self, key: str) -> list[Path]:
+        return [self.scratch / key / name for name in _names(self.scratch / key) if _STATE.fullmatch(name)]
+
+    def _set_state_aside(self, path: Path, damage: ValueError) -> None:
+        aside = _moved_aside(path, _decode_state)
+        if aside is not None:
+            message = f"damaged state {path}: {damage}; set aside as {aside.name}, its shard begins anew"
+            warnings.warn(message, StoreWarning, stacklevel=3)
+
+    def _spent(self, path: Path) -> bool:
+        """Whether a state is of no more use: a row of it is stored, or its file is damaged."""
+        try:
+            record = _state_record(path)
+        except FileNotFoundError:
+            return False
+        except ValueError:
+            return True
+        return any(self._listed(key).intersection(Row(*row) for row in rows) for key, rows in record["jobs"])
+
     def prunable(self, declared: set[str], *, published: bool = False) -> list[Path]:
-        """The files that can be deleted: undeclared or damaged results, and temporary files left by killed runs.
+        """The files that can be deleted: undeclared or damaged results, and what killed runs left behind.
+
+        Of killed runs these are temporary files, and states of cells that are not declared or of rows that are stored.
 
         Only files that the store itself may have written are listed; anything else in its folder is not the store's.
         """
@@ -384,10 +572,12 @@ class Store:
                 return False
             if rows_of(path.name) is not None:
                 return path.parent.name not in declared
+            if _STATE.fullmatch(path.name):
+                return path.parent.name not in declared or self._spent(path)
             if path.name.startswith(_TEMPORARY):
                 return path.stat().st_mtime < stale
             name, damaged, _ = path.name.partition(_DAMAGED)
-            return bool(damaged) and rows_of(name) is not None
+            return bool(damaged) and (rows_of(name) is not None or _STATE.fullmatch(name) is not None)
 
         return [path for path in files if ours(path)]
 
@@ -414,13 +604,21 @@ def _same(first: pd.DataFrame, second: pd.DataFrame) -> bool:
     return True
 
 
-def _moved_aside(path: Path) -> Path | None:
+def _names(folder: Path) -> list[str]:
+    """The names in a folder, sorted; none where there is no such folder."""
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208 - ten times as fast
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _moved_aside(path: Path, decode: Callable[[Path, Path], object] = _decode) -> Path | None:
     """Move a damaged file aside; returns its new path, or None when another process has moved or replaced it."""
     numbers = itertools.chain([""], map("-{}".format, itertools.count(2)))
     aside = next(a for number in numbers if not (a := path.with_name(path.name + _DAMAGED + number)).exists())
     try:
         path.rename(aside)
-        _decode(aside, path)
+        decode(aside, path)
     except FileNotFoundError:
         return None
     except ValueError:
@@ -431,8 +629,8 @@ def _moved_aside(path: Path) -> Path | None:
     return None
 
 
-def _publish(path: Path, content: bytes) -> bool:
-    """Put a file in place whole or not at all; returns False when there is one already."""
+def _publish(path: Path, content: bytes, *, replace: bool = False) -> bool:
+    """Put a file in place whole or not at all; returns False when there is one already that it may not replace."""
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -443,7 +641,10 @@ def _publish(path: Path, content: bytes) -> bool:
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o644)
-        _place(temporary, path)
+        if replace:
+            temporary.replace(path)
+        else:
+            _place(temporary, path)
     except FileExistsError:
         return False
     except OSError as error:

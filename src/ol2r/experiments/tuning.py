@@ -5,14 +5,12 @@ This module reads results of tuning cells. The cells themselves must declare tha
 seed.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportReturnType=false
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from ol2r import frames
 from ol2r.experiments.effects import at_own_end, diverged
 
 ALL = "all"
@@ -75,7 +73,7 @@ def two_steps(
     scored = grid_scores(first, names, "grid").reindex(columns=[*keys, "score", "diverged"])
     kept = []
     for (dataset, grid), cells in scored.groupby(["dataset", "grid"], sort=False):
-        allowed = np.array([may_choose(str(grid), cell) for cell in cells.to_dict("records")])
+        allowed = np.array([may_choose(str(grid), cell) for cell in frames.records(cells)])
         sound = cells[allowed & (cells["diverged"] == 0)]
         if sound.empty:
             raise ValueError(f"{grid} on {dataset}: a run diverged in every setting that was tuned")
@@ -123,7 +121,7 @@ def edges(first: pd.DataFrame, scores: pd.DataFrame, names: Sequence[str], by: s
     """
     last = at_own_end(first) if len(first) else first
     lines = []
-    for best in scores.query("best").to_dict("records"):
+    for best in frames.records(scores.query("best")):
         own = last[(last["dataset"] == best["dataset"]) & (last[by] == best[by])]
         mine = [name for name in names if name in own and best[name] == best[name]]
         for name in mine:

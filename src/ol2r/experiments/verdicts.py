@@ -5,9 +5,6 @@ by Holm's step-down over the claim's contrasts on one data set. Otherwise it is 
 results.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
@@ -266,11 +263,12 @@ def _judge(claim: Claim, results: dict[str, Indexed], printed: Sequence[bool]) -
     untested = (*left_out, *(f"data {name}" for name in absent)) if together(outcomes) is not None else ()
 
     least = _least(own_measured) or _least(measured)
+    effect = least.effect if least else None
     told = own_measured or measured
     return Judgement(
         claim.paper, claim.id, claim.statement, claim.rule, verdict,
-        effect=least and least.effect and least.effect.estimate,
-        interval=least and least.effect and least.effect.interval(),
+        effect=effect.estimate if effect else None,
+        interval=effect.interval() if effect else None,
         data=tuple(sorted({one.data or "" for one in measured})),
         tier=", ".join(tiers),
         seeds=min((one.effect.seeds for one in told if one.effect), default=0),
@@ -362,8 +360,9 @@ def _rounds(results: Mapping[str, Results], one: Finding) -> int:
 
 
 def _keys(results: Mapping[str, Results], tested: Iterable[Finding]) -> tuple[str, ...]:
-    used = [m.rows(results, one.data or "", one.cell[1]) for one in tested for m in one.contrast.measures]
-    return tuple(dict.fromkeys(key for rows in used for key in rows["cell"].unique()))
+    used = dict.fromkeys((m, one.data or "", one.cell[1]) for one in tested for m in one.contrast.measures)
+    read = (measure.rows(results, dataset, users) for measure, dataset, users in used)
+    return tuple(dict.fromkeys(key for rows in read for key in rows["cell"].unique()))
 
 
 def _least(measured: Sequence[Finding]) -> Finding | None:

@@ -100,7 +100,7 @@ def _damage(path: Path, undefined: Mapping[str, Sequence[str]]) -> str | None:
         return "its columns are not fold, seed and others, each once"
     if record["cell"]["type"] not in undefined:
         return None  # nothing declares this kind of cell any more
-    for column in frame.columns.difference(undefined[record["cell"]["type"]]):
+    for column in frame.columns.difference(list(undefined[record["cell"]["type"]])):
         values = frame[column]
         if values.isna().any() or (values.dtype.kind == "f" and not np.isfinite(values.to_numpy()).all()):
             return f"{column} holds what is not a finite number"

@@ -2,11 +2,13 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Hashable, Iterator, Mapping, MutableMapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Float32, Int64
+from torch import Tensor
 
 from ol2r import ranking
 from ol2r.cost import DEVICE_CORES, LAUNCH_SECONDS, Cost, Shape
@@ -37,11 +39,11 @@ class Learner(ABC):
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
-    numeric: ClassVar[Mapping[str, Number]]
-    structural: ClassVar[Mapping[str, Parameter]] = {}
+    numeric: ClassVar[dict[str, Number]]
+    structural: ClassVar[dict[str, Parameter]] = {}
     round_seconds: ClassVar[float] = 5e-6  # of one core for a replica's round, besides `round_cost`
     batch_seconds: ClassVar[float] = 5e-4  # of one core for a round of a batch, whatever its number of replicas
-    launches: ClassVar[int] = 400  # GPU operations in a round
+    launches: ClassVar[int] = 400  # most GPU operations in a round, all that `simulate` does included
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
     keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so all queries must be known in advance
 
@@ -88,8 +90,20 @@ class Learner(ABC):
         """Further objects that hold part of the learner's state, by name, entirely in their tensors and arrays."""
         return {}
 
+    def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
+        """Where the tensors stand that a round may replace: pairs of an owner and a name, so that owner[name] is it."""
+        yield from ((self.state, name) for name in self.state)
+        yield vars(self), "alive"
+        for memory in self.memories().values():
+            yield from ((vars(memory), name) for name in _remembered(memory))
+
+    def form(self) -> Hashable:
+        """What the operations and shapes of the next round on a device depend on, apart from what stays the same in a
+        run; a recorded round serves as long as this stays equal."""
+        return None
+
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """The learner's state between two rounds, from which it can resume: copies of its tensors, numbers as tensors.
+        """The learner's state between two rounds, from which it can resume: copies on the CPU, numbers as tensors.
 
         Of the constructor's arguments it holds only the replicas' keys and the number of features.
         """
@@ -97,7 +111,7 @@ class Learner(ABC):
         kept |= {"alive": self.alive} | self.state
         for memory, it in self.memories().items():
             kept |= {f"{memory}.{name}": value for name, value in _remembered(it).items()}
-        return {name: _tensor(value).clone() for name, value in kept.items()}
+        return {name: _tensor(value).to("cpu", copy=True) for name, value in kept.items()}
 
     def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
         """Resume from the state of another learner that was constructed with the same arguments.
@@ -113,7 +127,7 @@ class Learner(ABC):
             other = ", ".join(sorted(own.keys() ^ saved.keys()))
             raise ValueError(f"{self.name}: a state of another learner or engine, which differs in {other}")
         for name, what in (("keys", "other replicas"), ("n_features", "another number of features")):
-            if not torch.equal(own[name].cpu(), saved[name].cpu()):
+            if not torch.equal(own[name], saved[name].cpu()):
                 raise ValueError(f"{self.name}: a state of {what}")
         self.round = int(saved["round"])
         self.alive = saved["alive"].to(self.device, copy=True)
@@ -126,7 +140,7 @@ class Learner(ABC):
     @classmethod
     def batch(
         cls, n_features: int, settings: Sequence[Mapping[str, Value]], streams: Streams, engine: str | None = None
-    ) -> Self:
+    ) -> "Learner":
         """A batch whose replicas have numeric hyper-parameters of their own; structural ones come from the first."""
         structural = {name: settings[0][name] for name in cls.structural}
         numeric = {
@@ -169,11 +183,11 @@ class Learner(ABC):
         return 1 << 16
 
     @abstractmethod
-    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         """The lists to display: Int64[R, depth], padded with −1."""
 
     @abstractmethod
-    def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
+    def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         """Learn from the clicks (Bool[R, depth]) on the lists that `rank` gave for these candidates."""
 
     @abstractmethod
@@ -222,7 +236,7 @@ class SteppingLearner(Learner):
         weights = torch.zeros(len(self.streams), self.n_features, device=self.device)
         return super().initial() | {"weights": weights, "alpha": self.number["alpha"].clone()}
 
-    def step(self, proposed: torch.Tensor, taken: torch.Tensor) -> None:
+    def step(self, proposed: Float32[Tensor, "R d"], taken: Bool[Tensor, " R"]) -> None:
         """Move to the proposed weights, and let α decay where a step was taken.
 
         A replica whose ‖w‖² would no longer be finite dies, and keeps its last weights.

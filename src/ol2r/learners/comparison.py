@@ -6,6 +6,8 @@ A comparison remembers what it showed until the clicks come; it moves no weights
 from types import ModuleType
 
 import torch
+from jaxtyping import Bool, Float32, Float64, Int64
+from torch import Tensor
 
 from ol2r.random import Streams
 from ol2r.ranking import Candidates
@@ -24,8 +26,13 @@ class TeamDraft:
         self.ops, self.streams, self.prefix_credit = ops, streams, prefix_credit
 
     def interleave(
-        self, candidates: Candidates, contenders: torch.Tensor, depth: int, round_: int, first: torch.Tensor
-    ) -> torch.Tensor:
+        self,
+        candidates: Candidates,
+        contenders: Float32[Tensor, "R M d"],
+        depth: int,
+        round_: int,
+        first: Int64[Tensor, " R"],
+    ) -> Int64[Tensor, "R {depth}"]:
         """The list to show: Int64[R, depth].
 
         Args:
@@ -36,7 +43,7 @@ class TeamDraft:
         ranking, self.team = self.ops.team_draft(lists, first, self.prefix_credit, self.streams, round_)
         return ranking
 
-    def credit(self, clicks: torch.Tensor, n_rankers: int) -> torch.Tensor:
+    def credit(self, clicks: Bool[Tensor, "R k"], n_rankers: int) -> Float32[Tensor, "R {n_rankers}"]:
         """Clicks on each ranker's documents: Float32[R, M]."""
         return self.ops.credit(self.team, clicks, n_rankers)
 
@@ -52,14 +59,16 @@ class ProbabilisticInterleaving:
     def __init__(self, ops: ModuleType, streams: Streams, decay: float):
         self.ops, self.streams, self.decay = ops, streams, decay
 
-    def interleave(self, candidates: Candidates, contenders: torch.Tensor, depth: int, round_: int) -> torch.Tensor:
+    def interleave(
+        self, candidates: Candidates, contenders: Float32[Tensor, "R 2 d"], depth: int, round_: int
+    ) -> Int64[Tensor, "R {depth}"]:
         """The list to show, Int64[R, depth]; keeps its log probability for later re-use."""
         ranking, self.share, self.log_probability = self.ops.probabilistic_interleave(
             candidates, contenders, depth, self.decay, self.streams, round_
         )
         return ranking
 
-    def credit(self, clicks: torch.Tensor) -> torch.Tensor:
+    def credit(self, clicks: Bool[Tensor, "R k"]) -> Float64[Tensor, "R 2"]:
         """Expected clicks on each ranker's contributions: Float64[R, 2]."""
         second = (clicks * self.share).sum(dim=1)
         return torch.stack([clicks.sum(dim=1) - second, second], dim=1)

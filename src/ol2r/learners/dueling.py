@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import ClassVar, cast
 
 import torch
+from jaxtyping import Bool, Float32, Int64
+from torch import Tensor
 
 from ol2r.cost import Shape
 from ol2r.learners.base import STEP, SteppingLearner, linear_seconds
@@ -20,7 +22,7 @@ from ol2r.random import Stream
 from ol2r.ranking import Candidates
 
 
-def one_of(mask: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
+def one_of(mask: Bool[Tensor, "R n"], uniform: Float32[Tensor, " R"]) -> Bool[Tensor, "R n"]:
     """Keep one true entry of each row, chosen by a number in [0, 1): Bool like `mask`; rows without one stay empty."""
     nth = (uniform * mask.sum(dim=1)).long()
     return mask & (mask.cumsum(dim=1) - 1 == nth[:, None])
@@ -52,6 +54,16 @@ class DuelingBandit(SteppingLearner):
     numeric: ClassVar = STEP | {"delta": Number(above=0)}
     structural: ClassVar = {"start": Choice("unit", "zero")}
 
+    @cached_property
+    def everyone(self) -> torch.Tensor:
+        """The numbers of the replicas: Int64[R]."""
+        return torch.arange(len(self.streams), device=self.device)
+
+    def _worthwhile(self, needed: torch.Tensor) -> bool:
+        """Whether to do work that only counts where `needed` is true. On a device it is done in any case: the host
+        would have to wait for the answer, and rounds would differ in what they ask for."""
+        return self.device.type != "cpu" or bool(needed.any())
+
     def initial(self) -> dict[str, torch.Tensor]:
         state = super().initial()
         if self.choice["start"] == "unit":
@@ -65,23 +77,25 @@ class DuelingBandit(SteppingLearner):
         return cls.round_seconds + linear_seconds(shape, m + 1, m)
 
     @abstractmethod
-    def _propose(self, candidates: Candidates) -> torch.Tensor:
+    def _propose(self, candidates: Candidates) -> Float32[Tensor, "R m d"]:
         """Unit directions to explore: Float32[R, m, features]."""
 
     @abstractmethod
-    def _interleave(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def _interleave(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         """The list that compares `self.contenders`: Int64[R, depth]."""
 
     @abstractmethod
-    def _shares(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
+    def _shares(
+        self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]
+    ) -> Float32[Tensor, "R m"]:
         """The share of each direction in the step, Float32[R, m]; also updates what the learner remembers."""
 
-    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         self.directions = self._propose(candidates)
         self.contenders = self.ops.contenders(self.state["weights"], self.directions, self.number["delta"])
         return self._interleave(candidates, depth)
 
-    def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
+    def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         shares = self._shares(candidates, ranking, clicks)
         self.step(*self.ops.follow(self.state["weights"], self.directions, shares, self.state["alpha"]))
         self.round += 1
@@ -122,7 +136,7 @@ class DBGD(Multileaved):
 
     name = "DBGD"
     revision = 1
-    launches = 500
+    launches = 250
 
     def _propose(self, candidates: Candidates) -> torch.Tensor:
         return self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, 1, self.n_features)
@@ -141,7 +155,7 @@ class MGD(Multileaved):
 
     name = "MGD"
     revision = 1
-    launches = 600
+    launches = 250
     structural = Multileaved.structural | {
         "m": Number(least=1, whole=True),
         "winners": Choice("best", "better"),
@@ -169,7 +183,7 @@ class DPDBGD(Multileaved):
 
     name = "DP-DBGD"
     revision = 1
-    launches = 500
+    launches = 250
 
     def initial(self) -> dict[str, torch.Tensor]:
         state = super().initial()
@@ -206,7 +220,7 @@ class CPS(DuelingBandit):
     revision = 1
     keeps_queries = True
     batch_seconds = 3e-3
-    launches = 1500
+    launches = 600
     structural = DuelingBandit.structural | {
         "n_candidates": Number(least=1, whole=True),
         "history": Number(least=1, whole=True),
@@ -214,7 +228,8 @@ class CPS(DuelingBandit):
     }
 
     def initial(self) -> dict[str, torch.Tensor]:
-        return super().initial() | self._no_memory(depth=0)
+        n_rounds = torch.zeros_like(self.everyone)  # rounds so far
+        return super().initial() | {"n_rounds": n_rounds} | self._no_memory(depth=0)
 
     def _no_memory(self, depth: int) -> dict[str, torch.Tensor]:
         memory = no_interactions(len(self.streams), self.choice["history"], depth, self.device)
@@ -236,12 +251,12 @@ class CPS(DuelingBandit):
         proposed = self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, n, self.n_features)
         remaining = torch.ones(len(self.streams), n, dtype=torch.bool, device=self.device)
         words = self.streams.uniforms(Stream.MATCH, self.round, 3 * (n - 1))
-        replayed = self._replay(candidates, proposed) if self.round > 1 else None
+        replayed = self._replay(candidates, proposed)
         for match in range(n - 1):
             one = one_of(remaining, words[:, 3 * match])
             other = one_of(remaining & ~one, words[:, 3 * match + 1])
             heads = words[:, 3 * match + 2] < 0.5
-            lead = self._lead(replayed, one, other) if replayed is not None else torch.zeros_like(words[:, 0])
+            lead = self._lead(replayed, one, other)
             one_leaves = torch.where(lead == 0, heads, lead < 0)
             remaining &= ~torch.where(one_leaves[:, None], one, other)
         return proposed.gather(1, remaining.long().argmax(dim=1)[:, None, None].expand(-1, 1, self.n_features))
@@ -261,8 +276,7 @@ class CPS(DuelingBandit):
 
     def _lead(self, replayed: torch.Tensor, one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
         """Weighted outcome of a match, positive when the candidate `one` is ahead: Float64[R]."""
-        replicas = torch.arange(len(one), device=self.device)
-        p, q = replayed[replicas, one.long().argmax(dim=1)], replayed[replicas, other.long().argmax(dim=1)]
+        p, q = (replayed[self.everyone, each.long().argmax(dim=1)] for each in (one, other))
         shown = self.state["lists"] >= 0
         mixture = 0.5 * (p + q)
         log_ratio = torch.where(shown, mixture.log(), 0.0).sum(dim=2) - self.state["log_probability"]
@@ -279,10 +293,10 @@ class CPS(DuelingBandit):
         return (credit[:, 1:] > credit[:, :1]).to(torch.float32)
 
     def _remember(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
-        if self.round == 1:
+        if self.state["lists"].shape[2] != ranking.shape[1]:  # before the first list, its length is not known
             self.state |= self._no_memory(ranking.shape[1])
-        place = (self.round - 1) % self.choice["history"]
-        self.state["queries"][:, place] = candidates.query
-        self.state["lists"][:, place] = ranking
-        self.state["clicks"][:, place] = clicks
-        self.state["log_probability"][:, place] = self.comparison.log_probability
+        new = {"queries": candidates.query, "lists": ranking, "clicks": clicks}
+        place = self.state["n_rounds"] % self.choice["history"]
+        for name, value in (new | {"log_probability": self.comparison.log_probability}).items():
+            self.state[name][self.everyone, place] = value
+        self.state["n_rounds"] += 1

@@ -4,7 +4,8 @@ These are the pairwise baselines of PairRank's experiments: they take the same p
 history and do not model uncertainty.
 """
 
-import torch
+from jaxtyping import Bool, Float32, Int64
+from torch import Tensor
 
 from ol2r.learners.base import STEP, SteppingLearner
 from ol2r.learners.pairwise import PairwiseLearner
@@ -20,12 +21,15 @@ class _RankNet(PairwiseLearner, SteppingLearner):
     """
 
     numeric = STEP
+    launches = 150
 
-    def _sorted(self, candidates: Candidates, weights: torch.Tensor, depth: int) -> torch.Tensor:
+    def _sorted(
+        self, candidates: Candidates, weights: Float32[Tensor, "R d"], depth: int
+    ) -> Int64[Tensor, "R {depth}"]:
         weights = weights[:, None]
         return self.ops.rank(candidates, weights, depth, self.streams, self.round)[:, 0]
 
-    def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
+    def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
         gradient = self.ops.pair_gradient(candidates, self.state["weights"], pairs, labels)
         proposed = self.state["weights"] + self.state["alpha"][:, None] * gradient
         self.step(proposed, (pairs[..., 0] >= 0).any(dim=1))
@@ -37,7 +41,7 @@ class SGDRankNet(_RankNet):
     name = "SGD RankNet"
     revision = 1
 
-    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         return self._sorted(candidates, self.state["weights"], depth)
 
 
@@ -51,10 +55,11 @@ class EpsilonGreedy(_RankNet):
 
     name = "epsilon-greedy"
     revision = 1
+    launches = 180
     numeric = STEP | {"epsilon": Number(least=0, most=1)}
     structural = PairwiseLearner.structural | {"exploit": Choice("best", "worst")}
 
-    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         weights = self.state["weights"]
         exploited = self._sorted(candidates, -weights if self.choice["exploit"] == "worst" else weights, depth)
         return self.ops.explore(candidates, exploited, self.number["epsilon"], self.streams, self.round)

@@ -16,6 +16,7 @@ from ol2r.learners.dueling import Multileaved, no_interactions, one_of
 from ol2r.parameters import Choice, Number, Value
 from ol2r.random import Stream
 from ol2r.ranking import Candidates
+from ol2r.ranking.constants import discounts_on, ideal_on, numbers
 
 
 class NSGD(Multileaved):
@@ -52,7 +53,7 @@ class NSGD(Multileaved):
     keeps_queries = True
     round_seconds = 45e-6
     batch_seconds = 2e-3
-    launches = 1500
+    launches = 800
     exact_diagnostics = ("null_proposed", "null_won", "uniform_proposed", "uniform_won")
     numeric = Multileaved.numeric | {
         "k_g": Number(least=0, whole=True),
@@ -78,7 +79,7 @@ class NSGD(Multileaved):
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
         """The family's cost, and further: making a basis of the k_g stored directions, reflecting (or solving for) n
         directions, and breaking ties on k_h queries."""
-        m, n, k_g, k_h = (cast(float, hyperparameters[name]) for name in ("m", "n", "k_g", "k_h"))
+        m, n, k_g, k_h = (cast(int, hyperparameters[name]) for name in ("m", "n", "k_g", "k_h"))
         solved = 8.0 if hyperparameters["sampling"] == "echelon" else 1.0
         basis = solved * shape.features * k_g * (k_g + n) * 1.8e-9
         history = linear_seconds(shape, m + 1) * k_h * 0.1 if hyperparameters["tie_break"] == "history" else 0.0
@@ -119,6 +120,7 @@ class NSGD(Multileaved):
             "n_h": full(value=0, dtype=torch.int64),  # queries recorded so far
         }
         further = {
+            "n_rounds": full(value=0, dtype=torch.int64),  # rounds so far
             "past_weights": state["weights"][:, None].repeat(1, self.choice["lag"], 1),
             "null_won": full(value=0.0, dtype=torch.float32),
             "uniform_won": full(value=0.0, dtype=torch.float32),
@@ -140,10 +142,6 @@ class NSGD(Multileaved):
         """The largest k_h of any replica."""
         return int(self.number["k_h"].max())
 
-    @cached_property
-    def everyone(self) -> torch.Tensor:
-        return torch.arange(len(self.streams), device=self.device)
-
     # The round: before the list is shown, and after the clicks
 
     def _propose(self, candidates: Candidates) -> torch.Tensor:
@@ -161,8 +159,9 @@ class NSGD(Multileaved):
 
     def _shares(self, candidates, ranking, clicks):
         """Lines 19-26 and 32-38: credits, the winner, and what goes into the queues."""
-        if self.round == 1:
-            self.state |= no_interactions(*self.state["queries"].shape, ranking.shape[1], self.device)
+        if self.state["lists"].shape[2] != ranking.shape[1]:  # before the first list, its length is not known
+            replicas, places = self.state["queries"].shape
+            self.state |= no_interactions(replicas, places, ranking.shape[1], self.device)
         credit = self.comparison.credit(clicks, self.choice["m"] + 1)
         counted = clicks.any(dim=1) | (self.choice["click_free"] == "literal")
         winners = self._winner_set(credit) & counted[:, None]
@@ -176,7 +175,8 @@ class NSGD(Multileaved):
         kept = self.choice["m"] - self.choice["n_uniform"]
         self.state["null_won"] += (shares[:, :kept] > 0).sum(dim=1)
         self.state["uniform_won"] += (shares[:, kept:] > 0).sum(dim=1)
-        self.state["past_weights"][:, (self.round - 1) % self.choice["lag"]] = self.state["weights"]
+        self.state["past_weights"][self.everyone, self._lag_place()] = self.state["weights"]
+        self.state["n_rounds"] += 1
         return shares
 
     # Lines 8-12: null space gradient exploration
@@ -184,7 +184,7 @@ class NSGD(Multileaved):
     def _worst_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Line 8: the k_g worst directions of Q_g, the newest first among equals, Float32[R, K, features]; and which of
         these rows hold a direction, Bool[R, K]."""
-        age = (self.state["n_g"][:, None] - 1 - torch.arange(self.places, device=self.device)) % self.places
+        age = (self.state["n_g"][:, None] - 1 - numbers(self.places, self.device)) % self.places
         stored = self.state["q"] < 0
         if self.choice["queue"] == "rounds":
             stored &= self.state["lost_in"] > (self.state["n_lost"] - self.choice["T_g"])[:, None]
@@ -193,8 +193,7 @@ class NSGD(Multileaved):
         width = min(self.width_g, self.places)
         order, order_key = order[:, :width], order_key[:, :width]
         chosen = self.state["g"][self.everyone[:, None], order]
-        ranks = torch.arange(width, device=self.device)
-        return chosen, order_key.isfinite() & (ranks < self.number["k_g"][:, None])
+        return chosen, order_key.isfinite() & (numbers(width, self.device) < self.number["k_g"][:, None])
 
     def _null_space(self, n: int) -> torch.Tensor:
         """Lines 9-12: n unit vectors in the null space of the worst directions, or in the whole space if it is zero."""
@@ -210,11 +209,10 @@ class NSGD(Multileaved):
     def _coordinates(self, rank: torch.Tensor, n: int) -> torch.Tensor:
         """Coordinates of n candidates in a basis whose last d − rank vectors span the null space: [R, n, d]."""
         d = self.n_features
-        axis = torch.arange(d, device=self.device)
-        free = axis >= rank[:, None]
+        free = numbers(d, self.device) >= rank[:, None]
         z = self.streams.gaussians(Stream.DIRECTION, self.round, n * d).view(-1, n, d)
         z = torch.where(free[:, None], z, 0.0)
-        if self.choice["hybrid"] == "never" or not bool((moving := self._moving()).any()):
+        if self.choice["hybrid"] == "never" or not self._worthwhile(moving := self._moving()):
             return z
         words = self.streams.uniforms(Stream.BASIS, self.round, d + n)
         shuffled = torch.where(free, words[:, :d], 2.0).argsort(dim=1)[:, :n]
@@ -222,18 +220,22 @@ class NSGD(Multileaved):
         basis = torch.zeros_like(z)
         basis[:, : shuffled.shape[1]].scatter_(2, shuffled[..., None], signs[..., None])
         # without replacement: candidates beyond the number of basis vectors stay random unit vectors
-        of_basis = moving[:, None] & (torch.arange(n, device=self.device) < (d - rank)[:, None])
+        of_basis = moving[:, None] & (numbers(n, self.device) < (d - rank)[:, None])
         return torch.where(of_basis[..., None], basis, z)
+
+    def _lag_place(self) -> torch.Tensor:
+        """Where the weights of `lag` rounds ago stand among the past ones, and this round's will: Int64[R]."""
+        return self.state["n_rounds"] % self.choice["lag"]
 
     def _moving(self) -> torch.Tensor:
         """Whether the ranker still moves by the `hybrid` rule, so that basis vectors are drawn: Bool[R]."""
-        now, then = self.state["weights"], self.state["past_weights"][:, (self.round - 1) % self.choice["lag"]]
+        now, then = self.state["weights"], self.state["past_weights"][self.everyone, self._lag_place()]
         if self.choice["hybrid"] == "never":
             return torch.zeros_like(self.alive)
         if self.choice["hybrid"] == "literal":
             return (now - then).norm(dim=1) >= 1 - self.number["epsilon"]
         cosine = (_unit(now) * _unit(then)).sum(dim=1)
-        return (cosine <= 1 - self.number["epsilon"]) | (self.round <= self.choice["lag"])
+        return (cosine <= 1 - self.number["epsilon"]) | (self.state["n_rounds"] < self.choice["lag"])
 
     # Lines 20-26: the winner set, and history-dependent tie breaking
 
@@ -253,7 +255,7 @@ class NSGD(Multileaved):
         history, chosen at random if several are."""
         if self.choice["tie_break"] == "mean":
             return self._mean(self._unless_current(winners)[:, 1:])
-        if self.width_h and bool((winners.sum(dim=1) > 1).any()):
+        if self.width_h and self._worthwhile(winners.sum(dim=1) > 1):
             winners = self._best_on_history(candidates, winners, winners, "ndcg")
         one = one_of(winners, self.streams.uniforms(Stream.WINNER, self.round, 1)[:, 0])
         return one[:, 1:].to(torch.float32)
@@ -261,7 +263,7 @@ class NSGD(Multileaved):
     def _best_early(self, candidates: Candidates, winners: torch.Tensor) -> torch.Tensor:
         """Public code's tie-break while Q_h is short: the best winner, and of equal ones the first preselected."""
         early = winners & (self.state["n_h"] < self.number["k_h"])[:, None]
-        if not bool((early.sum(dim=1) > 1).any()):
+        if not self._worthwhile(early.sum(dim=1) > 1):
             return winners
         best = self._best_on_history(candidates, winners, early, "reciprocal_rank")
         return torch.where(early.any(dim=1, keepdim=True), best & (best.cumsum(dim=1) == 1), winners)
@@ -269,11 +271,11 @@ class NSGD(Multileaved):
     def _hard_queries(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Line 22: queries, lists and clicks of the k_h worst queries of Q_h, newest first among equals: [R, H, …]."""
         slots = self.choice["T_h"]
-        age = (self.state["n_h"][:, None] - 1 - torch.arange(slots, device=self.device)) % slots
+        age = (self.state["n_h"][:, None] - 1 - numbers(slots, self.device)) % slots
         order = (torch.round(self.state["quality"] * 1e6) * slots + age).sort(dim=1, stable=True).indices
         order = order[:, : self.width_h]
         rows = self.everyone[:, None]
-        wanted = torch.arange(order.shape[1], device=self.device) < self.number["k_h"][:, None]
+        wanted = numbers(order.shape[1], self.device) < self.number["k_h"][:, None]
         queries = torch.where(wanted, self.state["queries"][rows, order], -1)
         return queries, self.state["lists"][rows, order], self.state["clicks"][rows, order]
 
@@ -295,25 +297,32 @@ class NSGD(Multileaved):
         if self.choice["losers"] == "fourth_smallest":
             losers &= credit[:, 1:] <= credit.sort(dim=1).values[:, min(3, credit.shape[1] - 1), None]
         nth, total = losers.cumsum(dim=1) - 1, losers.sum(dim=1)
-        rows, i = (losers & (nth >= (total - self.places)[:, None])).nonzero(as_tuple=True)
-        place = (self.state["n_g"][rows] + nth[rows, i]) % self.places
+        stored = losers & (nth >= (total - self.places)[:, None])
+        place = (self.state["n_g"][:, None] + nth) % self.places
         self.state["n_g"] += total
         self.state["n_lost"] += total > 0
-        self.state["g"][rows, place] = self.directions[rows, i]
-        self.state["q"][rows, place] = quality[rows, i]
-        self.state["lost_in"][rows, place] = self.state["n_lost"][rows]
+        lands = stored[..., None] & (place[..., None] == numbers(self.places, self.device))
+        filled, loser = lands.max(dim=1)  # of each place of Q_g
+        self._store("g", filled, self.directions.gather(1, loser[..., None].expand(-1, -1, self.n_features)))
+        self._store("q", filled, quality.gather(1, loser))
+        self._store("lost_in", filled, self.state["n_lost"][:, None])
 
     def _remember_query(self, candidates, ranking, clicks, counted) -> None:
         """Line 38: append the query to Q_h, with the quality of its list according to the clicks."""
-        rows = counted.nonzero()[:, 0]
-        place = self.state["n_h"][rows] % self.choice["T_h"]
-        discount = 1.0 / torch.log2(torch.arange(2, clicks.shape[1] + 2, device=self.device, dtype=torch.float64))
-        ideal = torch.cat([discount.new_ones(1), discount.cumsum(0)])[clicks.sum(dim=1)]
-        self.state["queries"][rows, place] = candidates.query[rows]
-        self.state["lists"][rows, place] = ranking[rows]
-        self.state["clicks"][rows, place] = clicks[rows]
-        self.state["quality"][rows, place] = ((clicks * discount).sum(dim=1) / ideal)[rows]
-        self.state["n_h"][rows] += 1
+        slots, depth = self.choice["T_h"], clicks.shape[1]
+        gained = (clicks * discounts_on(depth, self.device)).sum(dim=1)
+        ideal = ideal_on(depth, self.device)[clicks.sum(dim=1)].clamp_min(1.0)  # 0 only without a click
+        filled = counted[:, None] & ((self.state["n_h"] % slots)[:, None] == numbers(slots, self.device))
+        self._store("queries", filled, candidates.query[:, None])
+        self._store("lists", filled, ranking[:, None])
+        self._store("clicks", filled, clicks[:, None])
+        self._store("quality", filled, (gained / ideal)[:, None])
+        self.state["n_h"] += counted
+
+    def _store(self, name: str, filled: torch.Tensor, values: torch.Tensor) -> None:
+        """Overwrite the places of a queue that are filled anew, Bool[R, places], with values [R, places or 1, …]."""
+        queue = self.state[name]
+        torch.where(filled.view(*filled.shape, *[1] * (queue.dim() - 2)), values, queue, out=queue)
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
         """Candidates proposed and followed so far, by where they came from (Figure 5b)."""
@@ -334,7 +343,7 @@ def _unit(vectors: torch.Tensor) -> torch.Tensor:
 def _echelon(worst: torch.Tensor, used: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
     """Combinations of the null-space basis that Gauss-Jordan elimination gives, with each basis vector scaled to length
     one: z gives the free coordinates, and the pivot coordinates solve G x = 0. If no column is free, the vectors are in
-    the whole space.
+    the whole space. The elimination goes feature by feature, on a device with about twenty launches for each.
 
     Args:
         worst: Float32[R, K, d], rows of G; used: Bool[R, K], which rows hold a direction.

@@ -6,9 +6,13 @@ estimate is refitted to the whole history.
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from typing import ClassVar
 
+import numpy as np
 import torch
+from jaxtyping import Bool, Float64, Int64
+from torch import Tensor
 
 from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
@@ -47,7 +51,7 @@ class _DivideAndConquer(PairwiseLearner):
         "shuffle": Choice("random", "conservative"),
         "covariance": Choice("full", "diagonal"),
     }
-    launches = 3000
+    launches = 450
     exact_diagnostics = (
         "rounds",
         "blocks",
@@ -73,6 +77,7 @@ class _DivideAndConquer(PairwiseLearner):
             for name in self.numeric
         }
         n, regularization = len(streams), self.precise["regularization"]
+        self.most_pairs = 0  # of a round; known from the first on
         self.every = torch.arange(n, device=self.device)[:, None]
         self.counts = self.ops.PairCounts(n, n_features, self.device)
         self.estimate = self.ops.LogisticEstimate(regularization, self.choice["loss"], n_features, self.device)
@@ -90,9 +95,14 @@ class _DivideAndConquer(PairwiseLearner):
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """Certain orders cost V d², updates of M⁻¹ and of the inverse Hessian d², a pass d for each pair seen."""
-        d, pairs = shape.features, 2.5 if hyperparameters["pairs"] == "all" else 1.0
-        return 60e-6 + 1.8e-10 * shape.documents * d**2 + pairs * (8e-9 * d**2 + 0.9e-9 * rounds * d)
+        """Applying M⁻¹ costs V d², certain orders V² d, updates of M⁻¹ and of the inverse Hessian d², a pass d for each
+        pair seen. The conservative shuffle looks at every order in a block, the random one only until blocks are known.
+        """
+        documents, d = shape.documents, shape.features
+        looked = 1.0 if hyperparameters["shuffle"] == "conservative" else 0.4
+        pairs = 2.5 if hyperparameters["pairs"] == "all" else 1.0
+        ranking = 9e-11 * documents * d**2 + looked * documents**2 * (2.4e-8 + 9e-11 * d)
+        return 70e-6 + ranking + pairs * (9.5e-9 * d**2 + 0.7e-9 * rounds * d)
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
@@ -101,15 +111,15 @@ class _DivideAndConquer(PairwiseLearner):
 
     @property
     @abstractmethod
-    def width(self) -> torch.Tensor:
+    def width(self) -> Float64[Tensor, " R"]:
         """α_t of the current intervals σ̂_ij ± α_t ‖x_ij‖_{M⁻¹}: Float64[R]."""
 
     @property
-    def theta(self) -> torch.Tensor:
+    def theta(self) -> Float64[Tensor, "R d"]:
         """The estimate θ̃: Float64[R, features]."""
         return self.estimate.theta
 
-    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         # one call computes linear scores, the certain orders of their intervals, and the list
         ranking, blocks, sizes = self.ops.divide_and_conquer(
             candidates,
@@ -128,8 +138,13 @@ class _DivideAndConquer(PairwiseLearner):
         self.state["lists"] += sizes > 0
         return ranking
 
-    def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
-        rows, won = self.counts.add(candidates, pairs, labels, most=self.round * pairs.shape[1])
+    def form(self) -> int:
+        """The room for pairs after the next round, which grows in steps and sets the number of a refit's steps too."""
+        return self.counts.room(self.round * self.most_pairs)
+
+    def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
+        self.most_pairs = pairs.shape[1]
+        rows, won = self.counts.add(candidates, pairs, labels, most=self.round * self.most_pairs)
         self.estimate.refit(self.counts, rows, won)
         self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # row −1 reads some vector, which is not added
 
@@ -154,7 +169,7 @@ class PairRank(_DivideAndConquer):
     revision = 1
 
     @property
-    def width(self) -> torch.Tensor:
+    def width(self) -> Float64[Tensor, " R"]:
         return self.precise["alpha"]
 
 
@@ -174,14 +189,17 @@ class PairRankLemma2(_DivideAndConquer):
         "slope": Number(above=0, most=0.25),
     }
 
-    @property
-    def width(self) -> torch.Tensor:
+    @cached_property
+    def _constants(self) -> list[torch.Tensor]:
+        """What Lemma 2's width is made of besides log det: α, 2k_μ/c_μ, 2 log(1/δ) and √λ Q, each Float64[R]."""
         number = {name: value.cpu().numpy() for name, value in self.precise.items()}
-        lemma_2 = confidence.width(
-            self.covariance.log_det.cpu().numpy(),
-            number["regularization"],
-            number["bound"],
-            number["delta"],
-            number["slope"],
-        )
-        return torch.from_numpy(number["alpha"] * lemma_2).to(self.device)
+        factor, certainty = 2 * confidence.STEEPEST / number["slope"], 2 * np.log(1 / number["delta"])
+        norm = np.sqrt(number["regularization"]) * number["bound"]
+        return [torch.from_numpy(each).to(self.device) for each in (number["alpha"], factor, certainty, norm)]
+
+    @property
+    def width(self) -> Float64[Tensor, " R"]:
+        # `theory.confidence.width` in the same order of operations, but where log det is, so that no device is read
+        alpha, factor, certainty, norm = self._constants
+        radius = confidence.LABEL_NOISE * (self.covariance.log_det + certainty).sqrt() + norm
+        return alpha * (factor * radius)

@@ -3,7 +3,8 @@
 from abc import abstractmethod
 from typing import ClassVar
 
-import torch
+from jaxtyping import Bool, Int64
+from torch import Tensor
 
 from ol2r.learners.base import Learner
 from ol2r.parameters import Choice
@@ -22,11 +23,13 @@ class PairwiseLearner(Learner):
 
     structural: ClassVar = {"pairs": Choice("matched", "adjacent", "all")}
 
-    def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
+    def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         self.observe(candidates, *self.pairs_from_clicks(ranking, clicks))
         self.round += 1
 
-    def pairs_from_clicks(self, ranking: torch.Tensor, clicks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def pairs_from_clicks(
+        self, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]
+    ) -> tuple[Int64[Tensor, "R P 2"], Bool[Tensor, "R P"]]:
         """Labelled pairs of this round.
 
         Returns:
@@ -36,7 +39,7 @@ class PairwiseLearner(Learner):
         return self.ops.pairs_from_clicks(ranking, clicks, self.choice["pairs"], self.streams, self.round)
 
     @abstractmethod
-    def observe(self, candidates: Candidates, pairs: torch.Tensor, labels: torch.Tensor) -> None:
+    def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
         """Learn from labelled pairs of these candidates, from any source, with any P and any padding with −1.
 
         Args:

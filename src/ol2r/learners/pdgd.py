@@ -1,6 +1,7 @@
 """Pairwise differentiable gradient descent (Oosterhuis and de Rijke, 2018): explore by sampling, debias every pair."""
 
-import torch
+from jaxtyping import Bool, Int64
+from torch import Tensor
 
 from ol2r.learners.base import STEP, SteppingLearner
 from ol2r.ranking import Candidates
@@ -19,15 +20,16 @@ class PDGD(SteppingLearner):
 
     name = "PDGD"
     revision = 1
+    launches = 150
     numeric = STEP
 
-    def rank(self, candidates: Candidates, depth: int) -> torch.Tensor:
+    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         ranking, self.scores, self.rest = self.ops.plackett_luce(
             candidates, self.state["weights"], depth, self.streams, self.round
         )
         return ranking
 
-    def update(self, candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor) -> None:
+    def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         gradient, learned = self.ops.plackett_luce_gradient(candidates, ranking, clicks, self.scores, self.rest)
         proposed = self.state["weights"] + self.state["alpha"][:, None] * gradient
         self.step(proposed, learned)

@@ -3,7 +3,7 @@
 They see features only.
 """
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from ol2r.rankers.linear import LinearRanker
 __all__ = ["LinearRanker", "Ranker"]
 
 
+@runtime_checkable
 class Ranker(Protocol):
     """What offline evaluation asks of a scoring function."""
 

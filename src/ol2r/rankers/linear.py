@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import torch
+from jaxtyping import Float32, Float64, Int64
+from torch import Tensor
 
 from ol2r.ranking import default_engine, engine
 
@@ -16,9 +17,9 @@ class LinearRanker:
         weights: Float32[R, features].
     """
 
-    weights: torch.Tensor
+    weights: Float32[Tensor, "R d"]
 
-    def cosine(self, reference: np.ndarray) -> np.ndarray:
+    def cosine(self, reference: Float64[np.ndarray, "R d"]) -> Float64[np.ndarray, " R"]:
         """Cosine between each replica's weights and its reference weights: Float64[R].
 
         Args:
@@ -28,6 +29,8 @@ class LinearRanker:
         lengths = np.linalg.norm(weights, axis=1) * np.linalg.norm(reference, axis=1)
         return (weights * reference).sum(axis=1) / np.maximum(lengths, 1e-30)
 
-    def scores(self, features: torch.Tensor, replicas: torch.Tensor) -> torch.Tensor:
+    def scores(
+        self, features: Float32[Tensor, "documents d"], replicas: Int64[Tensor, " n"]
+    ) -> Float32[Tensor, "documents n"]:
         """Scores of documents under some of the replicas, all at once: Float32[documents, len(replicas)]."""
         return engine(default_engine(features.device.type)).score(features, self.weights[replicas])

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-import torch
+from jaxtyping import Bool, Float32, Int64
+from torch import Tensor
 
 from ol2r.ranking.constants import numbers
 
@@ -26,24 +27,24 @@ class Candidates:
             shapes; 0 to read it from this round's queries.
     """
 
-    features: torch.Tensor
-    offsets: torch.Tensor
-    totals: torch.Tensor
-    query: torch.Tensor
+    features: Float32[Tensor, "documents d"]
+    offsets: Int64[Tensor, " boundaries"]
+    totals: Float32[Tensor, "queries d"]
+    query: Int64[Tensor, " R"]
     base: int = 0
     longest: int = 0
 
     @cached_property
-    def _spans(self) -> torch.Tensor:
+    def _spans(self) -> Int64[Tensor, "R 2"]:
         return self.offsets.unfold(0, 2, 1)[self.query]
 
     @cached_property
-    def starts(self) -> torch.Tensor:
+    def starts(self) -> Int64[Tensor, " R"]:
         """First document of each replica's query: Int64[R]."""
         return self._spans[:, 0]
 
     @cached_property
-    def sizes(self) -> torch.Tensor:
+    def sizes(self) -> Int64[Tensor, " R"]:
         """Number of documents of each replica's query: Int64[R]."""
         return self._spans[:, 1] - self.starts
 
@@ -52,8 +53,10 @@ class Candidates:
         """V, to which lists of documents are padded; read from this round's queries unless `longest` says it."""
         return self.longest or int(self.sizes.max())
 
-    def padded(self, queries: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """Features of the documents of `queries` (default: this round's), padded to the longest.
+    def padded(
+        self, queries: Int64[Tensor, "*places"] | None = None
+    ) -> tuple[Float32[Tensor, "*places V d"], Bool[Tensor, "*places V"]]:
+        """Features of the documents of `queries` (default: this round's), padded to the longest list.
 
         Args:
             queries: Int64[...].

@@ -49,3 +49,11 @@ def powers(base: float, n: int, device: torch.device) -> torch.Tensor:
 def eye(n: int, device: torch.device) -> torch.Tensor:
     """The identity: Float64[n, n]."""
     return torch.eye(n, dtype=torch.float64, device=device)
+
+
+@cache
+def pivot_masks(d: int, device: torch.device) -> torch.Tensor:
+    """For each pivot 0 … d, the axes from the pivot on, and the pivot alone: Float32[d + 1, 2, d] of ones and zeros."""
+    axis = numbers(d, device)
+    pivot = numbers(d + 1, device)[:, None]
+    return torch.stack([axis >= pivot, axis == pivot], dim=1).to(torch.float32)

@@ -3,9 +3,11 @@
 from abc import ABC, abstractmethod
 
 import torch
+from jaxtyping import Bool, Float, Float64
+from torch import Tensor
 
 
-def gram(x: torch.Tensor, inverse: torch.Tensor) -> torch.Tensor:
+def gram(x: Float64[Tensor, "R V d"], inverse: Float64[Tensor, "R rows d"]) -> Float64[Tensor, "R V V"]:
     """X M⁻¹ Xᵀ of each replica: Float64[R, V, V].
 
     Args:
@@ -33,20 +35,26 @@ class Covariance(ABC):
         log_det: log(det M / det λI), Float64[R].
     """
 
-    def __init__(self, regularization: torch.Tensor, n_features: int, full: bool, device: torch.device | str = "cpu"):
+    def __init__(
+        self,
+        regularization: Float64[Tensor, " R"],
+        n_features: int,
+        full: bool,
+        device: torch.device | str = "cpu",
+    ):
         scale = 1.0 / regularization[:, None, None]
         whole = torch.eye(n_features, dtype=torch.float64, device=device)
         self.inverse = scale * whole if full else scale.repeat(1, 1, n_features)
         self.log_det = torch.zeros(len(regularization), dtype=torch.float64, device=device)
 
     @abstractmethod
-    def add(self, x: torch.Tensor, present: torch.Tensor) -> None:
+    def add(self, x: Float[Tensor, "R P d"], present: Bool[Tensor, "R P"]) -> None:
         """Add x xᵀ for every present row, by rank-one updates of M⁻¹ (Sherman and Morrison).
 
         Args:
             x: Float[R, P, d], for a pair the difference of its documents' features; present: Bool[R, P].
         """
 
-    def widths(self, x: torch.Tensor) -> torch.Tensor:
+    def widths(self, x: Float64[Tensor, "R n d"]) -> Float64[Tensor, "R n"]:
         """‖x‖_{M⁻¹} of every row: Float64[R, n] from Float64[R, n, d]."""
         return (_applied(x, self.inverse) * x).sum(dim=2).clamp_min(0.0).sqrt()

@@ -6,9 +6,13 @@ in any precision, so both engines use the same code. Entries of documents beyond
 """
 
 import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
 
 
-def interval_orders(scores: torch.Tensor, gram: torch.Tensor, width: torch.Tensor) -> torch.Tensor:
+def interval_orders(
+    scores: Float[Tensor, "R V"], gram: Float[Tensor, "R V V"], width: Float[Tensor, " R"]
+) -> Bool[Tensor, "R V V"]:
     """Orders that are certain by one model's confidence intervals: σ(s_i − s_j) − α ‖g_i − g_j‖_{M⁻¹} > ½.
 
     With g a document's features (for a network, its gradient) and C = G M⁻¹ Gᵀ, ‖g_i − g_j‖² = C_ii + C_jj − 2 C_ij.
@@ -28,7 +32,7 @@ def interval_orders(scores: torch.Tensor, gram: torch.Tensor, width: torch.Tenso
     return gap > width[:, None, None] * norm
 
 
-def unanimous_orders(scores: torch.Tensor) -> torch.Tensor:
+def unanimous_orders(scores: Float[Tensor, "R N V"]) -> Bool[Tensor, "R V V"]:
     """Orders in which all rankers of an ensemble agree: s_i > s_j for each of them.
 
     Args:

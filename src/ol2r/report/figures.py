@@ -6,9 +6,6 @@ else. Captions say what a figure is; axes say what is plotted, in which unit and
 knows no learner.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
-
 from collections.abc import Mapping
 from textwrap import wrap
 
@@ -463,4 +460,4 @@ def illustration(data: Mapping[str, np.ndarray]) -> Drawing:
 
 
 def _note(ax: Axes, text: str, at: np.ndarray) -> Annotation:
-    return ax.annotate(text, at, (5, 4), textcoords="offset points", fontsize=9, annotation_clip=False)
+    return ax.annotate(text, (at[0], at[1]), (5, 4), textcoords="offset points", fontsize=9, annotation_clip=False)

@@ -4,9 +4,6 @@ A chapter is connected with its results once, so that a cell says only what it s
 paper.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportReturnType=false
-
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 

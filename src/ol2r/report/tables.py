@@ -4,18 +4,17 @@ Comparisons are frames first (for figures, CSV files and tests) and text last. T
 runs; it must not know how either came about.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
+from typing import cast
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from ol2r import frames
 from ol2r.experiments.claims import WORLDS, label
 from ol2r.experiments.effects import (
     Effect,
@@ -73,7 +72,7 @@ def compare(
     ours = summarize(last, column, CELL).merge(
         _against(last, column, baseline)[[*CELL, "p", "difference"]], on=CELL, how="left"
     )
-    ours = ours.assign(data=ours["dataset"], dataset=ours["dataset"].map(lambda name: printed_name.get(name, name)))
+    ours = ours.assign(data=ours["dataset"], dataset=ours["dataset"].replace(printed_name))
     theirs = published[[*CELL, "mean", "deviation", "runs", "significant"]].add_prefix("published_")
     table = theirs.rename(columns={f"published_{c}": c for c in CELL}).merge(ours, on=CELL, how="outer", sort=False)
     table["data"] = table["data"].fillna("")
@@ -103,8 +102,8 @@ def _against(last: pd.DataFrame, column: str, baseline: str) -> pd.DataFrame:
             if learner == baseline or baseline not in runs:
                 continue
             paired = (runs[learner] - runs[baseline]).dropna()
-            p = float(stats.ttest_1samp(paired, 0.0)[1])
-            lines.append((dataset, users, learner, paired.mean(), paired.std(), p, paired))
+            _, p = cast(tuple[float, float], stats.ttest_1samp(paired, 0.0))  # scipy makes its class at run time
+            lines.append((dataset, users, learner, paired.mean(), paired.std(), float(p), paired))
     return pd.DataFrame(lines, columns=[*CELL, "difference", "spread", "p", "paired"])
 
 
@@ -255,7 +254,7 @@ def readings_beside(
     rows = []
     for called, by_reading in comparisons.items():
         first = next(iter(by_reading.values()))
-        for place in first[(first["learner"] == learner) & (first["data"] != "")].itertuples():
+        for place in frames.rows(first[(first["learner"] == learner) & (first["data"] != "")]):
             own_data = place.data == place.dataset and np.isfinite(place.published_mean)
             printed = f"{place.published_mean:.3f}" if own_data else "–"
             cells = []
@@ -300,7 +299,7 @@ def spreads_in_words(tables: Mapping[str, pd.DataFrame]) -> str:
         f"from {start} they are {' and '.join(f'{r:.2f} times those of {called}' for called, r in row.items())}"
         for start, row in medians.iterrows()
     ]
-    off = np.log(medians).abs().mean(axis=1)
+    off = medians.apply(np.log).abs().mean(axis=1)
     return (
         f"Of our deviations the median cell is this far from the print: {'; '.join(told)}. "
         f"The printed deviations are nearer to those of runs from {off.idxmin()}."
@@ -424,7 +423,8 @@ def diverged_in_words(frame: pd.DataFrame, name_of: Callable[[str], str] = named
 def _scores(means: pd.Series, deviations: pd.Series, marks: pd.Series, diverged: pd.Series | None = None) -> list[str]:
     cells = []
     frozen = pd.Series(0, index=means.index) if diverged is None else diverged.fillna(0)
-    for learner, mean in means.items():
+    for name, mean in means.items():
+        learner = str(name)
         if not np.isfinite(mean):
             cells.append("–")
             continue
@@ -445,7 +445,7 @@ def effect_sizes(table: pd.DataFrame, *, name: str, caption: str, name_of: Calla
     rows = [
         [str(r.users), name_of(str(r.dataset)), str(r.learner), f"{signed(r.difference)} {interval(r.low, r.high)}",
          signed(r.d, 2), "< 0.001" if r.p < 0.001 else f"{r.p:.3f}"]
-        for r in table.itertuples()
+        for r in frames.rows(table)
     ]  # fmt: skip
     header = ["users", "data", "learner", "difference to MGD [95 %]", "d", "p"]
     return myst(header, rows, name=name, caption=caption)
@@ -606,7 +606,7 @@ def tuning(
         listed = chosen[(chosen["dataset"] == dataset) & (chosen["grid"] == grid)].dropna(subset=["longer"])
         ends = f"{cells['score'].min():.3f} to {cells['score'].max():.3f}"
         listed = listed.sort_values("longer", ascending=False, kind="stable").head(2)
-        best = [f"{_setting(cell, names)}: {cell['longer']:.3f}" for cell in listed.to_dict("records")]
+        best = [f"{_setting(cell, names)}: {cell['longer']:.3f}" for cell in frames.records(listed)]
         rows.append([name_of(str(dataset)), str(grid), str(len(cells)), ends, *best, *["–"] * (2 - len(best))])
     header = ["data", "learner", "cells", "all cells, first step", "chosen, second step", "next best, second step"]
     return myst(header, rows, name=name, caption=caption)
@@ -628,7 +628,7 @@ def tuning_edges(edges: pd.DataFrame, names: Mapping[str, str], *, name_of: Call
     told = [
         f"{edge.grid} on {name_of(str(edge.dataset))}, {names[edge.name]} = {edge.value:g} "
         f"({signed(edge.gain)} ± {edge.error:.3f} over {edge.inside:g})"
-        for edge in edges.itertuples(index=False)
+        for edge in frames.rows(edges)
     ]
     return (
         "Chosen values on an edge of their grid, with what each gained in the first step over the value next to it, ± "
@@ -819,7 +819,9 @@ def claims_overview(judgements: Sequence[Judgement], *, name: str, caption: str)
 
 def _elsewhere(j: Judgement) -> str:
     """The verdicts on other data, each with the data sets that give it."""
-    by_answer = {word: [named(p.dataset) for p in j.elsewhere if p.verdict == word] for word in ELSEWHERE}
+    by_answer: dict[Elsewhere, list[str]] = {
+        word: [named(p.dataset) for p in j.elsewhere if p.verdict == word] for word in ELSEWHERE
+    }
     return "<br>".join(f"{badge(word)} {', '.join(names)}" for word, names in by_answer.items() if names) or "–"
 
 
@@ -879,7 +881,7 @@ def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, n
             ),
             _answers(judgements[line.id]),
         ]
-        for line in former.itertuples()
+        for line in frames.rows(former)
     ]
     header = ["claim", "old rule", "its verdict", "new rule", "its verdict on the same results", "verdict now"]
     return myst(header, rows, name=name, caption=caption)

@@ -8,7 +8,7 @@ Nothing here knows lists, users or randomness.
 import numpy as np
 from numba import njit
 
-# c of Lattimore et al. (2018), as public code has it; the formula beside it, 4 √(2/π) / erf(√2), is 3.34
+# c of Lattimore et al. (2018), as public code has it; the formula 4 √(2/π) / erf(√2) is 3.34
 TOPRANK_C = 3.43
 
 
@@ -46,7 +46,7 @@ def exploration(t, with_log_log):
 
 @njit
 def divergence(p, q):
-    """Kullback and Leibler's d(p, q) = p log(p/q) + (1 − p) log((1 − p)/(1 − q)) of two coins."""
+    """The Kullback–Leibler divergence of two coins, d(p, q) = p log(p/q) + (1 − p) log((1 − p)/(1 − q))."""
     result = 0.0
     if p > 0.0:
         result += p * np.log(p / q) if q > 0.0 else np.inf

@@ -8,11 +8,8 @@ something else is proved here; the chapter `bubblerank` has the statements, the 
 here knows lists, users or randomness.
 """
 
-# numpy functions return floats for floats, but their type annotations do not say so
-# pyright: reportReturnType=false
-
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -102,7 +99,11 @@ def safe_inversions(inversions: int, n_positions: int) -> float:
     return inversions + n_positions / 2
 
 
-def randomized_pairs(n_positions: int, inversions: int) -> int:
+@overload
+def randomized_pairs(n_positions: int, inversions: int) -> int: ...
+@overload
+def randomized_pairs(n_positions: int | np.ndarray, inversions: np.ndarray) -> np.ndarray: ...
+def randomized_pairs(n_positions, inversions):
     """Lemma 6: on event E at most K − 1 + 2|V₀| pairs are ever randomized.
 
     Each exchange in the base list makes at most two new pairs of neighbours and, on E, removes one of the |V₀| wrong
@@ -133,7 +134,7 @@ def net_clicks(drift: Numbers, log_inverse_delta: float, frozen: bool) -> Number
     return (8 if frozen else 16) * log_inverse_delta / drift + 1
 
 
-def printed_event_failure(n_positions: int, steps: int, log_inverse_delta: Numbers) -> Numbers:
+def printed_event_failure(n_positions: int, steps: float, log_inverse_delta: Numbers) -> Numbers:
     """Lemma 9: event E fails within n steps with probability at most δ^½ K² n."""
     return n_positions**2 * steps * np.exp(-log_inverse_delta / 2)
 
@@ -165,7 +166,7 @@ def printed_regret_bound(
     largest: float,
     least: float,
     log_inverse_delta: float,
-    steps: int,
+    steps: float,
 ) -> RegretBound:
     """Theorem 1: 180 K (χ_max/χ_min) (K − 1 + 2|V₀|)/Δ_min log(1/δ), and δ^½ K³ n².
 

@@ -8,10 +8,7 @@ Functions named `printed_…` are the paper's statements to the letter, for comp
 chapter `pairrank`, which has the statements, the proofs and the list of errata.
 """
 
-# numpy functions return floats for floats, but their type annotations do not say so
-# pyright: reportReturnType=false
-
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from scipy import linalg, optimize, special
@@ -22,6 +19,7 @@ STEEPEST = 0.25
 LABEL_NOISE = 0.5
 """R of a label: a centred variable in an interval of length one is ½-sub-Gaussian (Hoeffding)."""
 
+# numpy returns floats for floats, but its type annotations do not say so: hence the casts
 FloatOrArray = TypeVar("FloatOrArray", float, np.ndarray)
 Numbers = float | np.ndarray
 
@@ -59,14 +57,14 @@ def martingale_radius(log_det: FloatOrArray, delta: Numbers, noise: float = LABE
         delta: δ.
         noise: R, the sub-Gaussian parameter of y − σ(x·θ*).
     """
-    return noise * np.sqrt(log_det + 2 * np.log(1 / delta))
+    return cast(FloatOrArray, noise * np.sqrt(log_det + 2 * np.log(1 / delta)))
 
 
 def estimation_radius(
     log_det: FloatOrArray, regularization: Numbers, bound: Numbers, delta: Numbers, noise: float = LABEL_NOISE
 ) -> FloatOrArray:
     """ρ = R √(log_det + 2 log(1/δ)) + √λ Q, which bounds ‖g(θ*) − g(θ̃)‖ in the norm of M⁻¹ (pairrank-thm-interval)."""
-    return martingale_radius(log_det, delta, noise) + np.sqrt(regularization) * bound
+    return cast(FloatOrArray, martingale_radius(log_det, delta, noise) + np.sqrt(regularization) * bound)
 
 
 def width(
@@ -93,7 +91,7 @@ def width(
         noise: R.
     """
     factor = (2 if projected else 1) * STEEPEST / least
-    return factor * estimation_radius(log_det, regularization, bound, delta, noise)
+    return cast(FloatOrArray, factor * estimation_radius(log_det, regularization, bound, delta, noise))
 
 
 def estimating_function(theta: np.ndarray, x: np.ndarray, counts: np.ndarray, regularization: float) -> np.ndarray:
@@ -117,7 +115,7 @@ def _gram(weight: np.ndarray, x: np.ndarray, regularization: float) -> np.ndarra
 
 
 def _within_ball(matrix: np.ndarray, target: np.ndarray, bound: float) -> np.ndarray:
-    """argmin over ‖θ‖ ≤ bound of ‖A θ − v‖, by Newton's method on the secular equation, from below and so monotone."""
+    """argmin over ‖θ‖ ≤ bound of ‖A θ − v‖, by Newton's method on the secular equation; from below, it is monotone."""
     eigenvalues, vectors = np.linalg.eigh(np.swapaxes(matrix, -1, -2) @ matrix)
     along = np.einsum("...ji,...kj,...k->...i", vectors, matrix, target)
     multiplier = np.zeros(along.shape[:-1])
@@ -202,7 +200,7 @@ def wide_pairs(log_det: FloatOrArray, threshold: FloatOrArray, at_once: int = 1)
 
     It follows from log(1 + w²) ≥ log(1 + η²) for each pair (pairrank-cor-wide) and needs no condition on λ.
     """
-    return at_once * log_det / np.log1p(at_once * threshold**2)
+    return cast(FloatOrArray, at_once * log_det / np.log1p(at_once * threshold**2))
 
 
 def open_width(gap: FloatOrArray, alpha: FloatOrArray) -> FloatOrArray:
@@ -395,7 +393,7 @@ def settling_pairs_explicit(
         return float(sampled)
     while lack(high) > 0:
         high += 1
-    return float(np.exp(optimize.brentq(lack, low, high)))  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return float(np.exp(cast(float, optimize.brentq(lack, low, high))))  # a root alone, because no report is asked for
 
 
 def comparison_probability(documents: int, rarest: float, commonest: float) -> float:

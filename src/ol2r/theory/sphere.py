@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import integrate, special, stats
+from scipy import integrate, special
 
 
 def unit_vectors(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -77,6 +77,8 @@ def squared_cotangent_quantile(p, dimension: int) -> np.ndarray:
 
 def ball_marginal_density(x: float, dimension: int) -> float:
     """Density of ⟨v, e⟩ at x for v uniform in the unit ball: (1 + x)/2 ~ Beta((d + 1)/2, (d + 1)/2)."""
+    from scipy import stats  # here, because it takes long to load, and every command declares the audits
+
     return float(stats.beta.pdf(x, (dimension + 1) / 2, (dimension + 1) / 2, loc=-1, scale=2))
 
 

@@ -38,7 +38,7 @@ EMPIRICAL = [f"BR{i}" for i in range(1, 10) if i != 7]
 
 
 def regret(learner, users, n, right):
-    """As the paper says, or the other way round."""
+    """The regret of a bandit that is as the paper says, or the opposite."""
     n = np.asarray(n, dtype=float)
     straight = 0.05 * n
     if learner == "Baseline":
@@ -91,7 +91,7 @@ def runs(datasets, right, noise, folds, seeds):
 
 
 FLOOR = 1.0
-"""What the list by falling attraction loses in a step; every regret of Eq. (4) has it on top of a bandit's own."""
+"""What the list by falling attraction loses in a step; every regret of Eq. (4) contains it."""
 
 
 def rewards(datasets, folds):
@@ -140,7 +140,7 @@ def events(right, folds=20, seeds=100):
 
 
 def bounds(right, seeds=10):
-    """Regret at a tenth of what could be lost up to a thousand steps and none later; or at all that could be lost."""
+    """Runs that lose a tenth of the most for a thousand steps and then nothing, or the most in every step."""
     rows = []
     for cell in ITEMS["bounds"].cells("paper"):
         frame = pd.DataFrame(list(product(cell.folds, range(seeds), (1000, STEPS))), columns=["fold", "seed", "round"])
@@ -172,7 +172,7 @@ def verdicts(results):
 
 
 def elsewhere(results):
-    """What the claims on the log's queries come to on other queries: every answer that is given."""
+    """The verdicts of the claims about the log's queries on other queries, without duplicates."""
     judged = judge_all(CLAIMS, results, NUMBERS)
     return {i: {place.verdict for place in judged[i].elsewhere} for i in EMPIRICAL}
 

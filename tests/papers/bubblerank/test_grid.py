@@ -89,7 +89,7 @@ def test_the_audited_delta_lets_the_event_fail_as_often_as_said(n_items, failure
 
 
 def test_every_claim_reads_what_the_chapter_records(smoke):
-    """A misspelt label or column would find no row, in results whose queries are taken for the paper's."""
+    """A misspelt label or column would select no row. The queries of the smoke tier are taken for the paper's here."""
     results = {
         name: replace(found, frame=found.frame.replace({"dataset": {DRAWN: LOG}})) for name, found in smoke.items()
     }

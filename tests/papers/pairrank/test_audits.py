@@ -137,7 +137,7 @@ def test_bounds_hold_where_their_assumptions_do_and_the_audit_could_have_said_ot
     assert tables.has_power(table), table.to_string()
     critical = tables.critical_scales(table).set_index(["bound", "quantity"])
     assert critical.loc[(0.5, "martingale"), "scale"] == 0.5
-    assert (critical["scale"] < 1.01 / critical["factor"]).all()  # nothing is found where chance would do
+    assert (critical["scale"] < 1.01 / critical["factor"]).all()  # at larger scales the bound covers enough
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_chance_decides_what_held_but_slack_is_of_plain_means(regrets, shares, h
 
 def test_an_audit_reports_a_learner_that_explores_less_than_it_says(monkeypatch):
     wide = confidence.width
-    monkeypatch.setattr(confidence, "width", lambda *a, **k: wide(*a, **k) / 200)  # what theory allows, not the learner
+    monkeypatch.setattr(confidence, "width", lambda *a, **k: wide(*a, **k) / 200)  # theory's, not the learner's
     table = tables.within_bounds(labelled(REGRET)).set_index("statement")
     assert not table.loc["open ≤ allowed", "holds"]
 

@@ -80,7 +80,7 @@ def blocks(datasets, invented_runs, right, noise):
         size = size if right else 20.0 if rank in (1, 5) else 10.0 if rank == 300 else 4.0
         settled = np.where(late & (rank <= 5) & right, 1.2 * 20, size * slow * 20)
         grown = size * slow * np.minimum(frame["round"], 800) / 10 + settled * (frame["round"] > 800)
-        frame[f"size_{rank}"] = grown + rank * shaken  # ranks do not shake alike
+        frame[f"size_{rank}"] = grown + rank * shaken  # noise differs between ranks
     return frame.drop(columns="noise")
 
 
@@ -103,7 +103,7 @@ def audits(right, worlds=500):
 
 
 def limits(frame):
-    """What stands for `regret_figure`: a bound that a right world stays under and a wrong one does not."""
+    """Replaces `regret_figure`: a bound that regret stays under if the paper is right, and exceeds if it is wrong."""
     lines = frame[frame["audit"] == "regret"].drop_duplicates(["examination", "shuffle", "width", "alpha", "round"])
     bounds = {"bound": 20 + lines["round"] * 10.0, "printed_bound": 50 + lines["round"] * 15.0}
     return lines.assign(**bounds, everything=100.0 + lines["round"] * 50.0)
@@ -142,7 +142,7 @@ def verdicts(results):
 
 
 def elsewhere(results):
-    """What the claims on data come to on other data: every answer that is given."""
+    """The verdicts of the claims about data on other data sets, without duplicates."""
     judged = judge_all(CLAIMS, results, NUMBERS)
     return {i: {place.verdict for place in judged[i].elsewhere} for i in EMPIRICAL}
 
@@ -256,7 +256,7 @@ def test_a_margin_online_is_the_margin_offline_in_every_shown_list():
 
 
 def shrunk(frame, column, width):
-    """All leads in their order, the widest of them so wide."""
+    """Scales all values of a column so that their order stays and their range becomes `width`."""
     low, high = frame[column].min(), frame[column].max()
     frame[column] = low + (frame[column] - low) * width / (high - low)
 
@@ -347,7 +347,7 @@ def test_strongly_is_more_than_five_percent(made):
 
 
 def flattened(results, level):
-    """Block sizes all but alike: so many documents and a hundredth of what they were."""
+    """Makes all blocks nearly equal: `level` documents plus a hundredth of their former size."""
     for item in ("fig-6", "fig-7a"):
         frame = results[item].frame
         for rank in RANKS:
@@ -355,7 +355,7 @@ def flattened(results, level):
 
 
 def sides(claim, results):
-    """By part, how its contrasts come out."""
+    """The sides of each part's contrasts, and the judgement."""
     judged = judge(claim, results, NUMBERS)
     return [{one.side for one in judged.tested if one.contrast in part.contrasts} for part in claim.parts], judged
 

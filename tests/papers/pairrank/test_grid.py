@@ -238,7 +238,7 @@ def test_the_best_mean_over_users_and_shuffles_is_chosen(smoke):
             here &= frame[name] == value
         return here
 
-    for frame in (first, longer):  # what is best at both steps, but for what only one kind of users likes
+    for frame in (first, longer):  # the best in both steps on average
         frame.loc[lines(frame, **wanted), "ndcg"] = 0.5
     other = tuning.shortlist("MQ2008", grid_)[1]
     longer.loc[lines(longer, **other, users="perfect"), "ndcg"] = 1.0

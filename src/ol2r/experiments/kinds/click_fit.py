@@ -162,7 +162,7 @@ class Collection(Source):
 
     checksum: str
 
-    dataset: ClassVar[str] = "Yandex_60Q_click_models"  # pyright: ignore[reportIncompatibleMethodOverride]
+    dataset: ClassVar[str] = "Yandex_60Q_click_models"
 
     def ways(self, model: str) -> tuple[str, ...]:
         return (PUBLISHED,) if model in KINDS else ()
@@ -199,7 +199,7 @@ class Log(Source):
     unseen: Literal["keep", "drop"]
     floor: float
 
-    dataset: ClassVar[str] = "Yandex_WSCD_sample"  # pyright: ignore[reportIncompatibleMethodOverride]
+    dataset: ClassVar[str] = "Yandex_WSCD_sample"
 
     def __post_init__(self):
         if self.unseen not in ("keep", "drop"):
@@ -272,8 +272,8 @@ class Simulated(Source):
     users: tuple[ItemClicks, ...]
     sessions: int
 
-    dataset: ClassVar[str] = WORLDS  # pyright: ignore[reportIncompatibleMethodOverride]
-    restricted: ClassVar[bool] = False  # pyright: ignore[reportIncompatibleMethodOverride]
+    dataset: ClassVar[str] = WORLDS
+    restricted: ClassVar[bool] = False
 
     def __post_init__(self):
         if len({(it.kind, it.position) for it in self.users}) != 1:

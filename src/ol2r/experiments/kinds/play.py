@@ -72,7 +72,7 @@ class Play(Cell):
         return tuple(range(1, self.users.n_queries + 1))
 
     @property
-    def exact(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def exact(self) -> tuple[str, ...]:
         """All columns: a trajectory is made of counts."""
         return ("regret", "violations", "excess", "ndcg_total", *_diagnostics(self.bandit).values())
 

@@ -88,7 +88,7 @@ class Published(Population):
     model: Model
     checksum: str
 
-    dataset: ClassVar[str] = "Yandex_60Q_click_models"  # pyright: ignore[reportIncompatibleMethodOverride]
+    dataset: ClassVar[str] = "Yandex_60Q_click_models"
 
     @property
     def n_queries(self) -> int:
@@ -116,7 +116,7 @@ class Logged(Population):
     checksum: str
     least_shown: int | None = None
 
-    dataset: ClassVar[str] = "Yandex_WSCD_sample"  # pyright: ignore[reportIncompatibleMethodOverride]
+    dataset: ClassVar[str] = "Yandex_WSCD_sample"
 
     @property
     def n_queries(self) -> int:
@@ -202,7 +202,7 @@ class Declared(Population):
     model: Model
     worlds: tuple[tuple[ItemClicks, tuple[int, ...]], ...]
 
-    restricted: ClassVar[bool] = False  # pyright: ignore[reportIncompatibleMethodOverride]
+    restricted: ClassVar[bool] = False
 
     def __post_init__(self):
         if any(users.kind != KINDS[self.model] for users, _ in self.worlds):

@@ -164,12 +164,12 @@ class Safety(OnDataset):
         return self.learner in BANDITS
 
     @property
-    def repeats(self) -> Level:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def repeats(self) -> Level:
         """How exactly the learner repeats its trajectories; a bandit repeats them bit for bit."""
         return "bits" if self.is_bandit else LEARNERS[self.learner].repeats
 
     @property
-    def on_device(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def on_device(self) -> bool:
         """Whether the rows run on the device asked for: a learner's do, but a bandit is compiled for the CPU."""
         return not self.is_bandit
 

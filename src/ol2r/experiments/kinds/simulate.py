@@ -5,7 +5,7 @@ elsewhere.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 import numpy as np
@@ -15,7 +15,7 @@ import torch
 from ol2r import data
 from ol2r.clicks import GradedCascade
 from ol2r.cost import Cost, batch_size, in_turn
-from ol2r.experiments.cells import Cell, Context, Job, Level, Row
+from ol2r.experiments.cells import Cell, Context, Job, Kept, Level, Row
 from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
 from ol2r.learners import LEARNERS
 from ol2r.parameters import Value
@@ -65,12 +65,12 @@ class Simulate(OnDataset):
             raise ValueError(f'features must be "all" or "varying", not {self.features!r}')
 
     @property
-    def exact(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def exact(self) -> tuple[str, ...]:
         """The columns that the rounds themselves record."""
         return ("cndcg", "online_ndcg", "misordered", "status", *LEARNERS[self.learner].exact_diagnostics)
 
     @property
-    def repeats(self) -> Level:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def repeats(self) -> Level:
         """How exactly the learner repeats its trajectories."""
         return LEARNERS[self.learner].repeats
 
@@ -108,20 +108,23 @@ class Simulate(OnDataset):
 
     @classmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
-        """Run all rows of all jobs as replicas side by side, one batch at a time."""
+        """Run all rows of all jobs as replicas side by side, one batch at a time; goes on from a state.
+
+        The state is that of the simulation with the number of its batch; its lines are those of all batches so far.
+        """
         hot_operations(context.engine).use_threads(torch.get_num_threads())
         first = cast(Simulate, jobs[0].cell)
         dataset = data.load(first.dataset, first.checksum)
         replicas = [(number, job.cell, row) for number, job in enumerate(jobs) for row in job.rows]
-        tables, done = [], 0
         most = batch_size(first.cost([replicas[0][2]], context.device), len(replicas), context.device)
-        for part in _batches(replicas, dataset, most, by_fold=first.features == "varying"):
-
-            def follow(fraction: float, done: int = done, size: int = len(part)) -> None:
-                context.progress((done + fraction * size) / len(replicas))
-
-            table = _run(dataset, part, context.inputs, context.device, context.engine, follow)
-            tables.append(table.assign(job=np.array([number for number, _, _ in part])[table["replica"]]))
+        tables = [] if context.kept is None else _filled([context.kept.recorded])
+        begun = 0 if context.kept is None else int(context.kept.state["batch"])
+        done = 0
+        for number, part in enumerate(_batches(replicas, dataset, most, by_fold=first.features == "varying")):
+            share = done / len(replicas), len(part) / len(replicas)
+            if number >= begun:
+                own = _of_batch(context, number, context.kept if number == begun else None, tables, share)
+                tables.append(_run(dataset, part, own))
             done += len(part)
         whole = pd.concat(tables, ignore_index=True).sort_values(["fold", "seed", "round"], kind="stable")
         by_job = dict(list(whole.drop(columns="replica").groupby("job")))
@@ -136,18 +139,58 @@ def _batches(replicas: list, dataset: data.RankingDataset, most: int, by_fold: b
             yield part[start : start + most]
 
 
-def _run(dataset, part, inputs, device, engine, progress) -> pd.DataFrame:
+def _filled(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    return [table for table in tables if len(table)]  # an empty one has no columns either
+
+
+def _of_batch(
+    context: Context, number: int, kept: Kept | None, tables: Sequence[pd.DataFrame], share: tuple[float, float]
+) -> Context:
+    """The context of one batch: its progress counts for a share of the whole, after what is done, and its state is kept
+    with its number and the lines before it."""
+    done, of_whole = share
+
+    def follow(fraction: float) -> None:
+        context.progress(done + fraction * of_whole)
+
+    def keep(own: Kept) -> None:
+        lines = _filled([*tables, own.recorded])
+        recorded = pd.concat(lines, ignore_index=True) if lines else own.recorded
+        context.keep(Kept({**own.state, "batch": np.array(number)}, recorded))
+
+    return replace(context, progress=follow, keep=keep, kept=kept)
+
+
+def _run(dataset: data.RankingDataset, part: list, context: Context) -> pd.DataFrame:
     cells = [cell for _, cell, _ in part]
     replicas = [Replica(row.fold, row.seed, cell.users) for _, cell, row in part]
+    job = np.array([number for number, _, _ in part])
     first = cells[0]
     if first.features == "varying":
         dataset = data.drop_constant_features(dataset, replicas[0].fold)
     kind = LEARNERS[first.learner]
     settings = [dict(cell.hyperparameters) for cell in cells]
-    learner = kind.batch(dataset.n_features, settings, make_streams(dataset, replicas, device), engine)
-    return simulate(
-        dataset, replicas, learner, first.evaluation, reference=_references(first, replicas, inputs), progress=progress
+    learner = kind.batch(dataset.n_features, settings, make_streams(dataset, replicas, context.device), context.engine)
+
+    def lines(table: pd.DataFrame) -> pd.DataFrame:
+        return table.assign(job=job[table["replica"]]) if len(table) else table
+
+    def keep(state: Mapping[str, torch.Tensor], recorded: pd.DataFrame) -> None:
+        context.keep(Kept({name: values.numpy() for name, values in state.items()}, lines(recorded)))
+
+    kept = context.kept
+    table = simulate(
+        dataset,
+        replicas,
+        learner,
+        first.evaluation,
+        reference=_references(first, replicas, context.inputs),
+        keep=keep,
+        keep_after=lambda round_: context.due(),
+        resume=None if kept is None else {name: torch.from_numpy(values) for name, values in kept.state.items()},
+        progress=context.progress,
     )
+    return lines(table)
 
 
 def _references(cell: Simulate, replicas: Sequence[Replica], inputs: Mapping[Cell, pd.DataFrame]) -> np.ndarray | None:

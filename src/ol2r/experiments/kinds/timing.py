@@ -126,7 +126,7 @@ class Timing(OnDataset):
         shown = table.drop(
             columns=["replica", "fold", "seed", "status", "ndcg", "cndcg", "online_ndcg", "misordered", "cosine"]
         )
-        means: pd.DataFrame = shown.groupby("round", as_index=False).mean()  # pyright: ignore[reportAssignmentType]
+        means: pd.DataFrame = shown.groupby("round", as_index=False).mean()
         means.insert(0, "seed", 0)
         means.insert(0, "fold", 1)
         return means.assign(replicas=self.replicas)

@@ -1,13 +1,9 @@
 """What the audits of BubbleRank's theory say: event E, randomized pairs, and regret against Theorem 1, as tables.
 
-Frames are stored tables of `play_cell`, each with its cell's labels as columns; bounds come from
-`theory.bubblerank`, whose `printed_…` functions are the paper's. This module neither plays nor draws. Claim BRT3 takes
-its bounds from `regret_against_bounds`; the rest is shown beside the claims, and decides none.
+Frames are stored tables of `play_cell`, each with its cell's labels as columns. Bounds come from `theory.bubblerank`,
+whose `printed_…` functions are the paper's statements to the letter. This module neither plays nor draws. Claim BRT3
+takes its bounds from `regret_against_bounds`; all else is shown beside the claims and decides none of them.
 """
-
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
-# pyright: reportGeneralTypeIssues=false, reportIndexIssue=false, reportOperatorIssue=false
 
 from collections.abc import Iterable, Sequence
 from typing import cast
@@ -16,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from ol2r import frames
 from ol2r.experiments.cells import Cell
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.kinds.play import Play
@@ -32,10 +29,10 @@ ROUNDING = 1e-9
 
 
 def event_audit(frame: pd.DataFrame) -> pd.DataFrame:
-    """How often event E held at the end of a run, and whether what Lemmas 2 and 6 say of it is true.
+    """How often event E held to the end of a run, and whether Lemmas 2 and 6 are true in the runs in which it held.
 
     Args:
-        frame: of the item "event", whose `cut` is K.
+        frame: the frame of the item "event", whose `cut` is K.
 
     Returns:
         A line for each click model, K and exponent of δ: users, positions, exponent, steps (n), worlds, runs, held (in
@@ -48,7 +45,7 @@ def event_audit(frame: pd.DataFrame) -> pd.DataFrame:
     """
     last = at_own_end(frame).rename(columns={"cut": "positions"})
     lines = []
-    for key, own in last.groupby(AUDITED, sort=False):
+    for key, own in frames.groups(last, AUDITED):
         line = dict(zip(AUDITED, key, strict=True))
         held = (own["event_broken"] == 0).to_numpy()
         allowed = bubblerank.randomized_pairs(line["positions"], own["initial_inversions"].to_numpy())
@@ -93,7 +90,7 @@ def pairs_by_inversions(frame: pd.DataFrame) -> pd.DataFrame:
     table = last.groupby(["users", "positions", "inversions"])["pairs"].agg(runs="size", mean="mean", most="max")
     table = table.reset_index()
     everything = table["positions"] * (table["positions"] - 1) // 2
-    allowed = bubblerank.randomized_pairs(table["positions"], table["inversions"])
+    allowed = bubblerank.randomized_pairs(table["positions"].to_numpy(), table["inversions"].to_numpy())
     return table.assign(allowed=allowed, everything=everything)
 
 
@@ -120,12 +117,12 @@ def regret_against_bounds(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.Data
         cells: the cells of the frame.
 
     Returns:
-        A line a cell, world and checkpoint: cell, dataset, users, fold, cut, freeze, round, positions, inversions
-        (|V₀|), assumed (whether the assumptions hold), runs, regret (mean) with its standard error `error`, highest (of
-        a run), everything (K · round, the paper's largest regret), leading and failure (Theorem 1's terms), bound (the
-        less of their sum and everything), share (bound / everything), loose (bound / regret, missing where there is
-        none); and the same of the sharpened bound: best (round · r(R*), what can be lost), proved, proved_share,
-        proved_loose.
+        A line for each cell, world and checkpoint: cell, dataset, users, fold, cut, freeze, round, positions,
+        inversions (|V₀|), assumed (whether the assumptions hold), runs, regret (mean) with its standard error `error`,
+        highest (of a run), everything (K · round, the paper's largest regret), leading and failure (Theorem 1's terms),
+        bound (the less of their sum and everything), share (bound / everything), loose (bound / regret, missing where
+        there is none); and the same of the sharpened bound: best (round · r(R*), what can be lost), proved,
+        proved_share, proved_loose.
     """
     worlds = _complexities(cells)
     horizon = {cell.key: cast(Play, cell).checkpoints[-1] for cell in cells}
@@ -133,7 +130,7 @@ def regret_against_bounds(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.Data
     table = frame.groupby(keys, sort=False)["regret"].agg(runs="size", regret="mean", error="sem", highest="max")
     table = table.reset_index()
     lines = []
-    for row in table.itertuples():
+    for row in frames.rows(table):
         world = worlds[row.cell, row.fold]
         level, t = row.exponent * np.log(horizon[row.cell]), int(row.round)
         printed, proved = world.printed(level, t), world.proved(level, t, bool(row.freeze))
@@ -151,13 +148,13 @@ def regret_against_bounds(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.Data
 
 
 def where_it_is_loose(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
-    """Theorem 1's leading term over the regret at the end, as a product of what each step of its proof costs.
+    """Theorem 1's leading term over the regret at the end, as a product of what each step of the proof costs.
 
-    Args: as of `regret_against_bounds`.
+    Args: as for `regret_against_bounds`.
 
     Returns:
-        A line a world: dataset, users, fold, positions, inversions, freeze, regret (mean), ratio (leading term over
-        regret) and its factors: lists (Lemma 3: K χ_max for S), pairs (Lemmas 4 to 6: 6 for each of K − 1 + 2|V₀|
+        A line for each world: dataset, users, fold, positions, inversions, freeze, regret (mean), ratio (leading term
+        over regret) and its factors: lists (Lemma 3: K χ_max for S), pairs (Lemmas 4 to 6: 6 for each of K − 1 + 2|V₀|
         pairs, where 2 for a wrong one and ½ for another do), evidence (Lemma 7: 15 for 8, or 16 where statistics go
         on), gaps (1/Δ_min for every pair's own), left (what is proved over the regret). And confidence: by what
         log(1/δ) could be divided for what Lemma 9 promises, which no run here does. Worlds without regret, or in which
@@ -167,7 +164,7 @@ def where_it_is_loose(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFram
     horizon = {cell.key: cast(Play, cell).checkpoints[-1] for cell in cells}
     last = at_own_end(frame)
     lines = []
-    for key, own in last.groupby(["cell", *WORLD, "freeze", "exponent"], sort=False):
+    for key, own in frames.groups(last, ["cell", *WORLD, "freeze", "exponent"]):
         cell, dataset, users, fold, freeze, exponent = key
         world, regret, n = worlds[cell, fold], float(own["regret"].mean()), horizon[cell]
         if not world.assumed or regret <= ROUNDING * n:
@@ -176,7 +173,7 @@ def where_it_is_loose(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFram
         printed, proved = world.printed(level, n).leading, world.proved(level, n, bool(freeze)).leading
         largest, least = bubblerank.examination_extremes(world.examination)
         spread = bubblerank.displacement(world.earned, k)
-        drift = world.gap / 2  # the least that the paper has for a pair
+        drift = world.gap / 2  # the least that the paper assumes for a pair
         weight = 2 * wrong + min(k - 1 + wrong, k * (k - 1) // 2 - wrong) / 2
         told = float(bubblerank.net_clicks(drift, level, bool(freeze)))
         needed = _level_for(float(bubblerank.printed_event_failure(k, n, level)), k, n)
@@ -192,5 +189,5 @@ def where_it_is_loose(frame: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFram
 
 
 def _level_for(failure: float, positions: int, steps: int) -> float:
-    """The ℓ at which event E is proved to fail with this probability at most."""
+    """The least ℓ at which event E is proved to fail with at most this probability."""
     return float(np.log(bubblerank.event_failure(positions, steps, 0.0) / failure)) / 2

@@ -1,16 +1,14 @@
 """The claims of the BubbleRank paper as rules, declared before their results were read.
 
-Each statement keeps the paper's wording; where the wording leaves a choice (how early is early?), the choice stands in
-the part's own words. Items are named, not imported. Intervals of means are over queries, each the mean of its runs: the
-paper draws its queries at random. Shares of runs speak of the queries and worlds at hand, over runs.
+Each statement keeps the paper's wording; where the wording leaves a choice (how early is early?), the words of the part
+make it. This module names items and does not import them. Intervals of means are over queries, each the mean of its
+runs, because the paper draws its queries at random. A share is over all runs and speaks only of the queries and worlds
+at hand.
 
-Regret is counted from R* of the paper's Eq. (1), the list by falling attraction, which the paper takes to be the best;
-where it is not, what it loses to the best list is nobody's to learn, and is shown beside the verdicts. Regrets are
-compared by ratio: those of click models and of bandits differ by powers of ten.
+Regret is counted from R* of the paper's Eq. (1), the list by falling attraction, which the paper takes to be the best.
+Where it is not, its loss against the best list is one that no bandit can avoid by learning; this loss is shown beside
+the verdicts. Regrets are compared by ratio, because those of click models and of bandits differ by powers of ten.
 """
-
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportAssignmentType=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportReturnType=false, reportIndexIssue=false
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -43,13 +41,14 @@ from ol2r.experiments.effects import (
     Share,
     TooFewSeeds,
     fold_effect,
+    fold_means,
     mean_effect,
     ratio_effect,
 )
 from ol2r.experiments.published import printed_numbers
 
 LOG = "Yandex_RelPred"
-"""The paper's log: its 100 queries are not said, and the log is not at hand."""
+"""The paper's log. It is not at hand, and the paper does not say which 100 queries of it were used."""
 STAND_INS = (StandIn(LOG, "Yandex_60Q_click_models", same_shape=True), StandIn(LOG, "Yandex_WSCD_sample"))
 SYNTHETIC = "synthetic PBM"
 
@@ -60,34 +59,36 @@ STEPS = 5_000_000
 PROTOCOL = Size(rounds=STEPS, seeds=10, folds=100)
 
 EARLY = (1000, 10_000)
-"""Numbers of steps that count as early."""
+"""The numbers of steps after which BR3 compares early regret."""
 LATE = STEPS * 9 // 10
-"""The steps after this one are what happens "after five million"."""
+"""The last tenth of the steps, those after this one, are taken for "after five million"."""
 LINEAR, SUBLINEAR = 0.9, 0.5
-"""Exponents of growth over the last tenfold of steps: at least the first is linear, at most the second learns."""
+"""Exponents of growth over the last tenfold of steps: growth is linear from the first on, and a bandit learns if its
+regret grows at most with the second."""
 APART = 1.1
-"""Times another's regret: what is nearer is no difference on the paper's logarithmic axes."""
+"""The margin of a ratio of two regrets; a smaller ratio shows no difference on the paper's logarithmic axes."""
 WORTH_LEARNING = 0.01
-"""Share of the best list's clicks: a list that loses less is as good as the best."""
+"""Share of the best list's clicks; a list that loses less than this is as good as the best."""
 NEAR_PRINTED = 10.0
-"""Violations in 100 steps that two sets of queries may be apart."""
+"""How many violations in 100 steps a number may be from the printed one, which is about other queries."""
 CLOSE = 5.0
-"""TopRank's and BatchRank's violations in 100 steps are close within so many."""
+"""TopRank and BatchRank are close if their violations in 100 steps are less than this apart."""
 OFTENER = 10.0
-"""Violations in 100 steps; section 5.3 prints differences of 33 and more."""
+"""The margin of "more often", in violations in 100 steps; section 5.3 prints differences of 33 and more."""
 NEAR_BASELINE, FAR_BELOW, NEAR_ONE = 0.1, 0.2, 0.99
-"""NDCG@5: so little below Baseline's is close to it, so much is very low, at least the last is near 1. Figure 4 draws
-Baseline about .9, and the shufflers' start less than half of that."""
+"""Thresholds of NDCG@5: less than the first below Baseline's is close to it, more than the second below is very low,
+more than the third is near 1. Figure 4 draws Baseline at about .9, and the start of BatchRank and TopRank at less than
+half of that."""
 STEEP = 0.01
-"""Share of the mean regret that a wrong pair costs; were regret proportional to Theorem 1's K − 1 + 2|V₀|, it
-would be .037."""
+"""The margin of the regret that one wrong pair costs, as a share of the mean regret. If regret were proportional to
+Theorem 1's K − 1 + 2|V₀|, this share would be .037."""
 BEND = 0.5
-"""Share of its mean by which a slope may change between lists one standard deviation below and above the mean |V₀|."""
+"""The share by which a slope may change from one standard deviation below the mean |V₀| to one above it."""
 DOUBLES = 0.2
-"""log₂ of regret rises by 1 ± this with every halving."""
+"""Regret doubles if its log₂ rises by 1 ± this with every halving of χ_min."""
 SAFE, ALMOST_ALL = 0.9, 0.99
-"""What "never" and "always" mean for a finite number of runs: more than this share of them. Sixty runs without any
-violation, which is what the raw log has, show no more than the first."""
+"""What "never" and "always" mean for a finite number of runs: the interval of the share of such runs is above this.
+Sixty runs without any violation, as many as the raw log has, can show no more than `SAFE`."""
 
 LOST = Scale("share of the best list's clicks that is lost", WORTH_LEARNING)
 TIMES = Scale("regret, times the other's", APART)
@@ -103,7 +104,8 @@ BENDING = Scale("change of the slope, as a share of it")
 EVENT_STEPS = 10_000
 EVENT_ITEMS = (4, 6)
 FAILURES = (0.05, 0.5)
-"""What Lemma 9 lets δ^½ K² n be, in the audit of its event; and exponents for which it promises nothing."""
+"""The values of δ^½ K² n, Lemma 9's bound on the failure of event E, in the audit of this event; `NO_PROMISE` has
+exponents of δ for which the bound is above 1."""
 NO_PROMISE = (1.0, 0.5, 0.25)
 
 
@@ -113,7 +115,7 @@ def event_exponent(n_items: int, failure: float) -> float:
 
 
 def event_exponents(n_items: int) -> tuple[float, ...]:
-    """All exponents of the audit."""
+    """All exponents of δ in the audit of event E."""
     return (*(event_exponent(n_items, failure) for failure in FAILURES), *NO_PROMISE)
 
 
@@ -121,19 +123,19 @@ Terms = tuple[tuple[float, Measure], ...]
 
 
 class OfQuery(Measure):
-    """A measure with one number for every query and kind of users, which all runs share."""
+    """A measure that has one number for each query and kind of users, the same for all runs."""
 
     def rows(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
         return Measure(self.item, self.column, (("users", users),), shared=True).rows(results, dataset, users)
 
 
 BEST, BY_ATTRACTION = (OfQuery("query-rewards", column, shared=True) for column in ("optimum", "sorted_reward"))
-"""What the best list and the list by falling attraction earn in a step."""
+"""The expected reward of a step from the best list, and from the list by falling attraction."""
 BEST_CLICKS: Terms = ((float(STEPS), BEST),)
 
 
 def regret(bandit: str, at: int = STEPS) -> Terms:
-    """Regret against the list by falling attraction: that of Eq. (4) less what this list loses."""
+    """Regret against the list by falling attraction: the regret of Eq. (4) minus what this list loses."""
     own = Measure("fig-1", "regret", (("learner", bandit),), at=at)
     return ((1.0, own), (-float(at), BEST), (float(at), BY_ATTRACTION))
 
@@ -153,7 +155,7 @@ def ndcg(bandit: str, at: int, since: int | None = None) -> Measure:
 
 @dataclass(frozen=True)
 class OverQueries(Contrast):
-    """A contrast whose interval is over queries."""
+    """A contrast of means over queries, with an interval over queries."""
 
     def summary(self, total: pd.Series) -> Effect:
         return fold_effect(total)
@@ -163,23 +165,20 @@ def difference(better: Measure, worse: Measure, label: str, scale: Scale) -> Ove
     return OverQueries(label, ((1.0, better), (-1.0, worse)), scale)
 
 
-class _Totals(Contrast):
-    """The weighted sums themselves."""
-
-    def summary(self, total: pd.Series) -> pd.Series:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return total
-
-
 def _ratio(label: str, numerator: pd.Series, denominator: pd.Series) -> RatioOfMeans:
-    """Raises NotMeasured where the denominator's mean is not positive."""
-    if not denominator.groupby("fold").mean().mean() > 0:
+    """The ratio of two means over queries.
+
+    Raises:
+        NotMeasured: the denominator's mean is not positive.
+    """
+    if not fold_means(denominator).mean() > 0:
         raise NotMeasured(f"{label}: what it is divided by has no positive mean")
     return ratio_effect(numerator, denominator)
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """The ratio of two weighted sums' means over queries; the claim says that it is above its margin."""
+    """The ratio of the means over queries of two weighted sums, claimed to be above its margin."""
 
     label: str
     numerator: Terms
@@ -192,8 +191,8 @@ class Ratio:
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> RatioOfMeans:
         nothing = tuple((0.0, measure) for measure in self.measures)  # both on the runs that all of them have
-        both = (_Totals(self.label, terms + nothing, self.scale) for terms in (self.numerator, self.denominator))
-        return _ratio(self.label, *(total.effect(results, dataset, users) for total in both))
+        both = (Contrast(self.label, terms + nothing, self.scale) for terms in (self.numerator, self.denominator))
+        return _ratio(self.label, *(each.totals(results, dataset, users) for each in both))
 
     def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
         """The paper prints no regret."""
@@ -206,17 +205,18 @@ def _times(more: str, less: str, at: int = STEPS) -> Ratio:
 
 
 def _grows(bandit: str) -> Ratio:
-    """How regret grows over the last tenfold of steps."""
+    """Regret after the last step over that after a tenth of the steps."""
     return Ratio(f"growth of {bandit}'s regret", regret(bandit), regret(bandit, STEPS // 10), GROWTH)
 
 
 def _settles(bandit: str) -> Ratio:
-    """How much of the regret is over after a tenth of the steps."""
+    """The share of the final regret that a tenth of the steps has brought."""
     label = f"share of {bandit}'s regret in the first tenth"
     return Ratio(label, regret(bandit, STEPS // 10), regret(bandit), FIRST_TENTH)
 
 
 def _printed(bandit: str, model: str) -> Near:
+    """How near a bandit's violations in the first 100 steps come to the printed number."""
     table = printed_numbers(__package__)
     found = (table["item"] == "first-100") & (table["users"] == model) & (table["learner"] == bandit)
     printed = float(table.loc[found, "mean"].iloc[0])
@@ -226,10 +226,10 @@ def _printed(bandit: str, model: str) -> Near:
 
 @dataclass(frozen=True)
 class Counted(ABC):
-    """The share of runs in which a statement held, minus a nominal share; subclasses give the statement and the runs.
+    """The share of runs in which a statement held, minus a nominal share; a subclass gives the statement and the runs.
 
-    If the statement is claimed to hold always (`always`), one run in which it did not hold refutes it: the share is
-    then compared with 1.
+    If the statement is claimed to hold always (`always`), one run in which it did not hold refutes it, because the
+    share is then compared with 1.
 
     Attributes:
         label, item: as for `Measure`.
@@ -242,8 +242,12 @@ class Counted(ABC):
     labels: tuple[tuple[str, Any], ...]
     nominal: float
 
-    scale: ClassVar[Scale]
+    beyond: ClassVar[Scale]
     always: ClassVar[bool]
+
+    @property
+    def scale(self) -> Scale:
+        return self.beyond
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -269,7 +273,7 @@ class Counted(ABC):
 class NeverUnsafe(Counted):
     """The share of runs that never violated the safety constraint, V(n) = 0."""
 
-    scale: ClassVar[Scale] = Scale(f"share of safe runs beyond {SAFE:.0%}")
+    beyond: ClassVar[Scale] = Scale(f"share of safe runs beyond {SAFE:.0%}")
     always: ClassVar[bool] = True
 
     def held(self, rows: pd.DataFrame) -> pd.Series:
@@ -277,9 +281,9 @@ class NeverUnsafe(Counted):
 
 
 class EventHolds(Counted):
-    """Event E of Lemma 9 never failed, which the lemma promises with a probability."""
+    """The share of runs in which event E never failed, against the probability that Lemma 9 promises."""
 
-    scale: ClassVar[Scale] = Scale("share of runs beyond the promised one")
+    beyond: ClassVar[Scale] = Scale("share of runs beyond the promised one")
     always: ClassVar[bool] = False
 
     def held(self, rows: pd.DataFrame) -> pd.Series:
@@ -288,7 +292,7 @@ class EventHolds(Counted):
 
 @dataclass(frozen=True)
 class FewPairs(Counted):
-    """Lemma 6, |P| ≤ K − 1 + 2 |V₀|, in the runs where event E held.
+    """The share of runs that meet Lemma 6, |P| ≤ K − 1 + 2 |V₀|, among those in which event E held.
 
     Attributes:
         positions: K.
@@ -296,7 +300,7 @@ class FewPairs(Counted):
 
     positions: int
 
-    scale: ClassVar[Scale] = Scale(f"share of runs beyond {ALMOST_ALL:.0%}")
+    beyond: ClassVar[Scale] = Scale(f"share of runs beyond {ALMOST_ALL:.0%}")
     always: ClassVar[bool] = True
 
     def held(self, rows: pd.DataFrame) -> pd.Series:
@@ -306,7 +310,7 @@ class FewPairs(Counted):
 
 @dataclass(frozen=True)
 class OfLists:
-    """Regret after the last step against |V₀|, over the random initial lists of each query: base of two rules."""
+    """Base of the two rules on regret after the last step against |V₀|, over the random initial lists of each query."""
 
     label: str
     scale: Scale
@@ -339,7 +343,8 @@ def slopes_by_query(lists: pd.DataFrame) -> pd.Series:
     """The least-squares slope of regret over |V₀| among each query's own lists, by `fold`.
 
     Args:
-        lists: `fold` (query), `seed` (list), `initial_inversions`, `regret`. Queries with one |V₀| have no slope.
+        lists: `fold` (query), `seed` (list), `initial_inversions`, `regret`. A query whose lists all have the same |V₀|
+            has no slope and is left out.
     """
     slopes = {
         fold: np.polyfit(own["initial_inversions"], own["regret"], 1)[0]
@@ -392,7 +397,7 @@ def _within_queries(lists: pd.DataFrame) -> np.ndarray:
 
 
 def _solved(sums: np.ndarray) -> np.ndarray:
-    """(b, c) of the normal equations, for each line of `_within_queries`."""
+    """The least-squares (b, c) for each line of sums of products, as `_within_queries` has them."""
     uu, uv, vv, uy, vy = sums.T
     determinant = uu * vv - uv**2
     return np.stack([(vv * uy - uv * vy) / determinant, (uu * vy - uv * uy) / determinant], axis=-1)
@@ -400,7 +405,7 @@ def _solved(sums: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Doubling:
-    """The slope of log₂ regret over i, χ_min = 0.5^i, plus `offset`: run by run over the five values."""
+    """The slope of log₂ regret over i, where χ_min = 0.5^i, plus `offset`; each run has one slope."""
 
     label: str
     offset: float = 0.0
@@ -426,9 +431,10 @@ class Doubling:
 
 @dataclass(frozen=True)
 class UnderTheorem1:
-    """The share of Theorem 1's bound that mean regret leaves, in the world and at the step where it leaves least.
+    """The share of Theorem 1's bound that mean regret leaves, in the world and at the checkpoint where it leaves least.
 
-    Only where the bound is below K n, which nothing can exceed, and where the theorem's assumptions hold.
+    Only worlds that meet the theorem's assumptions count, and only checkpoints at which the bound is below K n, which
+    no regret can exceed.
     """
 
     label: str
@@ -446,7 +452,7 @@ class UnderTheorem1:
         told = table[table["assumed"] & (table["bound"] < table["everything"])]
         if told.empty:
             raise NotMeasured("the bound is above K n everywhere: nothing can exceed it")
-        least = told.loc[(told["regret"] / told["bound"]).idxmax()]
+        least = told.iloc[(told["regret"] / told["bound"]).argmax()]
         own = rows[(rows["fold"] == least["fold"]) & (rows["round"] == least["round"])]
         return mean_effect(1 - own.set_index(["fold", "seed"])["regret"] / least["bound"])
 

@@ -3,14 +3,11 @@
 Tables are those of `click_fits`; this module draws them and computes nothing.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
-# pyright: reportAssignmentType=false, reportGeneralTypeIssues=false
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
+from ol2r import frames
 from ol2r.report.style import INK, QUIET, Drawing, Look, Looks, legend, panels, stacked, styled
 
 WAYS = Looks()
@@ -55,9 +52,9 @@ def positions_beside(
 
 @styled
 def perplexity_by_position(table: pd.DataFrame) -> Drawing:
-    """Held-out perplexity by position, a line a model: left as PyClick fits them, right of maximum likelihood.
+    """Held-out perplexity by position, a line for each model: left as PyClick fits it, right by maximum likelihood.
 
-    Each position's own rate of clicks stands in both panels.
+    Both panels also have each position's own rate of clicks.
 
     Args:
         table: from `click_fits.foresight`.
@@ -79,8 +76,8 @@ def perplexity_by_position(table: pd.DataFrame) -> Drawing:
 def errors_against_sessions(table: pd.DataFrame, ways: tuple[str, ...] = ("maximum likelihood", "PyClick")) -> Drawing:
     """Errors of recovered parameters against sessions of each query, mean and 95 % interval over seeds, log-log.
 
-    A column a parameter; upper row the mean absolute error, lower row the largest; colours tell models, lines and marks
-    ways of fitting. The dotted line falls as 1/√n.
+    There is a column for each parameter. The upper row has the mean absolute error, the lower row the largest. Colours
+    tell models, lines and marks ways of fitting. The dotted line falls as 1/√n.
 
     Args:
         table: from `click_fits.recovery`.
@@ -93,7 +90,7 @@ def errors_against_sessions(table: pd.DataFrame, ways: tuple[str, ...] = ("maxim
     for line, row in zip(axes, rows, strict=True):
         for ax, symbol in zip(line, symbols, strict=True):
             own = table[table["quantity"] == f"{row} error of {symbol}"].sort_values("sessions", kind="stable")
-            for (users, way), case in own.groupby(["users", "way"], sort=False):
+            for (users, way), case in frames.groups(own, ["users", "way"]):
                 _case(ax, case, MODELS[users], WAYS[way], f"{users}, {way}")
             _guide(ax, own)
             ax.set(xscale="log", yscale="log")

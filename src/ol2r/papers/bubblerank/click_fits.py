@@ -3,9 +3,6 @@
 Frames are tables of `click_fit_cell`, each with its cell's labels as columns; this module neither fits nor draws.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportReturnType=false
-
 import numpy as np
 import pandas as pd
 
@@ -16,7 +13,7 @@ CASE = ["users", "way"]
 
 
 def under(frame: pd.DataFrame, **changed: str | float) -> pd.DataFrame:
-    """The fits to the raw log under the usual choices but for what is changed; none where there is no log."""
+    """The fits to the raw log under the usual choices except those changed; an empty frame if there is no log."""
     kept = frame[frame["dataset"] == Log.dataset]
     for choice, value in (USUAL | changed).items() if len(kept) else ():
         kept = kept[kept[choice] == value]
@@ -26,7 +23,7 @@ def under(frame: pd.DataFrame, **changed: str | float) -> pd.DataFrame:
 def positions(frame: pd.DataFrame) -> pd.DataFrame:
     """v of the DCM and χ of the PBM by position, published and ours: users, way, position, value.
 
-    v of the last position, on which no click depends, is told only by the ways that count it.
+    v of the last position, on which no click depends, is given only by the ways of fitting that count clicks.
     """
     both = pd.concat([frame[frame["dataset"] == Collection.dataset], under(frame)])
     kept = both[(both["quantity"] == "position parameter") & both["users"].isin(["DCM", "PBM"])]
@@ -35,7 +32,7 @@ def positions(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement(table: pd.DataFrame) -> pd.DataFrame:
-    """Each way of fitting against the published parameters, position by position; the queries are others.
+    """The parameters of each way of fitting against the published ones, position by position, on other queries.
 
     v of the last position is left out: no click depends on it.
 
@@ -43,8 +40,8 @@ def agreement(table: pd.DataFrame) -> pd.DataFrame:
         table: from `positions`.
 
     Returns:
-        users, way, positions (compared), correlation, difference (mean absolute), largest; and for the published and
-        for ours after how many of the compared positions the next has a larger parameter, published_rises and rises.
+        users, way, positions (number compared), correlation, difference (mean absolute), largest; published_rises and
+        rises (of the published parameters and of ours: after how many of these positions the next one is larger).
     """
     wide = table.pivot_table(index="position", columns=CASE, values="value")
     lines = []
@@ -91,7 +88,7 @@ def recovery(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def rates(frame: pd.DataFrame) -> pd.DataFrame:
-    """How errors fall: the slope of log error against log sessions by least squares, a seed at a time.
+    """How errors fall: the least-squares slope of log error against log sessions, for each seed.
 
     Returns:
         users, way, quantity, mean, low, high … of the slope over seeds (−½ is the rate of independent sessions), and

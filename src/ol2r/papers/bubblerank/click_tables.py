@@ -3,12 +3,10 @@
 Frames are those of `click_fits`; this module computes nothing that is not there.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportReturnType=false
-
 import numpy as np
 import pandas as pd
 
+from ol2r import frames
 from ol2r.report.tables import interval, myst, signed
 
 CHOICES = {
@@ -36,7 +34,7 @@ def scores(table: pd.DataFrame, *, name: str, caption: str) -> str:
     wide = table.set_index(["users", "way", "part"])
     rows = []
     for users, way in table[["users", "way"]].drop_duplicates().itertuples(index=False):
-        train, held_out = (wide.loc[(users, way, part)] for part in ("train", "held out"))
+        train, held_out = (frames.line(wide, (users, way, part)) for part in ("train", "held out"))
         ruled_out = [f"{100 * part['sessions ruled out'] / part['sessions']:.1f} %" for part in (train, held_out)]
         likelihood = [_nats(part["log-likelihood"]) for part in (train, held_out)]
         rows.append([users, way, *likelihood, *ruled_out, *(_perplexity(it["perplexity"]) for it in (train, held_out))])
@@ -75,7 +73,7 @@ def agreement(table: pd.DataFrame, *, name: str, caption: str) -> str:
             line.users, line.way, str(line.positions), signed(line.correlation, 2), f"{line.difference:.3f}",
             f"{line.largest:.3f}", str(line.rises), str(line.published_rises),
         ]
-        for line in table.itertuples()
+        for line in frames.rows(table)
     ]  # fmt: skip
     header = [
         "model",
@@ -101,7 +99,7 @@ def rates(table: pd.DataFrame, *, name: str, caption: str) -> str:
             line.users, line.way, line.quantity, f"{line.first:.4f}", f"{line.last:.4f}",
             f"{signed(line.mean, 2)} {interval(line.low, line.high, 2)}",
         ]
-        for line in table.itertuples()
+        for line in frames.rows(table)
     ]  # fmt: skip
     header = ["model", "fitted by", "quantity", "fewest sessions", "most sessions", "slope [95 %]"]
     return myst(header, rows, name=name, caption=caption)
@@ -114,8 +112,9 @@ def scores_in_words(table: pd.DataFrame) -> str:
         table: `click_fits.scores` under the usual choices.
     """
     held_out = table[table["part"] == "held out"].set_index(["users", "way"])
-    cascade, rates = held_out.loc[("CM", "PyClick")], held_out.loc[("RCTR", "maximum likelihood")]
-    likeliest, sharpest = held_out["log-likelihood"].idxmax(), held_out["perplexity"].idxmin()
+    cascade, rates = frames.line(held_out, ("CM", "PyClick")), frames.line(held_out, ("RCTR", "maximum likelihood"))
+    best = held_out["log-likelihood"].argmax(), held_out["perplexity"].argmin()
+    likeliest, sharpest = (held_out.index[int(place)] for place in best)
     less = held_out[held_out["log-likelihood"] < rates["log-likelihood"]].index
     return (
         f"The CM has a probability of 0 for {100 * cascade['sessions ruled out'] / cascade['sessions']:.0f} % of the "

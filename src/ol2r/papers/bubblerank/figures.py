@@ -5,18 +5,17 @@ paper draws its queries at random. Every function aggregates first and keeps the
 this module knows no bandit.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false
-
 from collections.abc import Sequence
 from itertools import product
 from textwrap import wrap
+from typing import cast
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from scipy import stats
 
+from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, summarize, windowed
 from ol2r.papers.bubblerank.claims import slope_of_a_query
@@ -46,14 +45,14 @@ def over_queries(frame: pd.DataFrame, column: str, by: Sequence[str]) -> pd.Data
         mean=("value", "mean"), error=("value", "std"), queries=("value", "count"), runs=("runs", "sum")
     )
     single = frame.groupby(by, sort=False)[column].std() / np.sqrt(table["runs"])
-    table["error"] /= np.sqrt(table["queries"])
+    table["error"] = table["error"] / np.sqrt(table["queries"])
     half = stats.t.ppf(0.975, np.maximum(table["queries"] - 1, 1)) * table["error"]
     table = table.assign(run_error=single, low=table["mean"] - half, high=table["mean"] + half).reset_index()
     return table[[*by, "mean", "error", "run_error", "low", "high", "queries", "runs"]]
 
 
 def one_setting(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame, if every bandit has one setting in it.
+    """The frame itself, after a check that every bandit has only one setting in it.
 
     Raises:
         ValueError: one has several, which no line may average.
@@ -69,7 +68,7 @@ def steps_of(frame: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def ndcg_of_windows(frame: pd.DataFrame) -> pd.DataFrame:
-    """NDCG of the lists shown in each window between checkpoints, a step.
+    """Mean NDCG of the lists shown in each window between checkpoints.
 
     Returns:
         dataset, users, learner, since and round (the window's steps are since + 1 … round), middle (the geometric mean
@@ -100,7 +99,7 @@ def _band(
 
 
 def _rows_of_data(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str, height: float = 2.3) -> tuple[Drawing, list]:
-    """A row of panels a data set of the frame, a column a click model: the drawing, and (lines, panel) of each."""
+    """A row of panels for each data set and a column for each click model: the drawing, and (lines, panel) of each."""
     datasets, models = list(frame["dataset"].unique()), models_of(table)
     fig, rows = stacked(datasets, [CLICK_MODELS[model] for model in models], table, height=height)
     cases = []
@@ -129,7 +128,9 @@ def _counts(ax: Axes) -> None:
 
 @styled
 def regret_curves(frame: pd.DataFrame) -> Drawing:
-    """Cumulative regret against steps, both axes logarithmic: a row of panels a data set, a column a click model.
+    """Cumulative regret against steps, both axes logarithmic, a row of panels for each data set.
+
+    There is a column for each click model.
 
     Args:
         frame: runs with `round` and `regret`, any bandits, one setting of each.
@@ -210,23 +211,28 @@ def lines_of_regret(frame: pd.DataFrame, least: int = LEAST_LISTS) -> pd.DataFra
         own = means[(means["dataset"] == dataset) & (means["users"] == users)]
         if len(own) < 3:
             continue
-        line = stats.linregress(own["initial_inversions"].astype(float), own["mean"])
+        slope, intercept, r, *_ = _least_squares(own["initial_inversions"], own["mean"])
         lists = last[(last["dataset"] == dataset) & (last["users"] == users)]
-        single = stats.linregress(lists["initial_inversions"].astype(float), lists["regret"])
+        single = _least_squares(lists["initial_inversions"], lists["regret"])[2]
         try:
             query = slope_of_a_query(lists)
             within = (query.estimate, *query.interval())
         except TooFewSeeds:
             within = (np.nan,) * 3
-        found.append((dataset, users, line.slope, line.intercept, line.rvalue**2, single.rvalue**2, len(own),
+        found.append((dataset, users, slope, intercept, r**2, single**2, len(own),
                       int(own["n"].sum()), *within))  # fmt: skip
     columns = ["dataset", "users", "slope", "intercept", "explained", "explained_lists", "values", "lists"]
     return pd.DataFrame(found, columns=[*columns, "own", "low", "high"])
 
 
+def _least_squares(x: pd.Series, y: pd.Series) -> tuple[float, ...]:
+    """Slope and intercept of the line through some points, their correlation, its p-value, the slope's error."""
+    return cast(tuple[float, ...], stats.linregress(x.astype(float), y))  # scipy makes the class of this at run time
+
+
 @styled
 def regret_against_inversions(frame: pd.DataFrame, least: int = LEAST_LISTS) -> Drawing:
-    """Regret after the last step against |V₀| with its least-squares line, a panel a click model.
+    """Regret after the last step against |V₀| with its least-squares line, a panel for each click model.
 
     Args:
         frame: as for `regret_by_inversions`, one data set.
@@ -243,7 +249,7 @@ def regret_against_inversions(frame: pd.DataFrame, least: int = LEAST_LISTS) -> 
             own["initial_inversions"], own["mean"], np.stack([own["mean"] - own["low"], own["high"] - own["mean"]]),
             ls="", marker="o", color=look.color, elinewidth=0.9, capsize=2, label="lists with this |V₀|",
         )  # fmt: skip
-        for line in lines[lines["users"] == model].itertuples():
+        for line in frames.rows(lines[lines["users"] == model]):
             x = np.array([own["initial_inversions"].min(), own["initial_inversions"].max()])
             ax.plot(x, line.intercept + line.slope * x, color=QUIET, ls=(0, (5, 2)), label="least-squares line")
             told = f"slope {float(f'{line.slope:.3g}'):,g}\nR² {line.explained:.2f}"
@@ -290,7 +296,9 @@ def regret_against_examination(frame: pd.DataFrame, predicted: pd.Series) -> Dra
 
 @styled
 def full_ranking(frame: pd.DataFrame) -> Drawing:
-    """Regret, V(n) and NDCG against steps for queries with more items than positions: a row each, a column a model.
+    """Regret, V(n) and NDCG against steps for queries with more items than positions.
+
+    Each of the three has a row of panels, with a column for each click model.
 
     Args:
         frame: runs on one data set.
@@ -346,9 +354,9 @@ def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
 
 @styled
 def regret_against_theorem(table: pd.DataFrame) -> Drawing:
-    """Regret against steps under Theorem 1, as printed and sharpened; both axes logarithmic, a panel a world.
+    """Regret against steps under Theorem 1, as printed and sharpened, a panel for each world; both axes logarithmic.
 
-    A row a click model, a column a number of items and |V₀|.
+    There is a row for each click model, and a column for each number of items and |V₀|.
 
     Args:
         table: from `bounds.regret_against_bounds`.

@@ -1,7 +1,7 @@
 """The BubbleRank paper (Li et al., 2019): its settings, and the grid of every table and figure at each tier.
 
-Each value of the paper stands here once; what the paper leaves open is marked as ours. What is drawn from the results,
-and how claims are judged, is declared elsewhere.
+Each value that the paper gives is declared here, once; what the paper leaves open is marked as ours. Other modules
+declare what is drawn from the results and how claims are judged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -294,4 +294,4 @@ OTHER_CHOICES: tuple[tuple[str, str, str, Mapping[str, Value]], ...] = (
 )
 """(item, bandit, what is done otherwise, the parameters that are changed from the main setting)."""
 
-PAPER = Paper("bubblerank", ITEMS, CLAIMS, READINGS, __package__)
+PAPER = Paper("bubblerank", ITEMS, CLAIMS, READINGS, "ol2r.papers.bubblerank")

@@ -1,11 +1,8 @@
 """Figures and table of the contextual safety comparison: violations of BubbleRank's constraint, and what they bought.
 
-Frames have one line a run and checkpoint of `Safety` cells, with the names `variant` and `production`. Every function
-aggregates first, keeps the aggregate as the drawing's `table`, and draws nothing else. It knows no learner.
+Frames have one line for each run and checkpoint of `Safety` cells, with the names `variant` and `production`. Every
+function aggregates first, keeps the aggregate as the drawing's `table`, and draws nothing else. It knows no learner.
 """
-
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
 
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
@@ -15,6 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 
+from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize, windowed
 from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, since
@@ -56,7 +54,7 @@ def violations_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _panels(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str) -> tuple[Drawing, dict[tuple[str, str], Axes]]:
-    """A row of panels a data set, a column a kind of user, each by its data set and user."""
+    """Panels by (data set, kind of user), a row for each data set and a column for each kind of user."""
     datasets, users = list(frame["dataset"].unique()), USERS.ordered(table["users"])
     fig, rows = stacked(datasets, users, table, height=2.5)
     for name, axes in zip(datasets, rows, strict=True):
@@ -99,7 +97,7 @@ def violations(frame: pd.DataFrame) -> Drawing:
 
 
 def _apart(rounds: Iterable[int]) -> list[int]:
-    """The checkpoints without those so close to the next that there is little between: less than a tenth of it."""
+    """The checkpoints without those that are less than a tenth below the next one kept."""
     kept: list[int] = []
     for each in sorted(set(rounds), reverse=True):
         if not kept or 10 * (kept[-1] - each) >= kept[-1]:
@@ -143,7 +141,7 @@ def gains(frame: pd.DataFrame, first: int = 25) -> Drawing:
 
 
 def safety_table(frame: pd.DataFrame, early: Sequence[int] = (100, 1000)) -> pd.DataFrame:
-    """What the comparison comes to: dataset, users, variant, and means over runs.
+    """The comparison in numbers: dataset, users, variant, and means over runs.
 
     Returns:
         `v_100`, `v_1000` (V(n) early on, as far as these are checkpoints), `v` (at the end), `late` and
@@ -186,8 +184,8 @@ def safety_table(frame: pd.DataFrame, early: Sequence[int] = (100, 1000)) -> pd.
 
 
 def safety_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`safety_table` as a numbered MyST table, a group of lines a data set and kind of user."""
-    early = [column for column in table if column.startswith("v_")]
+    """`safety_table` as a numbered MyST table, with a group of lines for each data set and kind of user."""
+    early = [column for column in table.columns if column.startswith("v_")]
     header = ["learner", *(f"V({each.removeprefix('v_')})" for each in early), "V(n)", "late, %",
               "reference, %", "largest excess", "wrong pairs", "NDCG@10"]  # fmt: skip
     groups: dict[str, list[list[str]]] = {}
@@ -208,7 +206,7 @@ def safety_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def production_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """What the rounds asked for, and how good production was there: means over the rounds of random lists' runs.
+    """How good production's lists were for the queries of the rounds: means over the rounds of the random lists' runs.
 
     Returns:
         dataset, items, production, labelled (queries), `wrong` (|V(R₀)| a round), `ndcg` (of R₀), `possible` (share of
@@ -235,7 +233,9 @@ def production_told(table: pd.DataFrame, ranked: Mapping[str, str], *, name: str
 def choices_table(frame: pd.DataFrame) -> pd.DataFrame:
     """`safety_table` of every choice of items and production ranker, with these two in the last columns."""
     choice = ["items", "production"]
-    parts = [safety_table(own).assign(**own[choice].iloc[0].to_dict()) for _, own in frame.groupby(choice, sort=False)]
+    parts = [
+        safety_table(own).assign(**dict(zip(choice, key, strict=True))) for key, own in frames.groups(frame, choice)
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -265,7 +265,7 @@ def safety_in_words(table: pd.DataFrame, early: str = "v_100") -> str:
     """What `safety_table` says, a sentence or two for each data set.
 
     Args:
-        early: its column that tells how it began.
+        early: the column of the violations early on.
     """
     return " ".join(_told(label(str(name)), own, early) for name, own in table.groupby("dataset", sort=False))
 
@@ -287,7 +287,7 @@ def _told(name: str, own: pd.DataFrame, early: str) -> str:
         f"(random lists: {_range(chance['late'], 1)}). "
         f"Of {len(learners)} learners and kinds of users {len(ahead) or 'none'} "
         f"end{'s' if len(ahead) < 2 else ''} with better lists than production's in the mean{still}. "
-        f"The lists of the offline ranker would do so {_range(own['late_reference'], 1)} times in a hundred."
+        f"The lists of the offline ranker would violate it {_range(own['late_reference'], 1)} times in a hundred."
     )
     if len(bandit):
         gained = bandit["ndcg"] - bandit["ndcg_production"]
@@ -307,8 +307,8 @@ def _range(values: pd.Series, digits: int) -> str:
 def patience_in_words(frame: pd.DataFrame) -> str:
     """How often a query comes back in all rounds, and how many clicks BubbleRank needs for one exchange.
 
-    An order is decided when s > 2 √(n log 1/δ); when every click favours the same document, s = n, that takes more than
-    4 log 1/δ of them.
+    An order is decided when s > 2 √(n log 1/δ). If every click favours the same document, s = n, and this takes more
+    than 4 log 1/δ clicks.
 
     Args:
         frame: runs of BubbleRank among others, with its parameter `exponent`: δ = rounds^−exponent.

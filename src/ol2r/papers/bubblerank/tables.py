@@ -1,11 +1,8 @@
-"""Tables of click bandits as MyST text: regret and violations beside what was printed, and what choices are worth.
+"""The tables and sentences of the BubbleRank chapter: regret, violations, other choices, and the bounds of theory.
 
-Comparisons are frames first and text last, as in `ol2r.report.tables`; means and intervals are over queries, as in
-`figures`.
+As in `ol2r.report.tables`, one function computes a comparison as a frame, and a second one, whose name ends in `_told`
+or `_in_words`, writes it as MyST text. Means and intervals are over queries, as in `figures`.
 """
-
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -13,6 +10,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from ol2r import frames
 from ol2r.clicks import ItemClicks
 from ol2r.experiments.claims import StandIn
 from ol2r.experiments.effects import Nearness, at_end, at_own_end, fold_effect
@@ -25,16 +23,17 @@ from ol2r.report.style import LEARNERS
 from ol2r.report.tables import NOT_AT_HAND, headed, myst, named
 
 EARLY = 100
+"""The number of first steps whose violations the paper prints."""
 
 
 def _places(table: pd.DataFrame) -> list[tuple[str, str]]:
-    """(data set, click model) of a table, in order."""
+    """The pairs (data set, click model) of a table, in the order of its lines."""
     return [(str(d), m) for d, m in product(table["dataset"].unique(), models_of(table))
             if ((table["dataset"] == d) & (table["users"] == m)).any()]  # fmt: skip
 
 
 def _number(value: float, digits: int = 3) -> str:
-    """A number with so many digits that count, thousands apart."""
+    """A number with so many significant digits, and commas between thousands."""
     if not np.isfinite(value):
         return "–"
     if value == 0:
@@ -44,7 +43,7 @@ def _number(value: float, digits: int = 3) -> str:
 
 
 def _thousands(n: int) -> str:
-    """A power of ten as such from 10,000 on, other numbers in full."""
+    """A power of ten in the form 10ⁿ from 10,000 on; any other number in full."""
     exponent = round(np.log10(n))
     return f"10{str(exponent).translate(_RAISED)}" if n == 10**exponent >= 10_000 else f"{n:,}"
 
@@ -53,18 +52,18 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def random_list_violates(initial_inversions: np.ndarray, positions: int) -> np.ndarray:
-    """Probability that a list drawn from all orders alike has more than |V₀| + K/2 wrong pairs.
+    """Probability that a uniformly random list has more than |V₀| + K/2 wrong pairs.
 
     The number of inversions of a random order is a sum of independent ones, uniform on 0 … k − 1 for k = 1 … K.
 
     Args:
-        initial_inversions: |V₀|, of no two items of equal attraction.
+        initial_inversions: |V₀| of each list; no two items may have equal attraction.
         positions: K, which is also the number of items.
     """
     share = np.ones(1)
     for k in range(1, positions + 1):
         share = np.convolve(share, np.full(k, 1 / k))
-    at_least = np.append(np.cumsum(share[::-1])[::-1], 0.0)  # of so many inversions or more
+    at_least = np.append(np.cumsum(share[::-1])[::-1], 0.0)  # P(so many inversions or more)
     least = np.floor(np.asarray(initial_inversions) + positions / 2).astype(int) + 1
     return at_least[np.minimum(least, len(share))]
 
@@ -72,17 +71,17 @@ def random_list_violates(initial_inversions: np.ndarray, positions: int) -> np.n
 def early_violations(
     frame: pd.DataFrame, printed: pd.DataFrame, stand_ins: Sequence[StandIn], positions: int
 ) -> pd.DataFrame:
-    """Violations in the first 100 steps: printed beside ours, for every data set that stands for the printed one.
+    """Violations in the first 100 steps: the printed ones beside ours, on each data set that stands in for the paper's.
 
     Args:
         frame: runs with `round`, `violations` and `initial_inversions`.
         printed: the printed numbers of the item.
-        stand_ins: ours for the printed data set.
+        stand_ins: our data sets that stand in for the printed one.
         positions: K.
 
     Returns:
-        dataset (ours), users, learner, published_mean, published_error, what `over_queries` returns, random (violations
-        of lists drawn from all orders alike, by |V₀| of the queries), inversions (mean |V₀|).
+        dataset (ours), users, learner, published_mean, published_error, the columns of `over_queries`, random (expected
+        violations of uniformly random lists, given the |V₀| of the queries), inversions (mean |V₀|).
     """
     rows = one_setting(frame[frame["round"] == EARLY])
     rows = rows.assign(random=EARLY * random_list_violates(rows["initial_inversions"].to_numpy(), positions))
@@ -97,11 +96,13 @@ def early_violations(
 
 
 def early_violations_told(table: pd.DataFrame, absent: Sequence[str] = (), *, name: str, caption: str) -> str:
-    """`early_violations` as a table: for every click model a line printed and one of each data set, a column a bandit.
+    """`early_violations` as a table with a column for each bandit.
 
-    The last column is what random lists would do, by |V₀| of the data set's queries.
+    Each click model has a line of printed numbers and a line for each data set. The last column has the violations of
+    random lists.
 
     Args:
+        table: from `early_violations`.
         absent: catalogue names of data sets without runs.
     """
     shown = LEARNERS.ordered(table["learner"])
@@ -125,16 +126,17 @@ def _printed(mean: float, error: float) -> str:
 
 
 def final_regret(frame: pd.DataFrame) -> pd.DataFrame:
-    """Regret after every data set's own last step: `CASE` and what `over_queries` returns."""
+    """Regret after the last step of each data set: `CASE` and the columns of `over_queries`."""
     return over_queries(one_setting(at_own_end(frame)), "regret", CASE)
 
 
 def final_regret_told(table: pd.DataFrame, queries: pd.DataFrame, steps: int, *, name: str, caption: str) -> str:
-    """`final_regret` as a table, a line a click model and data set, a column a bandit; bold: the lowest of the line.
+    """`final_regret` as a table with a line for each click model and data set and a column for each bandit.
 
-    The last column is what the list by falling attraction loses in as many steps.
+    The lowest regret of each line is bold. The last column has the regret of the list by falling attraction.
 
     Args:
+        table: from `final_regret`.
         queries: runs of `query_cell`.
         steps: n.
     """
@@ -150,36 +152,38 @@ def final_regret_told(table: pd.DataFrame, queries: pd.DataFrame, steps: int, *,
 
 
 def _floors(queries: pd.DataFrame, steps: int) -> dict[tuple[str, str], float]:
-    """What the list by falling attraction loses in so many steps, by data set and click model."""
+    """The regret of the list by falling attraction after so many steps, by data set and click model."""
     listed = queries[queries["ranked"] == "listed"]
-    return {(r.dataset, r.users): steps * float(r.sorted_loss) for r in listed.itertuples()}
+    return {(r.dataset, r.users): steps * float(r.sorted_loss) for r in frames.rows(listed)}
 
 
 def floors_in_words(table: pd.DataFrame, queries: pd.DataFrame, steps: int) -> str:
-    """How much of the lowest regret is owed to the best list not being by attraction, where it is not.
+    """The share of the lowest regret that comes from seeking the list by falling attraction where it is not the best.
 
-    Args: as of `final_regret_told`.
+    Args: as for `final_regret_told`.
     """
     told = []
     for (dataset, model), floor in _floors(queries, steps).items():
         here = table[(table["dataset"] == dataset) & (table["users"] == model)]
         if floor > 0 and len(here):
-            best = here.loc[here["mean"].idxmin()]
+            best = here.iloc[here["mean"].argmin()]
             told.append(f"{100 * floor / best['mean']:.0f} % of {best['learner']}'s ({model}, {named(dataset)})")
     if not told:
-        return "In all models here the best list is by falling attraction."
+        return "In all models here the best list is the list by falling attraction."
     return (
-        "Where the best list is not by falling attraction, what the list by attraction loses is this much of the "
-        f"lowest regret: {'; '.join(told)}. That part is linear in the steps, whatever is learned."
+        "Where the list by falling attraction is not the best, its own regret is this much of the lowest regret: "
+        f"{'; '.join(told)}. That part is linear in the steps, whatever is learned."
     )
 
 
 def growth_in_words(frame: pd.DataFrame, queries: pd.DataFrame, bandit: str, limit: float) -> str:
-    """How a bandit's regret grows over the last tenfold of steps, with and without what the list by attraction loses.
+    """The growth of a bandit's regret over the last tenfold of steps, with and without that of the list by attraction.
 
     Args:
-        frame: runs of all bandits; queries: runs of `query_cell`.
-        limit: the growth that still counts as learning.
+        frame: runs of all bandits.
+        queries: runs of `query_cell`.
+        bandit: the bandit's name.
+        limit: the largest growth that counts as learning.
     """
     rows = frame[frame["learner"] == bandit]
     n = int(rows["round"].max())
@@ -193,13 +197,15 @@ def growth_in_words(frame: pd.DataFrame, queries: pd.DataFrame, bandit: str, lim
     if not told:
         return ""
     return (
-        f"Over the last tenfold of steps, in which regret may grow {_number(limit)}-fold to count as learning, that of "
-        f"{bandit} grows, as it is and without that part, {'; '.join(told)}."
+        f"Over the last tenfold of steps, in which regret may grow {_number(limit)}-fold to count as learning, "
+        f"{bandit}'s regret grows, with that part and without it, {'; '.join(told)}."
     )
 
 
 def queries_told(table: pd.DataFrame, positions: int, *, name: str, caption: str) -> str:
-    """What the queries are like, a line a click model and data set (twice where more items can be ranked).
+    """A table of what the queries are like, with a line for each click model and data set.
+
+    Where more items than positions can be ranked there is a second line for these.
 
     Args:
         table: runs of `query_cell`.
@@ -207,7 +213,7 @@ def queries_told(table: pd.DataFrame, positions: int, *, name: str, caption: str
     """
     rows = []
     for dataset, model in _places(table):
-        for r in table[(table["dataset"] == dataset) & (table["users"] == model)].itertuples():
+        for r in frames.rows(table[(table["dataset"] == dataset) & (table["users"] == model)]):
             more = f", L up to {r.most_items}" if r.most_items > positions else ""
             rows.append([f"{model}, {named(dataset)}{more}", str(r.queries), _number(r.inversions), _number(r.optimum),
                          str(r.tied), str(r.unsorted), _number(r.sorted_loss)])  # fmt: skip
@@ -216,10 +222,10 @@ def queries_told(table: pd.DataFrame, positions: int, *, name: str, caption: str
 
 
 def overtaken(frame: pd.DataFrame, ours: str = "BubbleRank") -> pd.DataFrame:
-    """The checkpoint from which on a bandit's mean regret stays above another's, by data set and click model.
+    """The checkpoint from which on a bandit's mean regret stays above each other one's, by data set and click model.
 
     Returns:
-        dataset, users, learner (the other), step (NaN: it ends below the other).
+        dataset, users, learner (the other bandit), step (NaN if the first bandit's regret ends below the other's).
     """
     curves = steps_of(frame, "regret")
     found = []
@@ -236,7 +242,7 @@ def overtaken(frame: pd.DataFrame, ours: str = "BubbleRank") -> pd.DataFrame:
 
 
 def overtaken_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`overtaken` as a table: a line a click model and data set, a column a bandit."""
+    """`overtaken` as a table with a line for each click model and data set and a column for each bandit."""
     shown = LEARNERS.ordered(table["learner"])
     rows = []
     for dataset, model in _places(table):
@@ -247,12 +253,13 @@ def overtaken_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def beside(main: pd.DataFrame, others: Mapping[str, pd.DataFrame], bandit: str, *compared: str) -> pd.DataFrame:
-    """The runs of one bandit in several settings, each under a name of its own, with those of bandits beside it.
+    """The runs of one bandit in several settings, each under a name of its own, together with those of other bandits.
 
     Args:
-        main: runs of all bandits, `bandit` in its main setting.
-        others: by name, runs in which it has another one.
-        compared: names of other bandits.
+        main: runs of all bandits, with `bandit` in its main setting.
+        others: runs in which it has another setting, by the name to give it.
+        bandit: the bandit's name.
+        compared: names of the other bandits.
     """
     parts = [main[main["learner"].isin([bandit, *compared])]]
     parts += [own[own["learner"] == bandit].assign(learner=name) for name, own in others.items() if len(own)]
@@ -260,7 +267,7 @@ def beside(main: pd.DataFrame, others: Mapping[str, pd.DataFrame], bandit: str, 
 
 
 def beside_told(frame: pd.DataFrame, steps: Sequence[int], *, name: str, caption: str) -> str:
-    """Mean regret of every bandit of `beside` after some steps and the last, a line a click model and data set."""
+    """Mean regret of every bandit of `beside` after each of `steps` and after the last step, as a table."""
     curves = steps_of(frame, "regret")
     shown = LEARNERS.ordered(curves["learner"])
     groups = {}
@@ -276,11 +283,13 @@ def beside_told(frame: pd.DataFrame, steps: Sequence[int], *, name: str, caption
 
 
 def order_in_words(frame: pd.DataFrame, bandit: str, ours: str = "BubbleRank", step: int = 10_000) -> str:
-    """For each setting of a bandit, in how many cases ours has the lower mean regret after a step, the higher at the
-    end, as the paper draws them.
+    """In how many cases one bandit has lower mean regret than another early, and higher at the end, as the paper draws.
 
     Args:
-        frame: `beside`; bandit: the name of its main setting.
+        frame: from `beside`.
+        bandit: the other bandit; each of its settings is compared, and their names begin with this name.
+        ours: the bandit whose regret should be lower early and higher at the end.
+        step: the number of steps that is early.
     """
     curves = steps_of(frame, "regret")
     last = int(curves["round"].max())
@@ -304,12 +313,12 @@ def order_in_words(frame: pd.DataFrame, bandit: str, ours: str = "BubbleRank", s
 
 
 def violation_rates(frame: pd.DataFrame) -> pd.DataFrame:
-    """How often the safety constraint is violated in every tenfold of steps, and at most how far.
+    """How often the safety constraint is violated in each tenfold of steps, and by how many wrong pairs at most.
 
     Returns:
-        `CASE`, since and round (the steps are since + 1 … round), mean (violations in a hundred steps; mean over
-        queries), error, queries, runs, and of all steps up to then: safe (share of runs without a violation) and excess
-        (the largest |V(R_t)| − |V₀| of any run).
+        `CASE`, since and round (the steps are since + 1 … round), mean (violations in a hundred steps, mean over
+        queries), error, queries, runs; over all steps up to `round`: safe (share of runs without a violation) and
+        excess (the largest |V(R_t)| − |V₀| of any run).
     """
     frame = one_setting(frame)
     ends = frame.groupby("dataset")["round"].transform("max")
@@ -326,7 +335,7 @@ def violation_rates(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def violation_rates_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`violation_rates` as a table: a line a click model, data set and bandit, a column a tenfold of steps."""
+    """`violation_rates` as a table with a line for each click model, data set and bandit."""
     windows = sorted(set(zip(table["since"], table["round"], strict=True)), key=lambda window: window[1])
     groups = {}
     for dataset, model in _places(table):
@@ -334,8 +343,8 @@ def violation_rates_told(table: pd.DataFrame, *, name: str, caption: str) -> str
         lines = groups[f"{model}, {named(dataset)}"] = []
         for learner in LEARNERS.ordered(here["learner"]):
             own = here[here["learner"] == learner]
-            rates = {(r.since, r.round): _number(r.mean, 2) for r in own.itertuples()}
-            last = own.loc[own["round"].idxmax()]
+            rates = {(r.since, r.round): _number(r.mean, 2) for r in frames.rows(own)}
+            last = own.iloc[own["round"].argmax()]
             safe = f"{100 * last['safe']:.0f} %"
             lines.append([learner, *(rates.get(each, "–") for each in windows), safe, f"{last['excess']:.0f}"])
     header = ["bandit", *(f"to {_thousands(end)}" for _, end in windows), "safe runs", "largest excess"]
@@ -343,12 +352,12 @@ def violation_rates_told(table: pd.DataFrame, *, name: str, caption: str) -> str
 
 
 def excess_of_more_items(frame: pd.DataFrame) -> pd.DataFrame:
-    """Safety of every bandit with more items than positions, over all steps.
+    """The safety of every bandit over all steps, where there are more items than positions.
 
     Returns:
         `CASE`, violations (mean V(n) over queries), unsafe (share of runs with a violation), excess (the largest
-        |V(R_t)| − |V₀|), improved (share of runs whose base list never ends with more wrong pairs than R₀; NaN without
-        a base list).
+        |V(R_t)| − |V₀|), improved (share of runs whose base list ends with no more wrong pairs than R₀; NaN for a
+        bandit without a base list).
     """
     last = one_setting(at_own_end(frame))
     base = last["base_inversions"] if "base_inversions" in last else np.nan
@@ -370,7 +379,7 @@ def excess_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
         here = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner")
         lines = groups[f"{model}, {named(dataset)}"] = []
         for learner in LEARNERS.ordered(here.index):
-            own = here.loc[learner]
+            own = frames.line(here, learner)
             improved = "–" if pd.isna(own["improved"]) else f"{100 * own['improved']:.0f} %"
             found = [_number(own["violations"]), f"{100 * own['unsafe']:.0f} %", f"{own['excess']:.0f}"]
             lines.append([learner, *found, improved])
@@ -380,11 +389,13 @@ def excess_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: int, ours: str = "BubbleRank") -> str:
-    """What section 4.3's extension reaches and what it breaks; nothing where no query has more items.
+    """The regret and the safety of section 4.3's extension to more items than positions; empty if no query has more.
 
     Args:
-        frame: runs of all bandits with more items than positions; queries: runs of `query_cell`.
+        frame: runs of all bandits with more items than positions.
+        queries: runs of `query_cell`.
         positions: K.
+        ours: the bandit that the sentences are about.
     """
     most = queries.loc[queries["ranked"] == "all", "most_items"].max()
     if not most > positions:
@@ -398,8 +409,9 @@ def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: i
     )
     allowed = max(positions // 2, int((positions - 1) // 2 + most - positions))
     return (
-        f"After {int(own['round'].max()):,} steps {ours} has lost, of what the initial list would have and beside "
-        f"TopRank, {each}; in the DCM these include what sorting by attraction loses. A list broke the "
+        f"After {int(own['round'].max()):,} steps {ours} has lost this share of what the initial list would have lost, "
+        f"and this many times TopRank's loss: {each}. In the DCM both include what sorting by attraction loses. "
+        "A list broke the "
         f"constraint in {int((own['violations'] > 0).sum()):,} of {len(own):,} runs; "
         f"it had up to {int(own['excess'].max())} wrong pairs more than the initial list, where "
         f"{{eq}}`bubblerank-eq-hidden` allows up to {allowed} (L = {most:.0f}). "
@@ -414,7 +426,7 @@ def inversions_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
         [f"{r.users}, {named(str(r.dataset))}", _number(r.slope), _number(r.intercept), f"{r.explained:.3f}",
          f"{r.explained_lists:.3f}", str(r.values), str(r.lists),
          f"{_number(r.own)} [{_number(r.low)}, {_number(r.high)}]"]
-        for r in table.itertuples()
+        for r in frames.rows(table)
     ]  # fmt: skip
     header = ["model, data", "slope, clicks a pair", "at |V₀| = 0", "R² of the means", "R² of single lists"]
     header += ["values of |V₀|", "lists", "slope within a query [95 %]"]
@@ -427,13 +439,14 @@ def inversions_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 def steps_to_exchange(examined: tuple[float, float], better: float, worse: float, log_inverse_delta: float) -> float:
     """Steps until BubbleRank is sure that the lower of two neighbours is the better one, in the position-based model.
 
-    A pair is compared in every second step, in either order alike. With d the mean difference of clicks and p the
-    probability that exactly one is clicked, s grows by d and n by p a comparison, so s = 2 √(n log(1/δ)) after
-    4 p log(1/δ) / d² comparisons; fluctuations are left out.
+    A pair is compared in every second step, in both orders equally often. Let d be the mean difference of clicks and p
+    the probability that exactly one of the two is clicked. In a comparison s grows by d and n by p on average, so
+    s = 2 √(n log(1/δ)) after 4 p log(1/δ) / d² comparisons; fluctuations are left out.
 
     Args:
-        examined: χ of the two positions.
+        examined: χ of the upper and of the lower position.
         better, worse: attraction of the two items.
+        log_inverse_delta: log(1/δ).
     """
     upper, lower = examined
     difference = (upper + lower) / 2 * (better - worse)
@@ -442,11 +455,11 @@ def steps_to_exchange(examined: tuple[float, float], better: float, worse: float
 
 
 def predicted_regret(users: ItemClicks, steps: int, exponent: float, cut: int) -> float:
-    """Regret of BubbleRank at the end if one better item rises from the last position, all others being alike.
+    """Regret of BubbleRank at the end if one better item rises from the last position and all others are alike.
 
-    The item rises from position p to p − 1 after `steps_to_exchange`. Regret counts the first `cut` positions, all
-    examined alike, so it stops when the item gets there for good; while it stands right below them, it is among them in
-    one step of four.
+    The item rises from position p to p − 1 after `steps_to_exchange`. Regret counts the first `cut` positions, which
+    are all examined with the same probability, so it stops when the item gets there for good. While the item stands
+    right below them, it is shown among them in one step of four.
 
     Args:
         users: position-based, with one item better than all others.
@@ -465,7 +478,7 @@ def predicted_regret(users: ItemClicks, steps: int, exponent: float, cut: int) -
 
 
 def predictions(steps: int) -> pd.Series:
-    """`predicted_regret` of the synthetic model by i, at the chapter's settings and so many steps."""
+    """`predicted_regret` of the synthetic model for each i, at the chapter's settings and so many steps."""
     exponent = float(bubblerank.SETTINGS["BubbleRank"]["exponent"])
     worlds = bandit_worlds.halved_examination().queries()
     return pd.Series({
@@ -475,10 +488,11 @@ def predictions(steps: int) -> pd.Series:
 
 
 def halvings(frame: pd.DataFrame, predicted: pd.Series) -> pd.DataFrame:
-    """Regret at the end by i, over runs.
+    """The final regret on the synthetic model for each i, beside the predicted one.
 
     Returns:
-        i, mean, error (standard error), n, predicted, and ratio and predicted_ratio (to those of i − 1).
+        i, mean (over runs), error (standard error), n (number of runs), predicted, ratio and predicted_ratio (of mean
+        and predicted to those of i − 1).
     """
     table = at_end(frame).groupby("fold")["regret"].agg(mean="mean", error="sem", n="count")
     table = table.assign(predicted=predicted.reindex(table.index))
@@ -494,17 +508,17 @@ def halvings_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     rows = [
         [f"$0.5^{r.i}$", f"{_number(r.mean)} ± {_number(r.error, 2)}", _number(r.ratio), _number(r.predicted),
          _number(r.predicted_ratio)]
-        for r in table.itertuples()
+        for r in frames.rows(table)
     ]  # fmt: skip
     header = ["χ_min", "regret ± s.e.", "times the line above", "predicted", "times the line above"]
     return myst(header, rows, name=name, caption=caption)
 
 
 def slope_in_words(judgement: Judgement, tolerance: float) -> str:
-    """The slope of log₂ regret over halvings, and on which side of doubling it is; nothing where it has no interval.
+    """The slope of log₂ regret over halvings, and on which side of doubling it is; empty if it has no interval.
 
     Args:
-        judgement: of a rule whose first contrast is tolerance − |slope − 1|.
+        judgement: the judgement of BR7, whose first contrast is tolerance − |slope − 1|.
         tolerance: how far from 1 the rule lets the slope be.
     """
     found = judgement.tested[0].effect
@@ -522,12 +536,12 @@ def slope_in_words(judgement: Judgement, tolerance: float) -> str:
 
 
 def choice_effects(frame: pd.DataFrame, main: Mapping[str, Value], changed: Mapping[str, Value]) -> pd.DataFrame:
-    """What another choice inside one bandit is worth: paired by run, over queries.
+    """What another choice inside one bandit changes: differences paired by run, with intervals over queries.
 
     Args:
         frame: runs of the bandit in both settings.
         main: all parameters of the main setting.
-        changed: those that the other choice has otherwise.
+        changed: the parameters that the other choice changes, with their other values.
 
     Returns:
         dataset, users, regret and regret_other (means over queries after the last step), difference (other − main) with
@@ -570,11 +584,11 @@ def choices(
     declared: Sequence[tuple[str, str, str, Mapping[str, Value]]],
     settings: Mapping[str, Mapping[str, Value]],
 ) -> pd.DataFrame:
-    """`choice_effects` of every declared other choice: with item, bandit and choice (what it is called).
+    """`choice_effects` of every declared other choice, with the columns item, bandit and choice (its name).
 
     Args:
-        frames: by item.
-        declared: (item, bandit, what the other choice is called, the parameters it changes).
+        frames: the runs of each item.
+        declared: (item, bandit, the name of the other choice, the parameters it changes).
         settings: the main setting of every bandit.
     """
     parts = [
@@ -586,9 +600,9 @@ def choices(
 
 
 def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`choices` as a table: a line a click model and data set under each choice."""
+    """`choices` as a table: under each choice a line for each click model and data set."""
     groups = {}
-    for r in table.itertuples():
+    for r in frames.rows(table):
         groups.setdefault(f"{r.bandit}: {r.choice}", []).append([
             f"{r.users}, {named(str(r.dataset))}", _number(r.regret), _number(r.regret_other),
             f"{_signed(r.difference)} [{_signed(r.low)}, {_signed(r.high)}]",
@@ -599,18 +613,18 @@ def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def choices_in_words(table: pd.DataFrame) -> str:
-    """How BubbleRank compares with TopRank when it has its δ; in the same runs.
+    """How BubbleRank's regret compares with TopRank's, with its own δ and with TopRank's, on the same users' coins.
 
     Args:
-        table: `choices`.
+        table: from `choices`.
     """
     at = {item: own.set_index("users") for item, own in table.groupby("item")}
     if not {"bubblerank-delta", "toprank-delta"} <= set(at):
         return ""
     surer, top = at["bubblerank-delta"], at["toprank-delta"]
     ratios = "; ".join(
-        f"{_number(surer.loc[each, 'regret'] / top.loc[each, 'regret'], 2)} and "
-        f"{_number(surer.loc[each, 'regret_other'] / top.loc[each, 'regret'], 2)} ({each})"
+        f"{_number(surer['regret'][each] / top['regret'][each], 2)} and "
+        f"{_number(surer['regret_other'][each] / top['regret'][each], 2)} ({each})"
         for each in models_of(table)
     )
     return (
@@ -628,13 +642,13 @@ def _signed(value: float) -> str:
 
 
 def best_lists_in_words(positions: pd.DataFrame, cut: int) -> str:
-    """Whether the best list has its items by falling attraction, in a sentence.
+    """A sentence on where v and χ fall, which decides whether the best list is the list by falling attraction.
 
-    In the DCM and the PBM attraction is matched to v or χ of the positions that the reward counts; only where these
-    fall is the best list (1, …, K).
+    The best list matches attraction to v (DCM) or χ (PBM) of the positions that the reward counts, so it is (1, …, K)
+    only if these fall.
 
     Args:
-        positions: `click_fits.positions`.
+        positions: from `click_fits.positions`.
         cut: positions that the reward counts.
     """
     told = []
@@ -652,7 +666,7 @@ def best_lists_in_words(positions: pd.DataFrame, cut: int) -> str:
 def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`bounds.event_audit` as a table, with a line for each click model, K and δ."""
     groups = {}
-    for r in table.itertuples():
+    for r in frames.rows(table):
         held = f"{r.share:.3f} [{r.low:.3f}, {r.high:.3f}]"
         over, worse = f"{r.pairs_over} / {r.pairs_over_broken}", f"{r.worse_held} / {r.worse - r.worse_held}"
         unsafe = f"{r.unsafe_held} / {round(r.unsafe * r.runs) - r.unsafe_held}"
@@ -668,7 +682,7 @@ def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`bounds.regret_against_bounds` after the last step as a table, with a line for each world."""
     rows = []
-    for r in at_own_end(table).itertuples():
+    for r in frames.rows(at_own_end(table)):
         printed = f"{_number(r.bound)}{' (K n)' if r.bound >= r.everything else ''}"
         regret = f"{_number(r.regret)} ± {_number(r.error, 2)}"
         rows.append([_world(r), str(min(r.cut, r.positions)), regret, printed, _number(r.loose),
@@ -678,7 +692,7 @@ def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def bounds_in_words(table: pd.DataFrame) -> str:
-    """In how many worlds Theorem 1 says something at all.
+    """In how many worlds Theorem 1 bounds regret by less than K n.
 
     Args:
         table: from `bounds.regret_against_bounds`.
@@ -687,23 +701,23 @@ def bounds_in_words(table: pd.DataFrame) -> str:
     return f"Theorem 1 is below $K n$ at some step in {says.sum()} of the {len(says)} worlds; BRT3 is judged in these."
 
 
-def _world(row) -> str:
+def _world(row: frames.Row) -> str:
     return f"{row.users}, K = {row.positions}, |V₀| = {row.inversions}"
 
 
 def looseness_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`bounds.where_it_is_loose` as a table: the ratio, its five factors, and the confidence."""
     factors = ["ratio", "lists", "pairs", "evidence", "gaps", "left", "confidence"]
-    rows = [[_world(r), *(_number(getattr(r, factor)) for factor in factors)] for r in table.itertuples()]
+    rows = [[_world(r), *(_number(getattr(r, factor)) for factor in factors)] for r in frames.rows(table)]
     header = ["world", "bound / regret", "= lists", "× pairs", "× evidence", "× gaps", "× what is left", "confidence"]
     return myst(header, rows, name=name, caption=caption)
 
 
 def query_bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Runs of `query_bounds_cell` as a table, a line a click model and data set."""
+    """Runs of `query_bounds_cell` as a table with a line for each click model and data set."""
     rows = []
     for dataset, model in _places(table):
-        for r in table[(table["dataset"] == dataset) & (table["users"] == model)].itertuples():
+        for r in frames.rows(table[(table["dataset"] == dataset) & (table["users"] == model)]):
             says = f"{r.says} / {r.says_apart} / {r.says_examined} / {r.says_both}"
             rows.append([f"{model}, {named(dataset)}", str(r.queries), f"{r.differ} / {r.falls} / {r.assumed}", says,
                          str(r.proved_says), f"{_number(r.gap, 2)} / {_number(r.even_gap, 2)}",
@@ -714,7 +728,7 @@ def query_bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def query_bounds_in_words(table: pd.DataFrame) -> str:
-    """For how many queries Theorem 1 and its assumptions say something.
+    """For how many queries Theorem 1 is below K n, and for how many its assumptions hold.
 
     Args:
         table: runs of `query_bounds_cell`.
@@ -723,7 +737,7 @@ def query_bounds_in_words(table: pd.DataFrame) -> str:
         return ""
     says = table[["says", "says_apart", "says_examined", "says_both"]].sum().astype(int)
     by_model = table.groupby("users")[["assumed", "queries"]].sum().astype(int)
-    meets = ", ".join(f"{r.assumed} of {r.queries} {r.Index}s" for r in by_model.itertuples())
+    meets = ", ".join(f"{r.assumed} of {r.queries} {r.Index}s" for r in frames.rows(by_model))
     return (
         f"Of {table['queries'].sum():.0f} fitted models in all, Theorem 1 is below $K n$ at this length in "
         f"{says['says']}; with attractions evenly spread in {says['says_apart']}, with all positions examined alike in "
@@ -743,14 +757,15 @@ def _power(value: float) -> str:
 def answer_in_words(
     frame: pd.DataFrame, queries: pd.DataFrame, ours: str = "BubbleRank", other: str = "TopRank"
 ) -> str:
-    """What one bandit's safety was worth and what it cost, in three sentences.
+    """How safe one bandit was and how much regret that cost, in three sentences.
 
-    The cost counts from the list by falling attraction, which all bandits seek.
+    Regret is counted here from the list by falling attraction, which all bandits seek.
 
     Args:
         frame: runs of all bandits, with `Baseline` and `other` among them.
         queries: runs of `query_cell`.
-        ours: the bandit.
+        ours: the bandit that the sentences are about.
+        other: the bandit that its regret is compared with.
     """
     last = at_own_end(frame)
     own = last[last["learner"] == ours]
@@ -763,8 +778,8 @@ def answer_in_words(
         f"In {len(own):,} runs of {int(last['round'].max()):,} steps {ours} broke its constraint on "
         f"{int(own['violations'].sum()):,} steps; no list had more than {int(own['excess'].max())} wrong pairs more "
         f"than the initial one. The others broke it on {unsafe.min():.0f} to {unsafe.max():.0f} of their first hundred "
-        f"steps, in the mean of a click model and data set. In the end, beside the list by falling attraction that "
-        f"all seek, {ours} has lost {left.min():.0f} to {left.max():.0f} % of what the initial list would have, and "
-        f"{_number(more.min(), 2)} to "
-        f"{_number(more.max(), 2)} times as much as {other}."
+        f"steps, on average over the queries of a click model and data set. In the end, counted from the "
+        f"list by falling attraction that all seek, {ours} has lost {left.min():.0f} to {left.max():.0f} % of what the "
+        f"initial list would have lost, and {_number(more.min(), 2)} to {_number(more.max(), 2)} times as much as "
+        f"{other}."
     )

@@ -1,5 +1,7 @@
-"""Queries that are written down rather than fitted: the paper's synthetic model, worlds that meet its assumptions, and
-small ones to try everything on.
+"""Queries with declared click models, which are not fitted to a log.
+
+They are the paper's synthetic model, worlds that meet the assumptions of its theorems, and small worlds for the smoke
+tier.
 """
 
 from ol2r.clicks import ItemClicks
@@ -15,9 +17,10 @@ HALVINGS = (1, 2, 3, 4, 5)
 
 
 def halved_examination() -> Declared:
-    """Section 5.4: α = (.9, .5, …, .5), χ = (.9, …, .9, .5^i, .5^i), the best item last; fold i has χ_min = 0.5^i.
+    """The synthetic model of section 5.4, once for each i of `HALVINGS`: fold i has χ_min = 0.5^i.
 
-    The printed R₀ = (2, …, K − 1, 1) misses item K; here it is (2, …, K, 1).
+    α = (.9, .5, …, .5), χ = (.9, …, .9, .5^i, .5^i), and the initial list has the best item last. The printed
+    R₀ = (2, …, K − 1, 1) misses item K; here it is (2, …, K, 1).
     """
     attraction = (0.9,) + (0.5,) * (POSITIONS - 1)
     initial = (*range(1, POSITIONS), 0)
@@ -28,7 +31,7 @@ def halved_examination() -> Declared:
 
 
 def drawn(model: Model, name: str, n_items: int, n_queries: int) -> Declared:
-    """Queries drawn at random: attraction uniform in [.05, .95], χ and v falling, any initial list equally likely."""
+    """Queries drawn at random: attraction uniform in [.05, .95], χ or v falling, all initial lists equally likely."""
     random = generator(f"click models {name} {model} {n_items}", 0)
     worlds = []
     for _ in range(n_queries):
@@ -52,10 +55,10 @@ _EXAMINED = {3: (0.9, 0.8, 0.7), 5: (0.9, 0.85, 0.8, 0.75, 0.7)}
 
 
 def bounded(model: Model) -> Declared:
-    """Worlds that meet Assumption 1 and whose gaps are so large that Theorem 1 says something in five million steps.
+    """Worlds that meet Assumption 1, with gaps so large that Theorem 1's bound is below K n within five million steps.
 
-    Three items and five, each with the best initial list and with the worst; for the worst of five in the CM even these
-    gaps are not enough.
+    They have three items or five, each with the best initial list and with the worst. In the CM, even these gaps are
+    too small for the worst list of five items.
     """
     worlds = []
     for attraction in _FALLING[model]:
@@ -66,5 +69,5 @@ def bounded(model: Model) -> Declared:
 
 
 def audited(model: Model, n_items: int) -> Declared:
-    """Twenty worlds that meet Assumption 1, whatever their gaps."""
+    """Twenty random worlds that meet Assumption 1; their gaps may be small."""
     return drawn(model, WORLDS, n_items, 20)

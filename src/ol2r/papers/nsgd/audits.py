@@ -1,8 +1,9 @@
 """Audits of NSGD's theory: each compares a statement of `theory/` with a simulation of the world that it assumes.
 
-Each line of a table holds what theory expects, what was measured, and what a named plausible mistake (d for d′, half
-the radius, no selection) would have predicted, with their z. If the mistake's z is small, the audit could not have
-failed. No learner, data set or click model is used here.
+Each line of a table holds what theory expects, what was measured, and what a plausible mistake (d for d′, half the
+radius, no selection) would have predicted. Two z tell how far the measured value is from theory and from the mistake.
+If the second is small, the audit could not have told the mistake from the truth. No learner, data set or click model is
+used here.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import special
 
 from ol2r.cost import Cost
 from ol2r.experiments.cells import OneByOne, Row
@@ -45,8 +46,10 @@ def world(rng: np.random.Generator, dimension: int, null_dimension: int, energy:
 
 
 def smoothing(rng: np.random.Generator, samples: int, dimension: int, delta: float) -> Iterator[Finding]:
-    """The gradient estimated from a sphere, for a step function (ranking metrics consist of steps), and two second
-    moments."""
+    """The gradient of a smoothed step function estimated from a sphere, and the second moments of two estimates.
+
+    Ranking metrics consist of such steps.
+    """
     normal = sphere.unit_vectors(rng, dimension)
     u = sphere.unit_vectors(rng, samples, dimension)
     height, d = 0.3 * delta / np.sqrt(dimension), dimension  # the step lies this far along its normal
@@ -159,7 +162,7 @@ def losers(rng: np.random.Generator, samples: int, dimension: int, lost: int, st
 def margin_losers(
     rng: np.random.Generator, samples: int, dimension: int, stored: int, margin: float
 ) -> Iterator[Finding]:
-    """As `losers`, when a direction loses unless its cosine with the gradient reaches a margin."""
+    """As `losers`, but a direction loses unless its cosine with the gradient reaches a margin."""
     gradient = sphere.unit_vectors(rng, dimension)
     u = sphere.unit_vectors(rng, samples * stored, dimension)
     won = np.flatnonzero(u @ gradient >= margin)
@@ -246,14 +249,14 @@ _SECONDS_A_DRAW = {"losers": 1.5e-4, "losers by a margin": 6e-5, "preselection":
 
 @dataclass(frozen=True)
 class Audit(OneByOne):
-    """One audit at one setting; each row repeats it with other draws.
+    """One audit at one setting. Each row is a repetition with other draws.
 
     Its table: fold, seed, quantity, expected, measured, standard_error, z, mistake, mistaken, z_mistaken.
 
     Args:
         name: a key of `AUDITS`.
         parameters: (name, value) pairs of that audit's arguments.
-        samples: draws a quantity.
+        samples: number of draws of each quantity.
     """
 
     name: str
@@ -318,16 +321,16 @@ def holds(table: pd.DataFrame, level: float = 0.001) -> bool:
 
     max |z| < Φ⁻¹(1 − level/(2 n)) over the n lines (Bonferroni).
     """
-    return bool(table["z"].abs().max() < stats.norm.isf(level / (2 * len(table))))
+    return bool(table["z"].abs().max() < -special.ndtri(level / (2 * len(table))))
 
 
 def has_power(table: pd.DataFrame, level: float = 0.001) -> bool:
-    """Whether every named mistake would have been reported by the same bar as `holds`."""
-    return bool(table["z_mistaken"].abs().min() > stats.norm.isf(level / (2 * len(table))))
+    """Whether every named mistake would have been reported at the threshold that `holds` applies."""
+    return bool(table["z_mistaken"].abs().min() > -special.ndtri(level / (2 * len(table))))
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """One line an audited quantity: audit, quantity, mistake, lines, largest |z|, smallest |z| of the mistake."""
+    """One line for each audited quantity: audit, quantity, mistake, lines, largest |z|, smallest |z| of the mistake."""
     table = frame.assign(z=frame["z"].abs(), z_mistaken=frame["z_mistaken"].abs())
     by = table.groupby(["audit", "quantity", "mistake"], sort=False)
     return by.agg(lines=("z", "size"), z=("z", "max"), z_mistaken=("z_mistaken", "min")).reset_index()
@@ -357,7 +360,7 @@ def dueling_audits(tier: str) -> list[Audit]:
         *(
             _audit(
                 "error",
-                few * round((16 / m) ** 0.5),  # fewer directions a draw are noisier
+                few * round((16 / m) ** 0.5),  # draws of fewer directions are noisier
                 **subspace,
                 energy=energy,
                 directions=m,
@@ -385,12 +388,13 @@ def error_figure(frame: pd.DataFrame) -> pd.DataFrame:
         frame: the tables of the "error" audits, each with its cell's labels as columns.
 
     Returns:
-        One line a setting: `energy`, `directions`, `orthogonal`, `expected`, `measured`, `standard_error` of the best
-        scaled squared error; `whole`, the same in the whole space; `threshold`, the energy where the two are equal.
+        One line for each setting: `energy`, `directions`, `orthogonal`, `expected`, `measured`, `standard_error` of the
+        best scaled squared error; `whole`, the same in the whole space; `threshold`, the energy where the two are
+        equal.
     """
     lines = frame.query("audit == 'error' and quantity == 'squared error, best scaled'").reset_index(drop=True)
     drawn = lines.filter(["energy", "directions", "orthogonal", "expected", "measured", "standard_error"])
-    drawn = drawn.astype({"directions": int, "orthogonal": bool})  # no longer beside audits that lack them
+    drawn = drawn.astype({"directions": int, "orthogonal": bool})  # they were wider where other audits lack them
     settings = list(
         zip(lines["dimension"], lines["null_dimension"], lines["directions"], lines["orthogonal"], strict=True)
     )
@@ -407,8 +411,8 @@ def advance_figure(frame: pd.DataFrame) -> pd.DataFrame:
         frame: the tables of the "best of" audits, each with its cell's labels as columns.
 
     Returns:
-        One line a setting: `null_dimension`, `candidates`, `expected`, `measured`, `standard_error` of the advance
-        along the gradient, in units of the step α.
+        One line for each setting: `null_dimension`, `candidates`, `expected`, `measured`, `standard_error` of the
+        advance along the gradient, in units of the step α.
     """
     lines = frame.query("audit == 'best of'").reset_index(drop=True)
     drawn = lines.filter(["null_dimension", "candidates", "expected", "measured", "standard_error"])
@@ -422,7 +426,7 @@ def loser_figure(frame: pd.DataFrame) -> pd.DataFrame:
         frame: the tables of the "losers by a margin" audits, each with its cell's labels as columns.
 
     Returns:
-        One line a margin: `margin`, `expected`, `measured`, `standard_error`, all but the first relative to chance.
+        One line for each margin: `margin`, and relative to chance `expected`, `measured`, `standard_error`.
     """
     lines = frame.query("audit == 'losers by a margin'").reset_index(drop=True)
     settings = zip(lines["dimension"], lines["stored"], strict=True)

@@ -1,9 +1,9 @@
 """The thirteen claims of the NSGD paper as rules.
 
 Each statement keeps the paper's wording; where the wording leaves a choice (how near is near? how fast is much
-faster?), the choice stands in the part's own words. The rules were declared before any of their results existed, all
-with a margin of 0. The margins, and what a part says of "much", were set after results had been seen, by what a reader
-would call a difference and never more than half of what the paper prints. This module names items and does not import
+faster?), the words of the part make it. The rules were declared before any of their results existed, all with a margin
+of 0. The margins, and the meaning of "much", were set after results had been seen. A margin is what a reader would call
+a difference, and never more than half of the lead that the paper prints. This module names items and does not import
 them.
 """
 
@@ -43,16 +43,16 @@ PER_QUERY = Scale("cumulative NDCG@10 a historical query", 0.025)  # 1 over the 
 OFFLINE = Scale("NDCG@10", 0.005)
 OFFLINE_STEP = Scale("NDCG@10", 0.003)  # the paper prints .028 for three steps together
 OFFLINE_DIGIT = Scale("NDCG@10", 0.001)  # the last digit that the paper prints
-OFFLINE_HALF_DIGIT = Scale("NDCG@10", 0.0005)  # where printed leads start at that digit
+OFFLINE_HALF_DIGIT = Scale("NDCG@10", 0.0005)  # where the printed leads are as small as that digit
 CLOSE = Scale("NDCG@10", -0.02)  # 5 % of what the learner ends at in print
 STEADIER = Scale("log ratio of deviations", 0.1)  # a tenth smaller; Table 3 has .25 and more
 MUCH_STEADIER = Scale("log ratio of deviations", 0.22)  # a fifth smaller; Table 3 has .59 and more
 COSINE = Scale("cosine", 0.02)
 AS_NEAR = Scale("cosine", -0.02)
-WINS = Scale("share of proposals that win", 0.005)  # one win in twenty or so
+WINS = Scale("share of proposals that win", 0.005)  # about one win in twenty
 
 NAMES = {"CPS": "our CPS", "DP-DBGD": "our DP-DBGD"}
-"""Names in contrasts of two learners that the paper leaves open; ours are reconstructions."""
+"""How contrasts name two learners that the paper does not fully describe: ours are reconstructions."""
 
 
 def online(learner: str) -> Measure:
@@ -126,7 +126,7 @@ AROUND_A_TENTH = tuple(
     difference(sweep("fig-6b", "alpha", 0.1), sweep("fig-6b", "alpha", other), f"α = 0.1 − α = {other:g}", ONLINE)
     for other in (0.0, 0.3, 0.4, 0.5)
 )
-MANY_GRADIENTS = Contrast(  # of a queue of 60 directions: one of 15 holds k_g = 15 … 40 to the same
+MANY_GRADIENTS = Contrast(  # with a queue of 60: in one of 15 all k_g from 15 on are the same
     "k_g = 20 − mean of k_g = 25, 30, 35, 40",
     tuple(
         (weight, sweep("fig-6c-60-directions", "k_g", k))

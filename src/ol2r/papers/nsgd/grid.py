@@ -1,7 +1,7 @@
 """The NSGD paper (Wang et al., 2018): its settings, and the grid of every table and figure at each tier.
 
-Each value of the paper stands here once; what the paper leaves open is marked as ours. What is drawn from the results,
-and how claims are judged, is declared elsewhere.
+Each value that the paper gives is declared here, once; what the paper leaves open is marked as ours. Other modules
+declare what is drawn from the results and how claims are judged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +49,9 @@ _CHANGES: dict[str, dict[str, Value]] = {
 }
 K_G_READING = "60 directions"
 READING_NAMES = tuple(_CHANGES)
-"""What NSGD's queue of losing directions holds, where $k_g = 25$ exceeds $T_g = 15$; the first is the main reading."""
+"""The readings of NSGD's queue of losing directions, where the paper takes $k_g = 25$ directions from $T_g = 15$.
+
+The first is the main reading."""
 
 
 def reference(dataset: str) -> Fit:
@@ -182,14 +184,16 @@ SCREEN: dict[str, tuple[Sequence[str], dict]] = {
         | {"winners": "better", "tie_break": "early", "start": "zero", "stop_rule": "every_document"},
     ),
 }
-"""The fixed screen, each switch alone, from the paper's text, on MQ2008. Declared before any of its results, but for
-the queues, and for what the public code does with winners and ties, which an earlier screen had wrong."""
+"""The screen: each switch makes one other choice than the paper's text, alone, on MQ2008.
+
+The switches were declared before any result of theirs was seen, with these exceptions: the queues, and what the public
+code does with winners and with ties, which an earlier screen had wrong."""
 
 
 def _screen(tier: str) -> Sequence[Cell]:
     return [
         cell(tier, dataset, kind, learner, changed)
-        for dataset in on("MQ2008", own=False)(tier)  # its gaps to printed numbers are what the switches are to explain
+        for dataset in on("MQ2008", own=False)(tier)  # the switches are to explain its gaps to the printed numbers
         for learners, changed in (SCREEN.values() if tier != "smoke" else list(SCREEN.values())[::4])
         for kind, learner in product(USERS, learners)
     ]
@@ -230,4 +234,4 @@ ITEMS: dict[str, Item] = {
     **{READINGS[reading][name]: item for reading in READINGS for name, item in _items(reading).items()},
 }
 
-PAPER = Paper("nsgd", ITEMS, CLAIMS, READINGS, __package__, GRID, lambda dataset: GRID.settings)
+PAPER = Paper("nsgd", ITEMS, CLAIMS, READINGS, "ol2r.papers.nsgd", GRID, lambda dataset: GRID.settings)

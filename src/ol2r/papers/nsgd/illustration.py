@@ -1,6 +1,6 @@
-"""NSGD's Figure 1 worked in two dimensions: every arrow and number is computed, none is drawn by hand.
+"""Computes the data of the NSGD paper's Figure 1 in two dimensions: every arrow and number; nothing is drawn by hand.
 
-The world: a linear utility ⟨w*, w⟩ without noise, documents with two features. No learner and no data set is used.
+The world is a linear utility ⟨w*, w⟩ without noise, and documents with two features. No learner or data set is used.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ def _order(documents: np.ndarray, rankers: np.ndarray) -> np.ndarray:
 
 
 def _ndcg(documents: np.ndarray, clicked: np.ndarray, rankers: np.ndarray) -> np.ndarray:
-    """NDCG of each ranker's order of each query, clicked documents taken as relevant: Float64[queries, rankers]."""
+    """NDCG of each ranker's order of each query, with clicks as labels of relevance: Float64[queries, rankers]."""
     n_queries, size, _ = documents.shape
     offsets = np.arange(n_queries + 1) * size
     scores = torch.from_numpy((documents.reshape(-1, 2) @ rankers.T).astype(np.float32))
@@ -29,7 +29,7 @@ def figure_1(seed: int) -> dict[str, np.ndarray]:
     """The three components of NSGD on one invented round in the plane.
 
     Args:
-        seed: of the invented directions, documents and clicks.
+        seed: seed of the invented directions, documents and clicks.
 
     Returns:
         `optimum`, `current`: Float64[2], w* and w_t.

@@ -68,7 +68,7 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("what the gain of a grade is in NDCG", "$2^r - 1$", "gain linear in the grade"),
     (
         "where documents of equal score stand in offline NDCG",
-        "in expectation, at random",
+        "in random order; the expected NDCG counts",
         "equal scores in the data set's order",
     ),
     ("whether the online score has a term for round T + 1", f"no; it would add at most {GAMMA**ROUNDS:.3f}", None),

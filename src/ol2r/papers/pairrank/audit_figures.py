@@ -3,15 +3,12 @@
 Tables are those of `bounds`; this module draws them and computes nothing.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
-# pyright: reportGeneralTypeIssues=false
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from ol2r import frames
 from ol2r.papers.pairrank.audit_tables import SHUFFLES, examined, width
 from ol2r.report.style import INK, LEARNERS, QUIET, Drawing, legend, panels, styled
 
@@ -47,8 +44,8 @@ def coverage_against_scale(table: pd.DataFrame) -> Drawing:
     settings, bounds = dict.fromkeys(SETTINGS, False), sorted(table["bound"].unique())
     for ax, assumed in zip(axes, (1, 0), strict=True):
         own = table[table["assumed"] == assumed]
-        for (examination, pairs, bound, quantity), line in own.groupby(
-            ["examination", "pairs", "bound", "quantity"], sort=False
+        for (examination, pairs, bound, quantity), line in frames.groups(
+            own, ["examination", "pairs", "bound", "quantity"]
         ):
             if (examination, pairs) not in SETTINGS:
                 continue
@@ -105,7 +102,7 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
     Args:
         table: `bounds.regret_figure`.
     """
-    cases = list(table.groupby(["examination", "width", "alpha"], sort=False))
+    cases = list(frames.groups(table, ["examination", "width", "alpha"]))
     fig, axes = panels([examined(who, width(*which)) for (who, *which), _ in cases], table, height=4.0)
     for ax, (_, case) in zip(axes, cases, strict=True):
         for shuffle, own in case.groupby("shuffle", sort=False):
@@ -140,7 +137,7 @@ def uncertain_against_rounds(table: pd.DataFrame) -> Drawing:
         table: `bounds.uncertain_figure`.
     """
     fig, (ax,) = panels([""], table, height=3.0)
-    cases, lines = table.groupby(["examination", "alpha"], sort=False), ("-", (0, (5, 1.5)), (0, (4, 1, 1, 1)))
+    cases, lines = frames.groups(table, ["examination", "alpha"]), ("-", (0, (5, 1.5)), (0, (4, 1, 1, 1)))
     for ((who, alpha), own), line, mark in zip(cases, lines, "osD", strict=False):
         own = own.sort_values("round", kind="stable")
         told = examined(who, "uncertain" if alpha == 1 else f"uncertain at {alpha:g} times the width")

@@ -3,12 +3,10 @@
 Frames are those of `bounds`; this module computes nothing that is not there.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false
-
 import numpy as np
 import pandas as pd
 
+from ol2r import frames
 from ol2r.papers.pairrank import bounds
 from ol2r.report.tables import interval, myst, signed
 
@@ -41,7 +39,7 @@ def _range(low: float, high: float) -> str:
     return f"[{share(low)}, {share(high)}]"
 
 
-def _setting(line) -> str:
+def _setting(line: frames.Row) -> str:
     return f"{line.examination}, {line.pairs}"
 
 
@@ -69,7 +67,7 @@ def coverage(table: pd.DataFrame, *, name: str, caption: str) -> str:
     judged = table[(table["assumed"] == 1) & table["quantity"].isin(list(QUANTITIES))]
     half = judged[np.isclose(judged["scale"], 0.5)].set_index(index)["coverage"]
     rows = []
-    for line in judged[judged["scale"] == 1].itertuples():
+    for line in frames.rows(judged[judged["scale"] == 1]):
         key = (line.examination, line.pairs, line.bound, line.quantity)
         scale = found.get(key, np.nan)
         rows.append([
@@ -102,7 +100,7 @@ def violations(frame: pd.DataFrame, *, name: str, caption: str) -> str:
     needed = frame[(frame["audit"] == "coverage") & (frame["quantity"] == "width needed") & (frame["world"] < 0)]
     needed = needed[needed["round"] == needed["round"].max()].groupby(index)["value"].mean()
     rows = []
-    for line in bounds.bias_table(frame).sort_values("assumed", ascending=False, kind="stable").itertuples():
+    for line in frames.rows(bounds.bias_table(frame).sort_values("assumed", ascending=False, kind="stable")):
         key = (line.examination, line.pairs, line.assumed, line.bound)
         rows.append([
             _setting(line), f"{line.bound:g}", SAID[bool(line.assumed)],
@@ -124,7 +122,7 @@ def growth(table: pd.DataFrame, *, name: str, caption: str) -> str:
         table: `bounds.growth`.
     """
     rows = []
-    for line in table.itertuples():
+    for line in frames.rows(table):
         exponents = (line.exponent, line.exponent_low, line.exponent_high)
         p, low, high = (f"{exponent:.2f}".replace("-", "−") for exponent in exponents)
         slower = "undecided" if not np.isfinite(line.slower) else SAID[line.slower == 1]
@@ -150,7 +148,7 @@ def proved(table: pd.DataFrame, *, name: str, caption: str) -> str:
         table: `bounds.within_bounds`.
     """
     rows = []
-    for line in table.itertuples():
+    for line in frames.rows(table):
         slack = f"{line.slack:.3g}" + (" (vacuous: above all pairs)" if line.vacuous else "")
         held, promised = f"{line.held} of {line.worlds}", PROMISED[bool(line.assumed)]
         learner = [SHUFFLES[line.shuffle], examined(line.examination, width(line.width, line.alpha))]
@@ -171,7 +169,7 @@ def worlds_in_words(frame: pd.DataFrame) -> str:
         f"{line.worlds} worlds, T = {line.rounds:,}, d = {line.dimension}, V = {line.documents}, "
         f"{line.queries} queries, u = {line.norm:g}, Q = {line.bound:g}, λ = {line.regularization:g}, "
         f"δ₁ = {line.delta:g}."
-        for line in frame[columns].drop_duplicates().itertuples()
+        for line in frames.rows(frame[columns].drop_duplicates())
     ]
     return " ".join(told)
 

@@ -1,16 +1,12 @@
 """What the audits of PairRank's bounds say: coverage, widths, regret and growth as tables for figures and claims.
 
 Frames are the stored tables of `confidence_audits`, each with its cell's labels as columns. A bound is judged only
-where its assumptions hold (`assumed` = 1); the other lines stand beside it. Everything here could come out otherwise:
-see `has_power` and `critical_scales`.
+where its assumptions hold (`assumed` = 1); other lines are shown for comparison. `has_power` and `critical_scales` say
+whether an audit could have found a bound to be too small.
 
-Claim PRT2 takes its bounds from `regret_figure`; all else that PRT1 and PRT2 judge they read from the frames
-themselves. `covers`, `has_power`, `growth` and `within_bounds` are shown beside the claims, and decide none.
+Claim PRT2 takes its bounds from `regret_figure`; everything else that PRT1 and PRT2 judge comes from the frames
+themselves. `covers`, `has_power`, `growth` and `within_bounds` are shown beside the claims and decide none of them.
 """
-
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
-# pyright: reportGeneralTypeIssues=false, reportIndexIssue=false, reportOperatorIssue=false
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,23 +23,24 @@ VARIANT = ["examination", "shuffle", "width", "alpha"]
 
 
 def _of(frame: pd.DataFrame, audit: str, *quantities: str) -> pd.DataFrame:
-    """The lines of an audit's quantities, those of single worlds."""
+    """The lines of some quantities of an audit that are about single worlds."""
     mine = (frame["audit"] == audit) & frame["quantity"].isin(quantities) & (frame["world"] >= 0)
     return frame[mine]
 
 
 def coverage_table(frame: pd.DataFrame, scales: Sequence[float] = SCALES) -> pd.DataFrame:
-    """In how many worlds each bound held in all rounds, were it scaled by each of `scales`.
+    """In how many worlds each bound, multiplied by each of `scales`, held in all rounds.
 
     Args:
         frame: tables of `confidence_audits`, each with its cell's labels as columns.
         scales: multiples of the bound; 1 is the theorem.
 
     Returns:
-        One line a setting, quantity and scale: examination, pairs, assumed (1 where the theorem's assumptions hold),
-        bound (Q), quantity (of `RATIOS`; "constant", of θ̃, is against the experiments' width), scale, worlds, covered,
-        coverage with its exact 95 % interval low … high, nominal (1 − δ; 1 for "potential", which holds surely), and
-        factor, the same for every scale: by what the bound could be divided and still cover 1 − δ of these worlds.
+        One line for each setting, quantity and scale: examination, pairs, assumed (1 where the theorem's assumptions
+        hold), bound (Q), quantity (of `RATIOS`, or "constant": θ̃ against the constant width of the experiments), scale,
+        worlds, covered, coverage with its exact 95 % interval low … high, nominal (1 − δ; 1 for "potential", which
+        holds surely), and factor, the same for every scale: the largest number by which the bound could be divided and
+        still cover 1 − δ of these worlds.
     """
     lines = []
     columns = [*SETTING, "quantity", "delta"]
@@ -71,14 +68,14 @@ PROVED = ("martingale", "interval", "interval inside", "potential")
 
 
 def covers(table: pd.DataFrame, quantities: Sequence[str] = PROVED, level: float = 0.001) -> bool:
-    """Whether every proved bound holds where its assumptions do: no coverage below nominal by more than chance allows.
+    """Whether every proved bound holds where its assumptions do: no coverage is too far below nominal for chance.
 
-    Exact one-sided binomial tests at `level` over their number (Bonferroni).
+    The tests are exact, one-sided and binomial, each at `level` divided by their number (Bonferroni).
 
     Args:
-        table: from `coverage_table`, any scales; only scale 1 of lines with `assumed` is judged.
-        quantities: which.
-        level: of all tests together.
+        table: from `coverage_table`, with any scales; only lines with `assumed` = 1 and scale 1 are judged.
+        quantities: the bounds to judge.
+        level: level of all tests together.
 
     Raises:
         ValueError: there is nothing to judge.
@@ -91,16 +88,16 @@ def covers(table: pd.DataFrame, quantities: Sequence[str] = PROVED, level: float
 
 
 def _below(line: pd.Series) -> float:
-    """Probability of so little coverage, were it nominal."""
+    """The probability of so little coverage or less, if the true coverage is nominal."""
     return float(stats.binom.cdf(line["covered"], line["worlds"], line["nominal"]))
 
 
 def has_power(table: pd.DataFrame, quantities: Sequence[str] = PROVED, level: float = 0.001) -> bool:
-    """Whether the audit could fail: each proved bound, at some scale of the table, is found to under-cover.
+    """Whether the audit could have failed: each proved bound is found to under-cover at some scale of the table.
 
-    Tests as in `covers`, but at `level` over the number of bounds times scales, so it says yes later than `covers`
-    would of a single scale. `critical_scales` tells at which; the bound's `factor` says why it is not ½ where it is
-    not.
+    The tests are those of `covers`, at `level` divided by the number of bounds times that of scales, so they are
+    stricter than `covers` is at a single scale. `critical_scales` gives the scale of each bound. A bound that is slack
+    by a large `factor` is found only at a small scale.
     """
     return bool(critical_scales(table, quantities, level)["scale"].notna().all())
 
@@ -109,7 +106,7 @@ def critical_scales(table: pd.DataFrame, quantities: Sequence[str] = PROVED, lev
     """The largest scale at which each bound is found to under-cover.
 
     Returns:
-        examination, pairs, bound, quantity, factor, and scale, missing where none of the table's is small enough.
+        examination, pairs, bound, quantity, factor, and scale (missing if no scale of the table is small enough).
     """
     judged = table[(table["assumed"] == 1) & table["quantity"].isin(quantities)]
     lines = []
@@ -149,7 +146,7 @@ def coverage_figure(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def width_figure(frame: pd.DataFrame) -> pd.DataFrame:
-    """Data of the figure "Lemma 2's width against what would do", for wholly examined lists and matched pairs.
+    """Data of the figure "Lemma 2's width against the width needed", for wholly examined lists and matched pairs.
 
     Returns:
         bound (Q), round, theoretical (the mean α_t), needed (the smallest constant that would have covered 1 − δ of the
@@ -163,7 +160,7 @@ def width_figure(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sums(frame: pd.DataFrame, *quantities: str) -> pd.DataFrame:
-    """The regret audits' cumulative sums, one column each: a line a variant, seed, world and round."""
+    """The cumulative sums of the regret audits: a column for each, a line for each variant, seed, world and round."""
     index = [*VARIANT, "seed", "world", "round"]
     table = _of(frame, "regret", *quantities).pivot_table(index=index, columns="quantity", values="value", sort=False)
     return table.reset_index().rename_axis(columns=None)
@@ -173,11 +170,11 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
     """Data of the figure "regret and its bounds".
 
     Returns:
-        One line a variant and round: examination, shuffle ("random" is PairRank_R), width, alpha, round, regret (mean
-        over worlds of the cumulative number of mis-ordered pairs), standard_error, open (of pairs in uncertain order,
-        ΣN_t), allowed (of pairs that Lemma 2's intervals leave open, a bound on ΣN_t where they hold), everything (of
-        all pairs), bound (corrected Theorem 8 at the cell's δ₁, for whole lists; missing for constant and halved
-        widths, which it does not cover), and printed_bound (Theorem 8 as printed, c₁ = c₂ = 1, w = 0).
+        One line for each variant and round: examination, shuffle ("random" is PairRank_R), width, alpha, round, regret
+        (mean over worlds of the cumulative number of mis-ordered pairs), standard_error, open (of pairs in uncertain
+        order, ΣN_t), allowed (of pairs that Lemma 2's intervals leave open, a bound on ΣN_t where they hold),
+        everything (of all pairs), bound (corrected Theorem 8 at the cell's δ₁, for whole lists; missing for constant
+        and halved widths, which it does not cover), and printed_bound (Theorem 8 as printed, c₁ = c₂ = 1, w = 0).
     """
     sums = _sums(frame, "regret", "open", "allowed", "shown")
     table = sums.groupby([*VARIANT, "round"], sort=False).agg(
@@ -195,7 +192,7 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _wide_enough(width: str, alpha: float) -> bool:
-    """Whether intervals of this width are proved to hold of whole lists: not half of Lemma 2's, nor a constant's."""
+    """Whether intervals of this width are proved to hold for whole lists; half of Lemma 2's and constants are not."""
     return width == "Lemma 2" and alpha >= 1
 
 
@@ -224,7 +221,7 @@ def _limits(small: tuple[Realizable, float, float, float], line: pd.Series, sett
 
 
 BETA = 0.25
-"""β wherever a printed statement asks for one."""
+"""The β of the printed statements that have one."""
 
 
 def _small(frame: pd.DataFrame) -> tuple[Realizable, float, float, float]:
@@ -244,13 +241,14 @@ def _small(frame: pd.DataFrame) -> tuple[Realizable, float, float, float]:
 
 
 def settling(frame: pd.DataFrame) -> pd.DataFrame:
-    """When theory says that all orders are certain in the regret audits' worlds with whole lists, one line.
+    """When theory says that all orders are certain, in the regret audits' worlds with whole lists.
 
-    gap (the least Δ_min), pairs and rounds (how many were labelled in all, on average, at Lemma 2's width, in how many
-    rounds), eigenvalue (the mean λ_min(M) then, as a share of the number of pairs), explicit_pairs (after how many
-    pairs at the latest, by the matrix Chernoff bound at that λ_Σ), corrected_pairs and printed_rounds (t′, corrected
-    and as printed, c₁ = c₂ = 1), bound_pays (rounds from which the corrected Theorem 8 of PairRank_C is below all
-    pairs).
+    Returns:
+        One line: gap (the least Δ_min), rounds (of the runs), pairs (labelled in all these rounds, on average, at
+        Lemma 2's width), eigenvalue (the mean λ_min(M) after them, divided by pairs), explicit_pairs (the number of
+        pairs that the matrix Chernoff bound needs with this eigenvalue as λ_Σ), corrected_pairs and printed_rounds (t′,
+        corrected and as printed, with c₁ = c₂ = 1), bound_pays (the rounds from which on the corrected Theorem 8 for
+        PairRank_C is below the number of all pairs).
     """
     world, delta, regularization, gap = _small(frame)
     mine = frame[(frame["audit"] == "regret") & (frame["width"] == "Lemma 2") & (frame["alpha"] == 1)]
@@ -258,18 +256,25 @@ def settling(frame: pd.DataFrame) -> pd.DataFrame:
     last = mine[mine["round"] == mine["round"].max()]
     pairs = float(last[last["quantity"] == "labels"]["value"].mean())
     eigenvalue = float(last[last["quantity"] == "eigenvalue"]["value"].mean()) / pairs
-    common = {"dimension": world.dimension, "gap": gap, "norm": world.norm, "bound": world.bound}
+    common = {"gap": gap, "norm": world.norm, "bound": world.bound}
     common |= {"regularization": regularization, "delta": delta, "delta_matrix": delta, "least": world.least}
     sampled = common | {"eigenvalue": eigenvalue}
-    explicit = confidence.settling_pairs_explicit(**sampled)
-    corrected = confidence.settling_pairs(**sampled, beta=BETA, c1=1.0, c2=1.0)
-    printed = confidence.printed_settling_time(**sampled, beta=BETA, examined=world.documents, c1=1.0, c2=1.0)
+    explicit = confidence.settling_pairs_explicit(dimension=world.dimension, **sampled)
+    corrected = confidence.settling_pairs(dimension=world.dimension, **sampled, beta=BETA, c1=1.0, c2=1.0)
+    printed = confidence.printed_settling_time(
+        dimension=world.dimension, **sampled, beta=BETA, examined=world.documents, c1=1.0, c2=1.0
+    )
 
     def excess(log_rounds: float) -> float:
         rounds = float(np.exp(log_rounds))
         bound = {k: v for k, v in common.items() if k != "delta_matrix"} | {"delta": 1 / rounds}
         value = confidence.regret_bound(
-            rounds, documents=world.documents, **bound, compared=world.compared, conservative=True
+            rounds,
+            dimension=world.dimension,
+            documents=world.documents,
+            **bound,
+            compared=world.compared,
+            conservative=True,
         )
         return value - rounds * world.documents * (world.documents - 1) / 2
 
@@ -285,7 +290,7 @@ def growth(frame: pd.DataFrame, doublings: int = 3) -> pd.DataFrame:
     """Whether regret has stopped growing faster than log⁴ T: R_T/log⁴ T over the last doublings of T.
 
     Returns:
-        One line a variant: examination, shuffle, width, alpha, since and round (T/2^doublings and T, nearest
+        One line for each variant: examination, shuffle, width, alpha, since and round (T/2^doublings and T, nearest
         checkpoints), ratio_since and ratio (means over worlds of R/log⁴ there), change (their mean difference, paired
         by world) with its 95 % interval low … high, exponent (mean slope of log R on log log T between the two) with
         its interval exponent_low … exponent_high, and slower: 1 where the change is surely not above 0, 0 where it
@@ -320,18 +325,19 @@ def _mean_interval(values: np.ndarray) -> tuple[float, float, float]:
 
 
 def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
-    """What must hold in every world where the intervals do, and in the mean: one line a variant and statement.
+    """Whether the steps of Theorem 8's proof hold in the regret audits, in each world and in the mean.
 
     "regret ≤ open": PairRank_C's regret against ΣN_t, world by world. "open ≤ allowed": ΣN_t against the pairs that are
     wide enough, world by world. Of means over worlds, "compared": q times ΣN_t, less three standard errors, against the
-    uncertain pairs that were labelled; "regret ≤ bound": regret against the corrected Theorem 8. A constant or halved
-    width promises none of this, for its intervals need not hold, nor does any where examination is not as assumed
-    (`assumed` 0).
+    uncertain pairs that were labelled; "regret ≤ bound": regret against the corrected Theorem 8. None of this is proved
+    where `assumed` is 0: for constant and halved widths, whose intervals need not hold, and where lists are not
+    examined whole.
 
     Returns:
-        examination, shuffle, width, alpha, assumed, statement, worlds, held (worlds in which it did; all or none for
-        means), holds (in all), slack (the larger side's mean over the smaller's, standard errors left out), vacuous (a
-        bound above the number of all pairs).
+        One line for each variant and statement: examination, shuffle, width, alpha, assumed, statement, worlds, held
+        (number of worlds in which it held; all or none for means), holds (in all worlds), slack (mean of the larger
+        side over that of the smaller, without standard errors), vacuous (whether the bound is above the number of all
+        pairs).
     """
     sums = _sums(frame, "regret", "open", "allowed", "shown", "compared")
     drawn = regret_figure(frame).set_index([*VARIANT, "round"])["bound"]
@@ -358,7 +364,7 @@ def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
             held = len(own) * int(small - chance.get(statement, 0.0) <= large)
             lines.append(names | {"statement": statement, "held": held, "slack": large / small, "vacuous": vacuous})
     table = pd.DataFrame(lines)
-    table.insert(table.columns.get_loc("held") + 1, "holds", table["held"] == table["worlds"])
+    table.insert(list(table.columns).index("held") + 1, "holds", table["held"] == table["worlds"])
     return table
 
 

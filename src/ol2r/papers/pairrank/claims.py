@@ -1,21 +1,20 @@
 """The claims of the PairRank paper as rules.
 
-Each statement keeps the paper's wording, but for PR6, which is weaker; where the wording leaves a choice (how near is
-near? how much is strongly?), the choice stands in the part's own words. The rules were declared before any of their
-results existed, all that claim a lead with a margin of 0. The margins, where a margin leaves no room, and what a part
-says of words such as "strongly" were set after results had been seen, by what a reader would call a difference: the
-paper draws its results and prints none that a margin could be half of. Items are named, not imported, and T and γ stand
-here, for claims weigh scores by them; the two claims on theory read the audits' tables.
-"""
+Each statement keeps the paper's wording, except PR6, which is weaker. Where the wording leaves a choice (how near is
+near? how much is strongly?), the words of the part make it. The rules were declared before any of their results
+existed; all that claim a lead had a margin of 0. Three things were set after results had been seen: the margins, the
+cases in which a margin leaves no room, and the meaning of words such as "strongly". They follow what a reader would
+call a difference; the paper draws its results and prints none from which a margin could be taken.
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportReturnType=false
+This module names items and does not import them. T and γ are defined here, because claims weigh scores by them. The two
+claims on theory read the tables of the audits.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -51,7 +50,7 @@ STAND_INS = (
     StandIn(MSLR, "MQ2007_partial85"),
     StandIn(MSLR, "ClueWeb09_webis"),
 )
-"""A generated set in the shape of each of the paper's, and real data of other shapes."""
+"""What stands in for the paper's two data sets: a synthetic set in the shape of each, and real data of other shapes."""
 
 PAIRRANK = ("PairRank_R", "PairRank_C")
 BASELINES = ("DBGD", "MGD", "PDGD", "epsilon-greedy", "SGD RankNet")
@@ -63,29 +62,30 @@ NOISY: tuple[Where, ...] = tuple(product((MSLR, YAHOO), ("navigational", "inform
 ROUNDS, GAMMA = 5000, 0.9995
 PROTOCOL = Size(rounds=ROUNDS, seeds=20, folds=1)
 EARLY = 1000
-"""Rounds that are early, or "hundreds": a fifth of the run."""
+"""The number of rounds that the paper's "early" and "hundreds" are taken to mean: a fifth of the run."""
 
 DIFFERENCE = 0.005
-"""Two scores of NDCG@10 so far apart are different: half a point of a hundred, as in the NSGD chapter. Of a cNDCG it is
-the same in every shown list."""
+"""The margin of NDCG@10: half a point of a hundred, as in the NSGD chapter. The margin of cNDCG is this much in every
+shown list."""
 NO_WORSE = DIFFERENCE
-"""What is lower, but not by a difference, is no worse."""
+"""A learner whose NDCG@10 is lower by less than this is no worse."""
 REACHED = 2 * DIFFERENCE
-"""The offline ranker is reached at so little below its NDCG@10: one point of a hundred."""
+"""A learner has reached the offline ranker if its NDCG@10 is lower by at most this: one point of a hundred."""
 COMPARABLE = 4 * DIFFERENCE
-"""Two scores of offline NDCG@10 nearer than this are comparable: two points of a hundred, which is more than a
-difference, for what is comparable may differ."""
+"""Two scores of offline NDCG@10 are comparable if they are less than this apart: two points of a hundred. That is more
+than `DIFFERENCE`, because comparable scores may differ."""
 WEIGHT = (1 - GAMMA**ROUNDS) / (1 - GAMMA)
-"""cNDCG of NDCG = 1 in every round."""
+"""The cNDCG of a learner with NDCG = 1 in every round."""
 HALF = 0.5
-"""A document, or a block: a mean changes so much when every second list has one more. A block that is larger than one
-document by less has converged to 1, so that less is no difference between blocks either."""
+"""The margin of mean block sizes and mean numbers of blocks: one document, or one block, more in every second list.
+A block has converged to 1 if it is larger than one document by less than this."""
 BURNING = 0.9
-"""With a larger share of uncertain orders a learner still burns in."""
+"""While more than this share of the orders is uncertain, nearly every list is random and the regret says nothing of its
+later growth."""
 
 OFFLINE = Scale("NDCG@10", DIFFERENCE)
 ONLINE = Scale("cNDCG", round(DIFFERENCE * WEIGHT, 2), f"of at most {WEIGHT:,.0f}")
-COSINE = Scale("cosine", 0.02)  # as in the NSGD chapter: a fiftieth of the way from unrelated to the same
+COSINE = Scale("cosine", 0.02)  # as in the NSGD chapter
 BLOCK = Scale("block size", HALF, "documents")
 CONVERGED = Scale("block size", -HALF, "documents")
 BLOCKS = Scale("blocks of a list", HALF, "blocks")
@@ -121,13 +121,15 @@ def leads(
 
 @dataclass(frozen=True)
 class Room:
-    """A contrast that is open where nothing could lie above its margin, unless it is clearly above it even so, or as
-    clearly the other way round.
+    """A contrast that has no room where even the most it could be is not above its margin.
+
+    Where a contrast has no room it is open, unless its interval lies wholly above the margin even so, or wholly below
+    the negative margin.
 
     Attributes:
         contrast: what is claimed to lie above its margin.
-        most: what it could be at most; there is no room where the mean of that is not above the margin either.
-        where: in words, where that is so; `{users}` in it stands for the cell's.
+        most: the most that the contrast could be; there is room if its mean is above the margin.
+        where: a phrase that says where there is no room; `{users}` in it stands for the users of the cell.
     """
 
     contrast: Contrast
@@ -147,11 +149,11 @@ class Room:
         return tuple(dict.fromkeys((*self.contrast.measures, *self.most.measures)))
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
-        """The contrast's.
+        """The effect of the contrast.
 
         Raises:
-            NotMeasured: there is no room, and the contrast's interval is neither above the margin nor below its
-                opposite; or a value is missing.
+            NotMeasured: there is no room, and the contrast's interval is neither wholly above the margin nor wholly
+                below the negative margin; or a value is missing.
         """
         room = self.most.effect(results, dataset, users).estimate > self.scale.margin
         found = self.contrast.effect(results, dataset, users)
@@ -165,31 +167,31 @@ class Room:
 
 
 def under(measure: Measure, users: str) -> Measure:
-    """The measure with these users, whatever the cell's."""
+    """The measure under these users, whatever the users of the cell are."""
     return replace(measure, labels=(*measure.labels, ("users", users)))
 
 
 def block_size(variant: str, rank: int, since: int, at: int) -> Measure:
-    """Mean size of the block that holds a rank, over the rounds since + 1 … at whose query has so many documents."""
+    """Mean size of the block that holds a rank, over the rounds since + 1 … at whose query has that many documents."""
     return Measure("fig-6", f"size_{rank}", (("variant", variant),), at=at, per=f"lists_{rank}", since=since)
 
 
 def n_blocks(variant: str) -> Measure:
-    """Mean number of blocks of the early rounds."""
+    """Mean number of blocks of a list in the early rounds."""
     return Measure("fig-7b", "blocks", (("variant", variant),), at=EARLY, per="rounds", since=0)
 
 
 @dataclass(frozen=True)
 class Band:
-    """Mean block size over a band of ranks, relative to how far down the lists of a data set reach.
+    """Mean block size over a band of ranks, which is relative to the reach of a data set's lists.
 
-    They reach to the largest recorded rank that some list of every run has. The band is "top" (the first tenth of that
+    The reach is the largest recorded rank that some list of every run has. The band is "top" (the first tenth of the
     reach), "middle" (from a third to a half of it: the paper's 300 to 400 of some 900) or "bottom" (the last sixth).
 
     Attributes:
-        item, labels: as `Measure`'s.
-        band: which.
-        since, at: sizes of the rounds since + 1 … at.
+        item, labels: as for `Measure`.
+        band: which of the three bands.
+        since, at: the sizes are those of the rounds since + 1 … at.
     """
 
     item: str
@@ -201,17 +203,17 @@ class Band:
     shared = False
 
     def rows(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
-        """As `Measure.rows`."""
+        """The rows that the sizes are read from, as `Measure.rows` gives them."""
         return Measure(self.item, "", self.labels).rows(results, dataset, users)
 
     def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
-        """The number of every run, indexed by (fold, seed).
+        """The mean block size of every run, indexed by (fold, seed).
 
         Raises:
-            NotMeasured: no such rows or rounds, or no recorded rank in the band.
+            NotMeasured: there are no such rows or rounds, or no recorded rank lies in the band.
         """
         grown, inside = self._grown(results, dataset, users)
-        return sum(grown[f"size_{r}"] / grown[f"lists_{r}"] for r in inside) / len(inside)
+        return cast(pd.Series, sum(grown[f"size_{r}"] / grown[f"lists_{r}"] for r in inside)) / len(inside)
 
     def share(self, results: Mapping[str, Results], dataset: str, users: str) -> float:
         """The mean share of the lists of these rounds that reach the band's ranks, over ranks and runs.
@@ -223,12 +225,12 @@ class Band:
         return float(np.mean([grown[f"lists_{r}"] / grown["rounds"] for r in inside]))
 
     def _grown(self, results: Mapping[str, Results], dataset: str, users: str) -> tuple[pd.DataFrame, list[int]]:
-        """What every run's sums grew by in the rounds, and the recorded ranks in the band."""
+        """By how much each run's sums grew over the rounds, and the recorded ranks in the band."""
         rows = self.rows(results, dataset, users).set_index(["fold", "seed"])
         runs = rows.index.drop_duplicates()
         ends = [rows[rows["round"] == t].reindex(runs) for t in (self.since, self.at)]
         grown = ends[1].filter(regex="^(rounds$|lists_|size_)") - ends[0].filter(regex="^(rounds$|lists_|size_)")
-        ranks = sorted(int(name.removeprefix("lists_")) for name in grown if name.startswith("lists_"))
+        ranks = sorted(int(name.removeprefix("lists_")) for name in grown.columns if name.startswith("lists_"))
         reach = max((r for r in ranks if (grown[f"lists_{r}"] > 0).to_numpy().all()), default=0)
         bands = {"top": (0, reach / 10), "middle": (reach / 3, reach / 2), "bottom": (reach * 5 / 6, reach)}
         low, high = bands[self.band]
@@ -249,9 +251,12 @@ def band(variant: str, which: Literal["top", "middle", "bottom"]) -> Band:
 
 
 def band_shares(results: Mapping[str, Results]) -> pd.DataFrame:
-    """On how many lists of each data set the bands of PR12 rest: dataset, band, share; none where a band has no rank.
+    """The share of each data set's lists that reach the bands of PR12.
 
-    The lists are PairRank_C's; which lists a run ranks does not depend on the learner.
+    The lists are PairRank_C's; which queries a run ranks does not depend on the learner.
+
+    Returns:
+        dataset, band, share; no line for a band without a recorded rank.
     """
     lines = []
     for dataset, which in product(results["fig-7a"].frame["dataset"].unique(), BANDS):
@@ -267,8 +272,8 @@ class WorldMeasure:
 
     Attributes:
         item: the item whose results hold the audits.
-        quantity: the audits' name of it.
-        labels: what the rows' label columns must be.
+        quantity: the name of the quantity in the audits' tables.
+        labels: labels that the rows must have.
     """
 
     item: str
@@ -292,13 +297,16 @@ class WorldMeasure:
         return rows
 
     def curve(self, results: Mapping[str, Results]) -> pd.DataFrame:
-        """One row a world, indexed as runs are, by (fold, seed): one fold, numbered worlds; one column a round."""
+        """The quantity by world and round: a column for each round, and a row for each world.
+
+        The rows are indexed by (fold, seed), as runs are: the fold is 1 and the seed is the number of the world.
+        """
         rows = self.rows(results, WORLDS, "")
         table = rows.pivot(index=["seed", "world"], columns="round", values="value")  # noqa: PD010 (refuses doubles)
         return table.set_axis(pd.MultiIndex.from_product([[1], range(len(table))], names=["fold", "seed"]))
 
     def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
-        """The last round's."""
+        """The quantity of each world in the last round."""
         return self.curve(results).iloc[:, -1]
 
     def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
@@ -307,7 +315,7 @@ class WorldMeasure:
 
 @dataclass(frozen=True)
 class Covered:
-    """The share of worlds in which a ratio, of what was observed to its bound, is at most 1, less 1 − δ."""
+    """The share of worlds in which the ratio of an observed quantity to its bound is at most 1, minus 1 − δ."""
 
     label: str
     ratio: WorldMeasure
@@ -328,10 +336,10 @@ class Covered:
 
 @dataclass(frozen=True)
 class Slower:
-    """R_S/log⁴ S − R_T/log⁴ T, world by world: positive where R grows slower than log⁴ T from S to T = 8 S.
+    """R_S/log⁴ S − R_T/log⁴ T of each world: positive where R grows slower than log⁴ T from round S to round T = 8 S.
 
-    A rate is what comes after the first orders have settled. Where in the doubling of rounds before S more than
-    `BURNING` of the shown pairs were still uncertain, the run is too short to tell.
+    Until the first orders are certain, regret grows in proportion to the rounds and says nothing about a rate. So the
+    run is too short if more than `BURNING` of the pairs shown in rounds S/2 to S were still uncertain.
     """
 
     label: str
@@ -364,7 +372,7 @@ class Slower:
 
 @dataclass(frozen=True)
 class Below:
-    """A bound less a cumulative quantity, at every checkpoint's least favourable: its share of the bound that is left.
+    """The share of a bound that a cumulative quantity leaves, at the checkpoint where it leaves least.
 
         min over checkpoints of the mean over worlds of 1 − R_t/bound_t
 
@@ -414,8 +422,8 @@ REFERENCE = Measure("reference", "test_ndcg", shared=True)
 
 
 def _above(variant: str, baseline: str) -> Room:
-    """Whether a variant ends above a baseline. A learner that just reaches the offline ranker is above it by as much as
-    the baseline is below that, and no more."""
+    """Whether a variant ends above a baseline. A learner that just reaches the offline ranker is above the baseline by
+    exactly as much as the offline ranker is, so that is the most it could be."""
     (lead,) = leads(offline, OFFLINE, (variant,), (baseline,))
     most = difference(REFERENCE, offline(baseline), f"offline RankNet − {baseline}", OFFLINE)
     where = f"under {{users}} users, where {baseline} does not end {DIFFERENCE:g} below offline RankNet"
@@ -432,7 +440,7 @@ def _reached(variant: str) -> Contrast:
 
 
 def _wider_lead(variant: str, other: str) -> Contrast:
-    """Whether variant − other online is larger for the cell's users than for perfect ones."""
+    """Whether variant − other, online, is larger under the users of the cell than under perfect ones."""
     a, b = online(variant), online(other)
     terms = ((1.0, a), (-1.0, b), (-1.0, under(a, "perfect")), (1.0, under(b, "perfect")))
     return Contrast(f"({variant} − {other}) − the same under perfect users", terms, ONLINE)
@@ -449,8 +457,8 @@ def _settled(variant: str, rank: int) -> Contrast:
 
 
 def _larger(variant: str, contrast: Contrast, larger: Sequence[Measured]) -> Room:
-    """A contrast of a variant's block sizes: at most the mean of the larger blocks less 1, for no block has less than
-    one document."""
+    """A contrast of a variant's block sizes. It can be at most the mean of the larger blocks minus 1, because no block
+    has less than one document."""
     most = Contrast(f"{contrast.label}, at most", tuple((1 / len(larger), each) for each in larger), BLOCK, -1.0)
     return Room(contrast, most, f"where {variant}'s blocks have no more than {1 + HALF:g} documents")
 
@@ -462,7 +470,7 @@ def _slowest(variant: str, rank: int) -> Room:
 
 
 def _later(variant: str, other: str) -> Room:
-    """Whether blocks at ranks 1, 5 and 10 are larger for the cell's users than for others."""
+    """Whether the blocks at ranks 1, 5 and 10 are larger under the users of the cell than under others."""
     sizes = [block_size(variant, rank, 100, EARLY) for rank in (1, 5, 10)]
     terms = tuple((sign / 3, each) for size in sizes for sign, each in ((1.0, size), (-1.0, under(size, other))))
     lead = Contrast(f"{variant}'s blocks at ranks 1, 5, 10 − the same under {other} users", terms, BLOCK)
@@ -494,7 +502,7 @@ SHUFFLES = ("random", "conservative")
 
 
 def _regret(shuffle: str) -> WorldMeasure:
-    """Cumulative mis-ordered pairs at Lemma 2's width, whole lists examined."""
+    """The cumulative number of mis-ordered pairs at Lemma 2's width, with whole lists examined."""
     labels = (("audit", "regret"), ("examination", "whole"), ("width", "Lemma 2"), ("alpha", 1.0))
     return WorldMeasure("audits", "regret", (*labels, ("shuffle", shuffle)))
 

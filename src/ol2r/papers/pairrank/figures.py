@@ -1,16 +1,13 @@
-"""Figures of PairRank alone: its worked examples, its blocks, its cost, and the grid it was tuned on.
+"""Figures that only the PairRank chapter draws: worked examples, blocks, the cost of a round, and tuning grids.
 
-Figures that other chapters draw as well are in `ol2r.report.figures`. Frames are as there; this module knows no learner
-either.
+Figures that other chapters draw as well are in `ol2r.report.figures`. Frames are as there, and this module knows no
+learner either.
 """
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -18,6 +15,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_own_end, summarize, windowed
 from ol2r.papers.pairrank.audit_tables import share
@@ -39,7 +37,7 @@ CASE = ["dataset", "variant", "users"]
 
 
 def _per_window(frame: pd.DataFrame, total: str, per: str, width: int | None = None) -> pd.DataFrame:
-    """Mean over runs of what each window gained: `CASE`, since, round, mean, deviation, n, low, high, and the middle of
+    """Mean over runs of each window's increase: `CASE`, since, round, mean, deviation, n, low, high, and the middle of
     the window."""
     if frame[[*CASE, "cell"]].drop_duplicates().duplicated(CASE).any():
         raise ValueError("more than one setting of the same variant: choose one before drawing")
@@ -52,7 +50,7 @@ def sizes_at_ranks(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> pd
 
     Args:
         frame: runs with `round` and the cumulative `size_r` and `lists_r` of every rank r.
-        ranks: those to take.
+        ranks: the ranks to take.
 
     Returns:
         dataset, variant, users, rank, since and round (the window's rounds are since + 1 … round), middle, mean,
@@ -72,7 +70,7 @@ def reach(frame: pd.DataFrame) -> pd.DataFrame:
         dataset, rank, share (of the lists).
     """
     ends = at_own_end(frame)
-    named = {name: int(name.removeprefix("lists_")) for name in ends if name.startswith("lists_")}
+    named = {name: int(name.removeprefix("lists_")) for name in ends.columns if name.startswith("lists_")}
     sums = ends.groupby("dataset", sort=False)[["rounds", *named]].sum()
     shares = sums[list(named)].div(sums["rounds"], axis=0).rename(columns=named)
     return shares.melt(var_name="rank", value_name="share", ignore_index=False).reset_index()
@@ -86,19 +84,19 @@ def reach_in_words(frame: pd.DataFrame, rank: int) -> str:
         rank: one of the recorded ranks.
     """
     shares = reach(frame).query("rank == @rank")
-    told = [f"{label(str(one.dataset))} {share(one.share)}" for one in shares.itertuples()]
+    told = [f"{label(str(one.dataset))} {share(one.share)}" for one in frames.rows(shares)]
     return f"Lists that have a document at rank {rank}: {', '.join(told)}."
 
 
 def bands_in_words(table: pd.DataFrame) -> str:
-    """On which share of lists the bands of ranks rest that are compared, data set by data set.
+    """Which share of each data set's lists reaches the bands of ranks that PR12 compares, in a sentence.
 
     Args:
         table: `ol2r.papers.pairrank.claims.band_shares`.
     """
     told = []
     for name, own in table.groupby("dataset", sort=False):
-        parts = [f"the {one.band} on {share(one.share)}" for one in own.itertuples()]
+        parts = [f"the {one.band} on {share(one.share)}" for one in frames.rows(own)]
         told.append(f"{label(str(name))}: {', '.join(parts)}.")
     return "Share of lists that the bands of ranks rest on. " + " ".join(told)
 
@@ -118,10 +116,10 @@ def _band(ax: Axes, line: pd.DataFrame, x: str, floor: float = -np.inf, **look) 
 
 @styled
 def block_sizes(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> Drawing:
-    """Size of the block that holds the top ranks against rounds, both axes logarithmic: a panel a kind of user.
+    """Size of the block that holds the top ranks against rounds, both axes logarithmic.
 
-    One row of panels a data set and variant; mean and 95 % interval over runs of the means of each window between
-    checkpoints.
+    There is a row of panels for each data set and variant, and a column for each kind of user; mean and 95 % interval
+    over runs of the means of each window between checkpoints.
 
     Args:
         frame: as for `sizes_at_ranks`.
@@ -153,7 +151,7 @@ def sizes_by_rank(frame: pd.DataFrame, rounds: Sequence[int]) -> pd.DataFrame:
 
 
 def _cases(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str):
-    """A row of panels a data set, a column a variant: the drawing, and (data set, variant, panel) of each."""
+    """Panels by data set (rows) and variant (columns): the drawing, and (data set, variant, panel) of each."""
     datasets, variants = list(frame["dataset"].unique()), LEARNERS.ordered(frame["variant"])
     fig, rows = stacked(datasets, variants, table, height=2.1 if len(datasets) > 1 else 2.6)
     for name, axes in zip(datasets, rows, strict=True):
@@ -167,8 +165,8 @@ def _cases(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str):
 def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 1000, 5000)) -> Drawing:
     """Size of the block at every rank on a logarithmic axis, a line for each of several windows of rounds.
 
-    A row of panels a data set, a column a variant; a vertical line stands at the last recorded rank that every list
-    has: only up to it are ranks compared over the same lists.
+    There is a row of panels for each data set and a column for each variant. A vertical line stands at the last
+    recorded rank that every list has: only up to it are ranks compared over the same lists.
 
     Args:
         frame: as for `sizes_at_ranks` with all ranks and for `reach`, one kind of user.
@@ -193,9 +191,9 @@ def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 10
 
 @styled
 def block_counts(frame: pd.DataFrame, width: int = 200) -> Drawing:
-    """Number of blocks of a list, averaged over every `width` rounds: a line a kind of user.
+    """Number of blocks of a list, averaged over every `width` rounds, with a line for each kind of user.
 
-    A row of panels a data set, a column a variant.
+    There is a row of panels for each data set and a column for each variant.
 
     Args:
         frame: runs with `round` and the cumulative `blocks` and `rounds`.
@@ -236,10 +234,10 @@ def cost_of_rounds(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def cost_in_words(frame: pd.DataFrame) -> str:
-    """What the rounds of each data set took in all, and how learning grew with the history, in a sentence each.
+    """How long all rounds of each data set took, and how learning grew with the history, in a sentence for each.
 
     Args:
-        frame: as for `cost_of_rounds`; nothing is told of an empty one.
+        frame: as for `cost_of_rounds`; an empty frame gives an empty string.
     """
     told = []
     for name, own in () if frame.empty else cost_of_rounds(frame).groupby("dataset", sort=False):
@@ -285,7 +283,7 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
 
 @styled
 def tuning_grid(scores: pd.DataFrame, axes_of: Mapping[str, tuple[str, str | None]], by: str = "grid") -> Drawing:
-    """Heat maps of tuning grids: a row a data set, a column a grid of `axes_of`; the best cell is framed.
+    """Heat maps of tuning grids, a row for each data set and a column for each grid; the best cell is framed.
 
     Args:
         scores: from `ol2r.experiments.tuning.grid_scores`.
@@ -315,17 +313,18 @@ def _heat(ax: Axes, cells: pd.DataFrame, side: str, bottom: str | None, low: flo
         grid, ax=ax, cmap="cividis", vmin=low, vmax=high, cbar=False, annot=numbers, fmt="", annot_kws={"fontsize": 8}
     )
     ax.set_yticks(np.arange(len(grid)) + 0.5, _ticks(grid.index), rotation=0)
-    ax.set_xticks(np.arange(len(grid.columns)) + 0.5, _ticks(grid.columns) if bottom else [""], rotation=0)
+    columns = cast("pd.Index[float]", grid.columns)  # values of a hyper-parameter, not names
+    ax.set_xticks(np.arange(len(columns)) + 0.5, _ticks(columns) if bottom else [""], rotation=0)
     ax.tick_params(length=0)
     ax.tick_params(axis="x", labelsize=7)  # four powers of ten stand side by side
     ax.set(xlabel=SYMBOLS.get(bottom or "", bottom or ""), ylabel=SYMBOLS.get(side, side))
     for _, cell in cells[cells["best"]].iterrows():
-        place = (grid.columns.get_loc(cell[along]), grid.index.get_loc(cell[side]))
+        place = (list(columns).index(cell[along]), list(grid.index).index(cell[side]))
         ax.add_patch(Rectangle(place, 1, 1, fill=False, edgecolor=BEST, linewidth=2.2, clip_on=False))
 
 
-def _ticks(values: Sequence[float]) -> list[str]:
-    """Powers of ten as such where all values but 0 are, plain numbers otherwise."""
+def _ticks(values: Iterable[float]) -> list[str]:
+    """Labels of an axis: 10ⁿ if all values except 0 are powers of ten, plain numbers otherwise."""
     exponents = np.log10([value for value in values if value > 0])
     if np.allclose(exponents, exponents.round()):
         return [f"$10^{{{round(np.log10(value))}}}$" if value > 0 else "0" for value in values]
@@ -389,7 +388,7 @@ def _edge(ax: Axes, start: np.ndarray, end: np.ndarray, certain: bool) -> None:
     else:
         arrow = {"arrowstyle": "-", "color": UNCERTAIN, "linestyle": (0, (3, 2)), "shrinkA": 11, "shrinkB": 11,
                  "linewidth": 1.6}  # fmt: skip
-    ax.annotate("", end, start, arrowprops=arrow)
+    ax.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops=arrow)
 
 
 def _nodes(ax: Axes, place: np.ndarray, names: Sequence[str]) -> None:

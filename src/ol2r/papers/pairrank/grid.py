@@ -1,7 +1,7 @@
 """The PairRank paper (Jia et al., 2021): its settings, and the grid of every table and figure at each tier.
 
-Each value of the paper stands here once; what the paper leaves open is marked as ours. What is drawn from the results,
-and how claims are judged, is declared elsewhere.
+Each value that the paper gives is declared here, once; what the paper leaves open is marked as ours. Other modules
+declare what is drawn from the results and how claims are judged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -174,7 +174,7 @@ def tuned_together(cell: Cell) -> dict[str, str]:
 
 
 def _own_values(tier: str) -> Sequence[Cell]:
-    """Both shuffles, each at the values that are best for it alone; but for the set with very many features."""
+    """Both shuffles, each at the values that are best for it alone, on tuned data sets without very many features."""
     datasets = [dataset for dataset in TUNED_DATASETS if not tuning.is_wide(dataset)]
     return [
         curve(tier, dataset, kind, each, {**tuned(dataset, each, loss, of=each), "loss": loss})
@@ -345,8 +345,10 @@ READINGS: dict[str, dict[str, str]] = {
     "ε-greedy in ascending order": {name: f"{name}-ascending" for name in ("fig-3", "fig-4")},
     "DBGD and MGD at any step": {name: f"{name}-any-step" for name in ("fig-3", "fig-4", "fig-5")},
 }
-"""Name of another reading -> {item: the item that stands in its place}: PairRank with the loss of its public code, a
-fault of the field's public code in one of the baselines, and two baselines at what scored best, whatever users lose."""
+"""Other readings of the paper: {name: {item: the item that takes its place}}.
+
+They are PairRank with the loss of its public code, ε-greedy with a fault of the field's public code, and DBGD and MGD
+at the steps of the best validation score, even if these make lists nearly random."""
 
 ITEMS: dict[str, Item] = {
     "reference": Item("Offline RankNet, the reference ranker w*", _references, _ONCE, _folds),
@@ -391,4 +393,4 @@ def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
     return {each: (learner, own | tuned(dataset, each)) for each, (learner, own) in SETTINGS.items()}
 
 
-PAPER = Paper("pairrank", ITEMS, CLAIMS, READINGS, __package__, GRID, settings)
+PAPER = Paper("pairrank", ITEMS, CLAIMS, READINGS, "ol2r.papers.pairrank", GRID, settings)

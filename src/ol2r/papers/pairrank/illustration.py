@@ -1,7 +1,7 @@
-"""PairRank's Figures 1 and 2 worked out: every block, list and interval is computed, none is drawn by hand.
+"""Computes the data of the PairRank paper's Figures 1 and 2: every block, list and interval; nothing is drawn by hand.
 
-Figure 1 is enumerated from a model whose uncertain pairs are the paper's; Figure 2 comes from a short run on synthetic
-data.
+Figure 1 enumerates the lists of a model whose uncertain pairs are those of the paper's figure. Figure 2 comes
+from a short run on synthetic data.
 """
 
 from itertools import combinations, pairwise
@@ -20,7 +20,10 @@ from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
 
 class Model(NamedTuple):
-    """Documents x_i = e_i of one query, sorted by score, and what is known of them: σ(s_i − s_j) ± ‖x_ij‖_{M⁻¹}."""
+    """One query whose documents are the unit vectors x_i = e_i, sorted by score, with their estimated preferences.
+
+    The preference of document i over j is σ(s_i − s_j), known to within ‖x_ij‖_{M⁻¹}.
+    """
 
     scores: np.ndarray
     """θ, Float64[documents]."""
@@ -29,7 +32,7 @@ class Model(NamedTuple):
 
     @property
     def candidates(self) -> Candidates:
-        """The query, once."""
+        """The query as the only one of a batch with one replica."""
         n = len(self.scores)
         return Candidates(torch.eye(n), torch.tensor([0, n]), torch.ones(1, n), torch.zeros(1, dtype=torch.int64))
 
@@ -41,14 +44,14 @@ class Model(NamedTuple):
 
 
 EXAMPLE = Model(np.array([4.0, 3.8, 1.0, 0.0, -0.2]), np.array([0.01, 0.01, 0.01, 0.01, 0.10]))
-"""A model in which all orders are certain but those of (1, 2), (3, 5) and (4, 5), as in the paper's Figure 1."""
+"""The model of the paper's Figure 1: all orders are certain except those of (1, 2), (3, 5) and (4, 5)."""
 
 
 def blocks(certain: np.ndarray) -> list[tuple[int, ...]]:
-    """Blocks of documents that are sorted by score, from the top, by the running-maximum rule.
+    """The blocks of a query's documents from the top, each a tuple of documents, found by the running-maximum rule.
 
     Args:
-        certain: Bool[documents, documents].
+        certain: Bool[documents, documents], whether document i is certainly above j; documents sorted by score.
     """
     ends = block_ends(torch.from_numpy(~(certain | certain.T)))
     stops = [0, *(np.flatnonzero(ends.numpy()) + 1).tolist()]
@@ -58,12 +61,12 @@ def blocks(certain: np.ndarray) -> list[tuple[int, ...]]:
 def proposals(certain: np.ndarray, conservative: bool) -> dict[tuple[int, ...], float]:
     """Every list that PairRank may show, with its probability.
 
-    Slot after slot of a block goes to one of the documents left in it, all equally likely; under conservative shuffling
-    only to one that is certainly below no other left.
+    The slots of a block are filled one after another, each with one of the documents that are left in the block, all
+    equally likely. Conservative shuffling draws only from those that are not certainly below another one that is left.
 
     Args:
         certain: Bool[documents, documents], documents sorted by score.
-        conservative: PairRank_C instead of PairRank_R.
+        conservative: whether the learner is PairRank_C; otherwise it is PairRank_R.
     """
     lists: dict[tuple[int, ...], float] = {(): 1.0}
     for block in blocks(certain):
@@ -78,7 +81,7 @@ def proposals(certain: np.ndarray, conservative: bool) -> dict[tuple[int, ...], 
 
 
 def regret(ranking: tuple[int, ...]) -> int:
-    """Pairs in which a later document of the best order, 0, 1, 2, …, stands above an earlier one."""
+    """The number of pairs of a list that stand in the wrong order; the best order is 0, 1, 2, …"""
     return sum(above > below for above, below in combinations(ranking, 2))
 
 
@@ -90,12 +93,13 @@ class Example(NamedTuple):
     blocks: list[tuple[int, ...]]
     """Documents, from 0, of each block, from the top."""
     proposals: pd.DataFrame
-    """A line a list that either shuffle may show: shuffle ("random", "conservative"), list (documents from 1), regret,
-    probability."""
+    """One line for each shuffle and each list it may show: shuffle ("random", "conservative"), list (documents numbered
+    from 1), regret, probability."""
 
 
 def figure_1() -> Example:
-    """The paper's worked example: five documents, best order 1 ≻ 2 ≻ 3 ≻ 4 ≻ 5; (1, 2), (3, 5), (4, 5) uncertain."""
+    """The paper's worked example: five documents with the best order 1, 2, 3, 4, 5; (1, 2), (3, 5), (4, 5) are
+    uncertain."""
     certain = EXAMPLE.certain
     lines = [
         (shuffle, " ".join(str(i + 1) for i in shown), regret(shown), probability)
@@ -109,17 +113,17 @@ def figure_1() -> Example:
 def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
     """Estimated preferences with their intervals, for all pairs of one held-out query after a short run of PairRank.
 
-    The query is the first in which a certain and an uncertain pair have estimates within 0.02 of each other; where no
-    query has such a pair, the one where they come nearest.
+    The run is on synthetic-tiny with informational users. The query is the first in which a certain and an uncertain
+    pair have estimates within 0.02 of each other, or else the query in which two such estimates are nearest.
 
     Args:
-        rounds: of the run, on synthetic-tiny with informational users.
-        seed: of the run.
+        rounds: number of rounds of the run.
+        seed: seed of the run.
 
     Returns:
-        A line a pair, the document of higher score first, in the order of `estimate`: pair (such as "3, 7"; documents
-        from 1), estimate (σ̂), half (CB = α ‖x_ij‖_{M⁻¹}), certain, shown ("certain" and "uncertain" for the two that
-        come nearest to each other, else "").
+        One line for each pair, in the order of `estimate`: pair (such as "3, 7": documents numbered from 1, the one of
+        higher score first), estimate (σ̂), half (half the width of the interval, CB = α ‖x_ij‖_{M⁻¹}), certain, shown
+        ("certain" and "uncertain" for the certain and the uncertain pair of nearest estimates, else "").
     """
     dataset = data.load("synthetic-tiny")
     replicas = [Replica(1, seed, users("informational", dataset.n_grades, stop_rule="after_click", binary="highest"))]
@@ -142,7 +146,7 @@ def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
 
 
 def _intervals(x: np.ndarray, learner: PairRank) -> pd.DataFrame:
-    """Of all pairs of documents x, as the learner's first replica sees them."""
+    """The table of `figure_2` for a query with the documents x, from the learner's first replica."""
     theta, alpha = learner.theta[0].numpy(), float(learner.width[0])
     order = np.argsort(-x @ theta, kind="stable")
     above, below = (order[places] for places in np.triu_indices(len(order), 1))
@@ -159,7 +163,7 @@ def _intervals(x: np.ndarray, learner: PairRank) -> pd.DataFrame:
 
 
 def _nearest(table: pd.DataFrame) -> tuple[float, int, int]:
-    """The smallest distance of a certain pair's estimate to an uncertain one's, and the two lines."""
+    """The smallest distance of a certain pair's estimate to an uncertain pair's, and the lines of these two pairs."""
     certain, uncertain = np.flatnonzero(table["certain"]), np.flatnonzero(~table["certain"])
     if len(certain) == 0 or len(uncertain) == 0:
         return np.inf, -1, -1

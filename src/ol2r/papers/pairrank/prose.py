@@ -1,8 +1,7 @@
-"""What the page of the PairRank paper tells beside its results: conventions, silences, the map of its items; and
-sentences on what a choice of ours means for the claims, with what was chosen and found computed into them."""
+"""Texts of the PairRank chapter: its conventions, what the paper leaves open, and the map of the paper's items.
 
-# pandas has no types of its own: every selection is inferred to be anything from a scalar to a frame
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+The functions write sentences on what a choice of ours means for the claims; their numbers are computed from results.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,6 +18,7 @@ from ol2r.report.tables import named
 
 
 def _told(grid: tuning.TuningGrid) -> str:
+    """The values that a grid tries, by symbol."""
     symbols = {"alpha": "rate" if "PairRank_C" not in grid.variants else "α", "regularization": "λ", "epsilon": "ε"}
     return "; ".join(
         f"{symbols.get(name, 'δ')} ∈ {{{', '.join(f'{value:g}' for value in values)}}}"
@@ -168,7 +168,7 @@ MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 """The paper's items: what each is, its name here, and the claims that rest on it."""
 
 LIVE = ("table-1", "fig-1", "fig-2")
-"""Items of the map that the chapter computes from no stored result."""
+"""Items of the map that the chapter computes itself, without a stored result."""
 
 
 def click_models() -> list[tuple[str, str, str]]:
@@ -180,10 +180,10 @@ def click_models() -> list[tuple[str, str, str]]:
 
 
 def widths_in_words(scores: pd.DataFrame) -> str:
-    """Which widths PairRank could be given and which it was, and what so coarse a choice leaves open.
+    """Which widths tuning could choose for PairRank, which it chose, and what so coarse a grid leaves open.
 
     Args:
-        scores: `ol2r.experiments.tuning.marked`, by "grid".
+        scores: from `ol2r.experiments.tuning.marked`, by "grid".
     """
     tried = tuning.GRIDS[tuning.SUM].tried["alpha"]
     eligible = [value for value in tried if tuning.may_choose(tuning.SUM, {"alpha": value})]
@@ -202,7 +202,7 @@ def widths_in_words(scores: pd.DataFrame) -> str:
 
 
 def randomness_in_words(scores: pd.DataFrame) -> str:
-    """Which ε was chosen for ε-greedy, and by what.
+    """Which ε was chosen for ε-greedy, and by which criterion.
 
     Args:
         scores: as for `widths_in_words`.
@@ -218,7 +218,7 @@ def randomness_in_words(scores: pd.DataFrame) -> str:
 
 
 def _chosen(scores: pd.DataFrame, grid_name: str, name: str) -> str:
-    """What was chosen of a grid, data set by data set."""
+    """The chosen values of one hyper-parameter of a grid, data set by data set."""
     best = scores[scores["best"].astype(bool) & (scores["grid"] == grid_name)]
     values = zip(best["dataset"], best[name], strict=True)
     return ", ".join(f"{value:g} on {named(str(dataset))}" for dataset, value in values)
@@ -230,11 +230,11 @@ def _listed(values: Sequence[float]) -> str:
 
 
 def epsilon_in_words(datasets: Sequence[str], judgement: Judgement) -> str:
-    """At which ε ε-greedy ran, with what a claim on its online score comes to there.
+    """The ε that ε-greedy ran with on each data set, and the verdict there of a claim on its online score.
 
     Args:
-        datasets: on which it ran.
-        judgement: of the claim.
+        datasets: the data sets it ran on.
+        judgement: the judgement of the claim.
     """
     verdicts = {place.dataset: f" ({judgement.id}: {place.verdict})" for place in judgement.elsewhere}
     values = {dataset: float(tuned(dataset, "epsilon-greedy")["epsilon"]) for dataset in datasets}
@@ -253,16 +253,16 @@ def epsilon_in_words(datasets: Sequence[str], judgement: Judgement) -> str:
 
 
 def reference_in_words(final: pd.DataFrame, levels: Mapping[str, float]) -> str:
-    """What rests on offline RankNet's λ, and where learners end above its level.
+    """Which claims depend on offline RankNet's λ, and where learners end above its score.
 
     Args:
         final: `ol2r.report.tables.final` of the offline score.
-        levels: by data set, offline RankNet's score.
+        levels: offline RankNet's score, by data set.
     """
     above = final[final["mean"] > final["dataset"].map(levels).astype(float)]
     told = []
     for dataset, own in above.groupby("dataset", sort=False):
-        best = own.loc[own["mean"].idxmax()]
+        best = own.iloc[own["mean"].argmax()]
         lead = best["mean"] - levels[str(dataset)]
         told.append(f"{named(str(dataset))} (by at most {lead:.3f}: {best['variant']}, {best['users']} users)")
     bound = f"An online learner ends above it, in the mean over runs, on {'; '.join(told)}: there it is no upper bound."
@@ -274,11 +274,11 @@ def reference_in_words(final: pd.DataFrame, levels: Mapping[str, float]) -> str:
 
 
 def blocks_in_words(extremes: pd.DataFrame, chosen: pd.DataFrame) -> str:
-    """How many blocks a list has without exploration, at the chosen width and at the widest, data set by data set.
+    """How many blocks a list has without exploration, at the chosen width and at the largest, data set by data set.
 
     Args:
-        extremes: runs of PairRank_C with α = 0 and with the widest, one loss.
-        chosen: runs of PairRank_C with the same loss at its chosen α.
+        extremes: runs of PairRank_C at α = 0 and at the largest α, with one loss.
+        chosen: runs of PairRank_C with the same loss at the α that tuning chose.
     """
     if extremes.empty:
         return ""
@@ -294,12 +294,13 @@ def blocks_in_words(extremes: pd.DataFrame, chosen: pd.DataFrame) -> str:
 
 
 def _blocks(frame: pd.DataFrame, by: list[str]) -> pd.Series:
+    """The mean number of blocks of a list over all rounds and runs, for each group."""
     ends = at_own_end(frame)
     return (ends["blocks"] / ends["rounds"]).groupby([ends[name] for name in by], sort=False).mean()
 
 
 def short_steps_in_words() -> str:
-    """Which steps of DBGD and MGD would be chosen if none were too short."""
+    """Which learning rates tuning would choose for DBGD and MGD if it could choose the shortest ones too."""
     told = [
         f"{step:g} in place of {tuned(dataset, variant)['alpha']:g} for {variant} on {named(dataset)}"
         for (dataset, variant), step in SHORT_STEPS.items()
@@ -308,10 +309,10 @@ def short_steps_in_words() -> str:
 
 
 def settled_in_words(settling: pd.DataFrame) -> str:
-    """How far the runs of the small worlds reach towards the t′ of Lemma 7 as printed.
+    """The t′ of Lemma 7 as printed beside the number of rounds of the runs in small worlds.
 
     Args:
-        settling: `ol2r.papers.pairrank.bounds.settling`.
+        settling: from `ol2r.papers.pairrank.bounds.settling`.
     """
     line = settling.iloc[0]
     return (

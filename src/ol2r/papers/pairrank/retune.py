@@ -1,4 +1,4 @@
-"""Makes `tuned.csv` again from the stored results of both steps of tuning: `python -m ol2r.papers.pairrank.retune`."""
+"""Writes `tuned.csv` anew from the stored results of both steps of tuning: `python -m ol2r.papers.pairrank.retune`."""
 
 from pathlib import Path
 
@@ -12,10 +12,13 @@ from ol2r.papers.pairrank.grid import PAPER, TUNED_DATASETS
 
 
 def stored(store: Store) -> pd.DataFrame:
-    """`tuning.table` of what is stored: of every data set whose first step is there whole, and of the second as it is.
+    """The shortlists and choices that follow from the stored results, as `tuning.table` has them.
+
+    A data set is left out if its first step is not stored whole. Without results of the second step it has a shortlist
+    but no choice.
 
     Raises:
-        MissingRows: nothing is there.
+        MissingRows: no data set has a whole first step.
     """
     steps: dict[str, list[pd.DataFrame]] = {"tuning": [], "tuning-longer": []}
     missing = None

@@ -1,6 +1,7 @@
-"""How the learners of the PairRank chapter are tuned: the grids, the budget, and what came out.
+"""How the learners of the PairRank chapter are tuned: the grids, the budget, and the chosen values.
 
-What came out stands in `tuned.csv`, made from the stored results of both steps and never by hand:
+The chosen values are in `tuned.csv`. These commands run both steps of tuning and write the file from their results; it
+is never edited by hand:
 
     ol2r run pairrank --tier paper --item tuning --commit
     python -m ol2r.papers.pairrank.retune
@@ -28,27 +29,27 @@ if TYPE_CHECKING:
 
 ROUNDS_FIRST, SEEDS_FIRST = ROUNDS // 5, (1000, 1001)
 ROUNDS_LONGER, SEEDS_LONGER = ROUNDS // 2, (1002, 1003, 1004, 1005, 1006)
-"""Rounds and seeds of both steps; no reported run has one of these seeds."""
+"""Rounds and seeds of the first and of the second step; no reported run has one of these seeds."""
 SHORTLISTED, SHORTLISTED_WIDE = 6, 3
-"""Cells of a grid that the second step runs: the best of the first; of data sets with very many features."""
+"""How many of the first step's best cells the second step runs: usually, and on data sets with very many features."""
 
 
 def is_wide(dataset: str) -> bool:
-    """Whether a data set has so many features that PairRank's rounds take ten times as long as on MSLR's shape."""
+    """Whether a data set has so many features that PairRank's rounds take ten times as long as with MSLR's."""
     return entry(dataset).n_features >= 500
-
 
 
 @dataclass(frozen=True)
 class TuningGrid:
-    """What is tuned together.
+    """A tuning grid: the hyper-parameters that are tuned together, with the values that are tried.
 
     Args:
-        variants: which share the values.
-        tried: by hyper-parameter, its values; all combinations are tried.
-        fixed: hyper-parameters that are other than the variants' own.
-        wide: what is tried on data sets with so many features that half of the combinations must do.
-        never: by hyper-parameter, values that are scored beside the others but never chosen.
+        variants: the variants that share the chosen values.
+        tried: the values of each hyper-parameter; all combinations are tried.
+        fixed: hyper-parameters that differ from the variants' own and are not tuned.
+        wide: hyper-parameters of which fewer values are tried on data sets with very many features (`is_wide`), where
+            every run is slow.
+        never: values of each hyper-parameter that are scored like the others but never chosen.
     """
 
     variants: tuple[str, ...]
@@ -58,7 +59,7 @@ class TuningGrid:
     never: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def settings(self, wide: bool = False) -> list[dict[str, float]]:
-        """All combinations."""
+        """All combinations of values, each as a setting of the tuned hyper-parameters."""
         values = {**self.tried, **self.wide} if wide else self.tried
         return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
 
@@ -87,26 +88,28 @@ GRIDS: dict[str, TuningGrid] = {
     "DBGD": TuningGrid(("DBGD",), _STEPS, never=_HARDLY_MOVES),
     "MGD": TuningGrid(("MGD",), _STEPS, never=_HARDLY_MOVES),
 }  # fmt: skip
-"""What is tuned. The criterion is the score of the learned ranker alone, for which random lists are good whatever they
-do to users. So what only explores is scored and never chosen: ε = 1, and intervals so wide (α ≥ 1) that hardly an order
-is ever certain; and steps of DBGD and MGD so short beside the exploratory δ = 1 that after all rounds the weights are
-still about as short as δ, and the second list of a round is nearly a random one. Nor is what does not explore, α = 0.
-All of these tell what exploration is worth."""
+"""All tuning grids, by name.
+
+The criterion is the score of the learned ranker alone. Random lists teach a ranker well and serve users badly, so this
+criterion may favour settings that hardly do anything but explore. Such settings are scored and never chosen: ε = 1;
+intervals so wide (α ≥ 1) that hardly an order is ever certain; and steps of DBGD and MGD so short beside δ = 1 that
+even after the last round the weights are about as short as δ, so that a candidate's list is nearly random. α = 0, which
+does not explore, is never chosen either. The scores of all these settings show what exploration is worth."""
 
 NAMES = tuple(dict.fromkeys(name for grid in GRIDS.values() for name in grid.tried))
-"""All hyper-parameters that are tuned."""
+"""The names of all hyper-parameters that are tuned."""
 TABLE = "tuned.csv"
-"""Beside this module."""
+"""The file of the chosen values, in this module's folder."""
 
 
 def grid_of(variant: str, loss: str = "sum") -> str:
-    """Which grid a variant is tuned on."""
+    """The name of the grid on which a variant is tuned."""
     return variant if variant not in PAIRRANK else MEAN if loss == "mean" else SUM
 
 
 @cache
 def _read() -> list[dict[str, str]]:
-    path = files(__package__) / TABLE
+    path = files("ol2r.papers.pairrank") / TABLE
     if not path.is_file():
         return []
     with path.open() as file:
@@ -118,16 +121,19 @@ def _values(line: Mapping[str, str]) -> dict[str, float]:
 
 
 def shortlist(dataset: str, grid: str) -> list[dict[str, float]]:
-    """The settings that the second step runs, best of the first step first; none before the first step has run."""
+    """The settings that the second step runs, in the order of the first step's scores, best first.
+
+    The list is empty until `tuned.csv` has results of the first step.
+    """
     return [_values(line) for line in _read() if (line["dataset"], line["grid"]) == (dataset, grid)]
 
 
 @cache
 def chosen(dataset: str, grid: str, of: str = ALL) -> Mapping[str, float]:
-    """The best setting of a grid for a data set: for all its variants together, or for one of them alone.
+    """The best setting of a grid on a data set: for all its variants together, or for one of them alone.
 
     Raises:
-        KeyError: none was chosen.
+        KeyError: no setting was chosen.
     """
     for line in _read():
         if (line["dataset"], line["grid"]) == (dataset, grid) and of in line["best_of"].split(" + "):
@@ -136,10 +142,10 @@ def chosen(dataset: str, grid: str, of: str = ALL) -> Mapping[str, float]:
 
 
 def may_choose(grid: str, setting: Mapping[str, float]) -> bool:
-    """Whether a setting of a grid may be chosen."""
+    """Whether tuning may choose a setting of a grid; see `TuningGrid.never`."""
     return not any(setting[name] in values for name, values in GRIDS[grid].never.items())
 
 
 def table(first: "pd.DataFrame", longer: "pd.DataFrame") -> "pd.DataFrame":
-    """Shortlists and choices, from the results of both steps: see `tuning.two_steps`."""
+    """The shortlists and choices from the results of both steps; see `ol2r.experiments.tuning.two_steps`."""
     return two_steps(first, longer, NAMES, lambda each: SHORTLISTED_WIDE if is_wide(each) else SHORTLISTED, may_choose)

@@ -1,6 +1,8 @@
 """Lists from certain orders in torch, given as whole matrices; all replicas move in step."""
 
 import torch
+from jaxtyping import Bool, Float, Float64, Int64
+from torch import Tensor
 
 from ol2r.random import Stream, Streams
 from ol2r.ranking.batched.lists import ordered
@@ -26,14 +28,14 @@ def block_ends(uncertain: torch.Tensor) -> torch.Tensor:
 
 def arrange(
     candidates: Candidates,
-    scores: torch.Tensor,
-    certain: torch.Tensor,
+    scores: Float[Tensor, "R V"],
+    certain: Bool[Tensor, "R V V"],
     conservative: bool,
     depth: int,
     ranks: tuple[int, ...],
     streams: Streams,
     round_: int,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[Int64[Tensor, "R {depth}"], Int64[Tensor, " R"], Int64[Tensor, "R {len(ranks)}"]]:
     """See `compiled.arrange`."""
     present = numbers(scores.shape[1], scores.device) < candidates.sizes[:, None]
     order = ordered(scores[:, None], present[:, None], streams, round_)[:, 0]
@@ -65,15 +67,15 @@ def arrange(
 
 def divide_and_conquer(
     candidates: Candidates,
-    theta: torch.Tensor,
-    inverse: torch.Tensor,
-    width: torch.Tensor,
+    theta: Float64[Tensor, "R d"],
+    inverse: Float64[Tensor, "R rows d"],
+    width: Float64[Tensor, " R"],
     conservative: bool,
     depth: int,
     ranks: tuple[int, ...],
     streams: Streams,
     round_: int,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[Int64[Tensor, "R {depth}"], Int64[Tensor, " R"], Int64[Tensor, "R {len(ranks)}"]]:
     """See `compiled.divide_and_conquer`."""
     x = candidates.padded()[0].to(torch.float64)
     scores = torch.einsum("rvd,rd->rv", x, theta)

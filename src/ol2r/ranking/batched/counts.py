@@ -71,11 +71,14 @@ class PairCounts:
         self.n_pairs += new.sum(dim=1)
         return torch.where(present, row, -1), won
 
-    def _reserve(self, wanted: int) -> None:
-        """Room for so many pairs, and a spare place at the end that no pair has."""
+    def room(self, wanted: int) -> int:
+        """The capacity once there is room for so many pairs, and a spare place at the end that no pair has."""
         capacity = self.x.shape[1]
-        if wanted + 1 > capacity:
-            more = max(wanted + 1, capacity + capacity // 2, 64) - capacity
+        return capacity if wanted + 1 <= capacity else max(wanted + 1, capacity + capacity // 2, 64)
+
+    def _reserve(self, wanted: int) -> None:
+        more = self.room(wanted) - self.x.shape[1]
+        if more:
             for name in ("x", "_ids", "outcomes"):
                 old = getattr(self, name)
                 setattr(self, name, torch.cat([old, old.new_zeros(len(old), more, *old.shape[2:])], dim=1))

@@ -9,7 +9,9 @@ from ol2r.ranking.constants import eye, powers
 TOLERANCE = 1e-7
 MOST_STEPS = 100
 STEPS_ON_A_DEVICE = 3
-"""A refit starts at the last estimate and has one round's pairs more; what it leaves, the next goes on with."""
+"""A refit starts at the last estimate and has one round's pairs more; what it leaves, the next goes on with. In a
+short history of N pairs one round's move the optimum far, so its refits take _SHORT / N steps where that is more."""
+_SHORT = 2048
 _ARMIJO = 1e-4
 _SCALES = 11
 """A step is taken whole, or cut to a quarter so many times less one: 4⁻¹⁰ is below 1e-6."""
@@ -41,14 +43,16 @@ class LogisticEstimate:
         if not longest:
             return
         x = counts.x[:, :longest].to(torch.float64)
-        history = x, counts.outcomes[:, :longest, 0], counts.outcomes[:, :longest].sum(dim=2)
-        ridge = torch.where(self._ridge > 0, self._ridge, 1.0)  # without a label the mean loss has no curvature at all
-        ridge = ridge[:, None, None] * eye(x.shape[2], x.device)
+        met = counts.outcomes[:, :longest].sum(dim=2)
+        pull = torch.einsum("rn,rnd->rd", counts.outcomes[:, :longest, 0], x)
+        history = x, met, pull
+        # without a label the mean loss has no curvature at all
+        ridge = torch.where(self._ridge > 0, self._ridge, 1.0)[:, None, None] * eye(x.shape[2], x.device)
         self.refits += changed
         self.value = torch.where(changed, self._objective(history, self.theta[:, None])[:, 0], self.value)
         moving = changed
         here = x.device.type == "cpu"  # another device is not asked whether anything still moves
-        for _ in range(MOST_STEPS if here else STEPS_ON_A_DEVICE):
+        for _ in range(MOST_STEPS if here else max(STEPS_ON_A_DEVICE, _SHORT // longest)):
             if here and not bool(moving.any()):
                 return
             moving = self._newton_step(history, ridge, moving)
@@ -59,16 +63,19 @@ class LogisticEstimate:
         """One step of the replicas that are moving.
 
         Args:
-            history: pairs Float64[R, N, d], how often the first document won and how often the pair was met, [R, N].
+            history: pairs x, Float64[R, N, d]; how often each was met, Float64[R, N]; and the sum of the pairs whose
+                first document won, each as often as it did, Float64[R, d].
             ridge: Float64[R, d, d], what is added to the Hessian of the losses.
 
         Returns:
             Which replicas go on moving, Bool[R].
         """
-        x, won, met = history
+        x, met, pull = history
         p = torch.sigmoid(torch.einsum("rnd,rd->rn", x, self.theta))
-        gradient = torch.einsum("rn,rnd->rd", met * p - won, x) + self._ridge[:, None] * self.theta
-        root, _ = torch.linalg.cholesky_ex((x * (met * p * (1 - p))[..., None]).mT @ x + ridge)
+        expected = met * p  # wins of the first document
+        gradient = torch.addcmul(torch.einsum("rn,rnd->rd", expected, x) - pull, self._ridge[:, None], self.theta)
+        curvature = torch.addcmul(expected, expected, p, value=-1.0)
+        root, _ = torch.linalg.cholesky_ex(torch.baddbmm(ridge, (x * curvature[..., None]).mT, x))
         back = torch.cholesky_solve(gradient[..., None], root)[..., 0]  # the step, the other way round
         promise = (gradient * back).sum(dim=1)
         self.passes += moving
@@ -89,7 +96,8 @@ class LogisticEstimate:
         self, history: tuple[torch.Tensor, torch.Tensor, torch.Tensor], theta: torch.Tensor
     ) -> torch.Tensor:
         """At several θ: Float64[R, S] from Float64[R, S, d]."""
-        x, won, met = history
+        x, met, pull = history
         z = torch.einsum("rnd,rsd->rsn", x, theta)
-        losses = (met[:, None] * softplus(z, threshold=500.0) - won[:, None] * z).sum(dim=2)
-        return losses + 0.5 * self._ridge[:, None] * (theta * theta).sum(dim=2)
+        losses = torch.einsum("rn,rsn->rs", met, softplus(z, threshold=500.0))
+        slope = torch.addcmul(-pull[:, None], self._ridge[:, None, None], theta, value=0.5)
+        return losses + (theta * slope).sum(dim=2)

@@ -1,10 +1,12 @@
 """Lists of linear rankers, interleaving, null spaces and scores, in torch."""
 
 import torch
+from jaxtyping import Float, Float32, Int64
+from torch import Tensor
 
 from ol2r.random import Stream, Streams
 from ol2r.ranking.candidates import Candidates
-from ol2r.ranking.constants import discounts_on, ideal_on, listed, numbers
+from ol2r.ranking.constants import discounts_on, ideal_on, listed, numbers, pivot_masks
 
 _QUIET = 1e-6
 
@@ -34,12 +36,16 @@ def ordered(
     return by_word.gather(2, masked.argsort(dim=2, descending=True, stable=True))
 
 
-def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
+def rank(
+    candidates: Candidates, weights: Float32[Tensor, "R M d"], depth: int, streams: Streams, round_: int
+) -> Int64[Tensor, "R M {depth}"]:
     """See `compiled.rank`."""
     return best(candidates, torch.einsum("rvd,rmd->rmv", candidates.padded()[0], weights), depth, streams, round_)
 
 
-def best(candidates: Candidates, scores: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
+def best(
+    candidates: Candidates, scores: Float[Tensor, "R M V"], depth: int, streams: Streams, round_: int
+) -> Int64[Tensor, "R M {depth}"]:
     """The best documents under the scores of each of M rankers, ordered as by `rank`: Int64[R, M, depth].
 
     Args:
@@ -69,8 +75,8 @@ def _shuffled(words: torch.Tensor) -> torch.Tensor:
 
 
 def team_draft(
-    lists: torch.Tensor, first: torch.Tensor, prefix_credit: bool, streams: Streams, round_: int
-) -> tuple[torch.Tensor, torch.Tensor]:
+    lists: Int64[Tensor, "R M k"], first: Int64[Tensor, " R"], prefix_credit: bool, streams: Streams, round_: int
+) -> tuple[Int64[Tensor, "R k"], Int64[Tensor, "R k"]]:
     """See `compiled.team_draft`."""
     replicas, rankers, depth = lists.shape
     slot = numbers(depth, lists.device)
@@ -180,31 +186,38 @@ def unit_vectors(streams: Streams, stream: Stream, round_: int, n: int, n_featur
 
 
 def reflectors(vectors: torch.Tensor, used: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """See `compiled.reflectors`."""
-    replicas, count, d = vectors.shape
+    """See `compiled.reflectors`; in single precision and step by step as there. A stored direction is often a column of
+    an earlier Q, so that its pivot is nothing but rounding error, and its sign is the same only by the same steps."""
+    count, d = vectors.shape[1:]
+    from_and_at = pivot_masks(d, vectors.device)
+    zero, infinite = vectors.new_zeros(1), vectors.new_full((1,), torch.inf)
+    least = torch.where(used, _QUIET * vectors.norm(dim=2), infinite)
+    rank_ = torch.zeros_like(used, dtype=torch.int64).sum(dim=1)
     found = []
-    rank_ = torch.zeros(replicas, 1, dtype=torch.int64, device=vectors.device)
-    axis = numbers(d, vectors.device)
-    least = _QUIET * vectors.norm(dim=2)
     for i in range(count):
-        residual = torch.where(axis >= rank_, vectors[:, i], 0.0)
+        from_pivot, at_pivot = from_and_at[rank_].unbind(1)
+        residual = torch.addcmul(zero, vectors[:, i], from_pivot)  # 0 + x is positive for −0 as well
         rest = residual.norm(dim=1, keepdim=True)
-        new = used[:, i, None] & (rank_ < d) & (rest > least[:, i, None])
-        pivot = rank_.clamp_max(d - 1)
-        v = residual.scatter_add(1, pivot, torch.where(residual.gather(1, pivot) >= 0, rest, -rest))
-        v = torch.where(new, v / v.norm(dim=1, keepdim=True).clamp_min(1e-30), 0.0)
+        new = rest > least[:, i, None]
+        v = torch.addcmul(residual, torch.copysign(rest, residual), at_pivot)
+        v = v / torch.where(new, v.norm(dim=1, keepdim=True), infinite)
         found.append(v)
-        rank_ = rank_ + new
-        vectors = vectors - 2.0 * torch.einsum("rkd,rd->rk", vectors, v)[..., None] * v[:, None]
-    return torch.stack(found, dim=1) if found else vectors, rank_[:, 0]
+        rank_ = rank_ + new[:, 0]
+        vectors = _mirrored(vectors, v)
+    return torch.stack(found, dim=1) if found else vectors, rank_
 
 
 def reflect(v: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
     """See `compiled.reflect`."""
     out = coordinates
     for j in range(v.shape[1] - 1, -1, -1):
-        out = out - 2.0 * torch.einsum("rmd,rd->rm", out, v[:, j])[..., None] * v[:, j, None]
+        out = _mirrored(out, v[:, j])
     return out
+
+
+def _mirrored(x: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """(I − 2 v vᵀ) x for each x, Float[R, n, d] by Float[R, d]; a product and a difference, each rounded for itself."""
+    return x - (x @ v[..., None]) * (2.0 * v)[:, None]
 
 
 def clicks_score(

@@ -1,6 +1,8 @@
 """Pairwise learning from clicks, in torch: labelled pairs of examined documents, and RankNet's gradient."""
 
 import torch
+from jaxtyping import Bool, Float, Float32, Int64
+from torch import Tensor
 
 from ol2r.random import Stream, Streams
 from ol2r.ranking.candidates import Candidates
@@ -10,15 +12,15 @@ from ol2r.ranking.constants import numbers, slot_pairs
 def examined(ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
     """Slots that the user is taken to have examined, Bool[R, k]: all up to the slot after the last click, none without
     a click."""
-    slot = numbers(ranking.shape[1], ranking.device)
+    slot = numbers(ranking.shape[1] + 2, ranking.device)
     shown = ranking >= 0
-    last = torch.where(clicks & shown, slot, -2).amax(dim=1, keepdim=True)
-    return (slot <= last + 1) & shown
+    beyond = (slot[2:] * (clicks & shown)).amax(dim=1, keepdim=True)  # two slots after the last click, or 0
+    return (slot[:-2] < beyond) & shown
 
 
 def pairs_from_clicks(
-    ranking: torch.Tensor, clicks: torch.Tensor, kind: str, streams: Streams, round_: int
-) -> tuple[torch.Tensor, torch.Tensor]:
+    ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"], kind: str, streams: Streams, round_: int
+) -> tuple[Int64[Tensor, "R P 2"], Bool[Tensor, "R P"]]:
     """See `compiled.pairs_from_clicks`."""
     depth = ranking.shape[1]
     seen = examined(ranking, clicks)
@@ -41,8 +43,11 @@ def pairs_from_clicks(
 
 
 def pair_gradient(
-    candidates: Candidates, weights: torch.Tensor, pairs: torch.Tensor, labels: torch.Tensor
-) -> torch.Tensor:
+    candidates: Candidates,
+    weights: Float32[Tensor, "R d"],
+    pairs: Int64[Tensor, "R P 2"],
+    labels: Bool[Tensor, "R P"],
+) -> Float32[Tensor, "R d"]:
     """See `compiled.pair_gradient`."""
     documents = candidates.starts[:, None, None] + pairs.clamp_min(0)
     x = candidates.features[documents]
@@ -50,7 +55,9 @@ def pair_gradient(
     return torch.einsum("rp,rpd->rd", _missing(scores, pairs, labels), x[:, :, 0] - x[:, :, 1])
 
 
-def pair_coefficients(scores: torch.Tensor, pairs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+def pair_coefficients(
+    scores: Float[Tensor, "R V"], pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]
+) -> Float[Tensor, "R V"]:
     """Coefficient c_d of each document in the gradient Σ_d c_d ∇s_d of RankNet's log-likelihood: the sum of
     y − σ(s_i − s_j) over the pairs in which d comes first, less the same sum over those in which it comes second.
 

@@ -1,6 +1,8 @@
 """Stochastic lists in torch: Plackett-Luce with the gradient of PDGD, and ε-greedy exploration."""
 
 import torch
+from jaxtyping import Bool, Float, Float32, Float64, Int64
+from torch import Tensor
 
 from ol2r.random import Stream, Streams
 from ol2r.ranking.batched.lists import ordered
@@ -10,15 +12,15 @@ from ol2r.ranking.constants import listed, numbers
 
 
 def plackett_luce(
-    candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    candidates: Candidates, weights: Float32[Tensor, "R d"], depth: int, streams: Streams, round_: int
+) -> tuple[Int64[Tensor, "R {depth}"], Float64[Tensor, "R {depth}"], Float64[Tensor, " R"]]:
     """See `compiled.plackett_luce`."""
     return sample(candidates, torch.einsum("rvd,rd->rv", candidates.padded()[0], weights), depth, streams, round_)
 
 
 def sample(
-    candidates: Candidates, scores: torch.Tensor, depth: int, streams: Streams, round_: int
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    candidates: Candidates, scores: Float[Tensor, "R V"], depth: int, streams: Streams, round_: int
+) -> tuple[Int64[Tensor, "R {depth}"], Float64[Tensor, "R {depth}"], Float64[Tensor, " R"]]:
     """A list drawn without replacement from p(d) ∝ e^{s_d}, as `plackett_luce` draws it for linear scores.
 
     Args:
@@ -41,8 +43,12 @@ def sample(
 
 
 def plackett_luce_gradient(
-    candidates: Candidates, ranking: torch.Tensor, clicks: torch.Tensor, scores: torch.Tensor, rest: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+    candidates: Candidates,
+    ranking: Int64[Tensor, "R k"],
+    clicks: Bool[Tensor, "R k"],
+    scores: Float64[Tensor, "R k"],
+    rest: Float64[Tensor, " R"],
+) -> tuple[Float32[Tensor, "R d"], Bool[Tensor, " R"]]:
     """See `compiled.plackett_luce_gradient`."""
     coefficient, learned = swap_coefficients(ranking, clicks, scores, rest)
     documents = candidates.starts[:, None] + ranking.clamp_min(0)
@@ -50,8 +56,11 @@ def plackett_luce_gradient(
 
 
 def swap_coefficients(
-    ranking: torch.Tensor, clicks: torch.Tensor, scores: torch.Tensor, rest: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+    ranking: Int64[Tensor, "R k"],
+    clicks: Bool[Tensor, "R k"],
+    scores: Float64[Tensor, "R k"],
+    rest: Float64[Tensor, " R"],
+) -> tuple[Float64[Tensor, "R k"], Bool[Tensor, " R"]]:
     """Coefficient c_d of each shown document in PDGD's gradient Σ_d c_d ∇s_d (see `compiled.plackett_luce_gradient`).
 
     Args:
@@ -82,8 +91,12 @@ def swap_coefficients(
 
 
 def explore(
-    candidates: Candidates, lists: torch.Tensor, epsilon: torch.Tensor, streams: Streams, round_: int
-) -> torch.Tensor:
+    candidates: Candidates,
+    lists: Int64[Tensor, "R k"],
+    epsilon: Float32[Tensor, " R"],
+    streams: Streams,
+    round_: int,
+) -> Int64[Tensor, "R k"]:
     """See `compiled.explore`."""
     depth, beyond = lists.shape[1], candidates.width  # the number after the last stands for no document
     sizes = candidates.sizes[:, None]
