@@ -6,6 +6,32 @@ from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.constants import numbers
 
 
+def enrol(
+    ids: torch.Tensor, present: torch.Tensor, known: torch.Tensor, n_known: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Find the rows of some ids among those that are known, by linear search, and enter those that are not.
+
+    Args:
+        ids: Int64[R, n], in which an id may stand several times; present: Bool[R, n].
+        known: ids by row, Int64[R, capacity], written to; n_known: Int64[R], how many rows are in use. There must be
+            room for n more, and for one spare row at the end that stands for all that is absent.
+
+    Returns:
+        rows Int64[R, n], and which ids are new in the place where they stand first, Bool[R, n]; `n_known` must be
+        raised by their number.
+    """
+    place = numbers(known.shape[1], ids.device)
+    found, row = ((known[:, None] == ids[..., None]) & (place < n_known[:, None, None])).max(dim=2)
+    order = numbers(ids.shape[1], ids.device)
+    same = (ids[:, :, None] == ids[:, None]) & present[:, None]  # [id, another]
+    first = torch.where(same, order, len(order)).amin(dim=2)  # where the same id stands first
+    new = present & ~found & (first == order)
+    row = torch.where(found, row, n_known[:, None] + (new.cumsum(dim=1) - 1).gather(1, first % len(order)))
+    row = torch.where(present, row, known.shape[1] - 1)
+    known.scatter_(1, row, ids)
+    return row, new
+
+
 class PairCounts:
     """See `compiled.PairCounts`.
 
@@ -38,18 +64,8 @@ class PairCounts:
         documents = documents.sort(dim=2).values
         ids = (candidates.base + documents[..., 0] << 32) + candidates.base + documents[..., 1]
 
-        place = numbers(self._ids.shape[1], ids.device)
-        known = (self._ids[:, None] == ids[..., None]) & (place < self.n_pairs[:, None, None])
-        found, row = known.max(dim=2)
-        order = numbers(pairs.shape[1], ids.device)
-        same = (ids[:, :, None] == ids[:, None]) & present[:, None]  # [pair, another]
-        first = torch.where(same, order, len(order)).amin(dim=2)  # the pair of this round with the same documents
-        new = present & ~found & (first == order)
-        row = torch.where(found, row, self.n_pairs[:, None] + (new.cumsum(dim=1) - 1).gather(1, first % len(order)))
-        row = torch.where(present, row, self._ids.shape[1] - 1)  # of an absent pair: the spare place at the end
-
+        row, new = enrol(ids, present, self._ids, self.n_pairs)
         difference = candidates.features[documents[..., 0]] - candidates.features[documents[..., 1]]
-        self._ids.scatter_(1, row, ids)
         self.x.scatter_(1, row[..., None].expand_as(difference), difference)
         self.outcomes.flatten(1).scatter_add_(1, 2 * row + ~won, present.to(torch.float64))
         self.n_pairs += new.sum(dim=1)

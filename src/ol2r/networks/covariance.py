@@ -1,0 +1,336 @@
+"""How certain a network is along a direction: A = λI + Σ g gᵀ/m over the gradients g of all pairs that were observed.
+
+The gradient of a pair is g_i − g_j, as it was when the pair was observed: it is stored and never computed again
+(olRankNet, Algorithm 1, line 12). One interface has three forms. `Dual` keeps a Cholesky factor over the n pairs and
+never has a matrix of p × p; `Explicit` keeps A⁻¹ (the primal form) or the inverse of A's diagonal alone. `Full` is the
+dual form until the pairs are so many that the primal one is cheaper.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+
+import torch
+
+from ol2r.networks.network import Network
+from ol2r.networks.tangent import Tangent
+from ol2r.ranking import batched
+from ol2r.ranking.constants import eye, numbers
+from ol2r.ranking.covariance import gram
+
+BLOCK = 256
+"""Pairs for which the dual form makes room at a time, and rows of its factor that are multiplied at a time."""
+SWITCH = 1.2
+"""The primal form takes over when there are so many times more pairs than parameters."""
+_LEAST_PIVOT = 0.5
+"""The square of a pivot of I + Σ g gᵀ/(mλ) is at least 1; one below this has lost all its digits to rounding."""
+_LEAST_DIGITS = 1e4
+"""So many times what rounding makes of ‖g‖²/(mλ) must the square of a pivot be, which is what is left of it."""
+_LEAST_REGULARIZATION = 1e-300
+
+
+class Covariance(ABC):
+    """A of R networks.
+
+    Pairs of a round fill the same rows in all replicas; a row without a pair changes no digit. On the CPU a round takes
+    as many rows as the replica with the most pairs needs, on a device as many as there could be.
+
+    Args:
+        network: the architecture whose gradients are added.
+        regularization: λ > 0, Float64[R].
+    Attributes:
+        sound: Bool[R], false once pairs of a replica could not be added, because their numbers were not finite or
+            rounding had eaten up a pivot: pairs in the span of earlier ones, under a λ tiny beside their ‖g‖². These
+            pairs are left out; all others count. Also false from the start for a λ of 0, or so small that 1/λ is not
+            finite; a smallest number then stands in for it.
+        log_det: log(det A / det λI), Float64[R] (α_t of olRankNet's Lemma 3.3).
+    """
+
+    dtype = torch.float64
+
+    def __init__(self, network: Network, regularization: torch.Tensor):
+        self.network = network
+        self.regularization = regularization.clamp_min(_LEAST_REGULARIZATION)
+        self.sound = regularization >= _LEAST_REGULARIZATION
+        self.log_det = torch.zeros_like(regularization, dtype=torch.float64)
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Memory of what is kept, for all replicas."""
+
+    @abstractmethod
+    def gram(self, tangent: Tangent) -> torch.Tensor:
+        """C = G A⁻¹ Gᵀ/m, with the gradients of some documents as the rows of G: Float[R, V, V].
+
+        C_ii + C_jj − 2 C_ij = ‖g_i − g_j‖²_{A⁻¹}/m, the square of an interval's width (`ranking.interval_orders`).
+
+        Args:
+            tangent: of V documents.
+        """
+
+    def add(self, tangent: Tangent, pairs: torch.Tensor) -> None:
+        """Add g gᵀ/m of some pairs, g = g_i − g_j.
+
+        Args:
+            tangent: of documents at the θ that the pairs are to be remembered with, Float[R, V, …].
+            pairs: Int64[R, P, 2], positions of two of these documents, padded with −1.
+        """
+        present = pairs[..., 0] >= 0
+        if present.device.type == "cpu":
+            most = int(present.sum(dim=1).max()) if present.numel() else 0
+            if most < pairs.shape[1]:
+                first = (~present).to(torch.uint8).argsort(dim=1, stable=True)[:, :most]
+                pairs = pairs.gather(1, first[..., None].expand(-1, -1, 2))
+        for some in pairs.split(BLOCK, dim=1):
+            if some.shape[1]:
+                absent = (some[..., 0] < 0)[:, :, None].expand_as(some).flatten(1)[..., None]
+                documents = tangent.of(some.flatten(1).clamp_min(0))
+                self._add(documents.map(lambda factor, absent=absent: factor.masked_fill(absent, 0.0).to(self.dtype)))
+
+    @abstractmethod
+    def _add(self, documents: Tangent) -> None:
+        """Add pairs of consecutive documents: at most `BLOCK`, absent ones with gradients of zero."""
+
+    @abstractmethod
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All that is kept, in tensors that the next `add` may write to."""
+
+    @abstractmethod
+    def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
+        """Go on from what another covariance of the same arguments kept; it keeps the tensors themselves."""
+
+    def _judged(self, gram: torch.Tensor, norms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The Cholesky factor of I + gram, or I where it has none to rely on, and for which replicas it has one.
+
+        Args:
+            gram: of some new pairs, Float[R, P, P], what earlier ones leave of it.
+            norms: ‖g‖²/(mλ) of the same pairs, Float[R, P].
+        """
+        one = eye(gram.shape[1], gram.device).to(gram.dtype)
+        root, info = torch.linalg.cholesky_ex(gram + one)
+        pivots = root.diagonal(dim1=1, dim2=2)
+        least = (_LEAST_DIGITS * torch.finfo(gram.dtype).eps * norms).clamp_min(_LEAST_PIVOT)
+        # of a NaN every comparison is false
+        good = (info == 0) & (pivots * pivots >= least).all(dim=1) & (root.abs().amax(dim=(1, 2)) < torch.inf)
+        self.sound &= good
+        return torch.where(good[:, None, None], root, one), good
+
+
+def _differences(of_documents: torch.Tensor) -> torch.Tensor:
+    """First less second of consecutive rows: Float[R, n, …] from Float[R, 2n, …]."""
+    first, second = of_documents.unflatten(1, (-1, 2)).unbind(dim=2)
+    return first - second
+
+
+class Explicit(Covariance):
+    """Gradients with all p entries: A⁻¹ itself, Float64[R, p, p] (primal), or the inverse of A's diagonal alone.
+
+    Args:
+        full: whether to keep the whole A⁻¹.
+    """
+
+    def __init__(self, network: Network, regularization: torch.Tensor, *, full: bool):
+        super().__init__(network, regularization)
+        self._full = full
+        self._kept = batched.Covariance(self.regularization, network.n_parameters, full, regularization.device)
+
+    @property
+    def nbytes(self) -> int:
+        return self.state_dict()["inverse"].nbytes
+
+    def gram(self, tangent: Tangent) -> torch.Tensor:
+        return gram(tangent.map(lambda factor: factor.to(self.dtype)).explicit(), self._kept.inverse)
+
+    def _add(self, documents: Tangent) -> None:
+        self.add_gradients(_differences(documents.explicit()))
+
+    def add_gradients(self, gradients: torch.Tensor) -> None:
+        """Add g gᵀ/m of pairs whose g/√m is known: Float64[R, P, p], zeros for none."""
+        norms = (gradients * gradients).sum(dim=2) / self.regularization[:, None]
+        if not self._full:  # sums of squares lose no digits
+            norms = torch.zeros_like(norms)
+        _, good = self._judged(gram(gradients, self._kept.inverse), norms)
+        self._kept.add(gradients, good[:, None].expand(gradients.shape[:2]))
+        self.log_det = self._kept.log_det
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        return {"inverse": self._kept.inverse, "log_det": self.log_det, "sound": self.sound}
+
+    def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
+        self._kept.inverse, self.sound = saved["inverse"], saved["sound"]
+        self._kept.log_det = self.log_det = saved["log_det"]
+
+
+class Dual(Covariance):
+    """A over n pairs by the kernel of their gradients, with p only in the length of their factors:
+
+        C = (k(z, z′) − k_n(z)ᵀ (K_n + λI)⁻¹ k_n(z′))/λ,    log(det A/det λI) = log det(I + K_n/λ).
+
+    L Lᵀ = I + K_n/λ grows by the rows of new pairs; no row that is there ever changes. U = L⁻¹ k_n/λ is found block by
+    block. For block b of the rows, the inverse of L_bb and −L_bb⁻¹ times what stands left of it are kept side by side,
+    so that U_b is one product. Memory is n²/2 numbers and the factors of 2n documents.
+
+    Args:
+        dtype: precision of all that is kept. In single precision the widths of documents that are nearly the same have
+            no correct digit.
+    """
+
+    def __init__(self, network: Network, regularization: torch.Tensor, dtype: torch.dtype = torch.float64):
+        super().__init__(network, regularization)
+        self.dtype = dtype
+        self._inverse = (1.0 / self.regularization).to(dtype)[:, None, None]
+        self._steps: list[torch.Tensor] = []  # of each block b of rows: Float[R, BLOCK, BLOCK · (b + 1)]
+        self._last = 0  # rows of the last block that are in use
+        # the same on the device, from where a round that is replayed reads it
+        self._place = torch.zeros(1, dtype=torch.int64, device=regularization.device)
+        self._documents: Tangent | None = None  # of each row the first and the second, Float[R, 2n, …]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the factor that are in use, with and without a pair."""
+        return max(len(self._steps) - 1, 0) * BLOCK + self._last
+
+    @property
+    def nbytes(self) -> int:
+        factors = self._documents.factors if self._documents is not None else ()
+        return sum(each.nbytes for each in (*self._steps, *factors))
+
+    @property
+    def _cut(self) -> int:
+        """Rows to compute with: on a device all that there is room for, so that shapes stay the same."""
+        return self.n_rows if self._place.device.type == "cpu" else len(self._steps) * BLOCK
+
+    def gram(self, tangent: Tangent) -> torch.Tensor:
+        tangent = tangent.map(lambda factor: factor.to(self.dtype))
+        kernel = self._inverse * tangent.kernel(tangent)
+        if self._documents is None:
+            return kernel
+        u = self._solved(_differences(self._past(self._cut).kernel(tangent)) * self._inverse)
+        return kernel - u.mT @ u
+
+    def _past(self, rows: int) -> Tangent:
+        """The documents of the first rows."""
+        assert self._documents is not None
+        return self._documents.map(lambda factor: factor[:, : 2 * rows])
+
+    def _solved(self, u: torch.Tensor) -> torch.Tensor:
+        """L⁻¹ U in place of U, Float[R, n, V]."""
+        for b, step in enumerate(self._steps):
+            rows = u[:, b * BLOCK : (b + 1) * BLOCK]
+            rows.copy_(step[:, : rows.shape[1], : b * BLOCK + rows.shape[1]] @ u[:, : b * BLOCK + rows.shape[1]])
+        return u
+
+    def _add(self, documents: Tangent) -> None:
+        n = documents.inputs[0].shape[1] // 2
+        if not self._steps or self._last + n > BLOCK:
+            self._open(documents)
+        assert self._documents is not None
+        start = (len(self._steps) - 1) * BLOCK
+        used = self._last if self._place.device.type == "cpu" else BLOCK
+        place = self._place + numbers(n, self._place.device)
+
+        own = self._inverse * _differences(_differences(documents.kernel(documents)).mT)  # [R, n, n]
+        past = _differences(self._past(start + used).kernel(documents)) * self._inverse
+        u = self._solved(past[..., 0::2] - past[..., 1::2])
+        root, good = self._judged(own - u.mT @ u, own.diagonal(dim1=1, dim2=2))
+        u = u.masked_fill(~good[:, None, None], 0.0)
+
+        step = self._steps[-1]
+        row = step.new_zeros(len(step), n, step.shape[2])
+        row[:, :, : start + used] = -(u[:, start:].mT @ step[:, :used, : start + used])
+        row[:, :, :start] -= u[:, :start].mT
+        row[:, :, start:] += eye(BLOCK, place.device).to(self.dtype).index_select(0, place)
+        row = torch.linalg.solve_triangular(root, row, upper=False)
+        step.index_copy_(1, place, row)
+
+        both = (2 * (start + place)[:, None] + numbers(2, place.device)).flatten()
+        for kept, new in zip(self._documents.factors, documents.factors, strict=True):
+            kept.index_copy_(1, both, new.masked_fill(~good[:, None, None], 0.0))
+        self.log_det += 2.0 * root.diagonal(dim1=1, dim2=2).log().sum(dim=1)
+        self._place += n
+        self._last += n
+
+    def _open(self, like: Tangent) -> None:
+        """Make room for another block; what is left of the last one stays empty."""
+        b, replicas = len(self._steps), len(self.sound)
+        step = like.inputs[0].new_zeros(replicas, BLOCK, (b + 1) * BLOCK)
+        step[:, :, b * BLOCK :].diagonal(dim1=1, dim2=2).fill_(1.0)
+        self._steps.append(step)
+        room = like.map(lambda factor: factor.new_zeros(replicas, 2 * BLOCK, factor.shape[2]))
+        self._documents = room if self._documents is None else _joined(self._documents, room)
+        self._last = 0
+        self._place.zero_()
+
+    def gradients(self) -> Iterable[torch.Tensor]:
+        """The gradients of all pairs, g/√m, in parts of some rows: Float[R, BLOCK, p] each."""
+        if self._documents is not None:
+            for part in zip(*(factor.split(2 * BLOCK, dim=1) for factor in self._documents.factors), strict=True):
+                depth = len(self._documents.inputs)
+                yield _differences(Tangent(part[:depth], part[depth:]).explicit())
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        saved = {"sound": self.sound, "log_det": self.log_det, "last": torch.tensor(self._last)}
+        saved |= {f"steps.{b}": step for b, step in enumerate(self._steps)}
+        if self._documents is not None:
+            saved |= {f"documents.{i}": factor for i, factor in enumerate(self._documents.factors)}
+        return saved
+
+    def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
+        self.sound, self.log_det, self._last = saved["sound"], saved["log_det"], int(saved["last"])
+        self._place.fill_(self._last)
+        self._steps = [saved[name] for name in _numbered(saved, "steps")]
+        factors = [saved[name] for name in _numbered(saved, "documents")]
+        depth = self.network.depth
+        self._documents = Tangent(tuple(factors[:depth]), tuple(factors[depth:])) if factors else None
+
+
+def _numbered(saved: Mapping[str, torch.Tensor], name: str) -> list[str]:
+    """The names `name.0`, `name.1`, … that are there."""
+    return [f"{name}.{i}" for i in range(sum(key.startswith(f"{name}.") for key in saved))]
+
+
+def _joined(one: Tangent, other: Tangent) -> Tangent:
+    both = [torch.cat(pair, dim=1) for pair in zip(one.factors, other.factors, strict=True)]
+    return Tangent(tuple(both[: len(one.inputs)]), tuple(both[len(one.inputs) :]))
+
+
+class Full(Covariance):
+    """The whole A in the cheaper form: dual, and primal from `SWITCH` times as many rows as parameters on.
+
+    A round costs about n² V in the dual form and p² V in the primal one, beside smaller terms.
+    """
+
+    def __init__(self, network: Network, regularization: torch.Tensor):
+        super().__init__(network, regularization)
+        self._form: Dual | Explicit = Dual(network, regularization)
+
+    @property
+    def form(self) -> str:
+        """The form that it has now, "dual" or "primal"."""
+        return "dual" if isinstance(self._form, Dual) else "primal"
+
+    @property
+    def nbytes(self) -> int:
+        return self._form.nbytes
+
+    def gram(self, tangent: Tangent) -> torch.Tensor:
+        return self._form.gram(tangent)
+
+    def _add(self, documents: Tangent) -> None:
+        self._form._add(documents)
+        if isinstance(self._form, Dual) and self._form.n_rows > SWITCH * self.network.n_parameters:
+            primal = Explicit(self.network, self.regularization, full=True)
+            primal.sound = self._form.sound
+            for gradients in self._form.gradients():
+                primal.add_gradients(gradients)
+            self._form = primal
+        self.sound, self.log_det = self._form.sound, self._form.log_det
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        return self._form.state_dict()
+
+    def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
+        if "inverse" in saved and isinstance(self._form, Dual):
+            self._form = Explicit(self.network, self.regularization, full=True)
+        self._form.load_state_dict(saved)
+        self.sound, self.log_det = self._form.sound, self._form.log_det

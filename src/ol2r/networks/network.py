@@ -1,0 +1,180 @@
+"""Fully connected networks without biases: scores, the gradient of any loss of the scores, and tangents, by hand.
+
+A batch of networks is one tensor of parameters with the replicas first. Networks of an ensemble are further replicas.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+
+from ol2r.networks.tangent import Tangent
+from ol2r.random import Stream, Streams
+
+INITIALS = ("he", "symmetric")
+
+
+class Pass(NamedTuple):
+    """What a pass over some documents leaves behind.
+
+    Args:
+        scores: f(x; θ), Float[R, V].
+        activations: what goes into each layer, from x itself on: L tensors, Float[R, V, inputs of the layer].
+    """
+
+    scores: torch.Tensor
+    activations: tuple[torch.Tensor, ...]
+
+
+@dataclass(frozen=True)
+class Network:
+    """f(x; θ) = √m W_L φ(W_{L−1} … φ(W_1 x)) with φ(z) = max(z, 0) (olRankNet, section 3.2).
+
+    A batch of R networks is θ = (vec W_1, …, vec W_L), Float[R, p]. Scores, gradients and tangents have the precision
+    of the θ and the inputs that they are asked with. With depth 1 there is no hidden layer and f(x; θ) = √m W_1 x.
+
+    Args:
+        n_features: d.
+        width: m ≥ 1, the units of each hidden layer; with depth 1 it only scales f.
+        depth: L ≥ 1.
+        init: how θ₀ is drawn. `"he"`: W_l ~ N(0, 2/n) for a layer of n inputs (He et al., 2015), so that f(·; θ₀) is
+            random and of the order √(2m/d) ‖x‖. `"symmetric"` (olRankNet, Algorithm 1, line 2): f(·; θ₀) = 0, because
+            both halves of the network are the same but for the sign of W_L; inputs are scaled to unit norm and doubled,
+            x ← (x, x)/√2; W_l = blockdiag(W, W) with W ~ N(0, 4/m), and W_L = (w, −w) with w ~ N(0, 2/m).
+
+    Raises:
+        ValueError: an argument has a value that is not allowed, or the hidden layers of a symmetric network have an odd
+            number of units.
+    """
+
+    n_features: int
+    width: int
+    depth: int = 2
+    init: str = "he"
+
+    def __post_init__(self):
+        for name in ("n_features", "width", "depth"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} of a network must be at least 1, not {getattr(self, name)}")
+        if self.init not in INITIALS:
+            raise ValueError(f"init must be one of {', '.join(INITIALS)}, not {self.init!r}")
+        if self.init == "symmetric" and self.depth > 1 and self.width % 2:
+            raise ValueError(f"a symmetric network has two equal halves, so its width cannot be {self.width}")
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """Outputs and inputs of each layer, from the first."""
+        inputs = self.n_features * (2 if self.init == "symmetric" else 1)
+        units = [inputs, *[self.width] * (self.depth - 1), 1]
+        return tuple((units[layer + 1], units[layer]) for layer in range(self.depth))
+
+    @cached_property
+    def n_parameters(self) -> int:
+        """p."""
+        return sum(outputs * inputs for outputs, inputs in self.shapes)
+
+    @cached_property
+    def scale(self) -> float:
+        """√m."""
+        return math.sqrt(self.width)
+
+    def layers(self, theta: torch.Tensor) -> list[torch.Tensor]:
+        """W_1 … W_L as views of θ: Float[R, outputs, inputs] each."""
+        views, start = [], 0
+        for outputs, inputs in self.shapes:
+            views.append(theta[:, start : start + outputs * inputs].view(-1, outputs, inputs))
+            start += outputs * inputs
+        return views
+
+    def initial(self, streams: Streams, round_: int = 0) -> torch.Tensor:
+        """θ₀, a function of the replicas' keys and the round alone.
+
+        Returns:
+            Float32[R, p], from the first words of the stream of starting weights, layer by layer.
+        """
+        if self.init == "he":
+            drawn = streams.gaussians(Stream.INITIAL, round_, self.n_parameters)
+            return torch.cat([math.sqrt(2.0 / w.shape[2]) * w.flatten(1) for w in self.layers(drawn)], dim=1)
+        halves = [(max(outputs // 2, 1), inputs // 2) for outputs, inputs in self.shapes]
+        sizes = [outputs * inputs for outputs, inputs in halves]
+        parts = streams.gaussians(Stream.INITIAL, round_, sum(sizes)).split(sizes, dim=1)
+        *hidden, last = (part.unflatten(1, half) for part, half in zip(parts, halves, strict=True))
+        zero = [torch.zeros_like(w) for w in hidden]
+        both = [
+            math.sqrt(4.0 / self.width) * torch.cat([torch.cat([w, o], dim=2), torch.cat([o, w], dim=2)], dim=1)
+            for w, o in zip(hidden, zero, strict=True)
+        ]
+        both.append(math.sqrt(2.0 / self.width) * torch.cat([last, -last], dim=2))
+        return torch.cat([w.flatten(1) for w in both], dim=1)
+
+    def inputs(self, features: torch.Tensor) -> torch.Tensor:
+        """What the first layer reads: the features, or for a symmetric network (x, x)/√2 of unit norm.
+
+        Args:
+            features: Float[..., d]. A document without any feature stays zero.
+        """
+        if self.init == "he":
+            return features
+        norm = features.norm(dim=-1, keepdim=True)
+        half = features / (math.sqrt(2.0) * torch.where(norm > 0, norm, 1.0))
+        return torch.cat([half, half], dim=-1)
+
+    def forward(self, theta: torch.Tensor, inputs: torch.Tensor) -> Pass:
+        """Score documents.
+
+        Args:
+            theta: Float[R, p].
+            inputs: Float[R, V, inputs of the first layer], from `inputs`.
+        """
+        *hidden, last = self.layers(theta)
+        activations = [inputs]
+        for w in hidden:
+            activations.append(torch.bmm(activations[-1], w.mT).relu_())
+        scores = torch.bmm(activations[-1], (self.scale * last).mT)[..., 0]
+        return Pass(scores, tuple(activations))
+
+    def gradient(
+        self, theta: torch.Tensor, activations: Sequence[torch.Tensor], coefficients: torch.Tensor
+    ) -> torch.Tensor:
+        """Σ_v c_v ∂f(x_v)/∂θ: with c the derivative of a loss by each score, the loss's gradient.
+
+        Its part in W_l is √m Σ_v δ_l(v) (c_v a_{l−1}(v))ᵀ, with a the activations and δ the deltas of `tangent`.
+
+        Args:
+            theta: Float[R, p].
+            activations: what `forward` left at this θ.
+            coefficients: c, Float[R, V].
+
+        Returns:
+            Float[R, p].
+        """
+        *hidden, last = self.layers(theta)
+        weights = (self.scale * coefficients)[..., None]  # [R, V, 1]
+        parts = [torch.bmm(weights.mT, activations[-1]).flatten(1)]
+        delta, head = None, last.mT  # in the highest hidden layer δ is W_L times whether a unit is on
+        for layer in range(self.depth - 2, -1, -1):
+            active = activations[layer + 1].sign()
+            delta = active if delta is None else active.mul_(delta)
+            part = torch.bmm((weights * activations[layer]).mT, delta).mT  # a third faster than the transposed product
+            parts.append((part if head is None else head * part).flatten(1))
+            if layer:
+                delta = torch.bmm(delta, hidden[layer] if head is None else head * hidden[layer])
+            head = None  # W_L is in δ from here on
+        return torch.cat(parts[::-1], dim=1)
+
+    def tangent(self, theta: torch.Tensor, activations: Sequence[torch.Tensor]) -> Tangent:
+        """The gradients g(x; θ)/√m of the scores, as factors.
+
+        Args:
+            theta: Float[R, p].
+            activations: what `forward` left at this θ.
+        """
+        *hidden, last = self.layers(theta)
+        deltas: list[torch.Tensor] = []
+        for layer in range(self.depth - 2, -1, -1):
+            delta = deltas[0] @ hidden[layer + 1] if deltas else last
+            deltas.insert(0, delta * activations[layer + 1].sign())
+        return Tangent(tuple(activations), tuple(deltas))
