@@ -208,7 +208,7 @@ def claims(arguments: argparse.Namespace) -> int:
     judgements: list[Judgement] = []
     found = False
     for paper in _papers(arguments.paper):
-        if results := stored_results(paper, arguments.tier):
+        if results := stored_results(paper, arguments.tier, paper.judged):
             found = True
             judgements += judge_all(paper.claims, results, paper.printed(), paper.readings).values()
         else:

@@ -238,6 +238,7 @@ def test_stored_results_take_the_largest_tier_that_is_whole():
     assert stored_results(PAPER)["fig-1"].tier == "laptop"
     assert stored_results(PAPER, "smoke")["fig-1"].tier == "smoke"
     assert stored_results(PAPER, "paper") == {}
+    assert stored_results(PAPER, items=()) == {} and set(stored_results(PAPER, items=("fig-1",))) == {"fig-1"}
 
 
 FRAME = pd.DataFrame({"fold": 1, "seed": [0, 1], "value": [1.0, None], "status": "ok"})

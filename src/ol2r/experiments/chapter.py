@@ -5,7 +5,7 @@ This module must not know what a chapter shows.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -107,25 +107,27 @@ def _labels(cell: Cell, names: Mapping[str, str]) -> dict[str, str | float | int
     return {"cell": cell.key, **cell.labels(), **names}
 
 
-def stored_results(paper: Paper, tier: str | None = None) -> dict[str, Results]:
+def stored_results(paper: Paper, tier: str | None = None, items: Collection[str] | None = None) -> dict[str, Results]:
     """The stored results of a paper, by item; nothing is computed.
 
     Args:
         paper: the paper whose items are read.
         tier: the tier to read (None: for each item the largest tier that is stored whole and not empty).
+        items: which items to read (None: all).
     """
+    wanted = [item for item in paper.items if items is None or item in items]
     defaults = {name: default.value for name, default in PARAMETERS.items()}
     found: dict[str, Results] = {}
     for each in [tier] if tier else reversed(TIERS):
         reader = Chapter(paper, defaults | {"tier": each}, Store.open(), never=True)
-        for item in paper.items:
+        for item in wanted:
             if item in found:
                 continue
             with suppress(MissingRows):
                 results = reader.results(item)
                 if len(results.frame):
                     found[item] = results
-    return {item: found[item] for item in paper.items if item in found}
+    return {item: found[item] for item in wanted if item in found}
 
 
 def command(paper: str, item: str | None, tier: str, own: bool = False) -> str:

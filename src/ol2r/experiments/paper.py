@@ -40,6 +40,13 @@ class Paper:
     grid: Grid | None = None
     settings: Settings = lambda dataset: {}
 
+    @property
+    def judged(self) -> frozenset[str]:
+        """The items that the claims read, under the main reading or another."""
+        read = frozenset[str]().union(*(claim.items for claim in self.claims))
+        others = (other for items in self.readings.values() for item, other in items.items() if item in read)
+        return read.union(others)
+
     def printed(self) -> "pd.DataFrame":
         """The numbers that the paper printed; see `printed_numbers`."""
         return published.printed_numbers(self.package)
