@@ -332,7 +332,8 @@ def stacked(
         ValueError: a name is both a label of a cell and a column.
     """
     measured = _in_one_piece(pd.concat(frames, ignore_index=True)) if jobs else pd.DataFrame()
-    return _labelled(jobs, measured, [len(frame) for frame in frames], [tuple(frame) for frame in frames], names)
+    columns = [tuple(map(str, frame)) for frame in frames]
+    return _labelled(jobs, measured, [len(frame) for frame in frames], columns, names)
 
 
 def _labelled(

@@ -6,7 +6,7 @@ module must not know what is compared.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -191,9 +191,16 @@ class RatioOfMeans:
         return float(special.stdtr(self.folds - 1, distance / error))
 
 
+def _fold_codes(index: pd.Index) -> tuple[np.ndarray, pd.Index]:
+    """Of runs indexed by (fold, seed) the code of each one's fold, and the folds that codes stand for."""
+    runs = cast(pd.MultiIndex, index)
+    level = runs.names.index("fold")
+    return np.asarray(runs.codes[level]), runs.levels[level]
+
+
 def _strata(index: pd.Index) -> tuple[np.ndarray, np.ndarray]:
     """The fold number (0-based) of every run, and the number of runs in each fold."""
-    fold = pd.factorize(index.codes[index.names.index("fold")])[0]  # codes name levels, which all differ
+    fold = pd.factorize(_fold_codes(index)[0])[0]  # codes name levels, which all differ
     sizes = np.bincount(fold)
     if sizes.min() < 2:
         raise TooFewSeeds("fewer than two seeds in a fold")
@@ -208,16 +215,14 @@ def fold_means(values: pd.Series) -> pd.Series:
     Args:
         values: one finite number a run, indexed by (fold, seed).
     """
-    level = values.index.names.index("fold")
-    codes = np.asarray(values.index.codes[level])
+    codes, folds = _fold_codes(values.index)
     numbers = values.to_numpy(float)
     if (codes[1:] < codes[:-1]).any():
         order = np.argsort(codes, kind="stable")
         codes, numbers = codes[order], numbers[order]
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     sums = np.add.reduceat(numbers, starts) if len(starts) else numbers
-    folds = values.index.levels[level][codes[starts]]
-    return pd.Series(sums / np.diff(starts, append=len(codes)), index=folds)
+    return pd.Series(sums / np.diff(starts, append=len(codes)), index=folds[codes[starts]])
 
 
 def _variances(values: np.ndarray, fold: np.ndarray, folds: int) -> np.ndarray:
@@ -295,9 +300,9 @@ def ratio_effect(numerator: pd.Series, denominator: pd.Series) -> RatioOfMeans:
     return RatioOfMeans(float(mean_a), float(mean_b), float(var_a), float(var_b), float(covariance), n, fewest)
 
 
-def _fewest(index: pd.MultiIndex) -> int:
+def _fewest(index: pd.Index) -> int:
     """The number of runs in the fold that has fewest."""
-    return int(np.unique(index.codes[index.names.index("fold")], return_counts=True)[1].min())
+    return int(np.unique(_fold_codes(index)[0], return_counts=True)[1].min())
 
 
 def deviation_effect(smaller: pd.DataFrame, larger: pd.DataFrame, name: str) -> Effect:
