@@ -208,6 +208,7 @@ class _Display:
                 [tensor.numpy() for tensor in tensors] for tensors in (labels, chances, scores)
             )
             self.discounts = metrics.discounts(evaluation.k)
+            self.weight_here = self.round_weight.numpy()  # the same memory
 
     def show(
         self, round_: int, candidates: Candidates, ranking: torch.Tensor
@@ -216,7 +217,10 @@ class _Display:
         if ranking.shape != self.shape:
             raise ValueError(f"lists to show must be of shape {list(self.shape)}, not {list(ranking.shape)}")
         found = (self._compiled if self.compiled else self._batched)(round_, candidates, ranking)
-        self.round_weight *= self.gamma
+        if self.compiled:
+            self.weight_here *= self.gamma  # a tensor would take ten times as long
+        else:
+            self.round_weight *= self.gamma
         return found
 
     def state_dict(self) -> dict[str, torch.Tensor]:
@@ -246,7 +250,7 @@ class _Display:
             self.users.stops_unclicked,
             self.queries.streams.keys,
             round_,
-            float(self.round_weight),
+            float(self.weight_here),
             grades,
             shown,
             clicks,
