@@ -26,14 +26,19 @@ def pairs_of(n=4):
 @each
 def test_without_exploration_the_best_scores_are_shown(dataset, name):
     tape = play(name, dataset, replicas_of("perfect"), 20, alpha=0.0, depth=1)
+    twins = np.zeros(4)
+    for t in range(20):
+        for r, query in enumerate(tape.queries[t]):
+            shown = tape.rankings[t, r][tape.rankings[t, r] >= 0]
+            x = dataset.query(query)[0][shown]
+            twins[r] += ((x[:, None] == x).all(axis=2).sum() - len(x)) / 2
     for t in range(1, 20):
         for r, query in enumerate(tape.queries[t]):
             shown = tape.rankings[t, r][tape.rankings[t, r] >= 0]
             scores = tape.scores[t - 1, r][dataset.documents(query)]
             assert (np.diff(scores[shown]) <= 1e-6).all() and scores[shown[0]] >= scores.max() - 1e-6
     table = tape.table
-    unequal = table.certain_pairs / table.shown_pairs  # twins alone have no order
-    assert (unequal > 0.9).all() and (unequal <= 1).all()
+    assert (table.certain_pairs >= table.shown_pairs - twins).all() and (table.certain_pairs > 0).all()
 
 
 @each
@@ -175,7 +180,14 @@ def test_the_two_learners_differ_in_their_weights_alone(dataset):
     assert (one.evaluated().theta != other.evaluated().theta).any()
 
 
-@pytest.mark.parametrize("changed", [{"passes": 1}, {"regularization": 0.0}, {"width": 3, "init": "symmetric"}], ids=str)
-def test_a_setting_that_makes_no_sense_is_refused(dataset, changed):
-    with pytest.raises(ValueError, match="passes must|regularization must|two equal halves"):
+SENSELESS = [
+    ({"passes": 1}, "passes must be"),
+    ({"regularization": 0.0}, "regularization must be"),
+    ({"width": 3, "init": "symmetric"}, "two equal halves"),
+]
+
+
+@pytest.mark.parametrize(("changed", "message"), SENSELESS, ids=str)
+def test_a_setting_that_makes_no_sense_is_refused(dataset, changed, message):
+    with pytest.raises(ValueError, match=message):
         make_learner("olRankNet", dataset, replicas_of("perfect"), **changed)
