@@ -184,7 +184,7 @@ class OlRankNet(PairwiseLearner, NetworkLearner):
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
         """A refit makes J passes over the documents of the history; widths cost n² V in the dual form of n pairs."""
         p = network_of(shape.features, hyperparameters).n_parameters
-        passes, pairs = float(hyperparameters["passes"]), 2.0 * rounds  # type: ignore[arg-type]
+        passes, pairs = float(hyperparameters["passes"]), 2.0 * rounds
         refit = passes * (5e-5 + 6 * p * 1.3 * (pairs / 2) / CORE_OPERATIONS)
         widths = 6 * p * shape.documents / CORE_OPERATIONS
         if hyperparameters["covariance"] == "full":

@@ -116,9 +116,8 @@ class History:
             most: what the pairs of a replica are at most then.
         """
         documents = min(2 * most, int(self._highest) + 2 * n)
-        return tuple(
-            _grown(kept.shape[1], wanted + 1) for kept, wanted in ((self._ids, most), (self._documents, documents))
-        )  # one row more stands for whatever is absent
+        # one row more stands for whatever is absent
+        return _grown(self._ids.shape[1], most + 1), _grown(self._documents.shape[1], documents + 1)
 
     def _reserve(self, room: tuple[int, int]) -> None:
         for capacity, names in zip(room, (("_ids", "_pairs", "_outcomes"), ("_documents", "_x")), strict=True):
