@@ -39,11 +39,13 @@ class Cost(NamedTuple):
         seconds: time that grows with the number of rows, of one core on the CPU or of the whole device on CUDA.
         bytes: the device's memory, which grows with the number of rows.
         once: further seconds that a batch takes once, however many rows it computes side by side.
+        alone: whether a row on the CPU had better be a batch of its own, because nothing is gained side by side.
     """
 
     seconds: float
     bytes: int = 0
     once: float = 0.0
+    alone: bool = False
 
     @property
     def whole(self) -> float:
@@ -52,7 +54,7 @@ class Cost(NamedTuple):
 
     def of(self, n: int) -> "Cost":
         """Cost of n such rows computed side by side."""
-        return Cost(n * self.seconds, n * self.bytes, self.once)
+        return Cost(n * self.seconds, n * self.bytes, n * self.once if self.alone else self.once, self.alone)
 
 
 def together(costs: Iterable[Cost]) -> Cost:
@@ -62,18 +64,22 @@ def together(costs: Iterable[Cost]) -> Cost:
         sum(cost.seconds for cost in costs),
         sum(cost.bytes for cost in costs),
         max((cost.once for cost in costs), default=0.0),
+        any(cost.alone for cost in costs),
     )
 
 
 def in_turn(costs: Iterable[Cost]) -> Cost:
     """Cost of a row that does several things one after another and keeps the memory of all of them."""
-    return Cost(*(sum(column) for column in zip(*costs, strict=True)))
+    seconds, memory, once, alone = zip(*costs, strict=True)
+    return Cost(sum(seconds), sum(memory), sum(once), any(alone))
 
 
 def batch_size(replica: Cost, n_replicas: int, device: str) -> int:
     """How many of `n_replicas` go into one batch. On CUDA all do, since shards there are cut by available memory."""
     if device != "cpu":
         return n_replicas
+    if replica.alone:
+        return 1
     return max(1, min(LARGEST_BATCH, BATCH_BYTES // max(1, replica.bytes)))
 
 

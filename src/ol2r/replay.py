@@ -79,7 +79,7 @@ class ReplayedRounds:
         if self._recording is not None:
             self._seek(round_)
             self._recording.replay()
-            self._learner.round += 1
+            self._learner.count_round()
             self.replayed += 1
         elif self._eager < _EAGER_ROUNDS:
             self._body(round_)

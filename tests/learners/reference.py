@@ -63,10 +63,13 @@ def scores(features, weights):
     return [math.fsum(x * weights) for x in features]
 
 
-def whole_ranking(features, weights, draws, round_, salt):
+def sorted_by(values, draws, round_, salt):
     """Documents by score, the best first; equal scores by their words of the stream of ties."""
-    s = scores(features, weights)
-    return sorted(range(len(s)), key=lambda j: (-s[j], draws.word(Stream.TIES, round_, salt + j)))
+    return sorted(range(len(values)), key=lambda j: (-values[j], draws.word(Stream.TIES, round_, salt + j)))
+
+
+def whole_ranking(features, weights, draws, round_, salt):
+    return sorted_by(scores(features, weights), draws, round_, salt)
 
 
 def top_lists(features, contenders, k, draws, round_):
@@ -657,6 +660,203 @@ class PairRankLemma2(PairRank):
         return self.hyper["alpha"] * (2 / 4 / slope) * (noise + math.sqrt(lam) * self.hyper["bound"])
 
 
+class Net:
+    """√m W_L φ(… φ(W_1 x)) of one replica, document by document; θ is a vector with the layers one after another."""
+
+    def __init__(self, d, hyper):
+        m, depth, self.symmetric = hyper["width"], hyper["depth"], hyper["init"] == "symmetric"
+        units = [2 * d if self.symmetric else d, *[m] * (depth - 1), 1]
+        self.shapes, self.m = [(out, into) for into, out in pairwise(units)], m
+
+    def initial(self, draws, round_=0):
+        def gaussians(n, start):
+            return np.array([draws.gaussian(Stream.INITIAL, round_, start + i) for i in range(n)])
+
+        layers, start = [], 0
+        for number, (out, into) in enumerate(self.shapes):
+            last = number == len(self.shapes) - 1
+            half = (1 if last else out // 2, into // 2) if self.symmetric else (out, into)
+            w = gaussians(half[0] * half[1], start).reshape(half)
+            start += w.size
+            if self.symmetric:
+                nothing = np.zeros_like(w)
+                blocks = [[w, -w]] if last else [[w, nothing], [nothing, w]]
+                layers.append(math.sqrt((2 if last else 4) / self.m) * np.block(blocks))
+            else:
+                layers.append(math.sqrt(2 / into) * w)
+        return np.concatenate([w.ravel() for w in layers])
+
+    def layers(self, theta):
+        ends = np.cumsum([out * into for out, into in self.shapes])[:-1]
+        return [w.reshape(shape) for w, shape in zip(np.split(theta, ends), self.shapes, strict=True)]
+
+    def read(self, features):
+        if not self.symmetric:
+            return features
+        units = [x / np.linalg.norm(x) if x.any() else x for x in features]
+        return np.array([np.concatenate([x, x]) / math.sqrt(2) for x in units])
+
+    def score(self, theta, x):
+        for w in self.layers(theta)[:-1]:
+            x = np.maximum(w @ x, 0)
+        return math.sqrt(self.m) * float((self.layers(theta)[-1] @ x)[0])
+
+    def gradient(self, theta, x):
+        """∂f/∂θ by the chain rule, from the top layer down."""
+        layers, inputs = self.layers(theta), [x]
+        for w in layers[:-1]:
+            inputs.append(np.maximum(w @ inputs[-1], 0))
+        above, parts = np.array([math.sqrt(self.m)]), []
+        for w, into in zip(layers[::-1], inputs[::-1], strict=True):
+            parts.append(np.outer(above, into).ravel())
+            above = (w.T @ above) * (into > 0)
+        return np.concatenate(parts[::-1])
+
+
+class Neural(Pairwise):
+    """What a network's PDGD, RankNet and DBGD share: θ₀, and θ + α g."""
+
+    def __init__(self, d, hyper, draws):
+        self.net, self.hyper, self.draws, self.round = Net(d, hyper), hyper, draws, 1
+        self.w, self.alpha = self.net.initial(draws), hyper["alpha"]
+
+    def rank(self, query, features, k):
+        self.features = self.net.read(features)
+        self.ranking = self.show([self.net.score(self.w, x) for x in self.features], k)
+        return self.ranking
+
+    def gradients(self):
+        return np.array([self.net.gradient(self.w, x) for x in self.features])
+
+
+class NeuralPDGD(Neural):
+    def show(self, values, k):
+        self.values = values
+        return plackett_luce(values, k, self.draws, self.round)
+
+    def gradient(self, clicks):
+        self.learned = len({clicks[i] for i in examined(self.ranking, clicks)}) == 2
+        return pdgd_gradient(self.gradients(), self.values, self.ranking, clicks)
+
+
+class NeuralEpsilonGreedy(Neural):
+    def show(self, values, k):
+        self.values = values
+        order = sorted_by(values, self.draws, self.round, 0)
+        return epsilon_greedy(order, self.hyper["epsilon"], k, self.draws, self.round)
+
+    def gradient(self, clicks):
+        pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
+        self.learned, g = bool(pairs), self.gradients()
+        gap = {(i, j): self.values[i] - self.values[j] for i, j, _ in pairs}
+        return sum((won - 1 / (1 + math.exp(-gap[i, j]))) * (g[i] - g[j]) for i, j, won in pairs)
+
+
+class NeuralDBGD(Neural):
+    def show(self, values, k):
+        self.direction = self.draws.directions(Stream.DIRECTION, self.round, 1, len(self.w))[0]
+        proposed = self.w + self.hyper["delta"] * self.direction
+        rivals = [values, [self.net.score(proposed, x) for x in self.features]]
+        n = len(values)
+        lists = [sorted_by(each, self.draws, self.round, n * i)[:k] for i, each in enumerate(rivals)]
+        ranking, self.team = team_draft(lists, None, self.hyper["prefix_credit"], self.draws, self.round)
+        return ranking
+
+    def gradient(self, clicks):
+        current, candidate = ([t for t, c in zip(self.team, clicks, strict=True) if c].count(m) for m in (0, 1))
+        self.learned = candidate > current
+        return self.direction
+
+
+class OlRankNet:
+    """Algorithm 1. A refit in other steps, or in other precision, stops elsewhere: its θ comes from outside as `w`, and
+    `refitted` is where a refit of our own comes to from the θ before it."""
+
+    def __init__(self, d, hyper, draws):
+        self.net, self.hyper, self.draws, self.round = Net(d, hyper), hyper, draws, 1
+        self.w = self.start = self.net.initial(draws)
+        self.a = hyper["regularization"] * np.eye(len(self.w))
+        self.history = []  # of each label the preferred document, the other one, and the weight
+
+    def rank(self, query, features, k):
+        self.features = self.net.read(features)
+        values = [self.net.score(self.w, x) for x in self.features]
+        order = sorted_by(values, self.draws, self.round, 0)
+        self.shown_at = np.array([self.net.gradient(self.w, x) for x in self.features]) / math.sqrt(self.net.m)
+        inverse, certain = np.linalg.inv(self.kept()), set()
+        for i, j in combinations(order, 2):
+            g = self.shown_at[i] - self.shown_at[j]
+            if 1 / (1 + math.exp(values[j] - values[i])) - self.hyper["alpha"] * math.sqrt(g @ inverse @ g) > 0.5:
+                certain.add((i, j))
+        left, self.ranking = list(order), []
+        while left and len(self.ranking) < k:  # a topological order, at random where there is a choice
+            free = [j for j in left if not any((i, j) in certain for i in left)]
+            self.ranking.append(free[self.draws.below(Stream.SHUFFLE, self.round, len(self.ranking), len(free))])
+            left.remove(self.ranking[-1])
+        return self.ranking
+
+    def kept(self):
+        return np.diag(np.diag(self.a)) if self.hyper["covariance"] == "diagonal" else self.a
+
+    def weight(self, upper, lower, clicks):
+        return 1.0
+
+    def update(self, clicks):
+        self.pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
+        for upper, lower, won in self.pairs:
+            better, worse = (upper, lower) if won else (lower, upper)
+            self.history.append((self.features[better], self.features[worse], self.weight(upper, lower, clicks)))
+        self.learned = bool(self.pairs)
+        self.round += 1
+
+    def objective_and_gradient(self, theta):
+        away = theta - self.start if self.hyper["penalty"] == "theta0" else theta
+        pull = self.hyper["regularization"] * (1 if self.hyper["penalty"] == "decay" else self.net.m)
+        value, gradient = pull / 2 * away @ away, pull * away
+        for better, worse, weight in self.history:
+            gap = self.net.score(theta, better) - self.net.score(theta, worse)
+            value += weight * math.log1p(math.exp(-gap))
+            slope = -weight / (1 + math.exp(gap))
+            gradient = gradient + slope * (self.net.gradient(theta, better) - self.net.gradient(theta, worse))
+        return value, gradient
+
+    def beginning(self):
+        """Where a refit begins; the round is counted on already."""
+        theta = {"warm": self.w, "theta0": self.start}.get(self.hyper["start"])
+        return self.net.initial(self.draws, self.round - 1) if theta is None else theta
+
+    def refitted(self):
+        """J steps of Adam on the objective for one label in the mean."""
+        theta = self.beginning()
+        first, second = np.zeros_like(theta), np.zeros_like(theta)
+        for step in range(1, self.hyper["passes"] + 1):
+            gradient = self.objective_and_gradient(theta)[1] / len(self.history)
+            first, second = 0.9 * first + 0.1 * gradient, 0.999 * second + 0.001 * gradient**2
+            ahead = first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
+            theta = theta - self.hyper["rate"] * ahead
+        return theta
+
+    def take(self, theta):
+        """Go on with this θ: it is that of the next list, and of the gradients that A takes in."""
+        self.w = theta
+        for i, j, _ in self.pairs:
+            if self.hyper["gradients"] == "refitted":
+                g = (self.net.gradient(theta, self.features[i]) - self.net.gradient(theta, self.features[j]))
+                g = g / math.sqrt(self.net.m)
+            else:
+                g = self.shown_at[i] - self.shown_at[j]
+            self.a = self.a + np.outer(g, g)
+
+
+class OlLambdaRank(OlRankNet):
+    def weight(self, upper, lower, clicks):
+        """How much NDCG changes, from two whole lists, when the documents change places."""
+        grades = {j: int(clicked) for j, clicked in zip(self.ranking, clicks, strict=True)}
+        swapped = [{upper: lower, lower: upper}.get(j, j) for j in self.ranking]
+        found = [dcg([grades[j] for j in shown]) for shown in (self.ranking, swapped)]
+        return abs(found[0] - found[1]) / dcg(sorted(grades.values(), reverse=True))
+
+
 REFERENCES = {
     "DBGD": DBGD,
     "MGD": MGD,
@@ -668,4 +868,9 @@ REFERENCES = {
     "epsilon-greedy": EpsilonGreedy,
     "PairRank": PairRank,
     "PairRank-Lemma2": PairRankLemma2,
+    "neural PDGD": NeuralPDGD,
+    "neural epsilon-greedy": NeuralEpsilonGreedy,
+    "neural DBGD": NeuralDBGD,
+    "olRankNet": OlRankNet,
+    "olLambdaRank": OlLambdaRank,
 }

@@ -11,7 +11,9 @@ from ol2r.data import RankingDataset
 from ol2r.data.dataset import Fold
 from ol2r.experiments.verify import compare_means
 from ol2r.learners import LEARNERS
+from ol2r.learners.network import NetworkLearner
 from ol2r.random import generator
+from ol2r.rankers import NetworkRanker
 from ol2r.ranking import Candidates
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
@@ -21,6 +23,10 @@ SIZES = (1, 2, 9, 10, 11, 20, 5, 13, 1, 3, 10, 17, 8, 30, 6, 12, 9, 25, 4, 10)
 _STEP = {"alpha": 0.1, "delta": 1.0, "decay": 0.99, "start": "unit"}
 _DIVIDE = {"alpha": 0.1, "regularization": 0.1, "loss": "sum", "pairs": "matched"}
 _DIVIDE |= {"shuffle": "conservative", "covariance": "full"}
+_NETWORK = {"width": 4, "depth": 2, "init": "he"}
+_REFITTED = {"alpha": 0.05, "regularization": 0.1, "rate": 0.01, "pairs": "matched", "covariance": "full"} | _NETWORK
+_REFITTED |= {"gradients": "refitted", "refit": "adam", "passes": 5, "start": "warm", "penalty": "theta0"}
+_NEURAL_STEP = {"alpha": 0.1, "decay": 0.99} | _NETWORK
 SETTINGS = {
     "DBGD": _STEP | {"prefix_credit": False},
     "CPS": _STEP | {"n_candidates": 4, "history": 5, "tau": 3.0},
@@ -35,16 +41,26 @@ SETTINGS = {
     "epsilon-greedy": {"alpha": 0.1, "decay": 0.99, "epsilon": 0.3, "exploit": "best", "pairs": "matched"},
     "PairRank": _DIVIDE,
     "PairRank-Lemma2": _DIVIDE | {"delta": 0.1, "bound": 1.0, "slope": 0.2},
+    "neural PDGD": _NEURAL_STEP,
+    "neural epsilon-greedy": _NEURAL_STEP | {"epsilon": 0.3, "pairs": "matched"},
+    "neural DBGD": _NEURAL_STEP | {"delta": 1.0, "prefix_credit": False},
+    "olRankNet": _REFITTED,
+    "olLambdaRank": _REFITTED,
 }
 """Each learner's hyper-parameters in the tests; queues short enough to wrap around within a few rounds."""
 
 
 _DIVIDE_OTHERWISE = {"loss": "mean", "pairs": "adjacent", "shuffle": "random", "covariance": "diagonal"}
+_REFITTED_OTHERWISE = {"pairs": "adjacent", "covariance": "diagonal", "gradients": "displayed", "refit": "lbfgs"}
+_REFITTED_OTHERWISE |= {"start": "fresh", "penalty": "decay", "init": "symmetric", "depth": 3}
 OTHERWISE = {
     **{name: {"start": "zero"} for name in ("DBGD", "CPS", "DP-DBGD", "MGD", "NSGD")},
     "SGD RankNet": {"pairs": "all"},
     "epsilon-greedy": {"pairs": "all", "exploit": "worst"},
     **{name: _DIVIDE_OTHERWISE for name in ("PairRank", "PairRank-Lemma2")},
+    **{name: {"depth": 3, "init": "symmetric"} for name in ("neural PDGD", "neural DBGD")},
+    "neural epsilon-greedy": {"pairs": "all", "depth": 1},
+    **{name: _REFITTED_OTHERWISE for name in ("olRankNet", "olLambdaRank")},
 }
 """A second setting, by what differs from the first."""
 
@@ -56,6 +72,7 @@ RANGES = {
     "epsilon": (0.001, 0.3),
     "k_g": (0, 8),
     "k_h": (0, 4),
+    "rate": (0.002, 0.02),
     "regularization": (0.05, 1.0),
     "slope": (0.05, 0.25),
 }
@@ -64,8 +81,11 @@ RANGES = {
 STEPPING = sorted(name for name, learner in LEARNERS.items() if "decay" in learner.numeric)
 """Learners that take steps of rate `alpha`: a rate of zero learns nothing, and a huge one leaves the finite numbers."""
 
-OPTIMUM = {name: 5e-3 for name in ("PairRank", "PairRank-Lemma2")}
-"""How far apart the weights of two solvers may stop, where a learner minimises a loss to a relative 1e-6."""
+OPTIMUM = {name: 5e-3 for name in ("PairRank", "PairRank-Lemma2", "olRankNet", "olLambdaRank")}
+"""How far apart the weights of two solvers may stop, where a learner minimises a loss to a relative 1e-6, or where it
+takes steps of Adam in single precision."""
+
+LINEAR = sorted(name for name, learner in LEARNERS.items() if not issubclass(learner, NetworkLearner))
 
 
 def per_replica(name: str, n: int) -> dict[str, torch.Tensor]:
@@ -147,12 +167,17 @@ def _summary(played: Played) -> pd.DataFrame:
     return pd.DataFrame({"fold": 1, "seed": np.arange(len(last))} | columns)
 
 
+def parameters_of(scorer) -> torch.Tensor:
+    """A ranker's weights, or a network's θ: Float32[R, parameters]."""
+    return scorer.theta if isinstance(scorer, NetworkRanker) else scorer.weights
+
+
 class Tape:
     """What a learner was asked, showed, was told, and became: arrays with rounds first, replicas second; and the
     directions that it drew and chose.
 
     What it became are the scores of all documents, a replica at a time: one product for all adds up otherwise. The
-    weights are kept as well where there are any.
+    weights, or a network's parameters, are kept as well.
 
     Args:
         clicks: given the round and the lists, the clicks to tell the learner instead of the users' own.
@@ -171,7 +196,7 @@ class Tape:
             scorer = learner.evaluated()
             scores = torch.stack([scorer.scores(features, replica)[:, 0] for replica in replicas])
             row = [candidates.query, ranking, clicked, scores]
-            row += [scorer.weights] if hasattr(scorer, "weights") else []
+            row += [parameters_of(scorer)]
             self._rounds.append([column.cpu().numpy().copy() for column in row])
 
         learner.update = recorded

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import torch
 from small import (
+    LINEAR,
     OPTIMUM,
     OTHERWISE,
     SETTINGS,
@@ -185,7 +186,7 @@ def test_learners_load_neither_labels_nor_users():
     code = "import sys, ol2r.learners; print(*[m for m in sys.modules if m.startswith('ol2r.')])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     rooms = {module.split(".")[1] for module in loaded}
-    below = {"cost", "folders", "parameters", "target", "random", "ranking", "theory", "rankers"}
+    below = {"cost", "folders", "parameters", "target", "random", "ranking", "networks", "theory", "rankers"}
     assert {"learners"} <= rooms <= {"learners", *below}
 
 
@@ -280,7 +281,7 @@ def test_unknown_and_missing_hyperparameters_are_named(dataset, name):
             LEARNERS[name](dataset.n_features, without, streams)
 
 
-@every_learner
+@pytest.mark.parametrize("name", LINEAR)
 def test_the_start_is_a_unit_vector_or_zero(dataset, name):
     replicas = replicas_of("perfect")
     weights = make_learner(name, dataset, replicas).evaluated().weights

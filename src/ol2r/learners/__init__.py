@@ -7,7 +7,9 @@ construction. `LEARNERS` maps the name of each learner to its class; two learner
 from ol2r.learners.base import LEARNERS, Learner
 from ol2r.learners.dueling import CPS, DBGD, DPDBGD, MGD
 from ol2r.learners.greedy import EpsilonGreedy, SGDRankNet
+from ol2r.learners.neural import NeuralDBGD, NeuralEpsilonGreedy, NeuralPDGD
 from ol2r.learners.nsgd import NSGD
+from ol2r.learners.olranknet import OlLambdaRank, OlRankNet
 from ol2r.learners.pairrank import PairRank, PairRankLemma2
 from ol2r.learners.pdgd import PDGD
 
@@ -21,6 +23,11 @@ __all__ = [
     "PDGD",
     "EpsilonGreedy",
     "Learner",
+    "NeuralDBGD",
+    "NeuralEpsilonGreedy",
+    "NeuralPDGD",
+    "OlLambdaRank",
+    "OlRankNet",
     "PairRank",
     "PairRankLemma2",
     "SGDRankNet",

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -21,6 +21,23 @@ LEARNERS: dict[str, type["Learner"]] = {}
 
 ALPHA = Number(least=0, most=math.inf)
 STEP = {"alpha": ALPHA, "decay": Number(above=0, most=1)}
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """A part of a learner's state that saves and restores itself."""
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All that is kept, by name."""
+        ...
+
+    def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
+        """Restore what `state_dict` of another one returned, and keep these tensors."""
+        ...
+
+    def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
+        """See `Learner.state_places`."""
+        ...
 
 
 class Learner(ABC):
@@ -45,6 +62,7 @@ class Learner(ABC):
     batch_seconds: ClassVar[float] = 5e-4  # of one core for a round of a batch, whatever its number of replicas
     launches: ClassVar[int] = 400  # most GPU operations in a round, all that `simulate` does included
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
+    side_by_side: ClassVar[bool] = True  # whether the CPU computes replicas of one batch faster than batches of one
     keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so all queries must be known in advance
 
     repeats: ClassVar[Literal["bits", "means"]] = "bits"
@@ -73,12 +91,14 @@ class Learner(ABC):
         self.ops = ranking.engine(engine or ranking.default_engine(self.device.type))
         self.round = 1
         self.alive = torch.ones(len(streams), dtype=torch.bool, device=self.device)
-        self.number = {
-            name: torch.as_tensor(hyperparameters[name], dtype=torch.float32, device=self.device)
+        # first in double precision, so that a λ of 0.1 is not rounded to single precision where that matters
+        self.precise = {
+            name: torch.as_tensor(hyperparameters[name], dtype=torch.float64, device=self.device)
             .expand(len(streams))
             .contiguous()
             for name in self.numeric
         }
+        self.number = {name: value.to(torch.float32) for name, value in self.precise.items()}
         self.choice: dict[str, Any] = {name: hyperparameters[name] for name in self.structural}
         self.state = self.initial()
 
@@ -87,20 +107,28 @@ class Learner(ABC):
         return {}
 
     def memories(self) -> dict[str, object]:
-        """Further objects that hold part of the learner's state, by name, entirely in their tensors and arrays."""
+        """Further objects that hold part of the learner's state, by name: each `Stateful`, or one whose tensors and
+        arrays are all that it keeps."""
         return {}
+
+    def _memories(self) -> dict[str, Stateful]:
+        return {name: it if isinstance(it, Stateful) else _Attributes(it) for name, it in self.memories().items()}
 
     def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
         """Where the tensors stand that a round may replace: pairs of an owner and a name, so that owner[name] is it."""
         yield from ((self.state, name) for name in self.state)
         yield vars(self), "alive"
-        for memory in self.memories().values():
-            yield from ((vars(memory), name) for name in _remembered(memory))
+        for memory in self._memories().values():
+            yield from memory.state_places()
 
     def form(self) -> Hashable:
         """What the operations and shapes of the next round on a device depend on, apart from what stays the same in a
         run; a recorded round serves as long as this stays equal."""
         return None
+
+    def count_round(self) -> None:
+        """Count a round that a device replayed; what the host keeps count of in `rank` and `update` moves on here."""
+        self.round += 1
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The learner's state between two rounds, from which it can resume: copies on the CPU, numbers as tensors.
@@ -109,8 +137,8 @@ class Learner(ABC):
         """
         kept = {"keys": self.streams.keys_torch, "n_features": self.n_features, "round": self.round}
         kept |= {"alive": self.alive} | self.state
-        for memory, it in self.memories().items():
-            kept |= {f"{memory}.{name}": value for name, value in _remembered(it).items()}
+        for memory, it in self._memories().items():
+            kept |= {f"{memory}.{name}": value for name, value in it.state_dict().items()}
         return {name: _tensor(value).to("cpu", copy=True) for name, value in kept.items()}
 
     def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
@@ -122,9 +150,12 @@ class Learner(ABC):
         Raises:
             ValueError: the state is of another learner or engine, of other replicas, or of another number of features.
         """
-        own = self.state_dict()
-        if own.keys() != saved.keys():
-            other = ", ".join(sorted(own.keys() ^ saved.keys()))
+        own, memories = self.state_dict(), self._memories()
+        # what a memory that saves itself has kept depends on its past
+        growing = tuple(f"{name}." for name, it in memories.items() if not isinstance(it, _Attributes))
+        differing = sorted(name for name in own.keys() ^ saved.keys() if not name.startswith(growing))
+        if differing:
+            other = ", ".join(differing)
             raise ValueError(f"{self.name}: a state of another learner or engine, which differs in {other}")
         for name, what in (("keys", "other replicas"), ("n_features", "another number of features")):
             if not torch.equal(own[name], saved[name].cpu()):
@@ -132,10 +163,9 @@ class Learner(ABC):
         self.round = int(saved["round"])
         self.alive = saved["alive"].to(self.device, copy=True)
         self.state = {name: saved[name].to(self.device, copy=True) for name in self.state}
-        for memory, it in self.memories().items():
-            for name, value in _remembered(it).items():
-                copy = saved[f"{memory}.{name}"].to(self.device, copy=True)
-                setattr(it, name, copy if isinstance(value, torch.Tensor) else copy.numpy())
+        for name, it in memories.items():
+            parts = {part.removeprefix(f"{name}."): part for part in saved if part.startswith(f"{name}.")}
+            it.load_state_dict({part: saved[whole].to(self.device, copy=True) for part, whole in parts.items()})
 
     @classmethod
     def batch(
@@ -167,7 +197,7 @@ class Learner(ABC):
         seconds = rounds * cls.round_cost(hyperparameters, shape, rounds)
         memory = cls.memory(hyperparameters, shape, rounds)
         if device == "cpu":
-            return Cost(seconds, memory, rounds * cls.batch_seconds)
+            return Cost(seconds, memory, rounds * cls.batch_seconds, not cls.side_by_side)
         # the longest query of a round is several times longer than the mean, and its features are copied several times
         passing = round(64 * shape.documents * (shape.features + 32))
         return Cost(seconds / DEVICE_CORES, memory + passing, rounds * cls.launches * LAUNCH_SECONDS)
@@ -208,17 +238,35 @@ def _tensor(value: torch.Tensor | np.ndarray | float) -> torch.Tensor:
     return value if isinstance(value, torch.Tensor) else torch.from_numpy(np.asarray(value))
 
 
-def _remembered(memory: object) -> dict[str, Any]:
-    """The tensors and arrays of an object, by name; flags, text and devices count as settings and are left out.
+class _Attributes:
+    """The memory of an object whose tensors and arrays are all that it keeps; flags, text and devices are settings."""
 
-    Raises:
-        TypeError: the object holds anything else, which might be part of its state.
-    """
-    kept = {name: value for name, value in vars(memory).items() if not isinstance(value, bool | str | torch.device)}
-    for name, value in kept.items():
-        if not isinstance(value, torch.Tensor | np.ndarray):
-            raise TypeError(f"{type(memory).__name__}.{name} is neither a tensor nor an array")
-    return kept
+    def __init__(self, owner: object):
+        self._owner = owner
+
+    def _kept(self) -> dict[str, Any]:
+        """The tensors and arrays, by name.
+
+        Raises:
+            TypeError: the object holds anything else, which might be part of its state.
+        """
+        settings = bool | str | torch.device
+        kept = {name: value for name, value in vars(self._owner).items() if not isinstance(value, settings)}
+        for name, value in kept.items():
+            if not isinstance(value, torch.Tensor | np.ndarray):
+                raise TypeError(f"{type(self._owner).__name__}.{name} is neither a tensor nor an array")
+        return kept
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        return {name: _tensor(value) for name, value in self._kept().items()}
+
+    def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
+        for name, value in self._kept().items():
+            setattr(self._owner, name, saved[name] if isinstance(value, torch.Tensor) else saved[name].cpu().numpy())
+
+    def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
+        kept = self._kept().items()
+        return ((vars(self._owner), name) for name, value in kept if isinstance(value, torch.Tensor))
 
 
 def linear_seconds(shape: Shape, rankers: int = 1, directions: int = 0) -> float:

@@ -39,7 +39,12 @@ class TeamDraft:
             contenders: Float32[R, M, features], the rankers' weights.
             first: Int64[R], the ranker that drafts first in every turn, or −1.
         """
-        lists = self.ops.rank(candidates, contenders, depth, self.streams, round_)
+        return self.draft(self.ops.rank(candidates, contenders, depth, self.streams, round_), round_, first)
+
+    def draft(
+        self, lists: Int64[Tensor, "R M depth"], round_: int, first: Int64[Tensor, " R"]
+    ) -> Int64[Tensor, "R depth"]:
+        """The list to show, from the lists of all rankers: Int64[R, depth]."""
         ranking, self.team = self.ops.team_draft(lists, first, self.prefix_credit, self.streams, round_)
         return ranking
 

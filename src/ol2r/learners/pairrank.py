@@ -69,13 +69,6 @@ class _DivideAndConquer(PairwiseLearner):
         engine: str | None = None,
     ):
         super().__init__(n_features, hyperparameters, streams, engine)
-        # converted to double precision from the given number: λ = 0.1 must not be rounded to single precision first
-        self.precise = {
-            name: torch.as_tensor(hyperparameters[name], dtype=torch.float64, device=self.device)
-            .expand(len(streams))
-            .contiguous()
-            for name in self.numeric
-        }
         n, regularization = len(streams), self.precise["regularization"]
         self.most_pairs = 0  # of a round; known from the first on
         self.every = torch.arange(n, device=self.device)[:, None]

@@ -7,7 +7,8 @@ dual form until the pairs are so many that the primal one is cheaper.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
 
 import torch
 
@@ -99,6 +100,18 @@ class Covariance(ABC):
     def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
         """Go on from what another covariance of the same arguments kept; it keeps the tensors themselves."""
 
+    def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
+        """Where the tensors stand that `add` replaces, rather than writes to: pairs of an owner and a name."""
+        yield from ((vars(self), name) for name in ("sound", "log_det"))
+
+    def form(self, n: int) -> Hashable:
+        """What the shapes on a device depend on once another n pairs are added."""
+        return None
+
+    def count(self, n: int) -> None:
+        """Count n pairs that a device added by itself, in a round that it replayed."""
+        return None
+
     def _judged(self, gram: torch.Tensor, norms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The Cholesky factor of I + gram, or I where it has none to rely on, and for which replicas it has one.
 
@@ -153,6 +166,10 @@ class Explicit(Covariance):
         self._kept.add(gradients, good[:, None].expand(gradients.shape[:2]))
         self.log_det = self._kept.log_det
 
+    def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
+        yield from super().state_places()
+        yield from ((vars(self._kept), name) for name in ("inverse", "log_det"))
+
     def state_dict(self) -> dict[str, torch.Tensor]:
         return {"inverse": self._kept.inverse, "log_det": self.log_det, "sound": self.sound}
 
@@ -190,6 +207,21 @@ class Dual(Covariance):
         """Rows of the factor that are in use, with and without a pair."""
         return max(len(self._steps) - 1, 0) * BLOCK + self._last
 
+    def rows_after(self, n: int) -> int:
+        """`n_rows` once another n pairs are added."""
+        return len(self._steps) * BLOCK + n if self._is_full(n) else self.n_rows + n
+
+    def form(self, n: int) -> int:
+        """The number of blocks of rows."""
+        return len(self._steps) + self._is_full(n)
+
+    def count(self, n: int) -> None:
+        self._last += n
+
+    def _is_full(self, n: int) -> bool:
+        """Whether the last block has no room for n more rows."""
+        return not self._steps or self._last + n > BLOCK
+
     @property
     def nbytes(self) -> int:
         factors = self._documents.factors if self._documents is not None else ()
@@ -222,7 +254,7 @@ class Dual(Covariance):
 
     def _add(self, documents: Tangent) -> None:
         n = documents.inputs[0].shape[1] // 2
-        if not self._steps or self._last + n > BLOCK:
+        if self._is_full(n):
             self._open(documents)
         assert self._documents is not None
         start = (len(self._steps) - 1) * BLOCK
@@ -303,11 +335,24 @@ class Full(Covariance):
     def __init__(self, network: Network, regularization: torch.Tensor):
         super().__init__(network, regularization)
         self._form: Dual | Explicit = Dual(network, regularization)
+        self._most_rows = SWITCH * network.n_parameters
 
     @property
-    def form(self) -> str:
-        """The form that it has now, "dual" or "primal"."""
-        return "dual" if isinstance(self._form, Dual) else "primal"
+    def is_dual(self) -> bool:
+        """Whether it has the dual form now."""
+        return isinstance(self._form, Dual)
+
+    def form(self, n: int) -> Hashable:
+        if isinstance(self._form, Dual) and self._form.rows_after(n) <= self._most_rows:
+            return self._form.form(n)
+        return "primal"
+
+    def count(self, n: int) -> None:
+        self._form.count(n)
+
+    def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
+        yield from super().state_places()
+        yield from self._form.state_places()
 
     @property
     def nbytes(self) -> int:
@@ -318,7 +363,7 @@ class Full(Covariance):
 
     def _add(self, documents: Tangent) -> None:
         self._form._add(documents)
-        if isinstance(self._form, Dual) and self._form.n_rows > SWITCH * self.network.n_parameters:
+        if isinstance(self._form, Dual) and self._form.n_rows > self._most_rows:
             primal = Explicit(self.network, self.regularization, full=True)
             primal.sound = self._form.sound
             for gradients in self._form.gradients():

@@ -45,7 +45,8 @@ class History:
 
     @property
     def outcomes(self) -> torch.Tensor:
-        """How often the first document was preferred, and how often the second, Float32[R, N, 2]; 0 without a pair."""
+        """How often the first document was preferred, and how often the second, Float32[R, N, 2]; 0 without a pair. Of
+        labels that were given weights, the sum of these."""
         return self._cut(self._outcomes, self.n_pairs)
 
     @staticmethod
@@ -61,6 +62,7 @@ class History:
         inputs: torch.Tensor,
         pairs: torch.Tensor,
         labels: torch.Tensor,
+        weights: torch.Tensor | None = None,
         most: int | None = None,
     ) -> torch.Tensor:
         """Count the labels of some pairs.
@@ -69,6 +71,7 @@ class History:
             inputs: of the candidates' documents (`Network.inputs`), Float32[R, V, inputs].
             pairs: Int64[R, P, 2], positions in the query's own list, padded with −1.
             labels: Bool[R, P], whether the first document is preferred.
+            weights: Float32[R, P], as how many labels each of these counts in `outcomes`; None for 1.
             most: what the pairs of a replica are at most after this call, if the caller knows; a device is then not
                 asked.
 
@@ -81,8 +84,8 @@ class History:
             return present.any(dim=1)
         if most is None or here:
             most = int(self.n_pairs.max()) + n
-        self._highest = np.maximum(self._highest, candidates.base + len(candidates.features))
-        self._reserve(most, min(2 * most, int(self._highest) + 2 * n))
+        self._highest = np.asarray(np.maximum(self._highest, candidates.base + len(candidates.features)))
+        self._reserve(self.room(most, n))
         numbers = torch.where(present[..., None], candidates.base + candidates.starts[:, None, None] + pairs, 0)
         turned = numbers[..., 0] > numbers[..., 1]
         won = (labels ^ turned) & present
@@ -100,17 +103,30 @@ class History:
         numbers = numbers.sort(dim=2).values
         row, new = enrol((numbers[..., 0] << 32) + numbers[..., 1], present, self._ids, self.n_pairs)
         self._pairs.scatter_(1, row[..., None].expand_as(rows), rows)
-        self._outcomes.flatten(1).scatter_add_(1, 2 * row + ~won, present.to(self._outcomes.dtype))
+        counted = present if weights is None else present * weights
+        self._outcomes.flatten(1).scatter_add_(1, 2 * row + ~won, counted.to(self._outcomes.dtype))
         self.n_pairs += new.sum(dim=1)
         self.n_labels += present.sum(dim=1)
         return present.any(dim=1)
 
-    def _reserve(self, n_pairs: int, n_documents: int) -> None:
-        """Room for so many pairs and documents, and a spare row at the end that no pair or document has."""
-        for wanted, names in ((n_pairs, ("_ids", "_pairs", "_outcomes")), (n_documents, ("_documents", "_x"))):
-            capacity = getattr(self, names[0]).shape[1]
-            if wanted + 1 > capacity:
-                more = max(wanted + 1, capacity + capacity // 2, _FIRST_ROOM) - capacity
-                for name in names:
-                    old = getattr(self, name)
-                    setattr(self, name, torch.cat([old, old.new_zeros(len(old), more, *old.shape[2:])], dim=1))
+    def room(self, most: int, n: int) -> tuple[int, int]:
+        """For how many pairs and documents there is room once n pairs are added of a round; it grows in steps.
+
+        Args:
+            most: what the pairs of a replica are at most then.
+        """
+        documents = min(2 * most, int(self._highest) + 2 * n)
+        # one row more stands for whatever is absent
+        return _grown(self._ids.shape[1], most + 1), _grown(self._documents.shape[1], documents + 1)
+
+    def _reserve(self, room: tuple[int, int]) -> None:
+        for capacity, names in zip(room, (("_ids", "_pairs", "_outcomes"), ("_documents", "_x")), strict=True):
+            for name in names:
+                old = getattr(self, name)
+                if capacity > old.shape[1]:
+                    more = old.new_zeros(len(old), capacity - old.shape[1], *old.shape[2:])
+                    setattr(self, name, torch.cat([old, more], dim=1))
+
+
+def _grown(capacity: int, wanted: int) -> int:
+    return capacity if wanted <= capacity else max(wanted, capacity + capacity // 2, _FIRST_ROOM)

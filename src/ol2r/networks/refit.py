@@ -5,8 +5,8 @@ finite keeps the last ones that were, and is marked.
 """
 
 import math
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.functional import softplus
@@ -172,6 +172,12 @@ class NetworkFit:
             share = torch.where(share > _SHORTEST, share, _SHORTEST).clamp_max(_LONGEST)
             length = torch.where(taken, 1.0, length * share)
         return theta, finite
+
+    def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
+        """Where the tensors stand that a refit replaces: pairs of an owner and a name."""
+        yield from ((vars(self), name) for name in ("theta", "alive"))
+        if self._memory is not None:
+            yield from ((vars(self._memory), name) for name in vars(self._memory))
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """All that the next refit depends on, besides the arguments, in tensors that it may write to."""

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 
 from ol2r.rankers.linear import LinearRanker
+from ol2r.rankers.network import NetworkRanker
 
-__all__ = ["LinearRanker", "Ranker"]
+__all__ = ["LinearRanker", "NetworkRanker", "Ranker"]
 
 
 @runtime_checkable

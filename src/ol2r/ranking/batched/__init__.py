@@ -23,7 +23,7 @@ from ol2r.ranking.batched.lists import (
     team_draft,
     unit_vectors,
 )
-from ol2r.ranking.batched.pairs import pair_coefficients, pair_gradient, pairs_from_clicks
+from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients, pair_gradient, pairs_from_clicks
 from ol2r.ranking.batched.sampling import explore, plackett_luce, plackett_luce_gradient, sample, swap_coefficients
 from ol2r.ranking.batched.steps import contenders, credit, equal_shares, follow, step, winners
 
@@ -36,6 +36,7 @@ __all__ = [
     "clicks_score",
     "contenders",
     "credit",
+    "delta_ndcg",
     "divide_and_conquer",
     "equal_shares",
     "explore",

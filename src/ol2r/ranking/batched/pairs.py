@@ -6,7 +6,7 @@ from torch import Tensor
 
 from ol2r.random import Stream, Streams
 from ol2r.ranking.candidates import Candidates
-from ol2r.ranking.constants import numbers, slot_pairs
+from ol2r.ranking.constants import discounts_on, ideal_on, numbers, slot_pairs
 
 
 def examined(ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
@@ -77,3 +77,24 @@ def _missing(scores: torch.Tensor, pairs: torch.Tensor, labels: torch.Tensor) ->
     """y − σ(s_i − s_j) of scores Float[R, P, 2], 0 where there is no pair: Float[R, P]."""
     missing = labels.to(scores.dtype) - torch.sigmoid(scores[..., 0] - scores[..., 1])
     return torch.where(pairs[..., 0] >= 0, missing, 0.0)
+
+
+def delta_ndcg(
+    ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"], pairs: Int64[Tensor, "R P 2"]
+) -> Float32[Tensor, "R P"]:
+    """|ΔNDCG| of LambdaRank (Burges, 2010) with clicks as grades: by how much NDCG changes when two shown documents, of
+    which one was clicked, change places.
+
+    Args:
+        ranking: Int64[R, k]; clicks: Bool[R, k].
+        pairs: Int64[R, P, 2], positions in the query's own list of shown documents, padded with −1.
+
+    Returns:
+        Float32[R, P], 0 where there is no pair. The cut is k, and the ideal list has all clicked documents on top.
+    """
+    depth, device = ranking.shape[1], ranking.device
+    slots = (ranking[:, None, None] == pairs[..., None]).view(torch.uint8).argmax(dim=3)
+    discount = discounts_on(depth, device)[slots]
+    ideal = ideal_on(depth, device)[(clicks & (ranking >= 0)).sum(dim=1, keepdim=True)]
+    change = (discount[..., 0] - discount[..., 1]).abs() / ideal
+    return torch.where(pairs[..., 0] >= 0, change, 0.0).to(torch.float32)

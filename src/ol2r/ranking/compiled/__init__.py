@@ -11,7 +11,7 @@ compute linear scores themselves are fast paths of these.
 from numba import get_num_threads, set_num_threads
 
 from ol2r.ranking.batched.lists import best
-from ol2r.ranking.batched.pairs import pair_coefficients
+from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients
 from ol2r.ranking.batched.sampling import sample, swap_coefficients
 from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer
 from ol2r.ranking.compiled.counts import PairCounts
@@ -41,6 +41,7 @@ __all__ = [
     "clicks_score",
     "contenders",
     "credit",
+    "delta_ndcg",
     "divide_and_conquer",
     "equal_shares",
     "explore",
