@@ -230,7 +230,7 @@ def expected_seconds(
 
     Args:
         jobs: what to run; their needs are not looked at.
-        n_jobs: worker processes (None: one a core).
+        n_jobs: worker processes (None: one per core).
         device: "cpu" or "cuda", where one process runs everything.
         memory: bytes that the rows of a shard may take (None: what is free).
     """
@@ -281,14 +281,16 @@ class _Segment:
         """Keep a state; the shard goes on without where the state is too large or cannot be written."""
         if self.store is None:
             return
-        if sum(array.nbytes for array in kept.state.values()) > LARGEST_STATE:
-            self.store = None
-            return
         begun = time.perf_counter()
         try:
+            size = sum(array.nbytes for array in kept.state.values())
+            if size > LARGEST_STATE:
+                limit = f"at most {LARGEST_STATE / 2**30:.3g} GiB can be kept"
+                raise StoreError(f"it takes {size / 2**30:.3g} GiB of memory, and {limit}")
             self.store.keep(self.jobs, kept, self.circumstances | self.taken())
         except (StoreError, MemoryError) as error:
-            warnings.warn(f"a long shard goes on without keeping its state: {error}", StoreWarning, stacklevel=2)
+            message = "a long shard goes on without keeping its state, and begins anew if it is killed"
+            warnings.warn(f"{message}: {error}", StoreWarning, stacklevel=2)
             self.store = None
         now = time.perf_counter()
         self.next = now + max(SEGMENT, (now - begun) / KEEPING_SHARE)
@@ -390,7 +392,7 @@ def compute(
         inputs: the table of every cell that the jobs need.
         device: "cpu" or "cuda".
         engine: "numba", "torch" or None for the device's usual one.
-        n_jobs: worker processes (None: one a core).
+        n_jobs: worker processes (None: one per core).
         progress: whether to show a bar, in expected seconds, once it has taken more than three.
         store: where the states of shards are kept while they run; the shards that an earlier run began go on first.
             When the next outcome is asked for, those of a shard that has ended must be stored.
@@ -590,7 +592,7 @@ def run(
         store: where rows are looked up and kept.
         device: "cpu" or "cuda".
         engine: "numba", "torch" or None for the device's usual one.
-        n_jobs: worker processes (None: one a core).
+        n_jobs: worker processes (None: one per core).
         progress: whether to show a bar.
 
     Raises:
