@@ -221,10 +221,10 @@ class Online:
 
     def __init__(self, name: str, n_features: int, *, seed: int = 0, conventions: str = "pairrank", **changed: Value):
         chosen = setting(name, "", conventions, changed)
-        kind = LEARNERS[chosen.learner]
-        if kind.keeps_queries:
+        learner = LEARNERS[chosen.learner]
+        if learner.keeps_queries:
             raise ExperimentError(f"{name} replays earlier queries, which only a simulation knows: use `compare`")
-        self.learner = kind(n_features, chosen.hyperparameters, Streams(np.array([replica_key("online", 1, seed)])))
+        self.learner = learner(n_features, chosen.hyperparameters, Streams(np.array([replica_key("online", 1, seed)])))
         self._shown: tuple[Candidates, torch.Tensor] | None = None
 
     def rank(self, candidates: Candidates, depth: int = 10) -> np.ndarray:

@@ -132,7 +132,7 @@ class Entry:
         return [place for place in places if _allowed(place.is_dir)]
 
     def require(self) -> Path:
-        """Its folder.
+        """The folder that holds the data set's files.
 
         Raises:
             MissingData: it is not at hand, or some of its files are not.

@@ -39,14 +39,14 @@ SHORTEST_SHARD = 20.0
 """Seconds below which a smaller batch costs more than it balances."""
 
 SEGMENT = 180.0
-"""Seconds after which the state of a running shard is kept, and kept again. They are counted by the clock, because a
-shard of the expected length needs no state: those that take long without being expected to would lose the most."""
+"""Seconds by the clock after which the state of a running shard is kept, and kept again. Expected seconds do not decide
+this, because the shards that take longer than expected would lose the most."""
 
 KEEPING_SHARE = 0.05
 """Share of a shard's time that keeping its state may take; a state that takes long to write is kept less often."""
 
 LARGEST_STATE = 1 << 30
-"""Bytes above which a shard's state is not kept: to encode it takes some times its size in memory."""
+"""Bytes above which a shard's state is not kept, because encoding a state takes several times its size in memory."""
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -305,7 +305,7 @@ def run_shard(
     halved: int = 0,
     store: Store | None = None,
 ) -> list[Outcome]:
-    """Run a shard, from the state that an earlier run kept of it where there is one; if it cannot, it begins anew.
+    """Run a shard. If an earlier run kept a state of it, it goes on from there, or begins anew where it cannot.
 
     When a job in the shard raises, each job runs alone, so that one failure does not fail the others. When the shard
     does not fit into the device's memory, its halves run one after the other.
