@@ -84,14 +84,14 @@ def test_status_counts_stored_rows_by_item_and_tier(capsys):
     assert lines[2] == ["table-2", "0/10", "0/20", "0/50", "not", "at", "hand:", "TD2003"]
 
 
-def test_status_counts_shards_that_are_half_done(surroundings, capsys):
+def test_status_counts_unfinished_shards(surroundings, capsys):
     store = Store(None, surroundings / "scratch")
     for cell in (Fake(name="x", needed=Fake(name="root")), Fake(name="undeclared")):
         store.keep([Job(cell, cell.rows([1], [0]))], Kept({}, pd.DataFrame()), {})
     assert cli.main(["status"]) == 0
     first, second = capsys.readouterr().out.splitlines()[1:3]
-    assert first.endswith("0/25   half done: 1 shard")
-    assert "half done" not in second
+    assert first.endswith("0/25   unfinished: 1 shard")
+    assert "unfinished" not in second
 
 
 def test_verify_passes_what_comes_out_again_and_fails_a_forgery(surroundings, capsys):

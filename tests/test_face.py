@@ -100,13 +100,14 @@ def test_hyper_parameters_change_where_they_are_named(own):
         ({"learners": ["PairRnk"]}, ExperimentError, "no learner 'PairRnk': did you mean 'PairRank'"),
         ({"conventions": "bubblerank"}, ExperimentError, "no paper with conventions 'bubblerank'"),
         ({"users": "perfct"}, ExperimentError, "no kind of users 'perfct': did you mean 'perfect'"),
-        ({"users": ["perfect", "perfect"]}, ValueError, "two kinds of users have one name"),
+        ({"users": ["perfect", "perfect"]}, ValueError, "two kinds of users have the same name"),
         ({"users": []}, ValueError, "needs a learner and a kind of users"),
         ({"learners": []}, ValueError, "needs a learner and a kind of users"),
         ({"learners": "PDG"}, ExperimentError, "no learner 'PDG': did you mean 'PDGD'"),
         ({"users": users("perfect", 3)}, ValueError, "4 grades"),
-        ({"rounds": 0}, ValueError, "at least 1"),
-        ({"seeds": 0}, ValueError, "at least 1"),
+        ({"rounds": 0}, ValueError, "rounds must be a whole number of at least 1, not 0"),
+        ({"rounds": 2.5}, ValueError, "rounds must be a whole number of at least 1, not 2.5"),
+        ({"seeds": 0}, ValueError, "seeds must be a whole number of at least 1, not 0"),
     ],
 )
 def test_what_is_wrong_with_a_request_is_said(own, changed, error, message):
@@ -186,6 +187,9 @@ def test_what_is_wrong_with_live_use_is_said():
         ol2r.candidates(np.ones(3))
     with pytest.raises(ExperimentError, match="NSGD replays earlier queries"):
         ol2r.Online("NSGD", 5)
+    for wrong in (0, -1, 2.5):
+        with pytest.raises(ValueError, match="depth must be a whole number of at least 1"):
+            online.rank(ol2r.candidates(np.ones((3, 5))), wrong)
     assert len(online.rank(ol2r.candidates(np.ones((3, 5))))) == 3
     for wrong in ([True], [True, False, 0.5], [2, 0, 0], True):
         with pytest.raises(ValueError, match="expected 3 clicks"):
@@ -228,5 +232,5 @@ def test_grades_that_no_paper_has_are_read_between_those_of_five():
     assert (seven.click[0], seven.click[3], seven.click[-1]) == (0.05, 0.5, 0.95)
     assert seven.click[1] == pytest.approx(0.05 + (0.3 - 0.05) * 4 / 6)
     assert all(a <= b for a, b in zip(seven.click, seven.click[1:], strict=False))
-    with pytest.raises(ValueError, match="tell nothing of 1 grade"):
+    with pytest.raises(ValueError, match="at least 2 grades, not 1"):
         users_of_grades("perfect", 1)

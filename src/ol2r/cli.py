@@ -44,7 +44,7 @@ def _declared(papers: "Sequence[Paper]") -> "list[Job]":
 
 
 def papers(arguments: argparse.Namespace) -> int:
-    """List the papers that have a chapter, one a line."""
+    """List the papers that have a chapter, one per line."""
     from ol2r.papers import NAMES
 
     print("\n".join(NAMES))
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def status(arguments: argparse.Namespace) -> int:
-    """Count stored and declared rows of every figure and table at every tier, and shards that are half done."""
+    """Count stored and declared rows of every figure and table at every tier, and unfinished shards."""
     from ol2r.experiments.origins import AtHand
     from ol2r.experiments.store import Store
 
@@ -110,7 +110,7 @@ def status(arguments: argparse.Namespace) -> int:
                 absent |= {data for job in jobs if (data := missing(job.cell))}
             note = f"   not at hand: {', '.join(sorted(absent))}" if absent else ""
             if n_unfinished := sum(map(unfinished, cells)):
-                note += f"   half done: {n_unfinished} shard{'s' * (n_unfinished > 1)}"
+                note += f"   unfinished: {n_unfinished} shard{'s' * (n_unfinished > 1)}"
             print(f"  {item:{width}}" + "".join(f"{count:>16}" for count in counts) + note)
     return 0
 
@@ -288,7 +288,7 @@ def parser() -> argparse.ArgumentParser:
     add.add_argument("--seeds", type=_positive, help="number of seeds (as declared)")
     add.add_argument("--datasets", nargs="+", help="data sets (all declared ones, or none with --data)")
     add.add_argument("--data", nargs="+", metavar="PATH", help="LETOR files of your own: a file, folder or pattern")
-    add.add_argument("--jobs", type=_workers, help="worker processes (one a core)")
+    add.add_argument("--jobs", type=_workers, help="worker processes (one per core)")
     add.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     add.add_argument("--engine", choices=("numba", "torch"), help="numba on the CPU, torch on a GPU")
     add.add_argument("--commit", action="store_true", help="write to results/ instead of the scratch store")
@@ -301,7 +301,7 @@ def parser() -> argparse.ArgumentParser:
 
     add = command(verify)
     add.add_argument("paper", nargs="?")
-    add.add_argument("--cell", metavar="KEY", default="", help="only cells whose key begins so (all)")
+    add.add_argument("--cell", metavar="KEY", default="", help="only cells whose key begins with KEY (all)")
     add.add_argument("--minutes", type=_minutes, default=3.0)
     add.add_argument("--quick", action="store_true", help="check that every file is whole, and recompute nothing")
     add.add_argument("--seed", metavar="COMMIT", help="what the draw depends on (the present commit)")

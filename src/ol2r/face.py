@@ -25,7 +25,7 @@ from ol2r.experiments.effects import at_end, summarize
 from ol2r.experiments.grid import Grid
 from ol2r.learners import LEARNERS
 from ol2r.papers import NAMES, paper
-from ol2r.parameters import Value
+from ol2r.parameters import Number, Value, require
 from ol2r.random import Streams, replica_key
 from ol2r.ranking import Candidates
 from ol2r.report import figures
@@ -34,6 +34,7 @@ from ol2r.report.style import Drawing, Looks
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
 SCORES = {"ndcg": "offline NDCG", "cndcg": "online score"}
+AT_LEAST_ONE = Number(least=1, whole=True)
 
 
 class Setting(NamedTuple):
@@ -116,8 +117,8 @@ def compare(
         ValueError: numbers out of range, hyper-parameters that a learner does not have, users for another number of
             grades, two users with the same name, or no learner.
     """
-    if rounds < 1 or seeds < 1:
-        raise ValueError(f"rounds and seeds must be at least 1, not {rounds} and {seeds}")
+    require("rounds", AT_LEAST_ONE, rounds)
+    require("seeds", AT_LEAST_ONE, seeds)
     known = [name for name in NAMES if paper(name).grid is not None]
     grid = paper(one_of(conventions, known, "paper with conventions")).grid
     assert grid is not None
@@ -166,7 +167,7 @@ def _users(
         if len(kind.click) != dataset.n_grades:
             raise ValueError(f"{dataset.name} has {dataset.n_grades} grades, the users {kind.name!r} {len(kind.click)}")
     if len({kind.name for kind in kinds}) < len(kinds):
-        raise ValueError("two kinds of users have one name")
+        raise ValueError("two kinds of users have the same name")
     return kinds
 
 
@@ -220,20 +221,21 @@ class Online:
 
     def __init__(self, name: str, n_features: int, *, seed: int = 0, conventions: str = "pairrank", **changed: Value):
         chosen = setting(name, "", conventions, changed)
-        kind = LEARNERS[chosen.learner]
-        if kind.keeps_queries:
+        learner = LEARNERS[chosen.learner]
+        if learner.keeps_queries:
             raise ExperimentError(f"{name} replays earlier queries, which only a simulation knows: use `compare`")
-        self.learner = kind(n_features, chosen.hyperparameters, Streams(np.array([replica_key("online", 1, seed)])))
+        self.learner = learner(n_features, chosen.hyperparameters, Streams(np.array([replica_key("online", 1, seed)])))
         self._shown: tuple[Candidates, torch.Tensor] | None = None
 
     def rank(self, candidates: Candidates, depth: int = 10) -> np.ndarray:
         """The list to show: positions of documents among the candidates, best first, at most `depth` of them.
 
         Raises:
-            ValueError: the candidates have another number of features than the learner, or the last list still waits
-                for its clicks.
+            ValueError: the candidates have another number of features than the learner, the depth is not at least 1,
+                or the last list still waits for its clicks.
         """
         self._check(candidates)
+        require("depth", AT_LEAST_ONE, depth)
         if self._shown is not None:
             raise ValueError("the last list waits for its clicks: call update() first, with False where there was none")
         ranking = self.learner.rank(candidates, depth)
@@ -263,7 +265,6 @@ class Online:
         self._check(candidates)
         first = torch.zeros(1, dtype=torch.int64)
         return self.learner.evaluated().scores(candidates.features, first)[:, 0].to(torch.float64).numpy()
-
 
     def _check(self, candidates: Candidates) -> None:
         width = candidates.features.shape[1]

@@ -57,11 +57,11 @@ def test_folds_test_every_query_once_and_never_share_one(n_queries, folds):
         (FEATURES[:4], GRADES, QUERIES, 2, "with one grade and one query a document, found the shapes"),
         (FEATURES[0], GRADES, QUERIES, 2, "expected features"),
         (FEATURES[:0], GRADES[:0], [], 2, "at least one document and one feature"),
-        (np.full((5, 2), np.nan), GRADES, QUERIES, 2, "finite features, found nan in line 0"),
+        (np.full((5, 2), np.nan), GRADES, QUERIES, 2, "finite features, found nan in row 0"),
         (FEATURES * 1e38, GRADES, QUERIES, 2, "finite features, found 1e"),
         (np.array([["a"]] * 5), GRADES, QUERIES, 2, "numbers as features"),
-        (FEATURES, GRADES, ["b", None, "b", "a", "a"], 2, "query's id for every document, found none in line 1"),
-        (FEATURES, GRADES, [1.0, np.nan, 1.0, 2.0, 2.0], 2, "query's id for every document, found none in line 1"),
+        (FEATURES, GRADES, ["b", None, "b", "a", "a"], 2, "query's id for every document, found none in row 1"),
+        (FEATURES, GRADES, [1.0, np.nan, 1.0, 2.0, 2.0], 2, "query's id for every document, found none in row 1"),
         (FEATURES, GRADES - 1, QUERIES, 2, "whole numbers from 0 to 126"),
         (FEATURES, GRADES + 0.5, QUERIES, 2, "whole numbers from 0 to 126"),
         (FEATURES, GRADES * 100, QUERIES, 2, "whole numbers from 0 to 126"),
@@ -86,6 +86,9 @@ def test_grades_that_a_sample_lacks_can_be_named():
     assert made.n_grades == 5
     with pytest.raises(DataError, match="whole numbers from 0 to 1 as grades"):
         ol2r.from_arrays(FEATURES, GRADES, QUERIES, folds=2, n_grades=2)
+    for wrong in (0, 1, 128):
+        with pytest.raises(DataError, match=f"n_grades must be from 2 to 127, not {wrong}"):
+            ol2r.from_arrays(FEATURES, GRADES, QUERIES, folds=2, n_grades=wrong)
 
 
 def test_ids_of_any_kind_name_queries():

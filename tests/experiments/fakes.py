@@ -132,6 +132,11 @@ class Stepping(Fake):
         return [whole[whole.job == i].drop(columns="job").reset_index(drop=True) for i in range(len(jobs))]
 
 
+def job(cell: Cell, n_seeds: int = 5) -> Job:
+    """The cell with its first seeds on all its folds."""
+    return Job(cell, cell.rows(None, range(n_seeds)))
+
+
 def note(text: str) -> None:
     log = os.environ.get("FAKE_LOG")
     if log:

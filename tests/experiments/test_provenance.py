@@ -7,6 +7,10 @@ from fakes import Fake
 from ol2r import target
 from ol2r.experiments import provenance
 from ol2r.experiments.cells import Row
+from ol2r.experiments.kinds.fit import Fit, RankNetFit
+from ol2r.experiments.kinds.safety import Safety
+from ol2r.experiments.kinds.simulate import Simulate
+from ol2r.experiments.kinds.timing import Timing
 
 
 @pytest.fixture
@@ -55,6 +59,24 @@ def test_the_code_digest_does_not_depend_on_line_ends_or_place(package, tmp_path
 def test_a_module_that_is_not_there_is_an_error():
     with pytest.raises(ModuleNotFoundError, match="no source for ol2r"):
         digest("ol2r.nowhere")
+
+
+AROUND = [f"ol2r.{room}" for room in ("cost", "errors", "experiments", "folders", "frames", "parameters", "target")]
+"""What surrounds a computation and makes none of its numbers."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "apart"),
+    [(Simulate, ()), (Timing, ()), (Safety, ("ol2r.offline",)), (Fit, ()), (RankNetFit, ())],  # fits are cells apart
+)
+def test_the_code_version_of_a_kind_sees_every_room_that_it_loads(kind, apart):
+    code = f"import sys, {kind.__module__}; print(*[name for name in sys.modules if name.startswith('ol2r.')])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert kind.__module__ in kind.code
+    seen = (*kind.code, *AROUND, *apart)
+    packages = {"ol2r.theory"}  # whose own file has no code
+    unseen = [name for name in loaded if not any(f"{name}.".startswith(f"{each}.") for each in seen)]
+    assert set(unseen) <= packages
 
 
 def test_outside_a_repository_commit_and_dirt_are_unknown(monkeypatch):

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import torch
-from fakes import Fake, Learner, ran
+from fakes import Fake, Learner, job, ran
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tqdm import tqdm
@@ -42,21 +42,6 @@ from ol2r.experiments.store import Store, StoreError
 
 # a cell whose shards each hold one block, so that a few of them exercise processes
 SLOW = {"seconds_a_row": 20.0}
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(None, tmp_path / "scratch")
-
-
-@pytest.fixture
-def log(tmp_path, monkeypatch):
-    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
-    return tmp_path / "log"
-
-
-def job(cell, n_seeds=5):
-    return Job(cell, cell.rows(None, range(n_seeds)))
 
 
 def expected(cell, rows):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from fakes import Fake, Learner, Stepping, ran
+from fakes import Fake, Learner, Stepping, job, ran
 from small import SETTINGS
 
 from ol2r import data
@@ -28,26 +28,11 @@ from ol2r.learners import LEARNERS
 from ol2r.simulation import Evaluation
 
 
-@pytest.fixture
-def store(tmp_path):
-    return Store(None, tmp_path / "scratch")
-
-
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
     """States are kept whenever a shard asks, as if every step took minutes."""
     monkeypatch.setattr(runner, "SEGMENT", 0.0)
     monkeypatch.setattr(runner, "KEEPING_SHARE", np.inf)
-
-
-@pytest.fixture
-def log(tmp_path, monkeypatch):
-    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
-    return tmp_path / "log"
-
-
-def job(cell, n_seeds=2):
-    return Job(cell, cell.rows(None, range(n_seeds)))
 
 
 class Killed(BaseException):
@@ -110,7 +95,7 @@ def simulated(learner="PDGD", rounds=30, checkpoints=(0, 7, 20), **changed):
 @pytest.mark.parametrize("n", [1, 18, 29])
 def test_a_killed_shard_goes_on_and_gives_what_it_gives_in_one_go(store, learner, n):
     other = {"alpha": SETTINGS[learner]["alpha"] / 2}
-    jobs = [job(simulated(learner)), job(simulated(learner, setting=other), 1)]
+    jobs = [job(simulated(learner), 2), job(simulated(learner, setting=other), 1)]
     whole, _ = in_memory(jobs, {}, progress=False)
     killed_at(n, jobs, store)
     assert [len(it.rows) for it in lacking(jobs, store)] == [len(it.rows) for it in jobs]
@@ -161,7 +146,7 @@ if __name__ == "__main__":
             time.sleep(0.02)
 
     Store.keep = keep
-    runner.run([job(simulated())], Store(None, Path({store!r})), n_jobs=1)
+    runner.run([job(simulated(), 2)], Store(None, Path({store!r})), n_jobs=1)
 """
 
 
@@ -176,7 +161,7 @@ def test_a_process_that_is_killed_in_mid_run_loses_only_what_came_after_the_last
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    jobs = [job(simulated())]
+    jobs = [job(simulated(), 2)]
     ((path,),) = [states(store)]
     assert [path.name for path in path.parent.iterdir()] == [path.name]
     whole, _ = in_memory(jobs, {}, progress=False)
@@ -218,7 +203,7 @@ def test_a_resumed_shard_takes_only_the_steps_that_are_left(store, log):
 
 def test_a_shard_goes_on_with_its_own_rows_whatever_else_is_wanted_now(store, log):
     first, second = Stepping(name="first"), Stepping(name="second")
-    killed_at(3, [job(first), job(second)], store)
+    killed_at(3, [job(first, 2), job(second, 2)], store)
     log.unlink()
     wanted = [job(Stepping(name="new")), job(second, 5), job(first, 5)]
     run(wanted, store, n_jobs=1)
@@ -391,17 +376,19 @@ def test_a_state_that_cannot_be_written_is_told_once_and_the_shard_goes_on(store
 
     monkeypatch.setattr(Store, "keep", full)
     jobs = [job(Stepping())]
-    with pytest.warns(StoreWarning, match="goes on without keeping its state: No space left") as told:
+    with pytest.warns(StoreWarning, match="goes on without keeping its state, .*: No space left") as told:
         run(jobs, store, n_jobs=1)
     assert len(told) == 1
     assert lacking(jobs, store) == []
 
 
-def test_a_state_that_is_too_large_is_not_kept(store, monkeypatch):
+def test_a_state_that_is_too_large_is_not_kept_which_is_told_once(store, monkeypatch):
     monkeypatch.setattr(runner, "LARGEST_STATE", 8)
     monkeypatch.setattr(Store, "keep", lambda *arguments: pytest.fail("kept"))
     jobs = [job(Stepping())]
-    run(jobs, store, n_jobs=1)
+    with pytest.warns(StoreWarning, match="goes on without keeping its state, .* GiB of memory, and at most") as told:
+        run(jobs, store, n_jobs=1)
+    assert len(told) == 1
     assert lacking(jobs, store) == []
 
 

@@ -5,11 +5,10 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from fakes import Fake
+from fakes import Fake, job
 
 from ol2r.errors import ExperimentError
 from ol2r.experiments import verify as verify_module
-from ol2r.experiments.cells import Job
 from ol2r.experiments.runner import run
 from ol2r.experiments.store import Store, encode, read_file
 from ol2r.experiments.verify import compare_bits, compare_means, inspect, verify
@@ -36,10 +35,6 @@ def store(tmp_path):
 @pytest.fixture
 def committing(store):
     return Store(store.published, store.scratch, commit=True)
-
-
-def job(cell, n_seeds=5):
-    return Job(cell, cell.rows(None, range(n_seeds)))
 
 
 def falsify(path, change, **provenance):

@@ -1,21 +1,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.axes import Axes
+from shown import line
 
 from ol2r.experiments.published import printed_numbers
-from ol2r.papers.nsgd.illustration import figure_1
 from ol2r.report import figures, tables
 from ol2r.report.style import CHOICES, LEARNERS, USERS
 
 NUMBERS = printed_numbers("ol2r.papers.nsgd")
 OFFLINE = NUMBERS[NUMBERS["item"] == "table-3"]
-
-
-def line(ax: Axes, label: str):
-    handles, labels = ax.get_legend_handles_labels()
-    handle = handles[labels.index(label)]
-    return handle.lines[0] if hasattr(handle, "lines") else handle
 
 
 def test_learning_curves_draw_the_mean_of_every_learner_in_every_panel(grid):
@@ -106,29 +99,6 @@ def test_a_sweep_of_two_data_sets_is_refused(grid):
         figures.sweep(pd.concat([grid, grid.assign(dataset="MQ2007")]), "alpha", "α", published=0.1)
 
 
-@pytest.fixture
-def mixes(invented_runs):
-    frame = invented_runs({("MQ2008", n): 60.0 - n for n in range(5)}, ("dataset", "n_uniform"), column="cndcg")
-    frame["null_proposed"], frame["uniform_proposed"] = (4 - frame["n_uniform"]) * 100, frame["n_uniform"] * 100
-    return frame.assign(null_won=0.3 * frame["null_proposed"], uniform_won=0.1 * frame["uniform_proposed"])
-
-
-def test_selection_ratios_are_wins_a_proposed_candidate(mixes):
-    table = figures.selection_ratios(mixes).set_index(["quantity", "n_uniform"])["mean"]
-    assert table["null space"].to_dict() == pytest.approx({n: 0.3 for n in range(4)})  # none proposed in the mix 0:4
-    assert table["uniform"].to_dict() == pytest.approx({n: 0.1 for n in range(1, 5)})
-    assert table["online"].to_dict() == pytest.approx({n: 60.0 - n for n in range(5)})
-
-
-def test_selection_bars_stand_over_their_mix(mixes):
-    fig = figures.selection_bars(mixes)
-    left, right = fig.axes
-    assert [t.get_text() for t in left.get_xticklabels()] == ["4:0", "3:1", "2:2", "1:3", "0:4"]
-    assert len(left.patches) == 4 + 4
-    assert {round(p.get_x() + p.get_width() / 2 + 0.2) for p in left.patches if p.get_height() > 0.2} == {0, 1, 2, 3}
-    assert line(right, "online score (right axis)").get_ydata() == pytest.approx([60, 59, 58, 57, 56])
-
-
 def test_a_sweep_draws_final_scores_and_marks_the_papers_setting(invented_runs):
     keys = {("MQ2008", u, a): 50 + 100 * a for u in USERS for a in (0.5, 0.0, 0.1)}
     frame = invented_runs(keys, ("dataset", "users", "alpha"), column="cndcg")
@@ -161,37 +131,3 @@ def test_a_screen_has_a_row_a_switch_and_a_column_a_cell(grid):
     assert [t.get_text() for t in fig.axes[0].get_yticklabels()] == ["as in the paper", "start at 0"]
     first = table.query("switch == 'as in the paper' and users == 'perfect' and learner == 'DBGD'")["z"].iloc[0]
     assert drawn[0, 0] == first
-
-
-def test_the_illustration_draws_every_arrow_of_its_data():
-    data = figure_1(1)
-    fig = figures.illustration(data)
-    assert [ax.get_title() for ax in fig.axes] == ["null space", "preselection", "tie breaking"]
-    assert fig.table.groupby("panel", sort=False).size().tolist() == [6 + 1 + 2, 8, 2]
-    best = fig.table[fig.table["arrow"] == "largest preselection"][["step_1", "step_2"]].to_numpy()[0]
-    assert (best == data["candidates"][data["preselection"].argmax()]).all()
-
-
-def derived(**columns) -> pd.DataFrame:
-    return pd.DataFrame({"expected": [1.0, 0.5], "measured": [1.01, 0.49], "standard_error": [0.01, 0.01], **columns})
-
-
-@pytest.mark.parametrize(
-    ("draw", "x", "columns"),
-    [
-        (figures.advance_against_candidates, "candidates", {"candidates": [1, 4], "null_dimension": 21}),
-        (figures.losers_against_margin, "margin", {"margin": [-0.1, 0.1]}),
-        (
-            figures.error_against_energy,
-            "energy",
-            {"energy": [0.1, 0.5], "directions": 1, "orthogonal": False, "whole": 0.9, "threshold": 0.4},
-        ),
-    ],
-)
-def test_an_audit_shows_what_was_derived_as_a_line_and_what_was_measured_as_points(draw, x, columns):
-    table = derived(**columns)
-    fig = draw(table)
-    line, points = fig.axes[0].lines[0], fig.axes[0].containers[0].lines[0]
-    assert line.get_ydata().tolist() == table["expected"].tolist() and line.get_xdata().tolist() == table[x].tolist()
-    assert points.get_ydata().tolist() == table["measured"].tolist()
-    assert fig.axes[0].get_xlabel() and "standard errors" in fig.axes[0].get_ylabel()

@@ -113,7 +113,7 @@ def users_of_grades(
     if n_grades in (2, 3, 5):
         return users(kind, n_grades, stop_rule=stop_rule, binary=binary)
     if n_grades < 2:
-        raise ValueError(f"clicks tell nothing of {n_grades} grade")
+        raise ValueError(f"users whose clicks depend on grades need at least 2 grades, not {n_grades}")
     five = users(kind, 5, stop_rule=stop_rule)
     place = np.linspace(0.0, 4.0, n_grades)
     click, stop = (tuple(np.interp(place, range(5), row).tolist()) for row in (five.click, five.stop))

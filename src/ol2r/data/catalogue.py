@@ -132,7 +132,7 @@ class Entry:
         return [place for place in places if _allowed(place.is_dir)]
 
     def require(self) -> Path:
-        """Its folder.
+        """The folder that holds the data set's files.
 
         Raises:
             MissingData: it is not at hand, or some of its files are not.
@@ -175,7 +175,7 @@ def _allowed(test: Callable[[], bool]) -> bool:
 
 
 def paths_file() -> Path | None:
-    """The file that records added paths, one a line: in OL2R_CONFIG, else in the user's configuration directory.
+    """The file that records added paths, one per line: in OL2R_CONFIG, else in the user's configuration directory.
 
     None for a user without a home.
     """

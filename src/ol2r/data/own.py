@@ -51,12 +51,12 @@ def from_arrays(
         folds: number of folds, at least two.
         name: name in figures, where it is marked as the reader's own.
         normalize: whether to scale each feature to [0, 1] within each query, as the papers do.
-        n_grades: grades are 0 … n_grades − 1, and this number decides how simulated users click; None takes the highest
-            grade in the data for the last.
+        n_grades: number of grades, from 2 to 127: grades are 0 … n_grades − 1, and how simulated users click depends on
+            this number; None takes the highest grade in the data for the last.
 
     Raises:
-        DataError: the arrays do not fit together, a value is not finite, a grade is no whole number from 0 to 126, or
-            there are fewer queries than folds.
+        DataError: the arrays do not fit together, a value is not finite, a grade is no whole number from 0 to 126,
+            n_grades is out of range, or there are fewer queries than folds.
     """
     features, query = np.asarray(features), np.asarray(query)
     relevance = np.asarray(relevance)
@@ -71,12 +71,14 @@ def from_arrays(
         raise DataError(f"{name}: expected at least one document and one feature")
     features = finite(features, name)
     grades = relevance.astype(np.int64) if relevance.dtype.kind in "iufb" else np.full(len(relevance), -1)
-    most = MOST_GRADES if n_grades is None else min(n_grades, MOST_GRADES)
+    most = MOST_GRADES if n_grades is None else n_grades
+    if not 2 <= most <= MOST_GRADES:
+        raise DataError(f"{name}: n_grades must be from 2 to {MOST_GRADES}, not {n_grades}")
     if (grades != relevance).any() or grades.min() < 0 or grades.max() >= most:
         raise DataError(f"{name}: expected whole numbers from 0 to {most - 1} as grades")
     unnamed = np.flatnonzero(pd.isna(query))
     if len(unnamed):
-        raise DataError(f"{name}: expected a query's id for every document, found none in line {unnamed[0]}")
+        raise DataError(f"{name}: expected a query's id for every document, found none in row {unnamed[0]}")
     place, ids = pd.factorize(query)  # queries in the order in which they appear
     order = np.argsort(place, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)
@@ -112,8 +114,8 @@ def finite(features: np.ndarray, name: str) -> np.ndarray:
         raise DataError(f"{name}: expected numbers as features, {error}") from error
     wrong = ~(np.abs(table) <= np.finfo(np.float32).max)
     if wrong.any():
-        line, column = np.argwhere(wrong)[0]
-        raise DataError(f"{name}: expected finite features, found {table[line, column]} in line {line}")
+        row, column = np.argwhere(wrong)[0]
+        raise DataError(f"{name}: expected finite features, found {table[row, column]} in row {row}")
     return table
 
 

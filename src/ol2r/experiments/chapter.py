@@ -346,8 +346,8 @@ def _labelled(
     """As `stacked`, of tables that already stand one under another in `measured`: `sizes` says how many lines each
     job's has, `columns` how its columns are called."""
     if not jobs:
-        kinds = {"cell": str, "dataset": str, "users": str, "learner": str, "fold": int, "seed": int}
-        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+        types = {"cell": str, "dataset": str, "users": str, "learner": str, "fold": int, "seed": int}
+        return pd.DataFrame({name: pd.Series(dtype=each) for name, each in types.items()})
     labels = [_labels(job.cell, names(job.cell)) for job in jobs]
     measures = set(measured)
     for job, own in zip(jobs, labels, strict=True):

@@ -7,7 +7,8 @@ The file is made from two runs of `ol2r claims` on the same stored results, neve
     git checkout NEW && ol2r claims PAPER --json > after.json    # before anything is computed again
     python -m ol2r.experiments.former before.json OLD after.json > src/ol2r/papers/PAPER/former.csv
 
-It keeps every claim whose rule or verdict changed. `ol2r.report.tables.rule_changes` shows it beside today's verdicts.
+It keeps every claim whose rule or verdict changed. `ol2r.report.verdicts.rule_changes` shows it beside today's
+verdicts.
 """
 
 import csv
@@ -31,8 +32,8 @@ def changes(package: str) -> "pd.DataFrame":
         package: the paper's package, such as "ol2r.papers.nsgd".
 
     Returns:
-        One row a claim: id, old_rule, old_verdict, rule, verdict and elsewhere (what the new rule said of the same
-        results), commit (at which the old rule was judged).
+        One row for each claim: id, old_rule, old_verdict, rule, verdict and elsewhere (what the new rule said of the
+        same results), commit (at which the old rule was judged).
     """
     import pandas as pd
 

@@ -20,7 +20,7 @@ Settings = Callable[[str], Mapping[str, tuple[str, Mapping[str, Value]]]]
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper.
+    """A paper: its figures and tables, its claims, and other ways to read it.
 
     Args:
         name: the name of the paper's folder and chapter, and what the `ol2r` commands call the paper.

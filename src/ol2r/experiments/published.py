@@ -19,7 +19,7 @@ def printed_numbers(package: str) -> "pd.DataFrame":
         package: the paper's package, such as "ol2r.papers.nsgd".
 
     Returns:
-        One row a number: item (the paper's table or figure, or "reference"), dataset, users, learner, mean and
+        One row for each number: item (the paper's table or figure, or "reference"), dataset, users, learner, mean and
         deviation as printed, runs (number of runs behind the mean: repeats × folds), significant and bold (1 where the
         paper marks the number), note, source. Empty text is ""; a number that is not printed is NaN.
     """

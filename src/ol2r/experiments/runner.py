@@ -39,14 +39,14 @@ SHORTEST_SHARD = 20.0
 """Seconds below which a smaller batch costs more than it balances."""
 
 SEGMENT = 180.0
-"""Seconds after which the state of a running shard is kept, and kept again. They are counted by the clock, because a
-shard of the expected length needs no state: those that take long without being expected to would lose the most."""
+"""Seconds by the clock after which the state of a running shard is kept, and kept again. Expected seconds do not decide
+this, because the shards that take longer than expected would lose the most."""
 
 KEEPING_SHARE = 0.05
 """Share of a shard's time that keeping its state may take; a state that takes long to write is kept less often."""
 
 LARGEST_STATE = 1 << 30
-"""Bytes above which a shard's state is not kept: to encode it takes some times its size in memory."""
+"""Bytes above which a shard's state is not kept, because encoding a state takes several times its size in memory."""
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -230,7 +230,7 @@ def expected_seconds(
 
     Args:
         jobs: what to run; their needs are not looked at.
-        n_jobs: worker processes (None: one a core).
+        n_jobs: worker processes (None: one per core).
         device: "cpu" or "cuda", where one process runs everything.
         memory: bytes that the rows of a shard may take (None: what is free).
     """
@@ -281,14 +281,16 @@ class _Segment:
         """Keep a state; the shard goes on without where the state is too large or cannot be written."""
         if self.store is None:
             return
-        if sum(array.nbytes for array in kept.state.values()) > LARGEST_STATE:
-            self.store = None
-            return
         begun = time.perf_counter()
         try:
+            size = sum(array.nbytes for array in kept.state.values())
+            if size > LARGEST_STATE:
+                limit = f"at most {LARGEST_STATE / 2**30:.3g} GiB can be kept"
+                raise StoreError(f"it takes {size / 2**30:.3g} GiB of memory, and {limit}")
             self.store.keep(self.jobs, kept, self.circumstances | self.taken())
         except (StoreError, MemoryError) as error:
-            warnings.warn(f"a long shard goes on without keeping its state: {error}", StoreWarning, stacklevel=2)
+            message = "a long shard goes on without keeping its state, and begins anew if it is killed"
+            warnings.warn(f"{message}: {error}", StoreWarning, stacklevel=2)
             self.store = None
         now = time.perf_counter()
         self.next = now + max(SEGMENT, (now - begun) / KEEPING_SHARE)
@@ -303,7 +305,7 @@ def run_shard(
     halved: int = 0,
     store: Store | None = None,
 ) -> list[Outcome]:
-    """Run a shard, from the state that an earlier run kept of it where there is one; if it cannot, it begins anew.
+    """Run a shard. If an earlier run kept a state of it, it goes on from there, or begins anew where it cannot.
 
     When a job in the shard raises, each job runs alone, so that one failure does not fail the others. When the shard
     does not fit into the device's memory, its halves run one after the other.
@@ -390,7 +392,7 @@ def compute(
         inputs: the table of every cell that the jobs need.
         device: "cpu" or "cuda".
         engine: "numba", "torch" or None for the device's usual one.
-        n_jobs: worker processes (None: one a core).
+        n_jobs: worker processes (None: one per core).
         progress: whether to show a bar, in expected seconds, once it has taken more than three.
         store: where the states of shards are kept while they run; the shards that an earlier run began go on first.
             When the next outcome is asked for, those of a shard that has ended must be stored.
@@ -590,7 +592,7 @@ def run(
         store: where rows are looked up and kept.
         device: "cpu" or "cuda".
         engine: "numba", "torch" or None for the device's usual one.
-        n_jobs: worker processes (None: one a core).
+        n_jobs: worker processes (None: one per core).
         progress: whether to show a bar.
 
     Raises:

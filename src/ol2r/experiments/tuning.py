@@ -1,8 +1,8 @@
-"""Which hyper-parameters a tuning grid chooses, in two steps: a short run of all cells gives a shortlist, and a longer
-run of the shortlist gives the best. The criterion is the mean validation score over all kinds of users.
+"""Which hyper-parameters a tuning grid chooses, in two steps: a short run of all settings gives a shortlist, and a
+longer run of the shortlist gives the best. The criterion is the mean validation score over all kinds of users.
 
-This module reads results of tuning cells. The cells themselves must declare that they use no test query and no reported
-seed.
+This module reads the results of runs that were made for tuning. Those who declare the runs must see to it that they use
+no test query and no reported seed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ RUN = ["users", "variant", "fold", "seed"]
 
 
 def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
-    """The criterion of every cell of a tuning grid: the final validation NDCG@10, averaged over users and runs.
+    """The criterion of every setting of a tuning grid: the final validation NDCG@10, averaged over users and runs.
 
     Args:
         frame: dataset, users, `by`, the hyper-parameters `names`, round and ndcg; a hyper-parameter that a learner does
@@ -27,8 +27,8 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
 
     Returns:
         dataset, `by`, names, score (mean over users of the means over runs), n (number of runs, over all users),
-        diverged (how many of them diverged), best (Bool, among the cells of the same data set and learner; the first
-        of equals; a cell with a diverged run is never best). No line where nothing was tuned.
+        diverged (how many of them diverged), best (Bool, among the settings of the same data set and learner; the first
+        of equals; a setting with a diverged run is never best). No line where nothing was tuned.
     """
     if frame.empty:
         return pd.DataFrame(columns=["dataset", by, *names, "score", "n", "diverged", "best"])
@@ -52,7 +52,7 @@ def two_steps(
     """The shortlist of every grid, and the settings chosen from it.
 
     Args:
-        first: results of every cell, with the columns `grid` (what is tuned together) and `variant`.
+        first: results of every setting, with the columns `grid` (what is tuned together) and `variant`.
         longer: results of the shortlists; some or all of them may be missing.
         names: hyper-parameters.
         size: gives the length of a shortlist for a data set.
@@ -92,7 +92,7 @@ def two_steps(
 
 
 def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The cells of the first step, with `best` set for those that the second step chose for all variants together.
+    """The settings of the first step, with `best` set for those that the second step chose for all variants together.
 
     Args:
         scores: from `grid_scores` of the first step, by "grid".
@@ -106,12 +106,12 @@ def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> p
 
 
 def edges(first: pd.DataFrame, scores: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
-    """Best cells that lie on an edge of their grid, beyond which better settings may lie, and how much the edge gains
+    """Best settings that lie on an edge of their grid, beyond which better ones may lie, and how much the edge gains
     over the neighbouring value inside the grid.
 
     Args:
-        first: the runs of every cell.
-        scores: from `grid_scores` of these runs; `best` marks the chosen cells.
+        first: the runs of every setting.
+        scores: from `grid_scores` of these runs; `best` marks the chosen settings.
         names: the hyper-parameters.
         by: the label column of what was tuned.
 

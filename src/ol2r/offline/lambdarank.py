@@ -8,7 +8,7 @@ from numba import njit
 
 from ol2r.data import RankingDataset
 from ol2r.offline.labelled import LabelledQueries
-from ol2r.ranking.metrics import discounts
+from ol2r.ranking.constants import discounts
 
 _LOOK_EVERY = 5
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # constants of Adam

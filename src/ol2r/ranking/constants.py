@@ -1,4 +1,4 @@
-"""Tensors that are the same in every round: made once for a device, and never written to."""
+"""Values that are the same in every round. Tensors are made once for a device, and never written to."""
 
 from functools import cache
 
@@ -27,10 +27,15 @@ def slot_pairs(k: int, neighbours: bool, device: torch.device) -> torch.Tensor:
     return pairs.contiguous().to(device)
 
 
+def discounts(k: int) -> np.ndarray:
+    """1 / log2(i + 1) for ranks i = 1 … k: Float64[k]."""
+    return 1.0 / np.log2(np.arange(2, k + 2))
+
+
 @cache
 def discounts_on(k: int, device: torch.device) -> torch.Tensor:
-    """1 / log2(i + 1) for ranks i = 1 … k: Float64[k]."""
-    return torch.from_numpy(1.0 / np.log2(np.arange(2, k + 2))).to(device)
+    """`discounts` on a device: Float64[k]."""
+    return torch.from_numpy(discounts(k)).to(device)
 
 
 @cache

@@ -10,13 +10,7 @@ import numpy as np
 import torch
 from numba import njit, prange
 
-from ol2r.ranking.constants import discounts_on
-
-
-def discounts(k: int) -> np.ndarray:
-    """1 / log2(i + 1) for ranks i = 1 … k: Float64[k]."""
-    return 1.0 / np.log2(np.arange(2, k + 2))
-
+from ol2r.ranking.constants import discounts, discounts_on
 
 GAINS = ("exponential", "linear")
 TIES = ("expected", "listed")

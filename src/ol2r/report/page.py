@@ -12,7 +12,7 @@ import pandas as pd
 from ol2r.data import is_own
 from ol2r.experiments.chapter import Chapter, Results
 from ol2r.experiments.verdicts import Judgement, judge_all
-from ol2r.report import tables
+from ol2r.report import tables, verdicts
 from ol2r.report.strip import strip
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Page:
 
     def claims(self, *ids: str) -> None:
         """The judgements of some claims."""
-        show(*(tables.claim(self.judgements[each]) for each in ids))
+        show(*(verdicts.claim(self.judgements[each]) for each in ids))
 
     def on(self, item: str, *preferred: str) -> pd.DataFrame:
         """The item's runs on the first of these data sets that it has runs on, or else on the item's last data set.

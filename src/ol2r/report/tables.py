@@ -1,4 +1,4 @@
-"""Tables of results as MyST text: published beside reproduced, effects, claims, conventions, map of a paper's items.
+"""Tables of results as MyST text: published beside reproduced, effects, conventions, map of a paper's items.
 
 Comparisons are frames first (for figures, CSV files and tests) and text last. This module knows printed numbers and
 runs; it must not know how either came about.
@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import stats
 
 from ol2r import frames
-from ol2r.experiments.claims import WORLDS, label
+from ol2r.experiments.claims import label
 from ol2r.experiments.effects import (
     Effect,
     TooFewSeeds,
@@ -26,16 +26,13 @@ from ol2r.experiments.effects import (
     mean_effect,
     summarize,
 )
-from ol2r.experiments.former import places as former_places
-from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Elsewhere, Finding, Judgement, Place, Verdict
+from ol2r.experiments.verdicts import Judgement
 from ol2r.report.style import LEARNERS, USERS, Looks
 
 NOT_AT_HAND = "data not at hand"
 MARK = "▲"
 DIVERGED = "†"
 CELL = ["dataset", "users", "learner"]
-
-SYMBOLS: dict[str, str] = dict(zip((*VERDICTS, *ELSEWHERE), "✔✘?–·→↛↔?", strict=True))
 
 
 # Comparisons
@@ -112,7 +109,7 @@ def effects(frame: pd.DataFrame, column: str, baseline: str = "MGD") -> pd.DataF
 
     Returns:
         dataset, users, learner, difference (mean of learner − baseline), low and high (its 95 % interval over seeds
-        within folds; NaN with fewer than two seeds a fold), d (difference / deviation of the paired differences), p
+        within folds; NaN with fewer than two seeds per fold), d (difference / deviation of the paired differences), p
         (paired t-test).
     """
     table = _against(at_end(frame), column, baseline)
@@ -129,7 +126,9 @@ def effects(frame: pd.DataFrame, column: str, baseline: str = "MGD") -> pd.DataF
 
 
 def screen(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.DataFrame:
-    """How far the runs under every switch lie from the printed numbers.
+    """How far the runs under each switch of a screen lie from the printed numbers.
+
+    A screen runs the paper's experiment with one other choice at a time; each choice is a switch.
 
     Args:
         frame: runs on one printed data set, with the label column `switch`.
@@ -150,7 +149,9 @@ GAP = 3.0
 
 
 def switch_effects(screened: pd.DataFrame, main: pd.DataFrame) -> dict[str, str]:
-    """What each switch changes, in words: the range over users and learners of the paired mean change at the end.
+    """How much each switch changes the scores, in words: the range of the mean changes over users and learners.
+
+    A change is a difference at the end of two runs with the same data set, users, learner, fold and seed.
 
     Args:
         screened: runs with the label column `switch`, on one data set.
@@ -175,7 +176,7 @@ def switch_effects(screened: pd.DataFrame, main: pd.DataFrame) -> dict[str, str]
 
 
 def stacked(main: pd.DataFrame, screened: pd.DataFrame) -> pd.DataFrame:
-    """The lines of the main result above those of the screen, with the columns of `screen`."""
+    """The rows of the main result followed by those of the screen, with the columns that `screen` gives."""
     return pd.concat([main, screened], ignore_index=True)[_SCREENED]
 
 
@@ -192,22 +193,23 @@ def explained(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.Da
         screens: by printed table, the main result and the screen, as `stacked` takes them.
 
     Returns:
-        A line a switch and printed table: switch, item, touched (cells), before and after (gaps among them), closed,
-        opened, users (whose gaps the switch explains, joined by ", ": the same for all tables).
+        One row for each switch and printed table: switch, item, touched (number of entries), before and after (number
+        of gaps among them), closed, opened, users (whose gaps the switch explains, joined by ", ": the same for all
+        tables).
     """
     compared = []
     for item, (main, screened) in screens.items():
-        cells = screened.merge(main, on=["users", "learner"], how="left", suffixes=("", "_main"))
-        size, size_main = ((cells[f"mean{of}"] - cells[f"published_mean{of}"]).abs() for of in ("", "_main"))
-        touched = (cells["mean"] - cells["mean_main"]).abs() > 1e-9
-        before, after = touched & (cells["z_main"].abs() > GAP), touched & (cells["z"].abs() > GAP)
+        entries = screened.merge(main, on=["users", "learner"], how="left", suffixes=("", "_main"))
+        size, size_main = ((entries[f"mean{of}"] - entries[f"published_mean{of}"]).abs() for of in ("", "_main"))
+        touched = (entries["mean"] - entries["mean_main"]).abs() > 1e-9
+        before, after = touched & (entries["z_main"].abs() > GAP), touched & (entries["z"].abs() > GAP)
         closed = before & ~after & (size <= size_main / 2)
         counted = {"touched": touched, "before": before, "after": after, "closed": closed, "opened": after & ~before}
-        compared.append(cells.assign(item=item, **counted))
-    cells = pd.concat(compared, ignore_index=True)
+        compared.append(entries.assign(item=item, **counted))
+    entries = pd.concat(compared, ignore_index=True)
     counts = ["touched", "before", "after", "closed", "opened"]
     lines = []
-    for switch, own in cells.groupby("switch", sort=False):
+    for switch, own in entries.groupby("switch", sort=False):
         rows = () if own["opened"].any() else own.groupby("users", sort=False)
         users = [str(kind) for kind, row in rows if row["before"].any() and (row["before"] == row["closed"]).all()]
         for item, of_table in own.groupby("item", sort=False):
@@ -216,26 +218,26 @@ def explained(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.Da
 
 
 def explanations(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]], *, name: str, caption: str) -> str:
-    """`explained` as a table, without the switches that touch nothing of a printed table."""
+    """`explained` as a table, without the rows in which a switch touches no entry of the printed table."""
     table = explained(screens).query("touched > 0")
-    header = ["switch", "table", "cells touched", "gaps before", "gaps after", "closed", "opened", "explains"]
+    header = ["switch", "table", "entries touched", "gaps before", "gaps after", "closed", "opened", "explains"]
     rows = [[*map(str, line[:-1]), line[-1] or "–"] for line in table.itertuples(index=False)]
     return myst(header, rows, name=name, caption=caption)
 
 
 def explained_in_words(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> str:
-    """The outcome of the screen in a sentence or two."""
+    """Which switches explain the gaps between our main result and the print, in two sentences."""
     main = pd.concat([table for table, _ in screens.values()])
-    gaps, cells = int((main["z"].abs() > GAP).sum()), int(main["z"].notna().sum())
-    if not cells:
-        return "No cell of these tables is at hand, so there is no gap to explain."
-    told = f"By the paper's text {gaps} of {cells} cells lie more than {GAP:g} standard errors from the print. "
+    gaps, entries = int((main["z"].abs() > GAP).sum()), int(main["z"].notna().sum())
+    if not entries:
+        return "None of the data of these tables is at hand, so there is no gap to explain."
+    told = f"By the paper's text {gaps} of {entries} entries lie more than {GAP:g} standard errors from the print. "
     if not gaps:
         return told + "There is nothing to explain."
     of_switch = explained(screens).drop_duplicates("switch").set_index("switch")["users"]
     names = [f"{switch} ({users})" for switch, users in of_switch[of_switch != ""].items()]
     if names:
-        return f"{told}By the rule above, these switches explain the gaps of what they touch: {', '.join(names)}."
+        return f"{told}By the rule above, these switches explain the gaps of the users in brackets: {', '.join(names)}."
     return f"{told}By the rule above no switch explains them: they are *not reproduced*, and that is the finding."
 
 
@@ -257,18 +259,18 @@ def readings_beside(
         for place in frames.rows(first[(first["learner"] == learner) & (first["data"] != "")]):
             own_data = place.data == place.dataset and np.isfinite(place.published_mean)
             printed = f"{place.published_mean:.3f}" if own_data else "–"
-            cells = []
+            entries = []
             for comparison in by_reading.values():
                 here = (comparison["data"] == place.data) & (comparison["users"] == place.users)
                 own = comparison[here & (comparison["learner"] == learner)]
                 z = f" ({signed(own['z'].iloc[0], 1)})" if len(own) and own_data else ""
-                cells.append(f"{own['mean'].iloc[0]:.3f}{z}" if len(own) else "–")
-            rows.append([f"{called}, {place.users}, {named(place.data)}", printed, *cells])
+                entries.append(f"{own['mean'].iloc[0]:.3f}{z}" if len(own) else "–")
+            rows.append([f"{called}, {place.users}, {named(place.data)}", printed, *entries])
     return myst(["table, users, data", "published", *readings], rows, name=name, caption=caption)
 
 
 def spreads(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Our deviations over runs beside the printed ones, by setting.
+    """Our deviations over runs beside the printed ones, for each setting.
 
     Args:
         frame: runs on one printed data set, with the label column `switch`.
@@ -301,13 +303,13 @@ def spreads_in_words(tables: Mapping[str, pd.DataFrame]) -> str:
     ]
     off = medians.apply(np.log).abs().mean(axis=1)
     return (
-        f"Of our deviations the median cell is this far from the print: {'; '.join(told)}. "
+        f"Our deviations beside the printed ones, in the median over the entries of a table: {'; '.join(told)}. "
         f"The printed deviations are nearer to those of runs from {off.idxmin()}."
     )
 
 
 def spreads_beside(tables: Mapping[str, pd.DataFrame], *, name: str, caption: str) -> str:
-    """Ratios of our deviations to the printed ones: a line a printed table, kind of users and setting.
+    """Ratios of our deviations to the printed ones, with a line for each printed table, kind of users and setting.
 
     Args:
         tables: by what a printed table is called, `spreads`.
@@ -327,7 +329,8 @@ def spreads_beside(tables: Mapping[str, pd.DataFrame], *, name: str, caption: st
 def myst(header: Sequence[str], rows: Iterable[Sequence[str]], *, name: str, caption: str) -> str:
     """A numbered MyST table; `name` is its anchor."""
     lines = [
-        " | ".join(line) for line in (map(_cell, header), ["---"] * len(header), *(map(_cell, row) for row in rows))
+        " | ".join(line)
+        for line in (map(_escaped, header), ["---"] * len(header), *(map(_escaped, row) for row in rows))
     ]
     return "\n".join([f":::{{table}} {caption}", f":name: {name}", "", *(f"| {line} |" for line in lines), ":::", ""])
 
@@ -342,7 +345,7 @@ def headed(groups: Mapping[str, Sequence[Sequence[str]]]) -> list[list[str]]:
     ]
 
 
-def _cell(text: str) -> str:
+def _escaped(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
@@ -366,7 +369,7 @@ def interval(low: float, high: float, digits: int = 3) -> str:
 
 
 def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callable[[str], str] = named) -> str:
-    """`compare` as a table: for every kind of user and data set a published line, a reproduced line and their distance.
+    """`compare` as a table: for each kind of users and data set a published line, a reproduced line and their distance.
 
     Deviations over runs stand in brackets after the means; bold: the best of its line; ▲: above the baseline at
     p < 0.05; † n: n of the runs diverged. The distance is in combined standard errors.
@@ -421,23 +424,23 @@ def diverged_in_words(frame: pd.DataFrame, name_of: Callable[[str], str] = named
 
 
 def _scores(means: pd.Series, deviations: pd.Series, marks: pd.Series, diverged: pd.Series | None = None) -> list[str]:
-    cells = []
+    entries = []
     frozen = pd.Series(0, index=means.index) if diverged is None else diverged.fillna(0)
     for name, mean in means.items():
         learner = str(name)
         if not np.isfinite(mean):
-            cells.append("–")
+            entries.append("–")
             continue
         text = f"{float(mean):.3f}"
         text = f"**{text}**" if mean == means.max() else text
         mark = f" {MARK}" if marks[learner] else ""
         broken = f" {DIVERGED}{int(frozen[learner])}" if frozen[learner] else ""
-        cells.append(f"{text} ({float(deviations[learner]):.3f}){mark}{broken}")
-    return cells
+        entries.append(f"{text} ({float(deviations[learner]):.3f}){mark}{broken}")
+    return entries
 
 
 def effect_sizes(table: pd.DataFrame, *, name: str, caption: str, name_of: Callable[[str], str] = named) -> str:
-    """Effect sizes against MGD with 95 % intervals, a line a learner.
+    """Effect sizes against MGD with 95 % intervals, with a line for each kind of users, data set and learner.
 
     Args:
         table: from `effects`.
@@ -452,13 +455,16 @@ def effect_sizes(table: pd.DataFrame, *, name: str, caption: str, name_of: Calla
 
 
 Pairs = Mapping[str, tuple[pd.DataFrame, pd.DataFrame, str]]
-"""By column of a table: (runs, runs they are compared with, score), each with one setting a data set and users."""
+"""By column of a table: (runs, the runs they are compared with, score). Each of the two has one setting for each data
+set and kind of users."""
 
 
 def paired_differences(
     groups: Mapping[str, Pairs], *, name: str, caption: str, name_of: Callable[[str], str] = named
 ) -> str:
-    """Differences of scores at the end, paired by run, with 95 % intervals: a line a kind of users and data set.
+    """Differences of scores at the end, paired by run, with 95 % intervals.
+
+    There is a line for each kind of users and data set.
 
     The interval is over runs within folds, or over folds where each has one run.
 
@@ -553,7 +559,9 @@ def final_scores(
     not_at_hand: Sequence[str] = (),
     name_of: Callable[[str], str] = named,
 ) -> str:
-    """Final scores, a line a kind of user, data set and score: mean over runs (deviation); bold: the best of its line.
+    """Final scores: means over runs, with deviations in brackets and the best of each line in bold.
+
+    There is a line for each kind of users, data set and score.
 
     Args:
         table: from `final`.
@@ -593,7 +601,7 @@ def tuning(
     caption: str,
     name_of: Callable[[str], str] = named,
 ) -> str:
-    """Scores of every tuning grid's cells in the first step, and the best two of the second step with their scores.
+    """Scores of every tuning grid's settings in the first step, and the best two of the second step with their scores.
 
     Args:
         chosen: from `ol2r.experiments.tuning.two_steps`.
@@ -608,7 +616,7 @@ def tuning(
         listed = listed.sort_values("longer", ascending=False, kind="stable").head(2)
         best = [f"{_setting(cell, names)}: {cell['longer']:.3f}" for cell in frames.records(listed)]
         rows.append([name_of(str(dataset)), str(grid), str(len(cells)), ends, *best, *["–"] * (2 - len(best))])
-    header = ["data", "learner", "cells", "all cells, first step", "chosen, second step", "next best, second step"]
+    header = ["data", "learner", "settings", "all of them, first step", "chosen, second step", "next best, second step"]
     return myst(header, rows, name=name, caption=caption)
 
 
@@ -617,7 +625,7 @@ def _setting(cell: Mapping[str, float], names: Mapping[str, str]) -> str:
 
 
 def tuning_edges(edges: pd.DataFrame, names: Mapping[str, str], *, name_of: Callable[[str], str] = named) -> str:
-    """Which chosen cells lie on an edge of their grid, and what that gains, in a sentence.
+    """Which chosen values lie on an edge of their grid, and what that gains, in a sentence.
 
     Args:
         edges: `ol2r.experiments.tuning.edges`, by "grid".
@@ -686,228 +694,3 @@ def item_map(rows: Iterable[tuple[str, str | None, str]], *, name: str, caption:
             raise ValueError(f"{item}: {outcome!r} is none of {', '.join(OUTCOMES)}")
         lines.append([item, f"{{numref}}`{anchor}`" if anchor else "–", outcome])
     return myst(["the paper's", "ours", "outcome"], lines, name=name, caption=caption)
-
-
-def audits(summary: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Table of audits: each audited quantity, the simulation's distance from theory, and that from a named mistake.
-
-    Args:
-        summary: from the NSGD paper's `audits.summary`.
-    """
-    header = ["audit", "quantity", "lines", "largest |z|", "the mistake it would report", "its smallest |z|"]
-    rows = [
-        [r.audit, r.quantity, str(r.lines), f"{r.z:.1f}", r.mistake, f"{r.z_mistaken:.1f}"]
-        for r in summary.itertuples()
-    ]
-    return myst(header, rows, name=name, caption=caption)
-
-
-# Claims
-
-
-def badge(verdict: Verdict | Elsewhere) -> str:
-    """A verdict as a mark with its words, readable without colour; its CSS class is for the page's style sheet."""
-    return f'<span class="verdict verdict-{_slug(verdict)}">{SYMBOLS[verdict]}\N{NO-BREAK SPACE}{verdict}</span>'
-
-
-def _slug(verdict: str) -> str:
-    return "-".join("".join(c if c.isalpha() else " " for c in verdict).split())
-
-
-PLURAL = {"carries over": "carry over", "does not carry over": "do not carry over"}
-
-
-def opening(judgements: Sequence[Judgement]) -> str:
-    """The chapter's answer: the number of claims with each verdict on the paper's own data, and in a separate list how
-    many carry over to each other data set."""
-    tiers = ", ".join(sorted({j.tier for j in judgements if j.tier}))
-    worlds = " or, where they are theory, in worlds that meet its assumptions"
-    where = f"on its own data{worlds if any(_is_theory(j) for j in judgements) else ''}"
-    counted = _counted((j.verdict for j in judgements), VERDICTS)
-    lines = [f"Of the paper's {len(judgements)} claims, {where}: {counted} ({tiers} tier)."]
-    if places := _by_place(judgements):
-        lines += ["", "On other data, which can neither confirm nor refute the paper:", ""]
-    for data, own in places.items():
-        shape = ", which has the paper's shape" if next(iter(own.values())).same_shape else ""
-        n = f"{len(own)} claim{'s' if len(own) > 1 else ''}"
-        lines.append(f"- {named(data)}{shape}: of {n} {_counted((place.verdict for place in own.values()), ELSEWHERE)}")
-    return "\n".join(lines)
-
-
-def carried_in_words(judgement: Judgement) -> str:
-    """The verdicts on a claim on the paper's data and on each other data set, in words."""
-    places = [f"{place.verdict} on {named(place.dataset)}" for place in judgement.elsewhere]
-    return f"**{judgement.verdict}**" + (f" on the paper's data; {', '.join(places)}" if places else "")
-
-
-def _is_theory(j: Judgement) -> bool:
-    return j.data == (WORLDS,)
-
-
-def _counted(verdicts: Iterable[str], scale: Sequence[str]) -> str:
-    found = list(verdicts)
-    words = [(found.count(each), each) for each in scale if each in found]
-    return ", ".join(f"{n} {PLURAL.get(word, word) if n > 1 else word}" for n, word in words)
-
-
-def _by_place(judgements: Iterable[Judgement]) -> dict[str, dict[str, Place]]:
-    """The places where claims were judged on other data, by data set (those of the paper's shape first) and claim."""
-    found: dict[str, dict[str, Place]] = {}
-    for j in judgements:
-        for place in j.elsewhere:
-            found.setdefault(place.dataset, {})[j.id] = place
-    return dict(sorted(found.items(), key=lambda own: not next(iter(own[1].values())).same_shape))
-
-
-def answers(judgements: Sequence[Judgement], short: Mapping[str, str]) -> str:
-    """The verdicts on all claims in words: on the paper's data, separately on each other data set, and where another
-    reading of the paper gives another verdict.
-
-    Args:
-        short: what each claim says, in a few words.
-    """
-    own = sorted(
-        {named(one.data or "") for j in judgements for one in j.tested if one.effect and one.data == one.cell[0]}
-    )
-    told = {f"On the paper's own data ({', '.join(own) or 'none at hand'})": {j.id: j.verdict for j in judgements}}
-    for data, places in _by_place(judgements).items():
-        told[f"On {named(data)}"] = {each: place.verdict for each, place in places.items()}
-    lines = []
-    for where, verdicts in told.items():
-        groups = {v: [i for i in verdicts if verdicts[i] == v] for v in dict.fromkeys((*VERDICTS, *ELSEWHERE))}
-        found = [f"*{v}*: {', '.join(f'{short[i]} ({i})' for i in ids)}" for v, ids in groups.items() if ids]
-        lines.append(f"- **{where}** {'; '.join(found)}.")
-    for reading in dict.fromkeys(name for j in judgements for name in j.readings):
-        changed = [text for j in judgements if reading in j.readings and (text := _changed(j, j.readings[reading]))]
-        lines.append(f"- **Read as “{reading}”** {'; '.join(changed) or 'no verdict is another one'}.")
-    return "\n".join(lines)
-
-
-def _changed(main: Judgement, other: Judgement) -> str:
-    """Which verdicts on a claim change under another reading; empty where none does."""
-    before = {place.dataset: place.verdict for place in main.elsewhere}
-    told = [other.verdict] if other.verdict != main.verdict else []
-    told += [
-        f"{place.verdict} on {named(place.dataset)}"
-        for place in other.elsewhere
-        if place.verdict != before.get(place.dataset, place.verdict)
-    ]
-    return f"{main.id}: {', '.join(told)}" if told else ""
-
-
-def changed_by_reading(j: Judgement, reading: str) -> str:
-    """How the verdicts on a claim change under another reading of the paper, in a clause."""
-    other = j.readings.get(reading)
-    return (_changed(j, other) if other else "") or f"{j.id} stays as it is"
-
-
-def claims_overview(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
-    """A table with a line for each claim, linked to where it is judged: verdicts on the paper's data and elsewhere."""
-    rows = [
-        [
-            f"{{ref}}`{j.id} <{j.anchor}>`",
-            plain(j.statement),
-            f"{badge(j.verdict)}<br>{j.n_testable} of {j.n_cells} cells{_left_out(j)}",
-            _elsewhere(j),
-            _effect(j.least),
-        ]
-        for j in judgements
-    ]
-    header = ["claim", "what the paper says", "on the paper's data", "elsewhere", "least favourable [95 %]"]
-    return myst(header, rows, name=name, caption=caption)
-
-
-def _elsewhere(j: Judgement) -> str:
-    """The verdicts on other data, each with the data sets that give it."""
-    by_answer: dict[Elsewhere, list[str]] = {
-        word: [named(p.dataset) for p in j.elsewhere if p.verdict == word] for word in ELSEWHERE
-    }
-    return "<br>".join(f"{badge(word)} {', '.join(names)}" for word, names in by_answer.items() if names) or "–"
-
-
-def _left_out(j: Judgement) -> str:
-    return f", without {plain(', '.join(j.untested))}" if j.untested else ""
-
-
-def verdicts_by_data(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
-    """The verdict on each claim on the paper's data and on every other data set alone, with its contrasts as claimed /
-    open / against; a dash where a claim is not judged on a data set."""
-    places = _by_place(judgements)
-    rows = [
-        [f"{{ref}}`{j.id} <{j.anchor}>`", badge(j.verdict)]
-        + [_placed(own[j.id]) if j.id in own else "–" for own in places.values()]
-        for j in judgements
-    ]
-    return myst(["claim", "the paper's data", *map(named, places)], rows, name=name, caption=caption)
-
-
-def _placed(place: Place) -> str:
-    counts = place.counts
-    return f"{badge(place.verdict)}<br>{counts.as_claimed} / {counts.open} / {counts.against}"
-
-
-def verdicts_by_reading(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
-    """The verdicts on each claim under the main reading and under every other reading that concerns the claim."""
-    names = list(dict.fromkeys(reading for j in judgements for reading in j.readings))
-    rows = []
-    for j in judgements:
-        if j.readings:
-            answers = [j, *(j.readings.get(reading) for reading in names)]
-            rows.append([f"{{ref}}`{j.id} <{j.anchor}>`", *("–" if one is None else _answers(one) for one in answers)])
-    return myst(["claim", "the paper's text", *map(plain, names)], rows, name=name, caption=caption)
-
-
-def _answers(j: Judgement) -> str:
-    """The verdicts on a claim for one table entry: on the paper's data, then on every other data set."""
-    return "<br>".join([badge(j.verdict), *(f"{badge(p.verdict)} {named(p.dataset)}" for p in j.elsewhere)])
-
-
-def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Claims whose rule was changed after results had been seen: the old and the new rule with their verdicts on the
-    same results, and the new rule's verdict now.
-
-    Args:
-        judgements: today's judgements by claim.
-        former: from `ol2r.experiments.former.changes`.
-    """
-    rows = [
-        [
-            f"{{ref}}`{line.id} <{judgements[line.id].anchor}>`",
-            plain(line.old_rule),
-            line.old_verdict,
-            plain(judgements[line.id].rule),
-            "; ".join(
-                [line.verdict, *(f"{named(data)}: {verdict}" for data, verdict in former_places(line.elsewhere))]
-            ),
-            _answers(judgements[line.id]),
-        ]
-        for line in frames.rows(former)
-    ]
-    header = ["claim", "old rule", "its verdict", "new rule", "its verdict on the same results", "verdict now"]
-    return myst(header, rows, name=name, caption=caption)
-
-
-def claim(judgement: Judgement) -> str:
-    """One claim with its anchor: its statement, and its verdicts on the paper's data, elsewhere and under other
-    readings. The rule and the findings behind the verdicts are folded."""
-    j = judgement
-    own = "In worlds that meet the assumptions" if _is_theory(j) else "On the paper's data"
-    lines = [f"- *{own}:* {badge(j.verdict)}{_left_out(j)}"]
-    lines += [f"- *On {named(place.dataset)}:* {badge(place.verdict)} {place.counts}" for place in j.elsewhere]
-    for reading, other in j.readings.items():
-        places = [f"{badge(place.verdict)} on {named(place.dataset)}, {place.counts}" for place in other.elsewhere]
-        lines.append(f"- *Read as “{plain(reading)}”:* {'; '.join([badge(other.verdict), *places])}")
-    rule = ["", ":::{dropdown} Rule and grounds", f"*Rule.* {plain(j.rule)}.", ""]
-    grounds = [f"*Grounds.* {plain(j.reason)}{f': {_effect(j.least)}' if j.least else ''}.", ":::"]
-    head = [f"::::{{admonition}} {j.id}: {plain(j.statement)}", f":name: {j.anchor}"]
-    return "\n".join([*head, f":class: claim-{_slug(j.verdict)}", "", *lines, *rule, *grounds, "::::", ""])
-
-
-def _effect(least: Finding | None) -> str:
-    """A contrast's effect with its interval and the name of the measured quantity."""
-    if least is None or least.effect is None:
-        return "–"
-    value, (low, high), scale = least.effect.estimate, least.effect.interval(), least.contrast.scale
-    digits = 0 if abs(value) >= 1000 else int(np.clip(2 - np.floor(np.log10(max(abs(value), 1e-9))), 2, 5))
-    unit = f" {scale.unit}" if scale.unit else ""
-    return f"{signed(value, digits)} {interval(low, high, digits)}{unit} ({scale.name})"

@@ -2,14 +2,9 @@ import itertools
 
 import pandas as pd
 import pytest
+from shown import line
 
 from ol2r.papers.bubblerank import click_figures as figures
-
-
-def line(ax, label):
-    handles, labels = ax.get_legend_handles_labels()
-    handle = handles[labels.index(label)]
-    return handle.lines[0] if hasattr(handle, "lines") else handle
 
 
 @pytest.fixture

@@ -1,17 +1,8 @@
-import re
-
 import numpy as np
 import pandas as pd
+from shown import rows
 
 from ol2r.papers.bubblerank import click_tables as tables
-
-
-def rows(text):
-    """Cells of a MyST table's body."""
-    return [[c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]] for line in text.splitlines() if line[:1] == "|"][
-        2:
-    ]
-
 
 PARTS = {
     "train": {"log-likelihood": -3.25, "sessions ruled out": 0, "sessions": 2000, "perplexity": 1.25},

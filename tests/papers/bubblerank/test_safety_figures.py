@@ -3,6 +3,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from shown import line
 
 from ol2r.papers.bubblerank import safety_figures as figures
 from ol2r.papers.bubblerank.safety import CHANCE
@@ -38,11 +39,6 @@ def runs():
         }
         frames.append(pd.DataFrame(columns))
     return pd.concat(frames, ignore_index=True)
-
-
-def line(ax, label):
-    handles, labels = ax.get_legend_handles_labels()
-    return handles[labels.index(label)]
 
 
 def test_the_reference_stands_beside_the_learners_it_was_judged_with(runs):

@@ -3,14 +3,9 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from shown import line
 
 from ol2r.papers.pairrank import audit_figures as figures
-
-
-def line(ax, label):
-    handles, labels = ax.get_legend_handles_labels()
-    handle = handles[labels.index(label)]
-    return handle.lines[0] if hasattr(handle, "lines") else handle
 
 
 @pytest.fixture

@@ -1,21 +1,13 @@
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
+from shown import rows
 
 from ol2r.papers.pairrank import audit_tables as tables
 from ol2r.papers.pairrank import bounds
 
 WHOLE = {"examination": "whole", "pairs": "matched", "assumed": 1}
 CASCADE = {"examination": "cascade", "pairs": "all", "assumed": 0}
-
-
-def rows(text):
-    """Cells of a MyST table's body."""
-    return [[c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]] for line in text.splitlines() if line[:1] == "|"][
-        2:
-    ]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.patches import Rectangle
+from shown import line
 
 from ol2r.experiments.tuning import grid_scores
 from ol2r.papers.pairrank import figures
@@ -39,11 +40,6 @@ def runs():
                     columns |= {f"size_{r}": cumulative(long * np.where(t <= 100, r + seed, 1))}
                 frames.append(pd.DataFrame(columns))
     return pd.concat(frames, ignore_index=True)
-
-
-def line(ax, label):
-    handles, labels = ax.get_legend_handles_labels()
-    return handles[labels.index(label)]
 
 
 def test_block_sizes_are_means_over_runs_of_each_windows_lists(runs):

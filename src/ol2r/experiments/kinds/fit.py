@@ -153,7 +153,7 @@ class RankNetFit(OfflineFit):
 
     @property
     def counted(self) -> str:
-        """As declared."""
+        """How queries without relevant documents count."""
         return self.empty
 
     def labels(self) -> dict[str, str | float | int]:

@@ -20,8 +20,8 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class OfQueries(OneByOne):
-    """A cell whose result is one row about all queries of a population together; base of the kinds here.
+class AboutQueries(OneByOne):
+    """A cell about the queries of a population and no bandit; base of the kinds here.
 
     Args:
         users: the queries.
@@ -32,6 +32,26 @@ class OfQueries(OneByOne):
     cut: int
 
     @property
+    def restricted(self) -> bool:
+        """Whether the licence of the queries' data forbids storing values of single queries."""
+        return self.users.restricted
+
+    @property
+    def group(self) -> Hashable:
+        """Each cell runs alone."""
+        return self
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set, click model (`users`), which items are ranked, and the cut."""
+        users = self.users
+        return {"dataset": users.dataset, "users": users.model, "ranked": users.ranked, "cut": self.cut}
+
+
+@dataclass(frozen=True)
+class OfQueries(AboutQueries):
+    """A cell whose result is one row about all queries of a population together."""
+
+    @property
     def folds(self) -> tuple[int, ...]:
         """One fold: the queries are taken together."""
         return (1,)
@@ -39,16 +59,6 @@ class OfQueries(OneByOne):
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
         """One row; nothing is random."""
         return super().rows((1,), (0,))
-
-    @property
-    def restricted(self) -> bool:
-        """As the queries."""
-        return self.users.restricted
-
-    @property
-    def group(self) -> Hashable:
-        """Each cell runs alone."""
-        return self
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """The cost of reading and fitting the models."""
@@ -75,30 +85,18 @@ class Queries(OfQueries):
         "ol2r.experiments.kinds.queries",
     )
 
-    def labels(self) -> dict[str, str | float | int]:
-        """Data set, click model (`users`), which items are ranked, and the cut."""
-        users = self.users
-        return {"dataset": users.dataset, "users": users.model, "ranked": users.ranked, "cut": self.cut}
-
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
         """The table's single line."""
         return _summary(self.users.queries(), self.cut)
 
 
 @dataclass(frozen=True)
-class Rewards(OneByOne):
+class Rewards(AboutQueries):
     """The rewards of two lists of every query in a step; a fold is a query.
 
     The columns of its table are fold, seed, `optimum` (reward of the best list) and `sorted_reward` (reward of the list
     by falling attraction).
-
-    Args:
-        users: the queries.
-        cut: positions that the reward counts.
     """
-
-    users: Published | Logged | Declared
-    cut: int
 
     kind: ClassVar[str] = "query-rewards"
     revision: ClassVar[int] = 1
@@ -112,21 +110,6 @@ class Rewards(OneByOne):
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
         """One row for each query; nothing is random."""
         return super().rows(folds, (0,))
-
-    @property
-    def restricted(self) -> bool:
-        """As the queries."""
-        return self.users.restricted
-
-    @property
-    def group(self) -> Hashable:
-        """Each population runs alone."""
-        return self
-
-    def labels(self) -> dict[str, str | float | int]:
-        """Data set, click model (`users`), which items are ranked, and the cut."""
-        users = self.users
-        return {"dataset": users.dataset, "users": users.model, "ranked": users.ranked, "cut": self.cut}
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """The cost of reading and fitting the models, once."""

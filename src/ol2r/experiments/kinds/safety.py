@@ -134,11 +134,13 @@ class Safety(OnDataset):
         "ol2r.random",
         "ol2r.ranking",
         "ol2r.theory.bandits",
+        "ol2r.theory.confidence",
         "ol2r.data",
         "ol2r.clicks",
         "ol2r.rankers",
         "ol2r.learners",
         "ol2r.bandits",
+        "ol2r.replay",
         "ol2r.simulation",
         "ol2r.experiments.kinds.safety",
     )

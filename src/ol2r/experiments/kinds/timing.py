@@ -52,10 +52,12 @@ class Timing(OnDataset):
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
         "ol2r.ranking",
+        "ol2r.theory.confidence",
         "ol2r.data",
         "ol2r.clicks",
         "ol2r.rankers",
         "ol2r.learners",
+        "ol2r.replay",
         "ol2r.simulation",
         "ol2r.experiments.kinds.timing",
     )

@@ -1,8 +1,8 @@
 """Figures of click bandits: what they cost, how often they show an unsafe list, and how good the lists are.
 
-A fold is a query and a seed a run. Means are over queries, each the mean of its runs, and so are their intervals: the
-paper draws its queries at random. Every function aggregates first and keeps the aggregate as the drawing's `table`;
-this module knows no bandit.
+A fold stands for a query, and a seed for a run. Means are over queries, each the mean of its runs, and so are their
+intervals: the paper draws its queries at random. Every function aggregates first and keeps the aggregate as the
+drawing's `table`; this module knows no bandit.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,11 @@
-"""Texts of the NSGD chapter's tables: conventions, what the paper leaves open, and the map of its items."""
+"""Texts of the NSGD chapter's tables: conventions, what the paper leaves open, audits, and the map of its items."""
 
+import pandas as pd
+
+from ol2r import frames
 from ol2r.experiments import grid
 from ol2r.papers.nsgd.grid import GAMMA, ROUNDS, SETTINGS, K
+from ol2r.report.tables import myst
 
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("rounds T", ROUNDS, "paper, 4.1"),
@@ -126,3 +130,17 @@ MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 def click_models() -> list[tuple[str, str, str]]:
     """The paper's Table 1, and the users of sets with five grades: rows (users, click by grade, stop by grade)."""
     return grid.click_models((3, ""), (5, ", five grades (ours)"))
+
+
+def audits_told(summary: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Table of audits: for each audited quantity, how far the simulation lies from theory, and how far from a mistake.
+
+    Args:
+        summary: from `audits.summary`.
+    """
+    header = ["audit", "quantity", "lines", "largest |z|", "the mistake it would report", "its smallest |z|"]
+    rows = [
+        [r.audit, r.quantity, str(r.lines), f"{r.z:.1f}", r.mistake, f"{r.z_mistaken:.1f}"]
+        for r in frames.rows(summary)
+    ]
+    return myst(header, rows, name=name, caption=caption)

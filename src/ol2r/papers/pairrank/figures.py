@@ -283,7 +283,7 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
 
 @styled
 def tuning_grid(scores: pd.DataFrame, axes_of: Mapping[str, tuple[str, str | None]], by: str = "grid") -> Drawing:
-    """Heat maps of tuning grids, a row for each data set and a column for each grid; the best cell is framed.
+    """Heat maps of tuning grids, a row for each data set and a column for each grid; the chosen setting is framed.
 
     Args:
         scores: from `ol2r.experiments.tuning.grid_scores`.

@@ -56,7 +56,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
     "PairRank_R": ("PairRank", _REFIT | {"shuffle": "random"}),
     "PairRank_C": ("PairRank", _REFIT | {"shuffle": "conservative"}),
 }
-"""Every variant's learner and hyper-parameters before tuning; of the three first ones, as their authors set them."""
+"""Every variant's learner and hyper-parameters before tuning; those of the first three are their authors' own."""
 
 TUNED_ON = {
     MSLR: "synthetic-mslr",
@@ -115,7 +115,7 @@ def _nothing(dataset: str, variant: str) -> dict[str, Value]:
 
 
 def _datasets(tier: str) -> Sequence[str]:
-    """The data sets of a tier; at the laptop's none whose lists are long and whose queries are few."""
+    """The data sets of a tier; the laptop tier leaves out ClueWeb09, whose lists are long and queries few."""
     return [dataset for dataset in on(*DATASETS)(tier) if tier != "laptop" or dataset != CLUEWEB]
 
 
@@ -143,7 +143,7 @@ def _tuning_cell(
 
 
 def _tuned_sets(tier: str) -> Sequence[str]:
-    """One at the laptop tier; never a reader's own, which takes the values of another."""
+    """The data sets to tune on at a tier. A reader's own is none of them: it takes the values tuned on another."""
     return ("MQ2008",) if tier == "laptop" else on(*PUBLISHED_DATASETS, *TUNED_DATASETS, own=False)(tier)
 
 
@@ -294,7 +294,7 @@ def _few_seeds(tier: str, cell: Cell) -> Sequence[int]:
 
 
 def _wide_stand_in(cell: Cell) -> bool:
-    """Whether a cell is of other data than the paper's, with so many features that its runs take hours."""
+    """Whether the cell's data set is none of the paper's and has so many features that a run takes hours."""
     dataset = str(cell.labels()["dataset"])
     return tuning.is_wide(dataset) and dataset not in PUBLISHED_DATASETS
 
@@ -324,7 +324,8 @@ SHORT_STEPS: dict[tuple[str, str], Value] = {
     ("MQ2007_partial85", "DBGD"): 1e-3,
     ("MQ2007_partial85", "MGD"): 1e-3,
 }
-"""The steps that tuning chose of its first grids, where no step was too short: others than now."""
+"""The steps of the best validation score, by data set and learner, where they are so short that tuning may no longer
+choose them."""
 
 
 def _mean_loss(dataset: str, variant: str) -> dict[str, Value]:

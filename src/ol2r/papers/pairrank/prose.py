@@ -67,8 +67,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     )),
     (
         "tuning",
-        f"by data set, on validation queries of fold 1: mean NDCG@10 over users. All cells run {tuning.ROUNDS_FIRST} "
-        f"rounds with {len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of them "
+        f"by data set, on validation queries of fold 1: mean NDCG@10 over users. All settings run "
+        f"{tuning.ROUNDS_FIRST} rounds with {len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of them "
         f"({tuning.SHORTLISTED_WIDE} with very many features) {tuning.ROUNDS_LONGER} rounds with "
         f"{len(tuning.SEEDS_LONGER)} other seeds; no reported run has any of these. Both shuffles share their values. "
         "A setting that does not explore (α = 0), or whose lists may be nearly random (α ≥ 1, ε = 1, rates of DBGD and "

@@ -31,7 +31,8 @@ ROUNDS_FIRST, SEEDS_FIRST = ROUNDS // 5, (1000, 1001)
 ROUNDS_LONGER, SEEDS_LONGER = ROUNDS // 2, (1002, 1003, 1004, 1005, 1006)
 """Rounds and seeds of the first and of the second step; no reported run has one of these seeds."""
 SHORTLISTED, SHORTLISTED_WIDE = 6, 3
-"""How many of the first step's best cells the second step runs: usually, and on data sets with very many features."""
+"""How many of the first step's best settings the second step runs; the second number is for data sets with very many
+features."""
 
 
 def is_wide(dataset: str) -> bool:

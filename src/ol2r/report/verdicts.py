@@ -1,0 +1,223 @@
+"""Verdicts on claims as MyST text: each claim with its rule and grounds, and tables and sentences on all of them.
+
+This module shows judgements; it must not know how they were reached, or of which paper they are.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ol2r import frames
+from ol2r.experiments.claims import WORLDS
+from ol2r.experiments.former import places as former_places
+from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Elsewhere, Finding, Judgement, Place, Verdict
+from ol2r.report.tables import interval, myst, named, plain, signed
+
+SYMBOLS: dict[str, str] = dict(zip((*VERDICTS, *ELSEWHERE), "✔✘?–·→↛↔?", strict=True))
+PLURAL = {"carries over": "carry over", "does not carry over": "do not carry over"}
+
+
+def badge(verdict: Verdict | Elsewhere) -> str:
+    """A verdict as a mark with its words, readable without colour; its CSS class is for the page's style sheet."""
+    return f'<span class="verdict verdict-{_slug(verdict)}">{SYMBOLS[verdict]}\N{NO-BREAK SPACE}{verdict}</span>'
+
+
+def _slug(verdict: str) -> str:
+    return "-".join("".join(c if c.isalpha() else " " for c in verdict).split())
+
+
+def opening(judgements: Sequence[Judgement]) -> str:
+    """The chapter's answer: the number of claims with each verdict on the paper's own data, and in a separate list how
+    many carry over to each other data set."""
+    tiers = ", ".join(sorted({j.tier for j in judgements if j.tier}))
+    worlds = " or, where they are theory, in worlds that meet its assumptions"
+    where = f"on its own data{worlds if any(_is_theory(j) for j in judgements) else ''}"
+    counted = _counted((j.verdict for j in judgements), VERDICTS)
+    lines = [f"Of the paper's {len(judgements)} claims, {where}: {counted} ({tiers} tier)."]
+    if places := _by_place(judgements):
+        lines += ["", "On other data, which can neither confirm nor refute the paper:", ""]
+    for data, own in places.items():
+        shape = ", which has the paper's shape" if next(iter(own.values())).same_shape else ""
+        n = f"{len(own)} claim{'s' if len(own) > 1 else ''}"
+        lines.append(f"- {named(data)}{shape}: of {n} {_counted((place.verdict for place in own.values()), ELSEWHERE)}")
+    return "\n".join(lines)
+
+
+def carried_in_words(judgement: Judgement) -> str:
+    """The verdicts on a claim on the paper's data and on each other data set, in words."""
+    places = [f"{place.verdict} on {named(place.dataset)}" for place in judgement.elsewhere]
+    return f"**{judgement.verdict}**" + (f" on the paper's data; {', '.join(places)}" if places else "")
+
+
+def _is_theory(j: Judgement) -> bool:
+    return j.data == (WORLDS,)
+
+
+def _counted(verdicts: Iterable[str], scale: Sequence[str]) -> str:
+    found = list(verdicts)
+    words = [(found.count(each), each) for each in scale if each in found]
+    return ", ".join(f"{n} {PLURAL.get(word, word) if n > 1 else word}" for n, word in words)
+
+
+def _by_place(judgements: Iterable[Judgement]) -> dict[str, dict[str, Place]]:
+    """The places where claims were judged on other data, by data set (those of the paper's shape first) and claim."""
+    found: dict[str, dict[str, Place]] = {}
+    for j in judgements:
+        for place in j.elsewhere:
+            found.setdefault(place.dataset, {})[j.id] = place
+    return dict(sorted(found.items(), key=lambda own: not next(iter(own[1].values())).same_shape))
+
+
+def answers(judgements: Sequence[Judgement], short: Mapping[str, str]) -> str:
+    """The verdicts on all claims in words: on the paper's data, separately on each other data set, and where another
+    reading of the paper gives another verdict.
+
+    Args:
+        short: what each claim says, in a few words.
+    """
+    own = sorted(
+        {named(one.data or "") for j in judgements for one in j.tested if one.effect and one.data == one.cell[0]}
+    )
+    told = {f"On the paper's own data ({', '.join(own) or 'none at hand'})": {j.id: j.verdict for j in judgements}}
+    for data, places in _by_place(judgements).items():
+        told[f"On {named(data)}"] = {each: place.verdict for each, place in places.items()}
+    lines = []
+    for where, verdicts in told.items():
+        groups = {v: [i for i in verdicts if verdicts[i] == v] for v in dict.fromkeys((*VERDICTS, *ELSEWHERE))}
+        found = [f"*{v}*: {', '.join(f'{short[i]} ({i})' for i in ids)}" for v, ids in groups.items() if ids]
+        lines.append(f"- **{where}** {'; '.join(found)}.")
+    for reading in dict.fromkeys(name for j in judgements for name in j.readings):
+        changed = [text for j in judgements if reading in j.readings and (text := _changed(j, j.readings[reading]))]
+        lines.append(f"- **Read as “{reading}”** {'; '.join(changed) or 'no verdict is another one'}.")
+    return "\n".join(lines)
+
+
+def _changed(main: Judgement, other: Judgement) -> str:
+    """Which verdicts on a claim change under another reading; empty where none does."""
+    before = {place.dataset: place.verdict for place in main.elsewhere}
+    told = [other.verdict] if other.verdict != main.verdict else []
+    told += [
+        f"{place.verdict} on {named(place.dataset)}"
+        for place in other.elsewhere
+        if place.verdict != before.get(place.dataset, place.verdict)
+    ]
+    return f"{main.id}: {', '.join(told)}" if told else ""
+
+
+def changed_by_reading(j: Judgement, reading: str) -> str:
+    """How the verdicts on a claim change under another reading of the paper, in a clause."""
+    other = j.readings.get(reading)
+    return (_changed(j, other) if other else "") or f"{j.id} stays as it is"
+
+
+def overview(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
+    """A table with a line for each claim, linked to where it is judged: verdicts on the paper's data and elsewhere."""
+    rows = [
+        [
+            f"{{ref}}`{j.id} <{j.anchor}>`",
+            plain(j.statement),
+            f"{badge(j.verdict)}<br>{j.n_testable} of {j.n_cells} cells{_left_out(j)}",
+            _elsewhere(j),
+            _effect(j.least),
+        ]
+        for j in judgements
+    ]
+    header = ["claim", "what the paper says", "on the paper's data", "elsewhere", "least favourable [95 %]"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def _elsewhere(j: Judgement) -> str:
+    """The verdicts on other data, each with the data sets that give it."""
+    by_answer: dict[Elsewhere, list[str]] = {
+        word: [named(p.dataset) for p in j.elsewhere if p.verdict == word] for word in ELSEWHERE
+    }
+    return "<br>".join(f"{badge(word)} {', '.join(names)}" for word, names in by_answer.items() if names) or "–"
+
+
+def _left_out(j: Judgement) -> str:
+    return f", without {plain(', '.join(j.untested))}" if j.untested else ""
+
+
+def by_data(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
+    """The verdict on each claim on the paper's data and on every other data set alone, with its contrasts as claimed /
+    open / against; a dash where a claim is not judged on a data set."""
+    places = _by_place(judgements)
+    rows = [
+        [f"{{ref}}`{j.id} <{j.anchor}>`", badge(j.verdict)]
+        + [_placed(own[j.id]) if j.id in own else "–" for own in places.values()]
+        for j in judgements
+    ]
+    return myst(["claim", "the paper's data", *map(named, places)], rows, name=name, caption=caption)
+
+
+def _placed(place: Place) -> str:
+    counts = place.counts
+    return f"{badge(place.verdict)}<br>{counts.as_claimed} / {counts.open} / {counts.against}"
+
+
+def by_reading(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
+    """The verdicts on each claim under the main reading and under every other reading that concerns the claim."""
+    names = list(dict.fromkeys(reading for j in judgements for reading in j.readings))
+    rows = []
+    for j in judgements:
+        if j.readings:
+            answers = [j, *(j.readings.get(reading) for reading in names)]
+            rows.append([f"{{ref}}`{j.id} <{j.anchor}>`", *("–" if one is None else _answers(one) for one in answers)])
+    return myst(["claim", "the paper's text", *map(plain, names)], rows, name=name, caption=caption)
+
+
+def _answers(j: Judgement) -> str:
+    """The verdicts on a claim for one table entry: on the paper's data, then on every other data set."""
+    return "<br>".join([badge(j.verdict), *(f"{badge(p.verdict)} {named(p.dataset)}" for p in j.elsewhere)])
+
+
+def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Claims whose rule was changed after results had been seen: the old and the new rule with their verdicts on the
+    same results, and the new rule's verdict now.
+
+    Args:
+        judgements: today's judgements by claim.
+        former: from `ol2r.experiments.former.changes`.
+    """
+    rows = [
+        [
+            f"{{ref}}`{line.id} <{judgements[line.id].anchor}>`",
+            plain(line.old_rule),
+            line.old_verdict,
+            plain(judgements[line.id].rule),
+            "; ".join(
+                [line.verdict, *(f"{named(data)}: {verdict}" for data, verdict in former_places(line.elsewhere))]
+            ),
+            _answers(judgements[line.id]),
+        ]
+        for line in frames.rows(former)
+    ]
+    header = ["claim", "old rule", "its verdict", "new rule", "its verdict on the same results", "verdict now"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def claim(judgement: Judgement) -> str:
+    """One claim with its anchor: its statement, and its verdicts on the paper's data, elsewhere and under other
+    readings. The rule and the findings behind the verdicts are folded."""
+    j = judgement
+    own = "In worlds that meet the assumptions" if _is_theory(j) else "On the paper's data"
+    lines = [f"- *{own}:* {badge(j.verdict)}{_left_out(j)}"]
+    lines += [f"- *On {named(place.dataset)}:* {badge(place.verdict)} {place.counts}" for place in j.elsewhere]
+    for reading, other in j.readings.items():
+        places = [f"{badge(place.verdict)} on {named(place.dataset)}, {place.counts}" for place in other.elsewhere]
+        lines.append(f"- *Read as “{plain(reading)}”:* {'; '.join([badge(other.verdict), *places])}")
+    rule = ["", ":::{dropdown} Rule and grounds", f"*Rule.* {plain(j.rule)}.", ""]
+    grounds = [f"*Grounds.* {plain(j.reason)}{f': {_effect(j.least)}' if j.least else ''}.", ":::"]
+    head = [f"::::{{admonition}} {j.id}: {plain(j.statement)}", f":name: {j.anchor}"]
+    return "\n".join([*head, f":class: claim-{_slug(j.verdict)}", "", *lines, *rule, *grounds, "::::", ""])
+
+
+def _effect(least: Finding | None) -> str:
+    """A contrast's effect with its interval and the name of the measured quantity."""
+    if least is None or least.effect is None:
+        return "–"
+    value, (low, high), scale = least.effect.estimate, least.effect.interval(), least.contrast.scale
+    digits = 0 if abs(value) >= 1000 else int(np.clip(2 - np.floor(np.log10(max(abs(value), 1e-9))), 2, 5))
+    unit = f" {scale.unit}" if scale.unit else ""
+    return f"{signed(value, digits)} {interval(low, high, digits)}{unit} ({scale.name})"

@@ -1,0 +1,16 @@
+"""What tests of the runner share: a store of its own for each test, and a log of the rows that fakes ran."""
+
+import pytest
+
+from ol2r.experiments.store import Store
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(None, tmp_path / "scratch")
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    return tmp_path / "log"
