@@ -127,7 +127,7 @@ class CompiledMemory(Memory):
     def direction(self, gradient: torch.Tensor, along: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """See `Memory.direction`."""
         direction, slope = torch.empty_like(gradient), torch.empty_like(self.gamma)
-        _two_loops(*self._arrays(), gradient.numpy(), direction.numpy(), slope.numpy())
+        _two_loops(self.arrays(), gradient.numpy(), direction.numpy(), slope.numpy())
         return direction, slope
 
     def add(
@@ -139,10 +139,11 @@ class CompiledMemory(Memory):
         along: torch.Tensor,
     ) -> torch.Tensor:
         """See `Memory.add`."""
-        _remember(*self._arrays(), step.numpy(), change.numpy(), taken.numpy())
+        _remember(self.arrays(), step.numpy(), change.numpy(), taken.numpy())
         return along
 
-    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """All that it keeps, for `remember` and `two_loops`, which write to it."""
         return self.kept.numpy(), self.curvature.numpy(), self.gamma.numpy(), self.oldest.numpy()
 
 
@@ -161,44 +162,57 @@ def _add_scaled(out, scale, x):
         out[i] += scale * x[i]
 
 
-@njit(cache=True)
-def _two_loops(kept, curvature, gamma, oldest, gradient, direction, slope):
-    places = kept.shape[2] - 1
+@njit
+def two_loops(memory, r, g, q):
+    """q = −H g of replica r; returns the slope −gᵀHg."""
+    kept, curvature, gamma, oldest = memory[0][r], memory[1][r], memory[2][r], memory[3][r]
+    places = kept.shape[1] - 1
     shares = np.empty(places)
-    for r in range(gradient.shape[0]):
-        g, q = gradient[r], direction[r]
+    q[:] = g
+    square, down = float(_dot(g, g)), 0.0
+    if gamma > 0.0:
+        for back in range(1, places + 1):
+            i = (oldest - back) % places
+            if curvature[i] > 0.0:
+                shares[i] = _dot(kept[0, i], q) / curvature[i]
+                _add_scaled(q, -shares[i], kept[1, i])
+        q *= q.dtype.type(gamma)
+        for onward in range(places):
+            i = (oldest + onward) % places
+            if curvature[i] > 0.0:
+                _add_scaled(q, shares[i] - _dot(kept[1, i], q) / curvature[i], kept[0, i])
+        down = float(_dot(g, q))
+    if not down > 0.0:
+        plain = 1.0 / max(np.sqrt(square), 1.0)
         q[:] = g
-        square, down = float(_dot(g, g)), 0.0
-        if gamma[r] > 0.0:
-            for back in range(1, places + 1):
-                i = (oldest[r] - back) % places
-                if curvature[r, i] > 0.0:
-                    shares[i] = _dot(kept[r, 0, i], q) / curvature[r, i]
-                    _add_scaled(q, -shares[i], kept[r, 1, i])
-            q *= q.dtype.type(gamma[r])
-            for onward in range(places):
-                i = (oldest[r] + onward) % places
-                if curvature[r, i] > 0.0:
-                    _add_scaled(q, shares[i] - _dot(kept[r, 1, i], q) / curvature[r, i], kept[r, 0, i])
-            down = float(_dot(g, q))
-        if not down > 0.0:
-            plain = 1.0 / max(np.sqrt(square), 1.0)
-            q[:] = g
-            q *= q.dtype.type(plain)
-            down = plain * square
-        for f in range(q.shape[0]):
-            q[f] = -q[f]
-        slope[r] = -down
+        q *= q.dtype.type(plain)
+        down = plain * square
+    for f in range(q.shape[0]):
+        q[f] = -q[f]
+    return -down
+
+
+@njit
+def remember(memory, r, s, y):
+    """Remember a step s of replica r where the gradient y grew along it, in the place of the oldest."""
+    kept, curvature, gamma, oldest = memory
+    grown, length, steepness = float(_dot(s, y)), float(_dot(s, s)), float(_dot(y, y))
+    if grown > _CURVED * np.sqrt(length * steepness):
+        i = oldest[r]
+        kept[r, 0, i], kept[r, 1, i] = s, y
+        curvature[r, i] = grown
+        gamma[r] = grown / steepness
+        oldest[r] = (i + 1) % (kept.shape[2] - 1)
 
 
 @njit(cache=True)
-def _remember(kept, curvature, gamma, oldest, step, change, taken):
+def _two_loops(memory, gradient, direction, slope):
+    for r in range(gradient.shape[0]):
+        slope[r] = two_loops(memory, r, gradient[r], direction[r])
+
+
+@njit(cache=True)
+def _remember(memory, step, change, taken):
     for r in range(step.shape[0]):
-        s, y = step[r], change[r]
-        grown, length, steepness = float(_dot(s, y)), float(_dot(s, s)), float(_dot(y, y))
-        if taken[r] and grown > _CURVED * np.sqrt(length * steepness):
-            i = oldest[r]
-            kept[r, 0, i], kept[r, 1, i] = s, y
-            curvature[r, i] = grown
-            gamma[r] = grown / steepness
-            oldest[r] = (i + 1) % (kept.shape[2] - 1)
+        if taken[r]:
+            remember(memory, r, step[r], change[r])

@@ -151,19 +151,33 @@ class Network:
         Returns:
             Float[R, p].
         """
-        *hidden, last = self.layers(theta)
         weights = (self.scale * coefficients)[..., None]  # [R, V, 1]
-        parts = [torch.bmm(weights.mT, activations[-1]).flatten(1)]
-        delta, head = None, last.mT  # in the highest hidden layer δ is W_L times whether a unit is on
+        of_last = torch.bmm(weights.mT, activations[-1]).flatten(1)
+        if self.depth == 1:
+            return of_last
+        on = weights * activations[-1].sign()
+        return torch.cat([*self.backward(theta, activations[:-1], on), of_last], dim=1)
+
+    def backward(
+        self, theta: torch.Tensor, activations: Sequence[torch.Tensor], on: torch.Tensor
+    ) -> list[torch.Tensor]:
+        """The parts of `gradient` in W_1 … W_{L−1}, Float[R, outputs · inputs] each.
+
+        Args:
+            theta: Float[R, p].
+            activations: what goes into these layers.
+            on: √m c_v where a unit of the highest hidden layer is on and 0 where it is off, Float[R, V, m].
+        """
+        *hidden, last = self.layers(theta)
+        parts, delta, head = [], on, last.mT  # in the highest hidden layer δ is W_L times whether a unit is on
         for layer in range(self.depth - 2, -1, -1):
-            active = activations[layer + 1].sign()
-            delta = active if delta is None else active.mul_(delta)
-            part = torch.bmm((weights * activations[layer]).mT, delta).mT  # a third faster than the transposed product
-            parts.append((part if head is None else head * part).flatten(1))
+            part = torch.bmm(activations[layer].mT, delta).mT  # a third faster than the transposed product
+            parts.insert(0, (part if head is None else head * part).flatten(1))
             if layer:
                 delta = torch.bmm(delta, hidden[layer] if head is None else head * hidden[layer])
+                delta.mul_(activations[layer].sign())
             head = None  # W_L is in δ from here on
-        return torch.cat(parts[::-1], dim=1)
+        return parts
 
     def tangent(self, theta: torch.Tensor, activations: Sequence[torch.Tensor]) -> Tangent:
         """The gradients g(x; θ)/√m of the scores, as factors.

@@ -1,0 +1,212 @@
+"""What a refit minimises: the losses of all labelled pairs and a pull; in torch, and compiled for the CPU."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numba import njit
+from torch.nn.functional import softplus
+
+from ol2r.networks.history import History
+from ol2r.networks.network import Network
+
+
+class Expansion(NamedTuple):
+    """The objective and its gradient.
+
+    Args:
+        value: Float64[R].
+        gradient: Float[R, p].
+    """
+
+    value: torch.Tensor
+    gradient: torch.Tensor
+
+
+def problem_of(
+    network: Network,
+    history: History,
+    anchor: torch.Tensor | None,
+    pull: torch.Tensor,
+    weight: torch.Tensor,
+    dtype: torch.dtype,
+) -> "Problem":
+    """The objective of a history: the compiled one on the CPU, the batched one elsewhere; see `Problem`."""
+    compiled = pull.device.type == "cpu" and network.depth > 1
+    return (CompiledProblem if compiled else Problem)(network, history, anchor, pull, weight, dtype)
+
+
+class Problem:
+    """weight · Σ −log σ(±(f(x_i; θ) − f(x_j; θ))) + (pull/2) ‖θ − anchor‖², for all θ of one refit.
+
+    What is the same in all its passes is made once.
+
+    Args:
+        anchor: Float[R, p], or None for 0.
+        pull, weight: Float64[R].
+        dtype: precision of θ.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        history: History,
+        anchor: torch.Tensor | None,
+        pull: torch.Tensor,
+        weight: torch.Tensor,
+        dtype: torch.dtype,
+    ):
+        self.network, self.anchor = network, anchor
+        self.inputs = history.documents.to(dtype)
+        self.pairs = history.pairs
+        self.rows = self.pairs.mT.flatten(1)  # of all first documents, then of all second ones
+        outcomes = history.outcomes * weight[:, None, None]
+        self.won, self.met = outcomes[..., 0].to(dtype), outcomes.sum(dim=2).to(dtype)
+        self.pull = pull.to(dtype)
+
+    def expand(self, theta: torch.Tensor) -> Expansion:
+        """The objective and its gradient at θ, Float[R, p]."""
+        gap, activations, away = self._at(theta)
+        losses = self.met * softplus(gap, threshold=80.0) - self.won * gap
+        value = losses.sum(dim=1, dtype=torch.float64) + 0.5 * self.pull * (away * away).sum(dim=1)
+        return Expansion(value, self._gradient(theta, gap, activations, away))
+
+    def gradient(self, theta: torch.Tensor) -> torch.Tensor:
+        """The gradient alone."""
+        return self._gradient(theta, *self._at(theta))
+
+    def _at(self, theta):
+        """f(x_i) − f(x_j) of each pair, what the pass left behind, and θ − anchor."""
+        scores, activations = self.network.forward(theta, self.inputs)
+        first, second = scores.gather(1, self.rows).unflatten(1, (2, -1)).unbind(dim=1)
+        return first - second, activations, theta if self.anchor is None else theta - self.anchor
+
+    def _gradient(self, theta, gap, activations, away):
+        push = torch.sigmoid(gap).mul_(self.met).sub_(self.won)
+        none = push.new_zeros(self.inputs.shape[:2])
+        coefficients = none.scatter_add_(1, self.rows, torch.cat([push, -push], dim=1))
+        return self.network.gradient(theta, activations, coefficients).addcmul_(away, self.pull[:, None])
+
+
+class CompiledProblem(Problem):
+    """The same with hidden layers, where all but the products of matrices is compiled, one replica after another."""
+
+    def __init__(
+        self,
+        network: Network,
+        history: History,
+        anchor: torch.Tensor | None,
+        pull: torch.Tensor,
+        weight: torch.Tensor,
+        dtype: torch.dtype,
+    ):
+        x = history.documents.to(dtype)
+        self._theta = x.new_empty(len(x), network.n_parameters)
+        self._layers = network.layers(self._theta)
+        # of each hidden layer: what goes in, the units that come out, and the product that makes its gradient
+        units = [x.new_empty(len(x), x.shape[1], outputs) for outputs, _ in network.shapes[:-1]]
+        self._inputs, self._units = [x, *units[:-1]], units
+        self._products = [x.new_empty(len(x), inputs, outputs) for outputs, inputs in network.shapes[:-1]]
+        self._starts = np.cumsum([0, *(outputs * inputs for outputs, inputs in network.shapes)])
+        self._scale = network.scale
+        self._labels = *map(np.ascontiguousarray, (history.pairs.numpy(), history.outcomes.numpy())), weight.numpy()
+        self._pulled = (torch.zeros_like(self._theta) if anchor is None else anchor).numpy(), pull.numpy()
+
+    def expand(self, theta: torch.Tensor) -> Expansion:
+        """See `Problem.expand`."""
+        *hidden, last = self._layers
+        self._theta.copy_(theta)  # the layers look at this
+        for w, below, units in zip(hidden, self._inputs, self._units, strict=True):
+            torch.bmm(below, w.mT, out=units).relu_()
+
+        gradient, value = torch.empty_like(theta), np.empty(len(theta))
+        parameters = self._theta.numpy(), *self._pulled, gradient.numpy(), value
+        delta = self._units[-1]
+        _last_layer(delta.numpy(), self._scale, *self._labels, *parameters)
+        top = len(hidden) - 1
+        for layer in range(top, -1, -1):
+            below, product = self._inputs[layer], self._products[layer]
+            torch.bmm(below.mT, delta, out=product)  # a third faster than the transposed product
+            _hidden_layer(product.numpy(), self._starts[layer], layer == top, *parameters)
+            if layer:
+                w = last.mT * hidden[layer] if layer == top else hidden[layer]
+                delta = torch.bmm(delta, w).mul_(below.sign())
+        return Expansion(torch.from_numpy(value), gradient)
+
+    def gradient(self, theta: torch.Tensor) -> torch.Tensor:
+        """See `Problem.gradient`."""
+        return self.expand(theta).gradient
+
+
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def _dot(a, b):
+    total = a[0] * b[0]
+    for i in range(1, a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@njit(fastmath={"contract"})
+def _switch(units, weight, total):
+    """Add weight · units to the total, and set units that are on to the weight."""
+    none = units.dtype.type(0.0)
+    for i in range(units.shape[0]):
+        total[i] += weight * units[i]
+        units[i] = none if units[i] == none else weight
+
+
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def _pull(theta, anchor, pull, gradient):
+    """Add pull · (θ − anchor) to the gradient; return ‖θ − anchor‖²."""
+    square = 0.0
+    for i in range(theta.shape[0]):
+        away = theta[i] - anchor[i]
+        gradient[i] += pull * away
+        square += float(away) * float(away)
+    return square
+
+
+@njit(cache=True, error_model="numpy")
+def _last_layer(units, scale, pairs, outcomes, weight, theta, anchor, pull, gradient, value):
+    """The losses, Float64[R], and the gradient by W_L. A unit of the highest hidden layer, Float[R, V, m], becomes what
+    the losses' derivative by it is, but for W_L as a factor."""
+    number = units.dtype.type
+    for r in range(units.shape[0]):
+        scores, push = np.empty(units.shape[1]), np.zeros(units.shape[1])
+        start = theta.shape[1] - units.shape[2]
+        w, of_w = theta[r, start:], gradient[r, start:]
+        for v in range(units.shape[1]):
+            scores[v] = scale * _dot(units[r, v], w)
+        losses = 0.0
+        for i in range(pairs.shape[1]):
+            first, second = pairs[r, i]
+            won, lost = float(outcomes[r, i, 0]), float(outcomes[r, i, 1])
+            gap = scores[first] - scores[second]
+            small = math.exp(-abs(gap))
+            losses += (won + lost) * (max(gap, 0.0) + math.log1p(small)) - won * gap
+            probability = (1.0 if gap >= 0.0 else small) / (1.0 + small)
+            share = weight[r] * ((won + lost) * probability - won)
+            push[first] += share
+            push[second] -= share
+        of_w[:] = number(0.0)
+        for v in range(units.shape[1]):
+            _switch(units[r, v], number(scale * push[v]), of_w)
+        value[r] = weight[r] * losses + 0.5 * pull[r] * _pull(w, anchor[r, start:], number(pull[r]), of_w)
+
+
+@njit(cache=True, error_model="numpy")
+def _hidden_layer(product, start, top, theta, anchor, pull, gradient, value):
+    """The gradient by the W_l that starts at some place of θ, from its transpose, Float[R, inputs, outputs], which in
+    the highest hidden layer lacks W_L as a factor."""
+    number = product.dtype.type
+    inputs, outputs = product.shape[1:]
+    stop = start + inputs * outputs
+    for r in range(theta.shape[0]):
+        head = theta[r, theta.shape[1] - outputs :]
+        for o in range(outputs):
+            scale = head[o] if top else number(1.0)
+            for i in range(inputs):
+                gradient[r, start + o * inputs + i] = scale * product[r, i, o]
+        square = _pull(theta[r, start:stop], anchor[r, start:stop], number(pull[r]), gradient[r, start:stop])
+        value[r] += 0.5 * pull[r] * square
