@@ -218,7 +218,7 @@ class Selection:
     @property
     def columns(self) -> list[str]:
         """The names of all columns."""
-        return list(self._results.frame)
+        return list(map(str, self._results.frame))
 
     def __getitem__(self, column: str) -> np.ndarray:
         return self._results.column(column)[self._lines]
