@@ -22,7 +22,7 @@ from ol2r.errors import DataError, ExperimentError, Failed, one_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ol2r.experiments.cells import Job
+    from ol2r.experiments.cells import Cell, Job, Row
     from ol2r.experiments.paper import Paper
     from ol2r.experiments.verdicts import Judgement
 
@@ -95,8 +95,14 @@ def status(arguments: argparse.Namespace) -> int:
     from ol2r.experiments.store import Store
 
     store, at_hand = Store.open(), AtHand()
-    listed, unfinished = cache(store.listed), cache(store.n_unfinished)  # items and tiers share cells
-    missing = cache(at_hand.missing)
+    keys = store.keys()
+    missing = cache(at_hand.missing)  # items and tiers share cells
+
+    @cache
+    def held(cell: "Cell") -> "tuple[set[Row], int]":
+        """The rows of a cell that are stored, and the number of its shards that are half done."""
+        return (store.listed(cell), store.n_unfinished(cell)) if cell.key in keys else (set(), 0)
+
     for paper in _papers(arguments.paper):
         width = max(map(len, paper.items), default=0)
         print(f"{paper.name:{width + 2}}" + "".join(f"{tier:>16}" for tier in TIERS) + "   rows stored / declared")
@@ -105,11 +111,11 @@ def status(arguments: argparse.Namespace) -> int:
             for tier in TIERS:
                 jobs = declared.jobs(tier)
                 cells.update(job.cell for job in jobs)
-                stored = sum(len(listed(job.cell).intersection(job.rows)) for job in jobs)
+                stored = sum(len(rows.intersection(job.rows)) for job in jobs if (rows := held(job.cell)[0]))
                 counts.append(f"{stored}/{sum(len(job.rows) for job in jobs)}")
                 absent |= {data for job in jobs if (data := missing(job.cell))}
             note = f"   not at hand: {', '.join(sorted(absent))}" if absent else ""
-            if n_unfinished := sum(map(unfinished, cells)):
+            if n_unfinished := sum(held(cell)[1] for cell in cells):
                 note += f"   unfinished: {n_unfinished} shard{'s' * (n_unfinished > 1)}"
             print(f"  {item:{width}}" + "".join(f"{count:>16}" for count in counts) + note)
     return 0

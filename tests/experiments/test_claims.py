@@ -16,11 +16,13 @@ from ol2r.experiments.claims import (
     Near,
     NotMeasured,
     Part,
+    Printed,
     Scale,
     Size,
     SmallerDeviation,
     StandIn,
     difference,
+    indexed,
     slope,
 )
 from ol2r.experiments.effects import Effect, Share
@@ -212,8 +214,8 @@ def test_a_selection_holds_the_lines_that_comparing_every_line_finds(invented_re
     searched = Indexed(invented_results(frame))
     for wanted in ({"learner": "A", "users": "perfect"}, {"learner": "A"}, {"fold": 2}, {"learner": "C"}, {}):
         lines = np.logical_and.reduce([frame[name] == value for name, value in wanted.items()] + [frame["fold"] > 0])
-        pd.testing.assert_frame_equal(searched.only(wanted), frame[lines])
-    assert searched.only({"none": "A"}).empty
+        pd.testing.assert_frame_equal(searched.only(wanted).frame, frame[lines])
+    assert not len(searched.only({"none": "A"}))
 
 
 def test_a_run_that_appears_twice_is_an_error(results):
@@ -508,7 +510,7 @@ def test_an_offline_reference_stands_for_all_seeds_of_its_fold(results, invented
 def test_printed_numbers_are_told_and_change_nothing(invented_results, invented_runs):
     online = Measure("table-2", "cndcg", (("learner", "CPS"),)), Measure("table-2", "cndcg", (("learner", "DBGD"),))
     contrast = difference(*online, "CPS − DBGD", Scale("cNDCG"))
-    assert contrast.published(NUMBERS, "MQ2007", "perfect") == pytest.approx(59.936 - 61.931)
+    assert contrast.published(Printed(NUMBERS), "MQ2007", "perfect") == pytest.approx(59.936 - 61.931)
     keys = {("MQ2008", "perfect", name): value for name, value in (("CPS", 80.0), ("DBGD", 70.0))}
     made = {"table-2": invented_results(invented_runs(keys, NAMES, column="cndcg"))}
     found = judge(claim(contrast, cells=CELLS[:1]), made, NUMBERS)
@@ -516,8 +518,28 @@ def test_printed_numbers_are_told_and_change_nothing(invented_results, invented_
     assert "agree in 0 of 1" in found.reason  # 77.694 − 81.327
 
 
+def test_a_printed_mean_is_the_one_that_comparing_every_line_finds():
+    for item, dataset, users, learner in product(
+        NUMBERS["item"].unique(), [*NUMBERS["dataset"].unique(), "none"], ("perfect", ""), ("CPS", "none", None)
+    ):
+        where = (NUMBERS["item"] == item) & (NUMBERS["dataset"] == dataset) & NUMBERS["users"].isin([users, ""])
+        if learner is not None:
+            where &= NUMBERS["learner"] == learner
+        expected = NUMBERS.loc[where, "mean"].iloc[0] if where.sum() == 1 else None
+        assert Printed(NUMBERS).mean(item, dataset, users, learner) == expected
+
+
+def test_items_that_show_one_table_share_its_index(results):
+    one, other = results(0.05)["table"], results(0.06)["table"]
+    found = indexed({"one": one, "same": replace(one, item="same"), "tier": replace(one, tier="x"), "other": other})
+    assert found["one"] is found["same"]
+    assert found["tier"].tier == "x"
+    assert found["other"].frame is other.frame
+
+
 def test_rounds_are_no_printed_means():
-    assert Measure("fig-2", "ndcg", (("learner", "MGD"),), at=800).published(NUMBERS, "MQ2007", "informational") is None
+    at_800 = Measure("fig-2", "ndcg", (("learner", "MGD"),), at=800)
+    assert at_800.published(Printed(NUMBERS), "MQ2007", "informational") is None
 
 
 def test_a_judgement_is_plain_json(results):
@@ -552,7 +574,7 @@ def agreement(number):
     for part in claim.parts:
         for cell in part.cells:
             for contrast in part.contrasts:
-                value = contrast.published(NUMBERS, *cell)
+                value = contrast.published(Printed(NUMBERS), *cell)
                 if value is not None:
                     printed.setdefault(cell, []).append(value > contrast.scale.margin)
     return sum(map(all, printed.values())), len(printed)
@@ -570,7 +592,7 @@ def test_no_margin_exceeds_half_of_what_the_paper_prints():
     for claim in CLAIMS:
         for part in claim.parts:
             for cell, contrast in product(part.cells, part.contrasts):
-                printed = contrast.published(NUMBERS, *cell)
+                printed = contrast.published(Printed(NUMBERS), *cell)
                 if printed is not None and printed > 0:
                     assert contrast.scale.margin <= printed / 2 + 1e-9, (claim.id, cell, contrast.label)
 

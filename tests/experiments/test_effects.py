@@ -15,6 +15,7 @@ from ol2r.experiments.effects import (
     fold_effect,
     fold_means,
     mean_effect,
+    means_of_folds,
     ratio_effect,
     summarize,
     time_mean,
@@ -69,6 +70,14 @@ def test_means_of_folds_do_not_depend_on_the_order_of_runs():
     pd.testing.assert_series_equal(fold_means(values), values.groupby("fold").mean())
     some = values[values.index.get_level_values("fold") != 2]  # the index still knows the fold that has no run
     pd.testing.assert_series_equal(fold_means(some), some.groupby("fold").mean())
+
+
+def test_each_run_is_given_the_mean_of_its_fold_or_none():
+    values, runs = uneven(0, shuffled=True), uneven(1, shuffled=True).index
+    some = values[values.index.get_level_values("fold") != 2]
+    expected = fold_means(some).reindex(runs.get_level_values("fold")).to_numpy()
+    np.testing.assert_array_equal(means_of_folds(some, runs), expected)
+    assert np.isnan(expected).any() and not np.isnan(expected).all()
 
 
 @pytest.mark.parametrize("seed", range(20))

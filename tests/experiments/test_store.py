@@ -129,6 +129,14 @@ def test_the_same_table_is_the_same_bytes(store, committing):
     assert first.read_bytes() == second.read_bytes()
 
 
+def test_the_keys_are_those_of_the_cells_with_a_file(store, committing):
+    assert store.keys() == set()
+    put(store, CELL, BLOCK)
+    assert store.keys() == {CELL.key}
+    put(committing, Fake(name="published"), BLOCK)
+    assert store.keys() == {CELL.key, Fake(name="published").key}
+
+
 def test_part_of_a_block_is_answered_from_the_whole(store):
     put(store, CELL, BLOCK)
     wanted = CELL.rows([2], range(3))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ol2r.errors import ExperimentError, MissingRows, one_of
 from ol2r.experiments.cells import TIERS, Cell, Item, Job, merged
@@ -155,7 +156,7 @@ class Chapter:
         self._results: dict[str, Results] = {}
         self._at_hand = AtHand()
         self._read: dict[Job, Stored] = {}  # items of a paper share cells
-        self._measured: dict[tuple[int, ...], tuple[Sequence[Stored], pd.DataFrame]] = {}
+        self._tables: dict[tuple, tuple[Sequence[Stored], pd.DataFrame]] = {}
 
     def __getattr__(self, name: str):
         try:
@@ -256,17 +257,11 @@ class Chapter:
         self._compute(item, jobs)
         stored = [self._read[job] for job in jobs]
         records = [record for read in stored for record in read.provenance]
-        sizes = [sum(map(len, read.tables)) for read in stored]
-        columns = [list(dict.fromkeys(name for table in read.tables for name in table.column_names)) for read in stored]
-        return _labelled(jobs, self._joined(stored), sizes, columns, self.paper.items[item].names), records
-
-    def _joined(self, stored: Sequence[Stored]) -> pd.DataFrame:
-        """All tables in one, made once for the items of a paper that show the same jobs."""
-        same = tuple(map(id, stored))  # kept beside the table, so that no id comes to mean something else
-        if same not in self._measured:
-            tables = [read.tables for read in stored]
-            self._measured[same] = stored, (_in_one_piece(joined(tables)) if any(tables) else pd.DataFrame())
-        return self._measured[same][1]
+        names = self.paper.items[item].names
+        same = tuple((id(read), *names(job.cell).items()) for read, job in zip(stored, jobs, strict=True))
+        if same not in self._tables:  # made once for the items that show the same jobs under the same names
+            self._tables[same] = stored, _joined(jobs, stored, names)  # `stored` keeps its ids from meaning others
+        return self._tables[same][1], records
 
     def _fresh(self, item: str, jobs: Sequence[Job]) -> tuple[list[pd.DataFrame], list[dict]]:
         needs = lacking((need for job in jobs for need in job.cell.needs(job.rows)), self.store)
@@ -336,6 +331,16 @@ def stacked(
     return _labelled(jobs, measured, [len(frame) for frame in frames], columns, names)
 
 
+def _joined(
+    jobs: Sequence[Job], stored: Sequence[Stored], names: Callable[[Cell], Mapping[str, str]]
+) -> pd.DataFrame:
+    """As `stacked`, of what the store has of the jobs."""
+    tables = [read.tables for read in stored]
+    measured = _in_one_piece(joined(tables)) if any(tables) else pd.DataFrame()
+    columns = [list(dict.fromkeys(name for table in own for name in table.column_names)) for own in tables]
+    return _labelled(jobs, measured, [sum(map(len, own)) for own in tables], columns, names)
+
+
 def _labelled(
     jobs: Sequence[Job],
     measured: pd.DataFrame,
@@ -353,10 +358,25 @@ def _labelled(
     for job, own in zip(jobs, labels, strict=True):
         if clash := own.keys() & measures:
             raise ValueError(f"{job.cell.kind}: {min(clash)!r} is both a label and a column")
-    lines = np.repeat(np.arange(len(jobs)), sizes)
-    described = pd.DataFrame(labels).iloc[lines].reset_index(drop=True)
+    described = _repeated(pd.DataFrame(labels), sizes)
     order = dict.fromkeys(name for own, each in zip(labels, columns, strict=True) for name in (*own, *each))
     return pd.concat([described, measured], axis=1)[list(order)]
+
+
+def _repeated(table: pd.DataFrame, times: Sequence[int]) -> pd.DataFrame:
+    """A table with each line repeated so many times.
+
+    Text is decoded from codes: to take it line by line takes several times as long, because its memory grows in steps.
+    """
+    lines = np.repeat(np.arange(len(table)), times)
+
+    def repeated(column: pd.Series) -> pd.Series:
+        if not isinstance(column.dtype, pd.StringDtype):
+            return column.iloc[lines].reset_index(drop=True)
+        texts = pa.DictionaryArray.from_arrays(lines, pa.array(column))
+        return pd.Series(texts.cast(pa.large_string()), dtype=column.dtype)
+
+    return pd.DataFrame({name: repeated(column) for name, column in table.items()})
 
 
 def _in_one_piece(frame: pd.DataFrame) -> pd.DataFrame:

@@ -20,8 +20,8 @@ from ol2r.experiments.effects import (
     Nearness,
     deviation_effect,
     diverged,
-    fold_means,
     mean_effect,
+    means_of_folds,
     time_mean,
 )
 
@@ -44,11 +44,11 @@ class Measured(Protocol):
     @property
     def shared(self) -> bool: ...
 
-    def rows(self, results: "Mapping[str, Results]", dataset: str, users: str) -> pd.DataFrame: ...
+    def selected(self, results: "Mapping[str, Results]", dataset: str, users: str) -> "Selection": ...
 
     def values(self, results: "Mapping[str, Results]", dataset: str, users: str) -> pd.Series: ...
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None: ...
+    def published(self, numbers: "Printed", dataset: str, users: str) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Compared(Protocol):
 
     def effect(self, results: "Mapping[str, Results]", dataset: str, users: str) -> "Estimate": ...
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None: ...
+    def published(self, numbers: "Printed", dataset: str, users: str) -> float | None: ...
 
 
 class Results(Protocol):
@@ -107,22 +107,27 @@ class Indexed:
     def __init__(self, results: Results):
         self.frame, self.tier, self.cells = results.frame, results.tier, results.cells
         self._codes: dict[str, tuple[np.ndarray, dict]] = {}
-        self._found: dict[tuple, pd.DataFrame] = {}
+        self._columns: dict[str, np.ndarray] = {}
+        self._found: dict[tuple, Selection] = {(): Selection(self, slice(0, len(self.frame)))}
         self._values: dict[tuple, pd.Series] = {}
 
-    def only(self, wanted: Mapping[str, Any]) -> pd.DataFrame:
+    def only(self, wanted: Mapping[str, Any]) -> "Selection":
         """The rows with these values in these columns; no rows where a column does not exist."""
-        key = tuple(sorted(wanted.items()))
-        if key not in self._found:
-            here = np.ones(len(self.frame), dtype=bool)
-            for column, value in wanted.items():
-                codes, numbers = self._coded(column)
-                here &= codes == numbers.get(value, -2)
-            lines = np.flatnonzero(here)
-            if len(lines) and lines[-1] - lines[0] == len(lines) - 1:  # a slice copies nothing
-                lines = slice(lines[0], lines[-1] + 1)
-            self._found[key] = self.frame.iloc[lines]
-        return self._found[key]
+        return self._only(tuple(sorted(wanted.items())))
+
+    def _only(self, wanted: tuple[tuple[str, Any], ...]) -> "Selection":
+        """As `only`; the rows are searched among those that all conditions but the last leave."""
+        if wanted not in self._found:
+            *others, (column, value) = wanted
+            among = self._only(tuple(others))
+            self._found[wanted] = among.where(among.codes(column) == self._coded(column)[1].get(value, -2))
+        return self._found[wanted]
+
+    def column(self, name: str) -> np.ndarray:
+        """A column's values."""
+        if name not in self._columns:
+            self._columns[name] = self.frame[name].to_numpy()
+        return self._columns[name]
 
     def values(self, measure: Measured, results: "Mapping[str, Results]", dataset: str, users: str) -> pd.Series:
         """The measure's values, read once however many contrasts use them."""
@@ -143,6 +148,7 @@ class Indexed:
         return bool(diverged(self.frame).any())
 
     def _coded(self, column: str) -> tuple[np.ndarray, dict]:
+        """For each row the number of the value that it has in a column, and the numbers by value."""
         if column not in self.frame:
             return np.full(len(self.frame), -1), {}
         if column not in self._codes:
@@ -151,9 +157,147 @@ class Indexed:
         return self._codes[column]
 
 
+class Printed:
+    """The means that a paper prints, found by their labels.
+
+    Args:
+        numbers: the printed numbers, as `printed_numbers` gives them.
+    """
+
+    def __init__(self, numbers: pd.DataFrame):
+        self._means: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
+        columns = (numbers[name] for name in ("item", "dataset", "users", "learner", "mean"))
+        for item, dataset, users, learner, mean in zip(*columns, strict=True):
+            self._means.setdefault((item, dataset, users), []).append((learner, mean))
+
+    def mean(self, item: str, dataset: str, users: str, learner: object = None) -> float | None:
+        """The one mean printed for an item on a data set, of these users or of none in particular, and of this learner
+        (None: of any); None where there is no such mean or several."""
+        printed = [one for named in {users, ""} for one in self._means.get((item, dataset, named), ())]
+        means = [mean for name, mean in printed if learner in (None, name)]
+        return float(means[0]) if len(means) == 1 else None
+
+
+class Curves(NamedTuple):
+    """A number of every run at every checkpoint: Float64[runs, checkpoints].
+
+    The runs are an index (fold, seed), the checkpoints are rounds in ascending order. A missing value is NaN.
+    """
+
+    table: np.ndarray
+    runs: pd.MultiIndex
+    rounds: np.ndarray
+
+    def at(self, round_: float) -> np.ndarray:
+        """The values at a checkpoint: Float64[runs], NaN where there is no such checkpoint."""
+        places = np.flatnonzero(self.rounds == round_)
+        return self.table[:, places[0]] if len(places) else np.full(len(self.table), np.nan)
+
+    def frame(self) -> pd.DataFrame:
+        """The same as a table."""
+        return pd.DataFrame(self.table, index=self.runs, columns=pd.Index(self.rounds, name="round"))
+
+
+class Selection:
+    """Some rows of an item's results. A column is read when it is asked for, because a measure needs few of many.
+
+    Args:
+        results: all rows of the item.
+        lines: positions of the selected rows, ascending.
+    """
+
+    def __init__(self, results: Indexed, lines: slice | np.ndarray):
+        self._results, self._lines = results, lines
+
+    def __len__(self) -> int:
+        return self._lines.stop - self._lines.start if isinstance(self._lines, slice) else len(self._lines)
+
+    def __contains__(self, column: str) -> bool:
+        return column in self._results.frame
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns."""
+        return list(map(str, self._results.frame))
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        return self._results.column(column)[self._lines]
+
+    def where(self, here: np.ndarray) -> "Selection":
+        """Those of the rows for which `here`, Bool[rows], is true."""
+        lines = np.flatnonzero(here)
+        lines = lines + self._lines.start if isinstance(self._lines, slice) else self._lines[lines]
+        if len(lines) and lines[-1] - lines[0] == len(lines) - 1:  # a slice copies nothing
+            return Selection(self._results, slice(int(lines[0]), int(lines[-1]) + 1))
+        return Selection(self._results, lines)
+
+    def codes(self, column: str) -> np.ndarray:
+        """One integer for each row, equal where rows have the same value in a column; −1 where they have none."""
+        return self._results._coded(column)[0][self._lines]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The rows as a table with all columns."""
+        return self._results.frame.iloc[self._lines]
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The store keys of the cells that the rows belong to, in order of appearance."""
+        names = list(self._results._coded("cell")[1])
+        return tuple(names[code] for code in pd.unique(self.codes("cell")))
+
+    @cached_property
+    def last_round(self) -> int:
+        """The last round of any row."""
+        return int(self["round"].max())
+
+    @cached_property
+    def one_a_run(self) -> "Selection":
+        """The first row of every run."""
+        first = np.zeros(len(self), dtype=bool)
+        first[np.unique(self._runs, return_index=True)[1]] = True
+        return self.where(first)
+
+    @cached_property
+    def started(self) -> "Selection":
+        """The rows after round 0."""
+        return self.where(self["round"] > 0)
+
+    @property
+    def _runs(self) -> np.ndarray:
+        """The run of each row, as fold · 2³² + seed."""
+        return self["fold"].astype(np.int64) << 32 | self["seed"]
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, pd.MultiIndex, np.ndarray]:
+        """The place of each row among runs × rounds (one round, 0, where there are none), the runs and the rounds."""
+        here = self["round"] if "round" in self else np.zeros(len(self), dtype=np.int64)
+        rounds, column = np.unique(here, return_inverse=True)
+        runs, run = np.unique(self._runs, return_inverse=True)
+        places = run * len(rounds) + column
+        if np.bincount(places, minlength=1).max() > 1:
+            raise ValueError("duplicate rows: a run has two values at one round")
+        return places, _run_index(runs.tobytes()), rounds
+
+    def curves(self, values: np.ndarray) -> Curves:
+        """The values of the rows, Real[rows], by run and round.
+
+        Raises:
+            ValueError: a run has two values at one round.
+        """
+        places, runs, rounds = self._places
+        table = np.full(len(runs) * len(rounds), np.nan)
+        table[places] = values
+        return Curves(table.reshape(len(runs), len(rounds)), runs, rounds)
+
+
 def indexed(results: Mapping[str, Results]) -> dict[str, Indexed]:
-    """The same results, each with an index of its labels."""
-    return {item: each if isinstance(each, Indexed) else Indexed(each) for item, each in results.items()}
+    """The same results, each with an index of its labels; items that show one table at one tier share its index."""
+    made: dict[tuple[int, str], Indexed] = {}
+    for each in results.values():
+        if (id(each.frame), each.tier) not in made:
+            made[id(each.frame), each.tier] = each if isinstance(each, Indexed) else Indexed(each)
+    return {item: made[id(each.frame), each.tier] for item, each in results.items()}
 
 
 class NotMeasured(ValueError):
@@ -190,7 +334,7 @@ class Measure:
     shared: bool = False
     since: int | None = None
 
-    def rows(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
+    def selected(self, results: Mapping[str, Results], dataset: str, users: str) -> Selection:
         """The item's rows on this data set, with these users and labels.
 
         Raises:
@@ -202,49 +346,51 @@ class Measure:
         own = dict(self.labels)
         wanted = own | {"dataset": dataset} | ({} if self.shared else {"users": users}) | own
         rows = searched.only(wanted)
-        if self.shared:
-            rows = rows.drop_duplicates(["fold", "seed"])  # a fit repeats its scores beside every weight
-        if rows.empty:
-            if searched.only({"dataset": dataset}).empty:
+        if not len(rows):
+            if not len(searched.only({"dataset": dataset})):
                 raise NotMeasured(f"{self.item} has no rows of {label(dataset)}")
             named = wanted | {"dataset": label(dataset)}
             raise NotMeasured(f"{self.item} has no rows with {', '.join(f'{k} {v}' for k, v in named.items())}")
-        return rows
+        return rows.one_a_run if self.shared else rows  # a fit repeats its scores beside every weight
 
-    def curve(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
-        """The values at all checkpoints: one row a run, indexed by (fold, seed), and one column a round.
-
-        An item without rounds has a single column, 0.
+    def curve(self, results: Mapping[str, Results], dataset: str, users: str) -> Curves:
+        """The values at all checkpoints; an item without rounds has a single one, 0.
 
         Raises:
-            NotMeasured: as for `rows`, or a value is missing or not finite.
+            NotMeasured: as for `selected`, or a value is missing or not finite.
         """
-        rows = self.rows(results, dataset, users)
+        rows = self.selected(results, dataset, users)
         if self.per is None:
-            return self._finite(_by_run(rows, rows[self.column]))
+            return self._finite(rows.curves(rows[self.column]))
         if "round" in rows:  # before the first round there is nothing to divide by
-            rows = rows.loc[rows["round"] > 0, ["fold", "seed", "round", *{self.column, self.per} - {"round"}]]
-        return self._finite(_by_run(rows, rows[self.column] / rows[self.per]))
+            rows = rows.started
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._finite(rows.curves(rows[self.column] / rows[self.per]))
 
-    def _finite(self, table: pd.DataFrame) -> pd.DataFrame:
-        broken = int((~np.isfinite(table.to_numpy())).any(axis=1).sum())
+    def _finite(self, curves: Curves) -> Curves:
+        broken = int((~np.isfinite(curves.table)).any(axis=1).sum())
         if broken:
-            raise NotMeasured(f"{broken} of {len(table)} runs of {self.item} lack a finite {self.column}")
-        return table
+            raise NotMeasured(f"{broken} of {len(curves.table)} runs of {self.item} lack a finite {self.column}")
+        return curves
 
-    def _grown(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
-        """One column: the growth of the cumulative column between `since` and `at`, divided by the growth of `per`."""
-        rows = self.rows(results, dataset, users)
-        totals = [_by_run(rows, rows[column]) for column in (self.column, self.per) if column]
-        end = totals[0].columns.max() if self.at == "end" else self.at
-        grown = [self._at(table, end) - self._at(table, self.since or 0) for table in totals]
-        values = grown[0] if len(grown) == 1 else grown[0] / grown[1].where(grown[1] > 0)
-        return self._finite(values.to_frame(end))
+    def _grown(self, results: Mapping[str, Results], dataset: str, users: str) -> Curves:
+        """One checkpoint: the growth of the cumulative column between `since` and `at`, divided by the growth of
+        `per`."""
+        rows = self.selected(results, dataset, users)
+        totals = [rows.curves(rows[column]) for column in (self.column, self.per) if column]
+        end = self._end(totals[0])
+        grown = [self._at(curves, end) - self._at(curves, self.since or 0) for curves in totals]
+        if len(grown) == 2:
+            grown[0] = np.divide(*grown, out=np.full(len(grown[0]), np.nan), where=grown[1] > 0)
+        return self._finite(Curves(grown[0][:, None], totals[0].runs, np.array([end])))
 
-    def _at(self, table: pd.DataFrame, round_: object) -> pd.Series:
-        if round_ not in table:
+    def _end(self, curves: Curves) -> float:
+        return curves.rounds.max(initial=0) if isinstance(self.at, str) else self.at
+
+    def _at(self, curves: Curves, round_: float) -> np.ndarray:
+        if round_ not in curves.rounds:
             raise NotMeasured(f"{self.item} has no checkpoint at round {round_}")
-        return table[round_]
+        return curves.at(round_)
 
     def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
         """The measured number of every run, indexed by (fold, seed).
@@ -253,21 +399,22 @@ class Measure:
             NotMeasured: as for `curve`, or there is no checkpoint at the round.
         """
         if self.since is not None:
-            return self._grown(results, dataset, users).iloc[:, 0]
-        curve = self.curve(results, dataset, users)
-        if self.at == "mean":
-            return pd.Series(time_mean(curve.to_numpy(), curve.columns.to_numpy(dtype=float)), index=curve.index)
-        return self._at(curve, curve.columns.max() if self.at == "end" else self.at)
+            curves = self._grown(results, dataset, users)
+            found = curves.table[:, 0]
+        else:
+            curves = self.curve(results, dataset, users)
+            if self.at == "mean":
+                found = time_mean(curves.table, curves.rounds.astype(float))
+            else:
+                found = self._at(curves, self._end(curves))
+        return pd.Series(found, index=curves.runs)
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> float | None:
         """The mean of this measure that the paper prints, or None where it prints none."""
         labels = dict(self.labels)
         if self.at != "end" or set(labels) - {"learner"}:
             return None
-        where = (numbers["item"] == self.item) & (numbers["dataset"] == dataset) & numbers["users"].isin([users, ""])
-        if labels:
-            where &= numbers["learner"] == labels["learner"]
-        return float(numbers.loc[where, "mean"].iloc[0]) if where.sum() == 1 else None
+        return numbers.mean(self.item, dataset, users, labels.get("learner"))
 
 
 def _values(measure: Measured, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
@@ -275,24 +422,6 @@ def _values(measure: Measured, results: Mapping[str, Results], dataset: str, use
     if isinstance(searched, Indexed):
         return searched.values(measure, results, dataset, users)
     return measure.values(results, dataset, users)
-
-
-def _by_run(rows: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
-    """One row a run, indexed by (fold, seed), one column a round (0 where there are no rounds).
-
-    Raises:
-        ValueError: a run has two values at one round.
-    """
-    fold, seed = rows["fold"].to_numpy(), rows["seed"].to_numpy()
-    rounds = rows["round"].to_numpy() if "round" in rows else np.zeros(len(rows), dtype=np.int64)
-    columns, column = np.unique(rounds, return_inverse=True)
-    runs, run = np.unique(fold.astype(np.int64) << 32 | seed, return_inverse=True)
-    table = np.full((len(runs), len(columns)), np.nan)
-    places = run * len(columns) + column
-    if np.bincount(places, minlength=1).max() > 1:
-        raise ValueError("duplicate rows: a run has two values at one round")
-    table.flat[places] = values.to_numpy(dtype=float)
-    return pd.DataFrame(table, index=_run_index(runs.tobytes()), columns=pd.Index(columns, name="round"))
 
 
 @lru_cache(maxsize=1024)
@@ -334,8 +463,7 @@ class Contrast:
         for weight, measure in self.terms:
             values = own[measure]
             if measure.shared:
-                by_fold = fold_means(values)
-                total += weight * by_fold.reindex(runs.get_level_values("fold")).to_numpy(dtype=float)
+                total += weight * means_of_folds(values, runs)
             else:
                 total += weight * (values if values.index.equals(runs) else values[runs]).to_numpy()
         return pd.Series(total, index=runs)
@@ -344,7 +472,7 @@ class Contrast:
         """The effect that the totals of all runs, indexed by (fold, seed), give: their mean over seeds within folds."""
         return mean_effect(total)
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> float | None:
         """The same contrast of the printed means, or None if the paper does not print all of them."""
         means = [measure.published(numbers, dataset, users) for measure in self.measures]
         if None in means:
@@ -370,12 +498,12 @@ class SmallerDeviation:
         return (self.smaller, self.larger)
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
-        smaller, larger = (m.curve(results, dataset, users) for m in self.measures)
+        smaller, larger = (m.curve(results, dataset, users).frame() for m in self.measures)
         runs = smaller.index.intersection(larger.index)
         rounds = smaller.columns.intersection(larger.columns)
         return deviation_effect(smaller.loc[runs, rounds], larger.loc[runs, rounds], f"{self.label} {dataset} {users}")
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> float | None:
         return None
 
 
@@ -401,7 +529,7 @@ class Near:
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Nearness:
         return Nearness(self.contrast.effect(results, dataset, users), self.within)
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> float | None:
         printed = self.contrast.published(numbers, dataset, users)
         return None if printed is None else self.within - abs(printed)
 

@@ -215,14 +215,34 @@ def fold_means(values: pd.Series) -> pd.Series:
     Args:
         values: one finite number a run, indexed by (fold, seed).
     """
-    codes, folds = _fold_codes(values.index)
+    means, codes = _means(values)
+    return pd.Series(means, index=_fold_codes(values.index)[1][codes])
+
+
+def means_of_folds(values: pd.Series, runs: pd.Index) -> np.ndarray:
+    """For each run the mean of its fold's values: Float64[runs], NaN where no value is of that fold.
+
+    Args:
+        values: one finite number a run, indexed by (fold, seed), of any runs.
+        runs: index (fold, seed).
+    """
+    own, folds = _fold_codes(runs)
+    means, codes = _means(values)
+    places = _fold_codes(values.index)[1][codes].get_indexer(folds)
+    return np.where(places < 0, np.nan, means[places])[own]
+
+
+def _means(values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of every fold's runs in ascending order of folds, and the codes of these folds."""
+    codes, _ = _fold_codes(values.index)
     numbers = values.to_numpy(float)
     if (codes[1:] < codes[:-1]).any():
         order = np.argsort(codes, kind="stable")
         codes, numbers = codes[order], numbers[order]
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
-    sums = np.add.reduceat(numbers, starts) if len(starts) else numbers
-    return pd.Series(sums / np.diff(starts, append=len(codes)), index=folds[codes[starts]])
+    if not len(codes):
+        return numbers, codes
+    starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    return np.add.reduceat(numbers, starts) / np.diff(starts, append=len(codes)), codes[starts]
 
 
 def _variances(values: np.ndarray, fold: np.ndarray, folds: int) -> np.ndarray:
@@ -255,7 +275,7 @@ def mean_effect(values: pd.Series) -> Effect:
     variances = _variances(numbers, fold, len(sizes)) / sizes / len(sizes) ** 2
     total = float(variances.sum())
     degrees = total**2 / float((variances**2 / (sizes - 1)).sum()) if total > 0 else float((sizes - 1).sum())
-    return Effect(float(fold_means(values).mean()), total**0.5, degrees, len(sizes), int(sizes.min()))
+    return Effect(float(_means(values)[0].mean()), total**0.5, degrees, len(sizes), int(sizes.min()))
 
 
 def fold_effect(values: pd.Series) -> Effect:

@@ -5,6 +5,7 @@ The declared grids of several papers share this module, which must not know any 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 from ol2r import data
@@ -81,7 +82,7 @@ class Grid:
         learner, own = self.settings[variant]
         setting = {**self.usual, **own, **(changed or {})}
         convention = {name: str(setting.pop(name)) for name in self.usual}
-        clickers = users_of_grades(
+        clickers = _users(
             kind, data.entry(dataset).n_grades, stop_rule=convention["stop_rule"], binary=convention["binary"]
         )
         checkpoints = SMOKE_CURVE if tier == "smoke" else self.curve
@@ -117,6 +118,9 @@ class Grid:
             self.cell(tier, dataset, kind, variant, changed, curve=True)
             for dataset, kind, variant, changed in product(datasets(tier), kinds, variants, changes)
         ]
+
+
+_users = cache(users_of_grades)  # thousands of cells have the same few
 
 
 def _last(tier: str, checkpoints: tuple[int, ...], rounds: int | None) -> int:

@@ -233,11 +233,18 @@ def read_record(path: Path) -> dict:
         FileNotFoundError: there is no such file.
         ValueError: the file is damaged; the message says how.
     """
+    with _opened(path) as (_, record):
+        return record
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[pq.ParquetFile, dict]]:
+    """A stored file whose digest is checked, and its record; every error on damaged bytes is a ValueError."""
     with _damage_told():
         content = path.read_bytes()
         _check_digest(content)
-        with pq.ParquetFile(io.BytesIO(content)) as file:
-            return json.loads(file.metadata.metadata[b"ol2r"])
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
+            yield file, json.loads(file.metadata.metadata[b"ol2r"])
 
 
 @contextmanager
@@ -253,12 +260,8 @@ def _damage_told() -> Iterator[None]:
 
 def _decode(place: Path, path: Path) -> tuple[pa.Table, dict]:
     """As `read_file`, for a file that lies at `place` and should lie at `path`, as a table without metadata."""
-    with _damage_told():
-        content = place.read_bytes()
-        _check_digest(content)
-        with pq.ParquetFile(pa.BufferReader(content)) as file:
-            record = json.loads(file.metadata.metadata[b"ol2r"])
-            table = file.read(use_threads=False).replace_schema_metadata()
+    with _opened(place) as (file, record):
+        table = file.read(use_threads=False).replace_schema_metadata()
         if record["key"] != path.parent.name or record["key"] != key_of(record["cell"]):
             raise ValueError("it holds another cell than its name says")
         rows = rows_of(path.name)
@@ -291,13 +294,9 @@ def _encode_state(kept: Kept, record: dict) -> bytes:
 
 def _decode_state(place: Path, path: Path) -> tuple[Kept, dict]:
     """What is kept of a shard in a file that lies at `place` and should lie at `path`, and its record."""
-    with _damage_told():
-        content = place.read_bytes()
-        _check_digest(content)
-        with pq.ParquetFile(io.BytesIO(content)) as file:
-            record = json.loads(file.metadata.metadata[b"ol2r"])
-            columns = file.read(use_threads=False).to_pydict()
+    with _opened(place) as (file, record):
         _check_state(record, path)
+        columns = file.read(use_threads=False).to_pydict()
         parts = dict(zip(columns["name"], map(io.BytesIO, columns["content"]), strict=True))
         recorded = pd.read_parquet(parts.pop("recorded"))
         state = {name.removeprefix("state."): np.load(part, allow_pickle=False) for name, part in parts.items()}
@@ -365,6 +364,10 @@ class Store:
             for name in _names(folder / key):
                 if (rows := rows_of(name)) is not None:
                     yield folder / key / name, rows
+
+    def keys(self) -> set[str]:
+        """The keys of all cells that have a folder, be it an empty one; a cell without one has no file at all."""
+        return {key for folder in {*self._searched, self.scratch} for key in _names(folder)}
 
     def listed(self, cell: Cell) -> set[Row]:
         """The rows that the names of the cell's files state; only `read` checks that the files hold them."""

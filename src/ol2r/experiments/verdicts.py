@@ -18,6 +18,7 @@ from ol2r.experiments.claims import (
     Indexed,
     NotMeasured,
     Part,
+    Printed,
     Results,
     Where,
     indexed,
@@ -204,10 +205,10 @@ def judge_all(
         claims, results, published: as for `judge`.
         readings: the paper's other readings; a claim is judged under those that replace an item it reads.
     """
-    results = indexed(results)
+    results, numbers = indexed(results), Printed(published)
     found = {}
     for claim in claims:
-        printed, others = _printed(claim, published), {}
+        printed, others = _printed(claim, numbers), {}
         for name, items in (readings or {}).items():
             if claim.items & set(items):
                 kept = {item: own for item, own in results.items() if item not in items}
@@ -226,17 +227,17 @@ def judge(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame)
         published: the paper's printed numbers (`printed_numbers`); they are reported beside the verdict and never
             change it.
     """
-    return _judge(claim, indexed(results), _printed(claim, published))
+    return _judge(claim, indexed(results), _printed(claim, Printed(published)))
 
 
-def _printed(claim: Claim, published: pd.DataFrame) -> list[bool]:
+def _printed(claim: Claim, numbers: Printed) -> list[bool]:
     """For each contrast whose numbers the paper prints, whether the printed contrast lies above the margin."""
     return [
         value > contrast.scale.margin
         for part in claim.parts
         for cell in part.cells
         for contrast in part.contrasts
-        if (value := contrast.published(published, *cell)) is not None
+        if (value := contrast.published(numbers, *cell)) is not None
     ]
 
 
@@ -319,7 +320,7 @@ def _diverged(contrast: Compared, results: dict[str, Indexed], data: str, users:
     for measure in dict.fromkeys(contrast.measures):
         if not results[measure.item].any_diverged:
             continue
-        found |= set(diverged_runs(measure.rows(results, data, users)).itertuples(index=False, name=None))
+        found |= set(diverged_runs(measure.selected(results, data, users).frame).itertuples(index=False, name=None))
     return len(found)
 
 
@@ -355,14 +356,14 @@ def _smaller(claim: Claim, results: dict[str, Indexed], own: Sequence[Finding], 
 
 
 def _rounds(results: Mapping[str, Results], one: Finding) -> int:
-    own = [m.rows(results, one.data or "", one.cell[1]) for m in one.contrast.measures if not m.shared]
-    return int(min(rows["round"].max() for rows in own))
+    own = [m.selected(results, one.data or "", one.cell[1]) for m in one.contrast.measures if not m.shared]
+    return min(rows.last_round for rows in own)
 
 
 def _keys(results: Mapping[str, Results], tested: Iterable[Finding]) -> tuple[str, ...]:
     used = dict.fromkeys((m, one.data or "", one.cell[1]) for one in tested for m in one.contrast.measures)
-    read = (measure.rows(results, dataset, users) for measure, dataset, users in used)
-    return tuple(dict.fromkeys(key for rows in read for key in rows["cell"].unique()))
+    read = (measure.selected(results, dataset, users) for measure, dataset, users in used)
+    return tuple(dict.fromkeys(key for rows in read for key in rows.keys))
 
 
 def _least(measured: Sequence[Finding]) -> Finding | None:

@@ -11,7 +11,7 @@ chapter `pairrank`, which has the statements, the proofs and the list of errata.
 from typing import TypeVar, cast
 
 import numpy as np
-from scipy import linalg, optimize, special
+from scipy import linalg, special
 
 STEEPEST = 0.25
 """k_μ, the Lipschitz constant of the logistic function."""
@@ -380,6 +380,8 @@ def settling_pairs_explicit(
 
     Args: as in `printed_settling_time`.
     """
+
+    from scipy import optimize  # here, because it takes long to load, and every command declares the audits
 
     def lack(log_pairs: float) -> float:
         pairs = np.exp(log_pairs)

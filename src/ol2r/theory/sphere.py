@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import integrate, special
+from scipy import special
 
 
 def unit_vectors(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -89,6 +89,7 @@ def mean_absolute_cosine(dimension: int) -> float:
 
 def expectation(function: Callable[[float], Any]) -> float:
     """E function(U) for U uniform on [0, 1], by quadrature; the function may be steep at both ends and bend at 1/2."""
+    from scipy import integrate  # here, as above
 
     def density(theta: float) -> float:  # p = sin²(θ) spreads out both ends
         return function(np.sin(theta) ** 2) * np.sin(2 * theta)

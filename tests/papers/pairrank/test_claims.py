@@ -465,7 +465,7 @@ def test_audits_that_were_not_run_leave_theory_untested(made):
     results["audits"] = replace(results["audits"], frame=frame[frame["audit"] == "regret"])
     assert "audits has no interval" in judge(CLAIMS[-2], results, NUMBERS).reason
     with pytest.raises(NotMeasured, match="audits has no interval"):
-        WorldMeasure("audits", "interval", (("audit", "coverage"),)).rows(results, WORLDS, "")
+        WorldMeasure("audits", "interval", (("audit", "coverage"),)).selected(results, WORLDS, "")
 
 
 def test_declaring_claims_loads_no_heavy_library():

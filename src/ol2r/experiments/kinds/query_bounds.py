@@ -10,7 +10,6 @@ from typing import ClassVar, cast
 
 import numpy as np
 import pandas as pd
-from scipy import optimize
 
 from ol2r.clicks import ItemClicks, best_ranking, expected_reward, wrong_pairs
 from ol2r.experiments.cells import Row
@@ -193,6 +192,8 @@ def _first_step(excess: Callable[[float], float]) -> float:
 
     It is the root of their ratio minus 1.
     """
+    from scipy import optimize  # here, because it takes long to load, and every command declares these cells
+
     if not excess(_LONGEST) < 0:
         return np.inf
     root = cast(float, optimize.brentq(lambda x: excess(np.exp(x)), 0.0, np.log(_LONGEST)))  # no report asked for

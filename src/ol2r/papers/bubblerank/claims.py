@@ -29,8 +29,10 @@ from ol2r.experiments.claims import (
     Near,
     NotMeasured,
     Part,
+    Printed,
     Results,
     Scale,
+    Selection,
     Size,
     StandIn,
     Where,
@@ -125,8 +127,8 @@ Terms = tuple[tuple[float, Measure], ...]
 class OfQuery(Measure):
     """A measure that has one number for each query and kind of users, the same for all runs."""
 
-    def rows(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
-        return Measure(self.item, self.column, (("users", users),), shared=True).rows(results, dataset, users)
+    def selected(self, results: Mapping[str, Results], dataset: str, users: str) -> Selection:
+        return Measure(self.item, self.column, (("users", users),), shared=True).selected(results, dataset, users)
 
 
 BEST, BY_ATTRACTION = (OfQuery("query-rewards", column, shared=True) for column in ("optimum", "sorted_reward"))
@@ -194,7 +196,7 @@ class Ratio:
         both = (Contrast(self.label, terms + nothing, self.scale) for terms in (self.numerator, self.denominator))
         return _ratio(self.label, *(each.totals(results, dataset, users) for each in both))
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
         """The paper prints no regret."""
 
 
@@ -258,14 +260,14 @@ class Counted(ABC):
         """Whether the statement held, for each run that counts; the rows are those of the last step."""
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Share:
-        rows = self.measures[0].rows(results, dataset, users)
+        rows = self.measures[0].selected(results, dataset, users).frame
         held = self.held(rows[rows["round"] == rows["round"].max()])
         if held.empty:
             raise NotMeasured(f"no run of {self.item} counts for {self.label}")
         nominal = 1.0 if self.always and not held.all() else self.nominal
         return Share(int(held.sum()), len(held), nominal, rows["fold"].nunique())
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> float | None:
         """The paper prints no shares."""
         return None
 
@@ -320,10 +322,10 @@ class OfLists:
         return (Measure("fig-3-left", "regret"),)
 
     def lists(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
-        rows = self.measures[0].rows(results, dataset, users)
+        rows = self.measures[0].selected(results, dataset, users).frame
         return rows[rows["round"] == rows["round"].max()]
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
         """The paper prints no slopes."""
 
 
@@ -425,7 +427,7 @@ class Doubling:
         found = mean_effect(pd.Series(slopes + self.offset, index=index))
         return replace(found, folds=len(i))
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
         """The paper prints no slope."""
 
 
@@ -447,7 +449,7 @@ class UnderTheorem1:
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
         from ol2r.papers.bubblerank.bounds import regret_against_bounds
 
-        rows = self.measures[0].rows(results, dataset, users)
+        rows = self.measures[0].selected(results, dataset, users).frame
         table = regret_against_bounds(rows, results["bounds"].cells)
         told = table[table["assumed"] & (table["bound"] < table["everything"])]
         if told.empty:
@@ -456,7 +458,7 @@ class UnderTheorem1:
         own = rows[(rows["fold"] == least["fold"]) & (rows["round"] == least["round"])]
         return mean_effect(1 - own.set_index(["fold", "seed"])["regret"] / least["bound"])
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
         """The paper has no such worlds."""
 
 

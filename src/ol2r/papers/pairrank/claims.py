@@ -10,11 +10,12 @@ This module names items and does not import them. T and γ are defined here, bec
 claims on theory read the tables of the audits.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -30,8 +31,10 @@ from ol2r.experiments.claims import (
     Near,
     NotMeasured,
     Part,
+    Printed,
     Results,
     Scale,
+    Selection,
     Size,
     StandIn,
     Where,
@@ -162,7 +165,7 @@ class Room:
             raise NotMeasured(f"no room on {label(dataset)} {self.where.format(users=users)}")
         return found
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> float | None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> float | None:
         return self.contrast.published(numbers, dataset, users)
 
 
@@ -202,9 +205,9 @@ class Band:
 
     shared = False
 
-    def rows(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
-        """The rows that the sizes are read from, as `Measure.rows` gives them."""
-        return Measure(self.item, "", self.labels).rows(results, dataset, users)
+    def selected(self, results: Mapping[str, Results], dataset: str, users: str) -> Selection:
+        """The rows that the sizes are read from, as `Measure.selected` gives them."""
+        return Measure(self.item, "", self.labels).selected(results, dataset, users)
 
     def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
         """The mean block size of every run, indexed by (fold, seed).
@@ -212,8 +215,9 @@ class Band:
         Raises:
             NotMeasured: there are no such rows or rounds, or no recorded rank lies in the band.
         """
-        grown, inside = self._grown(results, dataset, users)
-        return cast(pd.Series, sum(grown[f"size_{r}"] / grown[f"lists_{r}"] for r in inside)) / len(inside)
+        grown, inside, runs = self._grown(results, dataset, users)
+        sizes = [grown[f"size_{r}"] / grown[f"lists_{r}"] for r in inside]
+        return pd.Series(sum(sizes) / len(inside), index=runs)
 
     def share(self, results: Mapping[str, Results], dataset: str, users: str) -> float:
         """The mean share of the lists of these rounds that reach the band's ranks, over ranks and runs.
@@ -221,25 +225,26 @@ class Band:
         Raises:
             NotMeasured: as for `values`.
         """
-        grown, inside = self._grown(results, dataset, users)
+        grown, inside, _ = self._grown(results, dataset, users)
         return float(np.mean([grown[f"lists_{r}"] / grown["rounds"] for r in inside]))
 
-    def _grown(self, results: Mapping[str, Results], dataset: str, users: str) -> tuple[pd.DataFrame, list[int]]:
-        """By how much each run's sums grew over the rounds, and the recorded ranks in the band."""
-        rows = self.rows(results, dataset, users).set_index(["fold", "seed"])
-        runs = rows.index.drop_duplicates()
-        ends = [rows[rows["round"] == t].reindex(runs) for t in (self.since, self.at)]
-        grown = ends[1].filter(regex="^(rounds$|lists_|size_)") - ends[0].filter(regex="^(rounds$|lists_|size_)")
-        ranks = sorted(int(name.removeprefix("lists_")) for name in grown.columns if name.startswith("lists_"))
-        reach = max((r for r in ranks if (grown[f"lists_{r}"] > 0).to_numpy().all()), default=0)
+    def _grown(
+        self, results: Mapping[str, Results], dataset: str, users: str
+    ) -> tuple[dict[str, np.ndarray], list[int], pd.Index]:
+        """By how much each run's sums grew over the rounds, the recorded ranks in the band, and the runs."""
+        rows = self.selected(results, dataset, users)
+        curves = {name: rows.curves(rows[name]) for name in rows.columns if re.match("rounds$|lists_|size_", name)}
+        grown = {name: each.at(self.at) - each.at(self.since) for name, each in curves.items()}
+        ranks = sorted(int(name.removeprefix("lists_")) for name in grown if name.startswith("lists_"))
+        reach = max((r for r in ranks if (grown[f"lists_{r}"] > 0).all()), default=0)
         bands = {"top": (0, reach / 10), "middle": (reach / 3, reach / 2), "bottom": (reach * 5 / 6, reach)}
         low, high = bands[self.band]
         inside = [r for r in ranks if low <= r <= high]
         if reach == 0 or not inside:
             raise NotMeasured(f"{self.item} has no list with a recorded rank in the {self.band} in these rounds")
-        return grown, inside
+        return grown, inside, curves["rounds"].runs
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
         """The paper prints no sizes."""
 
 
@@ -282,15 +287,15 @@ class WorldMeasure:
 
     shared = False
 
-    def rows(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.DataFrame:
+    def selected(self, results: Mapping[str, Results], dataset: str, users: str) -> Selection:
         """The lines of single worlds.
 
         Raises:
             NotMeasured: there are none.
         """
         found = indexed(results)[self.item].only(dict(self.labels) | {"quantity": self.quantity})
-        rows = found[found["world"] >= 0] if "world" in found else found[:0]
-        if rows.empty:
+        rows = found.where(found["world"] >= 0) if "world" in found else found
+        if "world" not in found or not len(rows):
             raise NotMeasured(
                 f"{self.item} has no {self.quantity} with {', '.join(f'{k} {v}' for k, v in self.labels)}"
             )
@@ -301,15 +306,16 @@ class WorldMeasure:
 
         The rows are indexed by (fold, seed), as runs are: the fold is 1 and the seed is the number of the world.
         """
-        rows = self.rows(results, WORLDS, "")
-        table = rows.pivot(index=["seed", "world"], columns="round", values="value")  # noqa: PD010 (refuses doubles)
+        rows = self.selected(results, WORLDS, "")
+        columns = pd.DataFrame({name: rows[name] for name in ("seed", "world", "round", "value")})
+        table = columns.pivot(index=["seed", "world"], columns="round", values="value")  # noqa: PD010 (refuses doubles)
         return table.set_axis(pd.MultiIndex.from_product([[1], range(len(table))], names=["fold", "seed"]))
 
     def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
         """The quantity of each world in the last round."""
         return self.curve(results).iloc[:, -1]
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
         """The paper has no simulated worlds."""
 
 
@@ -326,11 +332,11 @@ class Covered:
         return (self.ratio,)
 
     def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Share:
-        rows = self.ratio.rows(results, dataset, users)
-        (delta,) = rows["delta"].unique()
+        rows = self.ratio.selected(results, dataset, users)
+        (delta,) = np.unique(rows["delta"])
         return Share(int((rows["value"] <= 1).sum()), len(rows), 1 - float(delta))
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
         """The paper has no simulated worlds."""
 
 
@@ -366,7 +372,7 @@ class Slower:
         scaled = [curve.iloc[:, i] / np.log(rounds[i]) ** 4 for i in (then, now)]
         return mean_effect(scaled[0] - scaled[1])
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
         """The paper has no simulated worlds."""
 
 
@@ -405,7 +411,7 @@ class Below:
         left = 1 - curve / limit[curve.columns]
         return mean_effect(left[left.mean().idxmin()])
 
-    def published(self, numbers: pd.DataFrame, dataset: str, users: str) -> None:
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
         """The paper has no simulated worlds."""
 
 
