@@ -18,39 +18,20 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from families import DATASET, LEARNER, SETTINGS, evaluation
 from pretend import DEVICE, rounds_counted
 
 from ol2r import data
 from ol2r.clicks import users
 from ol2r.learners import LEARNERS, Learner
-from ol2r.papers.nsgd import grid as nsgd
-from ol2r.papers.pairrank import grid as pairrank
 from ol2r.random import MOST_ROUNDS
-from ol2r.simulation import Evaluation, Replica, make_streams, simulate
+from ol2r.simulation import Replica, make_streams, simulate
 
 STORED = Path(__file__).with_name("device.json")
-SETTINGS = nsgd.SETTINGS | dict(
-    pairrank.SETTINGS[name] for name in ("PDGD", "PairRank_C", "SGD RankNet", "epsilon-greedy")
-)
-FAMILY = {
-    "pdgd": "PDGD",
-    "sgdranknet": "SGD RankNet",
-    "egreedy": "epsilon-greedy",
-    "dbgd": "DBGD",
-    "dp-dbgd": "DP-DBGD",
-    "mgd": "MGD",
-    "cps": "CPS",
-    "nsgd": "NSGD",
-    "pairrank": "PairRank",
-}
-"""Each family of figures and its learner."""
-
 COUNTED = 8
 """Replicas of the counts; the number of launches hardly depends on it, and bytes are given for each replica."""
 SETTLED = 160
 """A round from which on a refit's history is long, so that its number of steps stays the same."""
-SHAPE = "synthetic-mslr"
-"""The data set of bytes and speeds: 136 features, about 125 documents a query."""
 
 
 def _asked(dataset: str, learner: str, rounds: int):
@@ -62,22 +43,16 @@ def _asked(dataset: str, learner: str, rounds: int):
         streams = make_streams(loaded, replicas, str(DEVICE))
         return LEARNERS[learner](loaded.n_features, SETTINGS[learner], streams)
 
-    return rounds_counted(loaded, replicas, make, _recorded_at(rounds))[0]
-
-
-def _recorded_at(round_: int) -> Evaluation:
-    return Evaluation(
-        k=10, split="test", gain="exponential", empty="zero", ties="expected", gamma=0.9995, checkpoints=(round_,)
-    )
+    return rounds_counted(loaded, replicas, make, evaluation(rounds))[0]
 
 
 def counts(family: str) -> dict[str, float]:
     """Launches and host reads a round in the mean of as many rounds as random numbers are drawn for at once, on short
-    lists; and bytes moved for each replica in an early round on SHAPE."""
-    learner = FAMILY[family]
+    lists; and bytes moved for each replica in an early round on DATASET."""
+    learner = LEARNER[family]
     found = _asked("synthetic-tiny", learner, SETTLED + MOST_ROUNDS + 2)
     first, last = found[SETTLED], found[SETTLED + MOST_ROUNDS]
-    wide = _asked(SHAPE, learner, 8)
+    wide = _asked(DATASET, learner, 8)
     return {
         f"launches.{family}": (last.launches - first.launches) / MOST_ROUNDS,
         f"reads.{family}": (last.reads - first.reads) / MOST_ROUNDS,
@@ -87,7 +62,7 @@ def counts(family: str) -> dict[str, float]:
 
 def speeds(family: str, device: str = "cuda", replicas: tuple[int, ...] = (64, 512, 4096)) -> dict[str, float]:
     """Replicas × rounds per second on a device, run as asked for (`eager`) and replayed (`graph`), by replicas."""
-    learner, loaded = FAMILY[family], data.load(SHAPE)
+    learner, loaded = LEARNER[family], data.load(DATASET)
     found = {}
     for n in replicas:
         runs = [Replica(1, seed, users("perfect", loaded.n_grades)) for seed in range(n)]
@@ -95,7 +70,7 @@ def speeds(family: str, device: str = "cuda", replicas: tuple[int, ...] = (64, 5
         def seconds(rounds: int, graph: bool, runs=runs) -> float:
             batch = LEARNERS[learner](loaded.n_features, SETTINGS[learner], make_streams(loaded, runs, device))
             start = time.perf_counter()
-            simulate(loaded, runs, batch, _recorded_at(rounds), graph=graph)
+            simulate(loaded, runs, batch, evaluation(rounds), graph=graph)
             return time.perf_counter() - start
 
         for how, graph in (("eager", False), ("graph", True)):
@@ -111,7 +86,7 @@ def speeds(family: str, device: str = "cuda", replicas: tuple[int, ...] = (64, 5
 def families(device: str) -> dict[str, Callable[[bool], dict[str, float]]]:
     """The families of figures of a device: counts without one, or speeds on it."""
     measure = counts if device == "cpu" else partial(speeds, device=device)
-    return {family: lambda quick, family=family: measure(family) for family in FAMILY}
+    return {family: lambda quick, family=family: measure(family) for family in LEARNER}
 
 
 def store(found: dict[str, float], device: str) -> None:
@@ -120,6 +95,6 @@ def store(found: dict[str, float], device: str) -> None:
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=STORED.parent, check=True)
     about = {"commit": commit.stdout.strip(), "torch": torch.__version__, "numpy": np.__version__}
     name = "counted" if device == "cpu" else torch.cuda.get_device_name()
-    about |= {"learners": FAMILY}
+    about |= {"learners": LEARNER, "settings": SETTINGS}
     kept[name] = kept.get(name, {}) | about | {key: round(value, 2) for key, value in found.items()}
     STORED.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")

@@ -3,9 +3,10 @@
     python benchmarks/run.py --quick --json [--only PREFIX]
 
 prints one flat JSON object. Every figure comes from `simulate()` as chapters call it, with sampling, clicks, update and
-streams all on. A rate is the difference of two runs that differ only in what is measured (more rounds with the same one
-evaluation; more evaluations in the same rounds), median of three. `*.compile_s` is the warm-up, `*.vs_public` the ratio
-to public code, `*.vs_target` the ratio to the project's target. Nothing is asserted: times depend on the machine.
+streams all on. A rate tells as little as possible of what else the machine does: the same run is repeated for some
+seconds, and each hundredth of its rounds counts with its smallest time; the start and the last evaluation do not count.
+`*.compile_s` is the warm-up, `*.vs_public` the ratio to public code, `*.vs_target` the ratio to the project's target.
+Nothing is asserted: times depend on the machine.
 `launches.*` and `reads.*` are operations and host reads that a round asks of a GPU, counted without one; these targets
 are limits.
 
@@ -17,7 +18,6 @@ measures rounds per second on a GPU, and keeps them in benchmarks/device.json fo
 import argparse
 import json
 import resource
-import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -27,14 +27,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import bandits
 import device
+import numpy as np
+from families import DATASET, LEARNER, SETTINGS, evaluation
 
 from data import measure as measure_data
 from ol2r import data
 from ol2r.clicks import users
 from ol2r.learners import LEARNERS
-from ol2r.simulation import Evaluation, Replica, make_streams, simulate
+from ol2r.simulation import Replica, make_streams, simulate
 
-DATASET = "synthetic-mslr"  # 136 features, about 125 documents a query
 REPLICAS = 64
 
 # rounds per second of public code (one process of a two-core machine, perfect users, evaluation excluded, MSLR shape):
@@ -66,69 +67,81 @@ TARGET = {
     "pdgd.rounds_per_s_1": 2 * 1750.0,
     "evaluate.queries_per_s": 10 * 2000 / 0.040,
     "letor.mb_per_s": 200 / 2.0,
-    **{f"launches.{family}": float(LEARNERS[name].launches) for family, name in device.FAMILY.items()},
+    **{f"launches.{family}": float(LEARNERS[name].launches) for family, name in LEARNER.items()},
     **bandits.TARGET,
 }
 ROUNDS = {
-    "dbgd": ("DBGD", 1000),
-    "mgd": ("MGD", 500),
-    "nsgd": ("NSGD", 150),
-    "cps": ("CPS", 60),
-    "dp-dbgd": ("DP-DBGD", 500),
-    "pdgd": ("PDGD", 1000),
-    "egreedy": ("epsilon-greedy", 1000),
-    "sgdranknet": ("SGD RankNet", 1000),
+    "dbgd": 500,
+    "mgd": 500,
+    "nsgd": 150,
+    "cps": 60,
+    "dp-dbgd": 500,
+    "pdgd": 500,
+    "egreedy": 500,
+    "sgdranknet": 500,
 }
-"""The learner of each family of figures, and how many rounds measure it."""
+"""How many rounds measure each family of figures."""
 ALONE: dict[str, dict[str, float | str]] = {"dbgd": {}, "mgd": {"m": 9}, "pdgd": {}}
 """Families measured with one replica as well, as public code runs them, with these hyper-parameters changed."""
 
 
-def seconds(learner: str, n_replicas: int, checkpoints: tuple[int, ...], **changed: float | str) -> float:
+def seconds(
+    learner: str,
+    n_replicas: int,
+    checkpoints: tuple[int, ...],
+    progress: Callable[[float], None] = lambda fraction: None,
+    **changed: float | str,
+) -> float:
     """Seconds of one call of `simulate()`, with some hyper-parameters changed."""
     dataset = data.load(DATASET)
     replicas = [Replica(1, seed, users("perfect", dataset.n_grades)) for seed in range(n_replicas)]
-    batch = LEARNERS[learner](dataset.n_features, device.SETTINGS[learner] | changed, make_streams(dataset, replicas))
-    evaluation = Evaluation(
-        k=10, split="test", gain="exponential", empty="zero", ties="expected", gamma=0.9995, checkpoints=checkpoints
-    )
+    batch = LEARNERS[learner](dataset.n_features, SETTINGS[learner] | changed, make_streams(dataset, replicas))
     start = time.perf_counter()
-    simulate(dataset, replicas, batch, evaluation)
+    simulate(dataset, replicas, batch, evaluation(*checkpoints), progress=progress)
     return time.perf_counter() - start
 
 
-def median_difference(longer: Callable[[], float], shorter: Callable[[], float]) -> float:
-    return statistics.median(longer() - shorter() for _ in range(3))
+def round_seconds(
+    learner: str, n_replicas: int, checkpoints: tuple[int, ...], budget: float, **changed: float | str
+) -> float:
+    """Seconds of a round in the mean over a run, with the evaluations at its checkpoints but without the last.
+
+    The run is repeated, at least three times, until the budget is spent. Each block of rounds, a hundredth of the run
+    or a single round, counts with its smallest time, so that what else the machine does hardly counts.
+
+    Args:
+        budget: in seconds.
+    """
+    runs: list[np.ndarray] = []  # of each run, the time of each block, divided by the rounds in all blocks
+    end = time.perf_counter() + budget
+    while len(runs) < 3 or time.perf_counter() < end:
+        ends: list[tuple[float, float]] = []  # of each block: the fraction of the rounds done by then, and the time
+
+        def ended(fraction: float, ends=ends) -> None:
+            ends.append((fraction, time.perf_counter()))
+
+        seconds(learner, n_replicas, checkpoints, ended, **changed)
+        done, at = np.array(ends[:-1]).T  # the last block holds the last evaluation
+        runs.append(np.diff(at) / (checkpoints[-1] * (done[-1] - done[0])))
+    return float(np.min(runs, axis=0).sum())
 
 
-def rounds_per_s(name: str, n_replicas: int, scale: float, **changed: float | str) -> float:
-    """Replicas × rounds per second, from a run against the same run a tenth as long."""
-    learner, rounds = ROUNDS[name]
-    rounds = max(20, int(rounds * scale))
-    spent = median_difference(
-        lambda: seconds(learner, n_replicas, (rounds,), **changed),
-        lambda: seconds(learner, n_replicas, (rounds // 10,), **changed),
-    )
-    return n_replicas * (rounds - rounds // 10) / spent
+def queries_per_s(budget: float) -> float:
+    """Held-out queries × replicas evaluated per second: rounds with an evaluation each, against rounds without."""
+    rounds = 20
+    every = round_seconds("DBGD", REPLICAS, tuple(range(1, rounds + 1)), 0.9 * budget)
+    spent = every - round_seconds("DBGD", REPLICAS, (rounds,), 0.1 * budget)
+    return REPLICAS * len(data.load(DATASET).folds[0].test) / spent
 
 
-def queries_per_s(scale: float) -> float:
-    """Held-out queries × replicas evaluated per second, from a run that evaluates after every round."""
-    evaluations = max(3, int(20 * scale))
-    spent = median_difference(
-        lambda: seconds("DBGD", REPLICAS, tuple(range(1, evaluations + 1))),
-        lambda: seconds("DBGD", REPLICAS, (evaluations,)),
-    )
-    return (evaluations - 1) * REPLICAS * len(data.load(DATASET).folds[0].test) / spent
-
-
-def learner_family(name: str, scale: float) -> dict[str, float]:
+def learner_family(name: str, budget: float) -> dict[str, float]:
+    """Replicas × rounds per second of a family's learner; each figure may take as many seconds as the budget says."""
     start = time.perf_counter()
-    seconds(ROUNDS[name][0], REPLICAS, (3,))
+    seconds(LEARNER[name], REPLICAS, (3,))
     found = {f"{name}.compile_s": time.perf_counter() - start}
-    found[f"{name}.rounds_per_s"] = rounds_per_s(name, REPLICAS, scale)
+    found[f"{name}.rounds_per_s"] = REPLICAS / round_seconds(LEARNER[name], REPLICAS, (ROUNDS[name],), budget)
     if name in ALONE:
-        found[f"{name}.rounds_per_s_1"] = rounds_per_s(name, 1, 3 * scale, **ALONE[name])
+        found[f"{name}.rounds_per_s_1"] = 1 / round_seconds(LEARNER[name], 1, (ROUNDS[name],), budget, **ALONE[name])
     return found
 
 
@@ -144,16 +157,16 @@ def pairrank_family(quick: bool) -> dict[str, float]:
     return found | {"pairrank.rounds_per_s": replicas * 5000 / summed, "pairrank.mean_loss_vs_sum": summed / mean}
 
 
-def evaluation_family(scale: float) -> dict[str, float]:
+def evaluation_family(budget: float) -> dict[str, float]:
     start = time.perf_counter()
     seconds("DBGD", REPLICAS, (1,))
-    return {"evaluate.compile_s": time.perf_counter() - start, "evaluate.queries_per_s": queries_per_s(scale)}
+    return {"evaluate.compile_s": time.perf_counter() - start, "evaluate.queries_per_s": queries_per_s(budget)}
 
 
 FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
-    **{name: lambda quick, name=name: learner_family(name, 1.0 if quick else 4.0) for name in ROUNDS},
+    **{name: lambda quick, name=name: learner_family(name, 25.0 if quick else 100.0) for name in ROUNDS},
     "pairrank": pairrank_family,
-    "evaluate": lambda quick: evaluation_family(0.5 if quick else 2.0),
+    "evaluate": lambda quick: evaluation_family(50.0 if quick else 200.0),
     "letor": measure_data,
     **bandits.FAMILIES,
 }

@@ -118,7 +118,8 @@ class _Queries:
 
     def seek(self, round_: int) -> None:
         """Make ready the queries of this round and of those that share its block."""
-        self.streams.seek(round_)
+        if not self.here:
+            self.streams.seek(round_)
         if round_ in self.drawn:
             return
         first = round_ - round_ % MOST_ROUNDS
@@ -159,13 +160,14 @@ def _show(
     stops_unclicked,
     keys,
     round_,
-    round_weight,
+    gamma,
     grades,
     shown,
     clicks,
     cumulative,
     since,
     misordered,
+    round_weight,
 ):
     # one call does all of a round's work with labels, because with few replicas calls cost more than their work
     for r in range(ranking.shape[0]):
@@ -180,9 +182,10 @@ def _show(
         chances = click_probability[r], stop_probability[r]
         click_list(grades[r], shown[r], *chances, stops_unclicked, keys[r], round_, clicks[r])
         ndcg = metrics.list_ndcg(grades[r], shown[r], ideal[query[r]], exponential, discount)
-        cumulative[r] += round_weight * ndcg
+        cumulative[r] += round_weight[()] * ndcg
         since[r] += ndcg
         misordered[r] += metrics.list_misordered_pairs(grades[r], shown[r])
+    round_weight[()] *= gamma
 
 
 class _Display:
@@ -203,25 +206,23 @@ class _Display:
         if self.compiled:
             labels = queries.offsets, queries.relevance, queries.ideal
             chances = self.users.click_probability, self.users.stop_probability
-            scores = self.cumulative, self.since, self.misordered
+            scores = tuple(getattr(self, name) for name in self._KEPT)
             self.labels, self.chances, self.scores = (
                 [tensor.numpy() for tensor in tensors] for tensors in (labels, chances, scores)
             )
             self.discounts = metrics.discounts(evaluation.k)
-            self.weight_here = self.round_weight.numpy()  # the same memory
 
-    def show(
-        self, round_: int, candidates: Candidates, ranking: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Grade in each slot (0 where nothing is shown), whether a document is shown there, and the clicks: [R, k]."""
+    def show(self, round_: int, candidates: Candidates, ranking: torch.Tensor) -> torch.Tensor:
+        """The clicks on the lists: Bool[R, k]."""
         if ranking.shape != self.shape:
             raise ValueError(f"lists to show must be of shape {list(self.shape)}, not {list(ranking.shape)}")
-        found = (self._compiled if self.compiled else self._batched)(round_, candidates, ranking)
-        if self.compiled:
-            self.weight_here *= self.gamma  # a tensor would take ten times as long
-        else:
-            self.round_weight *= self.gamma
-        return found
+        return (self._compiled if self.compiled else self._batched)(round_, candidates, ranking)
+
+    def seen(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Of the lists shown last: the grade in each slot (0 where nothing is shown), Int64[R, k], and whether a
+        document is shown there, Bool[R, k]."""
+        grades, shown = self._last
+        return torch.as_tensor(grades), torch.as_tensor(shown)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The online scores so far, and the weight of the next round: copies on the CPU."""
@@ -234,7 +235,7 @@ class _Display:
 
     def _compiled(self, round_, candidates, ranking):
         (offsets, relevance, ideal), (click, stop) = self.labels, self.chances
-        cumulative, since, misordered = self.scores
+        cumulative, since, misordered, round_weight = self.scores
         grades = np.empty(self.shape, dtype=np.int64)
         shown, clicks = np.empty(self.shape, dtype=np.bool_), np.empty(self.shape, dtype=np.bool_)
         _show(
@@ -250,15 +251,17 @@ class _Display:
             self.users.stops_unclicked,
             self.queries.streams.keys,
             round_,
-            float(self.weight_here),
+            self.gamma,
             grades,
             shown,
             clicks,
             cumulative,
             since,
             misordered,
+            round_weight,
         )
-        return torch.from_numpy(grades), torch.from_numpy(shown), torch.from_numpy(clicks)
+        self._last = grades, shown  # tensors only when asked for: making them takes a twentieth of a short round
+        return torch.from_numpy(clicks)
 
     def _batched(self, round_, candidates, ranking):
         grades, shown = self.queries.grades(candidates, ranking)
@@ -267,7 +270,9 @@ class _Display:
         self.cumulative.addcmul_(self.round_weight, ndcg)
         self.since += ndcg
         self.misordered += metrics.misordered_pairs(grades, shown)
-        return grades, shown, clicks
+        self.round_weight *= self.gamma
+        self._last = grades, shown
+        return clicks
 
 
 class _HeldOut:
@@ -419,9 +424,9 @@ def simulate(
     def round_of(round_: int) -> None:
         candidates = queries.draw(round_)
         ranking = rank(candidates, evaluation.k)
-        grades, shown, clicks = display.show(round_, candidates, ranking)
+        clicks = display.show(round_, candidates, ranking)
         if observe is not None:
-            observe(round_, candidates, ranking, grades, shown)
+            observe(round_, candidates, ranking, *display.seen())
         update(candidates, ranking, clicks)
 
     run = ReplayedRounds(round_of, queries.seek, learner).run if graph else round_of

@@ -116,6 +116,18 @@ def test_team_draft_is_the_draft_played_by_hand(name, device, prefix_credit, ran
         assert team[r] == padded([-1 if t is None else t for t in drafted], K)
 
 
+@both_bodies
+@pytest.mark.parametrize("prefix_credit", [True, False])
+def test_multileaving_linear_rankers_is_the_team_draft_of_their_lists(name, device, prefix_credit):
+    s = Setting(device, 3)
+    ops = engine(name)
+    first = torch.arange(REPLICAS, device=device) % 4 - 1
+    drafted = ops.multileave(s.candidates, s.weights, K, first, prefix_credit, s.streams, ROUND)
+    lists = ops.rank(s.candidates, s.weights, K, s.streams, ROUND)
+    for found, expected in zip(drafted, ops.team_draft(lists, first, prefix_credit, s.streams, ROUND), strict=True):
+        assert torch.equal(found, expected)
+
+
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_team_draft_keeps_its_promises_on_any_lists(data):
@@ -447,11 +459,37 @@ def test_a_step_follows_the_winners(name, device):
     alpha = np.linspace(0.1, 2, 6).astype(np.float32)
     expected = weights + alpha[:, None] * (shares[..., None] * directions).sum(axis=1)
     w, g, s, a = (torch.from_numpy(x.copy()).to(device) for x in (weights, directions, shares, alpha))
-    moved, followed = engine(name).follow(w, g, s, a)
-    assert followed.tolist() == [False] + [True] * 5
-    np.testing.assert_array_equal(moved[0].cpu(), weights[0])
-    np.testing.assert_allclose(moved.cpu(), expected, atol=1e-5)
+    alive, decay = torch.ones(6, dtype=torch.bool, device=device), torch.full((6,), 0.5, device=device)
+    alive[5] = False
+    moved = engine(name).follow(w, g, s, alive, decay, a)
+    np.testing.assert_array_equal(moved[[0, 5]].cpu(), weights[[0, 5]], "no share, or dead")
+    np.testing.assert_allclose(moved[1:5].cpu(), expected[1:5], atol=1e-5)
     np.testing.assert_array_equal(w.cpu(), weights, "the weights are not written to")
+    np.testing.assert_array_equal(a.cpu(), alpha * [1, 0.5, 0.5, 0.5, 0.5, 0.5], "α decays where a step is taken")
+
+
+@both_bodies
+@pytest.mark.parametrize("along", ["shares", "gradient"])
+def test_following_and_climbing_are_the_step_to_where_they_lead(name, device, along):
+    rng = generator("a step too far", 0)
+    weights, directions, shares = (
+        torch.from_numpy(rng.standard_normal(shape).astype(np.float32)).to(device)
+        for shape in ((4, 12), (4, 3, 12), (4, 3))
+    )
+    shares[1] = 0
+    directions[2, 1, 5], directions[3] = torch.inf, 1e30
+    gradient, taken = (shares[..., None] * directions).sum(dim=1), shares.any(dim=1)
+    (alive, then_alive), (alpha, then_alpha) = torch.ones(2, 4, dtype=torch.bool), torch.full((2, 4), 0.5)
+    alive, then_alive, alpha, then_alpha = (x.to(device) for x in (alive, then_alive, alpha, then_alpha))
+    decay, ops = torch.full((4,), 0.5, device=device), engine(name)
+    expected = ops.step(weights, weights + 0.5 * gradient, then_alive, taken, decay, then_alpha)
+    if along == "shares":
+        found = ops.follow(weights, directions, shares, alive, decay, alpha)
+    else:
+        found = ops.climb(weights, gradient, alive, taken, decay, alpha)
+    torch.testing.assert_close(found, expected)
+    assert alive.tolist() == then_alive.tolist() == [True, True, False, False]
+    assert alpha.tolist() == then_alpha.tolist() == [0.25, 0.5, 0.25, 0.25]
 
 
 @both_bodies
@@ -477,9 +515,14 @@ def test_credit_counts_the_clicks_on_what_each_ranker_drafted(name, device):
 
 @both_bodies
 def test_winners_have_the_largest_credit_and_more_than_the_current_ranker(name, device):
-    credit = torch.tensor([[0, 0, 0], [1, 0, 1], [0, 2, 2], [1, 3, 2], [3, 1, 2], [0, 0, 1]], dtype=torch.float32)
+    credit = [[0, 0, 0], [1, 0, 1], [0, 2, 2], [1, 3, 2], [3, 1, 2], [0, 0, 1]]
     expected = [[False, False], [False, False], [True, True], [True, False], [False, False], [False, True]]
-    found = engine(name).winners(credit.to(device))
+    # slot 0 has no team and is clicked, and every ranker drafted one document that is not clicked
+    drafted = [[ranker for ranker, n in enumerate(row) for _ in range(n)] for row in credit]
+    team = torch.tensor([[*padded([-1, *row], 7), 0, 1, 2] for row in drafted], device=device)
+    clicks = torch.tensor([padded([1] * (1 + len(row)), 10) for row in drafted], device=device) > 0
+    assert engine(name).credit(team, clicks, 3).tolist() == credit
+    found = engine(name).winners(team, clicks, 2)
     assert found.tolist() == expected
     shares = engine(name).equal_shares(found)
     assert shares.dtype == torch.float32

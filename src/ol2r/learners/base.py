@@ -295,5 +295,23 @@ class SteppingLearner(Learner):
         weights, alpha = self.state["weights"], self.state["alpha"]
         self.state["weights"] = self.ops.step(weights, proposed, self.alive, taken, self.number["decay"], alpha)
 
+    def climb(self, gradient: Float32[Tensor, "R d"], taken: Bool[Tensor, " R"]) -> None:
+        """`step` to w + α g.
+
+        Args:
+            gradient: g, Float32[R, features]; taken: Bool[R].
+        """
+        weights, alpha = self.state["weights"], self.state["alpha"]
+        self.state["weights"] = self.ops.climb(weights, gradient, self.alive, taken, self.number["decay"], alpha)
+
+    def follow(self, directions: Float32[Tensor, "R m d"], shares: Float32[Tensor, "R m"]) -> None:
+        """`step` to w + α Σ_i share_i g^i, taken where any share is not zero.
+
+        Args:
+            directions: g^i, Float32[R, m, features]; shares: Float32[R, m].
+        """
+        weights, alpha, decay = self.state["weights"], self.state["alpha"], self.number["decay"]
+        self.state["weights"] = self.ops.follow(weights, directions, shares, self.alive, decay, alpha)
+
     def evaluated(self) -> LinearRanker:
         return LinearRanker(self.state["weights"])

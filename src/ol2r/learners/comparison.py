@@ -39,7 +39,10 @@ class TeamDraft:
             contenders: Float32[R, M, features], the rankers' weights.
             first: Int64[R], the ranker that drafts first in every turn, or −1.
         """
-        return self.draft(self.ops.rank(candidates, contenders, depth, self.streams, round_), round_, first)
+        ranking, self.team = self.ops.multileave(
+            candidates, contenders, depth, first, self.prefix_credit, self.streams, round_
+        )
+        return ranking
 
     def draft(
         self, lists: Int64[Tensor, "R M depth"], round_: int, first: Int64[Tensor, " R"]
@@ -51,6 +54,11 @@ class TeamDraft:
     def credit(self, clicks: Bool[Tensor, "R k"], n_rankers: int) -> Float32[Tensor, "R {n_rankers}"]:
         """Clicks on each ranker's documents: Float32[R, M]."""
         return self.ops.credit(self.team, clicks, n_rankers)
+
+    def winners(self, clicks: Bool[Tensor, "R k"], m: int) -> Bool[Tensor, "R {m}"]:
+        """The candidates, rankers 1 … m, with the largest credit, or none if it does not exceed that of the current
+        ranker, which is number 0: Bool[R, m]."""
+        return self.ops.winners(self.team, clicks, m)
 
 
 class ProbabilisticInterleaving:

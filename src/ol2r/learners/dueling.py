@@ -97,7 +97,7 @@ class DuelingBandit(SteppingLearner):
 
     def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         shares = self._shares(candidates, ranking, clicks)
-        self.step(*self.ops.follow(self.state["weights"], self.directions, shares, self.state["alpha"]))
+        self.follow(self.directions, shares)
         self.round += 1
 
 
@@ -123,10 +123,6 @@ class Multileaved(DuelingBandit):
     def _interleave(self, candidates: Candidates, depth: int) -> torch.Tensor:
         return self.comparison.interleave(candidates, self.contenders, depth, self.round, self._drafts_first())
 
-    def _winners(self, credit: torch.Tensor) -> torch.Tensor:
-        """The candidates with the largest credit, or none if it does not exceed the current ranker's: Bool[R, m]."""
-        return self.ops.winners(credit)
-
     def _mean(self, winners: torch.Tensor) -> torch.Tensor:
         return self.ops.equal_shares(winners)
 
@@ -142,7 +138,7 @@ class DBGD(Multileaved):
         return self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, 1, self.n_features)
 
     def _shares(self, candidates, ranking, clicks):
-        return self._mean(self._winners(self.comparison.credit(clicks, 2)))
+        return self._mean(self.comparison.winners(clicks, 1))
 
 
 class MGD(Multileaved):
@@ -166,8 +162,11 @@ class MGD(Multileaved):
         return self.ops.unit_vectors(self.streams, Stream.DIRECTION, self.round, self.choice["m"], self.n_features)
 
     def _shares(self, candidates, ranking, clicks):
-        credit = self.comparison.credit(clicks, self.choice["m"] + 1)
-        winners = credit[:, 1:] > credit[:, :1] if self.choice["winners"] == "better" else self._winners(credit)
+        if self.choice["winners"] == "better":
+            credit = self.comparison.credit(clicks, self.choice["m"] + 1)
+            winners = credit[:, 1:] > credit[:, :1]
+        else:
+            winners = self.comparison.winners(clicks, self.choice["m"])
         if self.choice["follow"] == "one":
             return one_of(winners, self.streams.uniforms(Stream.WINNER, self.round, 1)[:, 0]).to(torch.float32)
         return self._mean(winners)
@@ -198,7 +197,7 @@ class DPDBGD(Multileaved):
         return torch.where(along > 0, 1, torch.where(along < 0, 2, self.nobody))
 
     def _shares(self, candidates, ranking, clicks):
-        winners = self._winners(self.comparison.credit(clicks, 3))
+        winners = self.comparison.winners(clicks, 2)
         shares = torch.where(winners.all(dim=1, keepdim=True), False, winners).to(torch.float32)
         self.state["last_winner"] = (shares[..., None] * self.directions).sum(dim=1)
         return shares

@@ -31,8 +31,7 @@ class _RankNet(PairwiseLearner, SteppingLearner):
 
     def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
         gradient = self.ops.pair_gradient(candidates, self.state["weights"], pairs, labels)
-        proposed = self.state["weights"] + self.state["alpha"][:, None] * gradient
-        self.step(proposed, (pairs[..., 0] >= 0).any(dim=1))
+        self.climb(gradient, (pairs[..., 0] >= 0).any(dim=1))
 
 
 class SGDRankNet(_RankNet):

@@ -31,6 +31,5 @@ class PDGD(SteppingLearner):
 
     def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         gradient, learned = self.ops.plackett_luce_gradient(candidates, ranking, clicks, self.scores, self.rest)
-        proposed = self.state["weights"] + self.state["alpha"][:, None] * gradient
-        self.step(proposed, learned)
+        self.climb(gradient, learned)
         self.round += 1

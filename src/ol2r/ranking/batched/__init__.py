@@ -14,6 +14,7 @@ from ol2r.ranking.batched.estimate import LogisticEstimate
 from ol2r.ranking.batched.lists import (
     best,
     clicks_score,
+    multileave,
     probabilistic_interleave,
     rank,
     reflect,
@@ -25,7 +26,7 @@ from ol2r.ranking.batched.lists import (
 )
 from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients, pair_gradient, pairs_from_clicks
 from ol2r.ranking.batched.sampling import explore, plackett_luce, plackett_luce_gradient, sample, swap_coefficients
-from ol2r.ranking.batched.steps import contenders, credit, equal_shares, follow, step, winners
+from ol2r.ranking.batched.steps import climb, contenders, credit, equal_shares, follow, step, winners
 
 __all__ = [
     "Covariance",
@@ -34,6 +35,7 @@ __all__ = [
     "arrange",
     "best",
     "clicks_score",
+    "climb",
     "contenders",
     "credit",
     "delta_ndcg",
@@ -41,6 +43,7 @@ __all__ = [
     "equal_shares",
     "explore",
     "follow",
+    "multileave",
     "pair_coefficients",
     "pair_gradient",
     "pairs_from_clicks",

@@ -108,6 +108,19 @@ def team_draft(
     return ranking, torch.where(drafted, drafters.gather(1, nth), -1)
 
 
+def multileave(
+    candidates: Candidates,
+    weights: Float32[Tensor, "R M d"],
+    depth: int,
+    first: Int64[Tensor, " R"],
+    prefix_credit: bool,
+    streams: Streams,
+    round_: int,
+) -> tuple[Int64[Tensor, "R {depth}"], Int64[Tensor, "R {depth}"]]:
+    """See `compiled.multileave`."""
+    return team_draft(rank(candidates, weights, depth, streams, round_), first, prefix_credit, streams, round_)
+
+
 def _softened(candidates, queries, weights, decay, streams, round_, first_salts):
     """Mass 1 / position^τ of each padded document in each ranking, 0 where there is none, and its sum.
 

@@ -21,24 +21,15 @@ def credit(team: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"], n_rankers: i
     return ((team[:, :, None] == rankers) & clicks[:, :, None]).sum(dim=1).to(torch.float32)
 
 
-def winners(credit: Float32[Tensor, "R M"]) -> Bool[Tensor, "R m"]:
+def winners(team: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"], m: int) -> Bool[Tensor, "R {m}"]:
     """See `compiled.winners`."""
-    return (credit[:, 1:] == credit.amax(dim=1, keepdim=True)) & (credit[:, 1:] > credit[:, :1])
+    credits = credit(team, clicks, m + 1)
+    return (credits[:, 1:] == credits.amax(dim=1, keepdim=True)) & (credits[:, 1:] > credits[:, :1])
 
 
 def equal_shares(winners: Bool[Tensor, "R m"]) -> Float32[Tensor, "R m"]:
     """See `compiled.equal_shares`."""
     return winners / winners.sum(dim=1, keepdim=True).clamp_min(1)
-
-
-def follow(
-    weights: Float32[Tensor, "R d"],
-    directions: Float32[Tensor, "R m d"],
-    shares: Float32[Tensor, "R m"],
-    alpha: Float32[Tensor, " R"],
-) -> tuple[Float32[Tensor, "R d"], Bool[Tensor, " R"]]:
-    """See `compiled.follow`."""
-    return weights + ((alpha[:, None] * shares)[..., None] * directions).sum(dim=1), shares.any(dim=1)
 
 
 def step(
@@ -53,3 +44,28 @@ def step(
     alive &= (proposed * proposed).sum(dim=1) < torch.inf  # false for NaN as well
     alpha *= torch.where(taken, decay, 1.0)
     return torch.where(alive[:, None], proposed, weights)
+
+
+def climb(
+    weights: Float32[Tensor, "R d"],
+    gradient: Float32[Tensor, "R d"],
+    alive: Bool[Tensor, " R"],
+    taken: Bool[Tensor, " R"],
+    decay: Float32[Tensor, " R"],
+    alpha: Float32[Tensor, " R"],
+) -> Float32[Tensor, "R d"]:
+    """See `compiled.climb`."""
+    return step(weights, weights + alpha[:, None] * gradient, alive, taken, decay, alpha)
+
+
+def follow(
+    weights: Float32[Tensor, "R d"],
+    directions: Float32[Tensor, "R m d"],
+    shares: Float32[Tensor, "R m"],
+    alive: Bool[Tensor, " R"],
+    decay: Float32[Tensor, " R"],
+    alpha: Float32[Tensor, " R"],
+) -> Float32[Tensor, "R d"]:
+    """See `compiled.follow`."""
+    proposed = weights + ((alpha[:, None] * shares)[..., None] * directions).sum(dim=1)
+    return step(weights, proposed, alive, shares.any(dim=1), decay, alpha)

@@ -19,6 +19,7 @@ from ol2r.ranking.compiled.covariance import Covariance
 from ol2r.ranking.compiled.estimate import LogisticEstimate
 from ol2r.ranking.compiled.lists import (
     clicks_score,
+    multileave,
     probabilistic_interleave,
     rank,
     reflect,
@@ -30,7 +31,7 @@ from ol2r.ranking.compiled.lists import (
 )
 from ol2r.ranking.compiled.pairs import pair_gradient, pairs_from_clicks
 from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce_gradient
-from ol2r.ranking.compiled.steps import contenders, credit, equal_shares, follow, step, winners
+from ol2r.ranking.compiled.steps import climb, contenders, credit, equal_shares, follow, step, winners
 
 __all__ = [
     "Covariance",
@@ -39,6 +40,7 @@ __all__ = [
     "arrange",
     "best",
     "clicks_score",
+    "climb",
     "contenders",
     "credit",
     "delta_ndcg",
@@ -46,6 +48,7 @@ __all__ = [
     "equal_shares",
     "explore",
     "follow",
+    "multileave",
     "pair_coefficients",
     "pair_gradient",
     "pairs_from_clicks",

@@ -20,19 +20,24 @@ def _mirror(v, x):
         x[i] -= twice * v[i]
 
 
+@njit
+def _lists(features, offsets, query, weights, key, round_, out):
+    rankers = out.shape[0]
+    first = offsets[query]
+    size = offsets[query + 1] - first
+    scores = np.empty((rankers, size), dtype=np.float32)
+    for j in range(size):
+        x = features[first + j]
+        for m in range(rankers):
+            scores[m, j] = dot(x, weights[m])
+    for m in range(rankers):
+        top(scores[m], out[m], key, round_, m * size)
+
+
 @njit(parallel=True, cache=True)
 def _rank(features, offsets, query, weights, keys, round_, out):
-    replicas, rankers, _ = out.shape
-    for r in prange(replicas):
-        first = offsets[query[r]]
-        size = offsets[query[r] + 1] - first
-        scores = np.empty((rankers, size), dtype=np.float32)
-        for j in range(size):
-            x = features[first + j]
-            for m in range(rankers):
-                scores[m, j] = dot(x, weights[r, m])
-        for m in range(rankers):
-            top(scores[m], out[r, m], keys[r], round_, m * size)
+    for r in prange(out.shape[0]):
+        _lists(features, offsets, query[r], weights[r], keys[r], round_, out[r])
 
 
 def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Streams, round_: int) -> torch.Tensor:
@@ -62,8 +67,9 @@ def _common_prefix(lists):
 
 
 @njit
-def _draft(lists, first, prefix_credit, key, round_, ranking, team, order):
+def _draft(lists, first, prefix_credit, key, round_, ranking, team):
     rankers, depth = lists.shape
+    order = np.empty(rankers, dtype=np.int64)
     placed = 0
     if not prefix_credit:
         placed = _common_prefix(lists)
@@ -109,8 +115,7 @@ def _draft(lists, first, prefix_credit, key, round_, ranking, team, order):
 @njit(parallel=True, cache=True)
 def _team_draft(lists, first, prefix_credit, keys, round_, ranking, team):
     for r in prange(lists.shape[0]):
-        order = np.empty(lists.shape[1], dtype=np.int64)
-        _draft(lists[r], first[r], prefix_credit, keys[r], round_, ranking[r], team[r], order)
+        _draft(lists[r], first[r], prefix_credit, keys[r], round_, ranking[r], team[r])
 
 
 def team_draft(
@@ -130,6 +135,39 @@ def team_draft(
     ranking = np.empty((lists.shape[0], lists.shape[2]), dtype=np.int64)
     team = np.empty_like(ranking)
     _team_draft(lists.numpy(), first.numpy(), prefix_credit, streams.keys, round_, ranking, team)
+    return torch.from_numpy(ranking), torch.from_numpy(team)
+
+
+@njit(parallel=True, cache=True)
+def _multileave(features, offsets, query, weights, first, prefix_credit, keys, round_, ranking, team):
+    replicas, depth = ranking.shape
+    for r in prange(replicas):
+        lists = np.empty((weights.shape[1], depth), dtype=np.int64)
+        _lists(features, offsets, query[r], weights[r], keys[r], round_, lists)
+        _draft(lists, first[r], prefix_credit, keys[r], round_, ranking[r], team[r])
+
+
+def multileave(
+    candidates: Candidates,
+    weights: torch.Tensor,
+    depth: int,
+    first: torch.Tensor,
+    prefix_credit: bool,
+    streams: Streams,
+    round_: int,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """`team_draft` of the lists that `rank` gives for these linear rankers.
+
+    Args:
+        weights: Float32[R, M, features].
+        first, prefix_credit: as for `team_draft`.
+
+    Returns:
+        ranking Int64[R, depth] and team Int64[R, depth], as of `team_draft`.
+    """
+    ranking = np.empty((weights.shape[0], depth), dtype=np.int64)
+    team = np.empty_like(ranking)
+    _multileave(*arrays(candidates), weights.numpy(), first.numpy(), prefix_credit, streams.keys, round_, ranking, team)
     return torch.from_numpy(ranking), torch.from_numpy(team)
 
 

@@ -31,13 +31,18 @@ def contenders(weights: torch.Tensor, directions: torch.Tensor, delta: torch.Ten
     return torch.from_numpy(out)
 
 
+@njit
+def _credit_list(team, clicks, out):
+    out[:] = 0.0
+    for i in range(team.shape[0]):
+        if clicks[i] and team[i] >= 0:
+            out[team[i]] += np.float32(1.0)
+
+
 @njit(cache=True)
 def _credit(team, clicks, out):
     for r in range(out.shape[0]):
-        out[r] = 0.0
-        for i in range(team.shape[1]):
-            if clicks[r, i] and team[r, i] >= 0:
-                out[r, team[r, i]] += np.float32(1.0)
+        _credit_list(team[r], clicks[r], out[r])
 
 
 def credit(team: torch.Tensor, clicks: torch.Tensor, n_rankers: int) -> torch.Tensor:
@@ -53,21 +58,24 @@ def credit(team: torch.Tensor, clicks: torch.Tensor, n_rankers: int) -> torch.Te
 
 
 @njit(cache=True)
-def _winners(credit, out):
+def _winners(team, clicks, out):
+    credit = np.empty(out.shape[1] + 1, dtype=np.float32)
     for r in range(out.shape[0]):
-        most = credit[r].max()
+        _credit_list(team[r], clicks[r], credit)
+        most = credit.max()
         for i in range(out.shape[1]):
-            out[r, i] = credit[r, i + 1] == most and credit[r, i + 1] > credit[r, 0]
+            out[r, i] = credit[i + 1] == most and credit[i + 1] > credit[0]
 
 
-def winners(credit: torch.Tensor) -> torch.Tensor:
+def winners(team: torch.Tensor, clicks: torch.Tensor, m: int) -> torch.Tensor:
     """The candidates with the largest credit, or none if it does not exceed the current ranker's: Bool[R, m].
 
     Args:
-        credit: Float32[R, m + 1], with the current ranker's in front.
+        team: Int64[R, k], from `team_draft`, with the current ranker as number 0; clicks: Bool[R, k].
+        m: number of candidates.
     """
-    out = np.empty((credit.shape[0], credit.shape[1] - 1), dtype=np.bool_)
-    _winners(credit.numpy(), out)
+    out = np.empty((team.shape[0], m), dtype=np.bool_)
+    _winners(team.numpy(), clicks.numpy(), out)
     return torch.from_numpy(out)
 
 
@@ -88,38 +96,21 @@ def equal_shares(winners: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(out)
 
 
-@njit(cache=True)
-def _follow(weights, directions, shares, alpha, out, followed):
-    for r in range(weights.shape[0]):
+@njit
+def _settle(r, weights, alive, taken, decay, alpha, out):
+    """Keep the proposed weights in `out` if the replica lives on with them, and let α decay if a step is taken."""
+    alive[r] = alive[r] and dot(out[r], out[r]) < np.inf  # false for NaN as well
+    if not alive[r]:
         out[r] = weights[r]
-        followed[r] = False
-        for i in range(shares.shape[1]):
-            if shares[r, i] != 0.0:
-                followed[r] = True
-                out[r] += (alpha[r] * shares[r, i]) * directions[r, i]
-
-
-def follow(
-    weights: torch.Tensor, directions: torch.Tensor, shares: torch.Tensor, alpha: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """w + α Σ_i share_i g^i, Float32[R, features]; and whether any share is not zero, Bool[R].
-
-    Args:
-        weights: Float32[R, features].
-        directions: Float32[R, m, features]; shares: Float32[R, m]; alpha: Float32[R].
-    """
-    out, followed = np.empty(weights.shape, dtype=np.float32), np.empty(weights.shape[0], dtype=np.bool_)
-    _follow(weights.numpy(), directions.numpy(), shares.numpy(), alpha.numpy(), out, followed)
-    return torch.from_numpy(out), torch.from_numpy(followed)
+    if taken:
+        alpha[r] *= decay[r]
 
 
 @njit(cache=True)
 def _step(weights, proposed, alive, taken, decay, alpha, out):
     for r in range(out.shape[0]):
-        alive[r] = alive[r] and dot(proposed[r], proposed[r]) < np.inf  # false for NaN as well
-        out[r] = proposed[r] if alive[r] else weights[r]
-        if taken[r]:
-            alpha[r] *= decay[r]
+        out[r] = proposed[r]
+        _settle(r, weights, alive, taken[r], decay, alpha, out)
 
 
 def step(
@@ -140,4 +131,62 @@ def step(
     """
     out = np.empty(weights.shape, dtype=np.float32)
     _step(weights.numpy(), proposed.numpy(), alive.numpy(), taken.numpy(), decay.numpy(), alpha.numpy(), out)
+    return torch.from_numpy(out)
+
+
+@njit(cache=True)
+def _climb(weights, gradient, alive, taken, decay, alpha, out):
+    for r in range(out.shape[0]):
+        out[r] = weights[r] + alpha[r] * gradient[r]
+        _settle(r, weights, alive, taken[r], decay, alpha, out)
+
+
+def climb(
+    weights: torch.Tensor,
+    gradient: torch.Tensor,
+    alive: torch.Tensor,
+    taken: torch.Tensor,
+    decay: torch.Tensor,
+    alpha: torch.Tensor,
+) -> torch.Tensor:
+    """The `step` to w + α g: Float32[R, features].
+
+    Args:
+        weights: Float32[R, features]; gradient: g, Float32[R, features].
+        alive, taken, decay, alpha: as for `step`.
+    """
+    out = np.empty(weights.shape, dtype=np.float32)
+    _climb(weights.numpy(), gradient.numpy(), alive.numpy(), taken.numpy(), decay.numpy(), alpha.numpy(), out)
+    return torch.from_numpy(out)
+
+
+@njit(cache=True)
+def _follow(weights, directions, shares, alive, decay, alpha, out):
+    for r in range(out.shape[0]):
+        out[r] = weights[r]
+        taken = False
+        for i in range(shares.shape[1]):
+            if shares[r, i] != 0.0:
+                taken = True
+                out[r] += (alpha[r] * shares[r, i]) * directions[r, i]
+        _settle(r, weights, alive, taken, decay, alpha, out)
+
+
+def follow(
+    weights: torch.Tensor,
+    directions: torch.Tensor,
+    shares: torch.Tensor,
+    alive: torch.Tensor,
+    decay: torch.Tensor,
+    alpha: torch.Tensor,
+) -> torch.Tensor:
+    """The `step` to w + α Σ_i share_i g^i, taken where any share is not zero: Float32[R, features].
+
+    Args:
+        weights: Float32[R, features].
+        directions: Float32[R, m, features]; shares: Float32[R, m].
+        alive, decay, alpha: as for `step`.
+    """
+    out = np.empty(weights.shape, dtype=np.float32)
+    _follow(weights.numpy(), directions.numpy(), shares.numpy(), alive.numpy(), decay.numpy(), alpha.numpy(), out)
     return torch.from_numpy(out)
