@@ -255,11 +255,13 @@ def test_descent_in_short_steps_stays_where_the_end_of_the_proof_of_lemma_b9_nee
     rng = generator("descent", seed)
     x = rng.standard_normal((10, 3)) * rng.uniform(0.3, 3.0)
     labels = rng.integers(0, 2, 10)
-    step = min(share / np.linalg.norm(x, 2) ** 2, 1 / lam)
-    z = np.zeros(3)
-    for _ in range(200):
+    step = min(share / np.linalg.norm(x, 2) ** 2, 1 / (2 * lam))
+    z, fit = np.zeros(3), confidence.fitted(x, labels.astype(float), 1.0 - labels, lam)
+    for j in range(1, 201):
         z = z - step * (x.T @ (special.expit(x @ z) - labels) + lam * z)
         assert np.linalg.norm(z) <= np.sqrt(10 / (2 * lam))
+        # and nears the fit as fast as Lemma D.4 says, or faster
+        assert np.linalg.norm(z - fit) <= (1 - step * lam) ** j * neural.fit_radius(10.0, lam) + 1e-9
 
 
 @settings(max_examples=60)

@@ -214,3 +214,51 @@ def test_algorithm_1_adds_another_gradient_than_the_one_whose_width_was_measured
     shown, added = (tangent.explicit()[0].numpy() for tangent in tangents)
     assert np.linalg.norm(shown[0] - shown[1]) > 1
     assert np.linalg.norm(added[0] - added[1]) == 0  # so the potential lemma, which needs both to be one, says nothing
+
+
+def test_noise_has_no_mean_zero_along_a_gradient_that_was_refitted_to_it():
+    # one pair with h_i = h_j: its label is a fair coin; W_t of C.1 has g at θ_t, which has seen the label
+    network, lam = Network(2, 8, 2, "symmetric"), 0.1
+    start = network.initial(Streams(np.array([1], dtype=np.uint64))).double()
+    x = network.inputs(torch.tensor([[[1.0, 0.2], [-0.3, 1.0]]], dtype=torch.float64))
+
+    def pair(theta):
+        g = network.tangent(theta, network.forward(theta, x).activations).explicit()[0].numpy()
+        return g[0] - g[1]
+
+    mean = {"start": 0.0, "refitted": 0.0}
+    for label in (0, 1):
+        theta = start.clone()
+        for _ in range(300):
+            scores, activations = network.forward(theta, x)
+            push = torch.sigmoid(scores[:, :1] - scores[:, 1:]) - label
+            away = network.gradient(theta, activations, torch.cat([push, -push], dim=1))
+            theta = theta - 0.01 * (away + network.width * lam * (theta - start))
+        noise = label - 0.5
+        mean["start"] = mean["start"] + 0.5 * noise * pair(start)
+        mean["refitted"] = mean["refitted"] + 0.5 * noise * pair(theta)
+    assert np.linalg.norm(mean["start"]) < 1e-12  # as the proof of Lemma 3.3 has it
+    assert np.linalg.norm(mean["refitted"]) > 0.01 * np.linalg.norm(pair(start))
+
+
+def test_the_norm_of_a_pair_is_bounded_by_a_square_of_the_constant_of_lemma_b7():
+    # ‖g‖ ≤ C^z √(mL) makes ‖g_ij/√m‖² ≤ 4 (C^z)² L; B.4 and C.1 have C^z L, half as much at C^z = 1 and L = 2 or less
+    rng = generator("pairs of documents", 0)
+    kernel = neural.tangent_kernel(rng.standard_normal((40, 3)) * 1.7, 2).tangent
+    constant = np.sqrt(np.diag(kernel).max() / 2)
+    square = np.diag(kernel)[:, None] + np.diag(kernel) - 2 * kernel
+    assert square.max() > 2 * constant * 2  # C_3^ε L with C_3^ε = 2 C_3^z
+    assert square.max() <= 4 * constant**2 * 2 * (1 + 1e-12)
+
+
+def test_with_h_as_printed_the_log_determinant_passes_its_bound_by_more_than_one():
+    rng = generator("H as printed", 0)
+    x = rng.standard_normal((16, 8))
+    kernels = neural.tangent_kernel(x / np.linalg.norm(x, axis=1, keepdims=True), 2)
+    i, j = np.triu_indices(16, 1)
+    own = neural.coordinates(kernels.tangent)  # what the gradients of a wide network have
+    w = own[i] - own[j]
+    log_det = np.linalg.slogdet(np.eye(16) + w.T @ w)[1]
+    assert log_det <= neural.printed_log_det_bound(kernels.tangent, 1.0)
+    assert log_det > neural.printed_log_det_bound(kernels.printed, 1.0)
+    assert 1 < neural.excess(kernels.tangent, kernels.printed) <= 2  # H̃ ⪯ 2H
