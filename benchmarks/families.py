@@ -18,14 +18,31 @@ LEARNER = {
     "cps": "CPS",
     "nsgd": "NSGD",
     "pairrank": "PairRank",
+    "neuralpdgd": "neural PDGD",
+    "neuralegreedy": "neural epsilon-greedy",
+    "neuraldbgd": "neural DBGD",
+    "olranknet": "olRankNet",
+    "ollambdarank": "olLambdaRank",
 }
 """The learner of each family of figures."""
 
 _OF_CHAPTERS = nsgd.SETTINGS | dict(
     pairrank.SETTINGS[name] for name in ("PDGD", "PairRank_C", "SGD RankNet", "epsilon-greedy")
 )
-SETTINGS = {name: _OF_CHAPTERS[name] for name in LEARNER.values()}
-"""The hyper-parameters of each learner, as the chapters set them."""
+_NETWORK = {"width": 100, "depth": 2, "init": "he"}
+_STEP = {"alpha": 0.01, "decay": 0.999977} | _NETWORK
+_REFITTED = _NETWORK | {"alpha": 0.1, "regularization": 0.1, "rate": 1e-3, "pairs": "matched", "covariance": "full"}
+_REFITTED |= {"gradients": "refitted", "refit": "adam", "passes": 20, "start": "warm", "penalty": "theta0"}
+_OF_NETWORKS = {
+    "neural PDGD": _STEP,
+    "neural epsilon-greedy": _STEP | {"epsilon": 0.1, "pairs": "matched"},
+    "neural DBGD": _STEP | {"delta": 1.0, "prefix_credit": False},
+    "olRankNet": _REFITTED,
+    "olLambdaRank": _REFITTED,
+}
+SETTINGS = {name: (_OF_CHAPTERS | _OF_NETWORKS)[name] for name in LEARNER.values()}
+"""The hyper-parameters of each learner, as the chapters set them; of networks, which have no chapter yet, those of their
+paper's experiments where it names them."""
 
 
 def evaluation(*checkpoints: int) -> Evaluation:

@@ -34,19 +34,18 @@ class _SteppingNetwork(NetworkLearner, SteppingLearner):
         return self.ranker(self.state["weights"])
 
     def scores(self, candidates: Candidates) -> Float32[Tensor, "R V"]:
-        """Scores of this round's documents; what the pass leaves behind stays for `climb`."""
+        """Scores of this round's documents; what the pass leaves behind stays for `learn`."""
         scores, self._activations = self.forward(self.state["weights"], self.inputs(candidates))
         return scores
 
-    def climb(self, coefficients: Float[Tensor, "R V"], taken: Bool[Tensor, " R"]) -> None:
+    def learn(self, coefficients: Float[Tensor, "R V"], taken: Bool[Tensor, " R"]) -> None:
         """Step along Σ_d c_d ∇f(x_d; θ), the documents being those that were scored last.
 
         Args:
             coefficients: c, Float[R, V]; taken: Bool[R].
         """
         weights = self.state["weights"]
-        gradient = self.network.gradient(weights, self._activations, coefficients.to(weights.dtype))
-        self.step(weights + self.state["alpha"][:, None] * gradient, taken)
+        self.climb(self.network.gradient(weights, self._activations, coefficients.to(weights.dtype)), taken)
 
 
 class NeuralPDGD(_SteppingNetwork):
@@ -65,7 +64,7 @@ class NeuralPDGD(_SteppingNetwork):
         coefficients, learned = self.ops.swap_coefficients(ranking, clicks, self.shown, self.rest)
         by_document = coefficients.new_zeros(len(ranking), self._activations[0].shape[1])
         # c is 0 beyond the end of a list
-        self.climb(by_document.scatter_add_(1, ranking.clamp_min(0), coefficients), learned)
+        self.learn(by_document.scatter_add_(1, ranking.clamp_min(0), coefficients), learned)
         self.round += 1
 
 
@@ -88,7 +87,7 @@ class NeuralEpsilonGreedy(PairwiseLearner, _SteppingNetwork):
         return self.ops.explore(candidates, exploited, self.number["epsilon"], self.streams, self.round)
 
     def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
-        self.climb(self.ops.pair_coefficients(self.scores(candidates), pairs, labels), (pairs[..., 0] >= 0).any(dim=1))
+        self.learn(self.ops.pair_coefficients(self.scores(candidates), pairs, labels), (pairs[..., 0] >= 0).any(dim=1))
 
 
 class NeuralDBGD(_SteppingNetwork):
@@ -118,6 +117,5 @@ class NeuralDBGD(_SteppingNetwork):
         return self.comparison.draft(lists, self.round, self.nobody)
 
     def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
-        shares = self.ops.equal_shares(self.ops.winners(self.comparison.credit(clicks, 2)))
-        self.step(*self.ops.follow(self.state["weights"], self.directions, shares, self.state["alpha"]))
+        self.follow(self.directions, self.ops.equal_shares(self.comparison.winners(clicks, 1)))
         self.round += 1

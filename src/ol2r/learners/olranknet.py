@@ -43,7 +43,7 @@ class OlRankNet(PairwiseLearner, NetworkLearner):
 
     name = "olRankNet"
     revision = 1
-    launches = 700
+    launches = 1200  # with 20 passes
     numeric: ClassVar = {
         "alpha": ALPHA,
         "regularization": Number(above=0, because="without it A = λI has no inverse"),

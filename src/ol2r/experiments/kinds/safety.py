@@ -133,6 +133,7 @@ class Safety(OnDataset):
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
         "ol2r.ranking",
+        "ol2r.networks",
         "ol2r.theory.bandits",
         "ol2r.theory.confidence",
         "ol2r.data",

@@ -52,6 +52,7 @@ class Timing(OnDataset):
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
         "ol2r.ranking",
+        "ol2r.networks",
         "ol2r.theory.confidence",
         "ol2r.data",
         "ol2r.clicks",
