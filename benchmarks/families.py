@@ -41,8 +41,8 @@ _OF_NETWORKS = {
     "olLambdaRank": _REFITTED,
 }
 SETTINGS = {name: (_OF_CHAPTERS | _OF_NETWORKS)[name] for name in LEARNER.values()}
-"""The hyper-parameters of each learner, as the chapters set them; of networks, which have no chapter yet, those of their
-paper's experiments where it names them."""
+"""The hyper-parameters of each learner as the chapters set them; of networks, which have no chapter yet, as their paper
+does where it names any."""
 
 
 def evaluation(*checkpoints: int) -> Evaluation:
