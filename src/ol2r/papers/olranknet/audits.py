@@ -426,6 +426,31 @@ def coverage(
     return _table([*parts, (rounds, "width", alpha)])
 
 
+def _above(run: Run, query: torch.Tensor, settled: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+    """List a query's documents by a random topological sort of the orders that are certain.
+
+    Args:
+        query: Int64[R].
+        settled: whether the order of each of the query's pairs is certain, Bool[R, V(V−1)/2].
+        ahead: whether the first of each pair scores higher, Bool[R, V(V−1)/2].
+
+    Returns:
+        Whether the first of each pair is listed above the second, Bool[R, V(V−1)/2].
+    """
+    v, replicas = run.world.documents, np.arange(len(ahead))[:, None]
+    upper, lower = np.triu_indices(v, 1)
+    certain = np.zeros((len(ahead), v, v), dtype=bool)
+    certain[:, upper, lower], certain[:, lower, upper] = settled & ahead, settled & ~ahead
+    documents = query[:, None] * v + torch.arange(v)
+    inputs = run.drawn.inputs[torch.from_numpy(replicas), documents]
+    scores = run.network.forward(run.fit.theta, inputs).scores.float()
+    ranking, _, _ = engine("torch").arrange(
+        run.candidates(query), scores, torch.from_numpy(certain), True, v, (), run.streams, run.round
+    )
+    place = np.argsort(ranking.numpy(), axis=1)
+    return place[:, upper] < place[:, lower]
+
+
 def regret(
     world: Wide,
     worlds: int,
@@ -445,7 +470,7 @@ def regret(
     enough to be uncertain where the intervals hold, ‖w_ij‖ ≥ (Δ_ij − 2ε_ij)/(2f α_t); "wide", labelled pairs with
     ‖w_ij‖ ≥ η, the least of these numbers over all pairs and rounds so far; "most", what log det allows of them
     (`confidence.wide_pairs`); "shown", all pairs. At the last round: "bound", `neural.regret_bound` with the largest ε
-    that was measured, and "q", the chance of a pair to be labelled.
+    that was measured, which is for f = 1, and "q", the chance of a pair to be labelled.
 
     Args: as in `coverage`.
     """
@@ -458,7 +483,6 @@ def regret(
     least, worst = np.full(worlds, np.inf), np.zeros(worlds)
     labelled: list[np.ndarray] = []
     parts: list[tuple[int, str, np.ndarray]] = []
-    arrange = engine("torch").arrange
     replica = np.arange(worlds)[:, None]
     for t in range(1, rounds + 1):
         query = run.query()
@@ -467,21 +491,10 @@ def regret(
         alpha, norm, error = scale * seen.alpha[:, None], seen.norm, seen.error
         threshold = (gaps - 2 * error) / (2 * alpha)
         least, worst = np.minimum(least, threshold.min(axis=1)), np.maximum(worst, error.max(axis=1))
-        settled = np.abs(special.expit(seen.scores) - 0.5) > alpha * norm + error
-        upper, lower = np.triu_indices(v, 1)
-        certain = np.zeros((worlds, v, v), dtype=bool)
-        ahead = seen.scores[replica, rows] > 0
-        certain[:, upper, lower] = settled[replica, rows] & ahead
-        certain[:, lower, upper] = settled[replica, rows] & ~ahead
-        candidates = run.candidates(query)
-        documents = query[:, None] * v + torch.arange(v)
-        inputs = run.drawn.inputs[torch.from_numpy(replica), documents]
-        scores = run.network.forward(run.fit.theta, inputs).scores.float()
-        order = arrange(candidates, scores, torch.from_numpy(certain), True, v, (), run.streams, run.round)[0].numpy()
-        place = np.argsort(order, axis=1)
-        above = place[:, upper] < place[:, lower]
+        settled = (np.abs(special.expit(seen.scores) - 0.5) > alpha * norm + error)[replica, rows]
+        above = _above(run, query, settled, seen.scores[replica, rows] > 0)
         sums["regret"] += (above != (run.preference[replica, rows] > 0.5)).sum(axis=1)
-        sums["open"] += (~settled[replica, rows]).sum(axis=1)
+        sums["open"] += (~settled).sum(axis=1)
         sums["allowed"] += (norm >= threshold)[replica, rows].sum(axis=1)
         sums["shown"] += per
         before = run.wins + run.losses
