@@ -619,3 +619,66 @@ def blind_spot(
                 news[name].append(float(value))
         parts += [(n, name, np.array(values)) for name, values in news.items()]
     return _table(parts)
+
+
+def typical_widths(
+    labels: Sequence[int],
+    features: int = 46,
+    width: int = 100,
+    depth: int = 2,
+    init: str = "he",
+    documents: int = 400,
+    regularization: float = 0.1,
+    worlds: int = 4,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """How the widths by A⁻¹ and by diag(A)⁻¹ shrink as random pairs of some documents are added to A.
+
+    Gradients are at θ₀; documents have non-negative features, about two fifths of them zero. Per world, after each
+    number of pairs (as "round"), over 300 other pairs: "full" and "diagonal", the median of ‖w‖ over ‖w‖ before any
+    pair; "narrower", the share of pairs whose diagonal norm is below the full one; "alike" and "prior", the rank
+    correlation of the diagonal norm with the full one, and with ‖w‖ before any pair, which knows nothing of the pairs.
+
+    Args:
+        labels: numbers of pairs, increasing.
+        features: d.
+        width: m.
+        depth: L.
+        init: of the network.
+        documents: of each world.
+        regularization: λ.
+        worlds: how many.
+        seed: of documents, θ₀ and pairs.
+    """
+    rng = generator("typical widths", seed)
+    network = Network(features, width, depth, init)
+    keys = np.array([replica_key(f"typical widths {seed}", 1, i) for i in range(worlds)], dtype=np.uint64)
+    there = rng.random((worlds, documents, features)) < 0.6
+    there[:, :, 0] = True  # no document without features
+    inputs = network.inputs(torch.from_numpy(rng.random(there.shape) * there))
+    tangent = _tangent(network, network.initial(Streams(keys)).double(), inputs)
+    lam = torch.full((worlds,), regularization, dtype=torch.float64)
+    full, diagonal = Dual(network, lam), Explicit(network, lam, full=False)
+    first = rng.integers(0, documents, 300)
+    asked = np.stack([first, (first + rng.integers(1, documents, 300)) % documents], axis=1)
+    prior = np.sqrt(_squared(tangent.kernel(tangent).numpy(), asked) / regularization)
+    parts, seen = [], 0
+    for n in labels:
+        for number in np.diff(np.r_[np.arange(seen, n, 100), n]):
+            first = rng.integers(0, documents, (worlds, number))
+            second = (first + rng.integers(1, documents, (worlds, number))) % documents
+            pairs = torch.from_numpy(np.stack([first, second], axis=2))
+            full.add(tangent, pairs)
+            diagonal.add(tangent, pairs)
+        seen = n
+        norm, narrow = (np.sqrt(_squared(each.gram(tangent).numpy(), asked)) for each in (full, diagonal))
+        ranked = [np.argsort(np.argsort(each, axis=1), axis=1) for each in (narrow, norm, prior)]
+        both = [[float(np.corrcoef(ranked[0][r], other[r])[0, 1]) for r in range(worlds)] for other in ranked[1:]]
+        parts += [
+            (n, "full", np.median(norm / prior, axis=1)),
+            (n, "diagonal", np.median(narrow / prior, axis=1)),
+            (n, "narrower", (narrow < norm * (1 - 1e-9)).mean(axis=1)),
+            (n, "alike", np.array(both[0])),
+            (n, "prior", np.array(both[1])),
+        ]
+    return _table(parts)
