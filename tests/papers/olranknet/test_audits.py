@@ -217,3 +217,41 @@ def test_the_numbers_of_the_pair_of_inputs_that_the_chapter_quotes():
     assert kernels.activations[0, 1] == pytest.approx(np.sin(angle) / np.pi + derivative)
     assert kernels.tangent[0, 1] == pytest.approx(np.sin(angle) / np.pi + 2 * derivative)
     assert kernels.printed[0, 1] == pytest.approx(np.sin(angle) / np.pi + 1.5 * derivative)
+
+
+def test_the_diagonal_width_of_a_typical_pair_is_first_too_narrow_and_then_too_wide():
+    small = {"features": 12, "width": 24, "documents": 80, "regularization": 1e-3, "worlds": 2}
+    table = audits.typical_widths((0, 20, 600), **small).groupby(["round", "quantity"])["value"].mean()
+    assert table[0, "full"] == pytest.approx(1.0) == table[0, "diagonal"]
+    assert table[0, "narrower"] == 0
+    assert table[20, "narrower"] > 0.9 and table[600, "narrower"] < 0.1
+    assert table[20, "diagonal"] < table[20, "full"] and table[600, "diagonal"] > table[600, "full"]
+    assert table[600, "prior"] > table[600, "alike"]  # it knows a gradient's length better than what was seen
+
+
+def test_typical_widths_are_those_of_the_matrix_written_out():
+    table = audits.typical_widths((5, 110), features=3, width=4, documents=30, regularization=0.5, worlds=1)
+    network = audits.Network(3, 4, 2)
+    rng = audits.generator("typical widths", 0)
+    key = np.array([audits.replica_key("typical widths 0", 1, 0)], dtype=np.uint64)
+    there = rng.random((1, 30, 3)) < 0.6
+    there[:, :, 0] = True
+    x = torch.from_numpy(rng.random(there.shape) * there)
+    theta = network.initial(audits.Streams(key)).double()
+    g = network.tangent(theta, network.forward(theta, x).activations).explicit()[0].numpy()
+    first = rng.integers(0, 30, 300)
+    asked = g[first] - g[(first + rng.integers(1, 30, 300)) % 30]
+    matrix = 0.5 * np.eye(network.n_parameters)
+    for n, parts in ((5, (5,)), (110, (100, 5))):
+        for number in parts:
+            one = rng.integers(0, 30, (1, number))
+            other = (one + rng.integers(1, 30, (1, number))) % 30
+            w = g[one[0]] - g[other[0]]
+            matrix += w.T @ w
+        prior = np.linalg.norm(asked, axis=1) / np.sqrt(0.5)
+        norm = np.sqrt((asked * np.linalg.solve(matrix, asked.T).T).sum(axis=1))
+        narrow = np.sqrt((asked**2 / np.diag(matrix)).sum(axis=1))
+        got = table[table["round"] == n].set_index("quantity")["value"]
+        assert got["full"] == pytest.approx(np.median(norm / prior), rel=1e-6)
+        assert got["diagonal"] == pytest.approx(np.median(narrow / prior), rel=1e-6)
+        assert got["narrower"] == pytest.approx((narrow < norm).mean())

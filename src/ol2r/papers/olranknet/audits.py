@@ -426,6 +426,31 @@ def coverage(
     return _table([*parts, (rounds, "width", alpha)])
 
 
+def _above(run: Run, query: torch.Tensor, settled: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+    """List a query's documents by a random topological sort of the orders that are certain.
+
+    Args:
+        query: Int64[R].
+        settled: whether the order of each of the query's pairs is certain, Bool[R, V(V−1)/2].
+        ahead: whether the first of each pair scores higher, Bool[R, V(V−1)/2].
+
+    Returns:
+        Whether the first of each pair is listed above the second, Bool[R, V(V−1)/2].
+    """
+    v, replicas = run.world.documents, np.arange(len(ahead))[:, None]
+    upper, lower = np.triu_indices(v, 1)
+    certain = np.zeros((len(ahead), v, v), dtype=bool)
+    certain[:, upper, lower], certain[:, lower, upper] = settled & ahead, settled & ~ahead
+    documents = query[:, None] * v + torch.arange(v)
+    inputs = run.drawn.inputs[torch.from_numpy(replicas), documents]
+    scores = run.network.forward(run.fit.theta, inputs).scores.float()
+    ranking, _, _ = engine("torch").arrange(
+        run.candidates(query), scores, torch.from_numpy(certain), True, v, (), run.streams, run.round
+    )
+    place = np.argsort(ranking.numpy(), axis=1)
+    return place[:, upper] < place[:, lower]
+
+
 def regret(
     world: Wide,
     worlds: int,
@@ -445,7 +470,7 @@ def regret(
     enough to be uncertain where the intervals hold, ‖w_ij‖ ≥ (Δ_ij − 2ε_ij)/(2f α_t); "wide", labelled pairs with
     ‖w_ij‖ ≥ η, the least of these numbers over all pairs and rounds so far; "most", what log det allows of them
     (`confidence.wide_pairs`); "shown", all pairs. At the last round: "bound", `neural.regret_bound` with the largest ε
-    that was measured, and "q", the chance of a pair to be labelled.
+    that was measured, which is for f = 1, and "q", the chance of a pair to be labelled.
 
     Args: as in `coverage`.
     """
@@ -458,7 +483,6 @@ def regret(
     least, worst = np.full(worlds, np.inf), np.zeros(worlds)
     labelled: list[np.ndarray] = []
     parts: list[tuple[int, str, np.ndarray]] = []
-    arrange = engine("torch").arrange
     replica = np.arange(worlds)[:, None]
     for t in range(1, rounds + 1):
         query = run.query()
@@ -467,21 +491,10 @@ def regret(
         alpha, norm, error = scale * seen.alpha[:, None], seen.norm, seen.error
         threshold = (gaps - 2 * error) / (2 * alpha)
         least, worst = np.minimum(least, threshold.min(axis=1)), np.maximum(worst, error.max(axis=1))
-        settled = np.abs(special.expit(seen.scores) - 0.5) > alpha * norm + error
-        upper, lower = np.triu_indices(v, 1)
-        certain = np.zeros((worlds, v, v), dtype=bool)
-        ahead = seen.scores[replica, rows] > 0
-        certain[:, upper, lower] = settled[replica, rows] & ahead
-        certain[:, lower, upper] = settled[replica, rows] & ~ahead
-        candidates = run.candidates(query)
-        documents = query[:, None] * v + torch.arange(v)
-        inputs = run.drawn.inputs[torch.from_numpy(replica), documents]
-        scores = run.network.forward(run.fit.theta, inputs).scores.float()
-        order = arrange(candidates, scores, torch.from_numpy(certain), True, v, (), run.streams, run.round)[0].numpy()
-        place = np.argsort(order, axis=1)
-        above = place[:, upper] < place[:, lower]
+        settled = (np.abs(special.expit(seen.scores) - 0.5) > alpha * norm + error)[replica, rows]
+        above = _above(run, query, settled, seen.scores[replica, rows] > 0)
         sums["regret"] += (above != (run.preference[replica, rows] > 0.5)).sum(axis=1)
-        sums["open"] += (~settled[replica, rows]).sum(axis=1)
+        sums["open"] += (~settled).sum(axis=1)
         sums["allowed"] += (norm >= threshold)[replica, rows].sum(axis=1)
         sums["shown"] += per
         before = run.wins + run.losses
@@ -605,4 +618,67 @@ def blind_spot(
             for name, value in zip(news, values, strict=True):
                 news[name].append(float(value))
         parts += [(n, name, np.array(values)) for name, values in news.items()]
+    return _table(parts)
+
+
+def typical_widths(
+    labels: Sequence[int],
+    features: int = 46,
+    width: int = 100,
+    depth: int = 2,
+    init: str = "he",
+    documents: int = 400,
+    regularization: float = 0.1,
+    worlds: int = 4,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """How the widths by A⁻¹ and by diag(A)⁻¹ shrink as random pairs of some documents are added to A.
+
+    Gradients are at θ₀; documents have non-negative features, about two fifths of them zero. Per world, after each
+    number of pairs (as "round"), over 300 other pairs: "full" and "diagonal", the median of ‖w‖ over ‖w‖ before any
+    pair; "narrower", the share of pairs whose diagonal norm is below the full one; "alike" and "prior", the rank
+    correlation of the diagonal norm with the full one, and with ‖w‖ before any pair, which knows nothing of the pairs.
+
+    Args:
+        labels: numbers of pairs, increasing.
+        features: d.
+        width: m.
+        depth: L.
+        init: of the network.
+        documents: of each world.
+        regularization: λ.
+        worlds: how many.
+        seed: of documents, θ₀ and pairs.
+    """
+    rng = generator("typical widths", seed)
+    network = Network(features, width, depth, init)
+    keys = np.array([replica_key(f"typical widths {seed}", 1, i) for i in range(worlds)], dtype=np.uint64)
+    there = rng.random((worlds, documents, features)) < 0.6
+    there[:, :, 0] = True  # no document without features
+    inputs = network.inputs(torch.from_numpy(rng.random(there.shape) * there))
+    tangent = _tangent(network, network.initial(Streams(keys)).double(), inputs)
+    lam = torch.full((worlds,), regularization, dtype=torch.float64)
+    full, diagonal = Dual(network, lam), Explicit(network, lam, full=False)
+    first = rng.integers(0, documents, 300)
+    asked = np.stack([first, (first + rng.integers(1, documents, 300)) % documents], axis=1)
+    prior = np.sqrt(_squared(tangent.kernel(tangent).numpy(), asked) / regularization)
+    parts, seen = [], 0
+    for n in labels:
+        for number in np.diff(np.r_[np.arange(seen, n, 100), n]):
+            first = rng.integers(0, documents, (worlds, number))
+            second = (first + rng.integers(1, documents, (worlds, number))) % documents
+            pairs = torch.from_numpy(np.stack([first, second], axis=2))
+            full.add(tangent, pairs)
+            diagonal.add(tangent, pairs)
+        seen = n
+        norm, narrow = (np.sqrt(_squared(each.gram(tangent).numpy(), asked)) for each in (full, diagonal))
+        ranked = [np.argsort(np.argsort(each, axis=1), axis=1) for each in (narrow, norm, prior)]
+        both = [[float(np.corrcoef(ranked[0][r], other[r])[0, 1]) for r in range(worlds)] for other in ranked[1:]]
+        parts += [
+            (n, "full", np.median(norm / prior, axis=1)),
+            (n, "diagonal", np.median(narrow / prior, axis=1)),
+            (n, "narrower", (narrow < norm * (1 - 1e-9)).mean(axis=1)),
+            (n, "alike", np.array(both[0])),
+            (n, "prior", np.array(both[1])),
+        ]
     return _table(parts)
