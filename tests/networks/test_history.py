@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from labelled import DATASET, rounds
+from pretend import DEVICE, Pretend
 from small import candidates_of
 
 from ol2r.networks import History
@@ -44,6 +45,21 @@ def test_every_document_and_pair_is_stored_once_with_its_counts(device, known):
             found.add(pair)
             assert counts.tolist() == [pairs_of[r][(*pair, True)], pairs_of[r][(*pair, False)]]
         assert found == wanted
+
+
+def test_a_device_keeps_the_same_rows_as_the_cpu():
+    with Pretend():
+        here, there = (History(3, DATASET.n_features, device) for device in ("cpu", DEVICE))
+        for query, pairs, labels in rounds(40, 3, pairs_a_round=5):
+            for history, device in ((here, "cpu"), (there, DEVICE)):
+                candidates = candidates_of(DATASET, query, device)
+                told = (torch.from_numpy(each).to(device) for each in (pairs, labels))
+                history.add(candidates, candidates.padded()[0], *told)
+        for name in ("n_documents", "n_pairs", "n_labels"):
+            assert torch.equal(getattr(here, name), getattr(there, name).cpu())
+        for name, used in (("documents", here.n_documents), ("pairs", here.n_pairs), ("outcomes", here.n_pairs)):
+            one, other = getattr(here, name), getattr(there, name).cpu()
+            assert all(torch.equal(one[r, :n], other[r, :n]) for r, n in enumerate(used.tolist()))
 
 
 def test_it_counts_pairs_as_linear_learners_do():

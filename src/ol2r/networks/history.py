@@ -1,7 +1,11 @@
-"""What a network is fitted to: labelled pairs, each kept once with counts, and the documents they are made of."""
+"""What a network is fitted to: labelled pairs, each kept once with counts, and the documents they are made of.
+
+Counting has two bodies: in torch, and compiled for the CPU.
+"""
 
 import numpy as np
 import torch
+from numba import njit
 
 from ol2r.ranking import Candidates
 from ol2r.ranking.batched.counts import enrol
@@ -83,6 +87,23 @@ class History:
             most = int(self.n_pairs.max()) + n
         self._highest = np.maximum(self._highest, candidates.base + len(candidates.features))
         self._reserve(most, min(2 * most, int(self._highest) + 2 * n))
+        if here:
+            documents = candidates.starts + candidates.base, inputs.contiguous(), self._documents, self._x
+            counted = self._ids, self._pairs, self._outcomes, self.n_documents, self.n_pairs, self.n_labels
+            _count_each(*(each.numpy() for each in (pairs, labels, *documents, *counted)))
+        else:
+            self._count(candidates, inputs, pairs, labels, present)
+        return present.any(dim=1)
+
+    def _count(
+        self,
+        candidates: Candidates,
+        inputs: torch.Tensor,
+        pairs: torch.Tensor,
+        labels: torch.Tensor,
+        present: torch.Tensor,
+    ) -> None:
+        """Count the labels of pairs for which there is room; on the CPU it is compiled (`_count_each`)."""
         numbers = torch.where(present[..., None], candidates.base + candidates.starts[:, None, None] + pairs, 0)
         turned = numbers[..., 0] > numbers[..., 1]
         won = (labels ^ turned) & present
@@ -103,7 +124,6 @@ class History:
         self._outcomes.flatten(1).scatter_add_(1, 2 * row + ~won, present.to(self._outcomes.dtype))
         self.n_pairs += new.sum(dim=1)
         self.n_labels += present.sum(dim=1)
-        return present.any(dim=1)
 
     def _reserve(self, n_pairs: int, n_documents: int) -> None:
         """Room for so many pairs and documents, and a spare row at the end that no pair or document has."""
@@ -114,3 +134,38 @@ class History:
                 for name in names:
                     old = getattr(self, name)
                     setattr(self, name, torch.cat([old, old.new_zeros(len(old), more, *old.shape[2:])], dim=1))
+
+
+@njit
+def _row(id_, known, n_known):
+    """The row in which the id is, or would be entered."""
+    for row in range(n_known):
+        if known[row] == id_:
+            return row
+    return n_known
+
+
+@njit(cache=True)
+def _count_each(pairs, labels, starts, inputs, documents, x, ids, rows, outcomes, n_documents, n_pairs, n_labels):
+    both = np.empty(2, dtype=np.int64)
+    for r in range(pairs.shape[0]):
+        for i in range(pairs.shape[1]):
+            if pairs[r, i, 0] < 0:
+                continue
+            for side in range(2):
+                number = starts[r] + pairs[r, i, side]
+                both[side] = _row(number, documents[r], n_documents[r])
+                if both[side] == n_documents[r]:
+                    documents[r, both[side]] = number
+                    x[r, both[side]] = inputs[r, pairs[r, i, side]]
+                    n_documents[r] += 1
+            first = 0 if pairs[r, i, 0] <= pairs[r, i, 1] else 1  # the document with the lower number
+            low, high = starts[r] + pairs[r, i, first], starts[r] + pairs[r, i, 1 - first]
+            id_ = (low << 32) + high
+            row = _row(id_, ids[r], n_pairs[r])
+            if row == n_pairs[r]:
+                ids[r, row] = id_
+                rows[r, row, 0], rows[r, row, 1] = both[first], both[1 - first]
+                n_pairs[r] += 1
+            outcomes[r, row, 0 if labels[r, i] == (first == 0) else 1] += 1
+            n_labels[r] += 1
