@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import torch
 
+from ol2r.networks.diagonal import scaled_kernel, squares
 from ol2r.networks.network import Network
 from ol2r.networks.tangent import Tangent
 from ol2r.ranking import batched
@@ -132,6 +133,7 @@ class Explicit(Covariance):
     def __init__(self, network: Network, regularization: torch.Tensor, *, full: bool):
         super().__init__(network, regularization)
         self._full = full
+        self._compiled = not full and regularization.device.type == "cpu"
         self._kept = batched.Covariance(self.regularization, network.n_parameters, full, regularization.device)
 
     @property
@@ -139,10 +141,25 @@ class Explicit(Covariance):
         return self.state_dict()["inverse"].nbytes
 
     def gram(self, tangent: Tangent) -> torch.Tensor:
-        return gram(tangent.map(lambda factor: factor.to(self.dtype)).explicit(), self._kept.inverse)
+        tangent = tangent.map(lambda factor: factor.to(self.dtype))
+        if self._compiled:
+            return scaled_kernel(tangent, self._kept.inverse[:, 0])
+        return gram(tangent.explicit(), self._kept.inverse)
 
     def _add(self, documents: Tangent) -> None:
-        self.add_gradients(_differences(documents.explicit()))
+        if self._compiled:
+            self._add_squares(squares(documents))
+        else:
+            self.add_gradients(_differences(documents.explicit()))
+
+    def _add_squares(self, squares: torch.Tensor) -> None:
+        """Add to the diagonal what pairs add to it, Float64[R, p]."""
+        grown = 1.0 + self._kept.inverse[:, 0] * squares
+        good = grown.sum(dim=1) < torch.inf  # false of a NaN
+        grown.masked_fill_(~good[:, None], 1.0)
+        self._kept.inverse /= grown[:, None]
+        self.log_det += grown.log().sum(dim=1)
+        self.sound &= good
 
     def add_gradients(self, gradients: torch.Tensor) -> None:
         """Add g gᵀ/m of pairs whose g/√m is known: Float64[R, P, p], zeros for none."""
