@@ -122,7 +122,7 @@ def test_a_factor_that_has_grown_long_is_as_good_as_a_fresh_one():
     own = (g.explicit() @ rows.mT) / run.regularization[:, None, None]
     u = torch.linalg.solve_triangular(fresh, own.mT, upper=False)
     wanted = g.kernel(g) / run.regularization[:, None, None] - u.mT @ u
-    torch.testing.assert_close(grown.gram(g), wanted, rtol=0, atol=1e-10 * float(wanted.abs().max()))
+    torch.testing.assert_close(grown.gram(g), wanted, rtol=0, atol=1e-9 * float(wanted.abs().max()))
 
 
 @every_form

@@ -117,9 +117,9 @@ class Covariance(ABC):
         return torch.where(good[:, None, None], root, one), good
 
 
-def _differences(of_documents: torch.Tensor) -> torch.Tensor:
-    """First less second of consecutive rows: Float[R, n, …] from Float[R, 2n, …]."""
-    first, second = of_documents.unflatten(1, (-1, 2)).unbind(dim=2)
+def _differences(of_documents: torch.Tensor, dim: int = 1) -> torch.Tensor:
+    """First less second of consecutive rows, or columns with `dim` 2: Float[R, n, …] from Float[R, 2n, …]."""
+    first, second = of_documents.unflatten(dim, (-1, 2)).unbind(dim=dim + 1)
     return first - second
 
 
@@ -185,7 +185,7 @@ class Dual(Covariance):
 
     L Lᵀ = I + K_n/λ grows by the rows of new pairs; no row that is there ever changes. U = L⁻¹ k_n/λ is found block by
     block. For block b of the rows, the inverse of L_bb and −L_bb⁻¹ times what stands left of it are kept side by side,
-    so that U_b is one product. Memory is n²/2 numbers and the factors of 2n documents.
+    so that U_b is one product (all of it transposed). Memory is n²/2 numbers and the factors of 2n documents.
 
     Args:
         dtype: precision of all that is kept. In single precision the widths of documents that are nearly the same have
@@ -222,8 +222,15 @@ class Dual(Covariance):
         kernel = self._inverse * tangent.kernel(tangent)
         if self._documents is None:
             return kernel
-        u = self._solved(_differences(self._past(self._cut).kernel(tangent)) * self._inverse)
-        return kernel - u.mT @ u
+        u = self._solved(self._by_row(tangent, self._cut))
+        return kernel - u @ u.mT
+
+    def _by_row(self, tangent: Tangent, rows: int) -> torch.Tensor:
+        """k_n/λ of some documents with the pairs of the first rows: Float[R, V, rows].
+
+        The few documents are in the rows of this and all products here: the other way around takes twice the time.
+        """
+        return self._inverse * _differences(tangent.kernel(self._past(rows)), dim=2)
 
     def _past(self, rows: int) -> Tangent:
         """The documents of the first rows."""
@@ -231,10 +238,11 @@ class Dual(Covariance):
         return self._documents.map(lambda factor: factor[:, : 2 * rows])
 
     def _solved(self, u: torch.Tensor) -> torch.Tensor:
-        """L⁻¹ U in place of U, Float[R, n, V]."""
+        """(L⁻¹ Uᵀ)ᵀ in place of U, Float[R, V, n]."""
         for b, step in enumerate(self._steps):
-            rows = u[:, b * BLOCK : (b + 1) * BLOCK]
-            rows.copy_(step[:, : rows.shape[1], : b * BLOCK + rows.shape[1]] @ u[:, : b * BLOCK + rows.shape[1]])
+            rows = u[:, :, b * BLOCK : (b + 1) * BLOCK]
+            n, stop = rows.shape[2], b * BLOCK + rows.shape[2]
+            rows.copy_(u[:, :, :stop] @ step[:, :n, :stop].mT)
         return u
 
     def _add(self, documents: Tangent) -> None:
@@ -246,16 +254,15 @@ class Dual(Covariance):
         used = self._last if self._place.device.type == "cpu" else BLOCK
         place = self._place + numbers(n, self._place.device)
 
-        own = self._inverse * _differences(_differences(documents.kernel(documents)).mT)  # [R, n, n]
-        past = _differences(self._past(start + used).kernel(documents)) * self._inverse
-        u = self._solved(past[..., 0::2] - past[..., 1::2])
-        root, good = self._judged(own - u.mT @ u, own.diagonal(dim1=1, dim2=2))
+        own = self._inverse * _differences(_differences(documents.kernel(documents)), dim=2)  # [R, n, n]
+        u = self._solved(_differences(self._by_row(documents, start + used)))
+        root, good = self._judged(own - u @ u.mT, own.diagonal(dim1=1, dim2=2))
         u = u.masked_fill(~good[:, None, None], 0.0)
 
         step = self._steps[-1]
         row = step.new_zeros(len(step), n, step.shape[2])
-        row[:, :, : start + used] = -(u[:, start:].mT @ step[:, :used, : start + used])
-        row[:, :, :start] -= u[:, :start].mT
+        row[:, :, : start + used] = -(u[:, :, start:] @ step[:, :used, : start + used])
+        row[:, :, :start] -= u[:, :, :start]
         row[:, :, start:] += eye(BLOCK, place.device).to(self.dtype).index_select(0, place)
         row = torch.linalg.solve_triangular(root, row, upper=False)
         step.index_copy_(1, place, row)
