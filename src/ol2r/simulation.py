@@ -134,9 +134,9 @@ class _Queries:
     def draw(self, round_: int) -> Candidates:
         self.seek(round_)
         if self.here:
-            query = self.by_round[round_ - self.drawn.start]
-        else:  # a replayed round finds its queries by a place that stands on the device
-            query = self.there.index_select(0, self.streams.place(round_, MOST_ROUNDS))[0]
+            return Candidates(self.features, self.offsets, self.totals, self.by_round[round_ - self.drawn.start])
+        # a replayed round finds its queries by a place that stands on the device, and pads them as any other round does
+        query = self.there.index_select(0, self.streams.place(round_, MOST_ROUNDS))[0]
         return Candidates(self.features, self.offsets, self.totals, query, longest=self.longest)
 
     def grades(self, candidates: Candidates, ranking: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,8 +1,10 @@
 """Networks in place of linear scores: their tangents, the covariance of these, and refits to labelled pairs.
 
-All is torch, on any device, with the replicas first. It knows features, pairs of documents and which one was preferred;
-it knows neither users nor learners. A round on a device asks for no value, and for the same shapes as the round before
-it, except where the history gets more room.
+All is torch, on any device, with the replicas first. On the CPU, what is not a product of matrices is compiled where a
+round spends its time (`problem`, `moments`, `memory`, `descent`, `diagonal`, the counting of `history`).
+
+The room knows features, pairs of documents and which one was preferred; it knows neither users nor learners. A round on
+a device asks for no value, and for the same shapes as the round before it, except where the history gets more room.
 """
 
 from ol2r.networks.covariance import Covariance, Dual, Explicit, Full

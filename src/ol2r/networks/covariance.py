@@ -202,7 +202,8 @@ class Dual(Covariance):
 
     L Lᵀ = I + K_n/λ grows by the rows of new pairs; no row that is there ever changes. U = L⁻¹ k_n/λ is found block by
     block. For block b of the rows, the inverse of L_bb and −L_bb⁻¹ times what stands left of it are kept side by side,
-    so that U_b is one product (all of it transposed). Memory is n²/2 numbers and the factors of 2n documents.
+    so that U_b is one product. The code has Uᵀ in place of U, a document in each row. Memory is n²/2 numbers and the
+    factors of 2n documents.
 
     Args:
         dtype: precision of all that is kept. In single precision the widths of documents that are nearly the same have
@@ -258,9 +259,9 @@ class Dual(Covariance):
         return kernel - u @ u.mT
 
     def _by_row(self, tangent: Tangent, rows: int) -> torch.Tensor:
-        """k_n/λ of some documents with the pairs of the first rows: Float[R, V, rows].
+        """(k_n/λ)ᵀ of V documents with the pairs of the first rows: Float[R, V, rows].
 
-        The few documents are in the rows of this and all products here: the other way around takes twice the time.
+        The fewer documents stand in its rows, as in all products that follow: the transposed ones take twice the time.
         """
         return self._inverse * _differences(tangent.kernel(self._past(rows)), dim=2)
 
@@ -270,7 +271,7 @@ class Dual(Covariance):
         return self._documents.map(lambda factor: factor[:, : 2 * rows])
 
     def _solved(self, u: torch.Tensor) -> torch.Tensor:
-        """(L⁻¹ Uᵀ)ᵀ in place of U, Float[R, V, n]."""
+        """Uᵀ = (L⁻¹ k_n/λ)ᵀ in place of (k_n/λ)ᵀ, Float[R, V, n]."""
         for b, step in enumerate(self._steps):
             rows = u[:, :, b * BLOCK : (b + 1) * BLOCK]
             n, stop = rows.shape[2], b * BLOCK + rows.shape[2]

@@ -31,7 +31,7 @@ def problem_of(
     pull: torch.Tensor,
     weight: torch.Tensor,
     dtype: torch.dtype,
-) -> "Problem":
+) -> "Problem | CompiledProblem":
     """The objective of a history: the compiled one on the CPU, the batched one elsewhere; see `Problem`."""
     compiled = pull.device.type == "cpu" and network.depth > 1
     return (CompiledProblem if compiled else Problem)(network, history, anchor, pull, weight, dtype)
@@ -89,8 +89,8 @@ class Problem:
         return self.network.gradient(theta, activations, coefficients).addcmul_(away, self.pull[:, None])
 
 
-class CompiledProblem(Problem):
-    """The same with hidden layers, where all but the products of matrices is compiled, one replica after another."""
+class CompiledProblem:
+    """A `Problem` of a network with hidden layers, compiled but for the products of matrices, replica after replica."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from ol2r.networks.history import History
 from ol2r.networks.memory import Memory, memory_of
 from ol2r.networks.moments import moments_of
 from ol2r.networks.network import Network
-from ol2r.networks.problem import Expansion, Problem, problem_of
+from ol2r.networks.problem import CompiledProblem, Expansion, Problem, problem_of
 
 METHODS = ("adam", "lbfgs")
 LOSSES = ("sum", "mean")
@@ -101,13 +101,13 @@ class NetworkFit:
         """The objective, with the losses summed whatever `loss` is, and its gradient at θ."""
         return self._problem(history, mean=False).expand(self.theta)
 
-    def _problem(self, history: History, *, mean: bool) -> Problem:
+    def _problem(self, history: History, *, mean: bool) -> Problem | CompiledProblem:
         """The objective, or the objective divided by the number of labels."""
         weight = 1.0 / history.n_labels.clamp_min(1.0) if mean else torch.ones_like(history.n_labels)
         pull = self._pull * history.n_labels if self.loss == "mean" else self._pull
         return problem_of(self.network, history, self.anchor, weight * pull, weight, self.theta.dtype)
 
-    def _adam(self, problem: Problem, begin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _adam(self, problem: Problem | CompiledProblem, begin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         assert self._rate is not None
         theta, moments = begin.clone(), moments_of(begin)
         for _ in range(self.passes):
@@ -115,7 +115,12 @@ class NetworkFit:
         return theta, theta.abs().amax(dim=1) < torch.inf
 
     def _lbfgs(
-        self, problem: Problem, begin: torch.Tensor, moving: torch.Tensor, n_labels: torch.Tensor, memory: Memory
+        self,
+        problem: Problem | CompiledProblem,
+        begin: torch.Tensor,
+        moving: torch.Tensor,
+        n_labels: torch.Tensor,
+        memory: Memory,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         descent = descent_of(memory, begin, problem.expand(begin), moving, n_labels)
         for _ in range(self.passes - 1):
