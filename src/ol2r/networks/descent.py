@@ -95,6 +95,7 @@ class CompiledDescent(Descent):
         here = self.theta, self.value, self.gradient
         ahead = self.direction, self.slope, self.length, self.step
         limits = self.moving, self.tolerance, self.flat
+        assert isinstance(self.memory, CompiledMemory)
         _settle(self.memory.arrays(), *(each.numpy() for each in (*here, *ahead, *limits, trial, *there)))
 
 

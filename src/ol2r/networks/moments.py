@@ -46,11 +46,11 @@ class CompiledMoments(Moments):
     """The same in one loop."""
 
     def _step(self, theta: torch.Tensor, gradient: torch.Tensor, size: torch.Tensor, epsilon: float) -> None:
-        _adam(*(each.numpy() for each in (self.mean, self.square, theta, gradient, size)), epsilon)
+        _adam(epsilon, *(each.numpy() for each in (self.mean, self.square, theta, gradient, size)))
 
 
 @njit(cache=True, fastmath={"contract"}, error_model="numpy")
-def _adam(mean, square, theta, gradient, size, epsilon):
+def _adam(epsilon, mean, square, theta, gradient, size):
     number = theta.dtype.type
     kept, new, kept_square, new_square = number(_FIRST), number(1 - _FIRST), number(_SECOND), number(1 - _SECOND)
     least = number(epsilon)

@@ -123,7 +123,7 @@ class CompiledProblem:
         gradient, value = torch.empty_like(theta), np.empty(len(theta))
         parameters = self._theta.numpy(), *self._pulled, gradient.numpy(), value
         delta = self._units[-1]
-        _last_layer(delta.numpy(), self._scale, *self._labels, *parameters)
+        _last_layer(self._scale, *[delta.numpy(), *self._labels, *parameters])
         top = len(hidden) - 1
         for layer in range(top, -1, -1):
             below, product = self._inputs[layer], self._products[layer]
@@ -168,7 +168,7 @@ def _pull(theta, anchor, pull, gradient):
 
 
 @njit(cache=True, error_model="numpy")
-def _last_layer(units, scale, pairs, outcomes, weight, theta, anchor, pull, gradient, value):
+def _last_layer(scale, units, pairs, outcomes, weight, theta, anchor, pull, gradient, value):
     """The losses, Float64[R], and the gradient by W_L. A unit of the highest hidden layer, Float[R, V, m], becomes what
     the losses' derivative by it is, but for W_L as a factor."""
     number = units.dtype.type
