@@ -10,6 +10,7 @@ from pretend import DEVICE, Pretend
 from small import candidates_of
 
 from ol2r.networks import History
+from ol2r.random import generator
 from ol2r.ranking import engine
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
@@ -60,6 +61,29 @@ def test_a_device_keeps_the_same_rows_as_the_cpu():
         for name, used in (("documents", here.n_documents), ("pairs", here.n_pairs), ("outcomes", here.n_pairs)):
             one, other = getattr(here, name), getattr(there, name).cpu()
             assert all(torch.equal(one[r, :n], other[r, :n]) for r, n in enumerate(used.tolist()))
+
+
+@pytest.mark.parametrize("device", ["cpu", str(DEVICE)])
+def test_a_label_counts_as_much_as_its_weight_says(device):
+    rng = generator("weights of labels", 0)
+    with Pretend():
+        plain, weighted = (History(3, DATASET.n_features, device) for _ in range(2))
+        wanted = Counter()
+        for query, pairs, labels in rounds(40, 3, pairs_a_round=5):
+            candidates = candidates_of(DATASET, query, device)
+            weights = rng.integers(1, 9, labels.shape).astype(np.float32) / 8  # their sums are exact
+            told = [torch.from_numpy(each).to(device) for each in (pairs, labels, weights)]
+            plain.add(candidates, candidates.padded()[0], *told[:2])
+            weighted.add(candidates, candidates.padded()[0], *told)
+            for r in range(3):
+                present = pairs[r, :, 0] >= 0
+                for won in (True, False):
+                    first_won = labels[r] == (pairs[r, :, 0] < pairs[r, :, 1])
+                    wanted[r, won] += float(weights[r, present & (first_won == won)].sum())
+        for name in ("documents", "pairs", "n_pairs", "n_labels"):
+            assert torch.equal(getattr(plain, name).cpu(), getattr(weighted, name).cpu())
+        sums = weighted.outcomes.cpu().sum(dim=1).tolist()
+    assert sums == [[wanted[r, True], wanted[r, False]] for r in range(3)]
 
 
 def test_it_counts_pairs_as_linear_learners_do():
