@@ -115,7 +115,7 @@ def test_less_than_the_margin_is_against_and_near_it_open(results):
 @pytest.mark.parametrize(
     ("smaller", "told"),
     [
-        ({"seeds": 3}, "3 of 15 runs a fold"),
+        ({"seeds": 3}, "3 of 15 runs of each fold"),
         ({"folds": 4}, "4 of 5 folds"),
         ({"rounds": (200, 800)}, "800 of 1,000 rounds"),
         ({"tier": "laptop"}, "laptop tier"),

@@ -580,7 +580,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Size:
-    """The size of the paper's experiment: rounds, seeds a fold, folds."""
+    """The size of the paper's experiment: rounds, seeds of each fold, folds."""
 
     rounds: int
     seeds: int

@@ -213,7 +213,7 @@ def fold_means(values: pd.Series) -> pd.Series:
     The same as `values.groupby("fold").mean()`, which takes ten times as long for so few values.
 
     Args:
-        values: one finite number a run, indexed by (fold, seed).
+        values: one finite number for each run, indexed by (fold, seed).
     """
     means, codes = _means(values)
     return pd.Series(means, index=_fold_codes(values.index)[1][codes])
@@ -223,7 +223,7 @@ def means_of_folds(values: pd.Series, runs: pd.Index) -> np.ndarray:
     """For each run the mean of its fold's values: Float64[runs], NaN where no value is of that fold.
 
     Args:
-        values: one finite number a run, indexed by (fold, seed), of any runs.
+        values: one finite number for each run, indexed by (fold, seed), of any runs.
         runs: index (fold, seed).
     """
     own, folds = _fold_codes(runs)
@@ -262,7 +262,7 @@ def mean_effect(values: pd.Series) -> Effect:
         d̄ = Σ_f d̄_f / F,   se² = Σ_f s_f² / (n_f F²),   degrees of freedom after Satterthwaite
 
     Args:
-        values: one number a run, indexed by (fold, seed); a paired difference for a comparison.
+        values: one number for each run, indexed by (fold, seed); a paired difference for a comparison.
 
     Raises:
         TooFewSeeds: a fold has fewer than two.
@@ -284,7 +284,7 @@ def fold_effect(values: pd.Series) -> Effect:
     For folds that are themselves drawn at random and stand for others, such as a bandit's queries.
 
     Args:
-        values: one number a run, indexed by (fold, seed).
+        values: one number for each run, indexed by (fold, seed).
 
     Raises:
         TooFewSeeds: fewer than two folds.
@@ -300,7 +300,8 @@ def ratio_effect(numerator: pd.Series, denominator: pd.Series) -> RatioOfMeans:
     """The ratio of two numbers' means over folds, where each fold counts with the mean of its runs.
 
     Args:
-        numerator, denominator: one number a run, indexed alike by (fold, seed); the denominator's mean is positive.
+        numerator, denominator: a number for each run, indexed alike by (fold, seed); the denominator's mean is
+            positive.
 
     Raises:
         TooFewSeeds: fewer than two folds.
@@ -334,7 +335,8 @@ def deviation_effect(smaller: pd.DataFrame, larger: pd.DataFrame, name: str) -> 
     for both sides (Rao and Wu, 1988: one draw fewer makes the variance of a mean unbiased in small strata).
 
     Args:
-        smaller, larger: one row a run, indexed alike by (fold, seed); one column a checkpoint, named by its round.
+        smaller, larger: a row for each run, indexed alike by (fold, seed), and a column for each checkpoint, named by
+            its round.
         name: the name of the bootstrap's stream of random numbers.
 
     Raises:

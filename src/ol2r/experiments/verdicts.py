@@ -346,7 +346,7 @@ def _smaller(claim: Claim, results: dict[str, Indexed], own: Sequence[Finding], 
     size = claim.protocol
     pairs = (
         (rounds, size.rounds, "rounds"),
-        (min(e.seeds for e in effects), size.seeds, "runs a fold"),
+        (min(e.seeds for e in effects), size.seeds, "runs of each fold"),
         (min(e.folds for e in effects), size.folds, "folds"),
     )
     told = [f"{ours:,} of {theirs:,} {what}" for ours, theirs, what in pairs if ours < theirs]
