@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from small import SETTINGS
 
 import ol2r
 from ol2r import papers
@@ -104,6 +105,7 @@ def test_hyper_parameters_change_where_they_are_named(own):
         ({"users": []}, ValueError, "needs a learner and a kind of users"),
         ({"learners": []}, ValueError, "needs a learner and a kind of users"),
         ({"learners": "PDG"}, ExperimentError, "no learner 'PDG': did you mean 'PDGD'"),
+        ({"learners": "olRankNet"}, ValueError, "olRankNet takes alpha, .*; missing: alpha, covariance, "),
         ({"users": users("perfect", 3)}, ValueError, "4 grades"),
         ({"rounds": 0}, ValueError, "rounds must be a whole number of at least 1, not 0"),
         ({"rounds": 2.5}, ValueError, "rounds must be a whole number of at least 1, not 2.5"),
@@ -139,11 +141,16 @@ def test_a_figure_tells_apart_as_many_learners_as_it_has_looks():
         _looks({str(i): "PDGD" for i in range(99)})
 
 
-@pytest.mark.parametrize("name", ["PairRank_C", "PDGD", "epsilon-greedy", "DBGD", "MGD"])
+UNSET = {"olRankNet": SETTINGS["olRankNet"]}
+"""Learners that no chapter sets, with all their hyper-parameters."""
+
+
+@pytest.mark.parametrize("name", ["PairRank_C", "PDGD", "epsilon-greedy", "DBGD", "MGD", *UNSET])
 def test_a_live_learner_decides_as_one_that_knows_all_queries(name, own):
     """The same learner on the data set's own candidates, of which a round names one query."""
-    online = ol2r.Online(name, own.n_features, seed=3)
-    _, learner, values = setting(name, "", "pairrank", {})
+    changed = UNSET.get(name, {})
+    online = ol2r.Online(name, own.n_features, seed=3, **changed)
+    _, learner, values = setting(name, "", "pairrank", changed)
     known = LEARNERS[learner](own.n_features, values, Streams(np.array([replica_key("online", 1, 3)])))
     features, offsets = torch.from_numpy(own.features), torch.from_numpy(own.offsets)
     totals = torch.from_numpy(np.add.reduceat(own.features, own.offsets[:-1]))

@@ -40,7 +40,7 @@ AT_LEAST_ONE = Number(least=1, whole=True)
 class Setting(NamedTuple):
     """The variant, learner and hyper-parameters that a learner's name stands for."""
 
-    variant: str  # of a paper
+    variant: str  # of a paper, or the learner's name
     learner: str
     hyperparameters: Mapping[str, Value]
 
@@ -275,11 +275,12 @@ class Online:
 def setting(name: str, dataset: str, conventions: str, changed: Mapping[str, Value]) -> Setting:
     """The setting that a name stands for: a paper's variant of that name, or else its first variant of that learner.
 
-    The paper of the conventions is searched before the others.
+    The paper of the conventions is searched before the others. A learner that no chapter sets needs all of its
+    hyper-parameters in `changed`.
 
     Raises:
-        ExperimentError: no paper has this name; the message offers the nearest one.
-        ValueError: the learner has no such hyper-parameter, or does not allow the value.
+        ExperimentError: no paper and no learner has this name; the message offers the nearest one.
+        ValueError: the learner has no such hyper-parameter, does not allow the value, or lacks a value.
     """
     papers = [conventions, *(each for each in NAMES if each != conventions)]
     known: dict[str, Setting] = {}
@@ -289,6 +290,7 @@ def setting(name: str, dataset: str, conventions: str, changed: Mapping[str, Val
             known.setdefault(found.variant, found)
         for found in variants:
             known.setdefault(found.learner, found)
+    known = {each: Setting(each, each, {}) for each in LEARNERS} | known  # of some, no chapter sets any value
     found = known[one_of(name, known, "learner")]
     whole = {**found.hyperparameters, **changed}
     LEARNERS[found.learner].check(whole)
