@@ -70,9 +70,9 @@ class Learner(ABC):
     whichever replicas share the batch. With `"means"`, the order of summation is not fixed (in a network), so
     trajectories drift apart and only means over replicas agree."""
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, registered: bool = True, **kwargs):
         super().__init_subclass__(**kwargs)
-        if "name" in cls.__dict__:
+        if registered and "name" in cls.__dict__:
             if cls.name in LEARNERS:
                 raise ValueError(f"two learners are named {cls.name!r}")
             LEARNERS[cls.name] = cls
@@ -168,16 +168,22 @@ class Learner(ABC):
             it.load_state_dict({part: saved[whole].to(self.device, copy=True) for part, whole in parts.items()})
 
     @classmethod
-    def batch(
-        cls, n_features: int, settings: Sequence[Mapping[str, Value]], streams: Streams, engine: str | None = None
-    ) -> "Learner":
-        """A batch whose replicas have numeric hyper-parameters of their own; structural ones come from the first."""
+    def together(cls, settings: Sequence[Mapping[str, Value]]) -> dict[str, Value | torch.Tensor]:
+        """The hyper-parameters of a batch of replicas with these settings: numeric ones of each, Float64[R], and the
+        structural ones of the first."""
         structural = {name: settings[0][name] for name in cls.structural}
         numeric = {
             name: torch.tensor([float(setting[name]) for setting in settings], dtype=torch.float64)
             for name in cls.numeric
         }
-        return cls(n_features, structural | numeric, streams, engine)
+        return structural | numeric
+
+    @classmethod
+    def batch(
+        cls, n_features: int, settings: Sequence[Mapping[str, Value]], streams: Streams, engine: str | None = None
+    ) -> "Learner":
+        """A batch of replicas, one for each of these settings; see `together`."""
+        return cls(n_features, cls.together(settings), streams, engine)
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""LambdaRank without a hidden layer (Burges et al., 2006): the linear reference ranker w* of the online chapters.
+"""LambdaRank (Burges et al., 2006): its push on each document's score, and the linear reference ranker w* of chapters.
 
 It reads the true labels of training queries. This module must not know clicks or online learners.
 """
@@ -83,12 +83,36 @@ def lambda_gradient(
     return total / len(ideal)
 
 
+def lambda_forces(
+    scores: np.ndarray, relevance: np.ndarray, offsets: np.ndarray, ideal: np.ndarray, k: int
+) -> np.ndarray:
+    """Which way LambdaRank pushes each document's score: c_d in its direction Σ_d c_d ∇s_d, summed over queries.
+
+    Args:
+        scores: float64[documents], of any ranker; relevance, offsets, ideal, k: as for `lambda_gradient`.
+
+    Returns:
+        float64[documents].
+    """
+    forces = np.zeros(len(scores))
+    _all_forces(scores, relevance, offsets, ideal, discounts(k), forces)
+    return forces
+
+
 @njit(cache=True)  # on one thread: folds run in parallel, and the sum is the same bit for bit
 def _lambda_gradient(features, relevance, offsets, ideal, weights, discount, total):
     for q in range(ideal.shape[0]):
         start, stop = offsets[q], offsets[q + 1]
         if ideal[q] > 0.0:
             _add_query(features[start:stop], relevance[start:stop], ideal[q], weights, discount, total)
+
+
+@njit(cache=True)
+def _all_forces(scores, relevance, offsets, ideal, discount, forces):
+    for q in range(ideal.shape[0]):
+        start, stop = offsets[q], offsets[q + 1]
+        if ideal[q] > 0.0:
+            _add_forces(scores[start:stop], relevance[start:stop], ideal[q], discount, forces[start:stop])
 
 
 @njit
@@ -98,9 +122,18 @@ def _add_query(features, relevance, ideal, weights, discount, total):
     for i in range(n):
         for f in range(d):
             scores[i] += features[i, f] * weights[f]
+    force = np.zeros(n)
+    _add_forces(scores, relevance, ideal, discount, force)
+    for i in range(n):
+        for f in range(d):
+            total[f] += force[i] * features[i, f]
+
+
+@njit
+def _add_forces(scores, relevance, ideal, discount, force):
+    n = scores.shape[0]
     order = np.argsort(-scores, kind="mergesort")
     depth = min(n, discount.shape[0])
-    force = np.zeros(n)
     for rank in range(depth):  # exchanging two documents below the cut changes nothing
         for other in range(rank + 1, n):
             better, worse = order[rank], order[other]
@@ -113,6 +146,3 @@ def _add_query(features, relevance, ideal, weights, discount, total):
             swing = gained * moved / ideal / (1.0 + np.exp(scores[better] - scores[worse]))
             force[better] += swing
             force[worse] -= swing
-    for i in range(n):
-        for f in range(d):
-            total[f] += force[i] * features[i, f]

@@ -17,8 +17,9 @@ from ol2r.clicks import GradedCascade
 from ol2r.cost import Cost, batch_size, in_turn
 from ol2r.experiments.cells import Cell, Context, Job, Kept, Level, Row
 from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
-from ol2r.learners import LEARNERS
+from ol2r.learners import LEARNERS, Learner
 from ol2r.parameters import Value
+from ol2r.random import Streams
 from ol2r.ranking import engine as hot_operations
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
@@ -63,24 +64,39 @@ class Simulate(OnDataset):
     )
 
     def __post_init__(self):
-        LEARNERS[self.learner].check(dict(self.hyperparameters))
+        self.family.check(dict(self.hyperparameters))
         if self.features not in ("all", "varying"):
             raise ValueError(f'features must be "all" or "varying", not {self.features!r}')
 
     @property
+    def family(self) -> type[Learner]:
+        """The class of the learner."""
+        return LEARNERS[self.learner]
+
+    def batch(
+        self,
+        dataset: data.RankingDataset,
+        settings: Sequence[Mapping[str, Value]],
+        streams: Streams,
+        engine: str | None,
+    ) -> Learner:
+        """Fresh replicas of the learner, one for each of these settings."""
+        return self.family.batch(dataset.n_features, settings, streams, engine)
+
+    @property
     def exact(self) -> tuple[str, ...]:
         """The columns that the rounds themselves record."""
-        return ("cndcg", "online_ndcg", "misordered", "status", *LEARNERS[self.learner].exact_diagnostics)
+        return ("cndcg", "online_ndcg", "misordered", "status", *self.family.exact_diagnostics)
 
     @property
     def repeats(self) -> Level:
         """How exactly the learner repeats its trajectories."""
-        return LEARNERS[self.learner].repeats
+        return self.family.repeats
 
     @property
     def group(self) -> Hashable:
         """Replicas of one batch share everything but numeric hyper-parameters and their users' probabilities."""
-        structural = tuple(p for p in self.hyperparameters if p[0] in LEARNERS[self.learner].structural)
+        structural = tuple(p for p in self.hyperparameters if p[0] in self.family.structural)
         shared = (self.dataset, self.checksum, self.learner, structural, self.features, self.reference)
         return (*shared, self.evaluation, self.users.stop_rule)
 
@@ -100,7 +116,7 @@ class Simulate(OnDataset):
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """The learner's own estimate at the data set's mean list length, and the cost of the scores."""
         rounds, size = self.evaluation.checkpoints[-1], self.size
-        learning = LEARNERS[self.learner].cost(dict(self.hyperparameters), size.shape, rounds, device)
+        learning = self.family.cost(dict(self.hyperparameters), size.shape, rounds, device)
         one = in_turn([learning, size.measured(len(self.evaluation.checkpoints), device)])
         n_batches = len({row.fold for row in rows}) if self.features == "varying" else 1
         return one._replace(once=n_batches * one.once).of(len(rows))
@@ -171,9 +187,8 @@ def _run(dataset: data.RankingDataset, part: list, context: Context) -> pd.DataF
     first = cells[0]
     if first.features == "varying":
         dataset = data.drop_constant_features(dataset, replicas[0].fold)
-    kind = LEARNERS[first.learner]
     settings = [dict(cell.hyperparameters) for cell in cells]
-    learner = kind.batch(dataset.n_features, settings, make_streams(dataset, replicas, context.device), context.engine)
+    learner = first.batch(dataset, settings, make_streams(dataset, replicas, context.device), context.engine)
 
     def lines(table: pd.DataFrame) -> pd.DataFrame:
         return table.assign(job=job[table["replica"]]) if len(table) else table
