@@ -2,7 +2,10 @@
 
 import json
 import re
+import shutil
 
+import build
+import nbformat
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -167,6 +170,16 @@ def test_a_page_draws_own_data_first_and_says_whose_it_is(mine, invented_runs, i
     page.sources("fig-2", figure.table, drawn=page.on("fig-2"))
     assert "data: \"mine (the reader's own)\"" in shown[0]
     assert "--item fig-2 --data PATH" in shown[0] and "verify" not in shown[0] and "unconfirmed" not in shown[0]
+
+
+def test_papermill_runs_a_chapter_on_the_file_that_a_path_names(mine, tmp_path):
+    source = tmp_path / "nsgd.md"
+    shutil.copy(build.ROOT / "book" / "nsgd.md", source)
+    build.run_chapter(source, {"tier": "smoke", "seeds": 1, "datasets": str(mine)})
+    outputs = (out for cell in nbformat.read(source.with_suffix(".ipynb"), 4).cells for out in cell.get("outputs", ()))
+    shown = "\n".join(out.get("data", {}).get("text/markdown", "") for out in outputs)
+    assert set(re.findall(r'data: "(.*)"', shown)) == {"mine (the reader's own)", "none"}
+    assert len(list((tmp_path / "scratch").glob("*/*.parquet"))) > 10
 
 
 def test_a_chapter_that_may_not_compute_says_how_to_run_own_data(mine, monkeypatch):
