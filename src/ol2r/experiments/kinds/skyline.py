@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from jaxtyping import Bool, Int64
 from torch import Tensor
 
 from ol2r import data
@@ -61,11 +60,11 @@ class GroundTruth(NetworkLearner, registered=False):
     def memories(self) -> dict[str, object]:
         return {f"fit {r}": fit for r, fit in enumerate(self.fits)}
 
-    def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
+    def rank(self, candidates: Candidates, depth: int) -> Tensor:
         scores = self.forward(self.evaluated().theta, self.inputs(candidates)).scores
         return self.ops.best(candidates, scores[:, None], depth, self.streams, self.round)[:, 0]
 
-    def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
+    def update(self, candidates: Candidates, ranking: Tensor, clicks: Tensor) -> None:
         for fit, query in zip(self.fits, candidates.query.tolist(), strict=True):
             fit.present(query)
         self.round += 1
