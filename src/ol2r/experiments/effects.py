@@ -6,6 +6,7 @@ module must not know what is compared.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol, cast
 
 import numpy as np
@@ -65,6 +66,18 @@ class Effect:
         return float(special.stdtr(self.degrees, (self.estimate - margin) / self.standard_error))
 
 
+@cache
+def share_interval(held: int, worlds: int, level: float = 0.95) -> tuple[float, float]:
+    """The exact interval of Clopper and Pearson for the share of worlds in which something holds.
+
+    It is kept, because a figure asks for the same few counts thousands of times and each takes a search.
+    """
+    from scipy import stats  # here, because it takes longer to load than all else that judges
+
+    interval = stats.binomtest(held, worlds).proportion_ci(level)
+    return float(interval.low), float(interval.high)
+
+
 @dataclass(frozen=True)
 class Share:
     """The share of simulated worlds in which a statement held, minus the nominal share; its interval is exact.
@@ -91,14 +104,12 @@ class Share:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The interval of Clopper and Pearson, minus the nominal share."""
-        from scipy import stats  # here, because it takes longer to load than all else that judges
-
-        low, high = stats.binomtest(self.held, self.seeds).proportion_ci(level)
+        low, high = share_interval(self.held, self.seeds, level)
         return low - self.nominal, high - self.nominal
 
     def p_below(self, margin: float = 0.0) -> float:
         """One-sided exact p-value of the hypothesis that the share is at least nominal + margin."""
-        from scipy import stats  # as above
+        from scipy import stats  # as in `share_interval`
 
         return float(stats.binom.cdf(self.held, self.seeds, min(max(self.nominal + margin, 0.0), 1.0)))
 

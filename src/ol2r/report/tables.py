@@ -475,8 +475,9 @@ def paired_differences(
     columns = list(next(iter(groups.values())))
     lines: dict[str, list[list[str]]] = {}
     for group, pairs in groups.items():
+        gains = [(_gains(pairs[column]), 3 if pairs[column][2] == "ndcg" else 1) for column in columns]
         lines[group] = [
-            [f"{users}, {name_of(dataset)}", *(_difference(pairs[column], dataset, users) for column in columns)]
+            [f"{users}, {name_of(dataset)}", *(_difference(own.get((dataset, users)), digits) for own, digits in gains)]
             for dataset, users in _places(pairs)
         ]
     rows = headed(lines) if len(lines) > 1 else next(iter(lines.values()))
@@ -486,16 +487,19 @@ def paired_differences(
 def differences_in_words(pairs: Pairs, what: str) -> str:
     """In how many lines of a group of `paired_differences` each difference is clearly above or below 0, in a sentence.
 
+    A column without runs is left out.
+
     Args:
         what: what the lines are called in the sentence.
     """
-    places, told = _places(pairs), []
+    told = []
     for column, pair in pairs.items():
-        gains = [gain for place in places if (gain := _paired(pair, *place)) is not None]
+        if not (gains := list(_gains(pair).values())):
+            continue
         ends = [effect.interval() for gain in gains if (effect := _effect_of(gain)) is not None and gain.any()]
         above, below = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
         told.append(f"{column} above 0 in {above} and below in {below} of {len(gains)}")
-    return f"{what}: {'; '.join(told)}." if places else ""
+    return f"{what}: {'; '.join(told)}." if told else ""
 
 
 def _places(pairs: Pairs) -> list[tuple[str, str]]:
@@ -504,16 +508,16 @@ def _places(pairs: Pairs) -> list[tuple[str, str]]:
     return [(str(d), u) for u in USERS.ordered(found["users"]) for d in found["dataset"].unique()]
 
 
-def _paired(pair: tuple[pd.DataFrame, pd.DataFrame, str], dataset: str, users: str) -> pd.Series | None:
-    """Differences at the end, for the runs that both sides have; None where they have no run in common."""
+def _gains(pair: tuple[pd.DataFrame, pd.DataFrame, str]) -> dict[tuple[str, str], pd.Series]:
+    """By data set and kind of users: differences at the end, for the runs that both sides have, where there are any."""
     *frames, score = pair
-    ends = [
-        at_own_end(own).set_index(["fold", "seed"])[score]
-        for frame in frames
-        if len(frame) and len(own := frame[(frame["dataset"] == dataset) & (frame["users"] == users)])
-    ]
-    gain = (ends[0] - ends[1]).dropna() if len(ends) == 2 else pd.Series(dtype=float)
-    return gain if len(gain) else None
+    if any(frame.empty for frame in frames):
+        return {}
+    runs = ["dataset", "users", "fold", "seed"]
+    one, other = (at_own_end(frame).set_index(runs)[score] for frame in frames)
+    gains = (one - other).dropna()
+    places = gains.groupby(level=runs[:2], sort=False)
+    return {(str(dataset), str(users)): own.droplevel(runs[:2]) for (dataset, users), own in places}
 
 
 def _effect_of(gain: pd.Series) -> Effect | None:
@@ -524,13 +528,12 @@ def _effect_of(gain: pd.Series) -> Effect | None:
     return None
 
 
-def _difference(pair: tuple[pd.DataFrame, pd.DataFrame, str], dataset: str, users: str) -> str:
-    gain = _paired(pair, dataset, users)
+def _difference(gain: pd.Series | None, digits: int) -> str:
     if gain is None:
         return "–"
     if not gain.any():
         return "the same"
-    digits, effect = 3 if pair[2] == "ndcg" else 1, _effect_of(gain)
+    effect = _effect_of(gain)
     if effect is None:
         return f"{signed(gain.mean(), digits)} (one run)"
     return f"{signed(effect.estimate, digits)} {interval(*effect.interval(), digits)}"

@@ -10,11 +10,10 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from ol2r import frames
 from ol2r.experiments.cells import Cell
-from ol2r.experiments.effects import at_own_end
+from ol2r.experiments.effects import at_own_end, share_interval
 from ol2r.experiments.kinds.play import Play
 from ol2r.experiments.kinds.query_bounds import Complexity, complexity
 from ol2r.theory import bubblerank
@@ -54,11 +53,11 @@ def event_audit(frame: pd.DataFrame) -> pd.DataFrame:
         unsafe, worse = (own["violations"] > 0).to_numpy(), exchanges < 0
         steps = int(own["round"].iloc[0])
         level = line["exponent"] * np.log(steps)
-        interval = stats.binomtest(int(held.sum()), len(own)).proportion_ci(0.95)
+        low, high = share_interval(int(held.sum()), len(own))
         lines.append(
             line
             | {"steps": steps, "worlds": own["fold"].nunique(), "runs": len(own), "held": int(held.sum())}
-            | {"share": held.mean(), "low": interval.low, "high": interval.high}
+            | {"share": held.mean(), "low": low, "high": high}
             | {"promised": max(0.0, 1 - float(bubblerank.printed_event_failure(line["positions"], steps, level)))}
             | {"proved": max(0.0, 1 - float(bubblerank.event_failure(line["positions"], steps, level)))}
             | {"unsafe": unsafe.mean(), "unsafe_held": int((unsafe & held).sum())}

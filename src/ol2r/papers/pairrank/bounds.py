@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from ol2r.experiments.effects import share_interval
 from ol2r.papers.pairrank.audits import CONSTANT, RATIOS, SCALES, Realizable
 from ol2r.theory import confidence
 
@@ -55,11 +56,11 @@ def coverage_table(frame: pd.DataFrame, scales: Sequence[float] = SCALES) -> pd.
         factor = 1 / float(np.quantile(ratios, nominal, method="higher"))
         for scale in scales:
             covered = int((ratios <= scale * (1 + 1e-12)).sum())
-            interval = stats.binomtest(covered, len(ratios)).proportion_ci(0.95)
+            low, high = share_interval(covered, len(ratios))
             lines.append(
                 setting
                 | {"scale": scale, "worlds": len(ratios), "covered": covered, "coverage": covered / len(ratios)}
-                | {"low": interval.low, "high": interval.high, "nominal": nominal, "factor": factor}
+                | {"low": low, "high": high, "nominal": nominal, "factor": factor}
             )
     return pd.DataFrame(lines)
 
