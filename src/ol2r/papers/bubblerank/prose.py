@@ -39,7 +39,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ),
     ("items of equal attraction", "no order of them is wrong", "ours"),
     ("gain and discount of NDCG", "attraction, $1/\\log_2(k + 1)$ at position k", "paper, appendix B"),
-    ("BubbleRank", "δ = n⁻⁴, n known, h = t mod 2, statistics of decided pairs go on", "paper, 4.3 and Algorithm 1"),
+    ("BubbleRank", "δ = n⁻⁴, n known, h = t mod 2, clicks on decided pairs still count", "paper, 4.3 and Algorithm 1"),
     (
         "CascadeKL-UCB",
         "budget log t + 3 log log t, learns down to the first click; in the first L steps each item once on top, the "
@@ -59,7 +59,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
 
 SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which δ the experiments have", "n⁻⁴, as in its section 4.3; 1/n is shown", "choices"),
-    ("whether the statistics of a decided pair go on", "they do, as Algorithm 1 prints it; both are shown", "choices"),
+    ("whether clicks on a decided pair still count", "they do, as Algorithm 1 prints it; both are shown", "choices"),
     ("whether positions 1 and 2 or 2 and 3 come first", "2 and 3, as Algorithm 1 prints it; both are shown", "choices"),
     ("how CascadeKL-UCB starts", "each item once on top of a random list; its paper's way is shown", "choices"),
     ("which budget CascadeKL-UCB has", "its paper's; that of public code is shown", "choices"),
@@ -67,7 +67,7 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which c and δ TopRank has", "3.43 and 1/n; 1/√n is shown", "choices"),
     ("which 100 queries", "other queries of the same log", None),
     ("what the standard errors are over", "runs; ours over queries stand beside them", "first-100"),
-    ("which order of items of equal attraction is wrong", "none", None),
+    ("whether some order of items of equal attraction is wrong", "none is", None),
     ("which list is best where χ or v do not fall", "that of the highest reward; what sorting loses is shown", "final"),
     ("how long the PBM is fitted", "20 queries: to convergence; PyClick's 50 steps are shown", "click-agreement"),
     ("which positions regret counts in Figure 3, right", "the top 5, as elsewhere", None),

@@ -25,7 +25,11 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "ours, as public code; the cited algorithms credit them",
     ),
     ("users on five grades (ClueWeb09)", "PairRank's click table", "ours; the paper has three grades"),
-    ("features", "min-max in each query, constant → 0; none dropped", "ours; the field's usual, without the dropping"),
+    (
+        "features",
+        "min-max in each query, constant → 0; none dropped",
+        "ours; as is usual, except that others drop constant ones",
+    ),
     ("equal scores", "random in displayed lists; their expectation in offline NDCG", "ours"),
     ("stop of a user", "drawn only after a click", "paper, 4.1"),
     ("δ, α", "1, 0.1", "paper, 4.2"),
@@ -64,10 +68,10 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ),
     (
         "how 25 directions come out of a queue of 15 ($k_g > T_g$)",
-        "all 15 are taken; 15 rounds of losers beside it",
+        "all 15 are taken; a queue of 15 rounds of losers is shown",
         "NSGD: queue of 15 rounds",
     ),
-    ("the same", "60 directions beside it, as in public code", "NSGD: queue of 60 directions"),
+    ("the same, as public code answers it", "a queue of 60 directions is shown", "NSGD: queue of 60 directions"),
     ("n, from which m are preselected", "20", "NSGD: no preselection"),
     ("what the gain of a grade is in NDCG", "$2^r - 1$", "gain linear in the grade"),
     (

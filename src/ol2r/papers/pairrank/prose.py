@@ -48,7 +48,11 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "ours; the field's usual",
     ),
     ("test queries without relevant documents", "left out offline; online they count zero", "the public code"),
-    ("features", "min-max in each query, constant → 0; none dropped", "the public code, without the dropping"),
+    (
+        "features",
+        "min-max in each query, constant → 0; none dropped",
+        "the public code, except that it drops constant ones",
+    ),
     ("equal scores", "random in displayed lists; their expectation in offline NDCG", "ours"),
     ("users", "five grades; on three grades the paper's Table 1", "the later papers; the paper prints three grades"),
     ("stop of a user", "drawn only after a click", "paper, 4.1"),
@@ -59,10 +63,10 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("PairRank's estimate", "refitted to the whole history every round, to the optimum, λ tuned", "paper, Algorithm 1"),
     ("loss", "Σ ℓ + λ/2 ‖θ‖²; the mean of ℓ + λ ‖θ‖² beside it", "paper, Algorithm 1; the public code's"),
     *((f"grid of {name}", _told(grid), source) for name, grid, source in (
-        ("PairRank", tuning.GRIDS[tuning.SUM], "ours: far enough for the sum"),
-        ("PairRank with the mean loss", tuning.GRIDS[tuning.MEAN], "the later papers; wider"),
-        ("SGD RankNet and PDGD", tuning.GRIDS["PDGD"], "the later papers; wider"),
-        ("ε-greedy", tuning.GRIDS["epsilon-greedy"], "the later papers; wider; ε ours"),
+        ("PairRank", tuning.GRIDS[tuning.SUM], "ours: wide enough for the summed loss"),
+        ("PairRank with the mean loss", tuning.GRIDS[tuning.MEAN], "the later papers', extended"),
+        ("SGD RankNet and PDGD", tuning.GRIDS["PDGD"], "the later papers', extended"),
+        ("ε-greedy", tuning.GRIDS["epsilon-greedy"], "the later papers', extended; ε ours"),
         ("DBGD and MGD", tuning.GRIDS["MGD"], "ours"),
     )),
     (
