@@ -1,6 +1,6 @@
-"""The same pages in half of Sphinx's time.
+"""The same pages in less time.
 
-For each `{numref}` Sphinx loads the whole stored page that it points to, which takes half a second for a chapter. Here
+For each `{numref}` Sphinx loads the whole stored page that it points to, which is much of its work. Here
 each page is loaded once. And Jupyter Book has no option for as many processes as there are cores, so pages are written
 by one; here they are written by several. (They are still read by one, because an extension of Jupyter Book does not
 say whether it could be otherwise.)

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import rendering
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import docutils_namespace
@@ -51,3 +53,10 @@ def test_numbered_references_load_their_page_once_and_come_out_the_same(build):
     assert ours == alone
     assert often["target"] >= 10
     assert once["target"] <= 2  # once for the references, once to be written
+
+
+def test_pages_are_written_by_as_many_processes_as_there_are_cores_and_none_is_read_again(monkeypatch):
+    monkeypatch.setattr(rendering.os, "cpu_count", lambda: 3)
+    app = SimpleNamespace(parallel=1)
+    assert rendering.write_side_by_side(app, None) == []  # pages that Sphinx would have to read again
+    assert app.parallel == 3
