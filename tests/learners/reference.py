@@ -664,7 +664,8 @@ class Net:
     """√m W_L φ(… φ(W_1 x)) of one replica, document by document; θ is a vector with the layers one after another."""
 
     def __init__(self, d, hyper):
-        m, depth, self.symmetric = hyper["width"], hyper["depth"], hyper["init"] == "symmetric"
+        m, depth, self.init = hyper["width"], hyper["depth"], hyper["init"]
+        self.symmetric = self.init != "he"
         units = [2 * d if self.symmetric else d, *[m] * (depth - 1), 1]
         self.shapes, self.m = [(out, into) for into, out in pairwise(units)], m
 
@@ -693,7 +694,8 @@ class Net:
     def read(self, features):
         if not self.symmetric:
             return features
-        units = [x / np.linalg.norm(x) if x.any() else x for x in features]
+        scaled = self.init == "symmetric"
+        units = [x / np.linalg.norm(x) if scaled and x.any() else x for x in features]
         return np.array([np.concatenate([x, x]) / math.sqrt(2) for x in units])
 
     def score(self, theta, x):
@@ -780,7 +782,7 @@ class OlRankNet:
 
     def rank(self, query, features, k):
         self.features = self.net.read(features)
-        values = [self.net.score(self.w, x) for x in self.features]
+        values = [round(self.net.score(self.w, x), 10) for x in self.features]
         order = sorted_by(values, self.draws, self.round, 0)
         self.shown_at = np.array([self.net.gradient(self.w, x) for x in self.features]) / math.sqrt(self.net.m)
         inverse, certain = np.linalg.inv(self.kept()), set()

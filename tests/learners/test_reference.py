@@ -74,6 +74,7 @@ VARIANTS = [
     ("neural DBGD", {"prefix_credit": True, "depth": 1, "delta": 0.3}),
     ("olRankNet", {"covariance": "diagonal", "gradients": "displayed", "start": "theta0"}),
     ("olRankNet", {"init": "symmetric", "start": "fresh", "penalty": "decay", "pairs": "adjacent"}),
+    ("olRankNet", {"init": "symmetric-raw", "refit": "adam", "covariance": "diagonal"}),
     ("olRankNet", {"refit": "lbfgs", "depth": 3, "penalty": "zero", "alpha": 0.005}),
     ("olLambdaRank", {"covariance": "diagonal", "pairs": "all"}),
     ("olLambdaRank", {"refit": "lbfgs", "depth": 1, "start": "fresh"}),

@@ -109,6 +109,15 @@ def test_a_symmetric_network_scores_nothing_at_first_and_has_a_tangent_all_the_s
     assert network.tangent(theta, activations).kernel(network.tangent(theta, activations)).abs().min() > 0
 
 
+def test_a_symmetric_network_reads_documents_as_they_are_where_it_is_told_to():
+    documents = torch.from_numpy(generator("documents", 0).uniform(0, 2, (3, V, D)))
+    network, of_unit_norm = Network(D, 8, 2, "symmetric-raw"), Network(D, 8, 2, "symmetric")
+    theta, x = network.initial(Streams(KEYS)), network.inputs(documents)
+    torch.testing.assert_close(x, torch.cat([documents, documents], dim=2) / math.sqrt(2))
+    assert torch.equal(theta, of_unit_norm.initial(Streams(KEYS)))
+    assert network.forward(theta.double(), x).scores.abs().max() < 1e-12
+
+
 def test_a_document_without_features_stays_zero():
     assert not Network(D, 8, 2, "symmetric").inputs(torch.zeros(3, V, D)).any()
 

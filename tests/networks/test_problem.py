@@ -15,7 +15,8 @@ from ol2r.random import Streams, generator
 
 D, REPLICAS = DATASET.n_features, 3
 KEYS = np.arange(REPLICAS, dtype=np.uint64)
-NETWORKS = [Network(D, 6), Network(D, 1), Network(D, 4, 3, "symmetric"), Network(D, 5, 4)]
+NETWORKS = [Network(D, 6), Network(D, 1), Network(D, 4, 3, "symmetric")]
+NETWORKS += [Network(D, 4, 2, "symmetric-raw"), Network(D, 5, 4)]
 PULL, WEIGHT = torch.tensor([0.5, 0.0, 3.0]).double(), torch.tensor([1.0, 0.25, 0.01]).double()
 every_network = pytest.mark.parametrize("network", NETWORKS, ids=lambda n: f"{n.init}-{n.depth}-{n.width}")
 either_precision = pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)

@@ -34,7 +34,7 @@ def network_of(n_features: int, hyperparameters: Mapping[str, object]) -> Networ
 class NetworkLearner(Learner):
     """A learner whose ranker is a network (`ol2r.networks.Network`).
 
-    Hyper-parameters of all: `width` (m), `depth` (L; 2 for one hidden layer), `init` (`"he"` or `"symmetric"`).
+    Hyper-parameters of all: `width` (m), `depth` (L; 2 for one hidden layer), `init` (see `Network`).
     """
 
     structural: ClassVar[dict[str, Parameter]] = ARCHITECTURE

@@ -22,6 +22,9 @@ from ol2r.random import Streams
 from ol2r.rankers import NetworkRanker
 from ol2r.ranking import Candidates, interval_orders
 
+DECIMALS = 10
+"""Of the scores by which lists are made. Double precision has some more, in which machines differ."""
+
 
 class OlRankNet(PairwiseLearner, NetworkLearner):
     """olRankNet (Algorithm 1).
@@ -139,7 +142,8 @@ class OlRankNet(PairwiseLearner, NetworkLearner):
         """Scores and gradients at the present θ, in double precision: widths are small differences of large numbers."""
         theta = self.fit.theta.double()
         scores, activations = self.forward(theta, inputs)
-        return scores, self.network.tangent(theta, activations)
+        # where scores are the same, as all are with a symmetric θ₀, their rounding must not break the tie
+        return scores.round(decimals=DECIMALS), self.network.tangent(theta, activations)
 
     def _count_certain(self, ranking: Int64[Tensor, "R k"], certain: Bool[Tensor, "R V V"]) -> None:
         """Count the pairs of shown documents, and those of them whose order is certain."""

@@ -14,7 +14,7 @@ import torch
 from ol2r.networks.tangent import Tangent
 from ol2r.random import Stream, Streams
 
-INITIALS = ("he", "symmetric")
+INITIALS = ("he", "symmetric", "symmetric-raw")
 
 
 class Pass(NamedTuple):
@@ -42,8 +42,10 @@ class Network:
         depth: L ≥ 1.
         init: how θ₀ is drawn. `"he"`: W_l ~ N(0, 2/n) for a layer of n inputs (He et al., 2015), so that f(·; θ₀) is
             random and of the order √(2m/d) ‖x‖. `"symmetric"` (olRankNet, Algorithm 1, line 2): f(·; θ₀) = 0, because
-            both halves of the network are the same but for the sign of W_L; inputs are scaled to unit norm and doubled,
-            x ← (x, x)/√2; W_l = blockdiag(W, W) with W ~ N(0, 4/m), and W_L = (w, −w) with w ~ N(0, 2/m).
+            both halves of the network are the same but for the sign of W_L; inputs are scaled to unit norm, as its
+            appendix B.2 assumes, and doubled, x ← (x, x)/√2; W_l = blockdiag(W, W) with W ~ N(0, 4/m), and
+            W_L = (w, −w) with w ~ N(0, 2/m). `"symmetric-raw"`: the same start, with inputs that are doubled and not
+            scaled to unit norm, as Algorithm 1 stands without that assumption.
 
     Raises:
         ValueError: an argument has a value that is not allowed, or the hidden layers of a symmetric network have an odd
@@ -61,13 +63,18 @@ class Network:
                 raise ValueError(f"{name} of a network must be at least 1, not {getattr(self, name)}")
         if self.init not in INITIALS:
             raise ValueError(f"init must be one of {', '.join(INITIALS)}, not {self.init!r}")
-        if self.init == "symmetric" and self.depth > 1 and self.width % 2:
+        if self.symmetric and self.depth > 1 and self.width % 2:
             raise ValueError(f"a symmetric network has two equal halves, so its width cannot be {self.width}")
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether θ₀ has two halves that cancel, and inputs are doubled."""
+        return self.init != "he"
 
     @cached_property
     def shapes(self) -> tuple[tuple[int, int], ...]:
         """Outputs and inputs of each layer, from the first."""
-        inputs = self.n_features * (2 if self.init == "symmetric" else 1)
+        inputs = self.n_features * (2 if self.symmetric else 1)
         units = [inputs, *[self.width] * (self.depth - 1), 1]
         return tuple((units[layer + 1], units[layer]) for layer in range(self.depth))
 
@@ -111,15 +118,17 @@ class Network:
         return torch.cat([w.flatten(1) for w in both], dim=1)
 
     def inputs(self, features: torch.Tensor) -> torch.Tensor:
-        """What the first layer reads: the features, or for a symmetric network (x, x)/√2 of unit norm.
+        """What the first layer reads: the features, or for a symmetric network (x, x)/√2, of unit norm or as they are.
 
         Args:
             features: Float[..., d]. A document without any feature stays zero.
         """
-        if self.init == "he":
+        if not self.symmetric:
             return features
-        norm = features.norm(dim=-1, keepdim=True)
-        half = features / (math.sqrt(2.0) * torch.where(norm > 0, norm, 1.0))
+        half = features / math.sqrt(2.0)
+        if self.init == "symmetric":
+            norm = features.norm(dim=-1, keepdim=True)
+            half = half / torch.where(norm > 0, norm, 1.0)
         return torch.cat([half, half], dim=-1)
 
     def forward(self, theta: torch.Tensor, inputs: torch.Tensor) -> Pass:

@@ -90,7 +90,11 @@ class Problem:
 
 
 class CompiledProblem:
-    """A `Problem` of a network with hidden layers, compiled but for the products of matrices, replica after replica."""
+    """A `Problem` of a network with hidden layers, compiled but for the products of matrices, replica after replica.
+
+    A symmetric network reads each feature twice. Its products read it once, with the sum of both weights, so that they
+    are half as large.
+    """
 
     def __init__(
         self,
@@ -102,12 +106,17 @@ class CompiledProblem:
         dtype: torch.dtype,
     ):
         x = history.documents.to(dtype)
+        self._read = network.n_features
+        x = x[..., : self._read].contiguous()  # all of it unless the network is symmetric, whose halves are the same
         self._theta = x.new_empty(len(x), network.n_parameters)
         self._layers = network.layers(self._theta)
         # of each hidden layer: what goes in, the units that come out, and the product that makes its gradient
         units = [x.new_empty(len(x), x.shape[1], outputs) for outputs, _ in network.shapes[:-1]]
         self._inputs, self._units = [x, *units[:-1]], units
-        self._products = [x.new_empty(len(x), inputs, outputs) for outputs, inputs in network.shapes[:-1]]
+        self._products = [
+            x.new_empty(len(x), below.shape[2], outputs)
+            for below, (outputs, _) in zip(self._inputs, network.shapes, strict=False)
+        ]
         self._starts = np.cumsum([0, *(outputs * inputs for outputs, inputs in network.shapes)])
         self._scale = network.scale
         self._labels = *map(np.ascontiguousarray, (history.pairs.numpy(), history.outcomes.numpy())), weight.numpy()
@@ -118,7 +127,8 @@ class CompiledProblem:
         *hidden, last = self._layers
         self._theta.copy_(theta)  # the layers look at this
         for w, below, units in zip(hidden, self._inputs, self._units, strict=True):
-            torch.bmm(below, w.mT, out=units).relu_()
+            once = w if w.shape[2] == below.shape[2] else w[..., : self._read] + w[..., self._read :]
+            torch.bmm(below, once.mT, out=units).relu_()
 
         gradient, value = torch.empty_like(theta), np.empty(len(theta))
         parameters = self._theta.numpy(), *self._pulled, gradient.numpy(), value
@@ -128,7 +138,8 @@ class CompiledProblem:
         for layer in range(top, -1, -1):
             below, product = self._inputs[layer], self._products[layer]
             torch.bmm(below.mT, delta, out=product)  # a third faster than the transposed product
-            _hidden_layer(product.numpy(), self._starts[layer], layer == top, *parameters)
+            inputs = hidden[layer].shape[2]
+            _hidden_layer(product.numpy(), inputs, self._starts[layer], layer == top, *parameters)
             if layer:
                 w = last.mT * hidden[layer] if layer == top else hidden[layer]
                 delta = torch.bmm(delta, w).mul_(below.sign())
@@ -196,17 +207,20 @@ def _last_layer(scale, units, pairs, outcomes, weight, theta, anchor, pull, grad
 
 
 @njit(cache=True, error_model="numpy")
-def _hidden_layer(product, start, top, theta, anchor, pull, gradient, value):
+def _hidden_layer(product, inputs, start, top, theta, anchor, pull, gradient, value):
     """The gradient by the W_l that starts at some place of θ, from its transpose, Float[R, inputs, outputs], which in
-    the highest hidden layer lacks W_L as a factor."""
+    the highest hidden layer lacks W_L as a factor. If it has half the inputs, both halves of W_l have that gradient."""
     number = product.dtype.type
-    inputs, outputs = product.shape[1:]
+    read, outputs = product.shape[1:]
     stop = start + inputs * outputs
     for r in range(theta.shape[0]):
         head = theta[r, theta.shape[1] - outputs :]
         for o in range(outputs):
             scale = head[o] if top else number(1.0)
-            for i in range(inputs):
-                gradient[r, start + o * inputs + i] = scale * product[r, i, o]
+            row = start + o * inputs
+            for i in range(read):
+                gradient[r, row + i] = scale * product[r, i, o]
+            for i in range(read, inputs):
+                gradient[r, row + i] = gradient[r, row + i - read]
         square = _pull(theta[r, start:stop], anchor[r, start:stop], number(pull[r]), gradient[r, start:stop])
         value[r] += 0.5 * pull[r] * square
