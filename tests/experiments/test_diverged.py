@@ -63,10 +63,10 @@ def test_a_diverged_run_is_marked_never_chosen_and_leaves_what_it_touches_open(r
     assert scores.set_index("alpha")["diverged"].gt(0).to_dict() == {0.1: False, 0.2: False, 1e30: True}
     assert scores.loc[scores["score"].idxmax(), "alpha"] == 1e30
     favoured = favoured.assign(grid="DBGD")
-    assert (two_steps(favoured, favoured[:0], ("alpha",), lambda dataset: 6, lambda *setting: True)["alpha"] < 1).all()
+    assert (two_steps(favoured, favoured[:0], ("alpha",), lambda *which: 6, lambda *setting: True)["alpha"] < 1).all()
     with pytest.raises(ValueError, match="DBGD on synthetic-tiny: a run diverged in every setting"):
         never = favoured[favoured["alpha"] == 1e30]
-        two_steps(never, favoured[:0], ("alpha",), lambda dataset: 6, lambda *setting: True)
+        two_steps(never, favoured[:0], ("alpha",), lambda *which: 6, lambda *setting: True)
 
     named = frame.assign(variant=frame["alpha"].map({0.1: "MGD", 0.2: "PDGD", 1e30: "DBGD"}))
     text = tables.final_scores(tables.final(named, ("ndcg",)), {"ndcg": "offline"}, name="t", caption="Scores.")

@@ -35,7 +35,7 @@ LONGER = runs({1.0: lambda variant: {"one": 0.8, "two": 0.4}[variant], 10.0: lev
 
 
 def test_the_best_of_the_first_step_are_listed_and_the_best_of_the_second_is_chosen():
-    table = two_steps(FIRST, LONGER, NAMES, lambda dataset: 2, lambda grid, setting: setting["alpha"] > 0)
+    table = two_steps(FIRST, LONGER, NAMES, lambda *which: 2, lambda grid, setting: setting["alpha"] > 0)
     assert table["alpha"].tolist() == [1.0, 10.0]
     assert table["best_of"].tolist() == ["one", "all + two"]
     scores = marked(grid_scores(FIRST, NAMES, "grid"), table, NAMES)
@@ -44,14 +44,14 @@ def test_the_best_of_the_first_step_are_listed_and_the_best_of_the_second_is_cho
 
 
 def test_without_a_second_step_there_is_a_list_and_no_choice():
-    table = two_steps(FIRST, FIRST[:0], NAMES, lambda dataset: 3, anything)
+    table = two_steps(FIRST, FIRST[:0], NAMES, lambda *which: 3, anything)
     assert table["alpha"].tolist() == [0.0, 1.0, 10.0]
     assert table["longer"].isna().all() and (table["best_of"] == "").all()
 
 
 def test_where_nothing_was_tuned_nothing_is_listed():
     nothing = pd.DataFrame({"dataset": []})
-    table = two_steps(nothing, nothing, NAMES, lambda dataset: 3, anything)
+    table = two_steps(nothing, nothing, NAMES, lambda *which: 3, anything)
     assert table.empty and marked(grid_scores(nothing, NAMES, "grid"), table, NAMES).empty
     assert edges(nothing, grid_scores(nothing, NAMES, "grid"), NAMES, "grid").empty
 

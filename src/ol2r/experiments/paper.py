@@ -14,6 +14,8 @@ from ol2r.parameters import Value
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ol2r.experiments.tuning import Tuned
+
 
 Settings = Callable[[str], Mapping[str, tuple[str, Mapping[str, Value]]]]
 
@@ -30,6 +32,7 @@ class Paper:
         package: the package whose folder holds `published.csv` and `former.csv`.
         grid: the conventions of the paper's simulations, None where it has no learner that uses features.
         settings: gives, for a data set, every variant's learner and hyper-parameters in the main results.
+        tuned: the tuning grids with what was chosen from them, None where nothing is tuned.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Paper:
     package: str = ""
     grid: Grid | None = None
     settings: Settings = lambda dataset: {}
+    tuned: "Tuned | None" = None
 
     @property
     def judged(self) -> frozenset[str]:

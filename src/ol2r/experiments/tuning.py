@@ -5,16 +5,119 @@ This module reads the results of runs that were made for tuning. Those who decla
 no test query and no reported seed.
 """
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.resources import files
+from itertools import product
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from ol2r import frames
 from ol2r.experiments.effects import at_own_end, diverged
+from ol2r.parameters import Value
 
 ALL = "all"
 RUN = ["users", "variant", "fold", "seed"]
+TABLE = "tuned.csv"
+"""The file of a paper's chosen values, in the folder of its package."""
+
+
+@dataclass(frozen=True)
+class TuningGrid:
+    """A tuning grid: the hyper-parameters that are tuned together, with the values that are tried.
+
+    Args:
+        variants: the variants that share the chosen values.
+        tried: the values of each hyper-parameter; all combinations are tried.
+        fixed: hyper-parameters that differ from the variants' own and are not tuned.
+        wide: hyper-parameters of which fewer values are tried on data sets with very many features, where every run is
+            slow.
+        never: values of each hyper-parameter that are scored like the others but never chosen.
+    """
+
+    variants: tuple[str, ...]
+    tried: Mapping[str, tuple[float, ...]]
+    fixed: Mapping[str, Value] = field(default_factory=dict)
+    wide: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    never: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    def settings(self, wide: bool = False) -> list[dict[str, float]]:
+        """All combinations of values, each as a setting of the tuned hyper-parameters."""
+        values = {**self.tried, **self.wide} if wide else self.tried
+        return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A paper's tuning grids, and what was chosen from them, as its file `tuned.csv` has it.
+
+    Args:
+        package: the paper's package.
+        grids: all tuning grids, by name.
+        datasets: the data sets that are tuned on.
+        size: gives the length of the shortlist for a data set and a grid.
+    """
+
+    package: str
+    grids: Mapping[str, TuningGrid]
+    datasets: tuple[str, ...]
+    size: Callable[[str, str], int]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of all hyper-parameters that are tuned."""
+        return tuple(dict.fromkeys(name for grid in self.grids.values() for name in grid.tried))
+
+    @cached_property
+    def lines(self) -> list[dict[str, str]]:
+        """The lines of `tuned.csv`; none before anything is tuned."""
+        path = files(self.package) / TABLE
+        if not path.is_file():
+            return []
+        with path.open() as file:
+            return list(csv.DictReader(file))
+
+    def _values(self, line: Mapping[str, str]) -> dict[str, float]:
+        return {name: float(line[name]) for name in self.names if line[name]}
+
+    @cached_property
+    def _shortlists(self) -> dict[tuple[str, str], list[tuple[dict[str, float], list[str]]]]:
+        """By data set and grid: the settings, and for which variants each was chosen."""
+        kept: dict[tuple[str, str], list[tuple[dict[str, float], list[str]]]] = {}
+        for line in self.lines:
+            own = self._values(line), line["best_of"].split(" + ")
+            kept.setdefault((line["dataset"], line["grid"]), []).append(own)
+        return kept
+
+    def shortlist(self, dataset: str, grid: str) -> list[dict[str, float]]:
+        """The settings that the second step runs, in the order of the first step's scores, best first.
+
+        The list is empty until `tuned.csv` has results of the first step.
+        """
+        return [dict(setting) for setting, _ in self._shortlists.get((dataset, grid), [])]
+
+    def chosen(self, dataset: str, grid: str, of: str = ALL) -> Mapping[str, float]:
+        """The best setting of a grid on a data set: for all its variants together, or for one of them alone.
+
+        Raises:
+            KeyError: no setting was chosen.
+        """
+        for setting, best_of in self._shortlists.get((dataset, grid), []):
+            if of in best_of:
+                return MappingProxyType(setting)
+        raise KeyError(f"nothing is tuned for {of} of {grid} on {dataset}")
+
+    def may_choose(self, grid: str, setting: Mapping[str, float]) -> bool:
+        """Whether tuning may choose a setting of a grid; see `TuningGrid.never`."""
+        return not any(setting[name] in values for name, values in self.grids[grid].never.items())
+
+    def table(self, first: pd.DataFrame, longer: pd.DataFrame) -> pd.DataFrame:
+        """The shortlists and choices from the results of both steps; see `two_steps`."""
+        return two_steps(first, longer, self.names, self.size, self.may_choose)
 
 
 def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
@@ -46,7 +149,7 @@ def two_steps(
     first: pd.DataFrame,
     longer: pd.DataFrame,
     names: Sequence[str],
-    size: Callable[[str], int],
+    size: Callable[[str, str], int],
     may_choose: Callable[[str, Mapping[str, float]], bool],
 ) -> pd.DataFrame:
     """The shortlist of every grid, and the settings chosen from it.
@@ -55,7 +158,7 @@ def two_steps(
         first: results of every setting, with the columns `grid` (what is tuned together) and `variant`.
         longer: results of the shortlists; some or all of them may be missing.
         names: hyper-parameters.
-        size: gives the length of a shortlist for a data set.
+        size: gives the length of a shortlist for a data set and a grid.
         may_choose: tells whether a setting of a grid may be on the shortlist.
 
     Returns:
@@ -77,7 +180,7 @@ def two_steps(
         sound = cells[allowed & (cells["diverged"] == 0)]
         if sound.empty:
             raise ValueError(f"{grid} on {dataset}: a run diverged in every setting that was tuned")
-        kept.append(sound.sort_values("score", ascending=False, kind="stable").head(size(str(dataset))))
+        kept.append(sound.sort_values("score", ascending=False, kind="stable").head(size(str(dataset), str(grid))))
     table = pd.concat(kept, ignore_index=True)[[*keys, "score"]]
     again = grid_scores(longer, names, "grid").reindex(columns=[*keys, "score"])
     table = table.merge(again.rename(columns={"score": "longer"}), on=keys, how="left")

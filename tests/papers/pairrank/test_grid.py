@@ -17,11 +17,12 @@ from ol2r.experiments.origins import AtHand
 from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.runner import expected_seconds
 from ol2r.experiments.store import Store
-from ol2r.experiments.tuning import grid_scores
+from ol2r.experiments.tuning import ALL, grid_scores
 from ol2r.experiments.verdicts import judge
 from ol2r.learners.pairrank import RANKS
+from ol2r.papers import retune
 from ol2r.papers.pairrank import grid as pairrank
-from ol2r.papers.pairrank import prose, retune, tuning
+from ol2r.papers.pairrank import prose, tuning
 from ol2r.papers.pairrank.claims import MSLR, WORLDS, WorldMeasure
 
 PUBLISHED = Store.open().published
@@ -78,7 +79,7 @@ def test_the_reading_of_any_step_shortens_steps_of_dbgd_and_mgd_and_nothing_else
 @pytest.mark.parametrize("reading", ["mean loss", "ε-greedy in ascending order"])
 def test_a_reading_changes_what_it_is_called_after_and_nothing_else(reading):
     told = {"mean loss": ("loss", "mean"), "ε-greedy in ascending order": ("exploit", "worst")}[reading]
-    tuned = set(tuning.NAMES)
+    tuned = set(tuning.TUNED.names)
     for item, other in pairrank.READINGS[reading].items():
         one, two = ([job.cell.labels() for job in jobs(name)] for name in (item, other))
         assert len(one) == len(two)
@@ -132,7 +133,7 @@ def test_what_was_given_for_the_baselines_is_in_their_cells():
     for job in jobs("fig-3"):
         here = job.cell.labels()
         there = labels.get(here["learner"], here)
-        assert {name for name in there if here[name] != there[name]} <= {*tuning.NAMES, "dataset", "users"}
+        assert {name for name in there if here[name] != there[name]} <= {*tuning.TUNED.names, "dataset", "users"}
 
 
 def test_checkpoints_are_where_claims_look():
@@ -207,7 +208,7 @@ def test_every_data_set_has_tuned_values():
         for variant in pairrank.SHOWN:
             for loss in pairrank.LOSSES:
                 values = tuning.GRIDS[tuning.grid_of(variant, loss)].tried
-                for of in (tuning.ALL, variant):
+                for of in (ALL, variant):
                     found = pairrank.tuned(dataset, variant, loss, of)
                     assert set(found) == set(values)
                     assert all(found[name] in values[name] for name in values)
@@ -217,9 +218,9 @@ def test_every_data_set_has_tuned_values():
 def test_no_learner_is_tuned_to_explore_nothing_or_to_do_nothing_else():
     for dataset in pairrank.TUNED_DATASETS:
         for loss in pairrank.LOSSES:
-            listed = tuning.shortlist(dataset, tuning.grid_of("PairRank_C", loss))
+            listed = tuning.TUNED.shortlist(dataset, tuning.grid_of("PairRank_C", loss))
             assert listed and all(0 < setting["alpha"] < 1 for setting in listed)
-        assert all(setting["epsilon"] < 1 for setting in tuning.shortlist(dataset, "epsilon-greedy"))
+        assert all(setting["epsilon"] < 1 for setting in tuning.TUNED.shortlist(dataset, "epsilon-greedy"))
 
 
 def scored(smoke, item):
@@ -230,7 +231,7 @@ def scored(smoke, item):
 def test_the_best_mean_over_users_and_shuffles_is_chosen(smoke):
     first, longer = (scored(smoke, item) for item in STEPS)
     grid_ = tuning.SUM
-    wanted = tuning.shortlist("MQ2008", grid_)[3]
+    wanted = tuning.TUNED.shortlist("MQ2008", grid_)[3]
 
     def lines(frame, **values):
         here = frame["grid"] == grid_
@@ -240,14 +241,14 @@ def test_the_best_mean_over_users_and_shuffles_is_chosen(smoke):
 
     for frame in (first, longer):  # the best in both steps on average
         frame.loc[lines(frame, **wanted), "ndcg"] = 0.5
-    other = tuning.shortlist("MQ2008", grid_)[1]
+    other = tuning.TUNED.shortlist("MQ2008", grid_)[1]
     longer.loc[lines(longer, **other, users="perfect"), "ndcg"] = 1.0
     longer.loc[lines(longer, **other, variant="PairRank_R"), "ndcg"] = 0.6
     longer.loc[lines(longer, **other, variant="PairRank_C", users="navigational"), "ndcg"] = -2.0
     first.loc[lines(first, **other), "ndcg"] = 0.4
     for never in (0.0, 10.0):  # scored, and never chosen
         first.loc[lines(first, alpha=never), "ndcg"] = 1.0
-    table = tuning.table(first, longer).query("grid == @grid_")
+    table = tuning.TUNED.table(first, longer).query("grid == @grid_")
     assert len(table) == tuning.SHORTLISTED
     assert table["alpha"].between(0.01, 0.1).all()
     assert table.iloc[0][list(wanted)].to_dict() == wanted
@@ -257,20 +258,20 @@ def test_the_best_mean_over_users_and_shuffles_is_chosen(smoke):
 
 def test_a_setting_with_a_diverged_run_is_never_chosen(smoke):
     first, longer = (scored(smoke, item) for item in STEPS)
-    best = tuning.shortlist("MQ2008", "PDGD")[0]
+    best = tuning.TUNED.shortlist("MQ2008", "PDGD")[0]
     first.loc[(first["grid"] == "PDGD") & (first["alpha"] == best["alpha"]), ["ndcg", "status"]] = [1.0, "diverged"]
-    table = tuning.table(first, longer).query("grid == 'PDGD'")
+    table = tuning.TUNED.table(first, longer).query("grid == 'PDGD'")
     assert best["alpha"] not in set(table["alpha"])
     first.loc[first["grid"] == "PDGD", "status"] = "diverged"
     with pytest.raises(ValueError, match="PDGD on synthetic-tiny: a run diverged in every setting"):
-        tuning.table(first, longer)
+        tuning.TUNED.table(first, longer)
 
 
 def test_what_is_tuned_is_what_the_stored_grids_choose():
     store = Store(PUBLISHED, PUBLISHED / "none") if PUBLISHED else Store.open()
     with files("ol2r.papers.pairrank").joinpath("tuned.csv").open() as file:
-        stored = pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in tuning.NAMES})
-    pd.testing.assert_frame_equal(retune.stored(store)[list(stored)], stored)
+        stored = pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in tuning.TUNED.names})
+    pd.testing.assert_frame_equal(retune.stored(pairrank.PAPER, store)[list(stored)], stored)
     assert set(stored["dataset"]) == set(pairrank.TUNED_DATASETS)
     assert set(stored["grid"]) == set(tuning.GRIDS)
 

@@ -39,7 +39,7 @@ def test_where_nothing_was_tuned_only_what_may_be_chosen_is_told(scores):
 def test_epsilon_is_told_with_the_verdict_of_its_data_set_and_of_data_with_borrowed_values_too():
     place = SimpleNamespace(dataset="ClueWeb09_webis", verdict="undecided")
     said = prose.epsilon_in_words(["MQ2008", "ClueWeb09_webis"], SimpleNamespace(id="PR13", elsewhere=(place,)))
-    value = tuning.chosen("MQ2008", "epsilon-greedy")["epsilon"]
+    value = tuning.TUNED.chosen("MQ2008", "epsilon-greedy")["epsilon"]
     assert f"MQ2008 {value:g}; ClueWeb09 (Webis) {value:g} (PR13: undecided)." in said
     assert f"{value:g} on MQ2008, ClueWeb09 (Webis), {100 * value:g} % of all slots" in said
     assert prose.epsilon_in_words([], SimpleNamespace(id="PR13", elsewhere=())) == ""

@@ -16,6 +16,7 @@ from ol2r.experiments.grid import SMOKE_CURVE, SMOKE_DATASET, USUAL, Grid, on
 from ol2r.experiments.kinds.fit import RankNetFit
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
+from ol2r.experiments.tuning import ALL
 from ol2r.learners import LEARNERS
 from ol2r.papers.pairrank import tuning
 from ol2r.papers.pairrank.audits import confidence_audits
@@ -32,7 +33,7 @@ LOSSES = ("sum", "mean")
 PUBLISHED_DATASETS = (MSLR, YAHOO)
 CLUEWEB = "ClueWeb09_webis"
 _ON_TWO = ("synthetic-mslr", "MQ2008")
-TUNED_DATASETS = ("synthetic-mslr", "synthetic-yahoo", "MQ2008", "MQ2007_partial85")
+TUNED_DATASETS = tuning.TUNED.datasets
 DATASETS = (
     *PUBLISHED_DATASETS,
     "synthetic-mslr",
@@ -85,9 +86,9 @@ def tuned_on(dataset: str) -> str:
     return TUNED_ON.get(dataset, dataset if dataset in TUNED_DATASETS else "MQ2008")
 
 
-def tuned(dataset: str, variant: str, loss: str = "sum", of: str = tuning.ALL) -> dict[str, Value]:
+def tuned(dataset: str, variant: str, loss: str = "sum", of: str = ALL) -> dict[str, Value]:
     """The hyper-parameters of a variant that were tuned, for a data set: shared, or `of` one variant alone."""
-    return dict(tuning.chosen(tuned_on(dataset), tuning.grid_of(variant, loss), of))
+    return dict(tuning.TUNED.chosen(tuned_on(dataset), tuning.grid_of(variant, loss), of))
 
 
 def curve(tier: str, dataset: str, kind: str, variant: str, changed: dict[str, Value] | None = None) -> Cell:
@@ -161,7 +162,7 @@ def _tuning_longer(tier: str) -> Sequence[Cell]:
     return [
         _tuning_cell(tier, dataset, kind, name, variant, setting, tuning.ROUNDS_LONGER)
         for dataset, (name, grid) in product(_tuned_sets(tier), tuning.GRIDS.items())
-        for setting in tuning.shortlist(TUNED_ON.get(dataset, dataset), name)
+        for setting in tuning.TUNED.shortlist(TUNED_ON.get(dataset, dataset), name)
         for variant, kind in product(grid.variants, USERS)
     ]
 
@@ -394,4 +395,4 @@ def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
     return {each: (learner, own | tuned(dataset, each)) for each, (learner, own) in SETTINGS.items()}
 
 
-PAPER = Paper("pairrank", ITEMS, CLAIMS, READINGS, "ol2r.papers.pairrank", GRID, settings)
+PAPER = Paper("pairrank", ITEMS, CLAIMS, READINGS, "ol2r.papers.pairrank", GRID, settings, tuning.TUNED)

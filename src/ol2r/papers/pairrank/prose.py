@@ -9,6 +9,7 @@ import pandas as pd
 
 from ol2r.experiments import grid
 from ol2r.experiments.effects import at_own_end
+from ol2r.experiments.tuning import TuningGrid
 from ol2r.experiments.verdicts import Judgement
 from ol2r.papers.pairrank import tuning
 from ol2r.papers.pairrank.audit_tables import share
@@ -17,7 +18,7 @@ from ol2r.papers.pairrank.grid import BOUND, DECAY, DELTA, REGULARIZATION, SHORT
 from ol2r.report.tables import named
 
 
-def _told(grid: tuning.TuningGrid) -> str:
+def _told(grid: TuningGrid) -> str:
     """The values that a grid tries, by symbol."""
     symbols = {"alpha": "rate" if "PairRank_C" not in grid.variants else "α", "regularization": "λ", "epsilon": "ε"}
     return "; ".join(
@@ -190,7 +191,7 @@ def widths_in_words(scores: pd.DataFrame) -> str:
         scores: from `ol2r.experiments.tuning.marked`, by "grid".
     """
     tried = tuning.GRIDS[tuning.SUM].tried["alpha"]
-    eligible = [value for value in tried if tuning.may_choose(tuning.SUM, {"alpha": value})]
+    eligible = [value for value in tried if tuning.TUNED.may_choose(tuning.SUM, {"alpha": value})]
     chosen = "".join(
         f"With the {loss} loss: {told}. "
         for loss, name in (("summed", tuning.SUM), ("mean", tuning.MEAN))
@@ -212,7 +213,7 @@ def randomness_in_words(scores: pd.DataFrame) -> str:
         scores: as for `widths_in_words`.
     """
     tried = tuning.GRIDS["epsilon-greedy"].tried["epsilon"]
-    eligible = [value for value in tried if tuning.may_choose("epsilon-greedy", {"epsilon": value})]
+    eligible = [value for value in tried if tuning.TUNED.may_choose("epsilon-greedy", {"epsilon": value})]
     told = _chosen(scores, "epsilon-greedy", "epsilon")
     return (
         f"*ε of ε-greedy.* It was chosen from {_listed(eligible)}{': ' if told else ''}{told}. ε is the share of slots "
