@@ -355,9 +355,10 @@ def _smaller(claim: Claim, results: dict[str, Indexed], own: Sequence[Finding], 
     return ", ".join(told)
 
 
-def _rounds(results: Mapping[str, Results], one: Finding) -> int:
+def _rounds(results: Mapping[str, Results], one: Finding) -> float:
+    """The last round of the shortest run that a contrast reads; infinite where it reads no rounds."""
     own = [m.selected(results, one.data or "", one.cell[1]) for m in one.contrast.measures if not m.shared]
-    return min(rows.last_round for rows in own)
+    return min((rows.last_round for rows in own if "round" in rows), default=float("inf"))
 
 
 def _keys(results: Mapping[str, Results], tested: Iterable[Finding]) -> tuple[str, ...]:
