@@ -13,6 +13,7 @@ from ol2r.clicks import users_of_grades
 from ol2r.clicks.cascade import USERS, rule_of_grades
 from ol2r.experiments.cells import Cell
 from ol2r.experiments.kinds.simulate import Simulate
+from ol2r.experiments.kinds.skyline import GroundTruth, Skyline
 from ol2r.learners import LEARNERS
 from ol2r.parameters import Value
 from ol2r.simulation import Evaluation
@@ -42,7 +43,7 @@ class Grid:
         k: cut of lists and of NDCG.
         gamma: discount of the online score.
         curve: checkpoints of a learning curve, in rounds; the last is T.
-        reference: gives the fit that a data set's learners are compared with.
+        reference: gives the fit that a data set's learners are compared with, or None.
     """
 
     settings: Mapping[str, tuple[str, Mapping[str, Value]]]
@@ -50,7 +51,7 @@ class Grid:
     k: int
     gamma: float
     curve: tuple[int, ...]
-    reference: Callable[[str], Cell]
+    reference: Callable[[str], Cell | None]
 
     def cell(
         self,
@@ -86,11 +87,12 @@ class Grid:
             kind, data.entry(dataset).n_grades, stop_rule=convention["stop_rule"], binary=convention["binary"]
         )
         checkpoints = SMOKE_CURVE if tier == "smoke" else self.curve
-        return Simulate(
+        skyline = learner == GroundTruth.name
+        return (Skyline if skyline else Simulate)(
             dataset=dataset,
             checksum=checksum(dataset),
             learner=learner,
-            revision=LEARNERS[learner].revision,
+            revision=(GroundTruth if skyline else LEARNERS[learner]).revision,
             hyperparameters=tuple(sorted(setting.items())),
             users=clickers,
             evaluation=Evaluation(

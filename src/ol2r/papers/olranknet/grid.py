@@ -1,0 +1,299 @@
+"""The olRankNet paper (Jia and Wang, 2022): its settings, and the grid of every table and figure at each tier.
+
+Each value that the paper gives is declared here, once; what the paper leaves open is marked as ours. Other modules
+declare what is drawn from the results and how claims are judged.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from ol2r import data
+from ol2r.clicks import users
+from ol2r.clicks.cascade import USERS
+from ol2r.experiments import grid
+from ol2r.experiments.cells import Cell, Item
+from ol2r.experiments.grid import SMOKE_CURVE, SMOKE_DATASET, USUAL, Grid, on
+from ol2r.experiments.kinds.timing import Timing
+from ol2r.experiments.paper import Paper
+from ol2r.learners import LEARNERS
+from ol2r.papers.olranknet.claims import (
+    BASELINES,
+    CLAIMS,
+    FAR,
+    FULL,
+    GAMMA,
+    MSLR,
+    OURS,
+    ROUNDS,
+    ROUNDS_HERE,
+    SKYLINE,
+    YAHOO,
+    K,
+)
+from ol2r.papers.olranknet.tuning import CODE, GRIDS, ROUNDS_FIRST, ROUNDS_LONGER, SEEDS_FIRST, SEEDS_LONGER, TUNED
+from ol2r.papers.pairrank import grid as pairrank
+from ol2r.parameters import Value
+
+DECAY = 0.999977
+PUBLISHED_DATASETS = (MSLR, YAHOO)
+DATASETS = (*PUBLISHED_DATASETS, "MQ2008")
+
+NETWORK: dict[str, Value] = {"width": 100, "depth": 2, "init": "symmetric-raw"}
+"""m = 100 and one hidden layer are the authors' code's; the start is Algorithm 1's, documents as they are."""
+_STEP: dict[str, Value] = NETWORK | {"alpha": 0.1, "decay": DECAY}
+_REFIT: dict[str, Value] = NETWORK | {"alpha": 0.1, "regularization": 0.1, "rate": 1e-3, "pairs": "matched"}
+_REFIT |= {"covariance": "diagonal", "gradients": "refitted", "refit": "adam", "passes": 20}
+_REFIT |= {"start": "warm", "penalty": "theta0"}
+PUBLIC_CODE: dict[str, Value] = {"init": "he", "start": "fresh", "penalty": "decay", "gradients": "displayed"}
+"""What the authors' public code does otherwise: fresh random weights at every refit, a decay of λ over the number of
+labels towards 0, and gradients as they were when the list was shown."""
+SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
+    "olRankNet": ("olRankNet", _REFIT),
+    "olLambdaRank": ("olLambdaRank", _REFIT),
+    "olRankNet, full": ("olRankNet", _REFIT | {"covariance": "full"}),
+    "PairRank": pairrank.SETTINGS["PairRank_C"],
+    "PDGD": pairrank.SETTINGS["PDGD"],
+    "neural PDGD": ("neural PDGD", _STEP),
+    "DBGD": pairrank.SETTINGS["DBGD"],
+    "neural DBGD": ("neural DBGD", _STEP | {"delta": 1.0, "decay": 1.0, "prefix_credit": False}),
+    "neural epsilon-greedy": ("neural epsilon-greedy", _STEP | {"pairs": "matched", "epsilon": 0.1, "decay": 1.0}),
+    SKYLINE: (SKYLINE, NETWORK | {"init": "he", "passes": 5, "rate": 1e-2, "regularization": 1e-4}),
+}
+"""Every variant's learner and hyper-parameters before tuning."""
+LINEAR = {"PairRank": "PairRank_C", "PDGD": "PDGD", "DBGD": "DBGD"}
+"""By linear baseline, the variant of the PairRank chapter whose tuned values it takes."""
+
+USUALLY = USUAL | {"empty": "skip"}
+_EARLY = (0, 1, 2, 5, 10, 20, 30, 40, 50, 75, 100, 150, 200)
+_HERE = (*_EARLY, *range(300, ROUNDS_HERE + 1, 100))
+_GRIDS = {
+    rounds: Grid(SETTINGS, USUALLY, K, GAMMA, curve, lambda dataset: None)
+    for rounds, curve in {
+        ROUNDS_HERE: _HERE,
+        ROUNDS: (*_HERE, *range(ROUNDS_HERE + 200, ROUNDS + 1, 200)),
+        FAR: (*_HERE, 2000, *range(5000, FAR + 1, 2500)),
+    }.items()
+}
+"""By number of rounds: grids with the same conventions."""
+
+
+def rounds_of(dataset: str) -> int:
+    """T: the paper's on its own data sets, a fifth of it on those that are run here."""
+    return ROUNDS if dataset in PUBLISHED_DATASETS else ROUNDS_HERE
+
+
+def tuned_on(dataset: str) -> str:
+    """The data set whose tuned values a data set takes: itself if there are values tuned on it, by default MQ2008."""
+    return dataset if dataset in TUNED.datasets else "MQ2008"
+
+
+def tuned(dataset: str, variant: str, reading: str = "") -> dict[str, Value]:
+    """The hyper-parameters of a variant that were tuned, for a data set.
+
+    Args:
+        reading: "", or `CODE` for the public code's reading of the paper's learners.
+    """
+    if variant in LINEAR:
+        return pairrank.tuned(dataset, LINEAR[variant])
+    return dict(TUNED.chosen(tuned_on(dataset), variant + reading))
+
+
+def curve(
+    tier: str,
+    dataset: str,
+    kind: str,
+    variant: str,
+    changed: Mapping[str, Value] | None = None,
+    *,
+    reading: str = "",
+    rounds: int | None = None,
+) -> Cell:
+    """A learning curve of a variant at its tuned values, except for what `changed` names."""
+    best = tuned(dataset, variant, reading) | (PUBLIC_CODE if reading else {})
+    of = _GRIDS[rounds or rounds_of(dataset)]
+    return of.cell(tier, dataset, kind, variant, {**best, **(changed or {})}, curve=True)
+
+
+def variant(cell: Cell) -> dict[str, str]:
+    """The name that figures give a cell's learner."""
+    labels = cell.labels()
+    name = str(labels["learner"])
+    return {"variant": f"{name}, full" if name in OURS and labels["covariance"] == "full" else name}
+
+
+def _main(*variants: str, reading: str = ""):
+    """Learning curves on all data sets; a reading concerns the paper's own learners alone."""
+    return lambda tier: [
+        curve(tier, dataset, kind, each, reading=reading if each in OURS else "")
+        for dataset, kind, each in product(on(*DATASETS)(tier), USERS, variants)
+    ]
+
+
+def _tuning_cell(
+    tier: str, dataset: str, kind: str, name: str, variant: str, setting: Mapping[str, Value], rounds: int
+) -> Cell:
+    plain = variant.removesuffix(CODE)
+    changed = {**(PUBLIC_CODE if plain != variant else {}), **GRIDS[name].fixed, **setting}
+    return _GRIDS[ROUNDS_HERE].cell(tier, dataset, kind, plain, changed, split="validation", rounds=rounds)
+
+
+def _tuned_sets(tier: str) -> Sequence[str]:
+    """The data sets to tune on at a tier. A reader's own is none of them: it takes the values tuned on another."""
+    return on(*TUNED.datasets, own=False)(tier)
+
+
+def _tuning(tier: str) -> Sequence[Cell]:
+    """Every cell of the grids, scored on validation queries."""
+    return [
+        _tuning_cell(tier, dataset, kind, name, variant, setting, ROUNDS_FIRST)
+        for dataset, (name, each) in product(_tuned_sets(tier), GRIDS.items())
+        for setting, variant, kind in product(each.settings(), each.variants, USERS)
+    ]
+
+
+def _tuning_longer(tier: str) -> Sequence[Cell]:
+    """The best cells of `_tuning`, on more rounds and other seeds."""
+    return [
+        _tuning_cell(tier, dataset, kind, name, variant, setting, ROUNDS_LONGER)
+        for dataset, (name, each) in product(_tuned_sets(tier), GRIDS.items())
+        for setting in TUNED.shortlist(tuned_on(dataset), name)
+        for variant, kind in product(each.variants, USERS)
+    ]
+
+
+def tuned_together(cell: Cell) -> dict[str, str]:
+    """What a cell of the tuning is called: its variant, which is the name of its grid as well."""
+    named = variant(cell)["variant"]
+    name = named + CODE if named in OURS and cell.labels()["init"] == PUBLIC_CODE["init"] else named
+    return {"variant": name, "grid": name}
+
+
+def _far(tier: str) -> Sequence[Cell]:
+    """Neural PDGD for as many interactions as its own paper reports."""
+    return [
+        curve(tier, dataset, kind, "neural PDGD", rounds=FAR)
+        for dataset, kind in product(on(*DATASETS)(tier), USERS)
+    ]  # fmt: skip
+
+
+def _exploration(tier: str) -> Sequence[Cell]:
+    """The paper's learners as tuned, and without exploration."""
+    return [
+        curve(tier, dataset, kind, each, changed)
+        for dataset, kind, each in product(on("MQ2008")(tier), USERS, (*OURS, *FULL))
+        for changed in ({}, {"alpha": 0.0})
+    ]
+
+
+WIDTHS = (8, 16, 32, 100)
+"""m of the series; the last is that of the main results."""
+
+
+def _widths(tier: str) -> Sequence[Cell]:
+    return [
+        curve(tier, dataset, kind, each, {"width": width})
+        for dataset, kind, each, width in product(on("MQ2008")(tier), USERS, ("olRankNet", *FULL), WIDTHS)
+    ]
+
+
+CHOICES: dict[str, dict[str, Value]] = {
+    "as in the main results": {},
+    "gradients as displayed": {"gradients": "displayed"},
+    "fresh start": {"start": "fresh"},
+    "start at θ₀": {"start": "theta0"},
+    "pull towards 0": {"penalty": "zero"},
+    "decay as in public code": {"penalty": "decay"},
+    "L-BFGS": {"refit": "lbfgs"},
+    "He start": {"init": "he"},
+    "unit norm": {"init": "symmetric"},
+}
+"""By name, what is changed in olRankNet as in the main results: one silent choice at a time."""
+
+
+def _choices(tier: str) -> Sequence[Cell]:
+    return [
+        curve(tier, dataset, kind, "olRankNet", changed)
+        for dataset, kind, changed in product(on("MQ2008")(tier), USERS, CHOICES.values())
+    ]
+
+
+def choice(cell: Cell) -> dict[str, str]:
+    """Which choice a cell makes otherwise than the main results."""
+    labels = cell.labels()
+    for name, changed in CHOICES.items():
+        if changed and all(labels[each] == value for each, value in changed.items()):
+            return variant(cell) | {"choice": name}
+    return variant(cell) | {"choice": next(iter(CHOICES))}
+
+
+def _timing(tier: str) -> Sequence[Cell]:
+    """One replica of olRankNet with either form of the covariance, and of neural PDGD, under perfect users."""
+    cells: list[Cell] = []
+    for dataset, name in product(on("MQ2008", own=False)(tier), ("olRankNet", *FULL, "neural PDGD")):
+        learner, setting = SETTINGS[name]
+        cells.append(
+            Timing(
+                dataset=dataset,
+                checksum=grid.checksum(dataset),
+                learner=learner,
+                revision=LEARNERS[learner].revision,
+                hyperparameters=tuple(sorted((setting | tuned(dataset, name)).items())),
+                users=users("perfect", data.entry(dataset).n_grades),
+                replicas=1,
+                checkpoints=SMOKE_CURVE[1:] if tier == "smoke" else tuple(range(100, ROUNDS_HERE + 1, 100)),
+            )
+        )
+    return cells
+
+
+SEEDS_HERE = 2
+"""Seeds of each fold that this edition has run of the ten that the protocol asks for."""
+
+
+def _seeds(tier: str, cell: Cell) -> Sequence[int]:
+    """Ten seeds on the paper's data sets, and as many as were run elsewhere."""
+    own = cell.labels()["dataset"] in PUBLISHED_DATASETS
+    return range({"smoke": 2, "laptop": 1, "paper": 10 if own else SEEDS_HERE}[tier])
+
+
+ONE_SEED: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper": range(1)}
+_ONCE: dict[str, Sequence[int]] = dict.fromkeys(ONE_SEED, range(1))
+
+SHOWN = (*OURS, *FULL, *BASELINES, SKYLINE)
+_FIGURES: dict[str, tuple[str, Sequence[str]]] = {
+    "fig-4": ("Offline NDCG@10 against rounds", SHOWN),
+    "fig-5": ("Cumulative NDCG@10 against rounds", SHOWN),
+    "fig-6": ("Share of certain orders among shown documents", (*OURS, *FULL)),
+}
+"""The paper's figures of runs: (title, learners)."""
+READINGS: dict[str, dict[str, str]] = {"public code": {name: f"{name}-code" for name in _FIGURES}}
+"""Other readings of the paper: {name: {item: the item that takes its place}}."""
+
+ITEMS: dict[str, Item] = {
+    "tuning": Item(
+        "Tuning on validation queries, every cell", _tuning, dict.fromkeys(_ONCE, SEEDS_FIRST), (1,), tuned_together,
+    ),
+    "tuning-longer": Item(
+        "Tuning on validation queries, the best cells on more rounds", _tuning_longer,
+        dict.fromkeys(_ONCE, SEEDS_LONGER), (1,), tuned_together,
+    ),
+    **{name: Item(title, _main(*shown), _seeds, None, variant) for name, (title, shown) in _FIGURES.items()},
+    **{f"{name}-code": Item(f"{title}, as in public code", _main(*shown, reading=CODE), _seeds, None, variant)
+       for name, (title, shown) in _FIGURES.items()},
+    "far": Item("Neural PDGD for 20,000 rounds", _far, ONE_SEED, None, variant),
+    "exploration": Item("With and without exploration", _exploration, _seeds, None, variant),
+    "width": Item("Width of the network", _widths, ONE_SEED, None, variant),
+    "choices": Item("What the paper leaves open, one choice at a time", _choices, ONE_SEED, None, choice),
+    "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
+}  # fmt: skip
+
+
+def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
+    """Every online learner with its hyper-parameters as tuned for a data set; MQ2008's for one that is not tuned for."""
+    online = {each: setting for each, setting in SETTINGS.items() if each != SKYLINE}
+    return {each: (learner, own | tuned(dataset, each)) for each, (learner, own) in online.items()}
+
+
+PAPER = Paper(
+    "olranknet", ITEMS, CLAIMS, READINGS, "ol2r.papers.olranknet", _GRIDS[ROUNDS_HERE], settings, TUNED
+)  # fmt: skip

@@ -1,0 +1,60 @@
+"""How the learners of the olRankNet chapter are tuned: the grids, the budget, and the chosen values.
+
+The chosen values are in `tuned.csv`. These commands run both steps of tuning and write the file from their results; it
+is never edited by hand:
+
+    ol2r run olranknet --tier paper --item tuning --commit
+    python -m ol2r.papers.retune olranknet
+    ol2r run olranknet --tier paper --item tuning-longer --commit
+    python -m ol2r.papers.retune olranknet
+
+The linear baselines take the values that the PairRank chapter tuned by the same rule.
+"""
+
+from ol2r.experiments.tuning import Tuned, TuningGrid
+from ol2r.papers.olranknet.claims import ROUNDS_HERE
+
+ROUNDS_FIRST, SEEDS_FIRST = ROUNDS_HERE // 5, (1000, 1001)
+ROUNDS_LONGER, SEEDS_LONGER = ROUNDS_HERE // 2, (1002, 1003, 1004, 1005, 1006)
+"""Rounds and seeds of the first and of the second step; no reported run has one of these seeds."""
+SHORTLISTED, SHORTLISTED_OTHERS = 6, 3
+"""How many of the first step's best settings the second step runs: of the main reading, and of other grids."""
+
+CODE = ", public code"
+"""What the name of a grid of the public code's reading ends with."""
+_WIDTHS = (1e-3, 1e-2, 1e-1, 1.0)
+_PULLS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2)
+_RATES = (1e-4, 1e-3, 1e-2, 1e-1)
+_INTERVALS = {"alpha": _WIDTHS, "regularization": _PULLS, "rate": _RATES}
+_NEVER = {"alpha": (1.0,)}
+_STEPS = {"alpha": (1e-4, 1e-3, 1e-2, 1e-1, 1.0)}
+_HARDLY_MOVES = {"alpha": (1e-4, 1e-3)}
+GRIDS: dict[str, TuningGrid] = {
+    "olRankNet": TuningGrid(("olRankNet",), _INTERVALS, never=_NEVER),
+    "olLambdaRank": TuningGrid(("olLambdaRank",), _INTERVALS, never=_NEVER),
+    "olRankNet, full": TuningGrid(("olRankNet, full",), _INTERVALS, never=_NEVER),
+    "olRankNet" + CODE: TuningGrid(("olRankNet" + CODE,), _INTERVALS, never=_NEVER),
+    "olLambdaRank" + CODE: TuningGrid(("olLambdaRank" + CODE,), _INTERVALS, never=_NEVER),
+    "neural PDGD": TuningGrid(("neural PDGD",), _STEPS),
+    "neural DBGD": TuningGrid(("neural DBGD",), _STEPS, never=_HARDLY_MOVES),
+    "neural epsilon-greedy": TuningGrid(
+        ("neural epsilon-greedy",), _STEPS | {"epsilon": (0.05, 0.1, 0.25, 0.5)},
+    ),
+    "olLambdaRank GT": TuningGrid(
+        ("olLambdaRank GT",), {"rate": (1e-3, 1e-2), "regularization": (1e-4, 1e-2)},
+    ),
+}  # fmt: skip
+"""All tuning grids, by name. They hold the paper's values but for the
+smallest: α = 1e-4, at which hardly an order is uncertain, and λ = 1e-4.
+
+The criterion is the score of the learned ranker alone, and as in the PairRank chapter settings that hardly do anything
+but explore are scored and never chosen: α = 1, and steps of DBGD so short beside δ = 1 that its lists stay nearly
+random."""
+
+
+def _size(dataset: str, grid: str) -> int:
+    return SHORTLISTED if grid == "olRankNet" else SHORTLISTED_OTHERS
+
+
+TUNED = Tuned("ol2r.papers.olranknet", GRIDS, ("MQ2008",), _size)
+"""The grids with what was chosen from them on the data sets that are tuned on."""
