@@ -12,7 +12,7 @@ from ol2r.clicks import users
 from ol2r.clicks.cascade import USERS
 from ol2r.experiments import grid
 from ol2r.experiments.cells import Cell, Item
-from ol2r.experiments.grid import SMOKE_CURVE, SMOKE_DATASET, USUAL, Grid, on
+from ol2r.experiments.grid import SMOKE_CURVE, USUAL, Grid, on
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
 from ol2r.learners import LEARNERS
@@ -289,7 +289,7 @@ ITEMS: dict[str, Item] = {
 
 
 def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
-    """Every online learner with its hyper-parameters as tuned for a data set; MQ2008's for one that is not tuned for."""
+    """Every online learner with its hyper-parameters as tuned for a data set; MQ2008's if nothing is tuned on it."""
     online = {each: setting for each, setting in SETTINGS.items() if each != SKYLINE}
     return {each: (learner, own | tuned(dataset, each)) for each, (learner, own) in online.items()}
 
