@@ -15,6 +15,7 @@ from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.grid import SMOKE_CURVE, USUAL, Grid, on
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
+from ol2r.experiments.tuning import TuningGrid
 from ol2r.learners import LEARNERS
 from ol2r.papers.olranknet.claims import (
     BASELINES,
@@ -143,11 +144,20 @@ def _tuned_sets(tier: str) -> Sequence[str]:
 
 
 def _tuning(tier: str) -> Sequence[Cell]:
-    """Every cell of the grids, scored on validation queries."""
+    """Every cell of the grids, scored on validation queries; at the smoke tier the grids' corners alone."""
     return [
         _tuning_cell(tier, dataset, kind, name, variant, setting, ROUNDS_FIRST)
         for dataset, (name, each) in product(_tuned_sets(tier), GRIDS.items())
-        for setting, variant, kind in product(each.settings(), each.variants, USERS)
+        for setting, variant, kind in product(_settings(tier, each), each.variants, USERS)
+    ]
+
+
+def _settings(tier: str, each: TuningGrid) -> list[dict[str, float]]:
+    ends = {name: {values[0], values[-1]} for name, values in each.tried.items()}
+    return [
+        setting
+        for setting in each.settings()
+        if tier != "smoke" or all(value in ends[name] for name, value in setting.items())
     ]
 
 
