@@ -96,7 +96,8 @@ def tuned(dataset: str, variant: str, reading: str = "") -> dict[str, Value]:
     """
     if variant in LINEAR:
         return pairrank.tuned(dataset, LINEAR[variant])
-    return dict(TUNED.chosen(tuned_on(dataset), variant + reading))
+    name = OURS[0] + reading if reading else variant  # both learners share the public code's values
+    return dict(TUNED.chosen(tuned_on(dataset), name))
 
 
 def curve(
