@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import bandits
 import device
+import networks
 import numpy as np
 from families import DATASET, LEARNER, SETTINGS, evaluation
 
@@ -53,6 +54,7 @@ PUBLIC = {
     "evaluate.queries_per_s": 2000 / 0.040,
     "letor.mb_per_s": 200 / 17.9,
     **bandits.PUBLIC,
+    **networks.PUBLIC,
 }
 TARGET = {
     "dbgd.rounds_per_s": 80_000.0,
@@ -69,6 +71,7 @@ TARGET = {
     "letor.mb_per_s": 200 / 2.0,
     **{f"launches.{family}": float(LEARNERS[name].launches) for family, name in LEARNER.items()},
     **bandits.TARGET,
+    **networks.TARGET,
 }
 ROUNDS = {
     "dbgd": 500,
@@ -169,6 +172,7 @@ FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
     "evaluate": lambda quick: evaluation_family(50.0 if quick else 200.0),
     "letor": measure_data,
     **bandits.FAMILIES,
+    **networks.FAMILIES,
 }
 
 

@@ -12,9 +12,10 @@ from ol2r.clicks import users
 from ol2r.clicks.cascade import USERS
 from ol2r.experiments import grid
 from ol2r.experiments.cells import Cell, Item
-from ol2r.experiments.grid import SMOKE_CURVE, SMOKE_DATASET, USUAL, Grid, on
+from ol2r.experiments.grid import SMOKE_CURVE, USUAL, Grid, on
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
+from ol2r.experiments.tuning import TuningGrid
 from ol2r.learners import LEARNERS
 from ol2r.papers.olranknet.claims import (
     BASELINES,
@@ -95,7 +96,8 @@ def tuned(dataset: str, variant: str, reading: str = "") -> dict[str, Value]:
     """
     if variant in LINEAR:
         return pairrank.tuned(dataset, LINEAR[variant])
-    return dict(TUNED.chosen(tuned_on(dataset), variant + reading))
+    name = OURS[0] + reading if reading else variant  # both learners share the public code's values
+    return dict(TUNED.chosen(tuned_on(dataset), name))
 
 
 def curve(
@@ -143,11 +145,20 @@ def _tuned_sets(tier: str) -> Sequence[str]:
 
 
 def _tuning(tier: str) -> Sequence[Cell]:
-    """Every cell of the grids, scored on validation queries."""
+    """Every cell of the grids, scored on validation queries; at the smoke tier the grids' corners alone."""
     return [
         _tuning_cell(tier, dataset, kind, name, variant, setting, ROUNDS_FIRST)
         for dataset, (name, each) in product(_tuned_sets(tier), GRIDS.items())
-        for setting, variant, kind in product(each.settings(), each.variants, USERS)
+        for setting, variant, kind in product(_settings(tier, each), each.variants, USERS)
+    ]
+
+
+def _settings(tier: str, each: TuningGrid) -> list[dict[str, float]]:
+    ends = {name: {values[0], values[-1]} for name, values in each.tried.items()}
+    return [
+        setting
+        for setting in each.settings()
+        if tier != "smoke" or all(value in ends[name] for name, value in setting.items())
     ]
 
 
@@ -289,7 +300,7 @@ ITEMS: dict[str, Item] = {
 
 
 def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
-    """Every online learner with its hyper-parameters as tuned for a data set; MQ2008's for one that is not tuned for."""
+    """Every online learner with its hyper-parameters as tuned for a data set; MQ2008's if nothing is tuned on it."""
     online = {each: setting for each, setting in SETTINGS.items() if each != SKYLINE}
     return {each: (learner, own | tuned(dataset, each)) for each, (learner, own) in online.items()}
 

@@ -1,0 +1,155 @@
+"""What the olRankNet chapter declares: its tuning leaks nothing, its items exist, its runs differ in what they say."""
+
+import dataclasses
+from importlib.resources import files
+
+import pandas as pd
+import pytest
+
+from ol2r import data
+from ol2r.experiments.cells import TIERS, Context, with_needs
+from ol2r.experiments.kinds.simulate import Simulate
+from ol2r.experiments.runner import expected_seconds
+from ol2r.experiments.store import Store
+from ol2r.experiments.tuning import TABLE
+from ol2r.papers import retune
+from ol2r.papers.olranknet import grid as olranknet
+from ol2r.papers.olranknet import tuning
+from ol2r.papers.pairrank import grid as pairrank
+
+PUBLISHED = Store.open().published
+RUNS = [name for name, item in olranknet.ITEMS.items() if isinstance(item.jobs("paper")[0].cell, Simulate)]
+
+
+def jobs(item, tier="paper"):
+    return olranknet.ITEMS[item].jobs(tier)
+
+
+def labels(item, tier="paper"):
+    return [job.cell.labels() | olranknet.ITEMS[item].names(job.cell) for job in jobs(item, tier)]
+
+
+@pytest.mark.parametrize("item", olranknet.ITEMS)
+def test_every_cell_can_be_declared_at_every_tier(item):
+    for tier in TIERS:
+        assert jobs(item, tier)
+        assert all(job.rows and len(job.cell.key) == 64 for job in jobs(item, tier))
+
+
+def test_figures_of_the_same_runs_share_their_cells():
+    main = {job.cell.key for job in jobs("fig-4")}
+    assert {job.cell.key for job in jobs("fig-5")} == main > {job.cell.key for job in jobs("fig-6")}
+    assert len({job.cell.key for job in jobs("exploration")} & main) == 9  # three learners × three kinds of users
+    assert len({job.cell.key for job in jobs("width")} & main) == 6
+    assert len({job.cell.key for job in jobs("choices")} & main) == 3
+
+
+def test_a_smaller_tier_runs_a_part_of_a_larger_one():
+    for item in RUNS:
+        large = {job.cell.key: set(job.rows) for job in jobs(item)}
+        for job in jobs(item, "laptop"):
+            assert set(job.rows) <= large[job.cell.key]
+
+
+def test_the_paper_s_data_sets_run_its_protocol_and_others_what_the_page_says():
+    for job in jobs("fig-4"):
+        assert isinstance(job.cell, Simulate)
+        own = job.cell.labels()["dataset"] in olranknet.PUBLISHED_DATASETS
+        assert job.cell.evaluation.checkpoints[-1] == (5000 if own else 1000)
+        assert len(job.rows) == 5 * (10 if own else olranknet.SEEDS_HERE)
+
+
+def test_the_public_code_s_reading_changes_the_paper_s_learners_and_nothing_else():
+    tuned = {*tuning.TUNED.names, *olranknet.PUBLIC_CODE}
+    for item, other in olranknet.READINGS["public code"].items():
+        for here, there in zip(labels(item), labels(other), strict=True):
+            differ = {name for name in here if here[name] != there[name]}
+            assert differ <= (tuned if here["variant"] in olranknet.OURS else set())
+            if here["variant"] in olranknet.OURS:
+                assert {name: there[name] for name in olranknet.PUBLIC_CODE} == olranknet.PUBLIC_CODE
+
+
+def test_each_choice_changes_one_thing():
+    by_choice = {each["choice"]: each for each in labels("choices") if each["users"] == "perfect"}
+    assert list(by_choice) == list(olranknet.CHOICES)
+    main = by_choice["as in the main results"]
+    for name, changed in olranknet.CHOICES.items():
+        differ = {each: value for each, value in by_choice[name].items() if main[each] != value and each != "choice"}
+        assert differ == changed
+
+
+def test_linear_baselines_take_the_values_of_their_own_chapter():
+    for each in labels("fig-4"):
+        if each["variant"] in olranknet.LINEAR and each["dataset"] == "MQ2008":
+            of = pairrank.tuned("MQ2008", olranknet.LINEAR[str(each["variant"])])
+            assert {name: each[name] for name in of} == of
+
+
+def test_neural_pdgd_runs_as_long_as_its_own_paper_did():
+    assert {job.cell.evaluation.checkpoints[-1] for job in jobs("far")} == {20_000}  # pyright: ignore[reportAttributeAccessIssue]
+    assert {each["variant"] for each in labels("far")} == {"neural PDGD"}
+
+
+# Tuning
+
+
+def test_tuning_reads_validation_queries_and_no_reported_seed():
+    reported = {row.seed for item in RUNS if not item.startswith("tuning") for job in jobs(item) for row in job.rows}
+    for item in ("tuning", "tuning-longer"):
+        for job in jobs(item):
+            assert job.cell.evaluation.split == "validation"  # pyright: ignore[reportAttributeAccessIssue]
+            assert not {row.seed for row in job.rows} & reported
+    assert not set(tuning.SEEDS_FIRST) & set(tuning.SEEDS_LONGER)
+
+
+def test_the_grids_hold_the_paper_s_values_but_for_the_smallest():
+    for name in ("olRankNet", "olLambdaRank", "olRankNet, full"):
+        tried = tuning.GRIDS[name].tried
+        assert {1e-1, 1e-2, 1e-3} <= set(tried["alpha"]) & set(tried["regularization"]) & set(tried["rate"])
+
+
+def test_all_combinations_are_run_of_every_grid():
+    tried = {name: {tuple(each.items()) for each in grid.settings()} for name, grid in tuning.GRIDS.items()}
+    found: dict[str, set] = {name: set() for name in tuning.GRIDS}
+    for each in labels("tuning"):
+        found[str(each["grid"])].add(tuple((name, each[name]) for name in tuning.GRIDS[str(each["grid"])].tried))
+    assert found == tried
+
+
+@pytest.mark.parametrize("name", tuning.GRIDS)
+def test_a_value_that_was_chosen_was_tried_and_may_be_chosen(name):
+    for dataset in tuning.TUNED.datasets:
+        chosen = dict(tuning.TUNED.chosen(dataset, name))
+        assert chosen in tuning.GRIDS[name].settings()
+        assert tuning.TUNED.may_choose(name, chosen)
+
+
+@pytest.mark.parametrize("variant", tuning.GRIDS)
+def test_tuning_reads_no_test_query(variant, monkeypatch):
+    whole = data.load("synthetic-tiny")
+    relevance, features = whole.relevance.copy(), whole.features.copy()
+    for query in whole.fold(1).test:
+        relevance[whole.documents(query)] = 0
+        features[whole.documents(query)] = 0.5
+    blinded = dataclasses.replace(whole, relevance=relevance, features=features)
+    job = next(j for j in jobs("tuning", "smoke") if olranknet.tuned_together(j.cell)["variant"] == variant)
+    tables = []
+    for dataset in (whole, blinded):
+        monkeypatch.setattr(data, "load", lambda *named, dataset=dataset: dataset)
+        tables += type(job.cell).run_group([job], Context())
+    assert tables[0].equals(tables[1])
+
+
+def test_what_is_tuned_is_what_the_stored_grids_choose():
+    store = Store(PUBLISHED, PUBLISHED / "none") if PUBLISHED else Store.open()
+    with files("ol2r.papers.olranknet").joinpath(TABLE).open() as file:
+        stored = pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in tuning.TUNED.names})
+    pd.testing.assert_frame_equal(retune.stored(olranknet.PAPER, store)[list(stored)], stored)
+    assert set(stored["dataset"]) == set(tuning.TUNED.datasets)
+    assert set(stored["grid"]) == set(tuning.GRIDS)
+
+
+def test_the_laptop_tier_takes_half_an_hour_on_two_cores():
+    every = with_needs(job for item in olranknet.ITEMS for job in jobs(item, "laptop") if not item.startswith("tuning"))
+    run = [job for job in every if job.cell.labels().get("dataset") not in olranknet.PUBLISHED_DATASETS]
+    assert expected_seconds(run, 2) / 60 < 30
