@@ -64,7 +64,7 @@ def test_wrong_orders_stand_beside_those_of_all_pairs(coverage):
 
 
 def test_regions_of_half_of_each_grade_have_one_contour_each():
-    x, y = np.meshgrid(np.linspace(-3, 3, 25), np.linspace(-3, 3, 25))
+    x, y = np.meshgrid(np.linspace(-3, 4, 71), np.linspace(-3, 3, 61))
     parts = []
     for dataset, grade in itertools.product(("one", "two"), (0, 1)):
         density = np.exp(-((x - grade) ** 2 + y**2) / 2)
