@@ -108,6 +108,11 @@ def test_of_two_documents_in_one_list_cascade_users_prefer_the_upper_one_more_of
     assert upper == pytest.approx(0.6, abs=0.06)
 
 
+def test_before_any_label_nothing_has_drifted():
+    run = Run(WORLD, 2, regularization=0.7, delta=0.1, seed=1)
+    assert run.drift().tolist() == [0.0, 0.0]
+
+
 def test_unknown_users_are_an_error():
     with pytest.raises(ValueError, match="users must be one of matched, cascade"):
         Run(WORLD, 1, 1.0, 0.1, 0, users="casscade")
@@ -234,12 +239,17 @@ def test_intervals_far_too_narrow_break_the_chain_of_the_regret_bound():
 
 
 def test_the_kernel_nears_its_limit_as_one_over_the_root_of_the_width_and_not_the_printed_one():
-    table = audits.kernel_convergence((64, 1024, 8192), draws=12)
-    means = table.groupby(["quantity", "round"])["value"].mean()
-    for name in ("all parameters", "own blocks"):
-        assert means[name, 8192] < 0.05
-        assert means[name, 64] / means[name, 1024] == pytest.approx(4, rel=0.4)
-    assert means["printed", 8192] > 0.2
+    limits = {"all": ("from H̃", "from H"), "own blocks": ("from H", "from H̃")}
+    for parameters, (limit, other) in limits.items():
+        table = audits.kernel_convergence((64, 1024, 8192), parameters, draws=12)
+        means = table.groupby(["quantity", "round"])["value"].mean()
+        assert means[limit, 8192] < 0.05 and means[other, 8192] > 0.2
+        assert means[limit, 64] / means[limit, 1024] == pytest.approx(4, rel=0.4)
+
+
+def test_parameters_that_no_network_has_are_an_error():
+    with pytest.raises(ValueError, match="parameters must be one of all, own blocks"):
+        audits.kernel_convergence((64,), "some")
 
 
 def test_the_numbers_of_the_pair_of_inputs_that_the_chapter_quotes():

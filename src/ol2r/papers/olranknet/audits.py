@@ -320,7 +320,7 @@ class Run:
             both = np.concatenate([there, start])
             sign = np.repeat([1.0, -1.0], [len(there), len(start)])
             # the eigenvalues of G S Gᵀ that are not zero are those of S Gᵀ G
-            norms.append(float(np.abs(np.linalg.eigvals((both @ both.T) * sign)).max()))
+            norms.append(float(np.abs(np.linalg.eigvals((both @ both.T) * sign)).max(initial=0.0)))
         return np.array(norms)
 
 
@@ -602,15 +602,35 @@ def own_blocks(tangent: Tangent) -> torch.Tensor:
     return total
 
 
+PARAMETERS = ("all", "own blocks")
+"""Which entries of the symmetric network's W_1 … W_{L−1} are parameters: all, or only the blocks on the diagonal."""
+
+
 def kernel_convergence(
-    widths: Sequence[int], features: int = 5, documents: int = 6, depth: int = 2, draws: int = 16, seed: int = 0
+    widths: Sequence[int],
+    parameters: str = "all",
+    features: int = 5,
+    documents: int = 6,
+    depth: int = 2,
+    draws: int = 16,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """How the tangent kernel of the paper's initialisation nears its limit as m grows.
 
-    Per draw of θ₀, at each width (as "round"): "all parameters", the relative distance in Frobenius norm of ⟨g, g′⟩/m
-    from H̃; "own blocks", that of the kernel without the off-diagonal blocks from H; "printed", that of ⟨g, g′⟩/m from
-    H, which Lemma D.1 says is small.
+    Per draw of θ₀, at each width (as "round"), the relative distance of ⟨g, g′⟩/m in Frobenius norm: "from H", which
+    Lemma D.1 says is small, and "from H̃". With all parameters H̃ is the limit, with own blocks H (olranknet-thm-kernel).
+
+    Args:
+        widths: m, each even.
+        parameters: one of `PARAMETERS`.
+        features: d.
+        documents: of the kernel, with normal features.
+        depth: L.
+        draws: of θ₀.
+        seed: of documents and draws.
     """
+    if parameters not in PARAMETERS:
+        raise ValueError(f"parameters must be one of {', '.join(PARAMETERS)}, not {parameters!r}")
     rng = generator("kernel convergence", seed)
     x = torch.from_numpy(rng.standard_normal((documents, features)))
     keys = np.array([replica_key(f"kernel {seed}", 1, i) for i in range(draws)], dtype=np.uint64)
@@ -619,12 +639,11 @@ def kernel_convergence(
         network = Network(features, width, depth, "symmetric")
         inputs = network.inputs(x)
         limit = neural.tangent_kernel(inputs.numpy(), depth)
-        found: dict[str, list[float]] = {"all parameters": [], "own blocks": [], "printed": []}
+        found: dict[str, list[float]] = {"from H": [], "from H̃": []}
         for key in keys:
             tangent = _tangent(network, network.initial(Streams(key[None])).double(), inputs[None])
-            whole, own = tangent.kernel(tangent)[0].numpy(), own_blocks(tangent)[0].numpy()
-            triples = ((whole, limit.tangent), (own, limit.printed), (whole, limit.printed))
-            for name, (kernel, wanted) in zip(found, triples, strict=True):
+            kernel = (tangent.kernel(tangent) if parameters == "all" else own_blocks(tangent))[0].numpy()
+            for name, wanted in zip(found, (limit.printed, limit.tangent), strict=True):
                 found[name].append(float(np.linalg.norm(kernel - wanted) / np.linalg.norm(wanted)))
         parts += [(width, name, np.array(values)) for name, values in found.items()]
     return _table(parts)
