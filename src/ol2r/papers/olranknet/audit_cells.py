@@ -134,7 +134,8 @@ def _audit(audit: str, worlds: int, world: Wide | None = None, **settings: Any) 
 
 BLOCK = 10
 """Worlds of a block of the audits of learners."""
-BLOCKS = {"smoke": 1, "laptop": 3, "paper": 10}
+BLOCKS = {"smoke": (1, 1), "laptop": (3, 2), "paper": (10, 4)}
+"""Blocks of the audits of coverage and of regret."""
 ROUNDS = {"smoke": (10, 20), "laptop": (80, 400), "paper": (80, 400)}
 """T of the audits of coverage and of regret."""
 
@@ -210,7 +211,7 @@ def audit_cells(tier: str, parameters: str = "all") -> list[NetworkAudit]:
 def _blocks(tier: str, cell: Any) -> Sequence[int]:
     """One block of the audits that look at gradients alone; two where a block is one world."""
     if cell.audit in OF_WORLDS:
-        return range(BLOCKS[tier])
+        return range(BLOCKS[tier][OF_WORLDS.index(cell.audit)])
     return range(2 if cell.worlds == 1 else 1)
 
 
