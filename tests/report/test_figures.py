@@ -7,7 +7,7 @@ from shown import line
 from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.tuning import grid_scores
 from ol2r.report import figures, tables
-from ol2r.report.style import CHOICES, LEARNERS, USERS
+from ol2r.report.style import CHOICES, LEARNERS, USERS, panels
 
 NUMBERS = printed_numbers("ol2r.papers.nsgd")
 OFFLINE = NUMBERS[NUMBERS["item"] == "table-3"]
@@ -188,3 +188,48 @@ def test_no_exploration_stands_beside_the_powers_of_ten(grid_of_two):
     scores = grid_scores(grid_of_two.replace({"alpha": {0.01: 0.0}}), ("alpha", "regularization"))
     (ax,) = figures.tuning_grid(scores, axes_of, by="variant").axes
     assert [t.get_text() for t in ax.get_yticklabels()] == ["0", "$10^{-1}$"]
+
+
+def test_any_column_is_drawn_as_learning_curves_are(grid):
+    fig = figures.curves(grid.rename(columns={"cosine": "other"}), "other", "learner", "another measure")
+    own = grid[(grid["users"] == "perfect") & (grid["learner"] == "NSGD")]
+    assert line(fig.axes[0], "NSGD").get_ydata() == pytest.approx(own.groupby("round")["cosine"].mean().to_numpy())
+    assert fig.axes[0].get_ylabel() == "another measure"
+
+
+def test_a_band_is_a_mean_with_its_interval():
+    _, (ax,) = panels([""], pd.DataFrame())
+    table = pd.DataFrame({"width": [8, 16], "mean": [0.2, 0.4], "low": [0.1, 0.3], "high": [0.3, 0.6]})
+    figures.band(ax, table, USERS["perfect"], "perfect", "width")
+    drawn = line(ax, "perfect")
+    assert list(drawn.get_xdata()) == [8, 16] and list(drawn.get_ydata()) == [0.2, 0.4]
+    assert drawn.get_color() == USERS["perfect"].color
+    edges = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert (edges.min(), edges.max()) == (0.1, 0.6)
+
+
+def test_difference_curves_are_paired_with_the_baseline(grid):
+    fig = figures.difference_curves(grid, "ndcg", "MGD", "offline NDCG@10", by="learner")
+    assert "MGD" not in fig.axes[0].get_legend_handles_labels()[1] and "minus that of MGD" in fig.axes[0].get_ylabel()
+    own = grid[grid["users"] == "navigational"]
+    runs = own.pivot_table("ndcg", index=["fold", "seed", "round"], columns="learner")
+    expected = (runs["NSGD"] - runs["MGD"]).groupby("round").mean().to_numpy()
+    assert line(fig.axes[1], "NSGD").get_ydata() == pytest.approx(expected)
+    assert all(any(list(each.get_ydata()) == [0, 0] for each in ax.lines) for ax in fig.axes)
+
+
+def test_dots_stand_at_their_means_in_the_row_of_what_was_measured():
+    lines = [
+        ("offline", row, kind, base + shift, base + shift - 0.1, base + shift + 0.3)
+        for row, base in (("b", 0.5), ("a", 0.0))
+        for kind, shift in (("informational", 0.2), ("perfect", 0.1))
+    ]
+    table = pd.DataFrame(lines, columns=["panel", "row", "users", "mean", "low", "high"])
+    fig = figures.dots(table, {"offline": "more", "online": "none"})
+    offline, online = fig.axes
+    assert [t.get_text() for t in offline.get_yticklabels()] == ["b", "a"] and offline.get_xlabel() == "more"
+    drawn = line(offline, "perfect")
+    assert list(drawn.get_xdata()) == [0.6, 0.1] and list(drawn.get_ydata()) == [-0.1, 0.9]
+    bars = [path for each in offline.collections for path in each.get_segments()]
+    assert any(np.allclose(bar[:, 0], [0.5, 0.9]) for bar in bars)  # from low to high
+    assert offline.yaxis_inverted() and len(line(online, "perfect").get_xdata()) == 0

@@ -123,7 +123,8 @@ def _curves(
         fig.supylabel(ylabel, fontsize=9)
     else:
         every[0].set_ylabel(ylabel)
-    legend(fig, every)
+    longest = max(map(len, table[by].astype(str)), default=0)
+    legend(fig, every, 5 if longest <= 20 else 4)
     return fig
 
 
@@ -315,7 +316,7 @@ def difference_curves(
         what: what the column is called on the axis.
     """
     differences = minus(frame, column, baseline, by)
-    ylabel = f"{what}, minus that of {baseline}\n({INTERVAL})"
+    ylabel = f"{what},\nminus that of {baseline}\n({INTERVAL})"
     fig = _curves(differences, column, by, ylabel, looks=looks, named=named)
     for ax in fig.axes:
         ax.axhline(0.0, color=QUIET, linewidth=0.9)

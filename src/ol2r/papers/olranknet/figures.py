@@ -7,6 +7,7 @@ with a column `variant`; they are aggregated first, as there. This module knows 
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
+from matplotlib.ticker import LogLocator
 
 from ol2r.experiments.effects import at_own_end, final_effects, minus, summarize, windowed
 from ol2r.papers.olranknet.claims import LAST, weight
@@ -45,18 +46,16 @@ def share_of_certain(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def last_share(frame: pd.DataFrame) -> pd.DataFrame:
-    """Every run's last line, with the share of certain orders in the last fifth of the rounds as `share`.
+    """Every run's last line, with the share of certain orders in the last fifth of its rounds as `share`.
+
+    The fifth begins at the last checkpoint that is not after four fifths of the rounds.
 
     Args:
-        frame: runs with the cumulative `certain_pairs` and `shown_pairs`.
-
-    Raises:
-        ValueError: there is no checkpoint at four fifths of the rounds.
+        frame: runs of equal length with the cumulative `certain_pairs` and `shown_pairs`.
     """
-    since = round(LAST[0] * frame["round"].max())
-    if since not in set(frame["round"]):
-        raise ValueError(f"no checkpoint at round {since}")
-    kept = windowed(frame[frame["round"].isin((since, frame["round"].max()))], "certain_pairs", "shown_pairs")
+    last = frame["round"].max()
+    since = frame.loc[frame["round"] <= LAST[0] * last, "round"].max()
+    kept = windowed(frame[frame["round"].isin((since, last))], "certain_pairs", "shown_pairs")
     return at_own_end(kept).rename(columns={"value": "share"})
 
 
@@ -227,8 +226,11 @@ def speed_curves(frame: pd.DataFrame) -> Drawing:
         style = {"color": look.color, "marker": look.marker, "ls": look.line, "markevery": max(1, len(own) // 6)}
         whole.plot(own["middle"], own["speed"], label=name, **style)
         part.plot(own["middle"], own["ranking"], **style)
-    whole.set(xlabel="round", ylabel="rounds a second", yscale="log")
-    part.set(xlabel="round", ylabel="milliseconds a round", yscale="log")
+    for ax, ylabel in ((whole, "rounds a second"), (part, "milliseconds a round")):
+        ax.set(xlabel="round (middle of the window)", ylabel=ylabel, yscale="log")
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter("{x:g}")
+        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
     legend(fig, [whole])
     return fig
 

@@ -15,6 +15,7 @@ from ol2r.papers.olranknet import tuning
 from ol2r.papers.olranknet.claims import GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import OFFLINE, last_share, speeds
 from ol2r.papers.olranknet.grid import DECAY, NETWORK, SEEDS_HERE, SETTINGS
+from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report.style import USERS
 from ol2r.report.tables import interval, named, signed
 
@@ -179,7 +180,7 @@ def ran_in_words(frame: pd.DataFrame) -> str:
 
 
 def lead_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
-    """How far a variant ends above a baseline offline, for each data set and kind of users, in a sentence.
+    """Where a variant ends above a baseline offline and where below it, in a sentence for each data set.
 
     Args:
         table: from `figures.leads`.
@@ -188,14 +189,23 @@ def lead_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
     """
     told = []
     for dataset, own in table[(table["row"] == row) & (table["panel"] == OFFLINE)].groupby("dataset", sort=False):
-        told.append(f"on {named(str(dataset))} {_by_users(own)}")
-    return f"**{row} − {baseline}**, offline NDCG@10 at the end: {'; '.join(told)}." if told else ""
+        of = {line.users: line for line in frames.rows(own)}
+        sides: dict[str, list[str]] = {}
+        for kind in USERS.ordered(of):
+            sides.setdefault(_side(of[kind]), []).append(f"{kind} ({_mean(of[kind])})")
+        each = [f"{side} {baseline} under {_and(kinds)} users" for side, kinds in sides.items()]
+        told.append(f"On {named(str(dataset))} {row} ends {'; '.join(each)}.")
+    return f"{' '.join(told)} (Offline NDCG@10 after the last round, with 95 % intervals.)" if told else ""
 
 
-def _by_users(table: pd.DataFrame) -> str:
-    """Means with their intervals under each kind of users."""
-    own = {line.users: line for line in frames.rows(table)}
-    return ", ".join(f"{_mean(own[kind])} under {kind} users" for kind in USERS.ordered(own))
+def _and(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _side(line: frames.Row) -> str:
+    """On which side of 0 an interval lies."""
+    return "above" if line.low > 0 else "below" if line.high < 0 else "not clearly apart from"
 
 
 def _mean(line: frames.Row) -> str:
@@ -211,17 +221,17 @@ def diagonal_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
     """
     told = []
     for dataset, own in frame.groupby("dataset", sort=False):
-        shares = last_share(own[own["variant"].isin((full, diagonal))]).groupby(["users", "variant"])["share"].mean()
-        if {full, diagonal} <= set(shares.index.get_level_values("variant")):
+        ends = last_share(own[own["variant"].isin((full, diagonal))])
+        shares = ends.groupby(["users", "variant"])["share"].mean().unstack()  # noqa: PD010
+        if {full, diagonal} <= set(shares):
             each = [
-                f"{shares[kind, full]:.0%} against {shares[kind, diagonal]:.0%} under {kind} users"
-                for kind in USERS.ordered(shares.index.get_level_values("users"))
+                f"{share(shares[full][kind])} and {share(shares[diagonal][kind])} under {kind}"
+                for kind in USERS.ordered(shares.index)
             ]
-            told.append(f"on {named(str(dataset))} {', '.join(each)}")
-    since = f"{LAST[1] - LAST[0]:.0%}"
-    if not told:
-        return ""
-    return f"Certain orders in the last {since} of the rounds, full against diagonal: {'; '.join(told)}."
+            told.append(f"on {named(str(dataset))} {_and(each)} users")
+    since = share(LAST[1] - LAST[0])
+    shown = f"Shares of certain orders with the full matrix and with its diagonal, in the last {since} of the rounds"
+    return f"{shown}: {'; '.join(told)}." if told else ""
 
 
 def speed_in_words(frame: pd.DataFrame) -> str:
