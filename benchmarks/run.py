@@ -29,9 +29,9 @@ import bandits
 import device
 import networks
 import numpy as np
+from data import measure as measure_data
 from families import DATASET, LEARNER, SETTINGS, evaluation
 
-from data import measure as measure_data
 from ol2r import data
 from ol2r.clicks import users
 from ol2r.learners import LEARNERS
