@@ -233,3 +233,12 @@ def test_dots_stand_at_their_means_in_the_row_of_what_was_measured():
     bars = [path for each in offline.collections for path in each.get_segments()]
     assert any(np.allclose(bar[:, 0], [0.5, 0.9]) for bar in bars)  # from low to high
     assert offline.yaxis_inverted() and len(line(online, "perfect").get_xdata()) == 0
+
+
+def test_a_figure_of_many_names_is_taller_by_the_lines_of_its_legend(grid):
+    few = figures.learning_curves(grid)
+    names = list(LEARNERS)[:12]
+    many = pd.concat([grid[grid["learner"] == "MGD"].assign(learner=name) for name in names])
+    ncols = 5 if max(map(len, names)) <= 20 else 4
+    taller = figures.learning_curves(many).get_figheight() - few.get_figheight()
+    assert taller == pytest.approx(0.25 * (-(-len(names) // ncols) - 2)) and taller > 0

@@ -16,6 +16,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from ol2r.data import is_own
 from ol2r.experiments.claims import label
@@ -60,14 +61,14 @@ def _line(ax: Axes, table: pd.DataFrame, x: str, y: str, label: str, look: Look,
 
 
 def _rows(
-    frame: pd.DataFrame, users: list[str], table: pd.DataFrame, named: bool
+    frame: pd.DataFrame, users: list[str], table: pd.DataFrame, named: bool, more: float
 ) -> tuple[Drawing, dict[str, list[Axes]]]:
-    """A row of panels for each data set of the frame, a column for each kind of user."""
+    """A row of panels for each data set of the frame, a column for each kind of user; `more` inches for the legend."""
     datasets = list(frame["dataset"].unique())
     if not named:
-        fig, axes = panels(users, table, height=3.0)
+        fig, axes = panels(users, table, height=3.0 + more)
         return fig, {datasets[0]: axes}
-    fig, rows = stacked(datasets, users, table)
+    fig, rows = stacked(datasets, users, table, height=2.1 + more / len(datasets))
     for name, axes in zip(datasets, rows, strict=True):
         axes[0].set_ylabel("\n".join(wrap(label(name), 24)))
     return fig, dict(zip(datasets, rows, strict=True))
@@ -102,7 +103,10 @@ def _curves(
             for kind in users
         ]
         table = pd.concat([table, pd.DataFrame(lines)], ignore_index=True)
-    fig, rows = _rows(frame, users, table, bool(several))
+    names = set(table[by].astype(str))
+    ncols = 5 if max(map(len, names)) <= 20 else 4
+    more = 0.25 * max(0, -(-len(names) // ncols) - 2)  # two lines of names fit without it
+    fig, rows = _rows(frame, users, table, bool(several), more)
     for name, axes in rows.items():
         part = table[table["dataset"] == name] if several else table
         for ax, user in zip(axes, users, strict=True):
@@ -123,8 +127,7 @@ def _curves(
         fig.supylabel(ylabel, fontsize=9)
     else:
         every[0].set_ylabel(ylabel)
-    longest = max(map(len, table[by].astype(str)), default=0)
-    legend(fig, every, 5 if longest <= 20 else 4)
+    legend(fig, every, ncols)
     return fig
 
 
@@ -346,6 +349,7 @@ def dots(table: pd.DataFrame, xlabels: Mapping[str, str], looks: Looks = USERS, 
             )  # fmt: skip
         ax.grid(True, axis="x")
         ax.set_xlabel(xlabel)
+        ax.xaxis.set_major_locator(MaxNLocator(4))
         ax.set_yticks(range(len(rows)), ["\n".join(wrap(row, 26)) for row in rows])
     axes[0].invert_yaxis()
     legend(fig, axes)
