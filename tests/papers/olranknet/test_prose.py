@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import ol2r
-from ol2r.papers.olranknet import grid, prose
+from ol2r.papers.olranknet import grid, prose, tuning
 from ol2r.papers.olranknet.claims import CLAIMS, ROUNDS, ROUNDS_HERE
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 
@@ -87,11 +87,11 @@ def test_chosen_settings_are_told_with_their_symbols():
     lines = [
         ("MQ2008", "olRankNet", 0.1, 1.0, 0.01, None, "all"),
         ("MQ2008", "olRankNet", 0.2, 1.0, 0.01, None, ""),
-        ("MQ2008", "neural epsilon-greedy", 0.01, None, None, 0.25, "all + neural epsilon-greedy"),
+        ("MQ2008", "neural epsilon-greedy", 1e-5, None, None, 0.25, "all + neural epsilon-greedy"),
     ]
     table = pd.DataFrame(lines, columns=["dataset", "grid", "alpha", "regularization", "rate", "epsilon", "best_of"])
     assert prose.chosen_in_words(table) == (
-        "Chosen on MQ2008: olRankNet: α = 0.1, λ = 1, η = 0.01; neural epsilon-greedy: step = 0.01, ε = 0.25."
+        "Chosen on MQ2008: olRankNet: α = 0.1, λ = 1, η = 0.01; neural epsilon-greedy: step = 10⁻⁵, ε = 0.25."
     )
     assert prose.chosen_in_words(table[:0]) == ""
 
@@ -100,9 +100,19 @@ def test_conventions_have_the_values_that_run():
     told = {name: str(value) for name, value, _ in prose.CONVENTIONS}
     assert told["rounds T"] == f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on MQ2008"
     assert f"{grid.SEEDS_HERE} seeds × 5 folds on MQ2008" in told["runs"]
-    assert told["grid of neural PDGD and DBGD"] == "step ∈ {0.0001, 0.001, 0.01, 0.1, 1}"
+    steps = ["10⁻⁵", "10⁻⁴", "0.001", "0.01", "0.1", "1"][-len(tuning.GRIDS["neural PDGD"].tried["alpha"]) :]
+    assert told["grid of neural PDGD and DBGD"] == f"step ∈ {{{', '.join(steps)}}}"
     assert "α ∈ {0.001, 0.01, 0.1, 1}; λ ∈" in told["grid of olRankNet, olLambdaRank"]
     assert all(source for _, _, source in prose.CONVENTIONS)
+
+
+def test_grids_that_share_a_line_of_the_conventions_are_the_same():
+    for one, other in (
+        ("olRankNet", "olLambdaRank"),
+        ("neural PDGD", "neural DBGD"),
+        ("olRankNet, full", "olRankNet" + tuning.CODE),
+    ):
+        assert tuning.GRIDS[one].tried == tuning.GRIDS[other].tried
 
 
 def test_every_claim_is_told_in_a_few_words_and_rests_on_an_item_of_the_map_or_is_ours():

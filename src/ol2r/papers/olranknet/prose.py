@@ -4,6 +4,7 @@ The functions write the sentences of the chapter's answer; their numbers are com
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -31,8 +32,15 @@ def _told(grid: TuningGrid) -> str:
     """The values that a grid tries, by symbol."""
     symbols = SYMBOLS | ({"alpha": "step"} if set(grid.variants) & set(STEP) else {})
     return "; ".join(
-        f"{symbols[name]} ∈ {{{', '.join(f'{value:g}' for value in values)}}}" for name, values in grid.tried.items()
+        f"{symbols[name]} ∈ {{{', '.join(map(_number, values))}}}" for name, values in grid.tried.items()
     )
+
+
+def _number(value: float) -> str:
+    """A number as readers write it: powers of ten below a thousandth have an exponent."""
+    mantissa, _, exponent = f"{value:g}".partition("e-")
+    raised = f"10⁻{exponent.lstrip('0').translate(str.maketrans('123456789', '¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return mantissa if not exponent else raised if mantissa == "1" else f"{mantissa} · {raised}"
 
 
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
@@ -40,7 +48,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "runs",
         f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol; {SEEDS_HERE} seeds × 5 folds on "
-        "MQ2008, and one seed × 5 folds for *far*, *width* and *choices*",
+        "MQ2008; one seed × 5 folds for long runs of neural PDGD, the series of widths and, under perfect users, choices",
         "paper, 5.2: ten seeds, and 5.1: five folds; the rest ours",
     ),
     ("queries of a round", "uniform with replacement from the training queries", "paper, 5.1"),
@@ -79,6 +87,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("ΔNDCG of olLambdaRank", "clicks as grades, swap in the list as shown, ideal list of the same clicks", "ours"),
     *((f"grid of {name}", _told(each), source) for name, each, source in (
         ("olRankNet, olLambdaRank", tuning.GRIDS["olRankNet"], "paper, 5.1: 0.1 to 10⁻⁴, rates to 10⁻³; the rest ours"),
+        ("olRankNet with full covariance, and as the public code reads", tuning.GRIDS["olRankNet, full"], "ours"),
         ("neural PDGD and DBGD", tuning.GRIDS["neural PDGD"], "paper, 5.1: 0.1 to 10⁻³; the rest ours"),
         ("neural ε-greedy", tuning.GRIDS["neural epsilon-greedy"], "ours"),
         ("olLambdaRank GT", tuning.GRIDS["olLambdaRank GT"], "ours"),
@@ -91,6 +100,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         f"{len(tuning.SEEDS_LONGER)} other seeds; no reported run has any of these",
         "paper, 5.1: validation data of each fold; the rest ours",
     ),
+    ("olLambdaRank as the public code reads", "the values that olRankNet has by this reading", "ours"),
     ("linear baselines", "PairRank_C, PDGD and DBGD with the values that {doc}`pairrank` tuned", "ours"),
     ("decay of PDGD's step", DECAY, "paper, 5.1"),
     ("decay of DBGD's step", "none", "ours, as for PairRank; the paper has PDGD's"),
@@ -289,6 +299,6 @@ def chosen_in_words(table: pd.DataFrame) -> str:
     return " ".join(told)
 
 
-def _setting(line: Mapping[str, object]) -> str:
+def _setting(line: Mapping[str, Any]) -> str:
     symbols = SYMBOLS | ({"alpha": "step"} if line["grid"] in STEP else {})
-    return ", ".join(f"{symbols[name]} = {line[name]:g}" for name in SYMBOLS if pd.notna(line.get(name)))
+    return ", ".join(f"{symbols[name]} = {_number(line[name])}" for name in SYMBOLS if pd.notna(line.get(name)))
