@@ -100,7 +100,7 @@ def test_conventions_have_the_values_that_run():
     told = {name: str(value) for name, value, _ in prose.CONVENTIONS}
     assert told["rounds T"] == f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on MQ2008"
     assert f"{grid.SEEDS_HERE} seeds × 5 folds on MQ2008" in told["runs"]
-    steps = ["10⁻⁵", "10⁻⁴", "0.001", "0.01", "0.1", "1"][-len(tuning.GRIDS["neural PDGD"].tried["alpha"]) :]
+    steps = ["10⁻⁵", "0.0001", "0.001", "0.01", "0.1", "1"][-len(tuning.GRIDS["neural PDGD"].tried["alpha"]) :]
     assert told["grid of neural PDGD and DBGD"] == f"step ∈ {{{', '.join(steps)}}}"
     assert "α ∈ {0.001, 0.01, 0.1, 1}; λ ∈" in told["grid of olRankNet, olLambdaRank"]
     assert all(source for _, _, source in prose.CONVENTIONS)
