@@ -93,7 +93,7 @@ class Grid:
             revision=LEARNERS[learner].revision,
             hyperparameters=tuple(sorted(setting.items())),
             users=clickers,
-            evaluation=Evaluation(
+            evaluation=_evaluation(
                 k=self.k,
                 split=split,
                 gain=convention["gain"],
@@ -120,7 +120,7 @@ class Grid:
         ]
 
 
-_users = cache(users_of_grades)  # thousands of cells have the same few
+_users, _evaluation = cache(users_of_grades), cache(Evaluation)  # thousands of cells have the same few
 
 
 def _last(tier: str, checkpoints: tuple[int, ...], rounds: int | None) -> int:
