@@ -1,36 +1,33 @@
-"""Figures that only the PairRank chapter draws: worked examples, blocks, the cost of a round, and tuning grids.
+"""Figures that only the PairRank chapter draws: worked examples, blocks, and the cost of a round.
 
 Figures that other chapters draw as well are in `ol2r.report.figures`. Frames are as there, and this module knows no
 learner either.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from textwrap import wrap
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
 from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_own_end, summarize, windowed
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report.figures import INTERVAL
-from ol2r.report.style import INK, LEARNERS, QUIET, USERS, Drawing, legend, panels, stacked, styled
+from ol2r.report.orders import edge, nodes, order_graph
+from ol2r.report.orders import rank_orders as rank_orders  # a figure of this chapter as well
+from ol2r.report.style import LEARNERS, QUIET, USERS, Drawing, legend, panels, stacked, styled
 
 if TYPE_CHECKING:
     from ol2r.papers.pairrank.illustration import Example
 
-CERTAIN, UNCERTAIN = "#0072b2", "#c0270d"
 SHADES = ("#16324f", "#3f7fa8", "#a35d00", "#c0270d", "#7a3b8f")
 LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (4, 1, 1, 1)), (0, (8, 1.5)))
 MARKS = "osD^v"
-BEST = "#f23c48"
-SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ"}
 
 
 CASE = ["dataset", "variant", "users"]
@@ -174,7 +171,8 @@ def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 10
     """
     if len(frame["users"].unique()) != 1:
         raise ValueError("a profile shows one kind of user")
-    table = sizes_by_rank(frame, [r for r in rounds if r in set(frame["round"])] or [frame["round"].max()])
+    recorded = frame["round"].unique()
+    table = sizes_by_rank(frame, [r for r in rounds if r in recorded] or [max(recorded)])
     fig, cases = _cases(frame, table, "documents in the block")
     windows = sorted(set(zip(table["since"], table["round"], strict=True)))
     whole = reach(frame).query("share == 1").groupby("dataset")["rank"].max()
@@ -282,56 +280,6 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
 
 
 @styled
-def tuning_grid(scores: pd.DataFrame, axes_of: Mapping[str, tuple[str, str | None]], by: str = "grid") -> Drawing:
-    """Heat maps of tuning grids, a row for each data set and a column for each grid; the chosen setting is framed.
-
-    Args:
-        scores: from `ol2r.experiments.tuning.grid_scores`.
-        axes_of: by grid, the hyper-parameter down the side and the one along the bottom (None: there is one only).
-    """
-    datasets, grids = list(scores["dataset"].unique()), [name for name in axes_of if name in set(scores[by])]
-    fig, rows = stacked(datasets, grids, scores, height=1.8, sharey=False)
-    for name, axes in zip(datasets, rows, strict=True):
-        own = scores[(scores["dataset"] == name) & scores[by].isin(grids)]
-        low, high = own["score"].min(), own["score"].max()
-        for ax, grid in zip(axes, grids, strict=True):
-            _heat(ax, own[own[by] == grid], *axes_of[grid], low=low, high=high)
-        axes[0].set_ylabel("\n".join([*wrap(label(name), 20), axes[0].get_ylabel()]))
-    return fig
-
-
-def _heat(ax: Axes, cells: pd.DataFrame, side: str, bottom: str | None, low: float, high: float) -> None:
-    ax.grid(False)
-    if cells.empty:
-        ax.set_axis_off()
-        return
-    along = bottom or "along"
-    cells = cells if bottom else cells.assign(along=0.0)
-    grid = cells.pivot(index=side, columns=along, values="score").sort_index()  # noqa: PD010 (refuses doubles)
-    numbers = grid.map(lambda score: f"{score:.3f}".lstrip("0"))
-    sns.heatmap(
-        grid, ax=ax, cmap="cividis", vmin=low, vmax=high, cbar=False, annot=numbers, fmt="", annot_kws={"fontsize": 8}
-    )
-    ax.set_yticks(np.arange(len(grid)) + 0.5, _ticks(grid.index), rotation=0)
-    columns = cast("pd.Index[float]", grid.columns)  # values of a hyper-parameter, not names
-    ax.set_xticks(np.arange(len(columns)) + 0.5, _ticks(columns) if bottom else [""], rotation=0)
-    ax.tick_params(length=0)
-    ax.tick_params(axis="x", labelsize=7)  # four powers of ten stand side by side
-    ax.set(xlabel=SYMBOLS.get(bottom or "", bottom or ""), ylabel=SYMBOLS.get(side, side))
-    for _, cell in cells[cells["best"]].iterrows():
-        place = (list(columns).index(cell[along]), list(grid.index).index(cell[side]))
-        ax.add_patch(Rectangle(place, 1, 1, fill=False, edgecolor=BEST, linewidth=2.2, clip_on=False))
-
-
-def _ticks(values: Iterable[float]) -> list[str]:
-    """Labels of an axis: 10ⁿ if all values except 0 are powers of ten, plain numbers otherwise."""
-    exponents = np.log10([value for value in values if value > 0])
-    if np.allclose(exponents, exponents.round()):
-        return [f"$10^{{{round(np.log10(value))}}}$" if value > 0 else "0" for value in values]
-    return [f"{value:g}" for value in values]
-
-
-@styled
 def divide_and_conquer(example: "Example", examples: Mapping[str, int]) -> Drawing:
     """Figure 1 recomputed: certain and uncertain orders, blocks, and the chance of each regret under both shuffles.
 
@@ -342,22 +290,14 @@ def divide_and_conquer(example: "Example", examples: Mapping[str, int]) -> Drawi
     certain, blocks, lists = example
     fig, axes = panels(["documents", "blocks", "two of the lists", "all lists"], lists, 3.0, sharey=False)
     documents, parts, ranked, regrets = axes
-    n = len(certain)
-    angle = np.pi / 2 - 2 * np.pi * np.arange(n) / n
-    place = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    for i in range(n):
-        for j in range(i + 1, n):
-            sure = certain[i, j] or certain[j, i]
-            ends = (place[i], place[j]) if certain[i, j] or not sure else (place[j], place[i])
-            _edge(documents, *ends, sure)
-    _nodes(documents, place, [str(i + 1) for i in range(n)])
+    order_graph(documents, certain, [str(i + 1) for i in range(len(certain))])
     column = np.stack([np.zeros(len(blocks)), -np.arange(len(blocks), dtype=float)], axis=1)
     for above, below in pairwise(column):
-        _edge(parts, above, below, True)
-    _nodes(parts, column, ["{" + ", ".join(str(i + 1) for i in block) + "}" for block in blocks])
+        edge(parts, above, below, True)
+    nodes(parts, column, ["{" + ", ".join(str(i + 1) for i in block) + "}" for block in blocks])
     for x, (shuffle, told) in enumerate(examples.items()):
         shown = lists[(lists["shuffle"] == shuffle) & (lists["regret"] == told)]["list"].iloc[-1].split()
-        _nodes(ranked, np.stack([np.full(len(shown), float(x)), -np.arange(len(shown), dtype=float)], axis=1), shown)
+        nodes(ranked, np.stack([np.full(len(shown), float(x)), -np.arange(len(shown), dtype=float)], axis=1), shown)
         ranked.text(x, 0.8, shuffle, ha="center", fontsize=8.5)
         ranked.text(x, -len(shown), f"regret {told}", ha="center", fontsize=8.5)
     for ax, margin in ((documents, 0.2), (parts, 0.6), (ranked, 0.35)):
@@ -375,47 +315,5 @@ def divide_and_conquer(example: "Example", examples: Mapping[str, int]) -> Drawi
         regrets.bar(own.index + shift, own, 0.38, color=look.color, hatch=hatch, edgecolor="white", label=shuffle)
     regrets.set(xlabel="mis-ordered pairs", ylabel="probability")
     regrets.set_xticks(range(int(lists["regret"].max()) + 1))
-    documents.plot([], [], color=CERTAIN, label="certain order")
-    documents.plot([], [], color=UNCERTAIN, linestyle=(0, (3, 2)), label="uncertain order")
     legend(fig, [documents, regrets], ncols=4)
-    return fig
-
-
-def _edge(ax: Axes, start: np.ndarray, end: np.ndarray, certain: bool) -> None:
-    """An arrow from the better document where the order is certain, a broken line where it is not."""
-    if certain:
-        arrow = {"arrowstyle": "-|>", "color": CERTAIN, "shrinkA": 11, "shrinkB": 11, "linewidth": 1.1}
-    else:
-        arrow = {"arrowstyle": "-", "color": UNCERTAIN, "linestyle": (0, (3, 2)), "shrinkA": 11, "shrinkB": 11,
-                 "linewidth": 1.6}  # fmt: skip
-    ax.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops=arrow)
-
-
-def _nodes(ax: Axes, place: np.ndarray, names: Sequence[str]) -> None:
-    ax.plot(*place.T, linestyle="", marker="")  # annotations alone do not set the limits
-    for at, name in zip(place, names, strict=True):
-        ax.annotate(name, at, ha="center", va="center", bbox={"boxstyle": "round", "fc": "white", "ec": INK, "lw": 0.8})
-
-
-@styled
-def rank_orders(table: pd.DataFrame) -> Drawing:
-    """Figure 2 from a run: estimates σ̂ ± CB of all pairs of one query, the two that are compared in full ink.
-
-    Args:
-        table: from `illustration.figure_2`.
-    """
-    fig, (ax,) = panels([""], table, height=3.2)
-    ax.axhline(0.5, color=INK, linewidth=0.9)
-    for sure, color, mark, word in ((True, CERTAIN, "o", "certain"), (False, UNCERTAIN, "s", "uncertain")):
-        for picked, alpha in ((False, 0.35), (True, 1.0)):
-            own = table[(table["certain"] == sure) & ((table["shown"] != "") == picked)]
-            if len(own):
-                told = f"{word}: {own['pair'].iloc[0]}" if picked else f"{word} rank orders"
-                ax.errorbar(
-                    own.index, own["estimate"], own["half"], linestyle="", marker=mark, color=color, alpha=alpha,
-                    elinewidth=2 if picked else 1, capsize=3 if picked else 0, label=told,
-                )  # fmt: skip
-    ax.set_xlabel("pairs of one query, by estimate")
-    ax.set_ylabel("σ̂ ± CB: preference of\nthe document of higher score")
-    legend(fig, [ax])
     return fig
