@@ -48,8 +48,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "runs",
         f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol; {SEEDS_HERE} seeds × 5 folds on "
-        "MQ2008; one seed × 5 folds for long runs of neural PDGD, for the series of widths and, under perfect users, for "
-        "choices",
+        "MQ2008; one seed × 5 folds for long runs of neural PDGD, for the series of widths and, under perfect users, "
+        "for choices",
         "paper, 5.2: ten seeds, and 5.1: five folds; the rest ours",
     ),
     ("queries of a round", "uniform with replacement from the training queries", "paper, 5.1"),
