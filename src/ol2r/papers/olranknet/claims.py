@@ -49,7 +49,8 @@ BESIDE = {YAHOO: MSLR, "synthetic-yahoo": "synthetic-mslr"}
 
 OURS = ("olRankNet", "olLambdaRank")
 FULL = ("olRankNet, full",)
-EXPLORING = (*OURS, *FULL)
+EXPLORING = OURS
+"""Without exploration full and diagonal covariance are the same."""
 DUELING = ("DBGD", "neural DBGD")
 BASELINES = ("PairRank", "PDGD", "neural PDGD", "DBGD", "neural DBGD", "neural epsilon-greedy")
 FAR_BASELINES = tuple(name for name in BASELINES if name != "PairRank")

@@ -171,7 +171,8 @@ def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 10
     """
     if len(frame["users"].unique()) != 1:
         raise ValueError("a profile shows one kind of user")
-    table = sizes_by_rank(frame, [r for r in rounds if r in set(frame["round"])] or [frame["round"].max()])
+    recorded = frame["round"].unique()
+    table = sizes_by_rank(frame, [r for r in rounds if r in recorded] or [max(recorded)])
     fig, cases = _cases(frame, table, "documents in the block")
     windows = sorted(set(zip(table["since"], table["round"], strict=True)))
     whole = reach(frame).query("share == 1").groupby("dataset")["rank"].max()
