@@ -154,7 +154,7 @@ def width_series(frame: pd.DataFrame) -> Drawing:
     Raises:
         ValueError: there are several data sets or kinds of users.
     """
-    if frame["users"].nunique() != 1:
+    if len(set(frame["users"])) != 1:
         raise ValueError("a series of widths shows one kind of users")
     ends = {
         OFFLINE: (at_own_end(figures.one_dataset(frame)), "ndcg"),

@@ -141,9 +141,9 @@ SHORT = {
     "OR8": "a linear projection does not separate the grades",
     "OR9": "both end above neural PDGD's best in 20,000 rounds",
     "OR10": "PDGD is below both online, the neural one most",
-    "ORT1": "the confidence interval covers",
-    "ORT2": "the log-determinant is bounded by the effective dimension",
-    "ORT3": "the kernel of a wide network nears its limit",
+    "ORT1": "the interval of Lemma 3.3 covers",
+    "ORT2": "Lemma C.3 bounds the log-determinant",
+    "ORT3": "the kernel of a wide network nears H",
     "ORX1": "full covariance is at least as good as its diagonal",
     "ORX2": "exploration pays",
 }
@@ -159,11 +159,19 @@ MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("Figure 5, cumulative NDCG", "olranknet-fig-5", ("OR6", "OR10")),
     ("Figure 6, share of certain orders", "olranknet-fig-6", ("OR7",)),
     ("5.2, PDGD after 20,000 rounds", "olranknet-far", ("OR9",)),
+    ("Lemma 3.3, confidence interval", "olranknet-coverage", ("ORT1",)),
+    ("Lemma 4.2, uncertain orders", None, ()),
+    ("Theorem 4.4, regret", "olranknet-regret", ()),
+    ("Definition B.1, tangent kernel", "olranknet-kernel", ("ORT3",)),
+    ("Lemma C.3, log-determinant and effective dimension", "olranknet-log-det", ("ORT2",)),
 )
-"""The paper's items: what each is, its anchor here (None: not on this page), and the claims that rest on it."""
+"""The paper's items: what each is, its anchor here (None: no figure), and the claims that rest on it."""
 
 LIVE = ("Table 1", "Figure 1")
 """Items of the map that need no result."""
+
+THEORY = ("Lemma", "Theorem", "Definition")
+"""With what the titles of items begin that need no data."""
 
 
 def click_models() -> list[tuple[str, str, str]]:
