@@ -15,7 +15,7 @@ from ol2r.experiments.tuning import ALL, TuningGrid
 from ol2r.papers.olranknet import tuning
 from ol2r.papers.olranknet.claims import GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import OFFLINE, last_share, speeds
-from ol2r.papers.olranknet.grid import DECAY, NETWORK, SEEDS_HERE, SETTINGS
+from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, NETWORK, ONE_SEED, SEEDS_HERE, SETTINGS
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report.style import USERS
 from ol2r.report.tables import interval, named, signed
@@ -48,8 +48,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "runs",
         f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol; {SEEDS_HERE} seeds × 5 folds on "
-        f"MQ2008; long runs of neural PDGD, widths, choices and coverage {SEEDS_HERE} seeds of fold 1, widths and "
-        "choices under perfect users alone",
+        f"MQ2008; widths and choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; coverage "
+        f"{len(FOUR_SEEDS['paper'])} seeds of fold 1",
         "paper, 5.2: ten seeds, and 5.1: five folds; the rest ours",
     ),
     ("queries of a round", "uniform with replacement from the training queries", "paper, 5.1"),
