@@ -13,7 +13,7 @@ from ol2r.experiments.effects import at_own_end, final_effects, minus, summarize
 from ol2r.papers.olranknet.claims import LAST, weight
 from ol2r.report import figures
 from ol2r.report.figures import INTERVAL
-from ol2r.report.style import CHOICES, LEARNERS, USERS, Drawing, Looks, legend, panels, stacked, styled
+from ol2r.report.style import CHOICES, LEARNERS, USERS, Drawing, Looks, legend, panels, styled
 
 OFFLINE, IN_LISTS = "offline NDCG@10", "NDCG@10 of the shown lists"
 PLACE = ["dataset", "users"]
@@ -144,34 +144,38 @@ def covariance_curves(frame: pd.DataFrame, full: str, diagonal: str) -> Drawing:
 
 @styled
 def width_series(frame: pd.DataFrame) -> Drawing:
-    """Offline NDCG@10 and the share of certain orders at the end against the width m of the network.
+    """Offline NDCG@10 at the end and the share of certain orders in the last fifth, against the width m of the network.
 
-    A column for each kind of user, a line for each form of the covariance; mean and 95 % interval over runs.
+    A line for each form of the covariance; mean and 95 % interval over runs.
 
     Args:
-        frame: runs of one data set with the labels width and covariance.
+        frame: runs of one data set and one kind of users with the labels width and covariance.
+
+    Raises:
+        ValueError: there are several data sets or kinds of users.
     """
-    ends = {OFFLINE: at_own_end(figures.one_dataset(frame)), "certain orders,\nlast fifth": last_share(frame)}
-    columns = dict(zip(ends, ("ndcg", "share"), strict=True))
+    if len(set(frame["users"])) != 1:
+        raise ValueError("a series of widths shows one kind of users")
+    ends = {
+        OFFLINE: (at_own_end(figures.one_dataset(frame)), "ndcg"),
+        "certain orders, last fifth": (last_share(frame), "share"),
+    }
     parts = [
-        summarize(runs, columns[row], ["users", "covariance", "width"]).assign(row=row) for row, runs in ends.items()
+        summarize(runs, column, ["covariance", "width"]).assign(panel=panel) for panel, (runs, column) in ends.items()
     ]
     table = pd.concat(parts, ignore_index=True).sort_values("width", kind="stable")
-    users, widths = USERS.ordered(table["users"]), sorted(table["width"].unique())
-    fig, rows = stacked(ends, users, table)
-    for row, axes in zip(ends, rows, strict=True):
-        for ax, user in zip(axes, users, strict=True):
-            for name in CHOICES.ordered(table["covariance"]):
-                own = table[(table["row"] == row) & (table["users"] == user) & (table["covariance"] == name)]
-                figures.band(ax, own, CHOICES[name], name, "width")
-            ax.set_xscale("log")
-            ax.set_xticks(widths, [f"{width:g}" for width in widths])
-            ax.minorticks_off()
-        axes[0].set_ylabel(row)
-    for ax in rows[-1]:
+    widths = sorted(table["width"].unique())
+    fig, axes = panels(ends, table, height=2.9, sharey=False)
+    for ax, panel in zip(axes, ends, strict=True):
+        for name in CHOICES.ordered(table["covariance"]):
+            own = table[(table["panel"] == panel) & (table["covariance"] == name)]
+            figures.band(ax, own, CHOICES[name], name, "width")
+        ax.set_xscale("log")
+        ax.set_xticks(widths, [f"{width:g}" for width in widths])
+        ax.minorticks_off()
         ax.set_xlabel("width m")
-    fig.supylabel(INTERVAL, fontsize=9)
-    legend(fig, [ax for axes in rows for ax in axes])
+    axes[0].set_ylabel(INTERVAL)
+    legend(fig, axes)
     return fig
 
 

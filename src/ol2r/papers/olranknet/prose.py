@@ -15,7 +15,7 @@ from ol2r.experiments.tuning import ALL, TuningGrid
 from ol2r.papers.olranknet import tuning
 from ol2r.papers.olranknet.claims import GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import OFFLINE, last_share, speeds
-from ol2r.papers.olranknet.grid import DECAY, NETWORK, SEEDS_HERE, SETTINGS
+from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, NETWORK, ONE_SEED, SEEDS_HERE, SETTINGS
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report.style import USERS
 from ol2r.report.tables import interval, named, signed
@@ -48,8 +48,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "runs",
         f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol; {SEEDS_HERE} seeds × 5 folds on "
-        "MQ2008; one seed × 5 folds for long runs of neural PDGD, for the series of widths and, under perfect users, for "
-        "choices",
+        f"MQ2008; widths and choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; coverage "
+        f"{len(FOUR_SEEDS['paper'])} seeds of fold 1",
         "paper, 5.2: ten seeds, and 5.1: five folds; the rest ours",
     ),
     ("queries of a round", "uniform with replacement from the training queries", "paper, 5.1"),
@@ -141,9 +141,9 @@ SHORT = {
     "OR8": "a linear projection does not separate the grades",
     "OR9": "both end above neural PDGD's best in 20,000 rounds",
     "OR10": "PDGD is below both online, the neural one most",
-    "ORT1": "the confidence interval covers",
-    "ORT2": "the log-determinant is bounded by the effective dimension",
-    "ORT3": "the kernel of a wide network nears its limit",
+    "ORT1": "the interval of Lemma 3.3 covers",
+    "ORT2": "Lemma C.3 bounds the log-determinant",
+    "ORT3": "the kernel of a wide network nears H",
     "ORX1": "full covariance is at least as good as its diagonal",
     "ORX2": "exploration pays",
 }
@@ -152,18 +152,26 @@ SHORT = {
 MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("Table 1, click models", "olranknet-table-1", ()),
     ("Table 2, notation", None, ()),
-    ("Figure 1, certain orders and two rankings", None, ()),
-    ("Figure 2, certain and uncertain rank orders", None, ()),
-    ("Figure 3, LDA projection", None, ("OR8",)),
+    ("Figure 1, certain orders and two rankings", "olranknet-fig-1", ()),
+    ("Figure 2, certain and uncertain rank orders", "olranknet-fig-2", ()),
+    ("Figure 3, LDA projection", "olranknet-fig-3", ("OR8",)),
     ("Figure 4, offline NDCG@10", "olranknet-fig-4", ("OR1", "OR2", "OR3", "OR4", "OR5")),
     ("Figure 5, cumulative NDCG", "olranknet-fig-5", ("OR6", "OR10")),
     ("Figure 6, share of certain orders", "olranknet-fig-6", ("OR7",)),
     ("5.2, PDGD after 20,000 rounds", "olranknet-far", ("OR9",)),
+    ("Lemma 3.3, confidence interval", "olranknet-coverage", ("ORT1",)),
+    ("Lemma 4.2, uncertain orders", None, ()),
+    ("Theorem 4.4, regret", "olranknet-regret", ()),
+    ("Definition B.1, tangent kernel", "olranknet-kernel", ("ORT3",)),
+    ("Lemma C.3, log-determinant and effective dimension", "olranknet-log-det", ("ORT2",)),
 )
-"""The paper's items: what each is, its anchor here (None: not on this page), and the claims that rest on it."""
+"""The paper's items: what each is, its anchor here (None: no figure), and the claims that rest on it."""
 
-LIVE = ("Table 1",)
+LIVE = ("Table 1", "Figure 1")
 """Items of the map that need no result."""
+
+THEORY = ("Lemma", "Theorem", "Definition")
+"""With what the titles of items begin that need no data."""
 
 
 def click_models() -> list[tuple[str, str, str]]:
