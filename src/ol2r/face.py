@@ -108,7 +108,7 @@ def compare(
         users: "perfect", "navigational", "informational", or users of your own.
         rounds: number of queries that are answered.
         seeds: number of runs in each fold.
-        conventions: the paper whose measurement and settings are used: "nsgd" or "pairrank".
+        conventions: the paper whose measurement and settings are used: "nsgd", "pairrank" or "olranknet".
         engine: "numba" or "torch"; None uses the default on the CPU.
         progress: whether to show a bar.
 
