@@ -127,11 +127,16 @@ def variant(cell: Cell) -> dict[str, str]:
 
 
 def _main(*variants: str, reading: str = ""):
-    """Learning curves on all data sets; a reading concerns the paper's own learners alone."""
+    """Learning curves on all data sets; a reading changes the paper's own learners alone, and at the laptop tier it is
+    tried under perfect users alone."""
     return lambda tier: [
         curve(tier, dataset, kind, each, reading=reading if each in OURS else "")
-        for dataset, kind, each in product(on(*DATASETS)(tier), USERS, variants)
+        for dataset, kind, each in product(on(*DATASETS)(tier), _users(tier, reading), variants)
     ]
+
+
+def _users(tier: str, reading: str) -> Sequence[str]:
+    return USERS[:1] if reading and tier == "laptop" else USERS
 
 
 def _tuning_cell(
@@ -204,10 +209,11 @@ WIDTHS = (8, 16, 32, 100)
 
 
 def _widths(tier: str) -> Sequence[Cell]:
-    """Under perfect users alone."""
+    """Under perfect users alone; two of the widths at the laptop tier."""
+    widths = WIDTHS[::3] if tier == "laptop" else WIDTHS
     return [
         curve(tier, dataset, USERS[0], each, {"width": width})
-        for dataset, each, width in product(on("MQ2008")(tier), ("olRankNet", *FULL), WIDTHS)
+        for dataset, each, width in product(on("MQ2008")(tier), ("olRankNet", *FULL), widths)
     ]
 
 
@@ -226,10 +232,11 @@ CHOICES: dict[str, dict[str, Value]] = {
 
 
 def _choices(tier: str) -> Sequence[Cell]:
-    """Under perfect users alone."""
+    """Under perfect users alone; every third of the choices at the laptop tier."""
+    choices = list(CHOICES.values())
     return [
         curve(tier, dataset, USERS[0], "olRankNet", changed)
-        for dataset, changed in product(on("MQ2008")(tier), CHOICES.values())
+        for dataset, changed in product(on("MQ2008")(tier), choices[::3] if tier == "laptop" else choices)
     ]
 
 

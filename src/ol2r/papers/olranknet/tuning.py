@@ -41,7 +41,7 @@ GRIDS: dict[str, TuningGrid] = {
         ("neural epsilon-greedy",), _STEPS | {"epsilon": (0.05, 0.1, 0.25, 0.5)},
     ),
     "olLambdaRank GT": TuningGrid(
-        ("olLambdaRank GT",), {"rate": (1e-3, 1e-2), "regularization": (1e-4, 1e-2)},
+        ("olLambdaRank GT",), {"rate": (1e-5, 1e-4, 1e-3, 1e-2), "regularization": (1e-4, 1e-2, 1.0, 1e2)},
     ),
 }  # fmt: skip
 """All tuning grids, by name. They hold the paper's values but for the smallest: α = 1e-4, at which hardly an order is
