@@ -108,7 +108,7 @@ def test_a_level_has_the_asked_share_above_it():
 
 def test_declared_cells_have_linear_and_network_truths_and_the_papers_sets():
     names = {cell.labels()["dataset"] for cell in lda.lda_cells("paper")}
-    assert {"MSLR-WEB10K", "Yahoo-LTRC-1", "MQ2008", "synthetic-mslr", "synthetic-mslr-net"} <= names
+    assert {"MSLR-WEB10K", "Yahoo-LTRC-1", "MQ2008", "synthetic-mq", "synthetic-mq-net"} <= names
     assert [cell.rows(None, range(3)) for cell in lda.density_cells("smoke")] == [(Row(1, 0),)]
     table = lda.density_cells("smoke")[0].table([Row(1, 0)])
     assert not {"document", "query"} & set(table.columns)

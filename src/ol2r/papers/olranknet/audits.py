@@ -308,7 +308,10 @@ class Run:
 
     def drift(self) -> np.ndarray:
         """‖A − Ā‖ of each world, Float64[R], from the gradients of all pairs at both θ."""
-        moved = torch.cat(list(self.current.gradients()), dim=1).numpy()
+        parts = list(self.current.gradients())
+        if not parts:
+            return np.zeros(len(self.wins))
+        moved = torch.cat(parts, dim=1).numpy()
         anchored = self.drawn.tangent.explicit().numpy()
         counts = self.wins + self.losses
         norms = []
