@@ -23,7 +23,7 @@ QUANTITIES = {
     "diagonal": "the same with the diagonal of A (no proof)",
     "radius": "norm of the fit",
 }
-HARM = {"none": "none", "constants": "constants", "statement": "the statement fails"}
+HARM = {"none": "none", "constants": "constants", "proof": "the proof fails", "statement": "the statement fails"}
 ROUNDS = 5000
 PAIRS = 5
 """The paper's T, and the pairs of a round of ten documents."""
