@@ -293,7 +293,8 @@ ERRATA = (
     ),
     Erratum(
         "C.1",
-        "$\\lVert \\Sigma^{-1/2} \\rVert = \\lambda_{\\min}^{-1/2}$; $D = m\\, \\Sigma^{-1/2} (\\bar A_t - \\lambda I)\\, "
+        "$\\lVert \\Sigma^{-1/2} \\rVert = \\lambda_{\\min}^{-1/2}$; $D = m\\, \\Sigma^{-1/2} (\\bar A_t - "
+        "\\lambda I)\\, "
         "\\Sigma^{-1/2}$; $W_t$ has a factor $1/\\sqrt m$ and ends before $t$.",
         "none",
     ),
@@ -342,7 +343,8 @@ ERRATA = (
     ),
     Erratum(
         "Remark 4.3",
-        "$\\epsilon(m) < \\Delta_{\\min}/2$ is what Lemma 4.2 and Theorem 4.4 need; $\\epsilon(m) = O(1)$ does not give "
+        "$\\epsilon(m) < \\Delta_{\\min}/2$ is what Lemma 4.2 and Theorem 4.4 need; $\\epsilon(m) = O(1)$ "
+        "does not give "
         "it.",
         "none",
     ),
@@ -364,20 +366,23 @@ ERRATA = (
         _logarithm_of_units,
     ),
     Erratum(
-        "$\\epsilon(m)$", "The last term has $(n_t^P/\\lambda)^{7/6}$, by Lemma B.9, for $(T/\\lambda)^{5/3}$: true, but "
+        "$\\epsilon(m)$", "The last term has $(n_t^P/\\lambda)^{7/6}$, by Lemma B.9, for "
+        "$(T/\\lambda)^{5/3}$: true, but "
         "wider.", "constants", _power,
     ),
     Erratum(
         "D.1",
         "The slopes of $\\sigma$ stay between $J = J^{(0)}$ and its transpose: $I - \\eta (m \\lambda I + J "
-        "\\operatorname{diag}(\\dot\\sigma) J^\\top)$ contracts by $1 - \\eta m \\lambda$. The paper takes them out by the "
+        "\\operatorname{diag}(\\dot\\sigma) J^\\top)$ contracts by $1 - \\eta m \\lambda$. The paper takes "
+        "them out by the "
         "triangle inequality, after which $\\eta k_\\mu \\lVert J \\rVert^2$ is to be added, and goes on as if it were "
         "subtracted.",
         "none", _contraction,
     ),
     Erratum(
         "Lemma D.3",
-        "$\\lVert p - y \\rVert \\le \\sqrt{n_t^P}$ holds without any condition, as no entry passes 1; so the last part of "
+        "$\\lVert p - y \\rVert \\le \\sqrt{n_t^P}$ holds without any condition, as no entry passes 1; so "
+        "the last part of "
         "Lemma B.9's second condition, which comes from here, can go.",
         "constants", _residual,
     ),
@@ -395,7 +400,8 @@ ERRATA = (
         "Algorithm 1, Table 2",
         "The gradient of a new pair is taken at $\\theta_t$, which has seen its label; widths are at $\\theta_{t-1}$. "
         "Lemma 3.3 does not mind, as its martingale has gradients at $\\theta_0$. But $W_t$ of C.1 is then no "
-        "martingale, and the potential lemma (Lemma C.3) is about another vector than the one whose width was measured.",
+        "martingale, and the potential lemma (Lemma C.3) is about another vector than the one whose width "
+        "was measured.",
         "proof",
     ),
     Erratum(
