@@ -3,7 +3,7 @@
 This module shows judgements; it must not know how they were reached, or of which paper they are.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -27,20 +27,14 @@ def _slug(verdict: str) -> str:
     return "-".join("".join(c if c.isalpha() else " " for c in verdict).split())
 
 
-def opening(judgements: Sequence[Judgement], ours: Collection[str] = ()) -> str:
+def opening(judgements: Sequence[Judgement]) -> str:
     """The chapter's answer: the number of claims with each verdict on the paper's own data, and in a separate list how
-    many carry over to each other data set.
-
-    Args:
-        ours: the claims among them that the chapter makes and the paper does not.
-    """
+    many carry over to each other data set."""
     tiers = ", ".join(sorted({j.tier for j in judgements if j.tier}))
     worlds = " or, where they are theory, in worlds that meet its assumptions"
     where = f"on its own data{worlds if any(_is_theory(j) for j in judgements) else ''}"
     counted = _counted((j.verdict for j in judgements), VERDICTS)
-    own = [j.id for j in judgements if j.id in ours]
-    beyond = f" and {len(own)} of ours ({', '.join(own)})" if own else ""
-    lines = [f"Of the paper's {len(judgements) - len(own)} claims{beyond}, {where}: {counted} ({tiers} tier)."]
+    lines = [f"Of the paper's {len(judgements)} claims, {where}: {counted} ({tiers} tier)."]
     if places := _by_place(judgements):
         lines += ["", "On other data, which can neither confirm nor refute the paper:", ""]
     for data, own in places.items():

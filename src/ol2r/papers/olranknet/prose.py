@@ -167,11 +167,8 @@ MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
 )
 """The paper's items: what each is, its anchor here (None: no figure), and the claims that rest on it."""
 
-BEYOND = ("ORX1", "ORX2")
-"""The claims that are ours and not the paper's."""
-
-LIVE = {"Table 1": "same", "Table 2": "same", "Figure 1": "same", "Figure 2": "undecided"}
-"""Items of the map that need no result, and how they came out: Figure 2 is a run of ours beside the paper's sketch."""
+LIVE = ("Table 1", "Figure 1")
+"""Items of the map that need no result."""
 
 THEORY = ("Lemma", "Theorem", "Definition")
 """With what the titles of items begin that need no data."""
