@@ -125,7 +125,7 @@ def errata(listed: Sequence[Erratum], *, name: str, caption: str) -> str:
         [str(number), each.place, each.correction, HARM[each.harm], each.check() if each.check else "by the text"]
         for number, each in enumerate(listed, start=1)
     ]
-    return myst(["", "place", "correction", "harm", "check"], rows, name=name, caption=caption)
+    return myst(["no.", "place", "correction", "harm", "check"], rows, name=name, caption=caption)
 
 
 def promised_in_words() -> str:
