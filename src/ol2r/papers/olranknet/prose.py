@@ -87,7 +87,10 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("interval of a pair", "α ‖g/√m‖ in A⁻¹, α constant and tuned, without ε(m)", "paper, 5.1; Lemma 3.3 has both"),
     ("ΔNDCG of olLambdaRank", "clicks as grades, swap in the list as shown, ideal list of the same clicks", "ours"),
     *((f"grid of {name}", _told(each), source) for name, each, source in (
-        ("olRankNet, olLambdaRank", tuning.GRIDS["olRankNet"], "paper, 5.1: 0.1 to 10⁻⁴ (which was not tried), rates to 10⁻³; the rest ours"),
+        (
+            "olRankNet, olLambdaRank", tuning.GRIDS["olRankNet"],
+            "paper, 5.1: 0.1 to 10⁻⁴ (the last is not tried here), rates to 10⁻³; the rest ours",
+        ),
         ("olRankNet with full covariance, and as the public code reads", tuning.GRIDS["olRankNet, full"], "ours"),
         ("neural PDGD and DBGD", tuning.GRIDS["neural PDGD"], "paper, 5.1: 0.1 to 10⁻³; the rest ours"),
         ("neural ε-greedy", tuning.GRIDS["neural epsilon-greedy"], "ours"),
