@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -61,6 +62,21 @@ def test_shares_of_both_covariances_are_of_the_last_fifth(frame):
         "users."
     )
     assert prose.diagonal_in_words(frame[frame["variant"] == "a"], "a, full", "a") == ""
+
+
+def test_growth_of_the_diagonal_is_a_geometric_mean_over_all_weights(frame):
+    p = 2 * 46 * 10 + 10  # inputs are doubled
+    runs = frame[frame["variant"] == "a"].assign(width=10, depth=2, init="symmetric-raw", regularization=100.0)
+    grown = runs["users"].map({"perfect": 1.02, "informational": 1.5})
+    runs["log_det"] = p * np.log(grown) * runs["round"] / 10
+    said = prose.growth_in_words(runs)
+    assert "at λ = 100, the 930 entries of the diagonal end 2 % to 50 % above λ" in said
+    assert prose.growth_in_words(runs[:0]) == ""
+
+
+def test_items_of_the_map_fail_where_an_erratum_says_so_of_their_statement():
+    failed = {title.split(",")[0] for title, *_ in prose.MAP if prose.fails(title)}
+    assert failed == {"Lemma 4.2", "Theorem 4.4", "Definition B.1", "Lemma C.3"}
 
 
 def test_what_ran_is_counted(frame):

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ol2r import frames
+from ol2r import data, frames
 from ol2r.experiments import grid
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.tuning import ALL, TuningGrid
+from ol2r.networks import Network
 from ol2r.papers.olranknet import tuning
 from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, K
+from ol2r.papers.olranknet.errata import ERRATA
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
 from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, NETWORK, ONE_SEED, SEEDS_HERE, SETTINGS
 from ol2r.papers.pairrank.audit_tables import share
@@ -180,6 +182,12 @@ LIVE = {"Table 1": "same", "Table 2": "same", "Figure 1": "same", "Figure 2": "u
 
 THEORY = ("Lemma", "Theorem", "Definition")
 """With what the titles of items begin that need no data."""
+
+
+def fails(title: str) -> bool:
+    """Whether the item with this title, in `MAP`, is false or empty as the paper prints it (`errata`)."""
+    name = title.split(",")[0]
+    return any(name in each.place.split(", ") for each in ERRATA if each.harm == "statement")
 
 
 def click_models() -> list[tuple[str, str, str]]:
@@ -451,3 +459,24 @@ def chosen_in_words(table: pd.DataFrame) -> str:
 def _setting(line: Mapping[str, Any]) -> str:
     symbols = SYMBOLS | ({"alpha": "step"} if line["grid"] in STEP else {})
     return ", ".join(f"{symbols[name]} = {_number(line[name])}" for name in SYMBOLS if pd.notna(line.get(name)))
+
+
+def growth_in_words(frame: pd.DataFrame) -> str:
+    """How far a diagonal A has left λI in the end: the geometric mean of A_kk/λ over all weights, which is
+    exp(log det(A/λI)/p), in a sentence for each data set; empty without runs.
+
+    Args:
+        frame: runs of one variant with diagonal covariance, with log_det.
+    """
+    told = []
+    for dataset, own in frame.groupby("dataset", sort=False):
+        last = at_own_end(own)
+        line = frames.records(last)[0]
+        network = Network(data.entry(str(dataset)).n_features, int(line["width"]), int(line["depth"]), line["init"])
+        p = network.n_parameters
+        grown = np.expm1(last.groupby("users")["log_det"].mean() / p)
+        told.append(
+            f"On {named(str(dataset))}, at λ = {_number(line['regularization'])}, the {p:,} entries of the diagonal "
+            f"end {_range(grown, share)} above λ, where they began (geometric mean, by kind of users)."
+        )
+    return " ".join(told)
