@@ -184,7 +184,7 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
     fig, axes = panels([_part(scale) for scale, _ in cases], table, height=3.4)
     for ax, (_, own) in zip(axes, cases, strict=True):
         own = own.sort_values("round", kind="stable")
-        ax.plot(own["round"], own["shown"], color="#d0d0d0", linewidth=5, label="all pairs")  # broad: others may cover it
+        ax.plot(own["round"], own["shown"], color="#d0d0d0", linewidth=5, label="all pairs")  # others cover it
         ax.errorbar(
             own["round"], own["regret"], 2 * own["standard_error"], color=RED, marker="o", markevery=4, errorevery=4,
             elinewidth=0.9, label="mis-ordered",

@@ -317,9 +317,9 @@ def coverage_in_words(frame: pd.DataFrame) -> str:
     needed = last[last["quantity"] == "certain where needed"].groupby("covariance")[["at", "value"]].mean()
     certain = needed["value"].map(share)
     return (
-        f"At the tuned α = {_number(alpha)} the true preference lies in {share(inside['full'])} of the intervals by the "
-        f"full matrix and in {share(inside['diagonal'])} of those by its diagonal. With α so large that 95 % of the "
-        f"intervals hold it ({needed['at']['full']:.2g} and {needed['at']['diagonal']:.2g}), {certain['full']} and "
+        f"At the tuned α = {_number(alpha)} the true preference lies in {share(inside['full'])} of the intervals by "
+        f"the full matrix and in {share(inside['diagonal'])} of those by its diagonal. With α so large that 95 % of "
+        f"the intervals hold it ({needed['at']['full']:.2g} and {needed['at']['diagonal']:.2g}), {certain['full']} and "
         f"{certain['diagonal']} of the orders are certain. With one width for all pairs, wide enough for 95 %, "
         f"{certain['constant']} would be."
     )
@@ -339,7 +339,8 @@ def speed_in_words(frame: pd.DataFrame) -> str:
         for name, runs in last.groupby("variant", sort=False):
             total = (runs["rank_seconds"] + runs["update_seconds"]).mean() / runs["replicas"].mean()
             at_end = ends[ends["variant"] == name].sort_values("round")["speed"].iloc[-1]
-            each.append(f"{total:,.1f} seconds with {SPOKEN.get(str(name), name)} (at the end {at_end:,.0f} rounds a second)")
+            called = SPOKEN.get(str(name), name)
+            each.append(f"{total:,.1f} seconds with {called} (at the end {at_end:,.0f} rounds a second)")
         rounds = last["round"].max()
         told.append(f"On {named(str(dataset))} a run of {rounds:,} rounds takes one core {'; '.join(each)}.")
     return " ".join(told)
