@@ -279,7 +279,7 @@ def gain_in_words(table: pd.DataFrame, row: str) -> str:
     if above and below:
         return "It depends on the users."
     if not above and not below:
-        return "Not by an amount that these runs can tell from nothing."
+        return "Not by an amount that these runs could show."
     clear = "all users" if above + below == len(own) else "some users only"
     return f"{'Yes' if above else 'No, it ranks worse'}, under {clear}."
 
@@ -326,16 +326,13 @@ def coverage_in_words(frame: pd.DataFrame) -> str:
     at_tuned = last[(last["quantity"] == "inside") & np.isclose(last["at"], alpha)]
     inside = at_tuned.groupby("covariance")["value"].mean()
     needed = last[last["quantity"] == "certain where needed"].groupby("covariance")[["at", "value"]].mean()
-    told = {"full": "the full matrix", "diagonal": "its diagonal", "constant": "one width for all pairs"}
-    held = [f"{share(inside[name])} of the intervals by {called}" for name, called in told.items() if name in inside]
-    wide = [
-        f"{needed['at'][name]:.2g} for {called}, and then {share(needed['value'][name])} of the orders are certain"
-        for name, called in told.items()
-        if name in needed.index
-    ]
+    certain = needed["value"].map(share)
     return (
-        f"At the tuned α = {_number(alpha)} the true preference lies in {_and(held)}. For 95 % of the intervals to "
-        f"hold it, α must be {'; '.join(wide)}."
+        f"At the tuned α = {_number(alpha)} the true preference lies in {share(inside['full'])} of the intervals by "
+        f"the full matrix and in {share(inside['diagonal'])} of those by its diagonal. With α so large that 95 % of "
+        f"the intervals hold it ({needed['at']['full']:.2g} and {needed['at']['diagonal']:.2g}), {certain['full']} and "
+        f"{certain['diagonal']} of the orders are certain. With one width for all pairs, wide enough for 95 %, "
+        f"{certain['constant']} would be."
     )
 
 
@@ -353,7 +350,8 @@ def speed_in_words(frame: pd.DataFrame) -> str:
         for name, runs in last.groupby("variant", sort=False):
             total = (runs["rank_seconds"] + runs["update_seconds"]).mean() / runs["replicas"].mean()
             at_end = ends[ends["variant"] == name].sort_values("round")["speed"].iloc[-1]
-            each.append(f"{total:,.1f} seconds with {SPOKEN.get(str(name), name)} (at the end {at_end:,.0f} rounds a second)")
+            called = SPOKEN.get(str(name), name)
+            each.append(f"{total:,.1f} seconds with {called} (at the end {at_end:,.0f} rounds a second)")
         rounds = last["round"].max()
         told.append(f"On {named(str(dataset))} a run of {rounds:,} rounds takes one core {'; '.join(each)}.")
     return " ".join(told)
@@ -386,7 +384,7 @@ def forms_in_words(frame: pd.DataFrame) -> str:
             f"{most['milliseconds']:,.0f} ms a round in the shape of {named(str(shape))} ({most['parameters']:,} "
             f"weights) after {most['pairs']:,} pairs"
         )
-    return f"Widths and the update of the full matrix cost {_and(told)}." if told else ""
+    return f"In the dual form widths and the update of the full matrix cost {_and(told)}." if told else ""
 
 
 def far_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str]) -> str:
