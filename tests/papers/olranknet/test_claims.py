@@ -283,6 +283,17 @@ def test_another_stand_in_is_judged_by_itself(made):
     ]  # fmt: skip
 
 
+def test_what_full_covariance_costs_is_not_judged_by_a_reading_without_it(made):
+    results = made(datasets=("MQ2008",))
+    reading = {"fig-4": "fig-4-code", "fig-5": "fig-5-code", "fig-6": "fig-6-code"}
+    for item, other in reading.items():
+        frame = results[item].frame
+        results[other] = replace(results[item], frame=frame[~frame["variant"].isin(FULL)])
+    found = judge_all(CLAIMS, results, NUMBERS, {"public code": reading})
+    assert found["ORX1"].elsewhere and found["ORX1"].readings == {}
+    assert {"OR1", "OR7", "OR9"} <= {name for name, one in found.items() if one.readings}
+
+
 def test_only_any_lead_and_thresholds_have_no_margin():
     without = {c.scale.name for one in CLAIMS for p in one.parts for c in p.contrasts if c.scale.margin == 0}
     assert without == {

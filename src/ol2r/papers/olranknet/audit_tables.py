@@ -23,7 +23,7 @@ QUANTITIES = {
     "diagonal": "the same with the diagonal of A (no proof)",
     "radius": "norm of the fit",
 }
-HARM = {"none": "none", "constants": "constants", "statement": "the statement fails"}
+HARM = {"none": "none", "constants": "constants", "proof": "the proof fails", "statement": "the statement fails"}
 ROUNDS = 5000
 PAIRS = 5
 """The paper's T, and the pairs of a round of ten documents."""
@@ -175,18 +175,22 @@ def diagonal_in_words(frame: pd.DataFrame) -> str:
 
 
 def typical_in_words(frame: pd.DataFrame) -> str:
-    """In what order the diagonal puts typical pairs."""
+    """In what order the diagonal puts typical pairs: ranges over the starts and λ of the audit."""
     table = bounds.typical_figure(frame)
-    own = table[(table["init"] == "he") & (table["documents"] == table["documents"].min()) & (table["pairs"] > 0)]
-    least = own[own["regularization"] == own["regularization"].min()].sort_values("pairs")
-    first, last = least.iloc[0], least.iloc[-1]
+    own = table[(table["documents"] == table["documents"].min()) & (table["pairs"] > 0)]
+    first, last = (own[own["pairs"] == n] for n in (own["pairs"].min(), own["pairs"].max()))
+    wide = [f"{_range(at['diagonal'] / at['full'], '.2g')} times" for at in (first, last)]
     return (
-        f"For typical pairs (He, λ = {first['regularization']:g}) the diagonal width is "
-        f"{first['diagonal'] / first['full']:.2g}"
-        f" times the full one after {first['pairs']:,.0f} pairs and {last['diagonal'] / last['full']:.2g} times after "
-        f"{last['pairs']:,.0f}. Its order of pairs then agrees with the order by gradient length alone at a rank "
-        f"correlation of {last['prior']:.2f}, and with the full width's at {last['alike']:.2f}."
+        f"For typical pairs the diagonal width is {wide[0]} the full one after {own['pairs'].min():,.0f} pairs, by "
+        f"start and λ, and {wide[1]} after {own['pairs'].max():,.0f}. Its order of pairs then agrees with the order by "
+        f"gradient length alone at a rank correlation of {_range(last['prior'], '.2f')}, and with the full width's at "
+        f"{_range(last['alike'], '.2f')}."
     )
+
+
+def _range(values: pd.Series, form: str) -> str:
+    """The least and the largest value, or the one that both are."""
+    return " to ".join(dict.fromkeys(format(value, form) for value in (values.min(), values.max())))
 
 
 def kernel_in_words(table: pd.DataFrame) -> str:

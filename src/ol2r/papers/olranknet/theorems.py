@@ -113,8 +113,9 @@ THEOREMS = (
     ),
     theorem(
         2,
-        "Lemma C.3: log(det Ā_T/det λI) is at most d̃ log(1 + (n_T + N_T^P)/λ) + 1 with probability at least 1 − δ "
-        "(λ ≥ 1, gradients at θ₀, as its proof has them).",
+        "Lemma C.3, as its proof has it: log(det Ā_T/det λI) is at most d̃ log(1 + (n_T + N_T^P)/λ) + 1 with "
+        "probability at least 1 − δ (λ ≥ 1, gradients at θ₀; the printed lemma has twice the left side and another "
+        "logarithm).",
         Size(rounds=80, seeds=100, folds=1),
         Part(
             "share of worlds in which the log-determinant stayed below the bound at every look, above 1 − δ; each "
