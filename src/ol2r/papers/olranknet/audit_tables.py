@@ -134,9 +134,9 @@ def promised_in_words() -> str:
     error = power_of_ten(float(np.log(neural.printed_approximation(ROUNDS, 100, 2, LAMBDA, 1e-3, 20))))
     return (
         "**What do the theorems promise?** An interval around the network's preference of a pair covers the true one, "
-        f"and regret grows as $\\log^2 T$: both for networks of some {units} hidden units in a run of {ROUNDS:,} rounds "
-        f"at $\\lambda = {LAMBDA:g}$ with all unknown constants at 1. At the 100 units of the experiments the error that "
-        f"they add to the interval is {error}."
+        f"and regret grows as $\\log^2 T$: both for networks of some {units} hidden units in a run of {ROUNDS:,} "
+        f"rounds at $\\lambda = {LAMBDA:g}$ with all unknown constants at 1. At the 100 units of the experiments the "
+        f"error that they add to the interval is {error}."
     )
 
 
@@ -181,9 +181,9 @@ def typical_in_words(frame: pd.DataFrame) -> str:
     wide = [f"{_range(at['diagonal'] / at['full'], '.2g')} times" for at in (first, last)]
     return (
         f"**And for typical pairs?** The diagonal width is {wide[0]} the full one after {own['pairs'].min():,.0f} "
-        f"pairs, by start and λ, and {wide[1]} after {own['pairs'].max():,.0f}. Its order of pairs then agrees with the "
-        f"order by gradient length alone at a rank correlation of {_range(last['prior'], '.2f')}, and with the full width's at "
-        f"{_range(last['alike'], '.2f')}."
+        f"pairs, by start and λ, and {wide[1]} after {own['pairs'].max():,.0f}. Its order of pairs then agrees with "
+        f"the order by gradient length alone at a rank correlation of {_range(last['prior'], '.2f')}, and with the full "
+        f"width's at {_range(last['alike'], '.2f')}."
     )
 
 
