@@ -182,8 +182,8 @@ def typical_in_words(frame: pd.DataFrame) -> str:
     return (
         f"**And for typical pairs?** The diagonal width is {wide[0]} the full one after {own['pairs'].min():,.0f} "
         f"pairs, by start and λ, and {wide[1]} after {own['pairs'].max():,.0f}. Its order of pairs then agrees with "
-        f"the order by gradient length alone at a rank correlation of {_range(last['prior'], '.2f')}, and with the full "
-        f"width's at {_range(last['alike'], '.2f')}."
+        f"the order by gradient length alone at a rank correlation of {_range(last['prior'], '.2f')}, and with the "
+        f"full width's at {_range(last['alike'], '.2f')}."
     )
 
 
