@@ -134,9 +134,9 @@ def promised_in_words() -> str:
     error = power_of_ten(float(np.log(neural.printed_approximation(ROUNDS, 100, 2, LAMBDA, 1e-3, 20))))
     return (
         "**What do the theorems promise?** An interval around the network's preference of a pair covers the true one, "
-        f"and regret grows as $\\log^2 T$: both for networks of some {units} hidden units in a run of {ROUNDS:,} rounds at "
-        f"$\\lambda = {LAMBDA:g}$ with all unknown constants at 1. At the 100 units of the experiments the error that "
-        f"they add to the interval is {error}."
+        f"and regret grows as $\\log^2 T$: both for networks of some {units} hidden units in a run of {ROUNDS:,} "
+        f"rounds at $\\lambda = {LAMBDA:g}$ with all unknown constants at 1. At the 100 units of the experiments the "
+        f"error that they add to the interval is {error}."
     )
 
 
@@ -148,8 +148,9 @@ def covered_in_words(frame: pd.DataFrame) -> str:
     slack = bounds.needed_table(frame).query("assumed == 1")
     violated = table[(table["assumed"] == 0) & (table["scale"] == 1)]
     return (
-        f"**Does the interval cover?** Yes. With that error measured in place of bounded, it covered in "
-        f"{own['covered'].sum():,} of {own['worlds'].sum():,} simulated worlds ({half['covered'].sum():,} with half of the radius, and "
+        "**Does the interval cover?** Yes. With that error measured in place of bounded, it covered in "
+        f"{own['covered'].sum():,} of {own['worlds'].sum():,} simulated worlds "
+        f"({half['covered'].sum():,} with half of the radius, and "
         f"{violated['covered'].sum():,} of {violated['worlds'].sum():,} with users who stop, which violates the "
         f"assumption). But it is wide: the factor α of its width is {slack['slack'].min():.0f} to "
         f"{slack['slack'].max():.0f} times the {slack['full'].min():.2g} to {slack['full'].max():.2g} that would have "
@@ -168,8 +169,7 @@ def diagonal_in_words(frame: pd.DataFrame) -> str:
         f"({own['covered'].sum():,} of {own['worlds'].sum():,}) because α is so large. Yet after "
         f"{last['labels']:,.0f} labels of one pair, the diagonal width of another, of which nothing was learned, is "
         f"{last['narrower']:.1g} of the full one, and its error is {last['diagonal']:.2g} times its interval "
-        f"(median of "
-        f"{last['worlds']:.0f} networks); with all of $A$ it is at most {last['full_most']:.2g} times."
+        f"(median of {last['worlds']:.0f} networks); with all of $A$ it is at most {last['full_most']:.2g} times."
     )
 
 
@@ -180,10 +180,10 @@ def typical_in_words(frame: pd.DataFrame) -> str:
     first, last = (own[own["pairs"] == n] for n in (own["pairs"].min(), own["pairs"].max()))
     wide = [f"{_range(at['diagonal'] / at['full'], '.2g')} times" for at in (first, last)]
     return (
-        f"**And for typical pairs?** The diagonal width is {wide[0]} the full one after {own['pairs'].min():,.0f} pairs, "
-        f"by start and λ, and {wide[1]} after {own['pairs'].max():,.0f}. Its order of pairs then agrees with the order by "
-        f"gradient length alone at a rank correlation of {_range(last['prior'], '.2f')}, and with the full width's at "
-        f"{_range(last['alike'], '.2f')}."
+        f"**And for typical pairs?** The diagonal width is {wide[0]} the full one after {own['pairs'].min():,.0f} "
+        f"pairs, by start and λ, and {wide[1]} after {own['pairs'].max():,.0f}. Its order of pairs then agrees with "
+        f"the order by gradient length alone at a rank correlation of {_range(last['prior'], '.2f')}, and with the full "
+        f"width's at {_range(last['alike'], '.2f')}."
     )
 
 

@@ -537,8 +537,8 @@ CLAIMS = (
     ),
     claim(
         "OR9",
-        f"With only {ROUNDS} iterations the proposed solutions achieve better performance than the best results of "
-        f"neural PDGD, which come after much more, e.g., {FAR} (offline).",
+        f"With only {ROUNDS:,} iterations the proposed solutions achieve better performance than the best results of "
+        f"neural PDGD, which come after much more, e.g., {FAR:,} (offline).",
         Part(
             f"both end above our own neural PDGD of {FAR:,} rounds {CLEARLY}, taken at the checkpoint where its mean "
             "is highest; the numbers of PDGD's own paper are of other simulations and are not compared",
