@@ -140,6 +140,8 @@ OPTIMISM_ROUNDS = {"smoke": 20, "laptop": 100, "paper": 100}
 DELTA = 0.1
 NOISES = (0.1, 0.01)
 """ν² of the experiments."""
+LABEL_VARIANCE = 0.25
+"""ν² at which the noise added is as large as that of a label whose documents are equally good."""
 LAMBDAS = (1.0, 0.1)
 """λ, the second of which is the largest that the experiments try."""
 BETAS = (0.15, 0.2, 0.5, 1.0, 1.5)
@@ -178,7 +180,8 @@ def variance_audits(tier: str) -> list[PerturbedAudit]:
 
 
 def optimism_audits(tier: str) -> list[PerturbedAudit]:
-    """Optimism at the experiments' ν, with and without noise on the pseudo-pairs, and at ν of the lemma's order."""
+    """Optimism at the experiments' ν and at that of labels, with and without noise on the pseudo-pairs; and at ν of the
+    lemma's order."""
     common = {"rounds": OPTIMISM_ROUNDS[tier], "delta": DELTA}
     cells = [
         _audit(
@@ -186,7 +189,7 @@ def optimism_audits(tier: str) -> list[PerturbedAudit]:
             pseudo_pairs=pseudo_pairs,
         )
         for regularization in LAMBDAS
-        for noise in NOISES
+        for noise in (LABEL_VARIANCE, *NOISES)
         for pseudo_pairs in (1, 0)
     ]  # fmt: skip
     lemma = common | {"regularization": 1.0, "noise": 0.0, "pseudo_pairs": 1}
