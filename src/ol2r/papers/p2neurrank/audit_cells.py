@@ -94,7 +94,8 @@ class PerturbedAudit(OneByOne):
         settings: dict[str, Any] = dict(self.settings)
         strong = settings.get("noise", 0.0) >= 1 or settings.get("beta", 0.0) > 0  # refits take many steps
         if self.audit == "regret":
-            seconds = settings["rounds"] * (8e-4 + 1.2e-5 * self.worlds * settings["rankers"] * (1 + 4 * strong))
+            fits = self.worlds * settings.get("rankers", 2)
+            seconds = settings["rounds"] * (8e-4 + 1.2e-5 * fits * (1 + 4 * strong))
         elif self.audit == "coverage":
             seconds = self.worlds * settings["rounds"] * 3e-5
         elif self.audit == "blind spot":
