@@ -172,3 +172,89 @@ def test_the_printed_regret_counts_too_few_pairs_for_the_first_rounds():
     first = found - perturbed.printed_regret_bound(1e4, **setting | {"settled": 0.0})
     assert first == pytest.approx(100 * 10), "and 100 rounds of 10 documents can mis-order 100 × 45 pairs"
     assert perturbed.printed_regret_bound(1e4, **setting | {"whole": 0.0}) == np.inf
+
+
+def test_at_any_strength_of_the_noise_so_many_rankers_are_needed_and_large_numbers_have_logarithms():
+    for delta in (0.1, 1 / 5000):
+        assert perturbed.rankers_needed(0.0, delta) == pytest.approx(np.log2(1 / delta))
+        assert (perturbed.rankers_needed(np.linspace(0, 5, 50), delta) >= np.log2(1 / delta) * (1 - 1e-12)).all()
+    beta = np.array([0.2, 1.0, 4.0])
+    for printed in (False, True):
+        logs = perturbed.log_rankers_needed(beta, 0.05, printed=printed)
+        np.testing.assert_allclose(logs, np.log(perturbed.rankers_needed(beta, 0.05, printed=printed)))
+    # 50 deviations: the tail is e^{−50²/2}/(50 √(2π)) but for a factor 1 − 1/50²
+    tail = -(50.0**2) / 2 - np.log(50 * np.sqrt(2 * np.pi))
+    assert perturbed.log_rankers_needed(50.0, 0.05) == pytest.approx(np.log(np.log(20)) - tail, abs=1e-3)
+    assert perturbed.log_rankers_needed(50.0, 0.05, printed=True) == pytest.approx(
+        np.log(np.log(20)) + 50.0**2 + np.log(4 * np.sqrt(np.pi) * 50)
+    )
+    assert perturbed.rankers_needed(0.15, 0.1, printed=True) < 1, "the printed tail asks for less than one ranker"
+
+
+def test_the_bound_on_optimism_for_every_response_is_the_linear_ones_if_slopes_are_equal_or_there_is_one_weight():
+    assert perturbed.curved_optimism(0.7, 1.0, 5) == pytest.approx(perturbed.upper_tail(0.7))
+    assert perturbed.curved_optimism(0.7, 0.1, 1) == pytest.approx(perturbed.upper_tail(0.7))
+    rng = generator("curved optimism", 0)
+    chi = np.linalg.norm(rng.standard_normal((200_000, 3)), axis=1)
+    wanted = (rng.standard_normal(200_000) > 0.7 + (1 / 0.4 - 1) / 2 * chi).mean()
+    assert perturbed.curved_optimism(np.array([0.7]), 0.4, 4) == pytest.approx(wanted, abs=0.004)
+
+
+def test_with_any_hessian_a_ranker_is_optimistic_as_often_as_the_bound_for_every_response_says():
+    # the worst hessian that may depend on the noise: of many, the one that moves the pair least
+    rng, d, least = generator("any hessian", 0), 3, 0.3
+    x = rng.standard_normal(d)
+    norm = np.linalg.norm(x)  # A = I
+    b = rng.standard_normal((4000, d))
+    lowest = np.full(len(b), np.inf)
+    for _ in range(200):
+        turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+        g = (turn * rng.choice([least, 1.0], d)) @ turn.T
+        lowest = np.minimum(lowest, b @ np.linalg.solve(g, x))
+    for beta in (0.0, 0.5):
+        assert (lowest > beta * norm).mean() >= perturbed.curved_optimism(beta, least, d)
+    assert (lowest > 0.5 * norm).mean() < perturbed.upper_tail(0.5), "a linear response is needed for the better bound"
+
+
+def test_an_order_is_right_while_the_noise_is_below_what_the_bound_for_every_response_allows():
+    pairs, rng = pairs_of(30), generator("every response", 3)
+    lam, noise, gap, alpha = 0.5, 0.4, 0.3, 0.01
+    theta, counts = 2 * rng.standard_normal(4), np.full(30, 4.0)
+    a = (pairs * counts[:, None]).T @ pairs + lam * np.eye(4)
+    norms = np.sqrt((pairs * np.linalg.solve(a, pairs.T).T).sum(axis=1))
+    fitted = confidence.estimating_function(theta, pairs, counts, lam)
+    gaps = np.abs(1 / (1 + np.exp(-pairs @ theta)) - 0.5)
+    left = gaps - alpha * norms
+    slopes = perturbed.way_slope(pairs @ theta, norms, norms, left)
+    assert (slopes <= confidence.slope(np.abs(pairs @ theta).max())).all() and slopes.min() > 0
+    flipped = np.zeros(30)
+    draws = 150
+    for _ in range(draws):
+        # noise as long as it may be for the most robust pair, or shorter
+        b = np.linalg.cholesky(a) @ (rng.standard_normal(4) * np.sqrt(noise))
+        reached = fit_to(pairs, counts, fitted + b, lam, theta)
+        wrong = (pairs @ reached) * (pairs @ theta) <= 0
+        length = np.sqrt(b @ np.linalg.solve(a, b))
+        assert not (wrong & (length < slopes * left / (0.25 * norms))).any()
+        flipped += wrong
+    bound = perturbed.curved_uncertain_probability(norms**2, gaps, alpha, 1, noise, slopes, 4)
+    assert (flipped / draws <= bound + 0.05).all() and flipped.any()
+    markov = 4 * (0.25**2) * noise * norms**2 / (slopes * np.maximum(left, 1e-12)) ** 2
+    assert (bound <= np.minimum(1, markov) * (1 + 1e-9)).all()
+    assert perturbed.curved_uncertain_probability(0.0, gap, alpha, 2, noise, 0.1, 4) == 0.0
+
+
+def fit_to(pairs, counts, target, lam, theta):
+    """θ with g(θ) = target, by many small steps of Newton's method."""
+    for _ in range(60):
+        hessian = (pairs * (counts * confidence.slope(pairs @ theta))[:, None]).T @ pairs + lam * np.eye(4)
+        missing = target - confidence.estimating_function(theta, pairs, counts, lam)
+        theta = theta + 0.4 * np.linalg.solve(hessian, missing)
+    assert np.abs(missing).max() < 1e-6
+    return theta
+
+
+def test_regret_for_every_response_has_the_dimension_where_linear_response_has_one_over_e():
+    linear, curved = (perturbed.regret_bound(1e6, delta=1e-6, **REGRET, curved=each) for each in (False, True))
+    none = perturbed.regret_bound(1e6, delta=1e-6, **REGRET | {"noise_added": 0.0})
+    assert (curved - none) / (linear - none) == pytest.approx(5 * np.e)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ol2r.experiments.chapter import Chapter
     from ol2r.experiments.paper import Paper
 
-NAMES: tuple[str, ...] = ("nsgd", "pairrank", "bubblerank", "olranknet")
+NAMES: tuple[str, ...] = ("nsgd", "pairrank", "bubblerank", "olranknet", "p2neurrank")
 """The papers that have a folder here, in the order of the book."""
 
 

@@ -6,10 +6,10 @@ Throughout, as in `confidence`, a *pair* is x = x_i − x_j with ‖x_i‖ ≤ u
 a ranker, with the pseudo-pairs perturbed as in the paper's analysis, so that b ~ N(0, ν² A).
 
 θ^(n) − θ̄ = G⁻¹ b, with G the mean of the Hessian along the way from θ̄ to θ^(n), and cA ⪯ G ⪯ A where c is the least
-slope of σ on the way. *Linear response* means that G does not depend on b. What is proved here beyond Lemma 4.2 is
-proved for linear response alone: the paper gets rid of G by |xᵀG⁻¹v| ≤ |xᵀA⁻¹v|/c_μ, which is false for v ≠ x, and once
-more by the reverse. Functions named `printed_…` are the paper's statements to the letter, for comparison. Nothing here
-knows rankings or clicks.
+slope of σ on the way. *Linear response* means that G does not depend on b. The paper gets rid of G by
+|xᵀG⁻¹v| ≤ |xᵀA⁻¹v|/c_μ, which is false for v ≠ x, and once more by the reverse. What is proved here beyond Lemma 4.2 is
+proved for linear response, and by functions named `curved_…` for every response, with more room. Functions named
+`printed_…` are the paper's statements to the letter, for comparison. Nothing here knows rankings or clicks.
 """
 
 from typing import cast
@@ -140,8 +140,48 @@ def rankers_needed(beta: FloatOrArray, delta: float, *, printed: bool = False) -
         printed: whether to take `printed_tail` in place of the tail itself, as Lemma 4.4 does.
     """
     tail = printed_tail(beta) if printed else upper_tail(beta)
-    with np.errstate(divide="ignore"):  # where the tail is 0 in double precision no number is enough
+    with np.errstate(divide="ignore", over="ignore"):  # where the tail is 0 in double precision no number is enough
         return cast(FloatOrArray, np.log(delta) / np.log1p(-np.minimum(tail, 1.0)))
+
+
+def log_rankers_needed(beta: FloatOrArray, delta: float, *, printed: bool = False) -> FloatOrArray:
+    """log N of `rankers_needed` where it is too large for a number: log(log(1/δ)/P(Z > β)), nearly, for large β.
+
+    As P(Z > β) ≤ ½ for β ≥ 0, N is at least log(1/δ)/log 2 whatever ν is. The printed tail exceeds ½ for β below about
+    .25, and then asks for less.
+
+    Args: as in `rankers_needed`.
+    """
+    beta = np.asarray(beta, dtype=float)
+    log_tail = -np.square(beta) - np.log(4 * np.sqrt(np.pi) * beta) if printed else special.log_ndtr(-beta)
+    # log(1 − e^a) is −e^a where e^a is small
+    with np.errstate(divide="ignore"):  # an infinite number has an infinite logarithm
+        small = np.log(np.log(1 / delta)) - log_tail
+        exact = np.log(rankers_needed(beta, delta, printed=printed))
+    return cast(FloatOrArray, np.where(log_tail < -20, small, exact)[()])
+
+
+def curved_optimism(beta: Numbers, least: Numbers, dimension: int) -> np.ndarray:
+    """A lower bound on how often a ranker is optimistic, for every response: E P(Z > β + ½(1/c − 1) χ_{d−1}).
+
+    Split b = s x + r with xᵀA⁻¹r = 0. Along s, x·θ grows by s ‖x‖² or more, because every Hessian is at most A; and
+    s ‖x‖² is normal with deviation ν ‖x‖. r is independent of s, ‖r‖ = ν χ_{d−1}, and moves x·θ by
+    |xᵀ(G⁻¹ − ½(1/c + 1)A⁻¹)r| ≤ ½(1/c − 1) ‖x‖ ‖r‖ at most. All norms are those of A⁻¹ (p2neurrank-thm-optimism).
+
+    Args:
+        beta: `optimism_threshold`.
+        least: c, the least slope on the way from θ̄ to the fit under r.
+        dimension: d.
+
+    Returns:
+        Float64[...], the mean over 4,000 quantiles of χ_{d−1}.
+    """
+    beta, least = np.broadcast_arrays(np.asarray(beta, dtype=float), np.asarray(least, dtype=float))
+    if dimension == 1:
+        return special.ndtr(-beta)
+    levels = (np.arange(4000) + 0.5) / 4000
+    chi = np.sqrt(2 * special.gammaincinv((dimension - 1) / 2, levels))
+    return special.ndtr(-beta[..., None] - (1 / least[..., None] - 1) / 2 * chi).mean(axis=-1)
 
 
 def uncertain_probability(
@@ -167,6 +207,53 @@ def uncertain_probability(
     with np.errstate(divide="ignore", invalid="ignore"):  # a pair of norm 0 is certain
         tail = np.where(norm > 0, special.ndtr(-least * margin / (STEEPEST * np.sqrt(noise) * norm)), 0.0)
     return cast(FloatOrArray, np.minimum(1.0, rankers * tail))
+
+
+def way_slope(margins: np.ndarray, norms: np.ndarray, x_norms: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """c of `curved_uncertain_probability` for some pairs: σ̇(max over pairs x′ seen of |x′·θ̄| + ‖x′‖ m/(k_μ ‖x‖)).
+
+    It is known when it is needed. While ‖θ − θ̄‖ in the norm of A stays below m/(k_μ ‖x‖), all slopes are at least c; so
+    a noise with ‖b‖ < c m/(k_μ ‖x‖) cannot leave that ball, and in it x·θ keeps its sign (p2neurrank-thm-uncertain).
+
+    Args:
+        margins: x′·θ̄ of the pairs seen, Float64[..., s].
+        norms: ‖x′‖ in the norm of A⁻¹, Float64[..., s].
+        x_norms: ‖x‖ likewise, Float64[..., n].
+        left: m = Δ − α_t ‖x‖, Float64[..., n]; where it is not above 0 it counts as 0.
+
+    Returns:
+        Float64[..., n].
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.nan_to_num(np.maximum(left, 0.0) / (STEEPEST * x_norms), posinf=0.0)
+    reached = np.abs(margins)[..., None, :] + norms[..., None, :] * ratio[..., :, None]
+    return confidence.slope(reached.max(axis=-1, initial=0.0))
+
+
+def curved_uncertain_probability(
+    squared_norm: FloatOrArray,
+    gap: Numbers,
+    alpha: Numbers,
+    rankers: int,
+    noise: Numbers,
+    least: Numbers,
+    dimension: int,
+) -> FloatOrArray:
+    """Lemma 4.4 for every response: at most N P(χ_d > c (Δ − α_t ‖x‖)/(k_μ ν ‖x‖)), with the norm of A_t⁻¹.
+
+    By Cauchy and Schwarz |x·(θ^(n) − θ̄)| ≤ ‖x‖ ‖b‖/c, and ‖b‖ in the norm of A⁻¹ is ν χ_d; it is smaller if the
+    pseudo-pairs are not perturbed, so this holds for Eq. 3.3 as well. By Markov's inequality the probability is at
+    most N d k_μ² ν² ‖x‖²/(c² (Δ − α_t ‖x‖)²), the form of the paper's bound with d in place of 2.
+
+    Args: as in `uncertain_probability`, and
+        least: c of `way_slope`.
+        dimension: d.
+    """
+    norm = np.sqrt(squared_norm)
+    margin = np.maximum(gap - alpha * norm, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a pair of norm 0 is certain
+        z = np.where(norm > 0, least * margin / (STEEPEST * np.sqrt(noise) * norm), np.inf)
+    return cast(FloatOrArray, np.minimum(1.0, rankers * special.gammaincc(dimension / 2, np.square(z) / 2)))
 
 
 def printed_uncertain_probability(
@@ -209,11 +296,14 @@ def regret_bound(
     rankers: int,
     noise_added: float,
     noise: float = LABEL_NOISE,
+    *,
+    curved: bool = False,
 ) -> float:
     """Theorem 4.5, corrected: an upper bound on the expected number of mis-ordered pairs in T rounds.
 
     δ T V(V−1)/2 + (1/q) (P Λ/log(1 + P Δ²/(4ᾱ²)) + K Λ B/log(1 + B)) with P = ⌊V/2⌋ pairs a round at most,
-    Λ = `log_det_bound` after P T pairs, ᾱ = α at Λ, B = 4u²P/λ and K = 4N k_μ² ν²/(e c² Δ²).
+    Λ = `log_det_bound` after P T pairs, ᾱ = α at Λ, B = 4u²P/λ and K = 4N k_μ² ν²/(e c² Δ²); for every response, d in
+    place of 1/e.
 
     A pair is mis-ordered only if its order is not unanimously right. Pairs with ‖x‖ ≥ Δ/(2ᾱ) when they are labelled are
     counted by `confidence.wide_pairs`. Of the others Δ − ᾱ‖x‖ ≥ Δ/2, so `uncertain_probability` and
@@ -238,6 +328,7 @@ def regret_bound(
         rankers: N.
         noise_added: ν².
         noise: R.
+        curved: whether it is to hold for every response (`curved_uncertain_probability`).
     """
     if compared <= 0:
         return float("inf")
@@ -245,7 +336,7 @@ def regret_bound(
     log_det = confidence.log_det_bound(dimension, at_once * rounds, norm, regularization)
     threshold = confidence.open_width(gap, width(log_det, regularization, bound, delta, least, noise=noise))
     wide = confidence.wide_pairs(log_det, threshold, at_once)
-    factor = 4 * rankers * STEEPEST**2 * noise_added / (np.e * (least * gap) ** 2)
+    factor = 4 * rankers * STEEPEST**2 * noise_added / (least * gap) ** 2 * (dimension if curved else 1 / np.e)
     narrow = factor * confidence.potential_bound(log_det, 4 * norm**2 * at_once / regularization)
     return float(delta * rounds * documents * (documents - 1) / 2 + (wide + narrow) / compared)
 

@@ -1,0 +1,263 @@
+"""Tables of P²NeurRank's theory, and what its audits come to in words.
+
+Frames are those of `bounds`; this module computes nothing that is not there.
+"""
+
+import numpy as np
+import pandas as pd
+
+from ol2r import frames
+from ol2r.papers.olranknet.audit_tables import errata, share
+from ol2r.papers.p2neurrank import bounds
+from ol2r.papers.p2neurrank.audit_figures import learner, setting, strength
+from ol2r.papers.p2neurrank.audits import RANKERS, UNCERTAIN
+from ol2r.report.tables import myst
+
+__all__ = ["errata"]
+
+QUANTITIES = {
+    "martingale": "martingale bound",
+    "interval": "Lemma 4.2, corrected",
+    "interval, pseudo-pairs": "the same for Eq. 4.2's estimate",
+    "interval as printed": "Lemma 4.2 as printed, for Eq. 4.2's estimate",
+}
+
+
+def power(exponent: float) -> str:
+    """A number of rankers, given as a power of ten: in digits up to a thousand, as a power in MyST beyond."""
+    if exponent < 3:
+        return f"{max(np.ceil(10**exponent - 1e-9), 1):.0f}"
+    return f"$10^{{{exponent:,.0f}}}$".replace(",", "{,}")
+
+
+def coverage(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Coverage of each bound and of its half, and by which factor the bound could be divided.
+
+    Args:
+        table: `bounds.coverage_table` with the scales 1 and ½.
+    """
+    index = [*bounds.WORLD, "quantity"]
+    half = table[np.isclose(table["scale"], 0.5)].set_index(index)["coverage"]
+    rows = []
+    for line in frames.rows(table[table["scale"] == 1]):
+        key = tuple(getattr(line, each) for each in index)
+        rows.append([
+            setting(line), QUANTITIES[line.quantity], str(line.worlds), share(line.nominal),
+            f"{share(line.coverage)} [{share(line.low)}, {share(line.high)}]", share(float(half.loc[key])),
+            f"{line.factor:.3g}",
+        ])  # fmt: skip
+    header = ["worlds of", "bound", "worlds", "nominal", "covered [95 %]", "half of it", "slack"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def needed(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Both widths of Lemma 4.2 beside what would have been enough.
+
+    Args:
+        table: `bounds.needed_table`.
+    """
+    rows = [
+        [
+            setting(line), f"{line.alpha:.3g}", f"{line.needed:.2g}", f"{line.printed:.3g}",
+            f"{line.needed_twice:.2g}", f"{line.moved:.2g}",
+        ]
+        for line in frames.rows(table)
+    ]  # fmt: skip
+    header = ["worlds of", "α corrected", "enough", "α as printed", "enough for Eq. 4.2", "moved by pseudo-pairs"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def asked(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """How many rankers are asked for in the experiments' settings.
+
+    Args:
+        table: `bounds.settings_table`.
+    """
+    rows = [
+        [
+            "better than any setting" if line.setting == "best case" else f"{line.setting}, d = {line.dimension}",
+            f"{line.noise:g}", f"{line.alpha:.3g}", f"{line.printed_beta:,.0f}", power(line.printed_power),
+            f"{line.beta:,.0f}", power(line.power), f"{line.enough:,.0f}",
+        ]
+        for line in frames.rows(table)
+    ]  # fmt: skip
+    header = ["setting", "ν²", "α", "β, proof", "N, proof", "β, corrected", "N, corrected", "ν² at which 14 are enough"]
+    header[-1] = f"ν² at which {table['fewest'].iloc[0]:.0f} are enough"
+    return myst(header, rows, name=name, caption=caption)
+
+
+def optimism(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Wrong orders and on how many of them all rankers agree, in the audited worlds.
+
+    Args:
+        table: `bounds.optimism_table`.
+    """
+    rows = []
+    for line in table[table["noise"] > 0].to_dict("records"):
+        rows.append([
+            f"{line['regularization']:g}", f"{line['noise']:g}", "all" if line["pseudo_pairs"] else "labels",
+            share(line["wrong"]), *(share(line[f"wrong and certain, N = {n}"]) for n in RANKERS),
+            share(line["wrong and certain, α = 0.1"]), share(line["wrong and certain, α"]),
+        ])  # fmt: skip
+    header = ["λ", "ν²", "perturbed", "wrong", *(f"N = {n}" for n in RANKERS)]
+    return myst([*header, "PairRank, α = .1", "PairRank, Lemma 4.2"], rows, name=name, caption=caption)
+
+
+def failures(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """How often no ranker is optimistic, at ν of the order that the lemma asks for.
+
+    Args:
+        table: `bounds.optimism_table`.
+    """
+    rows = []
+    for line in table[table["beta"] > 0].to_dict("records"):
+        failed = ["–" if np.isnan(line[each]) else share(1 - line[each]) for each in bounds.OPTIMISTIC]
+        rows.append([f"{line['beta']:g}", power(line["power"]), power(line["power corrected"]), *failed])
+    header = ["β", "N, proof", "N, corrected", *(f"N = {n} fails" for n in RANKERS), "proof's N fails"]
+    return myst([*header, "corrected N fails"], rows, name=name, caption=caption)
+
+
+def uncertain(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """In how many worlds each bound on uncertain orders held.
+
+    Args:
+        table: `bounds.uncertain_table`.
+    """
+    rows = [
+        [
+            f"N = {rankers:g}, {strength(noise, beta)}", UNCERTAIN[line["quantity"]],
+            f"{line['held']} of {line['worlds']}", f"{line['largest']:.2g}",
+            "–" if np.isnan(line["from"]) else f"{line['from']:,.0f}",
+        ]
+        for (noise, beta, rankers), own in frames.groups(table, bounds.STRENGTH)
+        for line in frames.records(own)
+    ]  # fmt: skip
+    header = ["rankers", "bound", "held in worlds", "largest ratio", "labels from which it is below ½"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def growth(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """How regret ended and grew.
+
+    Args:
+        table: `bounds.growth_table`.
+    """
+    rows = [
+        [
+            learner(line.noise, line.rankers, line.pseudo_pairs), f"{line.rounds:,}", f"{line.regret:,.0f}",
+            f"{line.open:,.0f}", f"{line.wrong:,.0f}", f"{line.shown:,.0f}",
+            f"{line.exponent:.2f} ± {2 * line.standard_error:.2f}", f"{line.bound:.1e}",
+            f"{line.within} of {line.worlds}",
+        ]
+        for line in frames.rows(table)
+    ]  # fmt: skip
+    header = [
+        "learner", "rounds", "mis-ordered", "uncertain", "agreed on wrongly", "all pairs", "p of log^p T ± 2 s.e.",
+        "bound", "worlds within",
+    ]  # fmt: skip
+    return myst(header, rows, name=name, caption=caption)
+
+
+def answer_in_words(table: pd.DataFrame) -> str:
+    """Whether theory covers two rankers at the experiments' ν, and how far it is from that.
+
+    Args:
+        table: `bounds.settings_table`.
+    """
+    sets = table[table["setting"] != "best case"]
+    best = table[(table["setting"] == "best case") & (table["noise"] == bounds.NOISES[0])].iloc[0]
+    nearest = sets[sets["noise"] == bounds.NOISES[0]].sort_values("power").iloc[0]
+    return (
+        f"**Does theory cover N = 2 at the experiments' ν? No.** Lemma 4.4 asks for so many rankers that one of them "
+        f"is optimistic with probability 1 − δ about an order that the estimate has wrong. At δ = 1/T and "
+        f"T = {bounds.ROUNDS:,} that is at least {table['fewest'].iloc[0] - 1:.0f} at *every* ν, because such a ranker "
+        f"is more often wrong than right. At ν² = {bounds.NOISES[0]:g} it is {power(nearest['power'])} for "
+        f"{nearest['setting']} ({power(nearest['printed_power'])} as the paper's proof counts), and as it counts still "
+        f"{power(best['printed_power'])} where nothing has been labelled and every constant is at its best. For "
+        f"{nearest['fewest']:.0f} rankers to be enough, ν² would have to be {nearest['enough']:,.0f}."
+    )
+
+
+def agreed_in_words(frame: pd.DataFrame) -> str:
+    """On how many wrong orders two rankers agree, beside PairRank's constant and theoretical widths."""
+    table = bounds.optimism_table(frame)
+    own = table[(table["pseudo_pairs"] == 0) & (table["beta"] == 0)]
+    own = own[own["regularization"] == own["regularization"].max()].set_index("noise")
+    told = [
+        f"{share(own.loc[noise, 'wrong and certain, N = 2'] / own.loc[noise, 'wrong'])} at ν² = {noise:g}"
+        for noise in sorted(own.index, reverse=True)
+    ]
+    first = own.iloc[0]
+    return (
+        f"In simulated worlds two rankers agree on {', '.join(told)} of the orders that the plain estimate has wrong, "
+        f"so that these are never shuffled. PairRank's interval with a constant α = .1 is certain of "
+        f"{share(first['wrong and certain, α = 0.1'] / first['wrong'])} of them, with Lemma 4.2's α of "
+        f"{share(first['wrong and certain, α'] / first['wrong'])}. ν² = ¼ is the noise of a label itself: there the "
+        f"rankers spread about as much as the estimate errs."
+    )
+
+
+def variance_in_words(table: pd.DataFrame) -> str:
+    """Whether the variance of A.2 holds with noise on the pseudo-pairs and without.
+
+    Args:
+        table: `bounds.variance_figure`.
+    """
+    first = table[table["round"] == table["round"].min()].set_index(["quantity", "regularization"])["mean"]
+    both, alone = first["all perturbed"], first["labels perturbed"]
+    return (
+        f"With noise on the pseudo-pairs the variance that optimism needs is {both.min():.3f} to {both.max():.3f} "
+        f"times that of A.2 after the first round. Algorithm 1 perturbs labels alone, and then it is "
+        f"{alone.min():.2f} to {alone.max():.2f} of that: nothing in directions that no label has touched."
+    )
+
+
+def failed_in_words(frame: pd.DataFrame) -> str:
+    """How often no ranker is optimistic with as many as the printed tail and as the true one ask for."""
+    table = bounds.optimism_figure(frame)
+    own = table[table["quantity"] == "N of the lemma"].sort_values("beta")
+    worst, rest = own.iloc[0], own[own["beta"] >= 0.35]
+    right = table[table["quantity"] == "N corrected"]
+    return (
+        f"At β = {worst['beta']:g} the printed tail asks for {worst['rankers']:.0f} ranker"
+        f"{'' if worst['rankers'] == 1 else 's'}, and in {share(worst['failed'])} of the worlds "
+        f"[{share(worst['low'])}, {share(worst['high'])}] none is optimistic, for a promised {share(worst['delta'])} "
+        f"at most. Where its bound on the tail holds, the share is at most {share(rest['failed'].max())}; with the "
+        f"true tail, at most {share(right['failed'].max())}."
+    )
+
+
+def uncertain_in_words(table: pd.DataFrame) -> str:
+    """Whether Lemma 4.4's bound on uncertain orders holds.
+
+    Args:
+        table: `bounds.uncertain_table`.
+    """
+    held = table.groupby("quantity", sort=False)[["held", "worlds"]].sum()
+    told = [f"{UNCERTAIN[name]}: {line['held']:.0f} of {line['worlds']:.0f}" for name, line in held.iterrows()]
+    printed = held.loc[["bound of the proof", "bound as printed"]]
+    verdict = (
+        "So the paper's bound holds here, though its proof does not."
+        if (printed["held"] == printed["worlds"]).all()
+        else "So the paper's bound is passed in some worlds."
+    )
+    return (
+        f"The probability that an order is not unanimously right stayed below each bound in so many worlds: "
+        f"{'; '.join(told)}. {verdict}"
+    )
+
+
+def regret_in_words(table: pd.DataFrame) -> str:
+    """What exploring cost where labels do not depend on the list.
+
+    Args:
+        table: `bounds.growth_table`.
+    """
+    told = [
+        f"{line.regret:,.0f} of {line.shown:,.0f} pairs with {learner(line.noise, line.rankers, line.pseudo_pairs)}"
+        for line in frames.rows(table)
+    ]
+    return (
+        f"Mis-ordered at the end: {'; '.join(told)}. The corrected bound is {table['bound'].min():.1e} pairs or more, "
+        f"{(table['bound'] / table['shown']).min():.0f} times all that were shown or more."
+    )

@@ -1,0 +1,132 @@
+"""The lemmas of the P²NeurRank paper as rules on the tables of the audits.
+
+The rules were declared before the audits had run at full length. All are judged for the linear ranker of the paper's
+analysis, in worlds where labels are as assumed. This module names the item of the audits and does not import it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from ol2r.experiments.claims import (
+    WORLDS,
+    Claim,
+    Covered,
+    Label,
+    Near,
+    Part,
+    Printed,
+    Results,
+    Scale,
+    Size,
+    WorldMeasure,
+)
+from ol2r.experiments.effects import Effect, mean_effect
+
+ITEM = "audits"
+LABELS = "labels of the model"
+WITHIN = 0.02
+"""How near to one the mean ratio of variances must be."""
+EXCESS = Scale("nearness of a ratio of variances to one")
+
+
+@dataclass(frozen=True)
+class Excess:
+    """How much more than one a ratio is at one look, the mean over worlds.
+
+    The measure's rounds are the looks.
+    """
+
+    label: str
+    ratio: WorldMeasure
+    look: int
+    scale: Scale = EXCESS
+
+    @property
+    def measures(self) -> tuple[WorldMeasure, ...]:
+        return (self.ratio,)
+
+    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
+        """The effect over worlds."""
+        return mean_effect(self.ratio.curve(results).iloc[:, self.look] - 1)
+
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
+        """The paper prints no variances."""
+
+
+def theorem(number: int, statement: str, size: Size, *parts: Part) -> Claim:
+    return Claim("p2neurrank", f"PPT{number}", statement, parts, size)
+
+
+def _measure(audit: str, quantity: str, **labels: str | float) -> WorldMeasure:
+    found: tuple[Label, ...] = (("audit", audit), *labels.items())
+    return WorldMeasure(ITEM, quantity, found)
+
+
+def _part(statement: str, *contrasts: Covered | Near) -> Part:
+    return Part(statement, contrasts, ((WORLDS, LABELS),))
+
+
+def _optimistic(beta: float) -> Covered:
+    measure = _measure("optimism", "N of the lemma", beta=beta)
+    return Covered(f"worlds with an optimistic ranker − (1 − δ), β = {beta:g}", measure)
+
+
+def _bounded(quantity: str, told: str, noise: float, beta: float, rankers: int) -> Covered:
+    measure = _measure("uncertain", f"ratio, {quantity}", noise=noise, beta=beta, rankers=rankers)
+    strength = f"β = {beta:g}" if beta else f"ν² = {noise:g}"
+    return Covered(f"worlds within the {told} − (1 − δ), N = {rankers}, {strength}", measure)
+
+
+TAIL_HOLDS = (0.5, 1.0, 1.5)
+TAIL_FAILS = (0.15, 0.2)
+"""β at which e^{−β²}/(4√πβ) is below P(Z > β), and at which it is above."""
+STRENGTHS = ((0.1, 0.0), (0.0, 0.5))
+"""(ν², β) at which uncertain orders are counted: the experiments' ν², and the ν of the lemma's order."""
+
+THEOREMS = (
+    theorem(
+        1,
+        "A.2: where the pseudo-pairs of Eq. 4.1 are perturbed as well, x·A_t⁻¹ Σ γ x has the variance ν²‖x‖²_{A_t⁻¹}.",
+        Size(rounds=300, seeds=100, folds=1),
+        _part(
+            "the ratio of the observed variance to that, with noise drawn label by label, the mean over all pairs",
+            *(
+                Near(Excess(f"ratio − 1, {told}, λ = {regularization:g}", measure, look), WITHIN)
+                for regularization in (1.0, 0.1)
+                for measure in [_measure("variance", "all perturbed", regularization=regularization)]
+                for told, look in (("after one round", 0), ("after the last", -1))
+            ),
+        ),
+    ),
+    theorem(
+        2,
+        "Lemma 4.4: with N ≥ log δ/log(1 − e^(−β²)/(4√π β)) rankers, β = k_μ α_t/(c_μ ν), one of them is optimistic "
+        "about a pair with probability at least 1 − δ where Lemma 4.2 holds (pseudo-pairs perturbed).",
+        Size(rounds=100, seeds=200, folds=1),
+        _part(
+            "share of worlds in which one of that many rankers is, at the worst truth that Lemma 4.2 allows, above "
+            "1 − δ; β is its proof's, at which its bound on the normal tail is one",
+            *(_optimistic(beta) for beta in TAIL_HOLDS),
+        ),
+        _part("the same where its bound on the tail is above the tail", *(_optimistic(beta) for beta in TAIL_FAILS)),
+    ),
+    theorem(
+        3,
+        "Lemma 4.4: where Lemma 4.2 holds, the order of a pair is uncertain with a probability of at most "
+        "2N k_μ² ν² ‖x‖²_{A_t⁻¹}/(c_μ² c² Δ_min²), in the statement k_μ² α_t² times that.",
+        Size(rounds=100_000, seeds=100, folds=1),
+        *(
+            _part(
+                f"share of worlds in which the probability that N rankers do not agree on the right order, the mean "
+                f"over pairs, stays below the mean of that bound, as in the {told}, after every number of labels, "
+                f"above 1 − δ",
+                *(
+                    _bounded(quantity, told, noise, beta, rankers)
+                    for (noise, beta), rankers in product(STRENGTHS, (2, 5))
+                ),
+            )
+            for quantity, told in (("bound of the proof", "proof"), ("bound as printed", "statement"))
+        ),
+    ),
+)

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+from shown import line
+
+from ol2r.papers.p2neurrank import audit_figures as figures
+from ol2r.papers.p2neurrank import bounds
+from ol2r.theory import perturbed
+
+
+def test_coverage_counts_worlds_within_the_scaled_bound(audited):
+    table = bounds.coverage_table(audited).set_index(["dimension", "quantity", "scale"]).sort_index()
+    assert table.loc[(5, "interval", 1.0), "covered"] == 20 and table.loc[(5, "interval", 0.5), "covered"] == 10
+    # it could be divided until its ratio at rank 19 of 20 was 1, which still covers nine tenths
+    assert table.loc[(5, "interval", 1.0), "factor"] == pytest.approx(1 / 0.95)
+    assert table.loc[(1, "interval as printed", 1.0), "covered"] == 0
+    left, right = figures.coverage_against_scale(bounds.coverage_figure(audited)).axes
+    assert (left.get_title(), right.get_title()) == ("corrected", "as printed")
+    assert left.lines[0].get_ydata()[-1] == 1.0 and left.lines[0].get_ydata()[0] == 0.0
+
+
+def test_needed_constants_are_quantiles_over_worlds(audited):
+    found = bounds.needed_table(audited).iloc[0]
+    assert found[["alpha", "printed", "needed", "needed_twice", "moved", "worlds"]].tolist() == [
+        10.0, 30.0, 0.5, 0.25, 0.1, 20,
+    ]  # fmt: skip
+
+
+def test_variances_have_a_panel_for_each_penalty(audited):
+    fig = figures.variance_against_rounds(bounds.variance_figure(audited))
+    assert [ax.get_title() for ax in fig.axes] == ["λ = 1", "λ = 0.1"]
+    assert list(line(fig.axes[0], "noise on labels alone").get_ydata()) == pytest.approx([0.05, 0.5])
+    assert list(line(fig.axes[1], "noise on pseudo-pairs as well").get_ydata()) == pytest.approx([1.0, 1.0])
+
+
+def test_failures_are_shares_of_worlds_without_an_optimistic_ranker(audited):
+    table = bounds.optimism_figure(audited).set_index(["beta", "quantity"])
+    assert table.loc[(0.15, "N of the lemma"), ["rankers", "failed"]].tolist() == [1, 0.5]
+    assert table.loc[(1.0, "N of the lemma"), ["rankers", "failed"]].tolist() == [100, 0.0]
+    assert table.loc[(1.0, "N = 2"), "failed"] == pytest.approx(0.8)
+    assert (1.0, "N corrected") not in table.index, "what was not simulated has no share"
+    low, high = table.loc[(0.15, "N of the lemma"), ["low", "high"]]
+    assert low < 0.5 < high
+    (ax,) = figures.failures_against_beta(table.reset_index()).axes
+    assert list(line(ax, "N = 2").get_ydata()) == pytest.approx([0.8, 0.8])
+    assert list(line(ax, "as many as are enough").get_xdata()) == [0.15]
+
+
+def test_uncertain_orders_have_a_panel_for_each_number_of_rankers_and_count_worlds(audited):
+    fig = figures.uncertain_against_labels(bounds.uncertain_figure(audited))
+    assert [ax.get_title() for ax in fig.axes] == ["N = 2, ν² = 0.1", "N = 5, ν² = 0.1"]
+    assert list(line(fig.axes[0], "probability").get_ydata()) == pytest.approx([0.1, 0.001])
+    assert list(line(fig.axes[0], "Lemma 4.4, proof").get_ydata()) == pytest.approx([0.8, 0.004])
+    found = bounds.uncertain_table(audited).iloc[0]
+    assert found[["worlds", "held", "holds", "largest", "from"]].tolist() == [4, 3, 4, 1.25, 1000]
+
+
+def test_regret_stands_left_and_what_is_agreed_on_wrongly_right(audited):
+    left, right = figures.regret_against_rounds(bounds.regret_figure(audited)).axes
+    assert list(line(left, "no noise").get_ydata()) == pytest.approx(np.log([8, 64, 512]) ** 2)
+    assert list(line(right, "N = 2, ν² = 0.1, pseudo-pairs too").get_ydata()) == [3.0] * 3
+    found = bounds.growth_table(audited).iloc[0]
+    assert found["since"] == 64 and found["exponent"] == pytest.approx(2.0)
+    assert found[["rounds", "worlds", "shown", "bound", "within"]].tolist() == [512, 4, 1536.0, 1e6, 4]
+
+
+def test_the_blind_spot_has_a_panel_for_each_noise(audited):
+    fig = figures.blind_spot(bounds.blind_figure(audited))
+    assert [ax.get_title() for ax in fig.axes] == ["ν² = 0.1", "ν² = 0.01"]
+    assert list(line(fig.axes[0], "PairRank, α = .1").get_ydata()) == [0.5, 0.5]
+
+
+def test_settings_ask_for_more_rankers_where_there_are_more_features_or_less_noise():
+    table = bounds.settings_table().set_index(["setting", "noise"])
+    assert table.loc[("Yahoo-LTRC-1", 0.1), "power"] > table.loc[("MQ2008", 0.1), "power"] > 1e4
+    assert table.loc[("MQ2008", 0.01), "power"] > 9 * table.loc[("MQ2008", 0.1), "power"]
+    own = table.loc[("MQ2008", 0.1)]
+    # at the noise that is said to be enough, the fewest rankers are
+    beta = perturbed.optimism_threshold(own["alpha"], own["enough"])
+    assert perturbed.rankers_needed(beta, 1 / 5000) == pytest.approx(own["fewest"])
+    assert own["fewest"] - 1 >= np.log2(5000)

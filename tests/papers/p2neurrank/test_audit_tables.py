@@ -1,0 +1,78 @@
+import pandas as pd
+import pytest
+from shown import rows
+
+from ol2r.papers.p2neurrank import audit_tables as tables
+from ol2r.papers.p2neurrank import bounds
+from ol2r.papers.p2neurrank.errata import ERRATA
+
+
+def test_coverage_is_told_with_its_half_and_its_slack(audited):
+    lines = rows(tables.coverage(bounds.coverage_table(audited), name="t", caption=""))
+    assert len(lines) == 2 * len(tables.QUANTITIES)
+    (own,) = (line for line in lines if line[0].startswith("d = 5") and line[1] == "Lemma 4.2, corrected")
+    assert own[2:4] == ["20", "90 %"] and own[4].startswith("100 % [") and own[5:] == ["50 %", "1.05"]
+
+
+def test_needed_constants_stand_beside_the_lemmas(audited):
+    assert rows(tables.needed(bounds.needed_table(audited), name="t", caption=""))[0] == [
+        "d = 1, Q = 0.5, λ = 1", "10", "0.5", "30", "0.25", "0.1",
+    ]  # fmt: skip
+
+
+def test_rankers_asked_for_are_powers_of_ten():
+    lines = rows(tables.asked(bounds.settings_table(), name="t", caption=""))
+    assert [line[0] for line in lines][::2] == [
+        "MSLR-WEB10K, d = 136", "Yahoo-LTRC-1, d = 700", "MQ2008, d = 46", "better than any setting",
+    ]  # fmt: skip
+    assert lines[0][4].startswith("$10^{4") and lines[-2][4] == "$10^{21}$"
+
+
+def test_agreement_and_failures_have_their_own_settings(audited):
+    table = bounds.optimism_table(audited)
+    agreed = rows(tables.optimism(table, name="t", caption=""))
+    assert agreed[0] == ["1", "0.1", "labels", "40 %", "30 %", "12 %", "6 %", "20 %", "0 %"]
+    failed = rows(tables.failures(table, name="t", caption=""))
+    assert failed[0] == ["0.15", "1", "$10^{300}$", "80 %", "50 %", "0 %", "50 %", "0 %"]
+    assert failed[1][-2:] == ["0 %", "–"]
+
+
+def test_bounds_and_growth_are_told_setting_by_setting(audited):
+    held = rows(tables.uncertain(bounds.uncertain_table(audited), name="t", caption=""))
+    assert held[0] == ["N = 2, ν² = 0.1", "linear response", "3 of 4", "1.2", "1,000"]
+    grown = rows(tables.growth(bounds.growth_table(audited), name="t", caption=""))
+    assert [line[0] for line in grown] == ["N = 2, ν² = 0.1", "N = 2, ν² = 0.1, pseudo-pairs too", "no noise"]
+    assert grown[0][6] == "2.00 ± 0.00" and grown[0][-1] == "4 of 4"
+
+
+def test_words_carry_the_numbers(audited):
+    told = tables.answer_in_words(bounds.settings_table())
+    assert "No." in told and "at least 13 at *every* ν" in told and "for MQ2008" in told and "$10^{21}$" in told
+    told = tables.agreed_in_words(audited)
+    assert "two rankers agree on 75 % at ν² = 0.1, 75 % at ν² = 0.01" in told and "certain of 50 %" in told
+    told = tables.variance_in_words(bounds.variance_figure(audited))
+    assert "1.000 to 1.000" in told and "0.01 to 0.05 of that" in told
+    told = tables.failed_in_words(audited)
+    assert "asks for 1 ranker, and in 50 % of the worlds" in told and "a promised 10 % at most" in told
+    held = bounds.uncertain_table(audited)
+    told = tables.uncertain_in_words(held)
+    assert "linear response: 6 of 8" in told and "bound is passed in some worlds" in told
+    assert "bound holds here" in tables.uncertain_in_words(held.assign(held=held["worlds"]))
+    told = tables.regret_in_words(bounds.growth_table(audited))
+    assert "39 of 1,536 pairs with N = 2, ν² = 0.1" in told and "1.0e+06 pairs or more, 651 times" in told
+
+
+def test_every_erratum_has_a_line_and_those_that_a_number_settles_have_one():
+    lines = rows(tables.errata(ERRATA, name="t", caption=""))
+    assert [line[0] for line in lines] == [str(n + 1) for n in range(len(ERRATA))]
+    checked = [each for each in ERRATA if each.check]
+    assert len(checked) > 18 and all(any(letter.isdigit() for letter in each.check()) for each in checked)
+    by_place = pd.DataFrame(lines).set_index(1)[4]
+    assert "Yahoo's set 1 has 29,921 queries" in by_place["5.1.1, 5.2.1, 5.2.3"]
+    assert by_place["Proposition 4.1"] == "by the text"
+    assert "grows 2.0 times" in by_place["Theorem 4.5"].iloc[0]
+
+
+@pytest.mark.parametrize(("exponent", "told"), [(-0.04, "1"), (0.31, "3"), (2.36, "230"), (3.47, "$10^{3}$")])
+def test_numbers_of_rankers_are_whole_or_powers_of_ten(exponent, told):
+    assert tables.power(exponent) == told
