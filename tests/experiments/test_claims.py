@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 
 from ol2r.experiments.claims import (
+    WORLDS,
     Claim,
     Contrast,
+    Covered,
     Indexed,
     Measure,
     Near,
@@ -21,6 +23,7 @@ from ol2r.experiments.claims import (
     Size,
     SmallerDeviation,
     StandIn,
+    WorldMeasure,
     difference,
     indexed,
     slope,
@@ -705,3 +708,37 @@ def test_a_verdict_says_which_part_of_the_claim_it_leaves_out(results):
     judgement = judge(two, results(0.1), NUMBERS)
     assert "without its part “B above A elsewhere”" in judgement.reason
     assert judgement.untested == ("“B above A elsewhere”", "data TD2003")
+
+
+def worlds(invented_results):
+    """An audit of ten worlds in two blocks, with two looks; a −1 stands for a statistic over all worlds."""
+    lines = [
+        {"fold": 1, "seed": seed, "world": world, "round": t, "quantity": "ratio", "value": (world + 1) * t / 10}
+        for seed in (0, 1)
+        for world in (-1, 0, 1, 2, 3, 4)
+        for t in (1, 3)
+    ]
+    return {"audits": invented_results(pd.DataFrame(lines).assign(audit="coverage", delta=0.1, cell="a"))}
+
+
+def test_a_measure_of_worlds_reads_single_worlds_of_all_blocks_by_round(invented_results):
+    measure = WorldMeasure("audits", "ratio", (("audit", "coverage"),))
+    curve = measure.curve(worlds(invented_results))
+    assert curve.shape == (10, 2) and list(curve.columns) == [1, 3]
+    assert list(curve[3][:5]) == pytest.approx([0.3, 0.6, 0.9, 1.2, 1.5])
+    assert list(measure.values(worlds(invented_results), WORLDS, "")) == list(curve[3])
+
+
+def test_coverage_is_the_share_of_worlds_within_their_bound(invented_results):
+    results = worlds(invented_results)
+    results["audits"] = replace(results["audits"], frame=results["audits"].frame.query("round == 3"))
+    found = Covered("covered", WorldMeasure("audits", "ratio", ())).effect(results, WORLDS, "")
+    assert found == Share(6, 10, 0.9)
+
+
+def test_worlds_that_were_not_drawn_are_not_measured(invented_results):
+    measure = WorldMeasure("audits", "another", ())
+    with pytest.raises(NotMeasured, match="audits has no another"):
+        measure.selected(worlds(invented_results), WORLDS, "")
+    with pytest.raises(NotMeasured, match="not computed"):
+        measure.selected({}, WORLDS, "")

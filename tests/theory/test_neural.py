@@ -354,9 +354,9 @@ def test_the_error_of_the_proof_is_the_sum_that_its_docstring_says():
 def test_the_least_width_solves_its_condition(pairs, depth, lam):
     for printed in (True, False):
         log = neural.least_log_width(pairs, depth, lam, printed)
-        factor = 0.0 if printed else 6 * np.log1p(np.sqrt(pairs / lam))
-        assert log == pytest.approx(7 * np.log(pairs / lam) + 21 * np.log(depth) + factor + 3 * np.log(log), rel=1e-9)
-    assert neural.least_log_width(pairs, depth, lam) > neural.least_log_width(pairs, depth, lam, printed=True)
+        common = 21 * np.log(depth) + 6 * np.log1p(np.sqrt(pairs / lam)) + 3 * np.log(log)
+        assert log == pytest.approx((7 if printed else 4) * np.log(pairs / lam) + common, rel=1e-9)
+    assert neural.least_log_width(pairs, depth, lam) < neural.least_log_width(pairs, depth, lam, printed=True)
 
 
 # effective dimension and log det

@@ -190,11 +190,24 @@ def test_the_convention_of_proposition_3_2_makes_the_interval_too_narrow():
     assert crossings(coins, np.sqrt(0.5)) > 0.3
 
 
-def test_the_conditions_on_the_width_drop_a_cube_of_the_rounds_over_lambda():
-    # Lemma B.9 wants m^{1/6} ≥ … (n/λ)^{7/6} (1 + √(n/λ)), so m ≥ … (n/λ)¹⁰; Lemma 3.3 prints T⁷λ⁻⁷
-    lemma, printed = (neural.least_log_width(5000.0, 2, 0.1, each) for each in (False, True))
-    assert lemma - printed > 3 * np.log(5000 / 0.1)
-    assert printed / np.log(10) > 40  # the experiments have m = 100
+def test_lemma_b9_asks_for_a_cube_more_units_than_its_proof_needs_and_lemma_33_does_not():
+    n, lam, depth = 25_000.0, 0.1, 2  # five pairs in each of 5000 rounds
+
+    def drifted(log_units):
+        """What the proof needs to be at most τ/2, over τ/2, with C₂ = C₃ = 1: 1 at the least m."""
+        units, per = np.exp(log_units), n / lam
+        tau = np.sqrt(2 * per / units)
+        both = per * tau ** (1 / 3) * units**-0.5 + per * tau ** (4 / 3)
+        return 2 * both * depth**3.5 * np.sqrt(log_units) / tau
+
+    proof, statement = (neural.least_log_width(n, depth, lam, printed) for printed in (False, True))
+    assert 1 < drifted(proof) < 3 and drifted(proof + np.log(3.0**6)) < 1  # C₂ and C₃ apart
+    assert drifted(statement) < 1e-2
+    assert statement - proof > 3 * np.log(n / lam)
+    # Lemma 3.3's T⁷ λ⁻⁷ L²¹ (log m)³ is at most 2⁶ smaller than what the proof needs
+    lemma = 7 * np.log(n / lam) + 21 * np.log(depth) + 3 * np.log(proof)
+    assert 0 < proof - lemma < 6 * np.log(2)
+    assert proof / np.log(10) > 40  # the experiments have m = 100
 
 
 def test_the_printed_error_lacks_a_logarithm_of_the_width():

@@ -279,21 +279,20 @@ def printed_approximation(
 def least_log_width(
     pairs: float, depth: int, regularization: float, printed: bool = False, constant: float = 1.0
 ) -> float:
-    """log of the least m that Lemma 3.3 asks for (m itself may be too large a number).
+    """log of the least m for which the induction of Lemma B.9's proof closes (m itself may be too large a number).
 
-    By Lemma B.9's last condition m ≥ C (n/λ)⁷ L²¹ (1 + √(n/λ))⁶ (log m)³. The statement drops the sixth power, and with
-    it a factor (n/λ)³.
+    m ≥ C (n/λ)⁴ L²¹ (1 + √(n/λ))⁶ (log m)³, which is of the order of Lemma 3.3's T⁷ λ⁻⁷ L²¹ (log m)³. The statement of
+    Lemma B.9 has 7 for 4 and so asks for (n/λ)³ times as much, which nothing in the proof needs (olranknet-errata).
 
     Args:
-        pairs: n, labels at the end; T as printed.
+        pairs: n, labels at the end.
         depth: L.
         regularization: λ.
-        printed: whether to drop the sixth power.
+        printed: whether to take Lemma B.9's statement.
         constant: C.
     """
     per = pairs / regularization
-    least = np.log(constant) + 7 * np.log(per) + 21 * np.log(depth)
-    least += 0.0 if printed else 6 * np.log1p(np.sqrt(per))
+    least = np.log(constant) + (7 if printed else 4) * np.log(per) + 21 * np.log(depth) + 6 * np.log1p(np.sqrt(per))
     log = max(float(least), 10.0)
     for _ in range(100):  # x ↦ least + 3 log x has a slope below 1 where x > 3
         log = max(float(least + 3 * np.log(log)), 10.0)

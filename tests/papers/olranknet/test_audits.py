@@ -81,6 +81,43 @@ def test_what_the_audit_counts_is_what_the_network_was_given():
     np.testing.assert_allclose(run.martingale, np.einsum("re,rek->rk", noise, run.x), atol=1e-12)
 
 
+def test_users_who_stop_give_labels_that_favour_the_list_and_what_is_counted_is_what_was_seen():
+    run = Run(WORLD, 3, regularization=0.7, delta=0.1, seed=1, users="cascade")
+    for _ in range(30):
+        run.step()
+    counts = run.wins + run.losses
+    labels = counts.sum(axis=1)
+    assert (labels > 0).all() and (labels < 60).all()  # two pairs a round where all is seen
+    np.testing.assert_allclose(run.gram, np.einsum("re,rek,rel->rkl", counts, run.x, run.x) + 0.7 * np.eye(12))
+    np.testing.assert_allclose(run.history.n_labels, labels)
+    noise = run.wins - counts * run.preference
+    np.testing.assert_allclose(run.martingale, np.einsum("re,rek->rk", noise, run.x), atol=1e-12)
+
+
+def test_of_two_documents_in_one_list_cascade_users_prefer_the_upper_one_more_often_than_they_should():
+    world = Wide(features=2, queries=1, documents=2, width=64, bound=0.05)  # nearly equal documents
+    run = Run(world, 200, regularization=1e4, delta=0.1, seed=0, users="cascade")  # a network that stays at θ₀
+    for _ in range(20):
+        run.step()
+    labels = (run.wins + run.losses).sum()
+    assert abs(run.preference - 0.5).max() < 0.06
+    # clicks (1, 0) and (0, 1) are as likely; the first is also seen of (1, 1) where the user left: 3/8 against 1/4
+    scores = run.network.forward(run.fit.theta, run.drawn.inputs).scores.numpy()
+    above = scores[:, 0] >= scores[:, 1]
+    upper = np.where(above, run.wins[:, 0], run.losses[:, 0]).sum() / labels
+    assert upper == pytest.approx(0.6, abs=0.06)
+
+
+def test_before_any_label_nothing_has_drifted():
+    run = Run(WORLD, 2, regularization=0.7, delta=0.1, seed=1)
+    assert run.drift().tolist() == [0.0, 0.0]
+
+
+def test_unknown_users_are_an_error():
+    with pytest.raises(ValueError, match="users must be one of matched, cascade"):
+        Run(WORLD, 1, 1.0, 0.1, 0, users="casscade")
+
+
 def test_drift_and_intervals_are_those_of_all_parameters_written_out():
     run = after(WORLD, 6)
     at = look(run)
@@ -135,6 +172,8 @@ def test_bounds_hold_where_their_assumptions_do(covered):
     for name in ALWAYS:
         assert (covered[name] <= 1).all(), covered[name]
     assert (covered["log det by rounds"] <= covered["log det by documents"]).all()
+    assert (covered["log det by rounds"] < covered["log det as printed"]).all()  # H ⪯ H̃
+    assert (covered["labels"] == 60).all() and covered["bias"].abs().max() < 0.3
 
 
 def test_bounds_that_were_too_small_would_be_found_out(covered):
@@ -200,12 +239,17 @@ def test_intervals_far_too_narrow_break_the_chain_of_the_regret_bound():
 
 
 def test_the_kernel_nears_its_limit_as_one_over_the_root_of_the_width_and_not_the_printed_one():
-    table = audits.kernel_convergence((64, 1024, 8192), draws=12)
-    means = table.groupby(["quantity", "round"])["value"].mean()
-    for name in ("all parameters", "own blocks"):
-        assert means[name, 8192] < 0.05
-        assert means[name, 64] / means[name, 1024] == pytest.approx(4, rel=0.4)
-    assert means["printed", 8192] > 0.2
+    limits = {"all": ("from H̃", "from H"), "own blocks": ("from H", "from H̃")}
+    for parameters, (limit, other) in limits.items():
+        table = audits.kernel_convergence((64, 1024, 8192), parameters, draws=12)
+        means = table.groupby(["quantity", "round"])["value"].mean()
+        assert means[limit, 8192] < 0.05 and means[other, 8192] > 0.2
+        assert means[limit, 64] / means[limit, 1024] == pytest.approx(4, rel=0.4)
+
+
+def test_parameters_that_no_network_has_are_an_error():
+    with pytest.raises(ValueError, match="parameters must be one of all, own blocks"):
+        audits.kernel_convergence((64,), "some")
 
 
 def test_the_numbers_of_the_pair_of_inputs_that_the_chapter_quotes():

@@ -3,8 +3,10 @@
 A world is *realizable*: a network with its own θ₀, documents, and h(x) = ⟨g(x; θ₀), θ* − θ₀⟩ for all of them with
 √m ‖θ* − θ₀‖ = S exactly (Lemma B.3), either for a random θ* or so that h is a multiple of another network's scores. In
 each round one query's documents are matched at random, and each pair is labelled 1 with probability σ(h_i − h_j): this
-is what the theorems assume of users. The network is refitted to all labels (Eq. 3.2), and its gradients at θ_{t−1} are
-added to A, as the proofs have it. Many worlds run side by side, each a replica.
+is what the theorems assume of users. Users who stop break the assumption: they read the list of the network's scores
+from the top, click a document with probability σ(h_i), leave after a click with probability ½, and the learner infers
+what they saw. The network is refitted to all labels (Eq. 3.2), and its gradients at θ_{t−1} are added to A, as the
+proofs have it. Many worlds run side by side, each a replica.
 
 Each table is tidy: world, round, quantity, value. A *ratio* is what was observed over what theory allows, at its
 largest over the rounds that were looked at, so a radius scaled by f covers a world exactly when its ratio is at most f.
@@ -25,6 +27,9 @@ from ol2r.ranking import Candidates, engine
 from ol2r.theory import confidence, neural
 
 TRUTHS = ("tangent", "network")
+USERS = ("matched", "cascade")
+STOP = 0.5
+"""The probability that a cascade user leaves after a click."""
 RATIOS = ("martingale", "linear", "network", "current", "diagonal", "radius", "log det", "log det by rounds")
 """Quantities that theory keeps at or below one.
 
@@ -175,8 +180,19 @@ class Run:
         martingale: Σ (y − σ(h_i − h_j)) (x_i − x_j), Float64[R, D].
     """
 
-    def __init__(self, world: Wide, worlds: int, regularization: float, delta: float, seed: int, passes: int = 20):
-        self.world, self.regularization, self.delta = world, regularization, delta
+    def __init__(
+        self,
+        world: Wide,
+        worlds: int,
+        regularization: float,
+        delta: float,
+        seed: int,
+        passes: int = 20,
+        users: str = "matched",
+    ):
+        if users not in USERS:
+            raise ValueError(f"users must be one of {', '.join(USERS)}, not {users!r}")
+        self.world, self.regularization, self.delta, self.users = world, regularization, delta, users
         self.network = world.network
         self.drawn = draw(world, worlds, seed)
         self.streams = Streams(_keys(world, worlds, seed))
@@ -218,24 +234,23 @@ class Run:
         return Candidates(*self._pool, torch.arange(len(query)) * self.world.queries + query)
 
     def step(self) -> None:
-        """Match the documents of a query, see the labels, add to A and refit."""
+        """Show a query, see labels of its pairs, add to A and refit."""
         world, every = self.world, np.arange(len(self.streams))[:, None]
         v, drawn = world.documents, self.query()
         documents = drawn.numpy()[:, None] * v + np.arange(v)  # numbers in the pool
-        order = np.argsort(self.streams.uniforms(Stream.PAIRS, self.round, v).numpy(), axis=1)
-        slots = np.sort(order.reshape(len(order), v // 2, 2), axis=2)
-        first, second = (np.take_along_axis(documents, slots[..., k], axis=1) for k in (0, 1))
-        number = self.number[first, second]
+        inputs = self.drawn.inputs[torch.from_numpy(every), torch.from_numpy(documents)]
+        slots, labels = self._matched(documents) if self.users == "matched" else self._clicked(documents, inputs)
+        there = slots[..., 0] >= 0
+        first, second = (np.take_along_axis(documents, np.maximum(slots[..., k], 0), axis=1) for k in (0, 1))
+        number = np.where(there, self.number[first, second], 0)
         chance = self.preference[every, number]
-        labels = self.streams.uniforms(Stream.CLICK, self.round, v // 2).numpy() < chance
-        self.wins[every, number] += labels
-        self.losses[every, number] += ~labels
+        np.add.at(self.wins, (every, number), (labels & there).astype(float))
+        np.add.at(self.losses, (every, number), (~labels & there).astype(float))
         self.seen[every, documents] += 1
-        x = self.x[every, number]
+        x = np.where(there[..., None], self.x[every, number], 0.0)
         self.gram += np.einsum("rpk,rpl->rkl", x, x)
         self.martingale += ((labels - chance)[..., None] * x).sum(axis=1)
 
-        inputs = self.drawn.inputs[torch.from_numpy(every), torch.from_numpy(documents)]
         tangent = _tangent(self.network, self.fit.theta, inputs)
         pairs = torch.from_numpy(slots)
         self.current.add(tangent, pairs)
@@ -243,6 +258,41 @@ class Run:
         changed = self.history.add(self.candidates(drawn), inputs.float(), pairs, torch.from_numpy(labels))
         self.fit.refit(self.history, changed)
         self.round += 1
+
+    def _matched(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of a random matching and their labels, as the theorems' model has them.
+
+        Args:
+            documents: of the query, by their numbers in the pool, Int64[R, V].
+
+        Returns:
+            Int64[R, V/2, 2], positions of two documents, the first of which comes first in the query, and Bool[R, V/2],
+            whether it is preferred.
+        """
+        v = documents.shape[1]
+        order = np.argsort(self.streams.uniforms(Stream.PAIRS, self.round, v).numpy(), axis=1)
+        slots = np.sort(order.reshape(len(order), v // 2, 2), axis=2)
+        first, second = (np.take_along_axis(documents, slots[..., k], axis=1) for k in (0, 1))
+        chance = self.preference[np.arange(len(documents))[:, None], self.number[first, second]]
+        return slots, self.streams.uniforms(Stream.CLICK, self.round, v // 2).numpy() < chance
+
+    def _clicked(self, documents: np.ndarray, inputs: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs that the learner infers from the clicks of users who stop; as `_matched`, padded with −1."""
+        v = documents.shape[1]
+        scores = self.network.forward(self.fit.theta, inputs).scores.numpy()
+        shown = np.argsort(-scores, axis=1, kind="stable")
+        h = self.drawn.scores[np.arange(len(documents))[:, None], np.take_along_axis(documents, shown, axis=1)]
+        clicks = self.streams.uniforms(Stream.CLICK, self.round, v).numpy() < special.expit(h)
+        left = clicks & (self.streams.uniforms(Stream.STOP, self.round, v).numpy() < STOP)
+        clicks &= np.cumsum(left, axis=1) - left == 0
+        ranking = torch.from_numpy(shown)
+        pairs, labels = engine("torch").pairs_from_clicks(
+            ranking, torch.from_numpy(clicks), "matched", self.streams, self.round
+        )
+        slots, upper = pairs.numpy(), labels.numpy()
+        turned = slots[..., 0] > slots[..., 1]
+        there = slots[..., 0] >= 0
+        return np.sort(slots, axis=2), (upper ^ turned) & there
 
     def linear(self) -> np.ndarray:
         """ẑ, the fit of the linear model, in the coordinates of the pool: Float64[R, D]."""
@@ -270,7 +320,7 @@ class Run:
             both = np.concatenate([there, start])
             sign = np.repeat([1.0, -1.0], [len(there), len(start)])
             # the eigenvalues of G S Gᵀ that are not zero are those of S Gᵀ G
-            norms.append(float(np.abs(np.linalg.eigvals((both @ both.T) * sign)).max()))
+            norms.append(float(np.abs(np.linalg.eigvals((both @ both.T) * sign)).max(initial=0.0)))
         return np.array(norms)
 
 
@@ -361,13 +411,16 @@ def coverage(
     every: int = 5,
     seed: int = 0,
     scale: float = 1.0,
+    users: str = "matched",
 ) -> pd.DataFrame:
     """How near observed errors and log-determinants come to their bounds, along runs of random matchings.
 
-    Per world, at the last round: each of `RATIOS`; "log det by documents", log det Ā over the printed bound with each
-    document counted once; "width needed" and "diagonal width needed", the least constants α that would have covered
-    |σ(f_ij) − σ(h_ij)| at all looks; "width", α_t; "error", the largest ε_ij; "narrowing", the largest κ of
-    `neural.excess`: how much narrower than the full interval, squared, a diagonal one can be within the pool.
+    Per world, at the last round: each of `RATIOS`; "log det as printed", log det Ā over the printed bound with H as
+    printed in place of its limit H̃, and "log det by documents", with H̃ and each document counted once; "bias", the mean
+    of y − σ(h_ij) with the document of the higher h first; "labels", their number; "width needed" and "diagonal width
+    needed", the least constants α that would have covered |σ(f_ij) − σ(h_ij)| at all looks; "width", α_t; "error", the
+    largest ε_ij; "narrowing", the largest κ of `neural.excess`: how much narrower than the full interval, squared, a
+    diagonal one can be within the pool.
 
     Args:
         world: the kind of world.
@@ -378,12 +431,14 @@ def coverage(
         every: rounds between two looks.
         seed: of the worlds and all that happens in them.
         scale: multiplies α_t, to see that a smaller one is found out.
+        users: one of `USERS`; "cascade" breaks the assumption on labels.
     """
-    run = Run(world, worlds, regularization, delta, seed)
-    names = (*RATIOS, "log det by documents", "width needed", "diagonal width needed", "error", "narrowing")
+    run = Run(world, worlds, regularization, delta, seed, users=users)
+    printed = ("log det as printed", "log det by documents")
+    names = (*RATIOS, *printed, "width needed", "diagonal width needed", "error", "narrowing")
     largest = {name: np.zeros(worlds) for name in names}
     inputs = run.drawn.inputs.numpy()
-    limits = neural.tangent_kernel(inputs, world.depth, world.gain).tangent
+    kernels = neural.tangent_kernel(inputs, world.depth, world.gain)
     alpha = np.zeros(worlds)
     for t in range(1, rounds + 1):
         run.step()
@@ -405,25 +460,31 @@ def coverage(
             "network": ((error - start.error) / near).max(axis=1),
             "current": ((error - now.error) / (far * now.full)).max(axis=1),
             "diagonal": ((error - now.error) / (far * now.diagonal)).max(axis=1),
-            "radius": np.linalg.norm(start.theta, axis=1) / neural.fit_radius(labels, regularization),
+            "radius": np.linalg.norm(start.theta, axis=1) / neural.fit_radius(np.maximum(labels, 1.0), regularization),
             "width needed": (error / now.full).max(axis=1),
             "diagonal width needed": (error / now.diagonal).max(axis=1),
             "error": start.error.max(axis=1),
             "narrowing": now.excess,
         }
-        bounds: dict[str, list[float]] = {"log det": [], "log det by rounds": [], "log det by documents": []}
+        bounds: dict[str, list[float]] = {"log det": [], "log det by rounds": [], **{name: [] for name in printed}}
         for r in range(worlds):
-            here = run.seen[r] > 0
-            kernel, limit = run.drawn.kernel[r][np.ix_(here, here)], limits[r][np.ix_(here, here)]
-            counts = run.seen[r, here]
+            here = np.ix_(run.seen[r] > 0, run.seen[r] > 0)
+            kernel, limit, below = run.drawn.kernel[r][here], kernels.tangent[r][here], kernels.printed[r][here]
+            counts = run.seen[r, run.seen[r] > 0]
             bounds["log det"].append(neural.log_det_bound(kernel, limit, regularization, counts))
             bounds["log det by rounds"].append(neural.printed_log_det_bound(limit, regularization, counts))
+            bounds["log det as printed"].append(neural.printed_log_det_bound(below, regularization, counts))
             bounds["log det by documents"].append(neural.printed_log_det_bound(limit, regularization))
         news |= {name: log_det / np.array(values) for name, values in bounds.items()}
         for name, value in news.items():
             largest[name] = np.maximum(largest[name], value)
     parts = [(rounds, name, largest[name]) for name in names]
-    return _table([*parts, (rounds, "width", alpha)])
+    counts = run.wins + run.losses
+    better = np.where(run.preference > 0.5, run.wins, run.losses).sum(axis=1)
+    expected = (counts * np.maximum(run.preference, 1 - run.preference)).sum(axis=1)
+    labelled = counts.sum(axis=1)
+    bias = (better - expected) / np.maximum(labelled, 1)
+    return _table([*parts, (rounds, "width", alpha), (rounds, "bias", bias), (rounds, "labels", labelled)])
 
 
 def _above(run: Run, query: torch.Tensor, settled: np.ndarray, ahead: np.ndarray) -> np.ndarray:
@@ -541,15 +602,35 @@ def own_blocks(tangent: Tangent) -> torch.Tensor:
     return total
 
 
+PARAMETERS = ("all", "own blocks")
+"""Which entries of the symmetric network's W_1 … W_{L−1} are parameters: all, or only the blocks on the diagonal."""
+
+
 def kernel_convergence(
-    widths: Sequence[int], features: int = 5, documents: int = 6, depth: int = 2, draws: int = 16, seed: int = 0
+    widths: Sequence[int],
+    parameters: str = "all",
+    features: int = 5,
+    documents: int = 6,
+    depth: int = 2,
+    draws: int = 16,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """How the tangent kernel of the paper's initialisation nears its limit as m grows.
 
-    Per draw of θ₀, at each width (as "round"): "all parameters", the relative distance in Frobenius norm of ⟨g, g′⟩/m
-    from H̃; "own blocks", that of the kernel without the off-diagonal blocks from H; "printed", that of ⟨g, g′⟩/m from
-    H, which Lemma D.1 says is small.
+    Per draw of θ₀, at each width (as "round"), the relative distance of ⟨g, g′⟩/m in Frobenius norm: "from H", which
+    Lemma D.1 says is small, and "from H̃". With all parameters H̃ is the limit, with own blocks H (olranknet-thm-kernel).
+
+    Args:
+        widths: m, each even.
+        parameters: one of `PARAMETERS`.
+        features: d.
+        documents: of the kernel, with normal features.
+        depth: L.
+        draws: of θ₀.
+        seed: of documents and draws.
     """
+    if parameters not in PARAMETERS:
+        raise ValueError(f"parameters must be one of {', '.join(PARAMETERS)}, not {parameters!r}")
     rng = generator("kernel convergence", seed)
     x = torch.from_numpy(rng.standard_normal((documents, features)))
     keys = np.array([replica_key(f"kernel {seed}", 1, i) for i in range(draws)], dtype=np.uint64)
@@ -558,12 +639,11 @@ def kernel_convergence(
         network = Network(features, width, depth, "symmetric")
         inputs = network.inputs(x)
         limit = neural.tangent_kernel(inputs.numpy(), depth)
-        found: dict[str, list[float]] = {"all parameters": [], "own blocks": [], "printed": []}
+        found: dict[str, list[float]] = {"from H": [], "from H̃": []}
         for key in keys:
             tangent = _tangent(network, network.initial(Streams(key[None])).double(), inputs[None])
-            whole, own = tangent.kernel(tangent)[0].numpy(), own_blocks(tangent)[0].numpy()
-            triples = ((whole, limit.tangent), (own, limit.printed), (whole, limit.printed))
-            for name, (kernel, wanted) in zip(found, triples, strict=True):
+            kernel = (tangent.kernel(tangent) if parameters == "all" else own_blocks(tangent))[0].numpy()
+            for name, wanted in zip(found, (limit.printed, limit.tangent), strict=True):
                 found[name].append(float(np.linalg.norm(kernel - wanted) / np.linalg.norm(wanted)))
         parts += [(width, name, np.array(values)) for name, values in found.items()]
     return _table(parts)

@@ -90,7 +90,7 @@ SEPARATED = 0.9
 equal spread of which it orders so many are 1.8 standard deviations apart, and the best cut between them still misplaces
 18 % of the documents; at a share of ¾, which is half way from chance to perfect, it would misplace 32 %."""
 ONE_PAIR = 0.01
-"""The margin of what a network orders beyond a direction: one pair in a hundred."""
+"""The margin of what a network orders beyond a linear ranker: one pair in a hundred."""
 
 OFFLINE = Scale("NDCG@10", DIFFERENCE)
 ANY_LEAD = Scale("NDCG@10")
@@ -519,11 +519,13 @@ CLAIMS = (
             ON_LABELS,
         ),
         Part(
-            "a network fitted to the same labels orders more of them, without which LDA's failure would not be that of "
-            "a linear model",
+            "a RankNet with a hidden layer orders more of them than a linear RankNet fitted to labels in the same way, "
+            "without which the failure would be that of the labels and not of a linear model",
             (
                 OverFolds(
-                    "share that a network orders − LDA", ((1.0, ordered("ceiling")), (-1.0, ordered("linear"))), ORDERED
+                    "share that a network orders − a linear ranker",
+                    ((1.0, ordered("ceiling")), (-1.0, ordered("linear RankNet"))),
+                    ORDERED,
                 ),
             ),
             ON_LABELS,

@@ -25,6 +25,7 @@ from ol2r.experiments.claims import (
     Claim,
     Compared,
     Contrast,
+    Covered,
     Label,
     Measure,
     Measured,
@@ -38,11 +39,11 @@ from ol2r.experiments.claims import (
     Size,
     StandIn,
     Where,
+    WorldMeasure,
     difference,
-    indexed,
     label,
 )
-from ol2r.experiments.effects import Effect, Share, mean_effect
+from ol2r.experiments.effects import Effect, mean_effect
 
 USERS = ("perfect", "navigational", "informational")
 MSLR, YAHOO = "MSLR-WEB10K", "Yahoo-LTRC-1"
@@ -99,7 +100,6 @@ BEYOND_HALF = Scale("cosine beyond that half")
 BEYOND_TWENTIETH = Scale("cNDCG beyond that twentieth", unit=ONLINE.unit)
 
 # A theorem says "at most": a strict bound has no margin.
-OF_WORLDS = Scale("share of worlds beyond the promised one")
 RATE = Scale("fall of regret/log⁴ T", unit="mis-ordered pairs")
 OF_BOUND = Scale("share of the bound that regret leaves")
 
@@ -269,75 +269,6 @@ def band_shares(results: Mapping[str, Results]) -> pd.DataFrame:
             share = band(PAIRRANK[1], which).share(results, dataset, "informational")
             lines.append({"dataset": dataset, "band": which, "share": share})
     return pd.DataFrame(lines, columns=["dataset", "band", "share"])
-
-
-@dataclass(frozen=True)
-class WorldMeasure:
-    """A quantity of an audit, one number for every simulated world.
-
-    Attributes:
-        item: the item whose results hold the audits.
-        quantity: the name of the quantity in the audits' tables.
-        labels: labels that the rows must have.
-    """
-
-    item: str
-    quantity: str
-    labels: tuple[Label, ...]
-
-    shared = False
-
-    def selected(self, results: Mapping[str, Results], dataset: str, users: str) -> Selection:
-        """The lines of single worlds.
-
-        Raises:
-            NotMeasured: there are none.
-        """
-        found = indexed(results)[self.item].only(dict(self.labels) | {"quantity": self.quantity})
-        rows = found.where(found["world"] >= 0) if "world" in found else found
-        if "world" not in found or not len(rows):
-            raise NotMeasured(
-                f"{self.item} has no {self.quantity} with {', '.join(f'{k} {v}' for k, v in self.labels)}"
-            )
-        return rows
-
-    def curve(self, results: Mapping[str, Results]) -> pd.DataFrame:
-        """The quantity by world and round: a column for each round, and a row for each world.
-
-        The rows are indexed by (fold, seed), as runs are: the fold is 1 and the seed is the number of the world.
-        """
-        rows = self.selected(results, WORLDS, "")
-        columns = pd.DataFrame({name: rows[name] for name in ("seed", "world", "round", "value")})
-        table = columns.pivot(index=["seed", "world"], columns="round", values="value")  # noqa: PD010 (refuses doubles)
-        return table.set_axis(pd.MultiIndex.from_product([[1], range(len(table))], names=["fold", "seed"]))
-
-    def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
-        """The quantity of each world in the last round."""
-        return self.curve(results).iloc[:, -1]
-
-    def published(self, numbers: Printed, dataset: str, users: str) -> None:
-        """The paper has no simulated worlds."""
-
-
-@dataclass(frozen=True)
-class Covered:
-    """The share of worlds in which the ratio of an observed quantity to its bound is at most 1, minus 1 − δ."""
-
-    label: str
-    ratio: WorldMeasure
-    scale: Scale = OF_WORLDS
-
-    @property
-    def measures(self) -> tuple[WorldMeasure, ...]:
-        return (self.ratio,)
-
-    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Share:
-        rows = self.ratio.selected(results, dataset, users)
-        (delta,) = np.unique(rows["delta"])
-        return Share(int((rows["value"] <= 1).sum()), len(rows), 1 - float(delta))
-
-    def published(self, numbers: Printed, dataset: str, users: str) -> None:
-        """The paper has no simulated worlds."""
 
 
 @dataclass(frozen=True)

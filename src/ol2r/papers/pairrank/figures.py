@@ -20,12 +20,13 @@ from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_own_end, summarize, windowed
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report.figures import INTERVAL
-from ol2r.report.style import INK, LEARNERS, QUIET, USERS, Drawing, legend, panels, stacked, styled
+from ol2r.report.orders import edge, nodes, order_graph
+from ol2r.report.orders import rank_orders as rank_orders  # a figure of this chapter as well
+from ol2r.report.style import LEARNERS, QUIET, USERS, Drawing, legend, panels, stacked, styled
 
 if TYPE_CHECKING:
     from ol2r.papers.pairrank.illustration import Example
 
-CERTAIN, UNCERTAIN = "#0072b2", "#c0270d"
 SHADES = ("#16324f", "#3f7fa8", "#a35d00", "#c0270d", "#7a3b8f")
 LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (4, 1, 1, 1)), (0, (8, 1.5)))
 MARKS = "osD^v"
@@ -342,22 +343,14 @@ def divide_and_conquer(example: "Example", examples: Mapping[str, int]) -> Drawi
     certain, blocks, lists = example
     fig, axes = panels(["documents", "blocks", "two of the lists", "all lists"], lists, 3.0, sharey=False)
     documents, parts, ranked, regrets = axes
-    n = len(certain)
-    angle = np.pi / 2 - 2 * np.pi * np.arange(n) / n
-    place = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    for i in range(n):
-        for j in range(i + 1, n):
-            sure = certain[i, j] or certain[j, i]
-            ends = (place[i], place[j]) if certain[i, j] or not sure else (place[j], place[i])
-            _edge(documents, *ends, sure)
-    _nodes(documents, place, [str(i + 1) for i in range(n)])
+    order_graph(documents, certain, [str(i + 1) for i in range(len(certain))])
     column = np.stack([np.zeros(len(blocks)), -np.arange(len(blocks), dtype=float)], axis=1)
     for above, below in pairwise(column):
-        _edge(parts, above, below, True)
-    _nodes(parts, column, ["{" + ", ".join(str(i + 1) for i in block) + "}" for block in blocks])
+        edge(parts, above, below, True)
+    nodes(parts, column, ["{" + ", ".join(str(i + 1) for i in block) + "}" for block in blocks])
     for x, (shuffle, told) in enumerate(examples.items()):
         shown = lists[(lists["shuffle"] == shuffle) & (lists["regret"] == told)]["list"].iloc[-1].split()
-        _nodes(ranked, np.stack([np.full(len(shown), float(x)), -np.arange(len(shown), dtype=float)], axis=1), shown)
+        nodes(ranked, np.stack([np.full(len(shown), float(x)), -np.arange(len(shown), dtype=float)], axis=1), shown)
         ranked.text(x, 0.8, shuffle, ha="center", fontsize=8.5)
         ranked.text(x, -len(shown), f"regret {told}", ha="center", fontsize=8.5)
     for ax, margin in ((documents, 0.2), (parts, 0.6), (ranked, 0.35)):
@@ -375,47 +368,5 @@ def divide_and_conquer(example: "Example", examples: Mapping[str, int]) -> Drawi
         regrets.bar(own.index + shift, own, 0.38, color=look.color, hatch=hatch, edgecolor="white", label=shuffle)
     regrets.set(xlabel="mis-ordered pairs", ylabel="probability")
     regrets.set_xticks(range(int(lists["regret"].max()) + 1))
-    documents.plot([], [], color=CERTAIN, label="certain order")
-    documents.plot([], [], color=UNCERTAIN, linestyle=(0, (3, 2)), label="uncertain order")
     legend(fig, [documents, regrets], ncols=4)
-    return fig
-
-
-def _edge(ax: Axes, start: np.ndarray, end: np.ndarray, certain: bool) -> None:
-    """An arrow from the better document where the order is certain, a broken line where it is not."""
-    if certain:
-        arrow = {"arrowstyle": "-|>", "color": CERTAIN, "shrinkA": 11, "shrinkB": 11, "linewidth": 1.1}
-    else:
-        arrow = {"arrowstyle": "-", "color": UNCERTAIN, "linestyle": (0, (3, 2)), "shrinkA": 11, "shrinkB": 11,
-                 "linewidth": 1.6}  # fmt: skip
-    ax.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops=arrow)
-
-
-def _nodes(ax: Axes, place: np.ndarray, names: Sequence[str]) -> None:
-    ax.plot(*place.T, linestyle="", marker="")  # annotations alone do not set the limits
-    for at, name in zip(place, names, strict=True):
-        ax.annotate(name, at, ha="center", va="center", bbox={"boxstyle": "round", "fc": "white", "ec": INK, "lw": 0.8})
-
-
-@styled
-def rank_orders(table: pd.DataFrame) -> Drawing:
-    """Figure 2 from a run: estimates σ̂ ± CB of all pairs of one query, the two that are compared in full ink.
-
-    Args:
-        table: from `illustration.figure_2`.
-    """
-    fig, (ax,) = panels([""], table, height=3.2)
-    ax.axhline(0.5, color=INK, linewidth=0.9)
-    for sure, color, mark, word in ((True, CERTAIN, "o", "certain"), (False, UNCERTAIN, "s", "uncertain")):
-        for picked, alpha in ((False, 0.35), (True, 1.0)):
-            own = table[(table["certain"] == sure) & ((table["shown"] != "") == picked)]
-            if len(own):
-                told = f"{word}: {own['pair'].iloc[0]}" if picked else f"{word} rank orders"
-                ax.errorbar(
-                    own.index, own["estimate"], own["half"], linestyle="", marker=mark, color=color, alpha=alpha,
-                    elinewidth=2 if picked else 1, capsize=3 if picked else 0, label=told,
-                )  # fmt: skip
-    ax.set_xlabel("pairs of one query, by estimate")
-    ax.set_ylabel("σ̂ ± CB: preference of\nthe document of higher score")
-    legend(fig, [ax])
     return fig

@@ -4,6 +4,7 @@ Figure 1 enumerates the lists of a model whose uncertain pairs are those of the 
 from a short run on synthetic data.
 """
 
+from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
@@ -137,16 +138,30 @@ def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
     tables = [
         _intervals(dataset.features[dataset.documents(q)].astype(np.float64), learner) for q in dataset.fold(1).test
     ]
+    return nearest_orders(tables)
+
+
+def nearest_orders(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Of the tables of some queries the one that shows best what makes an order certain; see `figure_2`.
+
+    Args:
+        tables: of each query pair, estimate, half and certain, a line for each pair, in any order.
+
+    Returns:
+        The table in the order of `estimate`, with shown.
+    """
+    tables = [table.assign(shown="").sort_values("estimate", kind="stable", ignore_index=True) for table in tables]
     gaps = [_nearest(table)[0] for table in tables]
     chosen = next((i for i, gap in enumerate(gaps) if gap < 0.02), int(np.argmin(gaps)))
     table = tables[chosen]
-    _, certain, uncertain = _nearest(table)
-    table.loc[[certain, uncertain], "shown"] = ["certain", "uncertain"]
+    gap, certain, uncertain = _nearest(table)
+    if gap < np.inf:
+        table.loc[[certain, uncertain], "shown"] = ["certain", "uncertain"]
     return table
 
 
 def _intervals(x: np.ndarray, learner: PairRank) -> pd.DataFrame:
-    """The table of `figure_2` for a query with the documents x, from the learner's first replica."""
+    """The table of `nearest_orders` for a query with the documents x, from the learner's first replica."""
     theta, alpha = learner.theta[0].numpy(), float(learner.width[0])
     order = np.argsort(-x @ theta, kind="stable")
     above, below = (order[places] for places in np.triu_indices(len(order), 1))
@@ -159,7 +174,7 @@ def _intervals(x: np.ndarray, learner: PairRank) -> pd.DataFrame:
         }
     )
     table["certain"] = table["estimate"] - table["half"] > 0.5
-    return table.assign(shown="").sort_values("estimate", kind="stable", ignore_index=True)
+    return table
 
 
 def _nearest(table: pd.DataFrame) -> tuple[float, int, int]:

@@ -1,0 +1,197 @@
+"""Figures of olRankNet's theory: how often its bounds hold, how slack they are, and what the diagonal makes of pairs.
+
+Tables are those of `bounds`; this module draws them and computes nothing.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from ol2r import frames
+from ol2r.report.style import CHOICES, INK, QUIET, Drawing, legend, panels, styled
+
+RED, BLUE, GREEN, ORANGE, PURPLE, GREY = "#c0270d", "#0072b2", "#28a767", "#d2700b", "#a545f2", "#4d4d4d"
+TRUTHS = {"tangent": "h linear in the gradients", "network": "h another network"}
+COLORS = (RED, ORANGE, PURPLE, GREY, "#8c5a2b", BLUE, GREEN, "#117755", "#7a3b8f")
+"""Colours of kinds of world, in the order of their appearance."""
+COVARIANCES = {"current": ("full", "all of A"), "diagonal": ("diagonal", "diagonal of A (no proof)")}
+ASSUMED = {1: "labels of the model", 0: "users who stop: assumption violated"}
+DASHED = (0, (5, 1.5))
+DOTTED = (0, (1, 1.2))
+THRESHOLD: dict[str, Any] = {"color": QUIET, "linewidth": 0.9, "linestyle": (0, (2, 2))}
+PARAMETERS = {"all": "all entries are parameters", "own blocks": "own blocks only"}
+LIMITS = {"from H": (RED, "s", DASHED), "from H̃": (BLUE, "o", "-")}
+STARTS = {"he": "He", "symmetric": "symmetric"}
+
+
+def setting(line: Any) -> str:
+    """A kind of world in a few words: truth of h, S, λ and m."""
+    return f"{TRUTHS[line.truth]}, S = {line.bound:g}, λ = {line.regularization:g}, m = {line.width:g}"
+
+
+def start(init: str, regularization: float) -> str:
+    """A panel of the figure of typical pairs: the start and λ."""
+    return f"{STARTS[init]}, λ = {regularization:g}"
+
+
+@styled
+def coverage_against_scale(table: pd.DataFrame) -> Drawing:
+    """Share of worlds in which Lemma 3.3, scaled, held at every look: labels as assumed on the left, others right.
+
+    Args:
+        table: `bounds.coverage_figure`.
+    """
+    fig, axes = panels(ASSUMED.values(), table, height=3.9)
+    colors = dict(zip(dict.fromkeys(setting(line) for line in frames.rows(table)), COLORS, strict=False))
+    for ax, assumed in zip(axes, ASSUMED, strict=True):
+        kinds = ["truth", "bound", "regularization", "width", "quantity"]
+        for (*_, quantity), own in frames.groups(table[table["assumed"] == assumed], kinds):
+            kind, full = setting(next(frames.rows(own))), quantity == "current"
+            own = own.sort_values("scale", kind="stable")
+            ax.plot(
+                own["scale"], own["coverage"], color=colors[kind], ls="-" if full else DOTTED,
+                linewidth=1.3 if full else 1.0, label=f"{kind}, {COVARIANCES[quantity][1]}",
+            )  # fmt: skip
+        ax.axhline(table["nominal"].max(), **THRESHOLD)
+        ax.axvline(1.0, **THRESHOLD)
+        ax.axvline(0.5, **(THRESHOLD | {"linewidth": 0.6}))
+        ax.set(xscale="log", xlabel="multiple of the radius", ylim=(-0.02, 1.02))
+    axes[0].set_ylabel("share of worlds in which\nall intervals covered")
+    marks = [Line2D([], [], color=color, label=kind) for kind, color in colors.items()]
+    marks += [
+        Line2D([], [], color=INK, ls="-" if name == "current" else DOTTED, label=told)
+        for name, (_, told) in COVARIANCES.items()
+    ]
+    fig.legend(handles=marks, loc="outside upper center", ncols=2)
+    return fig
+
+
+@styled
+def log_det_ratios(table: pd.DataFrame) -> Drawing:
+    """Observed log-determinants over their bounds, by kind of world: median and largest.
+
+    Args:
+        table: `bounds.log_det_table`.
+    """
+    names: Mapping[str, tuple[str, str, str]] = {
+        "log det": ("bound for every m and λ", BLUE, "o"),
+        "log det by rounds": ("printed, with H̃", GREEN, "D"),
+        "log det as printed": ("printed, with H", RED, "s"),
+        "log det by documents": ("printed, each document once", GREY, "^"),
+    }
+    own = table[table["assumed"] == 1]
+    kinds = list(dict.fromkeys(setting(line) for line in frames.rows(own)))
+    fig, (ax,) = panels([""], own, height=0.9 + 0.42 * len(kinds))
+    for shift, (name, (told, color, mark)) in zip(np.linspace(-0.27, 0.27, len(names)), names.items(), strict=True):
+        lines = own[own["quantity"] == name]
+        at = np.array([kinds.index(setting(line)) for line in frames.rows(lines)], dtype=float) + shift
+        ax.errorbar(
+            lines["median"], at, xerr=[np.zeros(len(lines)), lines["largest"] - lines["median"]], color=color,
+            marker=mark, ls="", elinewidth=1.1, label=told,
+        )  # fmt: skip
+    ax.axvline(1.0, **THRESHOLD)
+    ax.set_yticks(range(len(kinds)), kinds)
+    ax.invert_yaxis()
+    ax.set(xlabel="observed over allowed (median of the worlds, bar to the largest)", xlim=(0, None))
+    legend(fig, [ax], ncols=2)
+    return fig
+
+
+@styled
+def kernel_against_width(table: pd.DataFrame) -> Drawing:
+    """Relative distance of the kernel from both limits against m; left with all parameters, right with own blocks.
+
+    Args:
+        table: `bounds.kernel_figure`.
+    """
+    fig, axes = panels(PARAMETERS.values(), table, height=3.3)
+    depths = sorted(table["depth"].unique())
+    for ax, parameters in zip(axes, PARAMETERS, strict=True):
+        for (quantity, depth), own in frames.groups(
+            table[table["parameters"] == parameters], ["quantity", "depth"]
+        ):
+            color, mark, line = LIMITS[quantity]
+            own = own.sort_values("width", kind="stable")
+            ax.errorbar(
+                own["width"], own["mean"], 2 * own["standard_error"], color=color, marker=mark, ls=line,
+                alpha=1.0 if depth == depths[0] else 0.55, elinewidth=0.9, label=f"{quantity}, L = {depth}",
+            )  # fmt: skip
+        widths = np.array(sorted(table["width"].unique()), dtype=float)
+        ax.plot(widths, 2.2 * widths**-0.5, color=INK, linewidth=0.8, ls=DOTTED, label="slope of 1/√m")
+        ax.set(xscale="log", yscale="log", xlabel="width m")
+    axes[0].set_ylabel("relative distance of the kernel\n(mean over draws ± 2 s.e.)")
+    legend(fig, axes, ncols=5)
+    return fig
+
+
+@styled
+def typical_pairs(table: pd.DataFrame) -> Drawing:
+    """Widths by all of A and by its diagonal against the number of pairs seen, of what they were before any pair.
+
+    Args:
+        table: `bounds.typical_figure`, of one number of documents.
+    """
+    cases = [(start(*key), own) for key, own in frames.groups(table, ["init", "regularization"])]
+    fig, axes = panels([name for name, _ in cases], table, height=3.0)
+    for ax, (_, own) in zip(axes, cases, strict=True):
+        own = own[own["pairs"] > 0].sort_values("pairs", kind="stable")
+        for column, told in (("full", "all of A"), ("diagonal", "diagonal of A")):
+            look = CHOICES[column]
+            ax.plot(own["pairs"], own[column], color=look.color, marker=look.marker, ls=look.line, label=told)
+        ax.set(xscale="log", yscale="log", xlabel="pairs seen")
+        ax.set_xticks(ends := own["pairs"].iloc[[0, len(own) // 2, -1]], [f"{n:,}" for n in ends])
+        ax.set_xticks([], minor=True)
+    axes[0].set_ylabel("median width of other pairs,\nof that before any pair")
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def blind_spot(table: pd.DataFrame) -> Drawing:
+    """Error of a pair of which nothing was learned, over its interval by all of A and by the diagonal.
+
+    Args:
+        table: `bounds.blind_figure`.
+    """
+    fig, (ax,) = panels([""], table, height=2.8)
+    shown = table[table["labels"] > 0].sort_values("labels", kind="stable")
+    for column, told in (("full", "all of A"), ("diagonal", "diagonal of A")):
+        look = CHOICES[column]
+        ax.plot(shown["labels"], shown[column], color=look.color, marker=look.marker, ls=look.line, label=told)
+    ax.axhline(1.0, **THRESHOLD)
+    ax.set(xscale="log", yscale="log", xlabel="labels of the other pair")
+    ax.set_ylabel("error over interval\n(median of the networks)")
+    legend(fig, [ax])
+    return fig
+
+
+@styled
+def regret_against_bounds(table: pd.DataFrame) -> Drawing:
+    """Mis-ordered pairs against rounds, beside uncertain ones and what theory allows; a panel for each multiple of α_t.
+
+    Args:
+        table: `bounds.regret_figure`.
+    """
+    cases = [(key, own) for (key,), own in frames.groups(table, ["scale"])]
+    fig, axes = panels([_part(scale) for scale, _ in cases], table, height=3.4)
+    for ax, (_, own) in zip(axes, cases, strict=True):
+        own = own.sort_values("round", kind="stable")
+        ax.errorbar(
+            own["round"], own["regret"], 2 * own["standard_error"], color=RED, marker="o", markevery=4, errorevery=4,
+            elinewidth=0.9, label="mis-ordered",
+        )  # fmt: skip
+        ax.plot(own["round"], own["open"], color=ORANGE, ls=DASHED, label="uncertain")
+        told = "may be uncertain, if intervals hold"
+        ax.plot(own["round"], own["allowed"], color=BLUE, ls=(0, (1.5, 1.2)), label=told)
+        ax.plot(own["round"], own["shown"], color="#a8a8a8", label="all pairs")
+        ax.set(xlabel="round")
+    axes[0].set_ylabel("pairs so far (mean over worlds,\nregret ± 2 standard errors)")
+    legend(fig, axes, ncols=4)
+    return fig
+
+
+def _part(scale: float) -> str:
+    return "theorem's α" if scale == 1 else f"1/{1 / scale:.0f} of it"

@@ -1,0 +1,224 @@
+"""Tables of olRankNet's theory, and what its audits come to in words.
+
+Frames are those of `bounds`; this module computes nothing that is not there, but for the numbers of the errata.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from ol2r import frames
+from ol2r.papers.olranknet import bounds
+from ol2r.papers.olranknet.audit_figures import setting, start
+from ol2r.papers.olranknet.errata import Erratum
+from ol2r.report.tables import myst
+from ol2r.theory import neural
+
+QUANTITIES = {
+    "martingale": "martingale bound",
+    "linear": "Lemma 3.3 for the linear model",
+    "network": "Lemma 3.3, gradients at θ₀",
+    "current": "Lemma 3.3, gradients of each round",
+    "diagonal": "the same with the diagonal of A (no proof)",
+    "radius": "norm of the fit",
+}
+HARM = {"none": "none", "constants": "constants", "statement": "the statement fails"}
+ROUNDS = 5000
+PAIRS = 5
+"""The paper's T, and the pairs of a round of ten documents."""
+LAMBDA = 0.1
+"""The largest λ that the paper tries."""
+
+
+def share(value: float) -> str:
+    """A share as a percentage with at most one decimal."""
+    return f"{100 * value:.1f}".removesuffix(".0") + " %"
+
+
+def power_of_ten(log: float) -> str:
+    """exp(log) as a power of ten in MyST."""
+    return f"$10^{{{log / np.log(10):.0f}}}$"
+
+
+def coverage(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Coverage of each bound and of its half, and by which factor the bound could be divided.
+
+    Args:
+        table: `bounds.coverage_table` with the scales 1 and ½.
+    """
+    index = [*bounds.SETTING, "quantity"]
+    half = table[np.isclose(table["scale"], 0.5)].set_index(index)["coverage"]
+    rows = []
+    for line in frames.rows(table[(table["scale"] == 1) & table["quantity"].isin(list(QUANTITIES))]):
+        key = tuple(getattr(line, name) for name in index)
+        told = setting(line) + ("" if line.assumed else ", users who stop (assumption violated)")
+        interval = f"[{share(line.low)}, {share(line.high)}]"
+        rows.append([
+            told, QUANTITIES[line.quantity], str(line.worlds), share(line.nominal),
+            f"{share(line.coverage)} {interval}", share(float(half.loc[key])), f"{line.factor:.3g}",
+        ])  # fmt: skip
+    header = ["worlds of", "bound", "worlds", "nominal", "covered [95 %]", "half of it", "slack"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def needed(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """α_t beside what would have been enough.
+
+    Args:
+        table: `bounds.needed_table`.
+    """
+    rows = [
+        [
+            setting(line) + ("" if line.assumed else ", users who stop"), f"{line.alpha:.3g}", f"{line.full:.2g}",
+            f"{line.slack:.3g}", f"{line.diagonal:.2g}", f"{line.error:.2g}", f"{line.narrowing:.2g}",
+        ]
+        for line in frames.rows(table)
+    ]  # fmt: skip
+    header = ["worlds of", "α of the theorem", "enough, full", "times too wide", "enough, diagonal", "largest ε", "κ"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def steps(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """In how many worlds each step of the regret bound held.
+
+    Args:
+        table: `bounds.within_bounds`.
+    """
+    told = {
+        "regret ≤ open": "mis-ordered pairs are at most the uncertain ones",
+        "open ≤ allowed": "uncertain pairs are at most those that may be",
+        "wide ≤ most": "labelled pairs that were wide are at most as many as the log-determinant allows",
+        "regret ≤ bound": "regret is at most the corrected Theorem 4.4",
+    }
+    rows = [
+        ["the theorem's" if line.scale == 1 else f"1/{1 / line.scale:.0f} of it", told[line.statement],
+         "yes" if line.scale == 1 or line.statement == "wide ≤ most" else "no", f"{line.held} of {line.worlds}"]
+        for line in frames.rows(table)
+    ]  # fmt: skip
+    return myst(["α", "step", "promised", "held in worlds"], rows, name=name, caption=caption)
+
+
+def typical(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Widths of typical pairs, and what order the diagonal puts them in.
+
+    Args:
+        table: `bounds.typical_figure`.
+    """
+    rows = [
+        [
+            f"{start(line.init, line.regularization)}, {line.documents:,} documents", f"{line.pairs:,}",
+            f"{line.full:.2g}", f"{line.diagonal:.2g}", share(line.narrower), f"{line.alike:.2f}", f"{line.prior:.2f}",
+        ]
+        for line in frames.rows(table[table["pairs"] > 0])
+    ]  # fmt: skip
+    header = [
+        "start", "pairs seen", "full width", "diagonal width", "diagonal narrower", "rank correlation of both",
+        "of the diagonal with ‖w‖",
+    ]  # fmt: skip
+    return myst(header, rows, name=name, caption=caption)
+
+
+def errata(listed: Sequence[Erratum], *, name: str, caption: str) -> str:
+    """The errata with what each check computes."""
+    rows = [
+        [str(number), each.place, each.correction, HARM[each.harm], each.check() if each.check else "by the text"]
+        for number, each in enumerate(listed, start=1)
+    ]
+    return myst(["", "place", "correction", "harm", "check"], rows, name=name, caption=caption)
+
+
+def promised_in_words() -> str:
+    """What the theorems promise, and for which networks."""
+    units = power_of_ten(neural.least_log_width(PAIRS * ROUNDS, 2, LAMBDA))
+    error = power_of_ten(float(np.log(neural.printed_approximation(ROUNDS, 100, 2, LAMBDA, 1e-3, 20))))
+    return (
+        "The theorems promise that an interval around the network's preference of a pair covers the true one, and that "
+        f"regret grows as $\\log^2 T$, both for networks of some {units} hidden units in a run of {ROUNDS:,} rounds at "
+        f"$\\lambda = {LAMBDA:g}$ with all unknown constants at 1. At the 100 units of the experiments the error that "
+        f"they add to the interval is {error}."
+    )
+
+
+def covered_in_words(frame: pd.DataFrame) -> str:
+    """Whether Lemma 3.3 holds in simulation, with its error measured, and how slack it is."""
+    table = bounds.coverage_table(frame, quantities=("current",))
+    own = table[(table["assumed"] == 1) & (table["scale"] == 1)]
+    half = table[(table["assumed"] == 1) & (table["scale"] == 0.5)]
+    slack = bounds.needed_table(frame).query("assumed == 1")
+    violated = table[(table["assumed"] == 0) & (table["scale"] == 1)]
+    return (
+        f"With that error measured in place of bounded, the interval covered in {own['covered'].sum():,} of "
+        f"{own['worlds'].sum():,} simulated worlds ({half['covered'].sum():,} with half of the radius, and "
+        f"{violated['covered'].sum():,} of {violated['worlds'].sum():,} with users who stop, which violates the "
+        f"assumption). Its α is {slack['slack'].min():.2g} to {slack['slack'].max():.2g} times what was needed: "
+        f"between "
+        f"{slack['full'].min():.2g} and {slack['full'].max():.2g} would have been enough, and the paper tries at most "
+        f"{LAMBDA:g}."
+    )
+
+
+def diagonal_in_words(frame: pd.DataFrame) -> str:
+    """Whether the diagonal's interval is valid."""
+    table = bounds.blind_figure(frame)
+    last = table.sort_values("labels").iloc[-1]
+    own = bounds.coverage_table(frame, quantities=("diagonal",))
+    own = own[(own["assumed"] == 1) & (own["scale"] == 1)]
+    return (
+        "The diagonal of $A$, which the paper runs, gives no valid interval. In the worlds above it covers "
+        f"({own['covered'].sum():,} of {own['worlds'].sum():,}) because α is so large. But after "
+        f"{last['labels']:,.0f} labels of one pair, the diagonal width of another, of which nothing was learned, is "
+        f"{last['narrower']:.1g} of the full one, and its error is {last['diagonal']:.2g} times its interval "
+        f"(median of "
+        f"{last['worlds']:.0f} networks); with all of $A$ it is at most {last['full_most']:.2g} times."
+    )
+
+
+def typical_in_words(frame: pd.DataFrame) -> str:
+    """In what order the diagonal puts typical pairs."""
+    table = bounds.typical_figure(frame)
+    own = table[(table["init"] == "he") & (table["documents"] == table["documents"].min()) & (table["pairs"] > 0)]
+    least = own[own["regularization"] == own["regularization"].min()].sort_values("pairs")
+    first, last = least.iloc[0], least.iloc[-1]
+    return (
+        f"For typical pairs (He, λ = {first['regularization']:g}) the diagonal width is "
+        f"{first['diagonal'] / first['full']:.2g}"
+        f" times the full one after {first['pairs']:,.0f} pairs and {last['diagonal'] / last['full']:.2g} times after "
+        f"{last['pairs']:,.0f}. Its order of pairs then agrees with the order by gradient length alone at a rank "
+        f"correlation of {last['prior']:.2f}, and with the full width's at {last['alike']:.2f}."
+    )
+
+
+def kernel_in_words(table: pd.DataFrame) -> str:
+    """How near the kernel comes to H and to H̃, with all entries for parameters and with own blocks.
+
+    Args:
+        table: `bounds.kernel_figure`.
+    """
+    own = table[table["depth"] == table["depth"].min()]
+    widest = own[own["width"] == own["width"].max()].set_index(["parameters", "quantity"])["mean"]
+    return (
+        f"At m = {own['width'].max():,} and L = {own['depth'].min()} the kernel is {share(widest['all', 'from H'])} "
+        f"away "
+        f"from $\\mathbf H$ and {share(widest['all', 'from H̃'])} from $\\tilde{{\\mathbf H}}$ with all entries for "
+        f"parameters; with own blocks only it is {share(widest['own blocks', 'from H'])} away from $\\mathbf H$."
+    )
+
+
+def regret_in_words(table: pd.DataFrame) -> str:
+    """Regret, uncertain pairs and the bound after the last round.
+
+    Args:
+        table: `bounds.regret_figure`.
+    """
+    last = table[table["round"] == table["round"].max()]
+    told = [
+        f"{line.regret:.0f} mis-ordered and {line.open:.0f} uncertain of {line.shown:.0f} pairs at "
+        + ("the theorem's α" if line.scale == 1 else f"1/{1 / line.scale:.0f} of it")
+        for line in frames.rows(last)
+    ]
+    bound = float(last["bound"].max())
+    return (
+        f"After {last['round'].max():,} rounds: {'; '.join(told)}. The corrected bound is {bound:.2g} pairs, "
+        f"{bound / last['shown'].max():.2g} times all that were shown."
+    )

@@ -1,0 +1,174 @@
+"""What the audits of olRankNet's theory say, as tables for figures and words.
+
+Frames are the stored tables of `audit_cells`, each with its cell's labels as columns. The claims read the frames
+themselves; what this module makes of them decides none.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ol2r.experiments.effects import share_interval
+
+SETTING = ["truth", "bound", "regularization", "width", "users", "assumed"]
+"""What tells kinds of world of the coverage audits apart: truth of h, S, λ, m, users, and if these are as assumed."""
+PROBABLE = ("martingale", "linear", "network", "current", "diagonal", "log det by rounds", "log det as printed")
+"""Bounds that are to hold with probability 1 − δ₁; "diagonal" without proof."""
+CERTAIN = ("radius", "log det")
+"""Bounds that hold in every world."""
+LOG_DETS = ("log det", "log det by rounds", "log det as printed", "log det by documents")
+SCALES = tuple(float(scale) for scale in np.geomspace(1 / 256, 2, 55))
+STATEMENTS = ("regret ≤ open", "open ≤ allowed", "wide ≤ most", "regret ≤ bound")
+
+
+def _of(frame: pd.DataFrame, audit: str, *quantities: str) -> pd.DataFrame:
+    mine = frame["audit"] == audit
+    return frame[mine & frame["quantity"].isin(quantities)] if quantities else frame[mine]
+
+
+def coverage_table(
+    frame: pd.DataFrame, scales: Sequence[float] = (1.0, 0.5), quantities: Sequence[str] = (*PROBABLE, *CERTAIN)
+) -> pd.DataFrame:
+    """In how many worlds each bound, multiplied by each of `scales`, held at every look.
+
+    Returns:
+        The columns of `SETTING`, quantity, scale, worlds, covered, coverage with its exact 95 % interval low … high,
+        nominal (1 − δ₁, or 1 for what holds surely), and factor: the largest number by which the bound could be divided
+        and still hold in the nominal share of these worlds.
+    """
+    lines = []
+    for key, own in _of(frame, "coverage", *quantities).groupby([*SETTING, "quantity"], sort=False):
+        setting: dict[str, Any] = dict(zip([*SETTING, "quantity"], key, strict=True))
+        nominal = 1.0 if setting["quantity"] in CERTAIN else 1 - float(own["delta"].iloc[0])
+        ratios = own["value"].to_numpy(dtype=float)
+        factor = 1 / float(np.quantile(ratios, nominal, method="higher"))
+        for scale in scales:
+            covered = int((ratios <= scale * (1 + 1e-12)).sum())
+            low, high = share_interval(covered, len(ratios))
+            found = {"scale": scale, "worlds": len(ratios), "covered": covered, "coverage": covered / len(ratios)}
+            lines.append(setting | found | {"low": low, "high": high, "nominal": nominal, "factor": factor})
+    return pd.DataFrame(lines)
+
+
+def coverage_figure(frame: pd.DataFrame) -> pd.DataFrame:
+    """Data of the figure "coverage against scale": Lemma 3.3 with all of A and with its diagonal, closely spaced."""
+    return coverage_table(frame, SCALES, ("current", "diagonal"))
+
+
+def needed_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """α_t beside the constants that would have been enough, and how far networks were from their linear models.
+
+    Returns:
+        The columns of `SETTING`, worlds; medians over worlds of alpha (α_t at the end), error (the largest ε_ij) and
+        narrowing (κ); full and diagonal, the constants that would have covered all pairs at all looks in 1 − δ₁ of the
+        worlds; and slack, the median of α_t over `full`.
+    """
+    names = {"width needed": "full", "diagonal width needed": "diagonal"}
+    lines = []
+    for key, own in _of(frame, "coverage").groupby(SETTING, sort=False):
+        nominal = 1 - float(own["delta"].iloc[0])
+        value = {name: each["value"] for name, each in own.groupby("quantity")}
+        line: dict[str, Any] = dict(zip(SETTING, key, strict=True)) | {"worlds": len(value["width"])}
+        line |= {"alpha": float(value["width"].median()), "error": float(value["error"].median())}
+        line["narrowing"] = float(value["narrowing"].median())
+        line |= {told: float(np.quantile(value[name], nominal, method="higher")) for name, told in names.items()}
+        lines.append(line | {"slack": line["alpha"] / line["full"]})
+    return pd.DataFrame(lines)
+
+
+def log_det_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Observed log-determinants over their bounds.
+
+    Returns:
+        The columns of `SETTING`, quantity (of `LOG_DETS`), worlds, held (worlds with a ratio of at most 1), median and
+        largest ratio.
+    """
+    by = _of(frame, "coverage", *LOG_DETS).groupby([*SETTING, "quantity"], sort=False)["value"]
+    return by.agg(
+        worlds="size", held=lambda each: int((each <= 1).sum()), median="median", largest="max"
+    ).reset_index()
+
+
+def kernel_figure(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """Data of the figure "kernel against its limit".
+
+    Args:
+        frame: of the item with all entries for parameters.
+        own: of the item with own blocks.
+
+    Returns:
+        parameters, depth, quantity ("from H" or "from H̃"), width (m), draws, mean distance and its standard error.
+    """
+    lines = pd.concat([_of(each, "kernel") for each in (frame, own)])
+    by = lines.groupby(["parameters", "depth", "quantity", "round"], sort=False)["value"]
+    found = by.agg(draws="size", mean="mean", standard_error="sem").reset_index().rename(columns={"round": "width"})
+    return found.astype({"depth": int, "width": int})
+
+
+def typical_figure(frame: pd.DataFrame) -> pd.DataFrame:
+    """Data of the figure "how the diagonal of A misjudges typical pairs".
+
+    Returns:
+        init, regularization (λ), documents, pairs, and means over worlds: full and diagonal (median width over that
+        before any pair), narrower (share of pairs), alike and prior (rank correlations), as `audits.typical_widths` has
+        them.
+    """
+    lines = _of(frame, "typical widths")
+    index = ["init", "regularization", "documents", "round"]
+    table = lines.pivot_table(index=index, columns="quantity", values="value", sort=False).reset_index()
+    return table.rename(columns={"round": "pairs"}).rename_axis(columns=None).astype({"documents": int, "pairs": int})
+
+
+def blind_figure(frame: pd.DataFrame) -> pd.DataFrame:
+    """Data of the figure "a pair that the diagonal takes for known".
+
+    Returns:
+        labels (of the other pair), error (median), full and diagonal (median of the error over the interval's width),
+        full_most (the largest), diagonal_least (the smallest), narrower (median of diagonal over full norm), worlds.
+    """
+    lines = _of(frame, "blind spot")
+    table = lines.pivot_table(index=["round"], columns="quantity", values="value", aggfunc="median").reset_index()
+    by = {name: lines[lines["quantity"] == name].groupby("round")["value"] for name in ("full", "diagonal")}
+    table = table.assign(full_most=by["full"].max().to_numpy(), diagonal_least=by["diagonal"].min().to_numpy())
+    worlds = by["full"].size().to_numpy()
+    return table.rename(columns={"round": "labels"}).rename_axis(columns=None).assign(worlds=worlds)
+
+
+def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
+    """Data of the figure "regret and its bounds".
+
+    Returns:
+        scale (of α_t), round, worlds; means over worlds of the cumulative numbers of mis-ordered pairs (regret, with
+        its standard error), uncertain ones (open), those that may be (allowed) and all (shown); bound, the mean of the
+        corrected Theorem 4.4 after the last round, where it is promised (scale 1), else missing.
+    """
+    lines = _of(frame, "regret", "regret", "open", "allowed", "shown")
+    by = lines.groupby(["scale", "round", "quantity"])["value"]
+    table = by.mean().unstack().rename_axis(columns=None)  # noqa: PD010 (a series has no pivot)
+    regret = by.agg(["sem", "size"]).xs("regret", level="quantity")
+    table = table.assign(standard_error=regret["sem"], worlds=regret["size"]).reset_index()
+    bound = _of(frame, "regret", "bound").groupby(["scale", "round"])["value"].mean().rename("bound")
+    table = table.merge(bound.reset_index(), on=["scale", "round"], how="left")
+    table.loc[table["scale"] < 1, "bound"] = np.nan
+    return table.sort_values(["scale", "round"], ascending=[False, True], kind="stable").reset_index(drop=True)
+
+
+def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
+    """Whether the steps of Theorem 4.4's proof hold in each world after the last round.
+
+    Returns:
+        scale, statement (of `STATEMENTS`), held and worlds. Only at scale 1 are all of them promised; "wide ≤ most"
+        holds at any scale.
+    """
+    lines = _of(frame, "regret")
+    last = lines[lines["round"] == lines["round"].max()]
+    table = last.pivot_table(index=["scale", "seed", "world"], columns="quantity", values="value")
+    held = {name: table[name.split(" ≤ ")[0]] <= table[name.split(" ≤ ")[1]] for name in STATEMENTS}
+    found = [
+        {"scale": scale, "statement": name, "held": int(own.sum()), "worlds": len(own)}
+        for name, each in held.items()
+        for scale, own in each.groupby(level="scale")
+    ]
+    return pd.DataFrame(found).sort_values("scale", ascending=False, kind="stable").reset_index(drop=True)

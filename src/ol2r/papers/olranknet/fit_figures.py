@@ -1,0 +1,256 @@
+"""Figures of refits and intervals, of Figure 3, of the covariance's two forms, and of the paper's worked example.
+
+Tables are those of `fits`, `lda`, `forms` and `illustration`, with their cells' labels; this module draws them.
+"""
+
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.lines import Line2D
+
+from ol2r import frames
+from ol2r.experiments.claims import label
+from ol2r.experiments.effects import summarize
+from ol2r.report.orders import nodes, order_graph
+from ol2r.report.style import INK, QUIET, Drawing, Look, Looks, legend, panels, styled
+
+if TYPE_CHECKING:
+    from ol2r.papers.olranknet.illustration import Example
+
+WAYS = Looks()
+WAYS.register("Adam, 20 passes", Look("#3a3fd1", "o", "-"))
+WAYS.register("Adam, 20 passes, fresh start", Look("#8f96a3", "X", (0, (1.5, 1.2))))
+WAYS.register("L-BFGS, 20 passes, memory emptied", Look("#d97a00", "s", (0, (5, 1.5))))
+WAYS.register("L-BFGS, 10 passes, memory kept", Look("#117755", "^", (0, (3, 1, 1, 1))))
+
+COVARIANCES = Looks()
+COVARIANCES.register("full", Look("#c0270d", "D", "-"))
+COVARIANCES.register("diagonal", Look("#117755", "v", (0, (5, 1.5))))
+COVARIANCES.register("constant", Look("#4d4d4d", "o", (0, (1.5, 1.2))))
+TOLD = {"full": "A", "diagonal": "diagonal of A", "constant": "one width for all pairs"}
+
+ORDERED_BY = Looks()
+ORDERED_BY.register("linear", Look("#d97a00", "s", (0, (5, 1.5))))
+ORDERED_BY.register("linear RankNet", Look("#0072b2", "o", (0, (3, 1, 1, 1))))
+ORDERED_BY.register("ceiling", Look("#3a3fd1", "P", "-"))
+ORDERED_BY.register("truth", Look(INK, "D", (0, (1.5, 1.2))))
+
+GRADES = ("#8f96a3", "#0072b2", "#28a767", "#d97a00", "#c0270d")
+"""Colours of the grades from 0."""
+GRADE_LINES = ((0, (1.5, 1.2)), (0, (5, 1.5)), "-", (0, (4, 1, 1, 1)), (0, (8, 1.5)))
+
+WIDTH_COLORS = ("#8f96a3", "#0072b2", "#d97a00", "#c0270d", "#117755")
+FORM_MARKS = "os^Dv"
+
+
+@styled
+def gap_against_pairs(frame: pd.DataFrame) -> Drawing:
+    """The gap that refits leave, against distinct pairs, a panel for each λ: mean over runs, log-log.
+
+    Args:
+        frame: of `fits.Gap`, of one data set.
+    """
+    kept = frame[frame["quantity"] == "gap"]
+    by = ["regularization", "refit", "round"]
+    table = summarize(kept, "value", by).merge(kept.groupby(by, as_index=False)["pairs"].mean(), on=by)
+    penalties = sorted(table["regularization"].unique(), reverse=True)
+    fig, axes = panels([f"λ = {each:g}" for each in penalties], table, height=3.2)
+    for ax, penalty in zip(axes, penalties, strict=True):
+        for way in WAYS.ordered(table["refit"]):
+            own = table[(table["regularization"] == penalty) & (table["refit"] == way)].sort_values("pairs")
+            look = WAYS[way]
+            ax.plot(own["pairs"], own["mean"], color=look.color, marker=look.marker, ls=look.line, label=way)
+        ax.axhline(1.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
+        ax.set(xscale="log", yscale="log", xlabel="distinct pairs")
+    axes[0].set_ylabel("gap to the local optimum\n(1: no better than θ₀)")
+    legend(fig, axes, ncols=2)
+    return fig
+
+
+@styled
+def coverage_against_width(frame: pd.DataFrame, part: str = "test") -> Drawing:
+    """Pairs inside the interval, pairs called certain, and certain ones that are wrong, against α after the last round.
+
+    Lines are means over runs. The vertical line is the tuned α; the horizontal one is 95 %.
+
+    Args:
+        frame: of `fits.Coverage`, of one data set.
+        part: "train" or "test" queries.
+    """
+    last = frame[(frame["round"] == frame["round"].max()) & (frame["part"] == part)]
+    names = {"inside": "inside the interval", "certain": "certain orders", "wrong": "certain and wrong"}
+    kept = last[last["quantity"].isin(names) & (last["covariance"] != "constant")]
+    table = summarize(kept, "value", ["covariance", "quantity", "at"]).sort_values("at", kind="stable")
+    fig, axes = panels(names.values(), table, height=3.0, sharey=False)
+    for ax, quantity in zip(axes, names, strict=True):
+        for name in COVARIANCES.ordered(table["covariance"]):
+            own, look = table[(table["covariance"] == name) & (table["quantity"] == quantity)], COVARIANCES[name]
+            told = f"widths by {TOLD[name]}"
+            ax.plot(own["at"], own["mean"], color=look.color, marker=look.marker, ls=look.line, label=told)
+        ax.axvline(float(frame["tuned_alpha"].iloc[0]), color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
+        ax.set(xscale="log", xlabel="α")
+        ax.set_ylim(bottom=0)
+    axes[0].axhline(0.95, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
+    axes[0].set_ylabel(f"share of pairs of {part} queries")
+    legend(fig, axes[:1])
+    return fig
+
+
+@styled
+def wrong_by_width(frame: pd.DataFrame, part: str = "test") -> Drawing:
+    """Share of wrong orders among the half of the pairs that is taken for surest: against rounds, mean over runs.
+
+    Left, the half with the narrower intervals; right, the half with the largest |σ̂ − ½| for its width. The dotted line
+    of all pairs says what chance gives.
+
+    Args:
+        frame: of `fits.Coverage`, of one data set.
+        part: "train" or "test" queries.
+    """
+    names = {"wrong in the narrower half": "narrower intervals", "wrong in the surer half": "surer by |σ̂ − ½|/width"}
+    kept = frame[(frame["part"] == part) & frame["quantity"].isin([*names, "wrong of all"])]
+    table = summarize(kept, "value", ["covariance", "quantity", "round"]).sort_values("round", kind="stable")
+    fig, axes = panels(names.values(), table, height=3.0)
+    for ax, quantity in zip(axes, names, strict=True):
+        for name in COVARIANCES.ordered(table["covariance"]):
+            if name == "constant" and quantity == "wrong in the narrower half":
+                continue  # equal widths have no narrower half
+            own, look = table[(table["covariance"] == name) & (table["quantity"] == quantity)], COVARIANCES[name]
+            ax.plot(own["round"], own["mean"], color=look.color, marker=look.marker, ls=look.line, label=TOLD[name])
+        whole = table[(table["quantity"] == "wrong of all") & (table["covariance"] == "full")]
+        ax.plot(whole["round"], whole["mean"], color=QUIET, ls=(0, (1, 1.5)), lw=1.2, label="all pairs")
+        ax.set(xlabel="round")
+        ax.set_ylim(bottom=0)
+    axes[0].set_ylabel(f"wrong orders in the surest half\nof {part} pairs")
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def lda_densities(table: pd.DataFrame, level: pd.DataFrame) -> Drawing:
+    """Figure 3: where half of the documents of each grade lie under the first two directions of LDA.
+
+    A line is where the density of a grade has the value above which half of the grade's documents lie.
+
+    Args:
+        table: of `lda.Densities`, of three data sets at most.
+        level: from `lda.levels`.
+    """
+    datasets = list(table["dataset"].unique())
+    fig, axes = panels(["\n".join(wrap(label(name), 26)) for name in datasets], table, height=3.3, sharey=False)
+    grades = sorted(table["grade"].unique())
+    for ax, name in zip(axes, datasets, strict=True):
+        own = table[table["dataset"] == name]
+        x, y = (np.sort(own[axis].unique()) for axis in ("x", "y"))
+        for grade in sorted(own["grade"].unique()):
+            height = level[(level["dataset"] == name) & (level["grade"] == grade)]["level"]
+            here = own[own["grade"] == grade]
+            if height.empty:
+                continue
+            density = here.pivot_table(index="y", columns="x", values="share").reindex(index=y, columns=x).fillna(0)
+            ax.contour(
+                x, y, density.to_numpy(), levels=[float(height.iloc[0])], cmap=ListedColormap([GRADES[grade]]),
+                linestyles=[GRADE_LINES[grade]], linewidths=1.6,
+            )  # fmt: skip
+        ax.set_xlabel("first direction")
+        ax.grid(False)
+    axes[0].set_ylabel("second direction")
+    marks = [Line2D([], [], color=GRADES[g], linestyle=GRADE_LINES[g], label=f"grade {g}") for g in grades]
+    fig.legend(handles=marks, loc="outside upper center", ncols=len(marks))
+    return fig
+
+
+@styled
+def ordered_pairs(frame: pd.DataFrame, names: dict[str, str]) -> Drawing:
+    """Share of held-out pairs of different grade in the right order, a row for each data set: means and folds.
+
+    Args:
+        frame: of `lda.Separation`.
+        names: `lda.QUANTITIES`, what each quantity is called.
+    """
+    table = frame.groupby(["dataset", "quantity"], sort=False)["value"].agg(["mean", "min", "max"]).reset_index()
+    datasets = list(table["dataset"].unique())
+    fig, (ax,) = panels([""], table, height=1.3 + 0.42 * len(datasets))
+    order = ORDERED_BY.ordered(table["quantity"])
+    for k, quantity in enumerate(order):
+        own, look = table[table["quantity"] == quantity], ORDERED_BY[quantity]
+        rows = np.array([datasets.index(name) for name in own["dataset"]]) + 0.15 * (k - (len(order) - 1) / 2)
+        arms = np.stack([own["mean"] - own["min"], own["max"] - own["mean"]])
+        ax.errorbar(
+            own["mean"], rows, xerr=arms, linestyle="", marker=look.marker, color=look.color, elinewidth=1,
+            label=names[quantity],
+        )  # fmt: skip
+    ax.set_yticks(range(len(datasets)), ["\n".join(wrap(label(name), 22)) for name in datasets])
+    ax.invert_yaxis()
+    ax.grid(True, axis="x")
+    ax.set_xlabel("held-out pairs of different grade in the right order\n(mean and range over folds; a coin: 0.5)")
+    legend(fig, [ax], ncols=2)
+    return fig
+
+
+@styled
+def forms_against_pairs(frame: pd.DataFrame, met: pd.DataFrame) -> Drawing:
+    """Time of a round in the dual form over that of the primal one, against n/p: a panel for each shape, log-log.
+
+    Above the line of 1 the primal form is cheaper. The vertical line is where the library changes over.
+
+    Args:
+        frame: of `forms.Forms`.
+        met: from `forms.crossover`; widths that are not in it are left out.
+    """
+    from ol2r.networks.covariance import SWITCH
+
+    dual = frame[frame["form"] == "dual"].merge(met[["shape", "width", "primal"]], on=["shape", "width"])
+    table = dual.assign(per=dual["pairs"] / dual["parameters"], ratio=dual["milliseconds"] / dual["primal"])
+    shapes = list(table["shape"].unique())
+    fig, axes = panels([f"shape of {label(name)}" for name in shapes], table, height=3.2)
+    widths = sorted(table["width"].unique())
+    for ax, shape in zip(axes, shapes, strict=True):
+        for (width,), own in frames.groups(table[table["shape"] == shape], ["width"]):
+            k, own = widths.index(width), own.sort_values("per")
+            ax.plot(own["per"], own["ratio"], color=WIDTH_COLORS[k], marker=FORM_MARKS[k], label=f"m = {width}")
+        ax.axhline(1.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
+        ax.axvline(SWITCH, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
+        ax.set(xscale="log", yscale="log", xlabel="pairs n / parameters p")
+    axes[0].set_ylabel("time of a round,\ndual / primal form")
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def certain_graph(example: "Example") -> Drawing:
+    """Figure 1 recomputed: orders of six documents, two sampled lists, and the chance of each list.
+
+    Args:
+        example: from `illustration.figure_1`.
+    """
+    certain, shown, lists = example
+    fig, axes = panels(["documents", "two of the lists", "all lists"], lists, height=3.2, sharey=False)
+    graph, ranked, chances = axes
+    order_graph(graph, certain, sorted(shown[0]))
+    for x, names in enumerate(shown):
+        column = np.stack([np.full(len(names), float(x)), -np.arange(len(names), dtype=float)], axis=1)
+        nodes(ranked, column, list(names))
+    for ax, margin in ((graph, 0.2), (ranked, 0.35)):
+        ax.margins(margin)
+        ax.set_axis_off()
+    graph.set_aspect("equal", adjustable="datalim")
+    _bars(chances, lists, shown)
+    legend(fig, [graph, chances], ncols=4)
+    return fig
+
+
+def _bars(ax: Axes, lists: pd.DataFrame, shown: tuple[str, str]) -> None:
+    """A bar for each list; those of which an example is shown are hatched."""
+    rows = np.arange(len(lists))
+    picked = lists["list"].isin(shown).to_numpy()
+    for part, hatch, told in ((picked, "///", "shown beside"), (~picked, "", "other lists")):
+        ax.barh(rows[part], lists["probability"][part], color=QUIET, hatch=hatch, edgecolor="white", label=told)
+    ax.set_yticks(rows, list(lists["list"]))
+    ax.invert_yaxis()
+    ax.grid(True, axis="x")
+    ax.set_xlabel("probability")

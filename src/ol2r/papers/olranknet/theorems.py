@@ -1,0 +1,145 @@
+"""The theorems of the olRankNet paper as rules on the tables of the audits.
+
+The rules were declared before the audits had run at full length. The confidence interval (Lemma 3.3) and the bound on
+the log-determinant (Lemma C.3) are judged in realizable worlds, the kernel (Definition B.1 with Lemma D.1) on networks
+at the start. This module names the item of the audits and does not import it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from ol2r.experiments.claims import (
+    WORLDS,
+    Claim,
+    Covered,
+    Label,
+    NotMeasured,
+    Part,
+    Printed,
+    Results,
+    Scale,
+    Size,
+    WorldMeasure,
+)
+from ol2r.experiments.effects import Effect, mean_effect
+
+ITEM = "audits"
+WIDTH = 100
+RATE = 1 / 4
+"""Lemma D.1's distance ε takes m of the order ε⁻⁴: it falls as m to the power of minus this."""
+DOUBLINGS = 3
+"""The doublings of m over which the fall is measured, the last ones of a series."""
+POWER = Scale("power of m by which the distance falls, beyond that of the lemma")
+LABELS = "labels of the model"
+TRUTHS = {"tangent": "a random linear function of the gradients", "network": "another network's function"}
+
+
+@dataclass(frozen=True)
+class Falls:
+    """By which power of m a distance falls over the last doublings of m, beyond `RATE`.
+
+        log(d at m/8 ÷ d at m)/log 8 − ¼, the mean over draws
+
+    The measure's rounds are the widths m.
+    """
+
+    label: str
+    distance: WorldMeasure
+    scale: Scale = POWER
+
+    @property
+    def measures(self) -> tuple[WorldMeasure, ...]:
+        return (self.distance,)
+
+    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
+        """The effect over draws.
+
+        Raises:
+            NotMeasured: the series of widths has too few doublings.
+        """
+        curve = self.distance.curve(results)
+        widths = curve.columns.to_numpy(dtype=float)
+        now, then = widths[-1], widths[-1] / 2**DOUBLINGS
+        if then not in widths:
+            raise NotMeasured(f"{self.distance.item} has no kernel at m = {then:g}")
+        return mean_effect(np.log(curve[then] / curve[now]) / np.log(now / then) - RATE)
+
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
+        """The paper prints no distances."""
+
+
+def theorem(number: int, statement: str, size: Size, *parts: Part) -> Claim:
+    return Claim("olranknet", f"ORT{number}", statement, parts, size)
+
+
+def _in(audit: str, **labels: str | float) -> tuple[Label, ...]:
+    return (("audit", audit), *labels.items())
+
+
+def _covered(quantity: str, word: str, truth: str, bound: float, regularization: float, width: int = WIDTH) -> Covered:
+    labels = _in(
+        "coverage", users="matched", truth=truth, bound=bound, regularization=regularization, width=width
+    )
+    where = f"h {TRUTHS[truth]}, S = {bound:g}, λ = {regularization:g}, m = {width}"
+    return Covered(f"coverage − (1 − δ₁), {word}, {where}", WorldMeasure(ITEM, quantity, labels))
+
+
+INTERVALS = {"network": "gradients at θ₀", "current": "gradients of each round"}
+"""The two forms of Lemma 3.3 that are judged, by the audits' quantity."""
+SETTINGS = ((1.0, 1.0), (2.0, 1.0), (1.0, 0.1))
+"""S and λ of the worlds in which the interval is judged."""
+KERNELS = {"log det as printed": "H as printed", "log det by rounds": "its limit H̃"}
+"""What Lemma C.3's effective dimension is computed from, by the audits' quantity."""
+
+THEOREMS = (
+    theorem(
+        1,
+        "Lemma 3.3: with probability at least 1 − δ₁ the estimated preference of every pair lies within "
+        "α_t ‖g_ij/√m‖_{A⁻¹} + ε of the true one (full A).",
+        Size(rounds=80, seeds=100, folds=1),
+        Part(
+            "share of worlds in which the interval of every pair covered at every look, above 1 − δ₁; ε is measured "
+            "for each pair in place of ε(m), whose constants are unknown, and α_t has the least slope that margins "
+            "reach in place of c_μ, which would be 0",
+            tuple(
+                _covered(quantity, word, truth, *setting)
+                for (quantity, word), truth, setting in product(INTERVALS.items(), TRUTHS, SETTINGS)
+            ),
+            ((WORLDS, LABELS),),
+        ),
+    ),
+    theorem(
+        2,
+        "Lemma C.3: log(det Ā_T/det λI) is at most d̃ log(1 + (n_T + N_T^P)/λ) + 1 with probability at least 1 − δ "
+        "(λ ≥ 1, gradients at θ₀, as its proof has them).",
+        Size(rounds=80, seeds=100, folds=1),
+        Part(
+            "share of worlds in which the log-determinant stayed below the bound at every look, above 1 − δ; each "
+            "document counts once for every round in which it was a candidate",
+            tuple(
+                _covered(quantity, word, truth, 1.0, 1.0, width)
+                for quantity, word in KERNELS.items()
+                for truth, width in (("tangent", 32), ("tangent", WIDTH), ("tangent", 256), ("network", WIDTH))
+            ),
+            ((WORLDS, LABELS),),
+        ),
+    ),
+    theorem(
+        3,
+        "Definition B.1 and Lemma D.1: at the printed start the kernel ⟨g, g′⟩/m of the gradients by all parameters "
+        "comes as near to H = (H̃ + Σ)/2 as one likes as m grows.",
+        Size(rounds=1024, seeds=32, folds=1),
+        Part(
+            f"the relative distance from H falls faster than m^(−{RATE:g}), the lemma's rate, over the last "
+            f"{DOUBLINGS} doublings of m, so that it does not level off",
+            tuple(
+                Falls(f"fall of the distance, L = {depth}", WorldMeasure(ITEM, "from H", _in("kernel", depth=depth)))
+                for depth in (2, 3)
+            ),
+            ((WORLDS, "networks at the start"),),
+        ),
+    ),
+)
