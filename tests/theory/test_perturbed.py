@@ -1,4 +1,4 @@
-"""P²NeurRank's bounds against simulations, and a check for each slip of the paper that would fail were the paper right."""
+"""P²NeurRank's bounds against simulations; each slip of the paper has a check that would fail were the paper right."""
 
 import numpy as np
 import pytest
