@@ -829,8 +829,8 @@ class OlRankNet:
         value, gradient = pull / 2 * away @ away, pull * away
         for better, worse, weight in self.history:
             gap = self.net.score(theta, better) - self.net.score(theta, worse)
-            value += weight * math.log1p(math.exp(-gap))
-            slope = -weight / (1 + math.exp(gap))
+            value += weight * np.logaddexp(0, -gap)
+            slope = -weight * math.exp(-np.logaddexp(0, gap))
             gradient = gradient + slope * (self.net.gradient(theta, better) - self.net.gradient(theta, worse))
         return value, gradient
 
@@ -908,7 +908,8 @@ class P2LinRank:
         return self.ranking
 
     def update(self, clicks):
-        for upper, lower, won in pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round):
+        pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
+        for upper, lower, won in pairs:
             x = self.features[upper] - self.features[lower]
             self.history.append(x if won else -x)
         gram = sum((np.outer(x, x) for x in self.history), np.zeros((self.d, self.d)))
@@ -918,11 +919,11 @@ class P2LinRank:
         for member in self.members:
             normals = np.array([member.gaussian(Stream.PERTURBATION, self.round, f) for f in range(self.d)])
             self.noise.append(math.sqrt(self.hyper["noise"]) * semidefinite_root(gram).T @ normals)
-        self.learned = gram.any()
+        self.learned = bool(pairs) or (self.hyper["noise"] > 0 and gram.any())
         self.round += 1
 
     def objective(self, w, noise):
-        losses = math.fsum(math.log1p(math.exp(-x @ w)) for x in self.history)
+        losses = math.fsum(np.logaddexp(0, -x @ w) for x in self.history)
         return losses - noise @ w + self.hyper["regularization"] / 2 * w @ w
 
     def optimum(self, noise):

@@ -106,7 +106,7 @@ class P2LinRank(BlockLearner):
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
         """Bytes of two matrices, of the rankers with their steps in a refit, and of ten pairs a round with counts."""
         d, n = shape.features, int(hyperparameters["rankers"])
-        return 16 * d**2 + 1000 * n * d + 10 * rounds * (4 * d + 48 + 24 * n)
+        return 16 * d**2 + 1700 * n * d + 10 * rounds * (4 * d + 48 + 24 * n)
 
 
 class P2NeurRank(RefittedNetwork):

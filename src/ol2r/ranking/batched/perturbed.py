@@ -7,8 +7,8 @@ from ol2r.ranking.batched.counts import PairCounts
 from ol2r.ranking.batched.estimate import MOST_STEPS, STEPS_ON_A_DEVICE, LogisticEstimate
 from ol2r.ranking.constants import eye
 
-TOLERANCE = 1e-8
-"""For each label; see `compiled.PerturbedEstimate`."""
+TOLERANCE = 1e-10
+"""For each label, however many pairs there are; see `compiled.PerturbedEstimate`."""
 _ROUNDING, _DEPENDENT = 1e-13, 1e-10
 """What is added to G, and how much of a feature must be left when those before it are known, as shares of the largest
 entry of G: less is rounding."""

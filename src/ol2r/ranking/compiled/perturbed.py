@@ -14,10 +14,10 @@ from ol2r.ranking.compiled.blocks import dot64
 from ol2r.ranking.compiled.counts import PairCounts
 from ol2r.ranking.compiled.covariance import downdate, product
 
-TOLERANCE = 1e-8
-"""A refit stops when what is left promises to lower the objective by less than this for each label. It is no share of
-the objective, as noise can make that negative."""
-MOST_PASSES = 60
+TOLERANCE, SINGLE_TOLERANCE = 1e-10, 1e-8
+"""A refit stops when what is left promises to lower the objective by less than this for each label, the latter where
+pairs are read in single precision. It is no share of the objective, as noise can make that negative."""
+MOST_PASSES = 100
 _SINGLE = 8  # with this many pairs for each feature and more, margins are small enough for single precision
 _NEWTON_STEPS = 40  # most steps at one temperature
 _COOLER = 3.0  # factor between temperatures
@@ -365,7 +365,8 @@ def _settle(x, outcomes, normals, spread, regularization, base, gradient, hessia
     for i in range(n):
         met[i] = outcomes[i, 0] + outcomes[i, 1]
         labels += met[i]
-    tolerance, single = TOLERANCE * (labels + 1.0), n >= _SINGLE * d
+    single = n >= _SINGLE * d
+    tolerance = (SINGLE_TOLERANCE if single else TOLERANCE) * (labels + 1.0)
     z, p = np.empty((rankers, n)), np.empty((rankers, n))
     at, below = base.reshape(1, d), gradient.reshape(1, d)  # the same memory
     _margins(x, at, single, z[:1])
@@ -436,7 +437,8 @@ class PerturbedEstimate:
     well: b ~ N(0, ν² A) with A = λI + G.
 
     A refit first finds the optimum without noise, where there are new labels, and goes on from there for all rankers
-    side by side. It stops when what is left promises to lower a ranker's objective by less than 1e-8 for each label.
+    side by side. It stops when what is left promises to lower a ranker's objective by less than 1e-10 for each label,
+    or 1e-8 once there are many pairs, which it reads in single precision.
 
     Args:
         regularization: λ > 0, Float64[R].
