@@ -143,6 +143,24 @@ def test_a_label_that_is_a_column_as_well_is_refused():
         stored_results(Paper("nsgd", {"twice": item}), "smoke")
 
 
+def test_a_label_that_is_a_column_of_another_cells_table_is_called_set():
+    cells = [Fake(name="x"), Fake(name="y", per_document=True)]
+    (extra,) = {*run_of(cells[1])} - {*run_of(cells[0])}
+    item = Item("Named", lambda tier: cells, SEEDS, names=lambda cell: {extra: 7} if cell is cells[0] else {})
+    run(item.jobs("laptop"), Store.open())
+    found = stored_results(Paper("nsgd", {"named": item}), "laptop")["named"].frame
+    own = found.set_index("name")
+    assert (own.loc["x", f"{extra}_set"] == 7).all() and own.loc["y", f"{extra}_set"].isna().all()
+    assert own.loc["x", extra].isna().all() and own.loc["y", extra].notna().all()
+
+
+def run_of(cell):
+    """The columns of a cell's table."""
+    item = Item("Alone", lambda tier: [cell], SEEDS)
+    run(item.jobs("laptop"), Store.open())
+    return stored_results(Paper("nsgd", {"alone": item}), "laptop")["alone"].frame
+
+
 def test_data_that_is_not_at_hand_is_listed_not_replaced():
     results = ol2r.chapter("nsgd", {}).results("fig-1")
     assert results.not_at_hand == ("TD2003",)

@@ -12,10 +12,13 @@ from ol2r.experiments.effects import (
     TooFewSeeds,
     at_end,
     deviation_effect,
+    effect_over_runs,
+    final_effects,
     fold_effect,
     fold_means,
     mean_effect,
     means_of_folds,
+    minus,
     ratio_effect,
     summarize,
     time_mean,
@@ -279,3 +282,43 @@ def test_a_ratio_whose_denominator_may_be_zero_has_no_interval():
     assert constant.p_below(11.0) < 0.05 < 0.95 < constant.p_below(9.0)
     with pytest.raises(ValueError, match="positive mean"):
         ratio_effect(pd.Series([1.0, 2, 3, 4], index=index), pd.Series([-1.0, -1, -1, -1], index=index))
+
+
+def test_an_effect_is_over_seeds_or_else_over_folds_or_has_no_interval():
+    assert effect_over_runs(series([1, 2], [3, 5])) == mean_effect(series([1, 2], [3, 5]))
+    assert effect_over_runs(series([1], [3])) == fold_effect(series([1], [3]))
+    assert effect_over_runs(series([1])) is None
+
+
+def of_two(values):
+    """One kind of user; each name's value of run (fold, seed) at round 10 is twice that at round 5."""
+    lines = [
+        {"dataset": "one", "users": "perfect", "variant": name, "fold": f, "seed": s, "round": t, "ndcg": x * t / 10}
+        for name, own in values.items()
+        for (f, s), x in own.items()
+        for t in (5, 10)
+    ]
+    return pd.DataFrame(lines)
+
+
+def test_a_baseline_is_subtracted_run_by_run_and_checkpoint_by_checkpoint():
+    frame = of_two({"a": {(1, 0): 4, (1, 1): 7, (2, 0): 9}, "b": {(1, 1): 2, (1, 0): 3}})
+    found = minus(frame, "ndcg", "b", "variant")
+    assert set(found["variant"]) == {"a"}
+    assert found[["fold", "seed", "round", "ndcg"]].to_numpy().tolist() == [
+        [1, 0, 5, 0.5], [1, 0, 10, 1], [1, 1, 5, 2.5], [1, 1, 10, 5]
+    ]  # fmt: skip
+
+
+def test_a_baseline_with_two_settings_is_refused():
+    frame = of_two({"a": {(1, 0): 4}, "b": {(1, 0): 3}})
+    with pytest.raises(ValueError, match="more than one setting of b"):
+        minus(pd.concat([frame, frame]), "ndcg", "b", "variant")
+
+
+def test_final_effects_are_of_the_last_round_with_the_interval_of_the_runs():
+    frame = of_two({"a": {(1, 0): 1, (1, 1): 2, (2, 0): 3, (2, 1): 5}, "b": {(1, 0): 6}})
+    a, b = final_effects(frame, "ndcg", ["users", "variant"]).to_dict("records")
+    effect = mean_effect(series([1, 2], [3, 5]))
+    assert (a["mean"], a["low"], a["high"], a["n"]) == (effect.estimate, *effect.interval(), 4)
+    assert (b["mean"], b["n"]) == (6, 1) and np.isnan([b["low"], b["high"]]).all()

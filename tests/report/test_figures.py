@@ -1,11 +1,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.patches import Rectangle
 from shown import line
 
 from ol2r.experiments.published import printed_numbers
+from ol2r.experiments.tuning import grid_scores
 from ol2r.report import figures, tables
-from ol2r.report.style import CHOICES, LEARNERS, USERS
+from ol2r.report.style import CHOICES, LEARNERS, USERS, panels
 
 NUMBERS = printed_numbers("ol2r.papers.nsgd")
 OFFLINE = NUMBERS[NUMBERS["item"] == "table-3"]
@@ -131,3 +133,112 @@ def test_a_screen_has_a_row_a_switch_and_a_column_a_cell(grid):
     assert [t.get_text() for t in fig.axes[0].get_yticklabels()] == ["as in the paper", "start at 0"]
     first = table.query("switch == 'as in the paper' and users == 'perfect' and learner == 'DBGD'")["z"].iloc[0]
     assert drawn[0, 0] == first
+
+
+@pytest.fixture
+def grid_of_two():
+    """Tuning of two learners: validation scores .5 and .7 apart by users, best at (0.1, 0.01) and at 0.001."""
+    lines = []
+    for users, shift in (("perfect", 0.1), ("informational", -0.1)):
+        for seed in (1000, 1001):
+            label = {"dataset": "one", "users": users, "seed": seed, "round": 1000}
+            for alpha in (0.1, 0.01):
+                for penalty in (0.1, 0.01):
+                    score = 0.5 + shift + alpha - penalty
+                    lines.append(
+                        label | {"variant": "PairRank_C", "alpha": alpha, "regularization": penalty, "ndcg": score}
+                    )
+            for alpha in (0.1, 0.001):
+                lines.append(label | {"variant": "SGD RankNet", "alpha": alpha, "ndcg": 0.4 + shift - alpha})
+    frame = pd.DataFrame(lines)
+    return pd.concat([frame.assign(round=10, ndcg=9.0), frame])
+
+
+def test_a_cell_of_the_grid_scores_its_mean_over_users_at_the_end(grid_of_two):
+    scores = grid_scores(grid_of_two, ("alpha", "regularization"))
+    assert len(scores) == 4 + 2 and (scores["n"] == 4).all()
+    best = scores[scores["best"]].set_index("variant")
+    assert (best.loc["PairRank_C", "alpha"], best.loc["PairRank_C", "regularization"]) == (0.1, 0.01)
+    assert best.loc["PairRank_C", "score"] == pytest.approx(0.5 + 0.1 - 0.01)
+    assert best.loc["SGD RankNet", "alpha"] == 0.001
+
+
+def test_users_count_alike_in_a_cells_score_however_many_runs_they_have(grid_of_two):
+    fewer = grid_of_two[(grid_of_two["users"] == "perfect") | (grid_of_two["seed"] == 1000)]
+    names = ("alpha", "regularization")
+    expected = grid_scores(grid_of_two, names)["score"].to_numpy()
+    assert grid_scores(fewer, names)["score"].to_numpy() == pytest.approx(expected)
+
+
+def test_the_grid_shows_every_score_and_frames_the_best(grid_of_two):
+    axes_of = {"SGD RankNet": ("alpha", None), "PairRank_C": ("alpha", "regularization"), "absent": ("alpha", None)}
+    fig = figures.tuning_grid(grid_scores(grid_of_two, ("alpha", "regularization")), axes_of, by="variant")
+    sgd, pairrank = fig.axes
+    assert (sgd.get_title(), pairrank.get_title()) == ("SGD RankNet", "PairRank_C")
+    assert [t.get_text() for t in pairrank.texts] == [".500", ".410", ".590", ".500"]
+    shown = np.asarray(pairrank.collections[0].get_array()).ravel()
+    assert shown == pytest.approx([0.5 + 0.01 - 0.01, 0.5 + 0.01 - 0.1, 0.5 + 0.1 - 0.01, 0.5])
+    (frame,) = [patch for patch in pairrank.patches if isinstance(patch, Rectangle)]
+    assert frame.get_xy() == (0, 1)  # λ = 0.01 is the first column, α = 0.1 the second row
+    assert [t.get_text() for t in pairrank.get_yticklabels()] == ["$10^{-2}$", "$10^{-1}$"]
+
+
+def test_no_exploration_stands_beside_the_powers_of_ten(grid_of_two):
+    axes_of = {"PairRank_C": ("alpha", "regularization")}
+    scores = grid_scores(grid_of_two.replace({"alpha": {0.01: 0.0}}), ("alpha", "regularization"))
+    (ax,) = figures.tuning_grid(scores, axes_of, by="variant").axes
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["0", "$10^{-1}$"]
+
+
+def test_any_column_is_drawn_as_learning_curves_are(grid):
+    fig = figures.curves(grid.rename(columns={"cosine": "other"}), "other", "learner", "another measure")
+    own = grid[(grid["users"] == "perfect") & (grid["learner"] == "NSGD")]
+    assert line(fig.axes[0], "NSGD").get_ydata() == pytest.approx(own.groupby("round")["cosine"].mean().to_numpy())
+    assert fig.axes[0].get_ylabel() == "another measure"
+
+
+def test_a_band_is_a_mean_with_its_interval():
+    _, (ax,) = panels([""], pd.DataFrame())
+    table = pd.DataFrame({"width": [8, 16], "mean": [0.2, 0.4], "low": [0.1, 0.3], "high": [0.3, 0.6]})
+    figures.band(ax, table, USERS["perfect"], "perfect", "width")
+    drawn = line(ax, "perfect")
+    assert list(drawn.get_xdata()) == [8, 16] and list(drawn.get_ydata()) == [0.2, 0.4]
+    assert drawn.get_color() == USERS["perfect"].color
+    edges = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert (edges.min(), edges.max()) == (0.1, 0.6)
+
+
+def test_difference_curves_are_paired_with_the_baseline(grid):
+    fig = figures.difference_curves(grid, "ndcg", "MGD", "offline NDCG@10", by="learner")
+    assert "MGD" not in fig.axes[0].get_legend_handles_labels()[1] and "minus that of MGD" in fig.axes[0].get_ylabel()
+    own = grid[grid["users"] == "navigational"]
+    runs = own.pivot_table("ndcg", index=["fold", "seed", "round"], columns="learner")
+    expected = (runs["NSGD"] - runs["MGD"]).groupby("round").mean().to_numpy()
+    assert line(fig.axes[1], "NSGD").get_ydata() == pytest.approx(expected)
+    assert all(any(list(each.get_ydata()) == [0, 0] for each in ax.lines) for ax in fig.axes)
+
+
+def test_dots_stand_at_their_means_in_the_row_of_what_was_measured():
+    lines = [
+        ("offline", row, kind, base + shift, base + shift - 0.1, base + shift + 0.3)
+        for row, base in (("b", 0.5), ("a", 0.0))
+        for kind, shift in (("informational", 0.2), ("perfect", 0.1))
+    ]
+    table = pd.DataFrame(lines, columns=["panel", "row", "users", "mean", "low", "high"])
+    fig = figures.dots(table, {"offline": "more", "online": "none"})
+    offline, online = fig.axes
+    assert [t.get_text() for t in offline.get_yticklabels()] == ["b", "a"] and offline.get_xlabel() == "more"
+    drawn = line(offline, "perfect")
+    assert list(drawn.get_xdata()) == [0.6, 0.1] and list(drawn.get_ydata()) == [-0.1, 0.9]
+    bars = [path for each in offline.collections for path in each.get_segments()]
+    assert any(np.allclose(bar[:, 0], [0.5, 0.9]) for bar in bars)  # from low to high
+    assert offline.yaxis_inverted() and len(line(online, "perfect").get_xdata()) == 0
+
+
+def test_a_figure_of_many_names_is_taller_by_the_lines_of_its_legend(grid):
+    few = figures.learning_curves(grid)
+    names = list(LEARNERS)[:12]
+    many = pd.concat([grid[grid["learner"] == "MGD"].assign(learner=name) for name in names])
+    ncols = 5 if max(map(len, names)) <= 20 else 4
+    taller = figures.learning_curves(many).get_figheight() - few.get_figheight()
+    assert taller == pytest.approx(0.25 * (-(-len(names) // ncols) - 2)) and taller > 0

@@ -388,3 +388,10 @@ def test_paired_differences_are_of_the_runs_that_both_have():
 def test_what_comes_from_data_is_shown_as_it_is_and_never_read_as_markup(two_sets):
     named = two_sets.assign(dataset=two_sets["dataset"].replace("own", NASTY))
     assert_plain(tables.final_scores(tables.final(named, ["ndcg"]), {"ndcg": "offline"}, name="t", caption=""))
+
+
+def test_folded_texts_stand_whole_inside_their_fold():
+    said = tables.folded("More", tables.myst(["a"], [["1"]], name="one", caption="One."), "And this.")
+    outer, *inner, end, last = said.split("\n")
+    assert (outer, end, last) == ("::::{dropdown} More", "::::", "")
+    assert "::::" not in "\n".join(inner) and {":::{table} One.", "And this."} <= set(inner)

@@ -54,6 +54,9 @@ class Job(NamedTuple):
         return self.cell.cost(self.rows, device)
 
 
+_AS_IT_IS = (str, bool)  # not `str | bool`, which would be made anew for each of a million values
+
+
 def canonical(value: object) -> object:
     """The JSON value that stands for a declaration; values that compare equal have equal canonical forms.
 
@@ -63,7 +66,7 @@ def canonical(value: object) -> object:
         TypeError: the value is neither a plain immutable value nor a dataclass of such.
         ValueError: a float is not finite.
     """
-    if value is None or isinstance(value, bool | str):
+    if value is None or isinstance(value, _AS_IT_IS):
         return value
     if isinstance(value, int):
         return int(value)
@@ -151,9 +154,10 @@ class Cell(ABC):
     undefined: ClassVar[tuple[str, ...]] = ()
     """Columns that may hold NaN or infinity; in any other a number that is not finite is damage."""
 
-    @cached_property
+    @property
     def declaration(self) -> dict:
-        """The cell as a JSON object: type, revision, fields."""
+        """The cell as a JSON object: type, revision, fields. It is made anew each time: thousands kept would slow down
+        whatever comes after."""
         return canonical(self)  # pyright: ignore[reportReturnType]
 
     @cached_property

@@ -324,7 +324,8 @@ def stacked(
         names: gives the labels that an item adds to a cell's own.
 
     Raises:
-        ValueError: a name is both a label of a cell and a column.
+        ValueError: a name is both a label of a cell and a column of its own table. A label that is a column of another
+            cell's table is called `…_set`.
     """
     measured = _in_one_piece(pd.concat(frames, ignore_index=True)) if jobs else pd.DataFrame()
     columns = [tuple(map(str, frame)) for frame in frames]
@@ -354,10 +355,12 @@ def _labelled(
         types = {"cell": str, "dataset": str, "users": str, "learner": str, "fold": int, "seed": int}
         return pd.DataFrame({name: pd.Series(dtype=each) for name, each in types.items()})
     labels = [_labels(job.cell, names(job.cell)) for job in jobs]
-    measures = set(measured)
-    for job, own in zip(jobs, labels, strict=True):
-        if clash := own.keys() & measures:
+    for job, own, each in zip(jobs, labels, columns, strict=True):
+        if clash := own.keys() & set(each):
             raise ValueError(f"{job.cell.kind}: {min(clash)!r} is both a label and a column")
+    # one learner's setting may be called what another one measures, as the passes of a refit are
+    measures = set(measured)
+    labels = [{f"{name}_set" if name in measures else name: value for name, value in own.items()} for own in labels]
     described = _repeated(pd.DataFrame(labels), sizes)
     order = dict.fromkeys(name for own, each in zip(labels, columns, strict=True) for name in (*own, *each))
     return pd.concat([described, measured], axis=1)[list(order)]

@@ -5,6 +5,7 @@ weight and are never resampled, except in `fold_effect` and `ratio_effect`, whic
 module must not know what is compared.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, cast
@@ -305,6 +306,58 @@ def fold_effect(values: pd.Series) -> Effect:
         raise TooFewSeeds("fewer than two folds")
     error = float(means.std(ddof=1)) / len(means) ** 0.5
     return Effect(float(means.mean()), error, len(means) - 1, len(means), _fewest(values.index))
+
+
+def effect_over_runs(values: pd.Series) -> Effect | None:
+    """Mean over folds with its interval over seeds within folds, or over folds where each has one run.
+
+    Args:
+        values: one finite number for each run, indexed by (fold, seed).
+
+    Returns:
+        None where there are too few runs for either interval.
+    """
+    for effect_of in (mean_effect, fold_effect):
+        with suppress(TooFewSeeds):
+            return effect_of(values)
+    return None
+
+
+def minus(frame: pd.DataFrame, column: str, baseline: object, by: str) -> pd.DataFrame:
+    """The rows of all others with the baseline's value taken from `column`, run by run and checkpoint by checkpoint.
+
+    Args:
+        frame: dataset, users, fold, seed, round, `by` and `column`.
+        baseline: the value of `by` whose runs are subtracted; rows of runs or checkpoints that it lacks are left out.
+
+    Raises:
+        ValueError: the baseline has two values for one run and checkpoint.
+    """
+    runs = ["dataset", "users", "fold", "seed", "round"]
+    base = frame[frame[by] == baseline].set_index(runs)[column]
+    if base.index.has_duplicates:
+        raise ValueError(f"more than one setting of {baseline}: choose one before subtracting it")
+    others = frame[frame[by] != baseline]
+    taken = base.reindex(pd.MultiIndex.from_frame(others[runs])).to_numpy()
+    return others.assign(**{column: others[column] - taken}).dropna(subset=[column])
+
+
+def final_effects(frame: pd.DataFrame, column: str, by: list[str]) -> pd.DataFrame:
+    """Mean with its interval (`effect_over_runs`) after every data set's own last round, for each combination of `by`.
+
+    Args:
+        frame: runs, or paired differences of runs (`minus`).
+
+    Returns:
+        by, mean, low, high (NaN where there are too few runs), n (number of runs).
+    """
+    lines = []
+    for key, own in at_own_end(frame).groupby(by, sort=False):
+        values = own.set_index(["fold", "seed"])[column]
+        effect = effect_over_runs(values)
+        low, high = effect.interval() if effect else (np.nan, np.nan)
+        lines.append((*key, effect.estimate if effect else values.mean(), low, high, len(values)))
+    return pd.DataFrame(lines, columns=[*by, "mean", "low", "high", "n"])
 
 
 def ratio_effect(numerator: pd.Series, denominator: pd.Series) -> RatioOfMeans:

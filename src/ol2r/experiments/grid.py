@@ -95,7 +95,7 @@ class Grid:
             revision=(GroundTruth if skyline else LEARNERS[learner]).revision,
             hyperparameters=tuple(sorted(setting.items())),
             users=clickers,
-            evaluation=Evaluation(
+            evaluation=_evaluation(
                 k=self.k,
                 split=split,
                 gain=convention["gain"],
@@ -122,7 +122,7 @@ class Grid:
         ]
 
 
-_users = cache(users_of_grades)  # thousands of cells have the same few
+_users, _evaluation = cache(users_of_grades), cache(Evaluation)  # thousands of cells have the same few
 
 
 def _last(tier: str, checkpoints: tuple[int, ...], rounds: int | None) -> int:

@@ -126,10 +126,12 @@ class OlRankNet(RefittedNetwork):
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """A refit makes J passes over the documents of the history; widths cost n² V in the dual form of n pairs."""
-        p = network_of(shape.features, hyperparameters).n_parameters
-        passes, pairs = float(hyperparameters["passes"]), 2.0 * rounds
-        refit = passes * (5e-5 + 6 * p * 1.3 * (pairs / 2) / CORE_OPERATIONS)
+        """A refit makes J passes over the documents of the history, for which a symmetric network has half the weights;
+        widths cost n² V in the dual form of n pairs."""
+        network = network_of(shape.features, hyperparameters)
+        p, passes, pairs = network.n_parameters, float(hyperparameters["passes"]), 2.0 * rounds
+        read = p / 2 if network.symmetric else p
+        refit = passes * (5e-5 + 6 * read * 1.3 * (pairs / 2) / CORE_OPERATIONS)
         widths = 6 * p * shape.documents / CORE_OPERATIONS
         if hyperparameters["covariance"] == "full":
             widths += 2 * min(pairs**2 / 3, p**2) * shape.documents / CORE_OPERATIONS

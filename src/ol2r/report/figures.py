@@ -6,18 +6,21 @@ else. Captions say what a figure is; axes say what is plotted, in which unit and
 knows no learner.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from textwrap import wrap
+from typing import cast
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from ol2r.data import is_own
 from ol2r.experiments.claims import label
-from ol2r.experiments.effects import at_end, summarize
+from ol2r.experiments.effects import at_end, minus, summarize
 from ol2r.report.style import (
     INK,
     LEARNERS,
@@ -35,6 +38,8 @@ from ol2r.report.style import (
 INTERVAL = "mean, 95 % interval over runs"
 OFFLINE = "offline RankNet"
 SOURCES = {"published": "s", "reproduced": "o"}
+BEST = "#f23c48"
+SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ"}
 
 
 def one_dataset(frame: pd.DataFrame) -> pd.DataFrame:
@@ -56,14 +61,14 @@ def _line(ax: Axes, table: pd.DataFrame, x: str, y: str, label: str, look: Look,
 
 
 def _rows(
-    frame: pd.DataFrame, users: list[str], table: pd.DataFrame, named: bool
+    frame: pd.DataFrame, users: list[str], table: pd.DataFrame, named: bool, more: float
 ) -> tuple[Drawing, dict[str, list[Axes]]]:
-    """A row of panels for each data set of the frame, a column for each kind of user."""
+    """A row of panels for each data set of the frame, a column for each kind of user; `more` inches for the legend."""
     datasets = list(frame["dataset"].unique())
     if not named:
-        fig, axes = panels(users, table, height=3.0)
+        fig, axes = panels(users, table, height=3.0 + more)
         return fig, {datasets[0]: axes}
-    fig, rows = stacked(datasets, users, table)
+    fig, rows = stacked(datasets, users, table, height=2.1 + more / len(datasets))
     for name, axes in zip(datasets, rows, strict=True):
         axes[0].set_ylabel("\n".join(wrap(label(name), 24)))
     return fig, dict(zip(datasets, rows, strict=True))
@@ -98,16 +103,20 @@ def _curves(
             for kind in users
         ]
         table = pd.concat([table, pd.DataFrame(lines)], ignore_index=True)
-    fig, rows = _rows(frame, users, table, bool(several))
+    names = set(table[by].astype(str))
+    ncols = 5 if max(map(len, names)) <= 20 else 4
+    more = 0.25 * max(0, -(-len(names) // ncols) - 2)  # two lines of names fit without it
+    fig, rows = _rows(frame, users, table, bool(several), more)
     for name, axes in rows.items():
         part = table[table["dataset"] == name] if several else table
         for ax, user in zip(axes, users, strict=True):
             own = part[(part["users"] == user) & (part[by] != OFFLINE)]
             for value in looks.ordered(own[by]):
                 line, look = own[own[by] == value], looks[value]
-                _line(ax, line, "round", "deviation" if spread else "mean", value, look, marks=6)
-                if not spread:
-                    ax.fill_between(line["round"], line["low"], line["high"], color=look.color, alpha=0.18, linewidth=0)
+                if spread:
+                    _line(ax, line, "round", "deviation", value, look, marks=6)
+                else:
+                    band(ax, line, look, value)
             if name in offline:
                 look = LEARNERS["RankNet"]
                 ax.axhline(offline[name], color=look.color, linestyle=look.line, label=OFFLINE)
@@ -118,8 +127,26 @@ def _curves(
         fig.supylabel(ylabel, fontsize=9)
     else:
         every[0].set_ylabel(ylabel)
-    legend(fig, every)
+    legend(fig, every, ncols)
     return fig
+
+
+@styled
+def curves(
+    frame: pd.DataFrame, column: str, by: str, ylabel: str, looks: Looks = LEARNERS, named: bool = False
+) -> Drawing:
+    """Any column against rounds: mean and 95 % interval over runs, panels as in `learning_curves`."""
+    return _curves(frame, column, by, ylabel, looks=looks, named=named)
+
+
+def band(ax: Axes, table: pd.DataFrame, look: Look, label: str, x: str = "round") -> None:
+    """A line of means with its interval in a look; about six markers.
+
+    Args:
+        table: `x`, mean, low and high, in the order of `x`.
+    """
+    _line(ax, table, x, "mean", label, look, marks=6)
+    ax.fill_between(table[x], table["low"], table["high"], color=look.color, alpha=0.18, linewidth=0)
 
 
 def levels(frame: pd.DataFrame, column: str = "test_ndcg") -> dict[str, float]:
@@ -270,3 +297,114 @@ def screen(table: pd.DataFrame) -> Drawing:
     ax.grid(False)
     ax.tick_params(length=0)
     return fig
+
+
+@styled
+def difference_curves(
+    frame: pd.DataFrame,
+    column: str,
+    baseline: str,
+    what: str,
+    by: str = "variant",
+    looks: Looks = LEARNERS,
+    named: bool = False,
+) -> Drawing:
+    """What each line has more than a baseline against rounds, paired by run: mean and 95 % interval over runs.
+
+    Panels are as in `learning_curves`. Curves that would nearly coincide are told apart so.
+
+    Args:
+        frame: dataset, users, fold, seed, round, `by` and `column`.
+        baseline: the value of `by` that the others are compared with.
+        what: what the column is called on the axis.
+    """
+    differences = minus(frame, column, baseline, by)
+    ylabel = f"{what},\nminus that of {baseline}\n({INTERVAL})"
+    fig = _curves(differences, column, by, ylabel, looks=looks, named=named)
+    for ax in fig.axes:
+        ax.axhline(0.0, color=QUIET, linewidth=0.9)
+    return fig
+
+
+@styled
+def dots(table: pd.DataFrame, xlabels: Mapping[str, str], looks: Looks = USERS, by: str = "users") -> Drawing:
+    """Estimates with their 95 % intervals: a panel for each quantity, a row for each thing measured, a mark for each
+    kind of user; a line at 0.
+
+    Args:
+        table: panel, row, `by`, mean, low and high (NaN: no interval); rows from the top as they come first.
+        xlabels: by panel, what its axis is called.
+        looks: the looks of the values of `by`.
+    """
+    rows, kinds = list(dict.fromkeys(table["row"])), looks.ordered(table[by])
+    fig, axes = panels(xlabels, table, height=1.2 + 0.36 * len(rows))
+    for ax, (panel, xlabel) in zip(axes, xlabels.items(), strict=True):
+        ax.axvline(0.0, color=QUIET, linewidth=0.9)
+        for k, kind in enumerate(kinds):
+            own, look = table[(table["panel"] == panel) & (table[by] == kind)], looks[kind]
+            places = [rows.index(row) + 0.2 * (k - (len(kinds) - 1) / 2) for row in own["row"]]
+            ax.errorbar(
+                own["mean"], places, xerr=arms(own), linestyle="", marker=look.marker, color=look.color,
+                elinewidth=1.1, capsize=2, label=kind,
+            )  # fmt: skip
+        ax.grid(True, axis="x")
+        ax.set_xlabel(xlabel)
+        ax.xaxis.set_major_locator(MaxNLocator(4))
+        ax.set_yticks(range(len(rows)), ["\n".join(wrap(row, 26)) for row in rows])
+    axes[0].invert_yaxis()
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def tuning_grid(
+    scores: pd.DataFrame, axes_of: Mapping[str, tuple[str, str | None]], by: str = "grid", height: float = 1.8
+) -> Drawing:
+    """Heat maps of tuning grids, a row for each data set and a column for each grid; the chosen setting is framed.
+
+    Args:
+        scores: from `ol2r.experiments.tuning.grid_scores`.
+        axes_of: by grid, the hyper-parameter down the side and the one along the bottom (None: there is one only).
+        by: the column that tells the grids apart.
+        height: of one row, in inches.
+    """
+    datasets, grids = list(scores["dataset"].unique()), [name for name in axes_of if name in set(scores[by])]
+    fig, rows = stacked(datasets, grids, scores, height=height, sharey=False)
+    for name, axes in zip(datasets, rows, strict=True):
+        own = scores[(scores["dataset"] == name) & scores[by].isin(grids)]
+        low, high = own["score"].min(), own["score"].max()
+        for ax, grid in zip(axes, grids, strict=True):
+            _heat(ax, own[own[by] == grid], *axes_of[grid], low=low, high=high)
+        axes[0].set_ylabel("\n".join([*wrap(label(name), 20), axes[0].get_ylabel()]))
+    return fig
+
+
+def _heat(ax: Axes, cells: pd.DataFrame, side: str, bottom: str | None, low: float, high: float) -> None:
+    ax.grid(False)
+    if cells.empty:
+        ax.set_axis_off()
+        return
+    along = bottom or "along"
+    cells = cells if bottom else cells.assign(along=0.0)
+    grid = cells.pivot(index=side, columns=along, values="score").sort_index()  # noqa: PD010 (refuses doubles)
+    numbers = grid.map(lambda score: f"{score:.3f}".lstrip("0"))
+    sns.heatmap(
+        grid, ax=ax, cmap="cividis", vmin=low, vmax=high, cbar=False, annot=numbers, fmt="", annot_kws={"fontsize": 8}
+    )
+    ax.set_yticks(np.arange(len(grid)) + 0.5, _ticks(grid.index), rotation=0)
+    columns = cast("pd.Index[float]", grid.columns)  # values of a hyper-parameter, not names
+    ax.set_xticks(np.arange(len(columns)) + 0.5, _ticks(columns) if bottom else [""], rotation=0)
+    ax.tick_params(length=0)
+    ax.tick_params(axis="x", labelsize=7)  # four powers of ten stand side by side
+    ax.set(xlabel=SYMBOLS.get(bottom or "", bottom or ""), ylabel=SYMBOLS.get(side, side))
+    for _, cell in cells[cells["best"]].iterrows():
+        place = (list(columns).index(cell[along]), list(grid.index).index(cell[side]))
+        ax.add_patch(Rectangle(place, 1, 1, fill=False, edgecolor=BEST, linewidth=2.2, clip_on=False))
+
+
+def _ticks(values: Iterable[float]) -> list[str]:
+    """Labels of an axis: 10ⁿ if all values except 0 are powers of ten, plain numbers otherwise."""
+    exponents = np.log10([value for value in values if value > 0])
+    if np.allclose(exponents, exponents.round()):
+        return [f"$10^{{{round(np.log10(value))}}}$" if value > 0 else "0" for value in values]
+    return [f"{value:g}" for value in values]

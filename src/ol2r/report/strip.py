@@ -88,7 +88,7 @@ def _identified(dataset: str) -> str:
 def _drawn(sources: "Sequence[Results]", drawn: pd.DataFrame | None) -> "Results":
     """The first of some results, cut to the drawn rows of all of them and to these rows' provenance."""
     frame = pd.concat([each.frame for each in sources]) if drawn is None else drawn
-    keys = set(frame["cell"])
+    keys = set(frame["cell"].unique())
     absent = dict.fromkeys(name for each in sources for name in each.not_at_hand) if drawn is None else ()
     records = (record for each in sources for record in each.provenance if record["key"] in keys)
     return replace(sources[0], frame=frame, provenance=tuple(records), not_at_hand=tuple(absent))

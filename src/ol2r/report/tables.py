@@ -6,7 +6,6 @@ runs; it must not know how either came about.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from itertools import product
 from typing import cast
 
@@ -17,12 +16,11 @@ from scipy import stats
 from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import (
-    Effect,
     TooFewSeeds,
     at_end,
     at_own_end,
     diverged_runs,
-    fold_effect,
+    effect_over_runs,
     mean_effect,
     summarize,
 )
@@ -335,6 +333,11 @@ def myst(header: Sequence[str], rows: Iterable[Sequence[str]], *, name: str, cap
     return "\n".join([f":::{{table}} {caption}", f":name: {name}", "", *(f"| {line} |" for line in lines), ":::", ""])
 
 
+def folded(title: str, *texts: str) -> str:
+    """MyST texts that a reader unfolds by clicking their title."""
+    return "\n".join([f"::::{{dropdown}} {title}", *texts, "::::", ""])
+
+
 def headed(groups: Mapping[str, Sequence[Sequence[str]]]) -> list[list[str]]:
     """The lines of all groups, each group under a line with its name."""
     return [
@@ -496,7 +499,7 @@ def differences_in_words(pairs: Pairs, what: str) -> str:
     for column, pair in pairs.items():
         if not (gains := list(_gains(pair).values())):
             continue
-        ends = [effect.interval() for gain in gains if (effect := _effect_of(gain)) is not None and gain.any()]
+        ends = [effect.interval() for gain in gains if (effect := effect_over_runs(gain)) is not None and gain.any()]
         above, below = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
         told.append(f"{column} above 0 in {above} and below in {below} of {len(gains)}")
     return f"{what}: {'; '.join(told)}." if told else ""
@@ -520,20 +523,12 @@ def _gains(pair: tuple[pd.DataFrame, pd.DataFrame, str]) -> dict[tuple[str, str]
     return {(str(dataset), str(users)): own.droplevel(runs[:2]) for (dataset, users), own in places}
 
 
-def _effect_of(gain: pd.Series) -> Effect | None:
-    """The mean difference with its interval; None where there are too few runs."""
-    for effect_of in (mean_effect, fold_effect):
-        with suppress(TooFewSeeds):
-            return effect_of(gain)
-    return None
-
-
 def _difference(gain: pd.Series | None, digits: int) -> str:
     if gain is None:
         return "–"
     if not gain.any():
         return "the same"
-    effect = _effect_of(gain)
+    effect = effect_over_runs(gain)
     if effect is None:
         return f"{signed(gain.mean(), digits)} (one run)"
     return f"{signed(effect.estimate, digits)} {interval(*effect.interval(), digits)}"

@@ -1,10 +1,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.patches import Rectangle
 from shown import line
 
-from ol2r.experiments.tuning import grid_scores
 from ol2r.papers.pairrank import figures
 from ol2r.papers.pairrank.illustration import figure_1
 from ol2r.report.style import CHOICES, LEARNERS, USERS
@@ -171,61 +169,6 @@ def test_cost_stands_against_rounds_and_against_pairs_with_the_limit_of_passes(t
     assert list(by_pairs.lines[0].get_xdata()) == [30, 300]
     assert [4, 4] in [list(each.get_ydata()) for each in passes.lines]
     assert all(ax.get_ylim()[0] == 0 for ax in (by_round, by_pairs, passes))
-
-
-@pytest.fixture
-def grid_of_two():
-    """Tuning of two learners: validation scores .5 and .7 apart by users, best at (0.1, 0.01) and at 0.001."""
-    lines = []
-    for users, shift in (("perfect", 0.1), ("informational", -0.1)):
-        for seed in (1000, 1001):
-            label = {"dataset": "one", "users": users, "seed": seed, "round": 1000}
-            for alpha in (0.1, 0.01):
-                for penalty in (0.1, 0.01):
-                    score = 0.5 + shift + alpha - penalty
-                    lines.append(
-                        label | {"variant": "PairRank_C", "alpha": alpha, "regularization": penalty, "ndcg": score}
-                    )
-            for alpha in (0.1, 0.001):
-                lines.append(label | {"variant": "SGD RankNet", "alpha": alpha, "ndcg": 0.4 + shift - alpha})
-    frame = pd.DataFrame(lines)
-    return pd.concat([frame.assign(round=10, ndcg=9.0), frame])
-
-
-def test_a_cell_of_the_grid_scores_its_mean_over_users_at_the_end(grid_of_two):
-    scores = grid_scores(grid_of_two, ("alpha", "regularization"))
-    assert len(scores) == 4 + 2 and (scores["n"] == 4).all()
-    best = scores[scores["best"]].set_index("variant")
-    assert (best.loc["PairRank_C", "alpha"], best.loc["PairRank_C", "regularization"]) == (0.1, 0.01)
-    assert best.loc["PairRank_C", "score"] == pytest.approx(0.5 + 0.1 - 0.01)
-    assert best.loc["SGD RankNet", "alpha"] == 0.001
-
-
-def test_users_count_alike_in_a_cells_score_however_many_runs_they_have(grid_of_two):
-    fewer = grid_of_two[(grid_of_two["users"] == "perfect") | (grid_of_two["seed"] == 1000)]
-    names = ("alpha", "regularization")
-    expected = grid_scores(grid_of_two, names)["score"].to_numpy()
-    assert grid_scores(fewer, names)["score"].to_numpy() == pytest.approx(expected)
-
-
-def test_the_grid_shows_every_score_and_frames_the_best(grid_of_two):
-    axes_of = {"SGD RankNet": ("alpha", None), "PairRank_C": ("alpha", "regularization"), "absent": ("alpha", None)}
-    fig = figures.tuning_grid(grid_scores(grid_of_two, ("alpha", "regularization")), axes_of, by="variant")
-    sgd, pairrank = fig.axes
-    assert (sgd.get_title(), pairrank.get_title()) == ("SGD RankNet", "PairRank_C")
-    assert [t.get_text() for t in pairrank.texts] == [".500", ".410", ".590", ".500"]
-    shown = np.asarray(pairrank.collections[0].get_array()).ravel()
-    assert shown == pytest.approx([0.5 + 0.01 - 0.01, 0.5 + 0.01 - 0.1, 0.5 + 0.1 - 0.01, 0.5])
-    (frame,) = [patch for patch in pairrank.patches if isinstance(patch, Rectangle)]
-    assert frame.get_xy() == (0, 1)  # λ = 0.01 is the first column, α = 0.1 the second row
-    assert [t.get_text() for t in pairrank.get_yticklabels()] == ["$10^{-2}$", "$10^{-1}$"]
-
-
-def test_no_exploration_stands_beside_the_powers_of_ten(grid_of_two):
-    axes_of = {"PairRank_C": ("alpha", "regularization")}
-    scores = grid_scores(grid_of_two.replace({"alpha": {0.01: 0.0}}), ("alpha", "regularization"))
-    (ax,) = figures.tuning_grid(scores, axes_of, by="variant").axes
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["0", "$10^{-1}$"]
 
 
 def test_the_worked_example_draws_every_order_block_and_regret():

@@ -151,7 +151,7 @@ def covered_in_words(frame: pd.DataFrame) -> str:
         f"With that error measured in place of bounded, the interval covered in {own['covered'].sum():,} of "
         f"{own['worlds'].sum():,} simulated worlds ({half['covered'].sum():,} with half of the radius, and "
         f"{violated['covered'].sum():,} of {violated['worlds'].sum():,} with users who stop, which violates the "
-        f"assumption). Its α is {slack['slack'].min():.2g} to {slack['slack'].max():.2g} times what was needed: "
+        f"assumption). Its α is {slack['slack'].min():.3g} to {slack['slack'].max():.3g} times what was needed: "
         f"between "
         f"{slack['full'].min():.2g} and {slack['full'].max():.2g} would have been enough, and the paper tries at most "
         f"{LAMBDA:g}."

@@ -17,9 +17,11 @@ from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.tuning import TuningGrid
 from ol2r.learners import LEARNERS
+from ol2r.papers.olranknet import audit_cells, fits, forms, lda
 from ol2r.papers.olranknet.claims import (
     BASELINES,
     CLAIMS,
+    EXPLORING,
     FAR,
     FULL,
     GAMMA,
@@ -31,6 +33,7 @@ from ol2r.papers.olranknet.claims import (
     YAHOO,
     K,
 )
+from ol2r.papers.olranknet.theorems import THEOREMS
 from ol2r.papers.olranknet.tuning import CODE, GRIDS, ROUNDS_FIRST, ROUNDS_LONGER, SEEDS_FIRST, SEEDS_LONGER, TUNED
 from ol2r.papers.pairrank import grid as pairrank
 from ol2r.parameters import Value
@@ -124,11 +127,16 @@ def variant(cell: Cell) -> dict[str, str]:
 
 
 def _main(*variants: str, reading: str = ""):
-    """Learning curves on all data sets; a reading concerns the paper's own learners alone."""
+    """Learning curves on all data sets; a reading changes the paper's own learners alone, and at the laptop tier it is
+    tried under perfect users alone."""
     return lambda tier: [
         curve(tier, dataset, kind, each, reading=reading if each in OURS else "")
-        for dataset, kind, each in product(on(*DATASETS)(tier), USERS, variants)
+        for dataset, kind, each in product(on(*DATASETS)(tier), _users(tier, reading), variants)
     ]
+
+
+def _users(tier: str, reading: str) -> Sequence[str]:
+    return USERS[:1] if reading and tier == "laptop" else USERS
 
 
 def _tuning_cell(
@@ -188,10 +196,10 @@ def _far(tier: str) -> Sequence[Cell]:
 
 
 def _exploration(tier: str) -> Sequence[Cell]:
-    """The paper's learners as tuned, and without exploration."""
+    """The paper's learners as tuned, and without exploration, for which the covariance makes no difference."""
     return [
         curve(tier, dataset, kind, each, changed)
-        for dataset, kind, each in product(on("MQ2008")(tier), USERS, (*OURS, *FULL))
+        for dataset, kind, each in product(on("MQ2008")(tier), USERS, EXPLORING)
         for changed in ({}, {"alpha": 0.0})
     ]
 
@@ -201,9 +209,11 @@ WIDTHS = (8, 16, 32, 100)
 
 
 def _widths(tier: str) -> Sequence[Cell]:
+    """Under perfect users alone; two of the widths at the laptop tier."""
+    widths = WIDTHS[::3] if tier == "laptop" else WIDTHS
     return [
-        curve(tier, dataset, kind, each, {"width": width})
-        for dataset, kind, each, width in product(on("MQ2008")(tier), USERS, ("olRankNet", *FULL), WIDTHS)
+        curve(tier, dataset, USERS[0], each, {"width": width})
+        for dataset, each, width in product(on("MQ2008")(tier), ("olRankNet", *FULL), widths)
     ]
 
 
@@ -222,10 +232,11 @@ CHOICES: dict[str, dict[str, Value]] = {
 
 
 def _choices(tier: str) -> Sequence[Cell]:
-    """Under perfect users alone."""
+    """Under perfect users alone; every third of the choices at the laptop tier."""
+    choices = list(CHOICES.values())
     return [
         curve(tier, dataset, USERS[0], "olRankNet", changed)
-        for dataset, changed in product(on("MQ2008")(tier), CHOICES.values())
+        for dataset, changed in product(on("MQ2008")(tier), choices[::3] if tier == "laptop" else choices)
     ]
 
 
@@ -269,7 +280,16 @@ def _seeds(tier: str, cell: Cell) -> Sequence[int]:
 
 
 ONE_SEED: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper": range(1)}
+"""Of each fold, what the paper has no figure of: other choices beside ours."""
+FOUR_SEEDS: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper": range(4)}
+"""Of the first fold, the runs in which the truth is known."""
 _ONCE: dict[str, Sequence[int]] = dict.fromkeys(ONE_SEED, range(1))
+
+
+def _fitted() -> dict[str, Value]:
+    """olRankNet as in the main results, for the cells that look inside a run."""
+    return SETTINGS[OURS[0]][1] | tuned("MQ2008", OURS[0])
+
 
 SHOWN = (*OURS, *FULL, *BASELINES, SKYLINE)
 _FIGURES: dict[str, tuple[str, Sequence[str]]] = {
@@ -278,8 +298,17 @@ _FIGURES: dict[str, tuple[str, Sequence[str]]] = {
     "fig-6": ("Share of certain orders among shown documents", (*OURS, *FULL)),
 }
 """The paper's figures of runs: (title, learners)."""
-READINGS: dict[str, dict[str, str]] = {"public code": {name: f"{name}-code" for name in _FIGURES}}
+READINGS: dict[str, dict[str, str]] = {
+    "public code": {name: f"{name}-code" for name in _FIGURES},
+    **audit_cells.READINGS,
+}
 """Other readings of the paper: {name: {item: the item that takes its place}}."""
+
+
+def _but_full(variants: Sequence[str]) -> list[str]:
+    """Without the learners that the public code does not have."""
+    return [each for each in variants if each not in FULL]
+
 
 ITEMS: dict[str, Item] = {
     "tuning": Item(
@@ -290,13 +319,23 @@ ITEMS: dict[str, Item] = {
         dict.fromkeys(_ONCE, SEEDS_LONGER), (1,), tuned_together,
     ),
     **{name: Item(title, _main(*shown), _seeds, None, variant) for name, (title, shown) in _FIGURES.items()},
-    **{f"{name}-code": Item(f"{title}, as in public code", _main(*shown, reading=CODE), _seeds, None, variant)
-       for name, (title, shown) in _FIGURES.items()},
-    "far": Item("Neural PDGD for 20,000 rounds", _far, ONE_SEED, None, variant),
+    **{f"{name}-code": Item(
+        f"{title}, as in public code", _main(*_but_full(shown), reading=CODE), _seeds, None, variant
+    ) for name, (title, shown) in _FIGURES.items()},
+    "lda": Item("How far a line separates the grades", lda.lda_cells, _ONCE),
+    "lda-densities": Item("Documents in the plane of LDA, by grade", lda.density_cells, _ONCE, (1,)),
+    "far": Item("Neural PDGD for 20,000 rounds", _far, _seeds, None, variant),
     "exploration": Item("With and without exploration", _exploration, _seeds, None, variant),
     "width": Item("Width of the network", _widths, ONE_SEED, None, variant),
     "choices": Item("What the paper leaves open, one choice at a time", _choices, ONE_SEED, None, choice),
+    "gap": Item("How far refits are from the optimum", lambda tier: fits.gap_cells(tier, _fitted()), _ONCE, (1,)),
+    "coverage": Item(
+        "What the intervals cover on real documents", lambda tier: fits.coverage_cells(tier, _fitted()), FOUR_SEEDS,
+        (1,),
+    ),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
+    "forms": Item("What both forms of the full covariance cost", forms.form_cells, _ONCE),
+    **audit_cells.ITEMS,
 }  # fmt: skip
 
 
@@ -307,5 +346,5 @@ def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
 
 
 PAPER = Paper(
-    "olranknet", ITEMS, CLAIMS, READINGS, "ol2r.papers.olranknet", _GRIDS[ROUNDS_HERE], settings, TUNED
+    "olranknet", ITEMS, (*CLAIMS, *THEOREMS), READINGS, "ol2r.papers.olranknet", _GRIDS[ROUNDS_HERE], settings, TUNED
 )  # fmt: skip

@@ -35,8 +35,6 @@ DATASETS = (
     "Yahoo-LTRC-1",
     "MQ2008",
     "MQ2007_partial85",
-    "synthetic-mslr",
-    "synthetic-mslr-net",
     "synthetic-mq",
     "synthetic-mq-net",
 )

@@ -1,19 +1,17 @@
-"""Figures that only the PairRank chapter draws: worked examples, blocks, the cost of a round, and tuning grids.
+"""Figures that only the PairRank chapter draws: worked examples, blocks, and the cost of a round.
 
 Figures that other chapters draw as well are in `ol2r.report.figures`. Frames are as there, and this module knows no
 learner either.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from textwrap import wrap
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
 from ol2r import frames
 from ol2r.experiments.claims import label
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 SHADES = ("#16324f", "#3f7fa8", "#a35d00", "#c0270d", "#7a3b8f")
 LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (4, 1, 1, 1)), (0, (8, 1.5)))
 MARKS = "osD^v"
-BEST = "#f23c48"
-SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ"}
 
 
 CASE = ["dataset", "variant", "users"]
@@ -175,7 +171,8 @@ def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 10
     """
     if len(frame["users"].unique()) != 1:
         raise ValueError("a profile shows one kind of user")
-    table = sizes_by_rank(frame, [r for r in rounds if r in set(frame["round"])] or [frame["round"].max()])
+    recorded = frame["round"].unique()
+    table = sizes_by_rank(frame, [r for r in rounds if r in recorded] or [max(recorded)])
     fig, cases = _cases(frame, table, "documents in the block")
     windows = sorted(set(zip(table["since"], table["round"], strict=True)))
     whole = reach(frame).query("share == 1").groupby("dataset")["rank"].max()
@@ -280,56 +277,6 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
     passes.set(xlabel="round", ylabel="passes over the history")
     legend(fig, [by_round], ncols=4)
     return fig
-
-
-@styled
-def tuning_grid(scores: pd.DataFrame, axes_of: Mapping[str, tuple[str, str | None]], by: str = "grid") -> Drawing:
-    """Heat maps of tuning grids, a row for each data set and a column for each grid; the chosen setting is framed.
-
-    Args:
-        scores: from `ol2r.experiments.tuning.grid_scores`.
-        axes_of: by grid, the hyper-parameter down the side and the one along the bottom (None: there is one only).
-    """
-    datasets, grids = list(scores["dataset"].unique()), [name for name in axes_of if name in set(scores[by])]
-    fig, rows = stacked(datasets, grids, scores, height=1.8, sharey=False)
-    for name, axes in zip(datasets, rows, strict=True):
-        own = scores[(scores["dataset"] == name) & scores[by].isin(grids)]
-        low, high = own["score"].min(), own["score"].max()
-        for ax, grid in zip(axes, grids, strict=True):
-            _heat(ax, own[own[by] == grid], *axes_of[grid], low=low, high=high)
-        axes[0].set_ylabel("\n".join([*wrap(label(name), 20), axes[0].get_ylabel()]))
-    return fig
-
-
-def _heat(ax: Axes, cells: pd.DataFrame, side: str, bottom: str | None, low: float, high: float) -> None:
-    ax.grid(False)
-    if cells.empty:
-        ax.set_axis_off()
-        return
-    along = bottom or "along"
-    cells = cells if bottom else cells.assign(along=0.0)
-    grid = cells.pivot(index=side, columns=along, values="score").sort_index()  # noqa: PD010 (refuses doubles)
-    numbers = grid.map(lambda score: f"{score:.3f}".lstrip("0"))
-    sns.heatmap(
-        grid, ax=ax, cmap="cividis", vmin=low, vmax=high, cbar=False, annot=numbers, fmt="", annot_kws={"fontsize": 8}
-    )
-    ax.set_yticks(np.arange(len(grid)) + 0.5, _ticks(grid.index), rotation=0)
-    columns = cast("pd.Index[float]", grid.columns)  # values of a hyper-parameter, not names
-    ax.set_xticks(np.arange(len(columns)) + 0.5, _ticks(columns) if bottom else [""], rotation=0)
-    ax.tick_params(length=0)
-    ax.tick_params(axis="x", labelsize=7)  # four powers of ten stand side by side
-    ax.set(xlabel=SYMBOLS.get(bottom or "", bottom or ""), ylabel=SYMBOLS.get(side, side))
-    for _, cell in cells[cells["best"]].iterrows():
-        place = (list(columns).index(cell[along]), list(grid.index).index(cell[side]))
-        ax.add_patch(Rectangle(place, 1, 1, fill=False, edgecolor=BEST, linewidth=2.2, clip_on=False))
-
-
-def _ticks(values: Iterable[float]) -> list[str]:
-    """Labels of an axis: 10ⁿ if all values except 0 are powers of ten, plain numbers otherwise."""
-    exponents = np.log10([value for value in values if value > 0])
-    if np.allclose(exponents, exponents.round()):
-        return [f"$10^{{{round(np.log10(value))}}}$" if value > 0 else "0" for value in values]
-    return [f"{value:g}" for value in values]
 
 
 @styled

@@ -1,0 +1,254 @@
+"""Figures that only the olRankNet chapter draws: certain orders, full against diagonal covariance, width, speed.
+
+Figures that other chapters draw as well are in `ol2r.report.figures`. Frames have one line for each run and checkpoint
+with a column `variant`; they are aggregated first, as there. This module knows no learner.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+from matplotlib.ticker import LogLocator
+
+from ol2r.experiments.effects import at_own_end, final_effects, minus, summarize, windowed
+from ol2r.papers.olranknet.claims import LAST, weight
+from ol2r.report import figures
+from ol2r.report.figures import INTERVAL
+from ol2r.report.style import CHOICES, LEARNERS, USERS, Drawing, Looks, legend, panels, styled
+
+OFFLINE, IN_LISTS = "offline NDCG@10", "NDCG@10 of the shown lists"
+PLACE = ["dataset", "users"]
+
+
+def in_lists(frame: pd.DataFrame) -> pd.DataFrame:
+    """Runs with `in_lists`, the mean NDCG@10 of the lists shown so far, in which round t counts γ^(t−1) times.
+
+    Rows of round 0, when nothing was shown yet, are left out.
+
+    Args:
+        frame: runs with round and cndcg.
+    """
+    started = frame[frame["round"] > 0]
+    return started.assign(in_lists=started["cndcg"] / weight(started["round"]))
+
+
+def share_of_certain(frame: pd.DataFrame) -> pd.DataFrame:
+    """Share of certain orders among the pairs of shown documents, in each window between two checkpoints.
+
+    Args:
+        frame: runs with the cumulative `certain_pairs` and `shown_pairs`.
+
+    Returns:
+        The frame's lines at the ends of the windows with `share` (NaN where no pair was shown), and with the middle of
+        the window as `round`.
+    """
+    windows = windowed(frame, "certain_pairs", "shown_pairs")
+    return windows.rename(columns={"value": "share"}).assign(round=(windows["since"] + 1 + windows["round"]) / 2)
+
+
+def last_share(frame: pd.DataFrame) -> pd.DataFrame:
+    """Every run's last line, with the share of certain orders in the last fifth of its rounds as `share`.
+
+    The fifth begins at the last checkpoint that is not after four fifths of the rounds.
+
+    Args:
+        frame: runs of equal length with the cumulative `certain_pairs` and `shown_pairs`.
+    """
+    last = frame["round"].max()
+    since = frame.loc[frame["round"] <= LAST[0] * last, "round"].max()
+    kept = windowed(frame[frame["round"].isin((since, last))], "certain_pairs", "shown_pairs")
+    return at_own_end(kept).rename(columns={"value": "share"})
+
+
+def leads(
+    frame: pd.DataFrame, baseline: str, by: str = "variant", variants: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """What every other variant has more than a baseline at the end, offline and in the shown lists.
+
+    Args:
+        frame: runs with ndcg and cndcg.
+        baseline: the value of `by` that the others are compared with.
+        variants: the values of `by` to show, in their order (None: all, in the frame's order).
+
+    Returns:
+        dataset, users, row (the value of `by`), panel (`OFFLINE` or `IN_LISTS`), mean, low, high, n.
+    """
+    scores = {OFFLINE: (frame, "ndcg"), IN_LISTS: (in_lists(frame), "in_lists")}
+    shown = list(variants or dict.fromkeys(frame[by]))
+    parts = [
+        final_effects(minus(own, column, baseline, by), column, [*PLACE, by]).assign(panel=panel)
+        for panel, (own, column) in scores.items()
+    ]
+    table = pd.concat(parts, ignore_index=True).rename(columns={by: "row"})
+    table = table[table["row"].isin(shown)]
+    return table.sort_values("row", key=lambda rows: rows.map(shown.index), kind="stable").reset_index(drop=True)
+
+
+def lead_dots(table: pd.DataFrame, baseline: str) -> Drawing:
+    """The leads over a baseline at the end, with 95 % intervals.
+
+    Args:
+        table: from `leads`, of one data set.
+        baseline: what the baseline is called on the axes.
+    """
+    quantities = dict.fromkeys(figures.one_dataset(table)["panel"])
+    return figures.dots(table, {each: f"{each},\nminus that of {baseline}" for each in quantities})
+
+
+@styled
+def certain_curves(frame: pd.DataFrame, named: bool = False) -> Drawing:
+    """Share of certain orders among the pairs of shown documents, window by window: mean and 95 % interval over runs.
+
+    Args:
+        frame: as for `share_of_certain`, with `variant`.
+        named: whether to show the name of a single data set, too.
+    """
+    ylabel = f"certain orders among shown pairs\n({INTERVAL})"
+    fig = figures.curves(share_of_certain(frame), "share", "variant", ylabel, named=named)
+    for ax in fig.axes:
+        ax.set_ylim(0, 1)
+        ax.set_xlabel("round (middle of the window)")
+    return fig
+
+
+@styled
+def covariance_curves(frame: pd.DataFrame, full: str, diagonal: str) -> Drawing:
+    """What full covariance has more than its diagonal: offline, in the shown lists, and in certain orders.
+
+    A line for each kind of user: mean and 95 % interval over runs of the paired differences.
+
+    Args:
+        frame: runs of one data set with ndcg, cndcg, certain_pairs and shown_pairs.
+        full, diagonal: the two variants.
+    """
+    own = figures.one_dataset(frame[frame["variant"].isin((full, diagonal))])
+    measures = {
+        OFFLINE: (own, "ndcg"),
+        IN_LISTS: (in_lists(own), "in_lists"),
+        "share of certain orders": (share_of_certain(own), "share"),
+    }
+    parts = [
+        summarize(minus(runs, column, diagonal, "variant"), column, ["users", "round"]).assign(panel=panel)
+        for panel, (runs, column) in measures.items()
+    ]
+    table = pd.concat(parts, ignore_index=True).sort_values("round", kind="stable")
+    fig, axes = panels(measures, table, height=3.0, sharey=False)
+    for ax, panel in zip(axes, measures, strict=True):
+        ax.axhline(0.0, color=figures.QUIET, linewidth=0.9)
+        for user in USERS.ordered(table["users"]):
+            figures.band(ax, table[(table["panel"] == panel) & (table["users"] == user)], USERS[user], user)
+        ax.set_xlabel("round")
+    axes[0].set_ylabel(f"full minus diagonal\n({INTERVAL})")
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def width_series(frame: pd.DataFrame) -> Drawing:
+    """Offline NDCG@10 at the end and the share of certain orders in the last fifth, against the width m of the network.
+
+    A line for each form of the covariance; mean and 95 % interval over runs.
+
+    Args:
+        frame: runs of one data set and one kind of users with the labels width and covariance.
+
+    Raises:
+        ValueError: there are several data sets or kinds of users.
+    """
+    if len(set(frame["users"])) != 1:
+        raise ValueError("a series of widths shows one kind of users")
+    ends = {
+        OFFLINE: (at_own_end(figures.one_dataset(frame)), "ndcg"),
+        "certain orders, last fifth": (last_share(frame), "share"),
+    }
+    parts = [
+        summarize(runs, column, ["covariance", "width"]).assign(panel=panel) for panel, (runs, column) in ends.items()
+    ]
+    table = pd.concat(parts, ignore_index=True).sort_values("width", kind="stable")
+    widths = sorted(table["width"].unique())
+    fig, axes = panels(ends, table, height=2.9, sharey=False)
+    for ax, panel in zip(axes, ends, strict=True):
+        for name in CHOICES.ordered(table["covariance"]):
+            own = table[(table["panel"] == panel) & (table["covariance"] == name)]
+            figures.band(ax, own, CHOICES[name], name, "width")
+        ax.set_xscale("log")
+        ax.set_xticks(widths, [f"{width:g}" for width in widths])
+        ax.minorticks_off()
+        ax.set_xlabel("width m")
+    axes[0].set_ylabel(INTERVAL)
+    legend(fig, axes)
+    return fig
+
+
+@styled
+def far_curves(frame: pd.DataFrame, looks: Looks = LEARNERS) -> Drawing:
+    """Offline NDCG@10 against rounds on a logarithmic axis, of runs of different lengths.
+
+    Args:
+        frame: as for `report.figures.learning_curves`; round 0 has no place on the axis.
+    """
+    fig = figures.learning_curves(frame[frame["round"] > 0], by="variant", looks=looks)
+    for ax in fig.axes:
+        ax.set_xscale("log")
+    return fig
+
+
+def speeds(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rounds a second of one replica, in each window between checkpoints.
+
+    Args:
+        frame: of `Timing` cells: dataset, variant, round, replicas, and the cumulative `rank_seconds` and
+            `update_seconds` of the whole batch.
+
+    Returns:
+        dataset, variant, round (end of the window), middle (of the window), ranking and learning (milliseconds a
+        round), speed (rounds a second).
+    """
+    own = frame.assign(replica_rounds=frame["round"] * frame["replicas"])
+    ranking, learning = (windowed(own, name, "replica_rounds") for name in ("rank_seconds", "update_seconds"))
+    seconds = ranking["value"] + learning["value"]
+    columns = {
+        "middle": (ranking["since"] + 1 + ranking["round"]) / 2,
+        "ranking": 1e3 * ranking["value"],
+        "learning": 1e3 * learning["value"],
+        "speed": 1 / seconds,
+    }
+    table = ranking[["dataset", "variant", "round"]].assign(**columns)
+    return table.groupby(["dataset", "variant", "round"], sort=False).mean().reset_index()
+
+
+@styled
+def speed_curves(frame: pd.DataFrame) -> Drawing:
+    """Rounds a second against rounds on a logarithmic axis, and the milliseconds of a round that ranking takes.
+
+    Args:
+        frame: as for `speeds`, of one data set.
+    """
+    table = speeds(figures.one_dataset(frame))
+    fig, (whole, part) = panels(["whole round", "ranking alone"], table, height=2.9, sharey=False)
+    for name in LEARNERS.ordered(table["variant"]):
+        own, look = table[table["variant"] == name], LEARNERS[name]
+        style = {"color": look.color, "marker": look.marker, "ls": look.line, "markevery": max(1, len(own) // 6)}
+        whole.plot(own["middle"], own["speed"], label=name, **style)
+        part.plot(own["middle"], own["ranking"], **style)
+    for ax, ylabel in ((whole, "rounds a second"), (part, "milliseconds a round")):
+        ax.set(xlabel="round (middle of the window)", ylabel=ylabel, yscale="log")
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter("{x:g}")
+        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+    legend(fig, [whole])
+    return fig
+
+
+def by_rate(scores: pd.DataFrame, grid: str) -> tuple[pd.DataFrame, Mapping[str, tuple[str, str]]]:
+    """A tuning grid of three hyper-parameters as one heat map of λ and α for each learning rate.
+
+    Args:
+        scores: from `ol2r.experiments.tuning.marked`, by "grid".
+        grid: the grid's name.
+
+    Returns:
+        The grid's scores with the column `panel`, and the axes of each panel, as `tuning_grid` takes them.
+    """
+    own = scores[scores["grid"] == grid].sort_values("rate", kind="stable")
+    own = own.assign(panel=[f"η = {rate:g}" for rate in own["rate"]])
+    return own, dict.fromkeys(own["panel"], ("regularization", "alpha"))

@@ -1,0 +1,62 @@
+import pandas as pd
+import pytest
+from shown import rows
+
+from ol2r.papers.olranknet import audit_tables as tables
+from ol2r.papers.olranknet import bounds
+from ol2r.papers.olranknet.errata import ERRATA
+
+
+def test_coverage_is_told_with_its_half_and_its_slack(audited):
+    lines = rows(tables.coverage(bounds.coverage_table(audited), name="t", caption=""))
+    assert len(lines) == 3 * len(tables.QUANTITIES)
+    (own,) = (line for line in lines if "another network" in line[0] and "stop" in line[0] and "each round" in line[1])
+    assert own[2:4] == ["20", "90 %"] and own[4].startswith("100 % [") and own[5:] == ["50 %", "1.05"]
+
+
+def test_needed_constants_stand_beside_the_theorems(audited):
+    assert rows(tables.needed(bounds.needed_table(audited), name="t", caption=""))[0][1:] == [
+        "10", "0.5", "20", "0.25", "0.02", "3",
+    ]  # fmt: skip
+
+
+def test_steps_tell_what_is_promised(audited):
+    lines = rows(tables.steps(bounds.within_bounds(audited), name="t", caption=""))
+    found = {(line[0], line[1].split()[0]): line[2:] for line in lines}
+    assert found["the theorem's", "uncertain"] == ["yes", "4 of 4"]
+    assert found["1/8 of it", "uncertain"] == ["no", "0 of 4"]
+    assert found["1/8 of it", "labelled"] == ["yes", "4 of 4"]
+
+
+def test_typical_pairs_leave_out_the_start(audited):
+    lines = rows(tables.typical(bounds.typical_figure(audited), name="t", caption=""))
+    assert [line[1] for line in lines] == ["30", "100", "30", "100"]
+    assert lines[0] == ["He, λ = 0.1, 400 documents", "30", "0.032", "0.5", "100 %", "0.30", "0.80"]
+
+
+def test_words_carry_the_numbers(audited, kernel_audits):
+    assert "covered in 40 of 40 simulated worlds (20 with half" in tables.covered_in_words(audited)
+    assert "20 of 20 with users who stop" in tables.covered_in_words(audited)
+    assert "its error is 3 times its interval (median of 3 networks)" in tables.diagonal_in_words(audited)
+    assert "at most 0.03 times" in tables.diagonal_in_words(audited)
+    assert "16 times the full one after 30 pairs and 50 times after 100" in tables.typical_in_words(audited)
+    assert "80 % away from $\\mathbf H$ and 60 %" in tables.kernel_in_words(bounds.kernel_figure(*kernel_audits))
+    told = tables.regret_in_words(bounds.regret_figure(audited))
+    assert "4 mis-ordered and 10 uncertain of 20 pairs at the theorem's α" in told and "5 times all" in told
+    assert "$10^{50}$ hidden units" in tables.promised_in_words()
+
+
+def test_every_erratum_has_a_line_and_those_that_a_number_settles_have_one():
+    lines = rows(tables.errata(ERRATA, name="t", caption=""))
+    assert len(lines) == len(ERRATA) and [line[0] for line in lines] == [str(n + 1) for n in range(len(ERRATA))]
+    checked = [each for each in ERRATA if each.check]
+    assert len(checked) > 20
+    assert all(any(letter.isdigit() for letter in each.check()) or "infinite" in each.check() for each in checked)
+    by_place = pd.DataFrame(lines).set_index(1)[4]
+    assert by_place["Lemma B.9"] == "T = 5,000, λ = .1, L = 2: 10^67 units by its statement, 10^50 by its proof"
+    assert by_place["Lemma 4.2"] == "by the text"
+
+
+@pytest.mark.parametrize(("value", "told"), [(1.0, "100 %"), (0.9634, "96.3 %")])
+def test_shares_are_percentages(value, told):
+    assert tables.share(value) == told
