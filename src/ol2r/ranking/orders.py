@@ -42,7 +42,4 @@ def unanimous_orders(scores: Float[Tensor, "R N V"]) -> Bool[Tensor, "R V V"]:
         Bool[R, V, V]: whether all rankers score the document in the row above the one in the column. Unanimous orders
         follow the scores of each ranker.
     """
-    certain = scores[:, 0, :, None] > scores[:, 0, None]
-    for n in range(1, scores.shape[1]):
-        certain &= scores[:, n, :, None] > scores[:, n, None]
-    return certain
+    return (scores[..., None] > scores[:, :, None]).all(dim=1)
