@@ -7,7 +7,7 @@ from ol2r.ranking.batched.counts import PairCounts
 from ol2r.ranking.batched.estimate import MOST_STEPS, STEPS_ON_A_DEVICE, LogisticEstimate
 from ol2r.ranking.constants import eye
 
-TOLERANCE = 1e-10
+TOLERANCE = 1e-12
 """For each label, however many pairs there are; see `compiled.PerturbedEstimate`."""
 _ROUNDING, _DEPENDENT = 1e-13, 1e-10
 """What is added to G, and how much of a feature must be left when those before it are known, as shares of the largest
@@ -56,8 +56,9 @@ class PerturbedEstimate(LogisticEstimate):
         n_replicas, n_rankers, d = normals.shape
         present = rows >= 0
         pairs = rows.clamp_min(0)[..., None].expand(-1, -1, d)
-        added = counts.x.gather(1, pairs).to(torch.float64) * present[..., None]
-        self._gram = torch.baddbmm(self._gram, added.mT, added)
+        if counts.x.shape[1]:
+            added = counts.x.gather(1, pairs).to(torch.float64) * present[..., None]
+            self._gram = torch.baddbmm(self._gram, added.mT, added)
         labelled = torch.ones_like(self.alive) if self._pseudo else counts.n_pairs > 0
         changed = (self.alive & (present.any(dim=1) | ((noise > 0) & labelled))).repeat_interleave(n_rankers + 1)
 
@@ -82,7 +83,8 @@ class PerturbedEstimate(LogisticEstimate):
             if here and not bool(moving.any()):
                 break
             moving = self._newton_step(history, ridge, moving, least)
-        finite = (self.theta.abs() < torch.inf).view(n_replicas, -1).all(dim=1)
+        reach = pulls / self._ridge[:, None]  # no optimum is further than this, where losses are lines
+        finite = ((self.theta.abs() < torch.inf) & (reach.abs() < torch.inf)).view(n_replicas, -1).all(dim=1)
         self.alive = self.alive & finite
         self.theta = torch.where(finite.repeat_interleave(n_rankers + 1)[:, None], self.theta, before)
 

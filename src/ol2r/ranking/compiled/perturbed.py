@@ -1,20 +1,21 @@
 """Optima of one history under several perturbations of its labels, compiled: all rankers share each pass over it.
 
-A ranker goes from the optimum without noise by L-BFGS. Its first inverse Hessian is that of the optimum, which BFGS and
-rank-one terms keep. With many pairs one pass or two are enough. With few, noise beyond a label's range drives margins
-so far that the loss is a line on both sides of a kink; what is left then goes by Newton steps on a smoother loss, that
-becomes the loss itself step by step.
+The optimum without noise and those of all rankers start from one point, by L-BFGS side by side. Its first inverse
+Hessian is that of the optimum without noise, which BFGS and rank-one terms keep. With many pairs one pass or two are
+enough. With few, noise beyond a label's range drives margins so far that the loss is a line on both sides of a kink;
+what is left then goes by Newton steps on a smoother loss, that becomes the loss itself step by step.
 """
 
 import numpy as np
 import torch
 from numba import njit, prange
+from torch.nn.functional import pad
 
 from ol2r.ranking.compiled.blocks import dot64
 from ol2r.ranking.compiled.counts import PairCounts
 from ol2r.ranking.compiled.covariance import downdate, product
 
-TOLERANCE, SINGLE_TOLERANCE = 1e-10, 1e-8
+TOLERANCE, SINGLE_TOLERANCE = 1e-12, 1e-8
 """A refit stops when what is left promises to lower the objective by less than this for each label, the latter where
 pairs are read in single precision. It is no share of the objective, as noise can make that negative."""
 MOST_PASSES = 100
@@ -23,6 +24,15 @@ _NEWTON_STEPS = 40  # most steps at one temperature
 _COOLER = 3.0  # factor between temperatures
 _TRIALS = 30
 _TILE = 64  # rows of the history that stay in the cache while all rankers read them
+
+
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def _one_product(row, a, out, i):
+    """out[i] = row · a, in the precision of a."""
+    total = a[0] * 0
+    for f in range(a.shape[0]):
+        total += row[f] * a[f]
+    out[i] = total
 
 
 @njit(fastmath={"reassoc", "contract", "nsz"})
@@ -48,6 +58,21 @@ def _add_scaled(out, scale, x):
         out[f] += scale * x[f]
 
 
+# loops, because an array that is assigned to an array takes seconds to compile
+
+
+@njit
+def _set(out, x):
+    for f in range(out.shape[0]):
+        out[f] = x[f]
+
+
+@njit
+def _fill(out, value):
+    for f in range(out.shape[0]):
+        out[f] = value
+
+
 @njit
 def _scale(x, factor):
     for f in range(x.shape[0]):
@@ -55,50 +80,37 @@ def _scale(x, factor):
 
 
 @njit
-def _exchange(met, p, new_p, out):
-    """out = how the expected labels change with the probabilities, which become the new ones."""
+def _shifts(met, p, new_p, out):
+    """out = how the expected labels change with the probabilities."""
     for i in range(p.shape[0]):
         out[i] = met[i] * (new_p[i] - p[i])
-        p[i] = new_p[i]
 
 
 @njit
-def _margins(x, vectors, single, out):
-    """out[m, i] = x_i · vectors[m] for all rankers m; `single`: in single precision."""
-    n, rankers = x.shape[0], vectors.shape[0]
-    short = vectors.astype(np.float32)
-    for start in range(0, n, _TILE):
-        stop = min(start + _TILE, n)
-        for m in range(0, rankers, 2):
-            other = min(m + 1, rankers - 1)
-            if single:
-                for i in range(start, stop):
-                    _two_products(x[i], short[m], short[other], out[m], out[other], i)
-            else:
-                for i in range(start, stop):
-                    _two_products(x[i], vectors[m], vectors[other], out[m], out[other], i)
+def _margins(x, vectors, out):
+    """out[k, i] = x_i · vectors[k] for all rankers k, in the precision of the vectors."""
+    rankers = vectors.shape[0]
+    for k in range(0, rankers - 1, 2):
+        for i in range(x.shape[0]):
+            _two_products(x[i], vectors[k], vectors[k + 1], out[k], out[k + 1], i)
+    if rankers % 2:
+        for i in range(x.shape[0]):
+            _one_product(x[i], vectors[rankers - 1], out[rankers - 1], i)
 
 
 @njit
-def _sums(x, coefficients, single, out):
-    """out[m] = Σ_i coefficients[m, i] x_i; `single`: in single precision, but for the sum over tiles."""
-    n, rankers = x.shape[0], coefficients.shape[0]
-    out[:] = 0.0
-    total = np.empty(x.shape[1], np.float32)
-    for start in range(0, n, _TILE):
-        stop = min(start + _TILE, n)
-        for m in range(rankers):
-            c, i = coefficients[m], start
-            if single:
-                total[:] = np.float32(0.0)
-                while i + 4 <= stop:
-                    c0, c1, c2, c3 = np.float32(c[i]), np.float32(c[i + 1]), np.float32(c[i + 2]), np.float32(c[i + 3])
-                    _add_four(total, x[i], x[i + 1], x[i + 2], x[i + 3], c0, c1, c2, c3)
-                    i += 4
-                _add_scaled(out[m], 1.0, total)
-            while i < stop:
-                _add_scaled(out[m], c[i], x[i])
-                i += 1
+def _add_rows(x, coefficients, total, out):
+    """out += Σ_i coefficients_i x_i; in the precision of `total`, which is room for as many numbers."""
+    i, whole = 0, x.shape[0] - x.shape[0] % 4
+    _fill(total, 0.0)
+    c = coefficients.astype(total.dtype)
+    while i < whole:
+        _add_four(total, x[i], x[i + 1], x[i + 2], x[i + 3], c[i], c[i + 1], c[i + 2], c[i + 3])
+        i += 4
+    _add_scaled(out, 1.0, total)
+    while i < x.shape[0]:
+        _add_scaled(out, coefficients[i], x[i])
+        i += 1
 
 
 @njit(error_model="numpy")
@@ -107,13 +119,6 @@ def _probability(z, single):
     if single:
         return np.float64(np.float32(1.0) / (np.float32(1.0) + np.exp(np.float32(-z))))
     return 1.0 / (1.0 + np.exp(-z))
-
-
-@njit(error_model="numpy")
-def _probabilities(z, temperature, p):
-    """σ(z / temperature) of every margin."""
-    for i in range(z.shape[0]):
-        p[i] = _probability(z[i] / temperature, False)
 
 
 @njit(error_model="numpy")
@@ -130,7 +135,7 @@ def _slopes(met, z, along, p, temperature, length, single, new_p):
     return slope, colder * curvature
 
 
-@njit
+@njit(error_model="numpy")
 def _length(met, z, along, p, temperature, slope, pull, single, new_p):
     """How long a step to take: where the slope along it has fallen to half of what it was, or less."""
     low, high, length = 0.0, np.inf, 1.0
@@ -152,23 +157,66 @@ def _length(met, z, along, p, temperature, slope, pull, single, new_p):
 
 
 @njit
-def _direction(hessian, gradient, steps, changes, kept, shares, out):
+def _advance(x, met, temperature, regularization, vectors, total, moving, step, change, theta, gradient, z, p):
+    """Take a step with some rankers, each as long as `_length` says, all in place.
+
+    One pass over the pairs finds where whole steps lead; a step of another length takes one more.
+
+    Args:
+        vectors, total: room for the steps, [n, d], and for a sum, [d], in the precision in which pairs are read.
+        moving: the numbers of the n rankers.
+        step: Float64[M, d]; each becomes as long as it is taken. change: of the gradient, which is written here.
+        theta, gradient: Float64[M, d]. z, p: margins and probabilities at θ, Float64[M, pairs].
+    """
+    n, (rankers, d) = x.shape[0], vectors.shape
+    single = vectors.itemsize == 4
+    along, new_p = np.empty((rankers, n)), np.empty((rankers, n))
+    part, shifts, slopes = np.empty((rankers, _TILE)), np.empty(max(n, _TILE)), np.zeros(rankers)
+    for k in range(rankers):
+        _fill(change[moving[k]], 0.0)
+        for f in range(d):
+            vectors[k, f] = step[moving[k], f]
+    for start in range(0, n, _TILE):
+        stop = min(start + _TILE, n)
+        _margins(x[start:stop], vectors, part)
+        for k in range(rankers):
+            m = moving[k]
+            a, q, before = along[k, start:stop], new_p[k, start:stop], p[m, start:stop]
+            _set(a, part[k])
+            slopes[k] += _slopes(met[start:stop], z[m, start:stop], a, before, temperature, 1.0, single, q)[0]
+            _shifts(met[start:stop], before, q, shifts[: stop - start])
+            _add_rows(x[start:stop], shifts[: stop - start], total, change[m])
+    for k in range(rankers):
+        m, length = moving[k], 1.0
+        slope, pull = dot64(step[m], gradient[m]), regularization * dot64(step[m], step[m])
+        if not abs(slope + slopes[k] + pull) <= 0.5 * abs(slope):
+            length = _length(met, z[m], along[k], p[m], temperature, slope, pull, single, new_p[k])
+            _shifts(met, p[m], new_p[k], shifts)
+            _fill(change[m], 0.0)
+            for start in range(0, n, _TILE):
+                stop = min(start + _TILE, n)
+                _add_rows(x[start:stop], shifts[start:stop], total, change[m])
+        _add_scaled(z[m], length, along[k])
+        _set(p[m], new_p[k])
+        _scale(step[m], length)
+        _add_scaled(change[m], regularization, step[m])
+        _add_scaled(theta[m], 1.0, step[m])
+        _add_scaled(gradient[m], 1.0, change[m])
+        slopes[k] = length
+    return slopes
+
+
+@njit
+def _direction(hessian, gradient, steps, changes, kept, shares, q, out):
     """out = −H g, with H the inverse Hessian after the steps that are kept (Nocedal's two loops)."""
-    q = gradient.copy()
+    _set(q, gradient)
     for i in range(kept - 1, -1, -1):
         shares[i] = dot64(steps[i], q) / dot64(steps[i], changes[i])
         _add_scaled(q, -shares[i], changes[i])
     product(hessian, q, out)
     for i in range(kept):
         _add_scaled(out, shares[i] - dot64(changes[i], out) / dot64(steps[i], changes[i]), steps[i])
-    for f in range(out.shape[0]):
-        out[f] = -out[f]
-
-
-@njit
-def _curved(step, change):
-    """Whether the gradient grew along a step by more than rounding."""
-    return dot64(step, change) > 1e-14 * np.sqrt(dot64(step, step) * dot64(change, change))
+    _scale(out, -1.0)
 
 
 @njit
@@ -187,71 +235,59 @@ def _add_two(out, a, x, b, y):
         out[f] += a * x[f] + b * y[f]
 
 
-@njit
-def _approach(x, met, regularization, tolerance, hessian, learning, single, theta, gradient, z, p):
+@njit(error_model="numpy")
+def _approach(x, met, regularization, tolerance, vectors, total, hessian, done, last, theta, gradient, z, p):
     """Take quasi-Newton steps for all rankers side by side, all in place.
 
+    The inverse Hessian learns from the steps of the first, which is the optimum without noise; the others keep theirs.
+    A ranker takes its last step unseen, once it is sure to end where nothing is left.
+
     Args:
-        learning: whether the inverse Hessian is to learn from the steps, which is for a single ranker. Otherwise a
-            ranker takes its last step unseen, once it is sure to end where nothing is left; its gradient, z and p are
-            then as before that step.
-        single: whether to read the pairs in single precision.
-        theta, gradient: Float64[M, d]. z, p: margins and probabilities at θ, Float64[M, n].
+        vectors, total: see `_advance`; for all rankers.
+        done: Bool[M], which rankers have come to an end; those at first do not move.
+        last: the last step, Float64[M, d]: a ranker that comes to an end does so at θ + last.
+        theta, gradient: Float64[M, d]. z, p: margins and probabilities at θ, Float64[M, pairs].
 
     Returns:
-        Whether each ranker has come to an end, Bool[M], and the number of passes over the pairs for one ranker.
+        The number of passes over the pairs for one ranker.
     """
     rankers, d = theta.shape
-    n, done, passes = x.shape[0], np.zeros(rankers, dtype=np.bool_), 0
-    memory = 0 if learning else MOST_PASSES
-    steps, changes = np.empty((rankers, memory, d)), np.empty((rankers, memory, d))
+    steps, changes = np.empty((rankers, MOST_PASSES, d)), np.empty((rankers, MOST_PASSES, d))
     kept, promised, whole = np.zeros(rankers, np.int64), np.full(rankers, np.inf), np.ones(rankers, np.bool_)
-    shares, moving = np.empty(memory), np.empty(rankers, np.int64)
-    step, u = np.empty((rankers, d)), np.empty(d)
-    vectors, along, new_p, change = np.empty((rankers, d)), np.empty((rankers, n)), np.empty(n), np.empty((rankers, d))
+    shares, moving, u, change = np.empty(MOST_PASSES), np.empty(rankers, np.int64), np.empty(d), np.empty((rankers, d))
+    passes = 0
     for taken in range(MOST_PASSES + 1):
         n_moving = 0
         for m in range(rankers):
             if done[m]:
                 continue
-            _direction(hessian, gradient[m], steps[m], changes[m], kept[m], shares, step[m])
-            promise = -0.5 * dot64(step[m], gradient[m])
-            done[m] = promise <= tolerance
-            falls = promise <= 0.1 * promised[m] and whole[m] and promise * (promise / promised[m]) <= tolerance
-            if taken and not learning and (done[m] or falls):
-                _add_scaled(theta[m], 1.0, step[m])
-                done[m] = True
+            _direction(hessian, gradient[m], steps[m], changes[m], kept[m], shares, u, last[m])
+            promise = -0.5 * dot64(last[m], gradient[m])
+            falls = taken > 0 and whole[m] and promise <= 0.1 * promised[m]
+            done[m] = promise <= tolerance or (falls and promise * (promise / promised[m]) <= tolerance)
             promised[m] = promise
             if not done[m]:
-                vectors[n_moving] = step[m]
                 moving[n_moving] = m
                 n_moving += 1
         if n_moving == 0 or taken == MOST_PASSES:
             break
-        _margins(x, vectors[:n_moving], single, along[:n_moving])
+        lengths = _advance(
+            x, met, 1.0, regularization, vectors[:n_moving], total, moving, last, change, theta, gradient, z, p
+        )
         passes += n_moving
         for k in range(n_moving):
             m = moving[k]
-            slope, pull = dot64(step[m], gradient[m]), regularization * dot64(step[m], step[m])
-            length = _length(met, z[m], along[k], p[m], 1.0, slope, pull, single, new_p)
-            _add_scaled(z[m], length, along[k])
-            _exchange(met, p[m], new_p, along[k])
-            _scale(step[m], length)
-            whole[m] = length == 1.0
-        _sums(x, along[:n_moving], single, change[:n_moving])
-        for k in range(n_moving):
-            m = moving[k]
-            _add_scaled(change[k], regularization, step[m])
-            _add_scaled(theta[m], 1.0, step[m])
-            _add_scaled(gradient[m], 1.0, change[k])
-            if not _curved(step[m], change[k]):
-                continue
-            if learning:
-                _learn(hessian, step[m], change[k], u)
+            whole[m] = lengths[k] == 1.0
+            step, turn = last[m], change[m]
+            if not dot64(step, turn) > 1e-14 * np.sqrt(dot64(step, step) * dot64(turn, turn)):
+                continue  # no more than rounding
+            if m == 0:
+                _learn(hessian, step, turn, u)
             else:
-                steps[m, kept[m]], changes[m, kept[m]] = step[m], change[k]
+                _set(steps[m, kept[m]], step)
+                _set(changes[m, kept[m]], turn)
                 kept[m] += 1
-    return done, passes
+    return passes
 
 
 @njit
@@ -269,68 +305,59 @@ def _newton_step(root, gradient, out):
 
 
 @njit(error_model="numpy")
-def _cool(x, outcomes, noise, regularization, tolerance, theta):
+def _cool(x, outcomes, met, noise, regularization, tolerance, theta):
     """Newton steps from zero on τ · loss(z/τ), the logistic loss with its kink as wide as a temperature τ, which falls
     from that of the largest margins to 1; in place.
 
     Args:
-        noise: b, Float64[d]. theta: Float64[d], not read.
+        noise: b, Float64[d]. theta: Float64[1, d], not read.
 
     Returns:
         The number of passes over the pairs.
     """
     (n, d), passes = x.shape, 0
-    met, p, new_p = np.empty(n), np.full(n, 0.5), np.empty(n)
-    z, along = np.zeros(n), np.empty((1, n))
-    step, change, root = np.empty((1, d)), np.empty((1, d)), np.empty((d, d))
+    z, p, along, shifts = np.zeros((1, n)), np.full((1, n), 0.5), np.empty((1, n)), np.empty(n)
+    vectors, total, moving = np.empty((1, d)), np.empty(d), np.zeros(1, np.int64)
+    step, change, gradient, root = np.empty((1, d)), np.empty((1, d)), np.zeros((1, d)), np.empty((d, d))
     for i in range(n):
-        met[i] = outcomes[i, 0] + outcomes[i, 1]
-        along[0, i] = 0.5 * met[i] - outcomes[i, 0]
-    _sums(x, along, False, change)
-    _add_scaled(change[0], -1.0, noise)
-    gradient, step[0] = change[0].copy(), change[0]
-    theta[:] = 0.0
-    _margins(x, step, False, along)
+        shifts[i] = 0.5 * met[i] - outcomes[i, 0]
+    _add_scaled(gradient[0], -1.0, noise)
+    _add_rows(x, shifts, total, gradient[0])
+    _fill(theta[0], 0.0)
+    _margins(x, gradient, along)
     temperature = 1.0
     for i in range(n):
         temperature = max(temperature, abs(along[0, i]) / (4.0 * regularization))
     if not temperature < np.inf:
-        theta[:] = np.inf
+        _fill(theta[0], np.inf)
         return passes
     while True:
         limit = tolerance if temperature == 1.0 else 0.1 * temperature
         for _ in range(_NEWTON_STEPS):
-            root[:] = 0.0
+            for f in range(d):
+                _fill(root[f], 0.0)
+                root[f, f] = regularization
             for i in range(n):
-                weight = met[i] * p[i] * (1.0 - p[i]) / temperature
+                weight = met[i] * p[0, i] * (1.0 - p[0, i]) / temperature
                 if weight > 0.0:
                     for f in range(d):
                         _add_scaled(root[f, : f + 1], weight * x[i, f], x[i, : f + 1])
-            for f in range(d):
-                root[f, f] += regularization
-            _newton_step(root, gradient, step[0])
-            slope, pull = dot64(step[0], gradient), regularization * dot64(step[0], step[0])
-            if not -0.5 * slope > limit:
+            _newton_step(root, gradient[0], step[0])
+            if not -0.5 * dot64(step[0], gradient[0]) > limit:
                 break
-            _margins(x, step, False, along)
-            length = _length(met, z, along[0], p, temperature, slope, pull, False, new_p)
-            _add_scaled(z, length, along[0])
-            _exchange(met, p, new_p, along[0])
-            _scale(step[0], length)
-            _sums(x, along, False, change)
-            _add_scaled(change[0], regularization, step[0])
-            _add_scaled(theta, 1.0, step[0])
-            _add_scaled(gradient, 1.0, change[0])
+            _advance(
+                x, met, temperature, regularization, vectors, total, moving, step, change, theta, gradient, z, p
+            )  # fmt: skip
             passes += 1
         if temperature == 1.0:
             return passes
         # the same margins at the next temperature
-        cooler = max(1.0, temperature / _COOLER)
-        _probabilities(z, cooler, new_p)
-        _exchange(met, p, new_p, along[0])
-        _sums(x, along, False, change)
-        _add_scaled(gradient, 1.0, change[0])
-        temperature = cooler
+        temperature = max(1.0, temperature / _COOLER)
+        for i in range(n):
+            along[0, i] = _probability(z[0, i] / temperature, False)
+        _shifts(met, p[0], along[0], shifts)
+        _set(p[0], along[0])
+        _add_rows(x, shifts, total, gradient[0])
 
 
 @njit(fastmath={"contract", "nsz"})
@@ -351,52 +378,66 @@ def _extend(root, x):
 
 
 @njit
-def _settle(x, outcomes, normals, spread, regularization, base, gradient, hessian, root, theta, new):
-    """The optimum without noise if there are new labels, then those of all rankers.
+def _settle(x, outcomes, noises, regularization, new, point, gradient, z, p, hessian, base, theta):
+    """The optimum without noise, if there are new labels, and those of all rankers.
 
     Args:
-        spread: ν.
+        noises: b of each ranker, Float64[N, d]; none without noise, where all rankers are the optimum.
+        point, gradient, z, p: where all start, with the gradient without noise there, margins and probabilities.
 
     Returns:
         The number of passes, and whether all numbers are finite; if not, θ stays.
     """
-    (rankers, d), n, passes, labels = theta.shape, x.shape[0], 0, 0.0
+    (rankers, d), n, labels = noises.shape, x.shape[0], 0.0
     met = np.empty(n)
     for i in range(n):
         met[i] = outcomes[i, 0] + outcomes[i, 1]
         labels += met[i]
     single = n >= _SINGLE * d
     tolerance = (SINGLE_TOLERANCE if single else TOLERANCE) * (labels + 1.0)
-    z, p = np.empty((rankers, n)), np.empty((rankers, n))
-    at, below = base.reshape(1, d), gradient.reshape(1, d)  # the same memory
-    _margins(x, at, single, z[:1])
-    _probabilities(z[0], 1.0, p[0])
-    if new:
-        passes += _approach(x, met, regularization, tolerance, hessian, True, single, at, below, z[:1], p[:1])[1]
-
-    there, uphill = np.empty((rankers, d)), np.empty((rankers, d))
-    noise = np.zeros((rankers, d))
-    for m in range(rankers):
-        for f in range(d):
-            _add_scaled(noise[m, f:], spread * normals[m, f], root[f, f:])
-        there[m], uphill[m], z[m], p[m] = base, gradient, z[0], p[0]
-        _add_scaled(uphill[m], -1.0, noise[m])
-    done, more = _approach(x, met, regularization, tolerance, hessian, False, single, there, uphill, z, p)
-    passes += more
-    for m in range(rankers):
-        if not done[m]:
-            passes += _cool(x, outcomes, noise[m], regularization, tolerance, there[m])
-    for m in range(rankers):
+    there, uphill, last = np.empty((rankers + 1, d)), np.empty((rankers + 1, d)), np.zeros((rankers + 1, d))
+    margins, chances, done = np.empty((rankers + 1, n)), np.empty((rankers + 1, n)), np.zeros(rankers + 1, np.bool_)
+    for m in range(rankers + 1):
+        _set(there[m], point)
+        _set(uphill[m], gradient)
+        _set(margins[m], z)
+        _set(chances[m], p)
+        if m:
+            _add_scaled(uphill[m], -1.0, noises[m - 1])
+    done[0] = not new
+    if single:
+        vectors, total = np.empty((rankers + 1, d), np.float32), np.empty(d, np.float32)
+        passes = _approach(
+            x, met, regularization, tolerance, vectors, total, hessian, done, last, there, uphill, margins, chances
+        )
+    else:
+        wide, sums = np.empty((rankers + 1, d)), np.empty(d)
+        passes = _approach(
+            x, met, regularization, tolerance, wide, sums, hessian, done, last, there, uphill, margins, chances
+        )
+    _set(z, margins[0])
+    _set(p, chances[0])
+    _set(point, there[0])
+    _set(gradient, uphill[0])
+    for m in range(rankers + 1):
+        if done[m]:
+            _add_scaled(there[m], 1.0, last[m])
+        elif m:
+            passes += _cool(x, outcomes, met, noises[m - 1], regularization, tolerance, there[m : m + 1])
+    for m in range(rankers + 1):
         if not dot64(there[m], there[m]) < np.inf:
             return passes, False
-    theta[:] = there
+    if new:
+        _set(base, there[0])
+    for m in range(theta.shape[0]):
+        _set(theta[m], there[m + 1] if rankers else base)
     return passes, True
 
 
 @njit(parallel=True, cache=True)
 def _refit(
-    x, outcomes, count, rows, won, normals, noise, regularization, pseudo, base, gradient, hessian, root, theta, alive,
-    passes, refits,
+    x, outcomes, count, rows, won, normals, noise, regularization, pseudo, point, gradient, known, z, p, hessian, root,
+    base, theta, alive, passes, refits,
 ):  # fmt: skip
     for r in prange(theta.shape[0]):
         d, n, new = theta.shape[2], count[r], 0
@@ -404,20 +445,29 @@ def _refit(
         for i in range(rows.shape[1]):
             if rows[r, i] >= 0:
                 new += 1
-                pair = x[r, rows[r, i]]
-                p = 1.0 / (1.0 + np.exp(-dot64(pair, base[r])))
-                _add_scaled(gradient[r], p - won[r, i], pair)
+                row = rows[r, i]
+                pair = x[r, row]
+                if row >= known[r]:
+                    known[r] = row + 1
+                    z[r, row] = dot64(pair, point[r])
+                    p[r, row] = _probability(z[r, row], False)
+                _add_scaled(gradient[r], p[r, row] - won[r, i], pair)
                 product(hessian[r], pair, u)
-                curvature = p * (1.0 - p)
+                curvature = p[r, row] * (1.0 - p[r, row])
                 downdate(hessian[r], u, curvature / (1.0 + curvature * dot64(u, pair)))
-                u[:] = pair
+                _set(u, pair)
                 _extend(root[r], u)
         # without noise a refit to the same labels would change nothing
-        if not alive[r] or not (new or (noise[r] > 0.0 and (pseudo or n))):
+        noisy = noise[r] > 0.0 and (pseudo or n > 0)
+        if not alive[r] or not (new or noisy):
             continue
+        noises = np.zeros((theta.shape[1] if noisy else 0, d))
+        for m in range(noises.shape[0]):
+            for f in range(d):
+                _add_scaled(noises[m, f:], np.sqrt(noise[r]) * normals[r, m, f], root[r, f, f:])
         more, alive[r] = _settle(
-            x[r, :n], outcomes[r, :n], normals[r], np.sqrt(noise[r]), regularization[r], base[r], gradient[r],
-            hessian[r], root[r], theta[r], new,
+            x[r, :n], outcomes[r, :n], noises, regularization[r], new > 0, point[r], gradient[r], z[r, :n], p[r, :n],
+            hessian[r], base[r], theta[r],
         )  # fmt: skip
         passes[r] += more
         refits[r] += 1
@@ -436,9 +486,9 @@ class PerturbedEstimate:
     With `pseudo_pairs` the d pairs √λ e_i that stand for the penalty in the paper's analysis (Eq. 4.1) are perturbed as
     well: b ~ N(0, ν² A) with A = λI + G.
 
-    A refit first finds the optimum without noise, where there are new labels, and goes on from there for all rankers
-    side by side. It stops when what is left promises to lower a ranker's objective by less than 1e-10 for each label,
-    or 1e-8 once there are many pairs, which it reads in single precision.
+    A refit finds the optimum without noise, where there are new labels, and those of all rankers side by side. It stops
+    when what is left promises to lower a ranker's objective by less than 1e-12 for each label, or 1e-8 once there are
+    many pairs, which it reads in single precision. Without noise all rankers are the optimum.
 
     Args:
         regularization: λ > 0, Float64[R].
@@ -467,7 +517,10 @@ class PerturbedEstimate:
         eye = torch.eye(d, dtype=torch.float64)
         self._hessian = (1.0 / regularization[:, None, None]) * eye
         self._root = regularization.sqrt()[:, None, None] * eye * float(pseudo_pairs)
-        self._gradient, self.base = (torch.zeros(n, d, dtype=torch.float64) for _ in range(2))
+        # where the last refit looked last, a step before its optimum: the gradient there, margins and probabilities
+        self._point, self._gradient, self.base = (torch.zeros(n, d, dtype=torch.float64) for _ in range(3))
+        self._margins, self._chances = (torch.zeros(n, 0, dtype=torch.float64) for _ in range(2))
+        self._known = torch.zeros(n, dtype=torch.int64)  # how many pairs have them
         self.rankers = torch.zeros(n, n_rankers, d, dtype=torch.float64)
         self.alive = torch.ones(n, dtype=torch.bool)
         self.passes, self.refits = torch.zeros(n, dtype=torch.int64), torch.zeros(n, dtype=torch.int64)
@@ -484,6 +537,9 @@ class PerturbedEstimate:
             normals: ξ, independent standard normals, Float[R, N, d].
             noise: ν², Float64[R].
         """
+        more = counts.x.shape[1] - self._margins.shape[1]
+        if more > 0:
+            self._margins, self._chances = (pad(each, (0, more)) for each in (self._margins, self._chances))
         _refit(
             counts.x.numpy(),
             counts.outcomes.numpy(),
@@ -494,10 +550,14 @@ class PerturbedEstimate:
             noise.numpy(),
             self._regularization,
             self._pseudo,
-            self.base.numpy(),
+            self._point.numpy(),
             self._gradient.numpy(),
+            self._known.numpy(),
+            self._margins.numpy(),
+            self._chances.numpy(),
             self._hessian.numpy(),
             self._root.numpy(),
+            self.base.numpy(),
             self.rankers.numpy(),
             self.alive.numpy(),
             self.passes.numpy(),
