@@ -14,12 +14,13 @@ from torch import Tensor
 from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
 from ol2r.learners.network import CORE_OPERATIONS, network_of
-from ol2r.learners.refitted import DECIMALS, RefittedNetwork
+from ol2r.learners.refitted import RefittedNetwork
 from ol2r.networks import Covariance, Explicit, Full, Tangent
 from ol2r.parameters import Choice, Parameter, Value
 from ol2r.random import Streams
 from ol2r.rankers import NetworkRanker
 from ol2r.ranking import Candidates, interval_orders
+from ol2r.ranking.orders import DECIMALS
 
 
 class OlRankNet(RefittedNetwork):

@@ -15,12 +15,13 @@ from torch import Tensor
 from ol2r.cost import Shape
 from ol2r.learners.blocks import EXACT, RANKS, BlockLearner
 from ol2r.learners.network import CORE_OPERATIONS, network_of
-from ol2r.learners.refitted import DECIMALS, RefittedNetwork
+from ol2r.learners.refitted import RefittedNetwork
 from ol2r.networks import Perturbed
 from ol2r.parameters import Choice, Number, Parameter, Value
 from ol2r.random import Stream, Streams
 from ol2r.rankers import EnsembleRanker, LinearRanker
 from ol2r.ranking import Candidates, unanimous_orders
+from ol2r.ranking.orders import DECIMALS
 
 NOISE = Number(least=0)
 RANKERS = Number(least=1, whole=True)

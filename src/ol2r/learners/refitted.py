@@ -14,9 +14,6 @@ from ol2r.networks.refit import METHODS
 from ol2r.parameters import Choice, Number, Parameter, Value
 from ol2r.random import Streams
 
-DECIMALS = 10
-"""Of the scores by which lists are made. Double precision has some more, in which machines differ."""
-
 
 class RefittedNetwork(PairwiseLearner, NetworkLearner):
     """A learner that refits its network, or several networks, to all labelled pairs (olRankNet, Eq. 3.2).

@@ -9,6 +9,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+DECIMALS = 10
+"""Of the scores by which an ensemble or a network makes lists. Double precision has some more, in which machines and
+engines differ: where scores are the same, their rounding must not break the tie."""
+
 
 def interval_orders(
     scores: Float[Tensor, "R V"], gram: Float[Tensor, "R V V"], width: Float[Tensor, " R"]

@@ -9,7 +9,7 @@ from ol2r.ranking.batched.lists import ordered
 from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.constants import listed, numbers
 from ol2r.ranking.covariance import gram
-from ol2r.ranking.orders import interval_orders, unanimous_orders
+from ol2r.ranking.orders import DECIMALS, interval_orders, unanimous_orders
 
 
 def block_ends(uncertain: torch.Tensor) -> torch.Tensor:
@@ -92,7 +92,7 @@ def list_by_unanimity(
     round_: int,
 ) -> tuple[Int64[Tensor, "R {depth}"], Int64[Tensor, " R"], Int64[Tensor, "R {len(ranks)}"]]:
     """See `compiled.list_by_unanimity`."""
-    scores = torch.einsum("rvd,rnd->rnv", candidates.padded()[0].to(torch.float64), theta)
+    scores = torch.einsum("rvd,rnd->rnv", candidates.padded()[0].to(torch.float64), theta).round(decimals=DECIMALS)
     return arrange(candidates, scores[:, 0], unanimous_orders(scores), True, depth, ranks, streams, round_)
 
 

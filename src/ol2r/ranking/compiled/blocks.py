@@ -7,7 +7,9 @@ from numba import njit, prange
 from ol2r.random import Stream, Streams, integer_below, word
 from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.compiled.scalars import arrays, top
+from ol2r.ranking.orders import DECIMALS
 
+_ONE = 10.0**DECIMALS  # a score of 1 in units of its last decimal
 _ROWS = 4  # documents that are multiplied by the inverse covariance in one pass over it
 
 
@@ -289,7 +291,7 @@ def _list_by_unanimity(features, offsets, query, theta, ranks, keys, round_, ran
         unsorted, scores = np.empty((rankers, n)), np.empty((rankers, n))
         for j in range(n):
             for m in range(rankers):
-                unsorted[m, j] = dot64(features[first + j], theta[r, m])
+                unsorted[m, j] = np.rint(dot64(features[first + j], theta[r, m]) * _ONE) / _ONE
         order = np.empty(n, dtype=np.int64)
         top(unsorted[0], order, keys[r], round_, 0)
         for p in range(n):
@@ -308,7 +310,7 @@ def list_by_unanimity(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """A random topological order of the orders in which N linear rankers agree: `arrange` with `unanimous_orders`.
 
-    Documents are sorted by the first ranker; unanimous orders follow each ranker, so another one's order gives other
+    Scores are rounded to `DECIMALS`. Documents are sorted by the first ranker; unanimous orders follow each ranker, so another one's order gives other
     draws for the same distribution of lists.
 
     Args:

@@ -99,15 +99,15 @@ def _margins(x, vectors, out):
 
 
 @njit
-def _add_rows(x, coefficients, total, out):
-    """out += Σ_i coefficients_i x_i; in the precision of `total`, which is room for as many numbers."""
-    i, whole = 0, x.shape[0] - x.shape[0] % 4
-    _fill(total, 0.0)
-    c = coefficients.astype(total.dtype)
-    while i < whole:
-        _add_four(total, x[i], x[i + 1], x[i + 2], x[i + 3], c[i], c[i + 1], c[i + 2], c[i + 3])
-        i += 4
-    _add_scaled(out, 1.0, total)
+def _add_rows(x, coefficients, single, out):
+    """out += Σ_i coefficients_i x_i; `single`: of rows in single precision."""
+    i = 0
+    if single:
+        total, c = np.zeros(x.shape[1], np.float32), coefficients.astype(np.float32)
+        while i + 4 <= x.shape[0]:
+            _add_four(total, x[i], x[i + 1], x[i + 2], x[i + 3], c[i], c[i + 1], c[i + 2], c[i + 3])
+            i += 4
+        _add_scaled(out, 1.0, total)
     while i < x.shape[0]:
         _add_scaled(out, coefficients[i], x[i])
         i += 1
@@ -157,35 +157,41 @@ def _length(met, z, along, p, temperature, slope, pull, single, new_p):
 
 
 @njit
-def _advance(x, met, temperature, regularization, vectors, total, moving, step, change, theta, gradient, z, p):
+def _advance(x, met, temperature, regularization, single, moving, step, change, theta, gradient, z, p):
     """Take a step with some rankers, each as long as `_length` says, all in place.
 
     One pass over the pairs finds where whole steps lead; a step of another length takes one more.
 
     Args:
-        vectors, total: room for the steps, [n, d], and for a sum, [d], in the precision in which pairs are read.
-        moving: the numbers of the n rankers.
+        single: whether to read the pairs in single precision.
+        moving: the numbers of the rankers.
         step: Float64[M, d]; each becomes as long as it is taken. change: of the gradient, which is written here.
         theta, gradient: Float64[M, d]. z, p: margins and probabilities at θ, Float64[M, pairs].
+
+    Returns:
+        The lengths of the steps, in the order of `moving`.
     """
-    n, (rankers, d) = x.shape[0], vectors.shape
-    single = vectors.itemsize == 4
+    (n, d), rankers = x.shape, moving.shape[0]
+    wide, short = np.empty((rankers, d)), np.empty((rankers, d), np.float32)
     along, new_p = np.empty((rankers, n)), np.empty((rankers, n))
     part, shifts, slopes = np.empty((rankers, _TILE)), np.empty(max(n, _TILE)), np.zeros(rankers)
     for k in range(rankers):
         _fill(change[moving[k]], 0.0)
         for f in range(d):
-            vectors[k, f] = step[moving[k], f]
+            wide[k, f] = short[k, f] = step[moving[k], f]
     for start in range(0, n, _TILE):
         stop = min(start + _TILE, n)
-        _margins(x[start:stop], vectors, part)
+        if single:
+            _margins(x[start:stop], short, part)
+        else:
+            _margins(x[start:stop], wide, part)
         for k in range(rankers):
             m = moving[k]
             a, q, before = along[k, start:stop], new_p[k, start:stop], p[m, start:stop]
             _set(a, part[k])
             slopes[k] += _slopes(met[start:stop], z[m, start:stop], a, before, temperature, 1.0, single, q)[0]
             _shifts(met[start:stop], before, q, shifts[: stop - start])
-            _add_rows(x[start:stop], shifts[: stop - start], total, change[m])
+            _add_rows(x[start:stop], shifts[: stop - start], single, change[m])
     for k in range(rankers):
         m, length = moving[k], 1.0
         slope, pull = dot64(step[m], gradient[m]), regularization * dot64(step[m], step[m])
@@ -195,7 +201,7 @@ def _advance(x, met, temperature, regularization, vectors, total, moving, step, 
             _fill(change[m], 0.0)
             for start in range(0, n, _TILE):
                 stop = min(start + _TILE, n)
-                _add_rows(x[start:stop], shifts[start:stop], total, change[m])
+                _add_rows(x[start:stop], shifts[start:stop], single, change[m])
         _add_scaled(z[m], length, along[k])
         _set(p[m], new_p[k])
         _scale(step[m], length)
@@ -236,14 +242,14 @@ def _add_two(out, a, x, b, y):
 
 
 @njit(error_model="numpy")
-def _approach(x, met, regularization, tolerance, vectors, total, hessian, done, last, theta, gradient, z, p):
+def _approach(x, met, regularization, tolerance, single, hessian, done, last, theta, gradient, z, p):
     """Take quasi-Newton steps for all rankers side by side, all in place.
 
     The inverse Hessian learns from the steps of the first, which is the optimum without noise; the others keep theirs.
     A ranker takes its last step unseen, once it is sure to end where nothing is left.
 
     Args:
-        vectors, total: see `_advance`; for all rankers.
+        single: whether to read the pairs in single precision.
         done: Bool[M], which rankers have come to an end; those at first do not move.
         last: the last step, Float64[M, d]: a ranker that comes to an end does so at θ + last.
         theta, gradient: Float64[M, d]. z, p: margins and probabilities at θ, Float64[M, pairs].
@@ -271,9 +277,7 @@ def _approach(x, met, regularization, tolerance, vectors, total, hessian, done, 
                 n_moving += 1
         if n_moving == 0 or taken == MOST_PASSES:
             break
-        lengths = _advance(
-            x, met, 1.0, regularization, vectors[:n_moving], total, moving, last, change, theta, gradient, z, p
-        )
+        lengths = _advance(x, met, 1.0, regularization, single, moving[:n_moving], last, change, theta, gradient, z, p)
         passes += n_moving
         for k in range(n_moving):
             m = moving[k]
@@ -317,12 +321,12 @@ def _cool(x, outcomes, met, noise, regularization, tolerance, theta):
     """
     (n, d), passes = x.shape, 0
     z, p, along, shifts = np.zeros((1, n)), np.full((1, n), 0.5), np.empty((1, n)), np.empty(n)
-    vectors, total, moving = np.empty((1, d)), np.empty(d), np.zeros(1, np.int64)
     step, change, gradient, root = np.empty((1, d)), np.empty((1, d)), np.zeros((1, d)), np.empty((d, d))
+    moving = np.zeros(1, np.int64)
     for i in range(n):
         shifts[i] = 0.5 * met[i] - outcomes[i, 0]
     _add_scaled(gradient[0], -1.0, noise)
-    _add_rows(x, shifts, total, gradient[0])
+    _add_rows(x, shifts, False, gradient[0])
     _fill(theta[0], 0.0)
     _margins(x, gradient, along)
     temperature = 1.0
@@ -345,9 +349,7 @@ def _cool(x, outcomes, met, noise, regularization, tolerance, theta):
             _newton_step(root, gradient[0], step[0])
             if not -0.5 * dot64(step[0], gradient[0]) > limit:
                 break
-            _advance(
-                x, met, temperature, regularization, vectors, total, moving, step, change, theta, gradient, z, p
-            )  # fmt: skip
+            _advance(x, met, temperature, regularization, False, moving, step, change, theta, gradient, z, p)
             passes += 1
         if temperature == 1.0:
             return passes
@@ -357,7 +359,7 @@ def _cool(x, outcomes, met, noise, regularization, tolerance, theta):
             along[0, i] = _probability(z[0, i] / temperature, False)
         _shifts(met, p[0], along[0], shifts)
         _set(p[0], along[0])
-        _add_rows(x, shifts, total, gradient[0])
+        _add_rows(x, shifts, False, gradient[0])
 
 
 @njit(fastmath={"contract", "nsz"})
@@ -405,16 +407,9 @@ def _settle(x, outcomes, noises, regularization, new, point, gradient, z, p, hes
         if m:
             _add_scaled(uphill[m], -1.0, noises[m - 1])
     done[0] = not new
-    if single:
-        vectors, total = np.empty((rankers + 1, d), np.float32), np.empty(d, np.float32)
-        passes = _approach(
-            x, met, regularization, tolerance, vectors, total, hessian, done, last, there, uphill, margins, chances
-        )
-    else:
-        wide, sums = np.empty((rankers + 1, d)), np.empty(d)
-        passes = _approach(
-            x, met, regularization, tolerance, wide, sums, hessian, done, last, there, uphill, margins, chances
-        )
+    passes = _approach(
+        x, met, regularization, tolerance, single, hessian, done, last, there, uphill, margins, chances
+    )  # fmt: skip
     _set(z, margins[0])
     _set(p, chances[0])
     _set(point, there[0])
