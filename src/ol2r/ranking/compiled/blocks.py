@@ -310,8 +310,8 @@ def list_by_unanimity(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """A random topological order of the orders in which N linear rankers agree: `arrange` with `unanimous_orders`.
 
-    Scores are rounded to `DECIMALS`. Documents are sorted by the first ranker; unanimous orders follow each ranker, so another one's order gives other
-    draws for the same distribution of lists.
+    Scores are rounded to `DECIMALS`. Documents are sorted by the first ranker; unanimous orders follow each ranker, so
+    another one's order gives other draws for the same distribution of lists.
 
     Args:
         theta: Float64[R, N, features].

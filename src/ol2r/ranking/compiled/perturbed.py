@@ -19,7 +19,10 @@ TOLERANCE, SINGLE_TOLERANCE = 1e-12, 1e-8
 """A refit stops when what is left promises to lower the objective by less than this for each label, the latter where
 pairs are read in single precision. It is no share of the objective, as noise can make that negative."""
 MOST_PASSES = 100
-_SINGLE = 8  # with this many pairs for each feature and more, margins are small enough for single precision
+_SINGLE, _LONG = 8, 1 << 17
+"""With so many pairs for each feature margins are small enough for single precision, and with so many numbers in all
+pairs it saves time. A shorter history is read in double precision, so that scores come close to those of the optimum:
+in single precision engines may disagree about an order where scores differ in the fourth digit."""
 _NEWTON_STEPS = 40  # most steps at one temperature
 _COOLER = 3.0  # factor between temperatures
 _TRIALS = 30
@@ -395,7 +398,7 @@ def _settle(x, outcomes, noises, regularization, new, point, gradient, z, p, hes
     for i in range(n):
         met[i] = outcomes[i, 0] + outcomes[i, 1]
         labels += met[i]
-    single = n >= _SINGLE * d
+    single = n >= _SINGLE * d and n * d >= _LONG
     tolerance = (SINGLE_TOLERANCE if single else TOLERANCE) * (labels + 1.0)
     there, uphill, last = np.empty((rankers + 1, d)), np.empty((rankers + 1, d)), np.zeros((rankers + 1, d))
     margins, chances, done = np.empty((rankers + 1, n)), np.empty((rankers + 1, n)), np.zeros(rankers + 1, np.bool_)
