@@ -23,6 +23,8 @@ LEARNER = {
     "neuraldbgd": "neural DBGD",
     "olranknet": "olRankNet",
     "ollambdarank": "olLambdaRank",
+    "p2linrank": "P2LinRank",
+    "p2neurrank": "P2NeurRank",
 }
 """The learner of each family of figures."""
 
@@ -33,16 +35,22 @@ _NETWORK = {"width": 100, "depth": 2, "init": "he"}
 _STEP = {"alpha": 0.01, "decay": 0.999977} | _NETWORK
 _REFITTED = _NETWORK | {"alpha": 0.1, "regularization": 0.1, "rate": 1e-3, "pairs": "matched", "covariance": "full"}
 _REFITTED |= {"gradients": "refitted", "refit": "adam", "passes": 20, "start": "warm", "penalty": "theta0"}
+_REFITS = ("regularization", "rate", "pairs", *_NETWORK, "refit", "passes", "start", "penalty")
+_PERTURBED = {"noise": 0.1, "rankers": 2}
 _OF_NETWORKS = {
     "neural PDGD": _STEP,
     "neural epsilon-greedy": _STEP | {"epsilon": 0.1, "pairs": "matched"},
     "neural DBGD": _STEP | {"delta": 1.0, "prefix_credit": False},
     "olRankNet": _REFITTED,
     "olLambdaRank": _REFITTED,
+    "P2NeurRank": _PERTURBED | {"theta0": "own"} | {name: _REFITTED[name] for name in _REFITS},
 }
-SETTINGS = {name: (_OF_CHAPTERS | _OF_NETWORKS)[name] for name in LEARNER.values()}
-"""The hyper-parameters of each learner as the chapters set them; of networks, which have no chapter yet, as their paper
-does where it names any."""
+_PERTURBED_LINEAR = _PERTURBED | {"regularization": 0.1, "pairs": "matched", "pseudo_pairs": False}
+SETTINGS = {
+    name: (_OF_CHAPTERS | _OF_NETWORKS | {"P2LinRank": _PERTURBED_LINEAR})[name] for name in LEARNER.values()
+}
+"""The hyper-parameters of each learner as the chapters set them; of those that have no chapter yet, as their paper does
+where it names any."""
 
 
 def evaluation(*checkpoints: int) -> Evaluation:

@@ -62,6 +62,10 @@ TARGET = {
     "nsgd.rounds_per_s": 5_000.0,
     "pdgd.rounds_per_s": 80_000.0,
     "pairrank.rounds_per_s": 1_000.0,
+    "p2linrank.rounds_per_s": 1_000.0,
+    "p2linrank.rounds_per_s_of_5": 400.0,
+    "p2neurrank.share_of_olranknet": 0.5,
+    "p2neurrank.share_of_olranknet_of_10": 0.1,
     "egreedy.rounds_per_s": 80_000.0,
     "sgdranknet.rounds_per_s": 80_000.0,
     "dbgd.rounds_per_s_1": 2 * 5200.0,
@@ -160,6 +164,35 @@ def pairrank_family(quick: bool) -> dict[str, float]:
     return found | {"pairrank.rounds_per_s": replicas * 5000 / summed, "pairrank.mean_loss_vs_sum": summed / mean}
 
 
+def p2linrank_family(quick: bool) -> dict[str, float]:
+    """P²LinRank as `pairrank_family` measures PairRank, with two rankers and with five; with PairRank in the same run,
+    how many times as fast it is."""
+    start = time.perf_counter()
+    seconds("P2LinRank", 2, (3,))
+    found = {"p2linrank.compile_s": time.perf_counter() - start}
+    seconds("PairRank", 2, (3,))
+    replicas = 8 if quick else 32
+    spent = seconds("P2LinRank", replicas, (5000,))
+    found["p2linrank.rounds_per_s"] = replicas * 5000 / spent
+    found["p2linrank.rounds_per_s_of_5"] = replicas * 5000 / seconds("P2LinRank", replicas, (5000,), rankers=5)
+    return found | {"p2linrank.times_as_fast_as_pairrank": seconds("PairRank", replicas, (5000,)) / spent}
+
+
+def p2neurrank_family(quick: bool) -> dict[str, float]:
+    """P²NeurRank with two rankers and with ten, and its share of the speed of olRankNet with a diagonal covariance in
+    the same run; one replica."""
+    start = time.perf_counter()
+    seconds("P2NeurRank", 1, (3,))
+    found = {"p2neurrank.compile_s": time.perf_counter() - start}
+    rounds = 200 if quick else 1000
+    single = seconds("olRankNet", 1, (rounds,), covariance="diagonal")
+    for rankers, of in ((2, ""), (10, "_of_10")):
+        spent = seconds("P2NeurRank", 1, (rounds,), rankers=rankers)
+        found[f"p2neurrank.rounds_per_s{of}"] = rounds / spent
+        found[f"p2neurrank.share_of_olranknet{of}"] = single / spent
+    return found
+
+
 def evaluation_family(budget: float) -> dict[str, float]:
     start = time.perf_counter()
     seconds("DBGD", REPLICAS, (1,))
@@ -169,6 +202,8 @@ def evaluation_family(budget: float) -> dict[str, float]:
 FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
     **{name: lambda quick, name=name: learner_family(name, 25.0 if quick else 100.0) for name in ROUNDS},
     "pairrank": pairrank_family,
+    "p2linrank": p2linrank_family,
+    "p2neurrank": p2neurrank_family,
     "evaluate": lambda quick: evaluation_family(50.0 if quick else 200.0),
     "letor": measure_data,
     **bandits.FAMILIES,

@@ -34,6 +34,8 @@ def test_a_learner_takes_more_for_more_rounds_features_and_documents(name, devic
         ("NSGD", {"k_g": 25}),
         ("NSGD", {"sampling": "echelon"}),
         ("PairRank", {"pairs": "all"}),
+        ("P2LinRank", {"rankers": 10}),
+        ("P2NeurRank", {"rankers": 10}),
     ],
 )
 def test_a_hyper_parameter_that_makes_a_round_longer_is_seen(name, changed):

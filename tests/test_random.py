@@ -93,3 +93,17 @@ def test_uniforms_and_gaussians_have_their_distributions():
 def test_named_generators_repeat_and_differ_by_name():
     assert generator("x", 1).random() == generator("x", 1).random()
     assert generator("x", 1).random() != generator("y", 1).random()
+
+
+def test_members_of_an_ensemble_draw_apart_the_first_as_its_replica_and_each_as_in_any_number():
+    keys = np.array([replica_key("members", 1, seed) for seed in range(3)])
+    streams = Streams(keys)
+    few, many = (streams.members(n).keys.reshape(3, n) for n in (2, 5))
+    np.testing.assert_array_equal(few, many[:, :2])
+    np.testing.assert_array_equal(few[:, 0], keys)
+    assert len(np.unique(many)) == 15
+    low, high = (int(word(keys[1], Stream.MEMBER, 0, 2 * 3 + half)) for half in (0, 1))
+    assert int(many[1, 3]) == high << 32 | low
+    drawn = streams.members(5).gaussians(Stream.PERTURBATION, 7, 400).numpy()
+    assert np.abs(np.corrcoef(drawn) - np.eye(15)).max() < 0.25
+    assert streams.members(1).keys.tolist() == keys.tolist()

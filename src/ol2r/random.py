@@ -39,6 +39,8 @@ class Stream(IntEnum):
     SHUFFLE = 13  # order within a block of documents, by document or by slot
     SAMPLE = 14  # a Plackett-Luce list, by document
     EXPLORE = 15  # whether a slot explores, and what it shows then
+    MEMBER = 16  # keys of the members of an ensemble, by member
+    PERTURBATION = 17  # noise on labels, by feature or by pair
     BANDIT_INITIAL = 20  # random initial lists of item-level bandits, by slot
     BANDIT_FLIP = 21  # BubbleRank's exchange coins, by pair of positions
     BANDIT_SHUFFLE = 22  # the random order within a block or batch of items, by slot
@@ -165,6 +167,15 @@ def _gaussians(keys, stream, round_, out):
 
 
 @njit(cache=True)
+def _member_keys(keys, out):
+    for r in range(out.shape[0]):
+        out[r, 0] = keys[r]
+        for member in range(1, out.shape[1]):
+            low, high = word(keys[r], Stream.MEMBER, 0, 2 * member), word(keys[r], Stream.MEMBER, 0, 2 * member + 1)
+            out[r, member] = np.uint64(low) | np.uint64(high) << np.uint64(32)
+
+
+@njit(cache=True)
 def _integers(keys, stream, first_round, bounds, out):
     for i in range(out.shape[0]):
         for r in range(out.shape[1]):
@@ -255,9 +266,22 @@ class Streams:
         self._ahead: dict[tuple[Stream, Callable], _Ahead] = {}
         self._round: int | None = None
         self._places: dict[int, torch.Tensor] = {}  # by length of a block of rounds: this round's place, Int64[1]
+        self._members: dict[int, Streams] = {}
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def members(self, n: int) -> "Streams":
+        """Streams of ensembles with n members in each replica, R × n keys with a replica's members one after another.
+
+        The first member has its replica's own key, so an ensemble of one draws what a single learner draws. A member's
+        key does not depend on n.
+        """
+        if n not in self._members:
+            keys = np.empty((len(self), n), dtype=np.uint64)
+            _member_keys(self.keys, keys)
+            self._members[n] = Streams(keys.ravel(), self.device)
+        return self._members[n]
 
     def seek(self, round_: int) -> None:
         """Make ready what this round will draw, as far as rounds before it have drawn the like.
@@ -271,6 +295,8 @@ class Streams:
             ahead.draw(round_)
         for n_rounds, place in self._places.items():
             place.fill_(round_ % n_rounds)
+        for members in self._members.values():
+            members.seek(round_)
 
     def _there(
         self, stream: Stream, round_: int, n: int, made_of: Callable[[torch.Tensor], torch.Tensor]

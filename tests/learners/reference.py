@@ -49,6 +49,12 @@ class Draws:
         angle = 2 * math.pi * self.word(stream, round_, even + 1) / 2**32
         return radius * (math.sin(angle) if index % 2 else math.cos(angle))
 
+    def member(self, number):
+        """The draws of one member of an ensemble; the first draws as the replica does."""
+        if not number:
+            return self
+        return Draws(sum(self.word(Stream.MEMBER, 0, 2 * number + half) << 32 * half for half in (0, 1)))
+
     def directions(self, stream, round_, n, d):
         """n vectors uniform on the unit sphere; each starts at a new block of four words."""
         width = 4 * math.ceil(d / 4)
@@ -770,6 +776,16 @@ class NeuralDBGD(Neural):
         return self.direction
 
 
+def topological(order, certain, k, draws, round_):
+    """The first k documents of a topological order of certain orders (better, worse), at random where it is free."""
+    left, ranking = list(order), []
+    while left and len(ranking) < k:
+        free = [j for j in left if not any((i, j) in certain for i in left)]
+        ranking.append(free[draws.below(Stream.SHUFFLE, round_, len(ranking), len(free))])
+        left.remove(ranking[-1])
+    return ranking
+
+
 class OlRankNet:
     """Algorithm 1. A refit in other steps, or in other precision, stops elsewhere: its θ comes from outside as `w`, and
     `refitted` is where a refit of our own comes to from the θ before it."""
@@ -790,11 +806,7 @@ class OlRankNet:
             g = self.shown_at[i] - self.shown_at[j]
             if 1 / (1 + math.exp(values[j] - values[i])) - self.hyper["alpha"] * math.sqrt(g @ inverse @ g) > 0.5:
                 certain.add((i, j))
-        left, self.ranking = list(order), []
-        while left and len(self.ranking) < k:  # a topological order, at random where there is a choice
-            free = [j for j in left if not any((i, j) in certain for i in left)]
-            self.ranking.append(free[self.draws.below(Stream.SHUFFLE, self.round, len(self.ranking), len(free))])
-            left.remove(self.ranking[-1])
+        self.ranking = topological(order, certain, k, self.draws, self.round)
         return self.ranking
 
     def kept(self):
@@ -817,8 +829,8 @@ class OlRankNet:
         value, gradient = pull / 2 * away @ away, pull * away
         for better, worse, weight in self.history:
             gap = self.net.score(theta, better) - self.net.score(theta, worse)
-            value += weight * math.log1p(math.exp(-gap))
-            slope = -weight / (1 + math.exp(gap))
+            value += weight * np.logaddexp(0, -gap)
+            slope = -weight * math.exp(-np.logaddexp(0, gap))
             gradient = gradient + slope * (self.net.gradient(theta, better) - self.net.gradient(theta, worse))
         return value, gradient
 
@@ -827,12 +839,15 @@ class OlRankNet:
         theta = {"warm": self.w, "theta0": self.start}.get(self.hyper["start"])
         return self.net.initial(self.draws, self.round - 1) if theta is None else theta
 
-    def refitted(self):
+    def refits(self):
+        """Of each ranker, here of the only one: where a refit begins, and the objective with its gradient."""
+        yield self.beginning(), self.objective_and_gradient
+
+    def refitted(self, theta, objective_and_gradient):
         """J steps of Adam on the objective for one label in the mean."""
-        theta = self.beginning()
         first, second = np.zeros_like(theta), np.zeros_like(theta)
         for step in range(1, self.hyper["passes"] + 1):
-            gradient = self.objective_and_gradient(theta)[1] / len(self.history)
+            gradient = objective_and_gradient(theta)[1] / len(self.history)
             first, second = 0.9 * first + 0.1 * gradient, 0.999 * second + 0.001 * gradient**2
             ahead = first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
             theta = theta - self.hyper["rate"] * ahead
@@ -859,6 +874,132 @@ class OlLambdaRank(OlRankNet):
         return abs(found[0] - found[1]) / dcg(sorted(grades.values(), reverse=True))
 
 
+def unanimous(values):
+    """(better, worse) where each ranker scores the one above the other."""
+    return {(i, j) for i, j in permutations(range(len(values[0])), 2) if all(v[i] > v[j] for v in values)}
+
+
+def semidefinite_root(gram):
+    """The upper triangular R with RᵀR = G and no negative entry on its diagonal; a dependent row has zeros."""
+    root = np.zeros_like(gram)
+    for k in range(len(gram)):
+        rest = gram[k] - root[:k, k] @ root[:k]
+        if rest[k] > 1e-9 * gram[k, k]:
+            root[k] = rest / math.sqrt(rest[k])
+    return root
+
+
+class P2LinRank:
+    """Algorithm 1 with linear rankers. Their weights, one ranker's after another's, come from outside as `w`."""
+
+    def __init__(self, d, hyper, draws):
+        self.hyper, self.draws, self.round, self.d = hyper, draws, 1, d
+        self.members = [draws.member(number) for number in range(hyper["rankers"])]
+        self.w, self.history, self.noise = np.zeros(len(self.members) * d), [], [np.zeros(d)] * len(self.members)
+
+    def each(self, w):
+        return w.reshape(len(self.members), self.d)
+
+    def rank(self, query, features, k):
+        self.features = features
+        values = [scores(features, w) for w in self.each(self.w)]
+        order = sorted_by(values[0], self.draws, self.round, 0)
+        self.ranking = topological(order, unanimous(values), k, self.draws, self.round)
+        return self.ranking
+
+    def update(self, clicks):
+        pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
+        for upper, lower, won in pairs:
+            x = self.features[upper] - self.features[lower]
+            self.history.append(x if won else -x)
+        gram = sum((np.outer(x, x) for x in self.history), np.zeros((self.d, self.d)))
+        if self.hyper["pseudo_pairs"]:
+            gram = gram + self.hyper["regularization"] * np.eye(self.d)
+        self.noise = []
+        for member in self.members:
+            normals = np.array([member.gaussian(Stream.PERTURBATION, self.round, f) for f in range(self.d)])
+            self.noise.append(math.sqrt(self.hyper["noise"]) * semidefinite_root(gram).T @ normals)
+        self.learned = bool(pairs) or (self.hyper["noise"] > 0 and gram.any())
+        self.round += 1
+
+    def objective(self, w, noise):
+        losses = math.fsum(np.logaddexp(0, -x @ w) for x in self.history)
+        return losses - noise @ w + self.hyper["regularization"] / 2 * w @ w
+
+    def optimum(self, noise):
+        """Newton's method with halved steps."""
+        w, penalty = np.zeros(self.d), self.hyper["regularization"]
+        x = np.array(self.history).reshape(-1, self.d)
+        for _ in range(60):
+            p = 1 / (1 + np.exp(-x @ w))
+            step = np.linalg.solve(
+                penalty * np.eye(self.d) + (x * (p * (1 - p))[:, None]).T @ x, penalty * w - x.T @ (1 - p) - noise
+            )
+            while self.objective(w - step, noise) > self.objective(w, noise) + 1e-12:
+                step = step / 2
+            w = w - step
+        return w
+
+
+class P2NeurRank(OlRankNet):
+    """Algorithm 1. θ of all rankers, one after another, comes from outside as `w`."""
+
+    def __init__(self, d, hyper, draws):
+        self.net, self.hyper, self.draws, self.round = Net(d, hyper), hyper, draws, 1
+        self.members = [draws.member(number) for number in range(hyper["rankers"])]
+        self.w = self.start = self.fresh()
+        self.history, self.seen = [], {}
+
+    def fresh(self, round_=0):
+        own = self.members if self.hyper["theta0"] == "own" else [self.draws] * len(self.members)
+        return np.concatenate([self.net.initial(draws, round_) for draws in own])
+
+    def each(self, w):
+        return np.split(w, len(self.members))
+
+    def rank(self, query, features, k):
+        self.query, self.features = query, self.net.read(features)
+        values = [[round(self.net.score(theta, x), 10) for x in self.features] for theta in self.each(self.w)]
+        order = sorted_by(values[0], self.draws, self.round, 0)
+        self.ranking = topological(order, unanimous(values), k, self.draws, self.round)
+        return self.ranking
+
+    def update(self, clicks):
+        pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
+        for upper, lower, won in pairs:
+            better, worse = (upper, lower) if won else (lower, upper)
+            self.history.append((self.features[better], self.features[worse], 1.0))
+            first, second = sorted((upper, lower))
+            pair = self.seen.setdefault((self.query, first, second), [self.features[first], self.features[second], 0])
+            pair[2] += 1
+        self.noise = [
+            [math.sqrt(self.hyper["noise"] * count) * member.gaussian(Stream.PERTURBATION, self.round, number)
+             for number, (_, _, count) in enumerate(self.seen.values())]
+            for member in self.members
+        ]  # fmt: skip
+        self.learned = bool(pairs) or (self.hyper["noise"] > 0 and bool(self.history))
+        self.round += 1
+
+    def refits(self):
+        """Of each ranker: where a refit begins, θ₀, and the objective with its gradient."""
+        begins = {"warm": self.w, "theta0": self.start}.get(self.hyper["start"])
+        begins = self.fresh(self.round - 1) if begins is None else begins
+        for begin, start, noise in zip(self.each(begins), self.each(self.start), self.noise, strict=True):
+            yield begin, lambda theta, start=start, noise=noise: self.perturbed(theta, start, noise)
+
+    def perturbed(self, theta, start, noise):
+        whole, self.start = self.start, start
+        value, gradient = self.objective_and_gradient(theta)
+        self.start = whole
+        for (first, second, _), extra in zip(self.seen.values(), noise, strict=True):
+            value -= extra * (self.net.score(theta, first) - self.net.score(theta, second))
+            gradient = gradient - extra * (self.net.gradient(theta, first) - self.net.gradient(theta, second))
+        return value, gradient
+
+    def take(self, theta):
+        self.w = theta
+
+
 REFERENCES = {
     "DBGD": DBGD,
     "MGD": MGD,
@@ -875,4 +1016,6 @@ REFERENCES = {
     "neural DBGD": NeuralDBGD,
     "olRankNet": OlRankNet,
     "olLambdaRank": OlLambdaRank,
+    "P2LinRank": P2LinRank,
+    "P2NeurRank": P2NeurRank,
 }

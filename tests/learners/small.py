@@ -10,10 +10,10 @@ from ol2r.clicks import users
 from ol2r.data import RankingDataset
 from ol2r.data.dataset import Fold
 from ol2r.experiments.verify import compare_means
-from ol2r.learners import LEARNERS
+from ol2r.learners import LEARNERS, P2LinRank
 from ol2r.learners.network import NetworkLearner
 from ol2r.random import generator
-from ol2r.rankers import NetworkRanker
+from ol2r.rankers import LinearRanker
 from ol2r.ranking import Candidates
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
@@ -26,6 +26,8 @@ _DIVIDE |= {"shuffle": "conservative", "covariance": "full"}
 _NETWORK = {"width": 4, "depth": 2, "init": "he"}
 _REFITTED = {"alpha": 0.05, "regularization": 0.1, "rate": 0.01, "pairs": "matched", "covariance": "full"} | _NETWORK
 _REFITTED |= {"gradients": "refitted", "refit": "adam", "passes": 5, "start": "warm", "penalty": "theta0"}
+_REFITS = ("regularization", "rate", "pairs", "width", "depth", "init", "refit", "passes", "start", "penalty")
+_PERTURBED = {"noise": 0.1, "rankers": 3}
 _NEURAL_STEP = {"alpha": 0.1, "decay": 0.99} | _NETWORK
 SETTINGS = {
     "DBGD": _STEP | {"prefix_credit": False},
@@ -46,6 +48,8 @@ SETTINGS = {
     "neural DBGD": _NEURAL_STEP | {"delta": 1.0, "prefix_credit": False},
     "olRankNet": _REFITTED,
     "olLambdaRank": _REFITTED,
+    "P2LinRank": _PERTURBED | {"regularization": 0.1, "pairs": "matched", "pseudo_pairs": False},
+    "P2NeurRank": _PERTURBED | {"rankers": 2, "theta0": "own"} | {name: _REFITTED[name] for name in _REFITS},
 }
 """Each learner's hyper-parameters in the tests; queues short enough to wrap around within a few rounds."""
 
@@ -61,6 +65,9 @@ OTHERWISE = {
     **{name: {"depth": 3, "init": "symmetric"} for name in ("neural PDGD", "neural DBGD")},
     "neural epsilon-greedy": {"pairs": "all", "depth": 1},
     **{name: _REFITTED_OTHERWISE for name in ("olRankNet", "olLambdaRank")},
+    "P2LinRank": {"pairs": "adjacent", "pseudo_pairs": True},
+    "P2NeurRank": {name: _REFITTED_OTHERWISE[name] for name in _REFITTED_OTHERWISE if name in _REFITS}
+    | {"theta0": "shared"},
 }
 """A second setting, by what differs from the first."""
 
@@ -81,7 +88,7 @@ RANGES = {
 STEPPING = sorted(name for name, learner in LEARNERS.items() if "decay" in learner.numeric)
 """Learners that take steps of rate `alpha`: a rate of zero learns nothing, and a huge one leaves the finite numbers."""
 
-OPTIMUM = {name: 5e-3 for name in ("PairRank", "PairRank-Lemma2", "olRankNet", "olLambdaRank")}
+OPTIMUM = dict.fromkeys(("PairRank", "PairRank-Lemma2", "olRankNet", "olLambdaRank", "P2LinRank", "P2NeurRank"), 5e-3)
 """How far apart the weights of two solvers may stop, where a learner minimises a loss to a relative 1e-6, or where it
 takes steps of Adam in single precision."""
 
@@ -167,9 +174,12 @@ def _summary(played: Played) -> pd.DataFrame:
     return pd.DataFrame({"fold": 1, "seed": np.arange(len(last))} | columns)
 
 
-def parameters_of(scorer) -> torch.Tensor:
-    """A ranker's weights, or a network's θ: Float32[R, parameters]."""
-    return scorer.theta if isinstance(scorer, NetworkRanker) else scorer.weights
+def parameters_of(learner) -> torch.Tensor:
+    """A learner's weights, or θ of its network, or of all its rankers: Float32[R, parameters]."""
+    if isinstance(learner, P2LinRank):
+        return learner.estimate.rankers.flatten(1).to(torch.float32)
+    scorer = learner.evaluated()
+    return scorer.weights if isinstance(scorer, LinearRanker) else scorer.theta.flatten(1)
 
 
 class Tape:
@@ -196,7 +206,7 @@ class Tape:
             scorer = learner.evaluated()
             scores = torch.stack([scorer.scores(features, replica)[:, 0] for replica in replicas])
             row = [candidates.query, ranking, clicked, scores]
-            row += [parameters_of(scorer)]
+            row += [parameters_of(learner)]
             self._rounds.append([column.cpu().numpy().copy() for column in row])
 
         learner.update = recorded

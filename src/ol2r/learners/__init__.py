@@ -12,6 +12,7 @@ from ol2r.learners.nsgd import NSGD
 from ol2r.learners.olranknet import OlLambdaRank, OlRankNet
 from ol2r.learners.pairrank import PairRank, PairRankLemma2
 from ol2r.learners.pdgd import PDGD
+from ol2r.learners.perturbed import P2LinRank, P2NeurRank
 
 __all__ = [
     "CPS",
@@ -28,6 +29,8 @@ __all__ = [
     "NeuralPDGD",
     "OlLambdaRank",
     "OlRankNet",
+    "P2LinRank",
+    "P2NeurRank",
     "PairRank",
     "PairRankLemma2",
     "SGDRankNet",

@@ -13,57 +13,37 @@ from torch import Tensor
 
 from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
-from ol2r.learners.network import ARCHITECTURE, CORE_OPERATIONS, NetworkLearner, network_of
-from ol2r.learners.pairwise import PairwiseLearner
-from ol2r.networks import Covariance, Explicit, Full, History, NetworkFit, Tangent
-from ol2r.networks.refit import METHODS
-from ol2r.parameters import Choice, Number, Parameter, Value
+from ol2r.learners.network import CORE_OPERATIONS, network_of
+from ol2r.learners.refitted import RefittedNetwork
+from ol2r.networks import Covariance, Explicit, Full, Tangent
+from ol2r.parameters import Choice, Parameter, Value
 from ol2r.random import Streams
 from ol2r.rankers import NetworkRanker
 from ol2r.ranking import Candidates, interval_orders
-
-DECIMALS = 10
-"""Of the scores by which lists are made. Double precision has some more, in which machines differ."""
+from ol2r.ranking.orders import DECIMALS
 
 
-class OlRankNet(PairwiseLearner, NetworkLearner):
+class OlRankNet(RefittedNetwork):
     """olRankNet (Algorithm 1).
 
-    Hyper-parameters: `alpha` (α ≥ 0, of the intervals), `regularization` (λ > 0, of A and of the loss), `rate` (of
-    Adam; L-BFGS reads none), `pairs` (see `PairwiseLearner`), `width`, `depth`, `init` (see `NetworkLearner`), and
+    Hyper-parameters: `alpha` (α ≥ 0, of the intervals), those of `RefittedNetwork` (λ is that of A too), and
 
     - `covariance`: `"full"`, A as in the text, or `"diagonal"`, its diagonal alone as in the paper's experiments;
     - `gradients` of a pair that are added to A: at the `"refitted"` θ_t (Algorithm 1, lines 11 and 12), or as they were
-      when the list was `"displayed"`, at θ_{t−1} (public code, and the proofs);
-    - `refit`: `"adam"` or `"lbfgs"`; `passes`: J, see `NetworkFit`;
-    - `start` of a refit: `"warm"`, where the last one ended; `"theta0"`; or `"fresh"`, new random θ (public code);
-    - `penalty`: `"theta0"`, (mλ/2) ‖θ − θ₀‖² as in the text (Eq. 3.2); `"zero"`, (mλ/2) ‖θ‖²; or `"decay"`, (λ/2) ‖θ‖²,
-      the weight decay of the public code, which has no factor m.
+      when the list was `"displayed"`, at θ_{t−1} (public code, and the proofs).
 
     Attributes:
-        history: every labelled pair with its labels. fit: θ_t, refitted to them. covariance: A.
+        covariance: A.
     """
 
     name = "olRankNet"
     revision = 1
     launches = 1200  # with 20 passes
-    numeric: ClassVar = {
-        "alpha": ALPHA,
-        "regularization": Number(above=0, because="without it A = λI has no inverse"),
-        "rate": Number(above=0),
+    numeric: ClassVar = {"alpha": ALPHA} | RefittedNetwork.numeric
+    structural: ClassVar[dict[str, Parameter]] = RefittedNetwork.structural | {
+        "covariance": Choice("full", "diagonal"),
+        "gradients": Choice("refitted", "displayed"),
     }
-    structural: ClassVar[dict[str, Parameter]] = (
-        PairwiseLearner.structural
-        | ARCHITECTURE
-        | {
-            "covariance": Choice("full", "diagonal"),
-            "gradients": Choice("refitted", "displayed"),
-            "refit": Choice(*METHODS),
-            "passes": Number(least=2, whole=True),
-            "start": Choice("warm", "theta0", "fresh"),
-            "penalty": Choice("theta0", "zero", "decay"),
-        }
-    )
 
     def __init__(
         self,
@@ -73,31 +53,13 @@ class OlRankNet(PairwiseLearner, NetworkLearner):
         engine: str | None = None,
     ):
         super().__init__(n_features, hyperparameters, streams, engine)
-        self.theta0, regularization = self.network.initial(streams), self.precise["regularization"]
-        full = self.choice["covariance"] == "full"
+        regularization, full = self.precise["regularization"], self.choice["covariance"] == "full"
         self.covariance: Covariance = (
             Full(self.network, regularization) if full else Explicit(self.network, regularization, full=False)
         )
-        penalty = self.choice["penalty"]
-        self.fit = NetworkFit(
-            self.network,
-            self.theta0,
-            self.theta0 if penalty == "theta0" else None,
-            regularization / self.network.width if penalty == "decay" else regularization,
-            method=self.choice["refit"],
-            rate=self.number["rate"],
-            passes=self.choice["passes"],
-        )
-        self.history = History(len(streams), self.network.shapes[0][1], self.device)
-        self.most_pairs = 0  # of a round; known from the first on
-
-    def initial(self) -> dict[str, torch.Tensor]:
-        """Sums over the rounds for the diagnostics, 0 at first."""
-        none = torch.zeros(len(self.streams), dtype=torch.int64, device=self.device)
-        return {"certain": none, "shown": none.clone()}
 
     def memories(self) -> dict[str, object]:
-        return {"history": self.history, "fit": self.fit, "covariance": self.covariance}
+        return super().memories() | {"covariance": self.covariance}
 
     def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         self.inputs_shown = self.inputs(candidates)
@@ -105,7 +67,7 @@ class OlRankNet(PairwiseLearner, NetworkLearner):
         certain = interval_orders(scores, self.covariance.gram(self.tangent_shown), self.precise["alpha"])
         # a random topological order: of the documents with no certain superior left, a random one comes next
         ranking, _, _ = self.ops.arrange(candidates, scores, certain, True, depth, (), self.streams, self.round)
-        self._count_certain(ranking, certain)
+        self.count_certain(ranking, certain)
         return ranking
 
     def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
@@ -128,15 +90,10 @@ class OlRankNet(PairwiseLearner, NetworkLearner):
         self.most_pairs = pairs.shape[1]
         most = self.round * self.most_pairs
         changed = self.history.add(candidates, self.inputs_shown, pairs, labels, weights, most)
-        self.fit.refit(self.history, changed, self._start())
+        self.fit.refit(self.history, changed, self.beginning())
         self.alive = self.fit.alive
         refitted = self.choice["gradients"] == "refitted"
         self.covariance.add(self._at_theta(self.inputs_shown)[1] if refitted else self.tangent_shown, pairs)
-
-    def _start(self) -> Float32[Tensor, "R p"] | None:
-        if self.choice["start"] == "fresh":
-            return self.network.initial(self.streams, self.round)
-        return self.theta0 if self.choice["start"] == "theta0" else None
 
     def _at_theta(self, inputs: Float32[Tensor, "R V inputs"]) -> tuple[Tensor, Tangent]:
         """Scores and gradients at the present θ, in double precision: widths are small differences of large numbers."""
@@ -145,20 +102,9 @@ class OlRankNet(PairwiseLearner, NetworkLearner):
         # where scores are the same, as all are with a symmetric θ₀, their rounding must not break the tie
         return scores.round(decimals=DECIMALS), self.network.tangent(theta, activations)
 
-    def _count_certain(self, ranking: Int64[Tensor, "R k"], certain: Bool[Tensor, "R V V"]) -> None:
-        """Count the pairs of shown documents, and those of them whose order is certain."""
-        shown = ranking >= 0
-        rows = ranking.clamp_min(0)
-        among = certain.gather(1, rows[..., None].expand(-1, -1, certain.shape[2]))
-        among = among.gather(2, rows[:, None].expand(-1, rows.shape[1], -1))
-        n = shown.sum(dim=1)
-        self.state["certain"] += (among & shown[:, :, None] & shown[:, None]).sum(dim=(1, 2))
-        self.state["shown"] += n * (n - 1) // 2
-
     def form(self) -> Hashable:
         """The rooms for pairs, documents and rows of the covariance after the next round; they grow in steps."""
-        n = self.most_pairs
-        return self.history.room(self.round * n, n), self.covariance.form(n)
+        return super().form(), self.covariance.form(self.most_pairs)
 
     def count_round(self) -> None:
         super().count_round()
@@ -168,16 +114,11 @@ class OlRankNet(PairwiseLearner, NetworkLearner):
         return self.ranker(self.fit.theta)
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
-        """Sums over all rounds so far: pairs of shown documents, and those with a certain order. Then distinct pairs
-        and all labels; objective and the largest entry of its gradient, each divided by the number of labels; log det;
-        and whether all pairs could be added to A."""
+        """Those of `RefittedNetwork`. Then objective and the largest entry of its gradient, each divided by the number
+        of labels; log det; and whether all pairs could be added to A."""
         labels = self.history.n_labels.clamp_min(1.0)
         value, gradient = self.fit.expand(self.history)
-        return {
-            "certain_pairs": self.state["certain"].clone(),
-            "shown_pairs": self.state["shown"].clone(),
-            "distinct_pairs": self.history.n_pairs.clone(),
-            "labels": self.history.n_labels.clone(),
+        return super().diagnostics() | {
             "objective": value / labels,
             "gradient": gradient.abs().amax(dim=1) / labels,
             "log_det": self.covariance.log_det.clone(),

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
-from ol2r.learners.pairwise import PairwiseLearner
+from ol2r.learners.blocks import EXACT, RANKS, BlockLearner
 from ol2r.parameters import Choice, Number, Value
 from ol2r.random import Streams
 from ol2r.rankers import LinearRanker
@@ -24,11 +24,8 @@ from ol2r.ranking import Candidates
 from ol2r.ranking.covariance import Covariance
 from ol2r.theory import confidence
 
-RANKS = (1, 5, 10, 20, 30, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900)
-"""Places for which the diagnostics record the size of the block."""
 
-
-class _DivideAndConquer(PairwiseLearner):
+class _DivideAndConquer(BlockLearner):
     """Base class of PairRank's two forms, which differ only in the width of their confidence intervals.
 
     Hyper-parameters of both: `regularization` (λ > 0, of M and of the loss), `loss` (`"sum"`: Σ ℓ + λ/2 ‖θ‖², as in the
@@ -37,7 +34,7 @@ class _DivideAndConquer(PairwiseLearner):
     (`"full"` or `"diagonal"`).
 
     Attributes:
-        counts: every labelled pair with its labels. estimate: θ̃, refitted to them. covariance: M⁻¹ of θ̃.
+        estimate: θ̃, refitted to all labelled pairs. covariance: M⁻¹ of θ̃.
     """
 
     numeric: ClassVar = {
@@ -46,20 +43,13 @@ class _DivideAndConquer(PairwiseLearner):
             above=0, because="without it M = λI has no inverse and a separable history no optimum"
         ),
     }
-    structural = PairwiseLearner.structural | {
+    structural = BlockLearner.structural | {
         "loss": Choice("sum", "mean"),
         "shuffle": Choice("random", "conservative"),
         "covariance": Choice("full", "diagonal"),
     }
     launches = 450
-    exact_diagnostics = (
-        "rounds",
-        "blocks",
-        "distinct_pairs",
-        "passes",
-        "refits",
-        *(f"{what}_{rank}" for what in ("lists", "size") for rank in RANKS),
-    )
+    exact_diagnostics = (*EXACT, "passes", "refits")
 
     def __init__(
         self,
@@ -69,22 +59,14 @@ class _DivideAndConquer(PairwiseLearner):
         engine: str | None = None,
     ):
         super().__init__(n_features, hyperparameters, streams, engine)
-        n, regularization = len(streams), self.precise["regularization"]
-        self.most_pairs = 0  # of a round; known from the first on
-        self.every = torch.arange(n, device=self.device)[:, None]
-        self.counts = self.ops.PairCounts(n, n_features, self.device)
+        regularization = self.precise["regularization"]
+        self.every = torch.arange(len(streams), device=self.device)[:, None]
         self.estimate = self.ops.LogisticEstimate(regularization, self.choice["loss"], n_features, self.device)
         full = self.choice["covariance"] == "full"
         self.covariance: Covariance = self.ops.Covariance(regularization, n_features, full, self.device)
 
-    def initial(self) -> dict[str, torch.Tensor]:
-        """Sums over the rounds for the diagnostics, 0 at first."""
-        none = torch.zeros(len(self.streams), dtype=torch.int64, device=self.device)
-        by_rank = none[:, None].repeat(1, len(RANKS))
-        return {"rounds": none, "blocks": none.clone(), "sizes": by_rank, "lists": by_rank.clone()}
-
     def memories(self) -> dict[str, object]:
-        return {"counts": self.counts, "estimate": self.estimate, "covariance": self.covariance}
+        return super().memories() | {"estimate": self.estimate, "covariance": self.covariance}
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
@@ -114,7 +96,7 @@ class _DivideAndConquer(PairwiseLearner):
 
     def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         # one call computes linear scores, the certain orders of their intervals, and the list
-        ranking, blocks, sizes = self.ops.divide_and_conquer(
+        arrangement = self.ops.divide_and_conquer(
             candidates,
             self.theta,
             self.covariance.inverse,
@@ -125,19 +107,10 @@ class _DivideAndConquer(PairwiseLearner):
             self.streams,
             self.round,
         )
-        self.state["rounds"] += 1
-        self.state["blocks"] += blocks
-        self.state["sizes"] += sizes
-        self.state["lists"] += sizes > 0
-        return ranking
-
-    def form(self) -> int:
-        """The room for pairs after the next round, which grows in steps and sets the number of a refit's steps too."""
-        return self.counts.room(self.round * self.most_pairs)
+        return self.arranged(arrangement)
 
     def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
-        self.most_pairs = pairs.shape[1]
-        rows, won = self.counts.add(candidates, pairs, labels, most=self.round * self.most_pairs)
+        rows, won = self.counted(candidates, pairs, labels)
         self.estimate.refit(self.counts, rows, won)
         self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # row −1 reads some vector, which is not added
 
@@ -145,14 +118,8 @@ class _DivideAndConquer(PairwiseLearner):
         return LinearRanker(self.theta.to(torch.float32))
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
-        """Sums over all rounds so far: number of blocks, and for each of `RANKS` the lists that reach it and the sizes
-        of the blocks that hold it."""
-        sums = {"rounds": self.state["rounds"].clone(), "blocks": self.state["blocks"].clone()}
-        lists, sizes = self.state["lists"], self.state["sizes"]
-        for i, rank in enumerate(RANKS):
-            sums |= {f"lists_{rank}": lists[:, i].clone(), f"size_{rank}": sizes[:, i].clone()}
-        fit = {"passes": self.estimate.passes, "refits": self.estimate.refits}
-        return sums | {"distinct_pairs": self.counts.n_pairs} | fit
+        """Those of `BlockLearner`; then passes over the pairs in all refits so far, and refits."""
+        return super().diagnostics() | {"passes": self.estimate.passes, "refits": self.estimate.refits}
 
 
 class PairRank(_DivideAndConquer):

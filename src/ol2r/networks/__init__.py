@@ -10,7 +10,8 @@ a device asks for no value, and for the same shapes as the round before it, exce
 from ol2r.networks.covariance import Covariance, Dual, Explicit, Full
 from ol2r.networks.history import History
 from ol2r.networks.network import Network
+from ol2r.networks.perturbed import Perturbed
 from ol2r.networks.refit import NetworkFit
 from ol2r.networks.tangent import Tangent
 
-__all__ = ["Network", "Tangent", "Covariance", "Full", "Dual", "Explicit", "History", "NetworkFit"]
+__all__ = ["Network", "Tangent", "Covariance", "Full", "Dual", "Explicit", "History", "NetworkFit", "Perturbed"]

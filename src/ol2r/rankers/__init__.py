@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from ol2r.rankers.linear import LinearRanker
-from ol2r.rankers.network import NetworkRanker
+from ol2r.rankers.network import EnsembleRanker, NetworkRanker
 
-__all__ = ["LinearRanker", "NetworkRanker", "Ranker"]
+__all__ = ["EnsembleRanker", "LinearRanker", "NetworkRanker", "Ranker"]
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from jaxtyping import Float32, Float64, Int64
 from torch import Tensor
 
@@ -35,3 +36,28 @@ class NetworkRanker:
         for out, theta in zip(scores, self.theta[replicas].split(1), strict=True):
             out.copy_(self.network.forward(theta, inputs).scores[0])
         return scores.T
+
+
+@dataclass(frozen=True)
+class EnsembleRanker:
+    """The mean of the scores of N networks for each replica.
+
+    Args:
+        network: the architecture of all.
+        theta: θ, Float32[R, N, p].
+    """
+
+    network: Network
+    theta: Float32[Tensor, "R N p"]
+
+    def cosine(self, reference: Float64[np.ndarray, "R d"]) -> Float64[np.ndarray, " R"]:
+        """NaN, as for a network."""
+        return np.full(len(self.theta), np.nan)
+
+    def scores(
+        self, features: Float32[Tensor, "documents d"], replicas: Int64[Tensor, " n"]
+    ) -> Float32[Tensor, "documents n"]:
+        """Mean scores of documents under some of the replicas: Float32[documents, len(replicas)]."""
+        members = self.theta[replicas].flatten(0, 1)
+        each = NetworkRanker(self.network, members).scores(features, torch.arange(len(members), device=members.device))
+        return each.unflatten(1, (len(replicas), -1)).mean(dim=2)

@@ -9,6 +9,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+DECIMALS = 10
+"""Of the scores by which an ensemble or a network makes lists. Double precision has some more, in which machines and
+engines differ: where scores are the same, their rounding must not break the tie."""
+
 
 def interval_orders(
     scores: Float[Tensor, "R V"], gram: Float[Tensor, "R V V"], width: Float[Tensor, " R"]
@@ -42,7 +46,4 @@ def unanimous_orders(scores: Float[Tensor, "R N V"]) -> Bool[Tensor, "R V V"]:
         Bool[R, V, V]: whether all rankers score the document in the row above the one in the column. Unanimous orders
         follow the scores of each ranker.
     """
-    certain = scores[:, 0, :, None] > scores[:, 0, None]
-    for n in range(1, scores.shape[1]):
-        certain &= scores[:, n, :, None] > scores[:, n, None]
-    return certain
+    return (scores[..., None] > scores[:, :, None]).all(dim=1)

@@ -7,7 +7,7 @@ tolerance.
 
 import torch
 
-from ol2r.ranking.batched.blocks import arrange, divide_and_conquer
+from ol2r.ranking.batched.blocks import arrange, divide_and_conquer, list_by_unanimity
 from ol2r.ranking.batched.counts import PairCounts
 from ol2r.ranking.batched.covariance import Covariance
 from ol2r.ranking.batched.estimate import LogisticEstimate
@@ -25,6 +25,7 @@ from ol2r.ranking.batched.lists import (
     unit_vectors,
 )
 from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients, pair_gradient, pairs_from_clicks
+from ol2r.ranking.batched.perturbed import PerturbedEstimate
 from ol2r.ranking.batched.sampling import explore, plackett_luce, plackett_luce_gradient, sample, swap_coefficients
 from ol2r.ranking.batched.steps import climb, contenders, credit, equal_shares, follow, step, winners
 
@@ -32,6 +33,7 @@ __all__ = [
     "Covariance",
     "LogisticEstimate",
     "PairCounts",
+    "PerturbedEstimate",
     "arrange",
     "best",
     "clicks_score",
@@ -43,6 +45,7 @@ __all__ = [
     "equal_shares",
     "explore",
     "follow",
+    "list_by_unanimity",
     "multileave",
     "pair_coefficients",
     "pair_gradient",

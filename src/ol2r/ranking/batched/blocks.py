@@ -9,7 +9,7 @@ from ol2r.ranking.batched.lists import ordered
 from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.constants import listed, numbers
 from ol2r.ranking.covariance import gram
-from ol2r.ranking.orders import interval_orders
+from ol2r.ranking.orders import DECIMALS, interval_orders, unanimous_orders
 
 
 def block_ends(uncertain: torch.Tensor) -> torch.Tensor:
@@ -81,6 +81,19 @@ def divide_and_conquer(
     scores = torch.einsum("rvd,rd->rv", x, theta)
     certain = interval_orders(scores, gram(x, inverse), width)
     return arrange(candidates, scores, certain, conservative, depth, ranks, streams, round_)
+
+
+def list_by_unanimity(
+    candidates: Candidates,
+    theta: Float64[Tensor, "R N d"],
+    depth: int,
+    ranks: tuple[int, ...],
+    streams: Streams,
+    round_: int,
+) -> tuple[Int64[Tensor, "R {depth}"], Int64[Tensor, " R"], Int64[Tensor, "R {len(ranks)}"]]:
+    """See `compiled.list_by_unanimity`."""
+    scores = torch.einsum("rvd,rnd->rnv", candidates.padded()[0].to(torch.float64), theta).round(decimals=DECIMALS)
+    return arrange(candidates, scores[:, 0], unanimous_orders(scores), True, depth, ranks, streams, round_)
 
 
 def _topological(block, certain, present, depth, streams, round_):

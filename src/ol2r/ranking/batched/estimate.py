@@ -55,10 +55,14 @@ class LogisticEstimate:
         for _ in range(MOST_STEPS if here else max(STEPS_ON_A_DEVICE, _SHORT // longest)):
             if here and not bool(moving.any()):
                 return
-            moving = self._newton_step(history, ridge, moving)
+            moving = self._newton_step(history, ridge, moving, 2 * TOLERANCE * self.value)
 
     def _newton_step(
-        self, history: tuple[torch.Tensor, torch.Tensor, torch.Tensor], ridge: torch.Tensor, moving: torch.Tensor
+        self,
+        history: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+        ridge: torch.Tensor,
+        moving: torch.Tensor,
+        least: torch.Tensor,
     ) -> torch.Tensor:
         """One step of the replicas that are moving.
 
@@ -66,6 +70,7 @@ class LogisticEstimate:
             history: pairs x, Float64[R, N, d]; how often each was met, Float64[R, N]; and the sum of the pairs whose
                 first document won, each as often as it did, Float64[R, d].
             ridge: Float64[R, d, d], what is added to the Hessian of the losses.
+            least: Float64[R]; a step is taken that promises to lower the objective by more than half of this.
 
         Returns:
             Which replicas go on moving, Bool[R].
@@ -79,7 +84,7 @@ class LogisticEstimate:
         back = torch.cholesky_solve(gradient[..., None], root)[..., 0]  # the step, the other way round
         promise = (gradient * back).sum(dim=1)
         self.passes += moving
-        moving = moving & (promise > 2 * TOLERANCE * self.value)
+        moving = moving & (promise > least)
 
         scales = powers(0.25, _SCALES, x.device)
         theta = self.theta[:, None] - scales[:, None] * back[:, None]

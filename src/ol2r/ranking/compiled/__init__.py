@@ -11,7 +11,7 @@ from numba import get_num_threads, set_num_threads
 
 from ol2r.ranking.batched.lists import best
 from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients
-from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer
+from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer, list_by_unanimity
 from ol2r.ranking.compiled.counts import PairCounts
 from ol2r.ranking.compiled.covariance import Covariance
 from ol2r.ranking.compiled.estimate import LogisticEstimate
@@ -28,6 +28,7 @@ from ol2r.ranking.compiled.lists import (
     unit_vectors,
 )
 from ol2r.ranking.compiled.pairs import pair_gradient, pairs_from_clicks
+from ol2r.ranking.compiled.perturbed import PerturbedEstimate
 from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce_gradient, sample, swap_coefficients
 from ol2r.ranking.compiled.steps import climb, contenders, credit, equal_shares, follow, step, winners
 
@@ -35,6 +36,7 @@ __all__ = [
     "Covariance",
     "LogisticEstimate",
     "PairCounts",
+    "PerturbedEstimate",
     "arrange",
     "best",
     "clicks_score",
@@ -46,6 +48,7 @@ __all__ = [
     "equal_shares",
     "explore",
     "follow",
+    "list_by_unanimity",
     "multileave",
     "pair_coefficients",
     "pair_gradient",

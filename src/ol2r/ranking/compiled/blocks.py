@@ -1,4 +1,4 @@
-"""Lists from certain orders, compiled: a running maximum finds blocks, and each is shuffled; PairRank's list."""
+"""Lists from certain orders, compiled: a running maximum finds blocks, and each is shuffled; linear learners."""
 
 import numpy as np
 import torch
@@ -7,7 +7,9 @@ from numba import njit, prange
 from ol2r.random import Stream, Streams, integer_below, word
 from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.compiled.scalars import arrays, top
+from ol2r.ranking.orders import DECIMALS
 
+_ONE = 10.0**DECIMALS  # a score of 1 in units of its last decimal
 _ROWS = 4  # documents that are multiplied by the inverse covariance in one pass over it
 
 
@@ -66,6 +68,15 @@ def _by_interval(p, q, known):
     score, square, x, y, width = known
     norm = np.sqrt(max(square[p] + square[q] - 2.0 * dot64(y[p], x[q]), 0.0))
     return 0.5 * np.tanh(0.5 * (score[p] - score[q])) > width * norm
+
+
+@njit
+def _by_all(p, q, scores):
+    """Whether each ranker scores the document at place p above the one at place q."""
+    for n in range(scores.shape[0]):
+        if not scores[n, p] > scores[n, q]:
+            return False
+    return True
 
 
 @njit
@@ -144,7 +155,7 @@ def _arranged_by(certain):
     return arranged
 
 
-_by_matrix, _by_intervals = _arranged_by(_given), _arranged_by(_by_interval)
+_by_matrix, _by_intervals, _by_unanimity = map(_arranged_by, (_given, _by_interval, _by_all))
 
 
 def _unfilled(replicas: int, depth: int, n_ranks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -262,6 +273,57 @@ def divide_and_conquer(
         inverse.numpy(),
         width.numpy(),
         conservative,
+        np.asarray(ranks, dtype=np.int64),
+        streams.keys,
+        round_,
+        ranking,
+        blocks,
+        sizes,
+    )
+    return torch.from_numpy(ranking), torch.from_numpy(blocks), torch.from_numpy(sizes)
+
+
+@njit(parallel=True, cache=True)
+def _list_by_unanimity(features, offsets, query, theta, ranks, keys, round_, ranking, blocks, sizes):
+    for r in prange(ranking.shape[0]):
+        first = offsets[query[r]]
+        n, rankers = offsets[query[r] + 1] - first, theta.shape[1]
+        unsorted, scores = np.empty((rankers, n)), np.empty((rankers, n))
+        for j in range(n):
+            for m in range(rankers):
+                unsorted[m, j] = np.rint(dot64(features[first + j], theta[r, m]) * _ONE) / _ONE
+        order = np.empty(n, dtype=np.int64)
+        top(unsorted[0], order, keys[r], round_, 0)
+        for p in range(n):
+            for m in range(rankers):
+                scores[m, p] = unsorted[m, order[p]]
+        blocks[r] = _by_unanimity(order, scores, True, ranks, keys[r], round_, ranking[r], sizes[r])
+
+
+def list_by_unanimity(
+    candidates: Candidates,
+    theta: torch.Tensor,
+    depth: int,
+    ranks: tuple[int, ...],
+    streams: Streams,
+    round_: int,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """A random topological order of the orders in which N linear rankers agree: `arrange` with `unanimous_orders`.
+
+    Scores are rounded to `DECIMALS`. Documents are sorted by the first ranker; unanimous orders follow each ranker, so
+    another one's order gives other draws for the same distribution of lists.
+
+    Args:
+        theta: Float64[R, N, features].
+        depth, ranks: see `arrange`.
+
+    Returns:
+        See `arrange`.
+    """
+    ranking, blocks, sizes = _unfilled(len(theta), depth, len(ranks))
+    _list_by_unanimity(
+        *arrays(candidates),
+        theta.numpy(),
         np.asarray(ranks, dtype=np.int64),
         streams.keys,
         round_,
