@@ -490,6 +490,18 @@ def test_readings_are_judged_where_they_replace_what_a_claim_reads(results):
     assert found["T1"].to_json()["readings"]["mean loss"] == {"verdict": "not reproduced", "elsewhere": []}
 
 
+def test_a_reading_that_lacks_what_a_claim_compares_does_not_lend_the_main_readings_answer(results):
+    made = results(0.05, 0.05)
+    fewer = made["table"].frame[lambda frame: frame["learner"] != "A"]  # the reading has no A
+    made |= {"other": made["table"], "table-mean": replace(made["table"], frame=fewer)}
+    elsewhere = Measure("other", "ndcg", (("learner", "A"),)), Measure("other", "ndcg", (("learner", "B"),))
+    both = claim(difference(score("A"), score("B"), "A − B", NDCG), difference(*elsewhere, "A − B there", NDCG))
+    readings = {"mean loss": {"table": "table-mean"}, "not run": {"table": "nowhere", "other": "nowhere"}}
+    (found,) = judge_all((both,), made, NUMBERS, readings).values()
+    assert found.verdict == "reproduced"
+    assert set(found.readings) == {"not run"}  # of "mean loss" only what it does not replace is measured
+
+
 def test_the_mean_over_rounds_is_the_area_under_the_curve(results):
     made = results(0.0)
     frame = made["table"].frame

@@ -218,6 +218,31 @@ def test_difference_curves_are_paired_with_the_baseline(grid):
     assert all(any(list(each.get_ydata()) == [0, 0] for each in ax.lines) for ax in fig.axes)
 
 
+def test_groups_of_lines_have_a_row_of_panels_each(grid):
+    groups = {"duels": ("DBGD", "MGD", "absent"), "null space": ("NSGD",), "nobody": ("absent",)}
+    fig = figures.grouped_curves(grid, "ndcg", groups, "NDCG", by="learner", beside=("MGD",))
+    assert [ax.get_title() for ax in fig.axes] == [*USERS, *USERS]
+    above, below = fig.axes[0], fig.axes[len(list(USERS))]
+    assert above.get_ylabel() == "duels\nNDCG, MQ2008" and below.get_ylabel() == "null space\nNDCG, MQ2008"
+    assert above.get_legend_handles_labels()[1] == ["DBGD", "MGD"]
+    assert below.get_legend_handles_labels()[1] == ["NSGD", "MGD"]
+    assert (len(above.collections), len(below.collections)) == (2, 1)  # an interval for each, but not beside
+    own = grid[(grid["users"] == "perfect") & (grid["round"] > 0)]
+    for ax, name in ((above, "DBGD"), (below, "NSGD"), (below, "MGD")):
+        expected = own[own["learner"] == name].groupby("round")["ndcg"].mean()
+        assert line(ax, name).get_ydata() == pytest.approx(expected.to_numpy())
+    assert above.get_xscale() == "log" and set(fig.table["learner"]) == {"DBGD", "MGD", "NSGD"}
+
+
+def test_marks_of_a_single_row_stay_off_the_frame():
+    lines = [("p", "only", kind, 0.5, 0.4, 0.6) for kind in USERS]
+    table = pd.DataFrame(lines, columns=["panel", "row", "users", "mean", "low", "high"])
+    (ax,) = figures.dots(table, {"p": "x"}).axes
+    bottom, top = ax.get_ylim()
+    places = [line(ax, kind).get_ydata()[0] for kind in USERS]
+    assert min(places) - top > 0.3 and bottom - max(places) > 0.3
+
+
 def test_dots_stand_at_their_means_in_the_row_of_what_was_measured():
     lines = [
         ("offline", row, kind, base + shift, base + shift - 0.1, base + shift + 0.3)

@@ -84,6 +84,12 @@ def test_what_a_cell_computed_itself_has_a_strip_without_runs(chapter, shown):
     assert (told["anchor"], told["seeds"], told["command"]) == ("nsgd-fig-1", "none", "python -c 'draw()'")
 
 
+def test_what_a_cell_ran_itself_is_told_in_its_strip(chapter, shown):
+    page.Page(chapter).live("fig-1", "An example", pd.DataFrame({"x": [1]}), "draw", data="synthetic-tiny", seeds="1")
+    told = strip_of(shown[0])
+    assert (told["data"], told["seeds"], told["rounds"]) == ("synthetic-tiny", "1", None)
+
+
 def test_claims_are_judged_once_and_shown_by_name(chapter, shown):
     own = page.Page(chapter)
     assert list(own.judgements) == [claim.id for claim in nsgd.CLAIMS]

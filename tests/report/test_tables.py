@@ -317,6 +317,36 @@ def test_a_single_score_needs_no_name(two_sets):
     assert "| users, data | DBGD |" in text and "offline" not in text
 
 
+def by_learner(frame, **named):
+    return rows(tables.scores_by_learner(tables.final(frame, ["ndcg"]), name="t", caption="", **named))
+
+
+def test_many_learners_have_a_line_each_and_users_a_column(two_sets):
+    one = two_sets[two_sets["dataset"] == "own"]
+    lines = by_learner(one)
+    assert [line[0] for line in lines] == tables.LEARNERS.ordered(one["variant"])
+    own = one.query("users == 'perfect' and variant == 'NSGD' and round == 500")["ndcg"]
+    best = {line[0]: line[1] for line in lines}
+    assert best["NSGD"].replace("*", "") == f"{own.mean():.3f} ({own.std():.3f})"
+    assert all(sum(line[k].startswith("**") for line in lines) == 1 for k in range(1, len(lines[0])))
+
+
+def test_what_learns_from_labels_comes_last_and_is_never_the_best(two_sets):
+    one = two_sets[two_sets["dataset"] == "own"]
+    winner = next(line[0] for line in by_learner(one) if line[1].startswith("**"))
+    lines = by_learner(one, apart=(winner,), digits=1)
+    assert lines[-1][0] == winner and not any("**" in entry for entry in lines[-1])
+    assert sum(line[1].startswith("**") for line in lines) == 1 and re.fullmatch(r"\d\.\d \(\d\.\d\)", lines[-1][1])
+
+
+def test_lines_of_learners_stand_under_the_name_of_their_data_set(two_sets):
+    lines = by_learner(two_sets, not_at_hand=["MSLR-WEB10K"], name_of=str.upper)
+    heads = [line[0] for line in lines if set(line[1:]) == {""}]
+    assert heads == ["**MQ2008**", "**OWN**", f"MSLR-WEB10K: *{tables.NOT_AT_HAND}*"]
+    with pytest.raises(ValueError, match="one score"):
+        tables.scores_by_learner(tables.final(two_sets, list(BOTH)), name="t", caption="")
+
+
 def test_values_on_an_edge_of_their_grid_are_told_with_what_they_gain():
     edges = pd.DataFrame(
         {

@@ -101,6 +101,8 @@ def test_a_claims_block_has_anchor_answers_rule_and_grounds(judgements):
 def test_the_opening_counts_the_two_answers_apart(judgements):
     told = verdicts.opening(judgements)
     assert told == "Of the paper's 3 claims, on its own data: 2 reproduced, 1 not testable (paper tier)."
+    told = verdicts.opening(judgements, ours=[judgements[0].id, "absent"])
+    assert told.startswith("Of the paper's 2 claims and 1 of ours, on its own data: 2 reproduced")
     theorem = replace(judgements[0], data=(WORLDS,))
     told = verdicts.opening([theorem])
     assert "on its own data or, where they are theory, in worlds that meet its assumptions" in told

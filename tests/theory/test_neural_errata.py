@@ -276,3 +276,46 @@ def test_with_h_as_printed_the_log_determinant_passes_its_bound_by_more_than_one
     assert log_det <= neural.printed_log_det_bound(kernels.tangent, 1.0)
     assert log_det > neural.printed_log_det_bound(kernels.printed, 1.0)
     assert 1 < neural.excess(kernels.tangent, kernels.printed) <= 2  # H̃ ⪯ 2H
+
+
+def test_the_label_of_a_kept_pair_is_a_coin_with_the_difference_of_log_odds_and_no_sum_of_two_noises():
+    p, q = 0.7, 0.4
+    clicks = generator("kept pairs", 0).random((200_000, 2)) < (p, q)
+    kept = clicks[clicks[:, 0] != clicks[:, 1]]
+    margin = special.logit(p) - special.logit(q)
+    assert kept[:, 0].mean() == pytest.approx(special.expit(margin), abs=0.005)
+    assert abs(kept[:, 0].mean() - (0.5 + (p - q) / 2)) > 0.1  # the mean of (c_i − c_j)/2 + ½ over all pairs
+
+
+def test_at_least_one_of_the_two_orders_of_a_pair_is_never_certain():
+    estimates = generator("two orders", 0).random(1000)
+    certain, reverse = estimates - 0.05 > 0.5, (1 - estimates) - 0.05 > 0.5
+    assert certain.any() and not (certain & reverse).any()  # so Lemma 4.2 cannot bound both probabilities below ½
+
+
+def test_a_step_of_descent_contracts_only_with_the_slopes_between_the_gradients():
+    rng, decay = generator("contraction", 0), 0.1
+    for p, n in ((6, 3), (3, 6)):
+        jacobian = rng.standard_normal((p, n))
+        step = 0.8 / np.linalg.norm(jacobian, 2) ** 2
+        slopes = confidence.slope(3 * rng.standard_normal(n))
+        matrix = (1 - decay) * np.eye(p) - step * (jacobian * slopes) @ jacobian.T
+        assert np.linalg.norm(matrix, 2) <= 1 - decay + 1e-12
+        apart = np.linalg.svd(jacobian)[0][:, 0]  # θ − θ̃, of length 1, where both fits predict ½
+        moved = confidence.slope(0.0) * jacobian.T @ apart  # the predictions' difference
+        assert (1 - decay) + step * np.linalg.norm(jacobian, 2) * np.linalg.norm(moved) > 1  # D.1: no contraction
+        assert np.linalg.norm((1 - decay) * apart - step * jacobian @ moved) <= 1 - decay
+
+
+def test_residuals_of_labels_are_never_longer_than_the_root_of_their_number():
+    scores = 50 * generator("residuals", 1).standard_normal(300)
+    for labels in (scores > 0, scores < 0):
+        assert np.linalg.norm(special.expit(scores) - labels) <= np.sqrt(300)  # Lemma D.3 has 2 √n, with conditions
+
+
+def test_the_printed_error_grows_faster_with_the_pairs_than_its_proof_has_it():
+    def ratio(per):  # of the last terms
+        proof = neural.approximation(per, 1e15, 2, 1.0, 0.0, 1e-15, np.inf, linear=0.0, turning=0.0)
+        return neural.printed_approximation(per, 1e15, 2, 1.0, 1e-15, np.inf) / proof
+
+    assert ratio(1e6) / ratio(1e4) == pytest.approx(100**0.5, rel=0.01)  # 5/3 against 7/6

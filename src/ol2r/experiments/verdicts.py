@@ -203,7 +203,8 @@ def judge_all(
 
     Args:
         claims, results, published: as for `judge`.
-        readings: the paper's other readings; a claim is judged under those that replace an item it reads.
+        readings: the paper's other readings; a claim is judged under those that replace an item it reads, but for one
+            of which nothing that was measured reads such an item: the main reading alone would then have answered.
     """
     results, numbers = indexed(results), Printed(published)
     found = {}
@@ -213,9 +214,17 @@ def judge_all(
             if claim.items & set(items):
                 kept = {item: own for item, own in results.items() if item not in items}
                 read = kept | {item: results[other] for item, other in items.items() if other in results}
-                others[name] = _judge(claim, read, printed)
+                other = _judge(claim, read, printed)
+                if _concerns(items, other):
+                    others[name] = other
         found[claim.id] = replace(_judge(claim, results, printed), readings=others)
     return found
+
+
+def _concerns(items: Mapping[str, str], judgement: Judgement) -> bool:
+    """Whether a reading that replaces these items had a say in a judgement, or nothing at all was measured."""
+    measured = [one for one in judgement.tested if one.effect]
+    return not measured or any(measure.item in items for one in measured for measure in one.contrast.measures)
 
 
 def judge(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame) -> Judgement:

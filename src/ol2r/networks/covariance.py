@@ -156,7 +156,7 @@ class Explicit(Covariance):
     def gram(self, tangent: Tangent) -> torch.Tensor:
         tangent = tangent.map(lambda factor: factor.to(self.dtype))
         if self._compiled:
-            return scaled_kernel(tangent, self._kept.inverse[:, 0])
+            return scaled_kernel(tangent, self._kept.inverse[:, 0], doubled=self.network.symmetric)
         return gram(tangent.explicit(), self._kept.inverse)
 
     def _add(self, documents: Tangent) -> None:

@@ -7,18 +7,25 @@ from numba import njit
 from ol2r.networks.tangent import Tangent
 
 
-def scaled_kernel(tangent: Tangent, scale: torch.Tensor) -> torch.Tensor:
+def scaled_kernel(tangent: Tangent, scale: torch.Tensor, *, doubled: bool = False) -> torch.Tensor:
     """G diag(scale) Gᵀ/m of some documents, with their gradients as the rows of G: Float64[R, V, V].
 
     In the part of W_l, only documents with a δ_l other than 0 meet each other.
 
     Args:
         scale: Float64[R, p].
+        doubled: whether both halves of the network's inputs are the same, as in a symmetric network. The products are
+            then half as long.
     """
     inputs = tangent.inputs[-1]
     total = inputs.new_zeros(*inputs.shape[:2], inputs.shape[1])
     for start, a, delta in _layers(tangent):
-        _add_scaled_kernel(a, delta, scale.numpy(), start, total.numpy())
+        outputs, read = delta.shape[2], a.shape[2]
+        own = scale[:, start : start + outputs * read]
+        if doubled and start == 0:
+            read //= 2
+            own = own.unflatten(1, (outputs, 2, read)).sum(dim=2).flatten(1)
+        _add_scaled_kernel(a, delta, own.numpy(), read, total.numpy())
     return total
 
 
@@ -50,8 +57,8 @@ def _dot(a, b):
 
 
 @njit(cache=True)
-def _add_scaled_kernel(a, delta, scale, start, total):
-    n_inputs = a.shape[2]
+def _add_scaled_kernel(a, delta, scale, n_inputs, total):
+    """The part of one layer, of whose inputs the first `n_inputs` count."""
     on, scaled = np.empty(a.shape[1], dtype=np.int64), np.empty(n_inputs)
     for r in range(a.shape[0]):
         for o in range(delta.shape[2]):
@@ -60,14 +67,14 @@ def _add_scaled_kernel(a, delta, scale, start, total):
                 if delta[r, v, o] != 0.0:
                     on[n_on] = v
                     n_on += 1
-            here = scale[r, start + o * n_inputs : start + (o + 1) * n_inputs]
+            here = scale[r, o * n_inputs : (o + 1) * n_inputs]
             for i in on[:n_on]:
                 for f in range(n_inputs):
                     scaled[f] = delta[r, i, o] * here[f] * a[r, i, f]
                 for j in on[:n_on]:
                     if j > i:
                         break
-                    both = delta[r, j, o] * _dot(scaled, a[r, j])
+                    both = delta[r, j, o] * _dot(scaled, a[r, j, :n_inputs])
                     total[r, i, j] += both
                     if j < i:
                         total[r, j, i] += both

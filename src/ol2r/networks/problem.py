@@ -118,9 +118,12 @@ class CompiledProblem:
             for below, (outputs, _) in zip(self._inputs, network.shapes, strict=False)
         ]
         self._starts = np.cumsum([0, *(outputs * inputs for outputs, inputs in network.shapes)])
-        self._scale = network.scale
-        self._labels = *map(np.ascontiguousarray, (history.pairs.numpy(), history.outcomes.numpy())), weight.numpy()
-        self._pulled = (torch.zeros_like(self._theta) if anchor is None else anchor).numpy(), pull.numpy()
+        labels = *map(np.ascontiguousarray, (history.pairs.numpy(), history.outcomes.numpy())), weight.numpy()
+        anchor = torch.zeros_like(self._theta) if anchor is None else anchor
+        # what compiled code reads and writes in every pass
+        self._parameters = self._theta.numpy(), anchor.numpy(), pull.numpy()
+        self._top = network.scale, units[-1].numpy(), *labels
+        self._made = [product.numpy() for product in self._products]
 
     def expand(self, theta: torch.Tensor) -> Expansion:
         """See `Problem.expand`."""
@@ -131,15 +134,14 @@ class CompiledProblem:
             torch.bmm(below, once.mT, out=units).relu_()
 
         gradient, value = torch.empty_like(theta), np.empty(len(theta))
-        parameters = self._theta.numpy(), *self._pulled, gradient.numpy(), value
-        delta = self._units[-1]
-        _last_layer(self._scale, *[delta.numpy(), *self._labels, *parameters])
-        top = len(hidden) - 1
+        parameters = *self._parameters, gradient.numpy(), value
+        _last_layer(*self._top, *parameters)
+        delta, top = self._units[-1], len(hidden) - 1
         for layer in range(top, -1, -1):
-            below, product = self._inputs[layer], self._products[layer]
-            torch.bmm(below.mT, delta, out=product)  # a third faster than the transposed product
+            below = self._inputs[layer]
+            torch.bmm(below.mT, delta, out=self._products[layer])  # a third faster than the transposed product
             inputs = hidden[layer].shape[2]
-            _hidden_layer(product.numpy(), inputs, self._starts[layer], layer == top, *parameters)
+            _hidden_layer(self._made[layer], inputs, self._starts[layer], layer == top, *parameters)
             if layer:
                 w = last.mT * hidden[layer] if layer == top else hidden[layer]
                 delta = torch.bmm(delta, w).mul_(below.sign())

@@ -42,9 +42,8 @@ class Covariance(ABC):
         full: bool,
         device: torch.device | str = "cpu",
     ):
-        scale = 1.0 / regularization[:, None, None]
-        whole = torch.eye(n_features, dtype=torch.float64, device=device)
-        self.inverse = scale * whole if full else scale.repeat(1, 1, n_features)
+        diagonal = (1.0 / regularization[:, None]).repeat(1, n_features)
+        self.inverse = diagonal.diag_embed() if full else diagonal[:, None]
         self.log_det = torch.zeros(len(regularization), dtype=torch.float64, device=device)
 
     @abstractmethod

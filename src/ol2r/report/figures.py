@@ -6,7 +6,7 @@ else. Captions say what a figure is; axes say what is plotted, in which unit and
 knows no learner.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import cast
 
@@ -26,6 +26,7 @@ from ol2r.report.style import (
     LEARNERS,
     QUIET,
     USERS,
+    WIDTH,
     Drawing,
     Look,
     Looks,
@@ -147,6 +148,54 @@ def band(ax: Axes, table: pd.DataFrame, look: Look, label: str, x: str = "round"
     """
     _line(ax, table, x, "mean", label, look, marks=6)
     ax.fill_between(table[x], table["low"], table["high"], color=look.color, alpha=0.18, linewidth=0)
+
+
+@styled
+def grouped_curves(
+    frame: pd.DataFrame,
+    column: str,
+    groups: Mapping[str, Sequence[str]],
+    what: str,
+    by: str = "variant",
+    beside: Sequence[str] = (),
+    looks: Looks = LEARNERS,
+) -> Drawing:
+    """Any column against rounds on a logarithmic axis, a row of panels for each group of lines.
+
+    Ten lines in one panel hide each other; each row has its own scale and legend. Means with 95 % intervals over runs,
+    a panel for each kind of user.
+
+    Args:
+        frame: runs of one data set with users, round, `by` and the column; round 0 has no place on the axis.
+        groups: by what a row is called, its values of `by`; those without runs are left out, and so is an empty row.
+        what: what the column is called on the axis.
+        beside: values of `by` that every row shows as thin lines without intervals, for comparison.
+        looks: the looks of the values of `by`.
+    """
+    dataset = name_of(frame)
+    table = summarize(frame[frame["round"] > 0], column, ["users", by, "round"]).sort_values("round", kind="stable")
+    users = [kind for kind in USERS if kind in set(table["users"])]
+    present = set(table[by])
+    rows = {name: [each for each in own if each in present] for name, own in groups.items()}
+    rows = {name: own for name, own in rows.items() if own}
+    shown = [each for own in rows.values() for each in own]
+    fig = Drawing(figsize=(WIDTH, 2.9 * len(rows)))
+    fig.table = table[table[by].isin([*shown, *beside])].reset_index(drop=True)
+    for part, (name, own) in zip(np.ravel(fig.subfigures(len(rows), 1, hspace=0.04)), rows.items(), strict=True):
+        axes = list(part.subplots(1, len(users), sharey=True, squeeze=False)[0])
+        for ax, user in zip(axes, users, strict=True):
+            lines = fig.table[fig.table["users"] == user]
+            for value in looks.ordered(own):
+                band(ax, lines[lines[by] == value], looks[value], value)
+            for value in looks.ordered(present & set(beside) - set(own)):
+                line, look = lines[lines[by] == value], looks[value]
+                ax.plot(line["round"], line["mean"], color=look.color, linestyle=look.line, linewidth=0.9, label=value)
+            ax.set_title(user)
+            ax.set(xscale="log", xlabel="round")
+            ax.xaxis.set_major_formatter("{x:,.0f}")
+        axes[0].set_ylabel(f"{name}\n{what}, {dataset}")
+        legend(part, axes, 5 if len(axes[0].get_legend_handles_labels()[0]) <= 5 else 4)
+    return fig
 
 
 def levels(frame: pd.DataFrame, column: str = "test_ndcg") -> dict[str, float]:
@@ -337,8 +386,11 @@ def dots(table: pd.DataFrame, xlabels: Mapping[str, str], looks: Looks = USERS, 
         looks: the looks of the values of `by`.
     """
     rows, kinds = list(dict.fromkeys(table["row"])), looks.ordered(table[by])
-    fig, axes = panels(xlabels, table, height=1.2 + 0.36 * len(rows))
+    few = len(rows) < 3
+    fig, axes = panels(xlabels, table, height=1.2 + 0.36 * len(rows) + 0.3 * few)
     for ax, (panel, xlabel) in zip(axes, xlabels.items(), strict=True):
+        if few:
+            ax.set_ylim(-0.6, len(rows) - 0.4)  # marks of one row would touch the frame
         ax.axvline(0.0, color=QUIET, linewidth=0.9)
         for k, kind in enumerate(kinds):
             own, look = table[(table["panel"] == panel) & (table[by] == kind)], looks[kind]

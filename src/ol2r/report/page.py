@@ -78,10 +78,15 @@ class Page:
         block = strip(origin, table, anchor=anchor, command=command, csv=f"data/{anchor}.csv", drawn=drawn)
         show(*([told] if told else []), block)
 
-    def live(self, item: str, title: str, table: pd.DataFrame, command: str) -> None:
-        """The strip under a figure that a cell computed itself, without stored results."""
-        anchor = f"{self.chapter.name}-{item}"
-        show(strip(self.chapter.computed(item, title), table, anchor=anchor, command=command, csv=f"data/{anchor}.csv"))
+    def live(self, item: str, title: str, table: pd.DataFrame, command: str, **told: str) -> None:
+        """The strip under a figure that a cell computed itself, without stored results.
+
+        Args:
+            told: data, rounds or seeds, where the cell ran a learner.
+        """
+        name = f"{self.chapter.name}-{item}"
+        origin = self.chapter.computed(item, title)
+        show(strip(origin, table, anchor=name, command=command, csv=f"data/{name}.csv", told=told))
 
     def claims(self, *ids: str) -> None:
         """The judgements of some claims."""

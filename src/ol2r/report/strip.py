@@ -5,7 +5,7 @@ CSV file holds the aggregate that was drawn, never values of single queries or d
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ def strip(
     command: str,
     csv: str,
     drawn: pd.DataFrame | None = None,
+    told: Mapping[str, str] | None = None,
 ) -> str:
     """Write a figure's data and return the block that tells where it came from.
 
@@ -41,6 +42,7 @@ def strip(
         csv: file to write the table to, relative to the page.
         drawn: the rows of the results' frames that were drawn, with their columns `cell`, `fold` and `seed` (None: all
             rows, and then the strip also names the data that is not at hand).
+        told: data, rounds or seeds of a figure without stored results.
 
     Returns:
         A MyST block `provenance` of YAML.
@@ -73,6 +75,7 @@ def strip(
         "command": command,
         "bibtex": bibtex(anchor, shown.title, version, "; ".join(data), shown.tier),
         "keys": [str(key) for key in shown.frame["cell"].unique()],
+        **(told or {}),
     }
     return "\n".join(
         [":::{provenance}", *(f"{k}: {json.dumps(v, ensure_ascii=False)}" for k, v in facts.items()), ":::", ""]

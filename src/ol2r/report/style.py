@@ -12,7 +12,7 @@ from typing import NamedTuple, ParamSpec
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 
 WIDTH = 7.0
 """Width of a figure in inches; at 100 pixels an inch it fills the 700 pixels of a page."""
@@ -87,7 +87,7 @@ LEARNERS.register("olRankNet", Look("#3a3fd1", "P", (0, (14, 1))))
 LEARNERS.register("olLambdaRank", Look("#d13ad1", "X", (0, (12, 1.2))))
 LEARNERS.register("P2LinRank", Look("#400900", "h", (0, (10, 1.2, 1, 1.2))))
 LEARNERS.register("P2NeurRank", Look("#480d48", "p", (0, (11, 1.5))))
-LEARNERS.register("olRankNet, full", Look("#5577dd", "s", (0, (5, 1))))
+LEARNERS.register("olRankNet, full", Look("#0f99c6", "s", (0, (5, 1))))
 LEARNERS.register("PairRank", Look("#e8304a", "d", (0, (20, 1))))
 LEARNERS.register("olLambdaRank GT", Look("#0a0a0a", ".", (0, (1, 2.4))))
 LEARNERS.register("BubbleRank", Look("#d81e3a", "D", (0, (12, 0.8))))
@@ -227,7 +227,7 @@ def stacked(
     return fig, axes
 
 
-def legend(fig: Figure, axes: Iterable[Axes], ncols: int = 5) -> None:
+def legend(fig: FigureBase, axes: Iterable[Axes], ncols: int = 5) -> None:
     """Draw one legend for all panels, above them, in at most `ncols` columns; each name appears once."""
     handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     fig.legend(list(handles.values()), list(handles), loc="outside upper center", ncols=min(len(handles), ncols))

@@ -426,19 +426,28 @@ def diverged_in_words(frame: pd.DataFrame, name_of: Callable[[str], str] = named
     return f"*Diverged runs, which count with the ranker that each had last: {'; '.join(told)}.*"
 
 
-def _scores(means: pd.Series, deviations: pd.Series, marks: pd.Series, diverged: pd.Series | None = None) -> list[str]:
+def _scores(
+    means: pd.Series,
+    deviations: pd.Series,
+    marks: pd.Series,
+    diverged: pd.Series | None = None,
+    apart: Sequence[str] = (),
+    digits: int = 3,
+) -> list[str]:
+    """Means with deviations in brackets, the best in bold; `apart` are never the best."""
     entries = []
     frozen = pd.Series(0, index=means.index) if diverged is None else diverged.fillna(0)
+    best = means.drop(list(apart), errors="ignore").max()
     for name, mean in means.items():
         learner = str(name)
         if not np.isfinite(mean):
             entries.append("–")
             continue
-        text = f"{float(mean):.3f}"
-        text = f"**{text}**" if mean == means.max() else text
+        text = f"{float(mean):.{digits}f}"
+        text = f"**{text}**" if mean == best and learner not in apart else text
         mark = f" {MARK}" if marks[learner] else ""
         broken = f" {DIVERGED}{int(frozen[learner])}" if frozen[learner] else ""
-        entries.append(f"{text} ({float(deviations[learner]):.3f}){mark}{broken}")
+        entries.append(f"{text} ({float(deviations[learner]):.{digits}f}){mark}{broken}")
     return entries
 
 
@@ -588,6 +597,54 @@ def final_scores(
             rows.append([head, *[called] * several, *line, *level])
     rows += [[f"{name_of(each)}: *{NOT_AT_HAND}*", *[""] * (len(header) - 1)] for each in not_at_hand]
     return myst(header, rows, name=name, caption=caption + _note(table))
+
+
+def scores_by_learner(
+    table: pd.DataFrame,
+    *,
+    name: str,
+    caption: str,
+    by: str = "variant",
+    looks: Looks = LEARNERS,
+    apart: Sequence[str] = (),
+    digits: int = 3,
+    not_at_hand: Sequence[str] = (),
+    name_of: Callable[[str], str] = named,
+) -> str:
+    """Final scores with a line for each learner and a column for each kind of users: means over runs, with deviations
+    in brackets and the best of each column in bold. Lines of several data sets stand under the data set's name.
+
+    For more learners than fit side by side on a page.
+
+    Args:
+        table: from `final`, of one score.
+        by: the label column that makes the lines, in the order of `looks`.
+        apart: values of `by` that are no learners from clicks; they come last and are never in bold.
+        digits: after the point.
+        not_at_hand: catalogue names of declared data sets without runs; each has a line that says so.
+        name_of: what a data set is called.
+
+    Raises:
+        ValueError: the table has several scores.
+    """
+    if len(set(table["score"])) > 1:
+        raise ValueError("a table by learner shows one score")
+    users = USERS.ordered(table["users"])
+    groups = {}
+    for dataset, own in table.groupby("dataset", sort=False):
+        ordered = looks.ordered(own[by])
+        shown = [each for each in ordered if each not in apart] + [each for each in ordered if each in apart]
+        columns = []
+        for kind in users:
+            of_each = own[own["users"] == kind].set_index(by).reindex(shown)
+            marks = pd.Series(False, index=shown)
+            columns.append(
+                _scores(of_each["mean"], of_each["deviation"], marks, of_each.get("diverged"), apart, digits)
+            )
+        groups[name_of(str(dataset))] = [list(line) for line in zip(map(plain, shown), *columns, strict=True)]
+    rows = headed(groups) if len(groups) > 1 or not_at_hand else next(iter(groups.values()))
+    rows += [[f"{name_of(each)}: *{NOT_AT_HAND}*", *[""] * len(users)] for each in not_at_hand]
+    return myst(["learner", *users], rows, name=name, caption=caption + _note(table))
 
 
 def tuning(

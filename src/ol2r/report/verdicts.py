@@ -27,14 +27,20 @@ def _slug(verdict: str) -> str:
     return "-".join("".join(c if c.isalpha() else " " for c in verdict).split())
 
 
-def opening(judgements: Sequence[Judgement]) -> str:
+def opening(judgements: Sequence[Judgement], ours: Sequence[str] = ()) -> str:
     """The chapter's answer: the number of claims with each verdict on the paper's own data, and in a separate list how
-    many carry over to each other data set."""
+    many carry over to each other data set.
+
+    Args:
+        ours: which of the claims are ours and not the paper's.
+    """
     tiers = ", ".join(sorted({j.tier for j in judgements if j.tier}))
     worlds = " or, where they are theory, in worlds that meet its assumptions"
     where = f"on its own data{worlds if any(_is_theory(j) for j in judgements) else ''}"
     counted = _counted((j.verdict for j in judgements), VERDICTS)
-    lines = [f"Of the paper's {len(judgements)} claims, {where}: {counted} ({tiers} tier)."]
+    own = sum(j.id in ours for j in judgements)
+    beside = f" and {own} of ours" if own else ""
+    lines = [f"Of the paper's {len(judgements) - own} claims{beside}, {where}: {counted} ({tiers} tier)."]
     if places := _by_place(judgements):
         lines += ["", "On other data, which can neither confirm nor refute the paper:", ""]
     for data, own in places.items():

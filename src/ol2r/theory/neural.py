@@ -223,7 +223,8 @@ def approximation(
 
     k_μ (2 C^v τ^{4/3} L³ √(m log m) + 2 C^z C^w τ^{1/3} L^{7/2} √(log m) S + 2 C^z √(mL) d) with τ = √(2n/(mλ)) and
     d = (1 − ηmλ)^{J/2} τ + m^{−2/3} √(log m) L^{7/2} (n/λ)^{7/6} (C̄_5 + C̄_6 √(n/λ)), Lemma B.9's bound on the distance
-    of θ_t from θ₀ + γ̂. The statement drops the second term and the √(log m) of the last one.
+    of θ_t from θ₀ + γ̂. The statement drops the second term and the √(log m) of the last one, and has the power 5/3 for
+    7/6 in it.
 
     Args:
         pairs: n, labels so far.

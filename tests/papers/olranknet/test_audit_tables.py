@@ -39,7 +39,10 @@ def test_words_carry_the_numbers(audited, kernel_audits):
     assert "20 of 20 with users who stop" in tables.covered_in_words(audited)
     assert "its error is 3 times its interval (median of 3 networks)" in tables.diagonal_in_words(audited)
     assert "at most 0.03 times" in tables.diagonal_in_words(audited)
-    assert "16 times the full one after 30 pairs and 50 times after 100" in tables.typical_in_words(audited)
+    typical = tables.typical_in_words(audited)
+    assert "16 times the full one after 30 pairs, by start and λ, and 50 times after 100" in typical
+    shorter = audited["value"].where((audited["quantity"] != "diagonal") | (audited["init"] != "he"), 0.25)
+    assert "7.8 to 16 times the full one after 30 pairs" in tables.typical_in_words(audited.assign(value=shorter))
     assert "80 % away from $\\mathbf H$ and 60 %" in tables.kernel_in_words(bounds.kernel_figure(*kernel_audits))
     told = tables.regret_in_words(bounds.regret_figure(audited))
     assert "4 mis-ordered and 10 uncertain of 20 pairs at the theorem's α" in told and "5 times all" in told

@@ -9,10 +9,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from judging import Judging, mirrored, moved
 
 from ol2r.experiments.claims import Measure, NotMeasured, StandIn
 from ol2r.experiments.effects import time_mean
-from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.verdicts import judge, judge_all
 from ol2r.papers.olranknet.claims import (
     BASELINES,
@@ -54,8 +54,9 @@ from ol2r.papers.olranknet.claims import (
     weight,
 )
 
-NUMBERS = printed_numbers("ol2r.papers.olranknet")
-BY_ID = {claim.id: claim for claim in CLAIMS}
+JUDGING = Judging("ol2r.papers.olranknet", CLAIMS)
+NUMBERS, BY_ID = JUDGING.numbers, JUDGING.by_id
+verdicts, elsewhere, sides = JUDGING.verdicts, JUDGING.elsewhere, JUDGING.sides
 OWN = (MSLR, YAHOO)
 LEARNT = ("olRankNet", "olLambdaRank", "olRankNet, full", "olLambdaRank, full")
 
@@ -66,10 +67,6 @@ ONLINES = {"DBGD": 0.24, "neural DBGD": 0.23, "PDGD": 0.32, "neural PDGD": 0.30,
 ONLINES |= {"PairRank": 0.35, "olRankNet": 0.370, "olLambdaRank": 0.372, SKYLINE: 0.42}
 ONLINES |= {"olRankNet, full": 0.371, "olLambdaRank, full": 0.373}
 """Mean scores after which the paper is right."""
-
-
-def mirrored(values):
-    return {name: max(values.values()) + min(values.values()) - value for name, value in values.items()}
 
 
 def rounds_of(dataset):
@@ -198,31 +195,6 @@ def made(tables, invented_results):
     return make
 
 
-def verdicts(results, claims=CLAIMS):
-    return {i: found.verdict for i, found in judge_all(claims, results, NUMBERS).items()}
-
-
-def elsewhere(results, claims=CLAIMS):
-    """The verdicts on other data sets, without duplicates."""
-    return {
-        i: {place.verdict for place in one.elsewhere} for i, one in judge_all(claims, results, NUMBERS).items()
-    }
-
-
-def moved(results, item, column, by, **labels):
-    """Adds to a column in the rows with these labels."""
-    frame = results[item].frame
-    here = np.logical_and.reduce([np.isin(frame[name], value) for name, value in labels.items()])
-    assert here.any()
-    frame.loc[here, column] += by
-
-
-def sides(name, results):
-    """The sides of each part's contrasts, and the judgement."""
-    judged = judge(BY_ID[name], results, NUMBERS)
-    return [{o.side for o in judged.tested if o.contrast in part.contrasts} for part in BY_ID[name].parts], judged
-
-
 # All claims at once
 
 
@@ -281,6 +253,17 @@ def test_another_stand_in_is_judged_by_itself(made):
     assert [(p.dataset, p.verdict) for p in judge(more, results, NUMBERS).elsewhere] == [
         ("MQ2008", "carries over"), ("MQ2007_partial85", "mixed")
     ]  # fmt: skip
+
+
+def test_what_full_covariance_costs_is_not_judged_by_a_reading_without_it(made):
+    results = made(datasets=("MQ2008",))
+    reading = {"fig-4": "fig-4-code", "fig-5": "fig-5-code", "fig-6": "fig-6-code"}
+    for item, other in reading.items():
+        frame = results[item].frame
+        results[other] = replace(results[item], frame=frame[~frame["variant"].isin(FULL)])
+    found = judge_all(CLAIMS, results, NUMBERS, {"public code": reading})
+    assert found["ORX1"].elsewhere and found["ORX1"].readings == {}
+    assert {"OR1", "OR7", "OR9"} <= {name for name, one in found.items() if one.readings}
 
 
 def test_only_any_lead_and_thresholds_have_no_margin():

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -19,25 +20,48 @@ def leads(*lines):
     return pd.DataFrame(lines, columns=["dataset", "users", "row", "panel", "mean", "low", "high"])
 
 
-def test_a_lead_is_told_by_the_side_on_which_its_interval_lies():
-    table = leads(
-        ("MQ2008", "navigational", "olRankNet", OFFLINE, -0.01, -0.03, 0.01),
-        ("MQ2008", "perfect", "olRankNet", OFFLINE, 0.02, 0.01, 0.03),
-        ("MQ2008", "informational", "olRankNet", OFFLINE, 0.03, 0.02, 0.04),
-        ("MQ2008", "perfect", "olRankNet", IN_LISTS, 9.0, 8.0, 10.0),
-        ("MQ2008", "perfect", "PDGD", OFFLINE, -9.0, -10.0, -8.0),
+LEADS = leads(
+    ("MQ2008", "navigational", "olRankNet", OFFLINE, -0.01, -0.03, 0.01),
+    ("MQ2008", "perfect", "olRankNet", OFFLINE, 0.02, 0.01, 0.03),
+    ("MQ2008", "informational", "olRankNet", OFFLINE, 0.03, 0.02, 0.04),
+    ("MQ2008", "perfect", "olRankNet", IN_LISTS, -0.5, -0.6, 0.4),
+    ("MQ2008", "perfect", "PDGD", OFFLINE, -9.0, -10.0, -8.0),
+    ("MQ2008", "perfect", "olRankNet, full", OFFLINE, 0.5, float("nan"), float("nan")),
+)
+
+
+def test_leads_are_told_by_their_range_and_where_their_intervals_lie_on_one_side():
+    assert prose.lead_in_words(LEADS, "olRankNet", "PairRank") == (
+        "On MQ2008 olRankNet minus PairRank comes to −0.010 to +0.030 in offline NDCG@10, clearly above 0 under "
+        "perfect and informational users; −0.500 in the lists that users saw, not clearly apart from 0 under any users "
+        "(after the last round, by kind of users, 95 % intervals)."
     )
-    assert prose.lead_in_words(table, "olRankNet", "PairRank").startswith(
-        "On MQ2008 olRankNet ends above PairRank under perfect (+0.020 [+0.010, +0.030]) and informational (+0.030 "
-        "[+0.020, +0.040]) users; not clearly apart from PairRank under navigational (−0.010 [−0.030, +0.010]) users."
-    )
-    assert "PDGD ends below PairRank under perfect (−9.000" in prose.lead_in_words(table, "PDGD", "PairRank")
-    assert prose.lead_in_words(table, "DBGD", "PairRank") == ""
+    assert "−9.000 in offline NDCG@10, clearly below 0 under perfect users" in prose.lead_in_words(LEADS, "PDGD", "x")
+    assert prose.lead_in_words(LEADS, "DBGD", "PairRank") == ""
 
 
 def test_an_interval_that_is_not_known_is_on_no_side():
-    table = leads(("MQ2008", "perfect", "olRankNet", OFFLINE, 0.5, float("nan"), float("nan")))
-    assert "not clearly apart from PairRank" in prose.lead_in_words(table, "olRankNet", "PairRank")
+    said = prose.lead_in_words(LEADS, "olRankNet, full", "PairRank")
+    assert said.startswith("On MQ2008 olRankNet with the full matrix minus PairRank comes to +0.500 in")
+    assert "not clearly apart from 0 under any users" in said
+
+
+@pytest.mark.parametrize(
+    ("sides", "answer"),
+    [
+        ((1, 1), "Yes, under all users."),
+        ((1, 0), "Yes, under some users only."),
+        ((-1, 0), "No, it ranks worse, under some users only."),
+        ((-1, -1), "No, it ranks worse, under all users."),
+        ((1, -1), "It depends on the users."),
+        ((0, 0), "Not by an amount that these runs could show."),
+    ],
+)
+def test_an_answer_begins_with_the_sides_of_the_offline_leads(sides, answer):
+    table = leads(*(("MQ2008", f"{k}", "a", OFFLINE, side, side - 0.5, side + 0.5) for k, side in enumerate(sides)))
+    other = leads(("MQ2008", "0", "a", IN_LISTS, 9, 8, 10), ("MQ2008", "0", "b", OFFLINE, 9, 8, 10))
+    assert prose.gain_in_words(pd.concat([table, other]), "a") == answer
+    assert prose.gain_in_words(other, "a") == ""
 
 
 @pytest.fixture
@@ -56,30 +80,110 @@ def frame():
 
 def test_shares_of_both_covariances_are_of_the_last_fifth(frame):
     said = prose.diagonal_in_words(frame, "a, full", "a")
-    assert said.endswith(
-        "in the last 20 % of the rounds: on MQ2008 80 % and 60 % under perfect and 80 % and 60 % under informational "
-        "users."
+    assert said == (
+        "Of the orders of shown documents in the last 20 % of the rounds, on MQ2008 60 % are certain with the diagonal "
+        "and 80 % with the full matrix, by kind of users."
     )
+    fewer = 5 * ((frame["users"] == "perfect") & (frame["round"] == 10))
+    apart = frame.assign(certain_pairs=frame["certain_pairs"] - fewer)
+    assert "50 % to 60 % are certain" in prose.diagonal_in_words(apart, "a, full", "a")
     assert prose.diagonal_in_words(frame[frame["variant"] == "a"], "a, full", "a") == ""
 
 
-def test_what_ran_is_counted(frame):
-    assert prose.ran_in_words(frame) == "What ran: MQ2008 (10 rounds, 1 seed × 2 folds × 2 kinds of users)."
+def test_growth_of_the_diagonal_is_a_geometric_mean_over_all_weights(frame):
+    p = 2 * 46 * 10 + 10  # inputs are doubled
+    runs = frame[frame["variant"] == "a"].assign(width=10, depth=2, init="symmetric-raw", regularization=100.0)
+    grown = runs["users"].map({"perfect": 1.02, "informational": 1.5})
+    runs["log_det"] = p * np.log(grown) * runs["round"] / 10
+    said = prose.growth_in_words(runs)
+    assert "at λ = 100, the 930 entries of the diagonal end 2 % to 50 % above λ" in said
+    assert prose.growth_in_words(runs[:0]) == ""
+
+
+def test_items_of_the_map_fail_where_an_erratum_says_so_of_their_statement():
+    failed = {title.split(",")[0] for title, *_ in prose.MAP if prose.fails(title)}
+    assert failed == {"Lemma 4.2", "Theorem 4.4", "Definition B.1", "Lemma C.3"}
+
+
+def test_what_ran_is_counted_and_data_that_the_paper_does_not_have_is_named_so(frame):
+    ran = "10 rounds, 1 seed × 2 folds × 2 kinds of users."
+    assert prose.ran_in_words(frame, ("MQ2008",)) == f"What ran: MQ2008 with {ran}"
+    assert prose.ran_in_words(frame) == (
+        f"What ran: MQ2008, which the paper does not have, with {ran} The paper has 5,000 rounds and 10 seeds."
+    )
     assert prose.ran_in_words(frame[:0]) == ""
 
 
 def test_speed_is_told_at_the_end_and_time_for_all_rounds():
     columns = {"cell": "x", "dataset": "MQ2008", "variant": "a", "fold": 1, "seed": 0, "round": [10, 110]}
     timing = pd.DataFrame(columns | {"replicas": 2, "rank_seconds": [0.1, 1.1], "update_seconds": [0.1, 3.1]})
-    assert prose.speed_in_words(timing).endswith("MQ2008: a 50 (2.1 seconds for all 110 rounds).")
+    assert prose.speed_in_words(timing) == (
+        "On MQ2008 a run of 110 rounds takes one core 2.1 seconds with a (at the end 50 rounds a second)."
+    )
     assert prose.speed_in_words(timing[:0]) == ""
+    slower = timing.assign(variant="b", cell="y", update_seconds=[0.1, 5.2])
+    assert prose.cost_in_words(pd.concat([timing, slower]), "b", "a").startswith("No: a run with it takes 1.5 times")
+    assert prose.cost_in_words(timing, "b", "a") == prose.cost_in_words(timing[:0], "b", "a") == ""
+
+
+def test_forms_are_told_for_the_widest_network_at_its_most_pairs():
+    lines = [
+        ("MQ2008", "dual", 8, 900, 376, 7.0),
+        ("MQ2008", "dual", 100, 600, 4700, 2.0),
+        ("MQ2008", "dual", 100, 5000, 4700, 40.0),
+        ("MQ2008", "primal", 100, 9000, 4700, 165.0),
+    ]
+    table = pd.DataFrame(lines, columns=["shape", "form", "width", "pairs", "parameters", "milliseconds"])
+    told = "cost 40 ms a round in the shape of MQ2008 (4,700 weights) after 5,000 pairs."
+    assert prose.forms_in_words(table).endswith(told) and prose.forms_in_words(table[:0]) == ""
+
+
+def test_coverage_is_told_at_the_tuned_alpha_and_where_95_in_a_hundred_hold():
+    lines = [
+        (covariance, quantity, at, value, part)
+        for covariance, inside, wide, certain in (
+            ("full", 0.08, 1.5, 0.21), ("diagonal", 0.16, 0.9, 0.14), ("constant", 0.6, 0.2, 0.26)
+        )
+        for part in ("test", "train")
+        for quantity, at, value in (
+            ("inside", 0.1, inside + (part == "train")), ("inside", 1.0, 0.9), ("certain where needed", wide, certain)
+        )
+    ]  # fmt: skip
+    table = pd.DataFrame(lines, columns=["covariance", "quantity", "at", "value", "part"])
+    table = table.assign(tuned_alpha=0.1, round=50)
+    early = table.assign(round=10, value=0.5)
+    said = prose.coverage_in_words(pd.concat([early, table]))
+    assert said == (
+        "At the tuned α = 0.1 the true preference lies in 8 % of the intervals by the full matrix and in 16 % of those "
+        "by its diagonal. With α so large that 95 % of the intervals hold it (1.5 and 0.9), 21 % and 14 % of the "
+        "orders are certain. With one width for all pairs, wide enough for 95 %, 26 % would be."
+    )
+    assert prose.coverage_in_words(table[:0]) == ""
+
+
+def test_the_best_setting_stands_beside_the_best_that_the_paper_tries():
+    lines = [
+        ("olRankNet", 0.01, 100.0, 1e-4, 0.7),
+        ("olRankNet", 0.01, 0.1, 1e-4, 0.66),
+        ("olRankNet", 0.01, 0.1, 1e-3, 0.65),
+        ("olRankNet", 0.1, 0.1, 1e-3, 0.6),
+        ("olRankNet", 1.0, 0.1, 1e-3, 0.9),
+        ("other", 0.01, 0.1, 1e-3, 0.95),
+    ]
+    scores = pd.DataFrame(lines, columns=["grid", "alpha", "regularization", "rate", "score"]).assign(dataset="MQ2008")
+    assert prose.tried_by_the_paper_in_words(scores) == (
+        "On MQ2008 the best setting of the first step (α = 0.01, λ = 100, η = 0.0001) scores 0.700, and the best one "
+        "with values that the paper tries (α = 0.01, λ = 0.1, η = 0.001) 0.650."
+    )
+    assert prose.tried_by_the_paper_in_words(scores[:0]) == ""
 
 
 def test_the_best_checkpoint_of_long_runs_stands_beside_the_end_of_shorter_ones(frame):
-    far = frame[frame["variant"] == "a"].assign(round=lambda f: 100 * f["round"], ndcg=lambda f: 1 - f["ndcg"])
+    far = frame[frame["variant"] == "a"].assign(round=lambda f: 5 * f["round"], ndcg=lambda f: 1 - f["ndcg"])
     said = prose.far_in_words(far, frame, ("a, full", "a", "absent"))
     assert said.startswith(
-        "MQ2008, perfect users: its best is 1.000, after round 0 of 1,000; a, full 0.400 after 10, a 0.500 after 10. "
+        "- MQ2008, perfect users: a, full 0.400 after 10 and a 0.500 after 10 rounds; a 0.600 after 40, 0.600 after "
+        "40, and at best 1.000, after 0 of 50.\n- "
     )
     assert prose.far_in_words(far, frame[:0], ("a",)) == ""
 

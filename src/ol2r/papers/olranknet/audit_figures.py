@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from ol2r import frames
 from ol2r.report.style import CHOICES, INK, QUIET, Drawing, legend, panels, styled
@@ -122,8 +123,12 @@ def kernel_against_width(table: pd.DataFrame) -> Drawing:
         widths = np.array(sorted(table["width"].unique()), dtype=float)
         ax.plot(widths, 2.2 * widths**-0.5, color=INK, linewidth=0.8, ls=DOTTED, label="slope of 1/√m")
         ax.set(xscale="log", yscale="log", xlabel="width m")
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        ax.xaxis.set_major_formatter("{x:,.0f}")
     axes[0].set_ylabel("relative distance of the kernel\n(mean over draws ± 2 s.e.)")
-    legend(fig, axes, ncols=5)
+    legend(fig, axes, ncols=3)
     return fig
 
 
@@ -144,7 +149,7 @@ def typical_pairs(table: pd.DataFrame) -> Drawing:
         ax.set(xscale="log", yscale="log", xlabel="pairs seen")
         ax.set_xticks(ends := own["pairs"].iloc[[0, len(own) // 2, -1]], [f"{n:,}" for n in ends])
         ax.set_xticks([], minor=True)
-    axes[0].set_ylabel("median width of other pairs,\nof that before any pair")
+    axes[0].set_ylabel("median width of other pairs\n(1: before any pair was seen)")
     legend(fig, axes)
     return fig
 
@@ -163,7 +168,7 @@ def blind_spot(table: pd.DataFrame) -> Drawing:
         ax.plot(shown["labels"], shown[column], color=look.color, marker=look.marker, ls=look.line, label=told)
     ax.axhline(1.0, **THRESHOLD)
     ax.set(xscale="log", yscale="log", xlabel="labels of the other pair")
-    ax.set_ylabel("error over interval\n(median of the networks)")
+    ax.set_ylabel("error / interval\n(median of the networks)")
     legend(fig, [ax])
     return fig
 
@@ -179,6 +184,7 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
     fig, axes = panels([_part(scale) for scale, _ in cases], table, height=3.4)
     for ax, (_, own) in zip(axes, cases, strict=True):
         own = own.sort_values("round", kind="stable")
+        ax.plot(own["round"], own["shown"], color="#d0d0d0", linewidth=5, label="all pairs")  # others cover it
         ax.errorbar(
             own["round"], own["regret"], 2 * own["standard_error"], color=RED, marker="o", markevery=4, errorevery=4,
             elinewidth=0.9, label="mis-ordered",
@@ -186,9 +192,8 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
         ax.plot(own["round"], own["open"], color=ORANGE, ls=DASHED, label="uncertain")
         told = "may be uncertain, if intervals hold"
         ax.plot(own["round"], own["allowed"], color=BLUE, ls=(0, (1.5, 1.2)), label=told)
-        ax.plot(own["round"], own["shown"], color="#a8a8a8", label="all pairs")
         ax.set(xlabel="round")
-    axes[0].set_ylabel("pairs so far (mean over worlds,\nregret ± 2 standard errors)")
+    axes[0].set_ylabel("pairs so far (mean over worlds,\nmis-ordered ± 2 standard errors)")
     legend(fig, axes, ncols=4)
     return fig
 

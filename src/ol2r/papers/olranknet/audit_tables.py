@@ -23,7 +23,7 @@ QUANTITIES = {
     "diagonal": "the same with the diagonal of A (no proof)",
     "radius": "norm of the fit",
 }
-HARM = {"none": "none", "constants": "constants", "statement": "the statement fails"}
+HARM = {"none": "none", "constants": "constants", "proof": "the proof fails", "statement": "the statement fails"}
 ROUNDS = 5000
 PAIRS = 5
 """The paper's T, and the pairs of a round of ten documents."""
@@ -125,7 +125,7 @@ def errata(listed: Sequence[Erratum], *, name: str, caption: str) -> str:
         [str(number), each.place, each.correction, HARM[each.harm], each.check() if each.check else "by the text"]
         for number, each in enumerate(listed, start=1)
     ]
-    return myst(["", "place", "correction", "harm", "check"], rows, name=name, caption=caption)
+    return myst(["no.", "place", "correction", "harm", "check"], rows, name=name, caption=caption)
 
 
 def promised_in_words() -> str:
@@ -133,10 +133,10 @@ def promised_in_words() -> str:
     units = power_of_ten(neural.least_log_width(PAIRS * ROUNDS, 2, LAMBDA))
     error = power_of_ten(float(np.log(neural.printed_approximation(ROUNDS, 100, 2, LAMBDA, 1e-3, 20))))
     return (
-        "The theorems promise that an interval around the network's preference of a pair covers the true one, and that "
-        f"regret grows as $\\log^2 T$, both for networks of some {units} hidden units in a run of {ROUNDS:,} rounds at "
-        f"$\\lambda = {LAMBDA:g}$ with all unknown constants at 1. At the 100 units of the experiments the error that "
-        f"they add to the interval is {error}."
+        "**What do the theorems promise?** An interval around the network's preference of a pair covers the true one, "
+        f"and regret grows as $\\log^2 T$: both for networks of some {units} hidden units in a run of {ROUNDS:,} "
+        f"rounds at $\\lambda = {LAMBDA:g}$ with all unknown constants at 1. At the 100 units of the experiments the "
+        f"error that they add to the interval is {error}."
     )
 
 
@@ -148,13 +148,13 @@ def covered_in_words(frame: pd.DataFrame) -> str:
     slack = bounds.needed_table(frame).query("assumed == 1")
     violated = table[(table["assumed"] == 0) & (table["scale"] == 1)]
     return (
-        f"With that error measured in place of bounded, the interval covered in {own['covered'].sum():,} of "
-        f"{own['worlds'].sum():,} simulated worlds ({half['covered'].sum():,} with half of the radius, and "
+        "**Does the interval cover?** Yes. With that error measured in place of bounded, it covered in "
+        f"{own['covered'].sum():,} of {own['worlds'].sum():,} simulated worlds "
+        f"({half['covered'].sum():,} with half of the radius, and "
         f"{violated['covered'].sum():,} of {violated['worlds'].sum():,} with users who stop, which violates the "
-        f"assumption). Its α is {slack['slack'].min():.3g} to {slack['slack'].max():.3g} times what was needed: "
-        f"between "
-        f"{slack['full'].min():.2g} and {slack['full'].max():.2g} would have been enough, and the paper tries at most "
-        f"{LAMBDA:g}."
+        f"assumption). But it is wide: the factor α of its width is {slack['slack'].min():.0f} to "
+        f"{slack['slack'].max():.0f} times the {slack['full'].min():.2g} to {slack['full'].max():.2g} that would have "
+        f"been enough, and the paper's experiments try at most {LAMBDA:g}."
     )
 
 
@@ -165,28 +165,31 @@ def diagonal_in_words(frame: pd.DataFrame) -> str:
     own = bounds.coverage_table(frame, quantities=("diagonal",))
     own = own[(own["assumed"] == 1) & (own["scale"] == 1)]
     return (
-        "The diagonal of $A$, which the paper runs, gives no valid interval. In the worlds above it covers "
-        f"({own['covered'].sum():,} of {own['worlds'].sum():,}) because α is so large. But after "
+        "**Is the diagonal of $A$, which the paper runs, valid?** No. In the worlds above its interval covers "
+        f"({own['covered'].sum():,} of {own['worlds'].sum():,}) because α is so large. Yet after "
         f"{last['labels']:,.0f} labels of one pair, the diagonal width of another, of which nothing was learned, is "
         f"{last['narrower']:.1g} of the full one, and its error is {last['diagonal']:.2g} times its interval "
-        f"(median of "
-        f"{last['worlds']:.0f} networks); with all of $A$ it is at most {last['full_most']:.2g} times."
+        f"(median of {last['worlds']:.0f} networks); with all of $A$ it is at most {last['full_most']:.2g} times."
     )
 
 
 def typical_in_words(frame: pd.DataFrame) -> str:
-    """In what order the diagonal puts typical pairs."""
+    """In what order the diagonal puts typical pairs: ranges over the starts and λ of the audit."""
     table = bounds.typical_figure(frame)
-    own = table[(table["init"] == "he") & (table["documents"] == table["documents"].min()) & (table["pairs"] > 0)]
-    least = own[own["regularization"] == own["regularization"].min()].sort_values("pairs")
-    first, last = least.iloc[0], least.iloc[-1]
+    own = table[(table["documents"] == table["documents"].min()) & (table["pairs"] > 0)]
+    first, last = (own[own["pairs"] == n] for n in (own["pairs"].min(), own["pairs"].max()))
+    wide = [f"{_range(at['diagonal'] / at['full'], '.2g')} times" for at in (first, last)]
     return (
-        f"For typical pairs (He, λ = {first['regularization']:g}) the diagonal width is "
-        f"{first['diagonal'] / first['full']:.2g}"
-        f" times the full one after {first['pairs']:,.0f} pairs and {last['diagonal'] / last['full']:.2g} times after "
-        f"{last['pairs']:,.0f}. Its order of pairs then agrees with the order by gradient length alone at a rank "
-        f"correlation of {last['prior']:.2f}, and with the full width's at {last['alike']:.2f}."
+        f"**And for typical pairs?** The diagonal width is {wide[0]} the full one after {own['pairs'].min():,.0f} "
+        f"pairs, by start and λ, and {wide[1]} after {own['pairs'].max():,.0f}. Its order of pairs then agrees with "
+        f"the order by gradient length alone at a rank correlation of {_range(last['prior'], '.2f')}, and with the "
+        f"full width's at {_range(last['alike'], '.2f')}."
     )
+
+
+def _range(values: pd.Series, form: str) -> str:
+    """The least and the largest value, or the one that both are."""
+    return " to ".join(dict.fromkeys(format(value, form) for value in (values.min(), values.max())))
 
 
 def kernel_in_words(table: pd.DataFrame) -> str:
@@ -219,6 +222,10 @@ def regret_in_words(table: pd.DataFrame) -> str:
     ]
     bound = float(last["bound"].max())
     return (
-        f"After {last['round'].max():,} rounds: {'; '.join(told)}. The corrected bound is {bound:.2g} pairs, "
-        f"{bound / last['shown'].max():.2g} times all that were shown."
+        f"After {last['round'].max():,} rounds: {'; '.join(told)}. The corrected bound is {_two_digits(bound)} "
+        f"pairs, {_two_digits(bound / last['shown'].max())} times all that were shown."
     )
+
+
+def _two_digits(number: float) -> str:
+    return f"{float(f'{number:.2g}'):,.0f}"

@@ -13,6 +13,7 @@ from scipy import special
 from ol2r.data import entry
 from ol2r.random import generator
 from ol2r.theory import confidence, neural
+from ol2r.theory.confidence import STEEPEST
 
 Checked = Callable[[], str]
 
@@ -24,7 +25,7 @@ class Erratum:
     Args:
         place: where in the paper.
         correction: what should stand there, in MyST.
-        harm: what it does to the paper's results: "none", "constants" or "statement".
+        harm: what it does to the paper's results: "none", "constants", "proof" or "statement".
         check: gives what was computed, in words; None where the text alone settles it.
     """
 
@@ -77,6 +78,23 @@ def _coin() -> str:
     return (
         f"a fair coin meets exp(β²ν²) with ν² = {least:.3f}, the radius needs ν² = {2 * least:.3f}; harmless at "
         f"ν = ½"
+    )
+
+
+def _kept() -> str:
+    p, q = 0.7, 0.4
+    kept = p * (1 - q) / (p * (1 - q) + q * (1 - p))
+    return (
+        f"clicks with probability {p:g} and {q:g}: of pairs whose clicks differ the first wins {kept:.2f}, "
+        f"σ of the difference of log odds; ½ + (p − q)/2 = {0.5 + (p - q) / 2:.2f}"
+    )
+
+
+def _reverse() -> str:
+    estimate, width = 0.9, 0.1
+    return (
+        f"σ̂ = {estimate:g}, CB = {width:g}: {estimate - width:g} > ½, so (i, j) ∈ ω; "
+        f"{1 - estimate:.1f} − {width:g} < ½, so (j, i) ∉ ω"
     )
 
 
@@ -171,6 +189,32 @@ def _logarithm_of_units() -> str:
     return f"proof over statement grows {ratio(1e60) / ratio(1e15):.2f} times from m = 10^15 to 10^60"
 
 
+def _power() -> str:
+    def ratio(per: float) -> float:
+        proof = neural.approximation(per, 1e15, 2, 1.0, 0.0, 1e-15, np.inf, linear=0.0, turning=0.0)
+        return float(neural.printed_approximation(per, 1e15, 2, 1.0, 1e-15, np.inf) / proof)
+
+    return f"statement over proof grows {ratio(1e6) / ratio(1e4):.0f} times from n/λ = 10⁴ to 10⁶"
+
+
+def _contraction() -> str:
+    decay, gradient = 0.1, np.array([[1.0], [0.0]])
+    step = 0.4 / np.linalg.norm(gradient, 2) ** 2
+    added = 1 - decay + step * STEEPEST * np.linalg.norm(gradient, 2) ** 2
+    within = max(
+        float(np.linalg.norm((1 - decay) * np.eye(2) - step * slope * gradient @ gradient.T, 2))
+        for slope in (0.0, STEEPEST / 2, STEEPEST)
+    )
+    return f"ηmλ = .1, η‖J‖² = .4: the triangle inequality has {added:.1f}, the step contracts by {within:.1f}"
+
+
+def _residual() -> str:
+    n = 100
+    probabilities = special.expit(generator("residuals", 0).standard_normal(n) * 5)
+    longest = float(np.linalg.norm(np.maximum(probabilities, 1 - probabilities)))
+    return f"{n} labels, each against what was thought likelier: ‖p − y‖ = {longest:.1f} < √n = {np.sqrt(n):.0f}"
+
+
 def _radius() -> str:
     return f"needs √(n/(2mλ)); D.4 gives twice as much; true is {np.sqrt(neural.REACH):.3f} √(n/(mλ))"
 
@@ -219,11 +263,24 @@ ERRATA = (
         "$\\hat\\gamma_t$, not $\\gamma^*$.",
         "statement", _outside,
     ),
-    Erratum("D.2", "$\\sigma(\\langle g, \\theta^* - \\theta_0 \\rangle)$ for the product itself.", "none", _noise),
+    Erratum(
+        "(B.2), D.2",
+        "$\\sigma(\\langle g, \\theta^* - \\theta_0 \\rangle)$ for the product itself; (B.2) has $g^{t,0}$ for "
+        "$g^{s,0}$.",
+        "none", _noise,
+    ),
+    Erratum(
+        "3.2, before Proposition 3.2",
+        "The noise of a label is not the sum of the noises of two clicks, because pairs whose clicks agree are left "
+        "out. It is that of a coin whose log odds are the difference of those of the clicks "
+        "({prf:ref}`pairrank-lem-bernoulli`): so $h$ is the log odds of a click, and it is not finite for documents "
+        "that perfect users never or always click.",
+        "proof", _kept,
+    ),
     Erratum(
         "Proposition 3.2", "$\\exp(\\beta^2 \\nu^2 / 2)$: so the martingale bound means $\\nu$.", "constants", _coin
     ),
-    Erratum("C.1", "$C_1 \\sqrt{p\\,n}$ for $C_1 n$, as Lemma C.2 has it; so $t'$ hides $p$.", "statement", _vershynin),
+    Erratum("C.1", "$C_1 \\sqrt{p\\,n}$ for $C_1 n$, as Lemma C.2 has it; so $t'$ hides $p$.", "constants", _vershynin),
     Erratum(
         "C.1, $C_u$",
         "The square of a difference loses the product. With PairRank's $\\beta$, $C_u$ is divided by $1 - 2\\beta$.",
@@ -235,8 +292,10 @@ ERRATA = (
         "constants", _length,
     ),
     Erratum(
-        "C.1", "$\\lVert \\Sigma^{-1/2} \\rVert = \\lambda_{\\min}^{-1/2}$; $W_t$ has a factor $1/\\sqrt m$ and "
-        "ends before $t$.",
+        "C.1",
+        "$\\lVert \\Sigma^{-1/2} \\rVert = \\lambda_{\\min}^{-1/2}$; $D = m\\, \\Sigma^{-1/2} (\\bar A_t - "
+        "\\lambda I)\\, "
+        "\\Sigma^{-1/2}$; $W_t$ has a factor $1/\\sqrt m$ and ends before $t$.",
         "none",
     ),
     Erratum("Lemma C.3", "Squares of the norms are summed.", "none", _unsquared),
@@ -272,8 +331,22 @@ ERRATA = (
     ),
     Erratum(
         "Lemma 4.2",
-        "$\\lambda_{\\min}(\\Sigma) > 0$ holds for no network without biases ({prf:ref}`olranknet-thm-span`).",
+        "$\\lambda_{\\min}(\\Sigma) > 0$, which its proof needs, holds for no network without biases "
+        "({prf:ref}`olranknet-thm-span`).",
         "statement",
+    ),
+    Erratum(
+        "Lemma 4.2, C.2",
+        "$(i, j) \\notin \\omega_t$ has to mean that neither order of the two is certain. By the definition of "
+        "$\\omega_t$ the reverse of a certain order is never in it.",
+        "none", _reverse,
+    ),
+    Erratum(
+        "Remark 4.3",
+        "$\\epsilon(m) < \\Delta_{\\min}/2$ is what Lemma 4.2 and Theorem 4.4 need; $\\epsilon(m) = O(1)$ "
+        "does not give "
+        "it.",
+        "none",
     ),
     Erratum(
         "Lemma B.9",
@@ -293,6 +366,27 @@ ERRATA = (
         _logarithm_of_units,
     ),
     Erratum(
+        "$\\epsilon(m)$", "The last term has $(n_t^P/\\lambda)^{7/6}$, by Lemma B.9, for "
+        "$(T/\\lambda)^{5/3}$: true, but "
+        "wider.", "constants", _power,
+    ),
+    Erratum(
+        "D.1",
+        "The slopes of $\\sigma$ stay between $J = J^{(0)}$ and its transpose: $I - \\eta (m \\lambda I + J "
+        "\\operatorname{diag}(\\dot\\sigma) J^\\top)$ contracts by $1 - \\eta m \\lambda$. The paper takes "
+        "them out by the "
+        "triangle inequality, after which $\\eta k_\\mu \\lVert J \\rVert^2$ is to be added, and goes on as if it were "
+        "subtracted.",
+        "none", _contraction,
+    ),
+    Erratum(
+        "Lemma D.3",
+        "$\\lVert p - y \\rVert \\le \\sqrt{n_t^P}$ holds without any condition, as no entry passes 1; so "
+        "the last part of "
+        "Lemma B.9's second condition, which comes from here, can go.",
+        "constants", _residual,
+    ),
+    Erratum(
         "D.1", "The induction does not close with Lemma D.4; it does by {prf:ref}`olranknet-lem-radius`. F.3 loses "
         "a factor "
         "$2 \\log 2/(m\\lambda)$.", "constants", _radius,
@@ -304,9 +398,11 @@ ERRATA = (
     ),
     Erratum(
         "Algorithm 1, Table 2",
-        "The gradient of a new pair is taken at $\\theta_t$, which has seen its label; proofs take $\\theta_{t-1}$. At "
-        "$\\theta_t$ neither the martingale bound nor the potential lemma applies.",
-        "statement",
+        "The gradient of a new pair is taken at $\\theta_t$, which has seen its label; widths are at $\\theta_{t-1}$. "
+        "Lemma 3.3 does not mind, as its martingale has gradients at $\\theta_0$. But $W_t$ of C.1 is then no "
+        "martingale, and the potential lemma (Lemma C.3) is about another vector than the one whose width "
+        "was measured.",
+        "proof",
     ),
     Erratum(
         "Theorem 4.4",
@@ -318,8 +414,7 @@ ERRATA = (
     Erratum(
         "Data and notation",
         "MSLR-WEB10K and Yahoo's set 1 have other numbers of queries; $W_L$ is $m \\times 1$ in the text and $1 "
-        "\\times m$ in "
-        "use; $p$ counts $d$ inputs, which are doubled.",
+        "\\times m$ in use.",
         "none", _data,
     ),
 )  # fmt: skip

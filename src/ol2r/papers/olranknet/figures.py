@@ -189,6 +189,7 @@ def far_curves(frame: pd.DataFrame, looks: Looks = LEARNERS) -> Drawing:
     fig = figures.learning_curves(frame[frame["round"] > 0], by="variant", looks=looks)
     for ax in fig.axes:
         ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:,.0f}")
     return fig
 
 

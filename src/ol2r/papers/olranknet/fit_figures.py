@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from ol2r import frames
 from ol2r.experiments.claims import label
@@ -47,6 +48,13 @@ WIDTH_COLORS = ("#8f96a3", "#0072b2", "#d97a00", "#c0270d", "#117755")
 FORM_MARKS = "os^Dv"
 
 
+def _few_ticks(ax: Axes) -> None:
+    """Plain numbers at 1, 3 and 10 of each power of ten on a logarithmic x axis, and none between them."""
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    ax.xaxis.set_major_formatter("{x:,g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
 @styled
 def gap_against_pairs(frame: pd.DataFrame) -> Drawing:
     """The gap that refits leave, against distinct pairs, a panel for each λ: mean over runs, log-log.
@@ -66,7 +74,8 @@ def gap_against_pairs(frame: pd.DataFrame) -> Drawing:
             ax.plot(own["pairs"], own["mean"], color=look.color, marker=look.marker, ls=look.line, label=way)
         ax.axhline(1.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
         ax.set(xscale="log", yscale="log", xlabel="distinct pairs")
-    axes[0].set_ylabel("gap to the local optimum\n(1: no better than θ₀)")
+        _few_ticks(ax)
+    axes[0].set_ylabel("gap (0: local optimum,\n1: no better than θ₀)")
     legend(fig, axes, ncols=2)
     return fig
 
@@ -215,8 +224,9 @@ def forms_against_pairs(frame: pd.DataFrame, met: pd.DataFrame) -> Drawing:
             ax.plot(own["per"], own["ratio"], color=WIDTH_COLORS[k], marker=FORM_MARKS[k], label=f"m = {width}")
         ax.axhline(1.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
         ax.axvline(SWITCH, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
-        ax.set(xscale="log", yscale="log", xlabel="pairs n / parameters p")
-    axes[0].set_ylabel("time of a round,\ndual / primal form")
+        ax.set(xscale="log", yscale="log", xlabel="pairs n / weights p")
+        _few_ticks(ax)
+    axes[0].set_ylabel("time of widths and update,\ndual / primal form")
     legend(fig, axes)
     return fig
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from scipy import optimize, special, stats
+from scipy import special
 
 from ol2r import data
 from ol2r.clicks import users_of_grades
@@ -171,6 +171,8 @@ def optimum(fit: NetworkFit, history: History, most: int = 200) -> float:
         history: what it was fitted to.
         most: passes.
     """
+    from scipy import optimize  # here, because it takes long to load, and every command declares these cells
+
     here = _precise(fit, fit.theta)
 
     def expand(theta: np.ndarray) -> tuple[float, np.ndarray]:
@@ -312,6 +314,8 @@ COVERED = 0.95
 
 def measured(known: Known, alpha: float, ladder: Sequence[float] = LADDER) -> list[tuple[str, str, float, float]]:
     """What intervals of several widths cover: covariance, quantity, at (the α), value; see `Coverage`."""
+    from scipy import stats  # here, as above
+
     error, wrong = np.abs(known.estimate - known.truth), known.estimate * known.truth <= 0
     lines: list[tuple[str, str, float, float]] = []
     for name, width in known.widths.items():

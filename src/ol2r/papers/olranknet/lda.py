@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import torch
 from numba import njit
-from scipy import linalg, ndimage
+from scipy import linalg
 
 from ol2r import data, frames
 from ol2r.cost import Cost
@@ -321,6 +321,8 @@ class Densities(OnDataset, OneByOne):
 
 def densities(features: np.ndarray, grades: np.ndarray) -> pd.DataFrame:
     """See `Densities`: grade, documents, x, y, share."""
+    from scipy import ndimage  # here, because it takes long to load, and every command declares these cells
+
     places = (features - features.mean(axis=0)) @ discriminants(features, grades)[:, :2]
     edges = [np.linspace(*np.quantile(along, (0.005, 0.995)), BINS + 1) for along in places.T]
     centres = [(edge[1:] + edge[:-1]) / 2 for edge in edges]

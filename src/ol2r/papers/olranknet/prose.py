@@ -3,22 +3,25 @@
 The functions write the sentences of the chapter's answer; their numbers are computed from results.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ol2r import frames
+from ol2r import data, frames
 from ol2r.experiments import grid
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.tuning import ALL, TuningGrid
+from ol2r.networks import Network
 from ol2r.papers.olranknet import tuning
-from ol2r.papers.olranknet.claims import GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, K
-from ol2r.papers.olranknet.figures import OFFLINE, last_share, speeds
+from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, K
+from ol2r.papers.olranknet.errata import ERRATA
+from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
 from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, NETWORK, ONE_SEED, SEEDS_HERE, SETTINGS
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report.style import USERS
-from ol2r.report.tables import interval, named, signed
+from ol2r.report.tables import named, signed
 
 REFIT = SETTINGS["olRankNet"][1]
 WIDTH, PASSES = NETWORK["width"], REFIT["passes"]
@@ -26,6 +29,8 @@ STEP = ("neural PDGD", "neural DBGD", "neural epsilon-greedy")
 """Baselines of which α is the step."""
 SYMBOLS = {"alpha": "α", "regularization": "λ", "rate": "η", "epsilon": "ε"}
 """What tables call the tuned hyper-parameters."""
+PAPER_MOST, PAPER_LEAST_RATE = 0.1, 1e-3
+"""The largest α, λ and rate and the smallest rate that the paper tries (5.1)."""
 
 
 def _told(grid: TuningGrid) -> str:
@@ -70,13 +75,13 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("users", "five grades as the paper's Table 1; three grades as the PairRank paper's", "paper, 5.1, Table 1; ours"),
     ("stop of a user", "drawn only after a click", "paper, 5.1: a dependent click model"),
     ("pairs that are learnt from", "clicked and examined unclicked ones matched at random", "the public code's `ind`"),
-    ("network", f"one hidden layer of m = {WIDTH} ReLU units, no biases", "paper, 5.1 (two layers); 3.1"),
+    ("network", f"one hidden layer of m = {WIDTH} ReLU units, no biases", "paper, 5.1 (two layers); 3.2"),
     (
         "first weights θ₀",
         "symmetric, so that all scores are 0; documents as (x, x)/√2, not scaled to length 1",
         "paper, Algorithm 1; length 1 is assumed in its B.2 only",
     ),
-    ("objective", "summed cross-entropy of all labels so far + (mλ/2) ‖θ − θ₀‖²", "paper, Eq. (3.1)"),
+    ("objective", "summed cross-entropy of all labels so far + (mλ/2) ‖θ − θ₀‖²", "paper, Eq. (3.2)"),
     (
         "refit",
         f"after every round {PASSES} steps of Adam on the mean over labels, from the last round's θ",
@@ -84,10 +89,13 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ),
     ("gradients of a pair in A", "at the refitted θ", "paper, Algorithm 1, lines 11 and 12"),
     ("covariance A", "its diagonal; in full beside it", "paper, 5.2; the full one is ours"),
-    ("interval of a pair", "α ‖g‖ in A⁻¹, α constant and tuned, without ε(m)", "paper, 5.1; Lemma 3.3 has both"),
+    ("interval of a pair", "α ‖g/√m‖ in A⁻¹, α constant and tuned, without ε(m)", "paper, 5.1; Lemma 3.3 has both"),
     ("ΔNDCG of olLambdaRank", "clicks as grades, swap in the list as shown, ideal list of the same clicks", "ours"),
     *((f"grid of {name}", _told(each), source) for name, each, source in (
-        ("olRankNet, olLambdaRank", tuning.GRIDS["olRankNet"], "paper, 5.1: 0.1 to 10⁻⁴, rates to 10⁻³; the rest ours"),
+        (
+            "olRankNet, olLambdaRank", tuning.GRIDS["olRankNet"],
+            "paper, 5.1: 0.1 to 10⁻⁴ (the last is not tried here), rates to 10⁻³; the rest ours",
+        ),
         ("olRankNet with full covariance, and as the public code reads", tuning.GRIDS["olRankNet, full"], "ours"),
         ("neural PDGD and DBGD", tuning.GRIDS["neural PDGD"], "paper, 5.1: 0.1 to 10⁻³; the rest ours"),
         ("neural ε-greedy", tuning.GRIDS["neural epsilon-greedy"], "ours"),
@@ -120,7 +128,7 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("at which θ the gradients in A are taken (the text has both)", "the refitted one; the other beside it", "choices"),
     ("whether documents have length 1 in the experiments", "no; length 1 beside it", "choices"),
     ("which random start the experiments have", "Algorithm 1's; the usual one (He) beside it", "choices"),
-    ("whether the pull is towards θ₀ or 0, and its scale", "Eq. (3.1)'s; two others beside it", "choices"),
+    ("whether the pull is towards θ₀ or 0, and its scale", "Eq. (3.2)'s; two others beside it", "choices"),
     ("how ΔNDCG is formed from clicks", "clicks as grades; no other way was run", None),
     ("which pairs the experiments learn from", "a random matching; no other rule was run", None),
     ("ε of ε-greedy", "tuned", None),
@@ -141,17 +149,19 @@ SHORT = {
     "OR8": "a linear projection does not separate the grades",
     "OR9": "both end above neural PDGD's best in 20,000 rounds",
     "OR10": "PDGD is below both online, the neural one most",
-    "ORT1": "the interval of Lemma 3.3 covers",
-    "ORT2": "Lemma C.3 bounds the log-determinant",
+    "ORT1": "the interval of Lemma 3.3 covers, with its error measured",
+    "ORT2": "the log-determinant stays below the bound of Lemma C.3's proof",
     "ORT3": "the kernel of a wide network nears H",
     "ORX1": "full covariance is at least as good as its diagonal",
     "ORX2": "exploration pays",
 }
 """What each claim says, in a few words."""
+OURS = tuple(each for each in SHORT if each.startswith("ORX"))
+"""Claims that are not the paper's."""
 
 MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("Table 1, click models", "olranknet-table-1", ()),
-    ("Table 2, notation", None, ()),
+    ("Table 2, notation: {doc}`notation`", None, ()),
     ("Figure 1, certain orders and two rankings", "olranknet-fig-1", ()),
     ("Figure 2, certain and uncertain rank orders", "olranknet-fig-2", ()),
     ("Figure 3, LDA projection", "olranknet-fig-3", ("OR8",)),
@@ -160,18 +170,24 @@ MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("Figure 6, share of certain orders", "olranknet-fig-6", ("OR7",)),
     ("5.2, PDGD after 20,000 rounds", "olranknet-far", ("OR9",)),
     ("Lemma 3.3, confidence interval", "olranknet-coverage", ("ORT1",)),
-    ("Lemma 4.2, uncertain orders", None, ()),
+    ("Lemma 4.2, uncertain orders: on {doc}`olranknet-theory`", None, ()),
     ("Theorem 4.4, regret", "olranknet-regret", ()),
     ("Definition B.1, tangent kernel", "olranknet-kernel", ("ORT3",)),
     ("Lemma C.3, log-determinant and effective dimension", "olranknet-log-det", ("ORT2",)),
 )
 """The paper's items: what each is, its anchor here (None: no figure), and the claims that rest on it."""
 
-LIVE = ("Table 1", "Figure 1")
-"""Items of the map that need no result."""
+LIVE = {"Table 1": "same", "Table 2": "same", "Figure 1": "same", "Figure 2": "undecided"}
+"""Items of the map that need no result, and how each came out: Figure 2 is a run of ours beside the paper's sketch."""
 
 THEORY = ("Lemma", "Theorem", "Definition")
 """With what the titles of items begin that need no data."""
+
+
+def fails(title: str) -> bool:
+    """Whether the item with this title, in `MAP`, is false or empty as the paper prints it (`errata`)."""
+    name = title.split(",")[0]
+    return any(name in each.place.split(", ") for each in ERRATA if each.harm == "statement")
 
 
 def click_models() -> list[tuple[str, str, str]]:
@@ -182,53 +198,95 @@ def click_models() -> list[tuple[str, str, str]]:
 # Sentences
 
 
-def ran_in_words(frame: pd.DataFrame) -> str:
+def ran_in_words(frame: pd.DataFrame, published: Sequence[str] = ()) -> str:
     """What was run: by data set the rounds, seeds, folds and kinds of users; empty without runs.
 
     Args:
         frame: the chapter's runs.
+        published: the paper's data sets; of any other it is said that the paper does not have it, and how long the
+            paper's runs are.
     """
     told = []
     for dataset, own in frame.groupby("dataset", sort=False):
         n = {name: own[name].nunique() for name in ("seed", "fold", "users")}
         told.append(
-            f"{named(str(dataset))} ({own['round'].max():,} rounds, {n['seed']} seed{'s' * (n['seed'] > 1)} × "
-            f"{n['fold']} fold{'s' * (n['fold'] > 1)} × {n['users']} kinds of users)"
+            f"{named(str(dataset))}{'' if dataset in published else ', which the paper does not have,'} with "
+            f"{own['round'].max():,} rounds, {n['seed']} seed{'s' * (n['seed'] > 1)} × "
+            f"{n['fold']} fold{'s' * (n['fold'] > 1)} × {n['users']} kinds of users"
         )
-    return f"What ran: {'; '.join(told)}." if told else ""
+    there = set(frame["dataset"]) if len(frame) else set()
+    paper = f" The paper has {ROUNDS:,} rounds and {PROTOCOL.seeds} seeds." if there - set(published) else ""
+    return f"What ran: {'; '.join(told)}.{paper}" if told else ""
+
+
+SHORTLY = {OFFLINE: "offline NDCG@10", IN_LISTS: "the lists that users saw"}
+"""What sentences call the two panels of the leads."""
+SPOKEN = {name: f"{name.removesuffix(', full')} with the full matrix" for name in FULL}
+"""What sentences call the variants that have another name in figures."""
 
 
 def lead_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
-    """Where a variant ends above a baseline offline and where below it, in a sentence for each data set.
+    """The range of a variant's leads over a baseline after the last round, offline and in the shown lists, and under
+    which users they are clear: a sentence for each data set.
 
     Args:
         table: from `figures.leads`.
         row: the variant.
-        baseline: the baseline that was subtracted.
+        baseline: what the sentence calls the baseline that was subtracted.
     """
     told = []
-    for dataset, own in table[(table["row"] == row) & (table["panel"] == OFFLINE)].groupby("dataset", sort=False):
-        of = {line.users: line for line in frames.rows(own)}
-        sides: dict[str, list[str]] = {}
-        for kind in USERS.ordered(of):
-            sides.setdefault(_side(of[kind]), []).append(f"{kind} ({_mean(of[kind])})")
-        each = [f"{side} {baseline} under {_and(kinds)} users" for side, kinds in sides.items()]
-        told.append(f"On {named(str(dataset))} {row} ends {'; '.join(each)}.")
-    return f"{' '.join(told)} (Offline NDCG@10 after the last round, with 95 % intervals.)" if told else ""
+    for dataset, own in table[table["row"] == row].groupby("dataset", sort=False):
+        parts = [
+            f"{_range(lines['mean'], signed)} in {where}, {_where_clear(lines)}"
+            for panel, where in SHORTLY.items()
+            if len(lines := own[own["panel"] == panel])
+        ]
+        told.append(
+            f"On {named(str(dataset))} {SPOKEN.get(row, row)} minus {baseline} comes to {'; '.join(parts)} (after the "
+            "last round, by kind of users, 95 % intervals)."
+        )
+    return " ".join(told)
+
+
+def _range(values: Iterable[float], told: Callable[[float], str]) -> str:
+    """The least and the largest value, or the one that both are."""
+    ends = list(dict.fromkeys(told(float(value)) for value in (min(values), max(values))))
+    return " to ".join(ends)
+
+
+def _where_clear(lines: pd.DataFrame) -> str:
+    """Under which users an interval lies on one side of 0."""
+    sides = {"above": lines["low"] > 0, "below": lines["high"] < 0}
+    told = [
+        f"clearly {side} 0 under {_and(USERS.ordered(lines['users'][clear]))} users"
+        for side, clear in sides.items()
+        if clear.any()
+    ]
+    return " and ".join(told) or "not clearly apart from 0 under any users"
+
+
+def gain_in_words(table: pd.DataFrame, row: str) -> str:
+    """Whether a variant's offline lead is clear, as the beginning of an answer; empty without runs.
+
+    Args:
+        table: from `figures.leads`.
+        row: the variant.
+    """
+    own = table[(table["row"] == row) & (table["panel"] == OFFLINE)]
+    if own.empty:
+        return ""
+    above, below = (own["low"] > 0).sum(), (own["high"] < 0).sum()
+    if above and below:
+        return "It depends on the users."
+    if not above and not below:
+        return "Not by an amount that these runs could show."
+    clear = "all users" if above + below == len(own) else "some users only"
+    return f"{'Yes' if above else 'No, it ranks worse'}, under {clear}."
 
 
 def _and(words: Sequence[str]) -> str:
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _side(line: frames.Row) -> str:
-    """On which side of 0 an interval lies."""
-    return "above" if line.low > 0 else "below" if line.high < 0 else "not clearly apart from"
-
-
-def _mean(line: frames.Row) -> str:
-    return f"{signed(line.mean)} {interval(line.low, line.high)}"
 
 
 def diagonal_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
@@ -241,21 +299,46 @@ def diagonal_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
     told = []
     for dataset, own in frame.groupby("dataset", sort=False):
         ends = last_share(own[own["variant"].isin((full, diagonal))])
-        shares = ends.groupby(["users", "variant"])["share"].mean().unstack()  # noqa: PD010
-        if {full, diagonal} <= set(shares):
-            each = [
-                f"{share(shares[full][kind])} and {share(shares[diagonal][kind])} under {kind}"
-                for kind in USERS.ordered(shares.index)
-            ]
-            told.append(f"on {named(str(dataset))} {_and(each)} users")
+        shares = ends.groupby(["variant", "users"])["share"].mean()
+        if {full, diagonal} <= set(shares.index.get_level_values(0)):
+            with_diagonal, with_full = (_range(shares[name], share) for name in (diagonal, full))
+            told.append(
+                f"on {named(str(dataset))} {with_diagonal} are certain with the diagonal and {with_full} with the full "
+                "matrix"
+            )
     since = share(LAST[1] - LAST[0])
-    shown = f"Shares of certain orders with the full matrix and with its diagonal, in the last {since} of the rounds"
-    return f"{shown}: {'; '.join(told)}." if told else ""
+    shown = f"Of the orders of shown documents in the last {since} of the rounds,"
+    return f"{shown} {'; '.join(told)}, by kind of users." if told else ""
+
+
+def coverage_in_words(frame: pd.DataFrame) -> str:
+    """How many intervals hold the true preference at the tuned α, and what is certain once 95 % of them do.
+
+    Of pairs of test queries after the last round; empty without runs.
+
+    Args:
+        frame: of `fits.Coverage`, of one data set.
+    """
+    if frame.empty:
+        return ""
+    last = frame[(frame["round"] == frame["round"].max()) & (frame["part"] == "test")]
+    alpha = float(last["tuned_alpha"].iloc[0])
+    at_tuned = last[(last["quantity"] == "inside") & np.isclose(last["at"], alpha)]
+    inside = at_tuned.groupby("covariance")["value"].mean()
+    needed = last[last["quantity"] == "certain where needed"].groupby("covariance")[["at", "value"]].mean()
+    certain = needed["value"].map(share)
+    return (
+        f"At the tuned α = {_number(alpha)} the true preference lies in {share(inside['full'])} of the intervals by "
+        f"the full matrix and in {share(inside['diagonal'])} of those by its diagonal. With α so large that 95 % of "
+        f"the intervals hold it ({needed['at']['full']:.2g} and {needed['at']['diagonal']:.2g}), {certain['full']} and "
+        f"{certain['diagonal']} of the orders are certain. With one width for all pairs, wide enough for 95 %, "
+        f"{certain['constant']} would be."
+    )
 
 
 def speed_in_words(frame: pd.DataFrame) -> str:
-    """How many rounds a second each learner makes at the end, and how long all rounds took, in a sentence for each data
-    set; empty without timings.
+    """How long all rounds of each learner took, and how many rounds a second it makes at the end, in a sentence for
+    each data set; empty without timings.
 
     Args:
         frame: as for `figures.speeds`.
@@ -267,16 +350,51 @@ def speed_in_words(frame: pd.DataFrame) -> str:
         for name, runs in last.groupby("variant", sort=False):
             total = (runs["rank_seconds"] + runs["update_seconds"]).mean() / runs["replicas"].mean()
             at_end = ends[ends["variant"] == name].sort_values("round")["speed"].iloc[-1]
-            each.append(f"{name} {at_end:,.0f} ({total:,.1f} seconds for all {runs['round'].max():,} rounds)")
-        told.append(f"{named(str(dataset))}: {', '.join(each)}")
-    return f"Rounds a second at the end of a run, of one replica on one core: {'; '.join(told)}." if told else ""
+            called = SPOKEN.get(str(name), name)
+            each.append(f"{total:,.1f} seconds with {called} (at the end {at_end:,.0f} rounds a second)")
+        rounds = last["round"].max()
+        told.append(f"On {named(str(dataset))} a run of {rounds:,} rounds takes one core {'; '.join(each)}.")
+    return " ".join(told)
+
+
+def cost_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
+    """How many times as long a run takes with full covariance, as the beginning of an answer; empty without timings.
+
+    Args:
+        frame: as for `figures.speeds`, of one data set.
+        full, diagonal: the variants.
+    """
+    if not {full, diagonal} <= set(frame.get("variant", ())):
+        return ""
+    last = at_own_end(frame)
+    seconds = (last["rank_seconds"] + last["update_seconds"]).groupby(last["variant"]).mean()
+    return f"No: a run with it takes {seconds[full] / seconds[diagonal]:.2g} times as long as with its diagonal."
+
+
+def forms_in_words(frame: pd.DataFrame) -> str:
+    """What widths and update of the widest network cost in the dual form at the most pairs that were timed, by shape.
+
+    Args:
+        frame: of `forms.Forms`; empty without timings.
+    """
+    told = []
+    for shape, own in () if frame.empty else frame[frame["form"] == "dual"].groupby("shape", sort=False):
+        most = own.sort_values(["width", "pairs"]).iloc[-1]
+        told.append(
+            f"{most['milliseconds']:,.0f} ms a round in the shape of {named(str(shape))} ({most['parameters']:,} "
+            f"weights) after {most['pairs']:,} pairs"
+        )
+    return f"In the dual form widths and the update of the full matrix cost {_and(told)}." if told else ""
 
 
 def far_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str]) -> str:
     """The best checkpoint of the long runs beside where shorter ones end, by data set and kind of users.
 
+    Long runs are also told where they are as long as the shorter ones, and where they are as many times longer as the
+    paper's comparison has them, or at the first checkpoint after it.
+
     Args:
-        far: long runs of one variant with ndcg.
+        far: long runs of one variant with `variant` and ndcg.
         ends: shorter runs with `variant` and ndcg.
         variants: those whose ends are told.
     """
@@ -287,11 +405,39 @@ def far_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str])
         scores = shorter.groupby("variant")["ndcg"].mean()
         each = [f"{name} {scores[name]:.3f} after {shorter['round'].max():,}" for name in variants if name in scores]
         if each:
+            last = shorter["round"].max()
+            as_long = [means.index[means.index >= last * times] for times in (1, FAR / ROUNDS)]
+            beside = [f"{means[after[0]]:.3f} after {after[0]:,}" for after in as_long if len(after)]
             told.append(
-                f"{named(dataset)}, {users} users: its best is {means.max():.3f}, after round {means.idxmax():,} "
-                f"of {means.index.max():,}; {', '.join(each)}"
+                f"- {named(dataset)}, {users} users: {_and(each)} rounds; {own['variant'].iloc[0]} "
+                f"{', '.join([*beside, f'and at best {means.max():.3f}, after {means.idxmax():,}'])} of "
+                f"{means.index.max():,}."
             )
-    return f"{'. '.join(told)}." if told else ""
+    return "\n".join(told)
+
+
+def tried_by_the_paper_in_words(scores: pd.DataFrame, grid: str = "olRankNet") -> str:
+    """The best setting of a grid in the first step beside the best one with values that the paper tries.
+
+    Args:
+        scores: from `ol2r.experiments.tuning.marked`, by "grid"; empty where nothing was tuned.
+        grid: the grid's name.
+    """
+    told = []
+    for dataset, own in scores[scores["grid"] == grid].groupby("dataset", sort=False) if len(scores) else ():
+        allowed = own[[tuning.TUNED.may_choose(grid, line) for line in frames.records(own)]]
+        inside = allowed[
+            (allowed["alpha"] <= PAPER_MOST) & (allowed["regularization"] <= PAPER_MOST)
+            & (allowed["rate"] <= PAPER_MOST) & (allowed["rate"] >= PAPER_LEAST_RATE)
+        ]  # fmt: skip
+        if len(inside):
+            best, theirs = (frames.records(part.nlargest(1, "score"))[0] for part in (allowed, inside))
+            told.append(
+                f"On {named(str(dataset))} the best setting of the first step ({_setting(best)}) scores "
+                f"{best['score']:.3f}, and the best one with values that the paper tries ({_setting(theirs)}) "
+                f"{theirs['score']:.3f}."
+            )
+    return " ".join(told)
 
 
 def chosen_in_words(table: pd.DataFrame) -> str:
@@ -311,3 +457,24 @@ def chosen_in_words(table: pd.DataFrame) -> str:
 def _setting(line: Mapping[str, Any]) -> str:
     symbols = SYMBOLS | ({"alpha": "step"} if line["grid"] in STEP else {})
     return ", ".join(f"{symbols[name]} = {_number(line[name])}" for name in SYMBOLS if pd.notna(line.get(name)))
+
+
+def growth_in_words(frame: pd.DataFrame) -> str:
+    """How far a diagonal A has left λI in the end: the geometric mean of A_kk/λ over all weights, which is
+    exp(log det(A/λI)/p), in a sentence for each data set; empty without runs.
+
+    Args:
+        frame: runs of one variant with diagonal covariance, with log_det.
+    """
+    told = []
+    for dataset, own in frame.groupby("dataset", sort=False):
+        last = at_own_end(own)
+        line = frames.records(last)[0]
+        network = Network(data.entry(str(dataset)).n_features, int(line["width"]), int(line["depth"]), line["init"])
+        p = network.n_parameters
+        grown = np.expm1(last.groupby("users")["log_det"].mean() / p)
+        told.append(
+            f"On {named(str(dataset))}, at λ = {_number(line['regularization'])}, the {p:,} entries of the diagonal "
+            f"end {_range(grown, share)} above λ, where they began (geometric mean, by kind of users)."
+        )
+    return " ".join(told)

@@ -97,8 +97,8 @@ KERNELS = {"log det as printed": "H as printed", "log det by rounds": "its limit
 THEOREMS = (
     theorem(
         1,
-        "Lemma 3.3: with probability at least 1 − δ₁ the estimated preference of every pair lies within "
-        "α_t ‖g_ij/√m‖_{A⁻¹} + ε of the true one (full A).",
+        "Lemma 3.3: with probability at least 1 − δ₁ the estimated preference of every pair lies within its confidence "
+        "width, by the full covariance, and an error ε of the true one.",
         Size(rounds=80, seeds=100, folds=1),
         Part(
             "share of worlds in which the interval of every pair covered at every look, above 1 − δ₁; ε is measured "
@@ -113,11 +113,12 @@ THEOREMS = (
     ),
     theorem(
         2,
-        "Lemma C.3: log(det Ā_T/det λI) is at most d̃ log(1 + (n_T + N_T^P)/λ) + 1 with probability at least 1 − δ "
-        "(λ ≥ 1, gradients at θ₀, as its proof has them).",
+        "Lemma C.3, as its proof has it: with probability at least 1 − δ the log-determinant of the covariance of "
+        "gradients at θ₀ is at most the effective dimension times a logarithm, and 1 (λ ≥ 1; the printed lemma has "
+        "twice the left side and another logarithm).",
         Size(rounds=80, seeds=100, folds=1),
         Part(
-            "share of worlds in which the log-determinant stayed below the bound at every look, above 1 − δ; each "
+            "share of worlds in which log(det Ā/det λI) ≤ d̃ log(1 + n/λ) + 1 at every look, above 1 − δ; each "
             "document counts once for every round in which it was a candidate",
             tuple(
                 _covered(quantity, word, truth, 1.0, 1.0, width)
@@ -129,8 +130,8 @@ THEOREMS = (
     ),
     theorem(
         3,
-        "Definition B.1 and Lemma D.1: at the printed start the kernel ⟨g, g′⟩/m of the gradients by all parameters "
-        "comes as near to H = (H̃ + Σ)/2 as one likes as m grows.",
+        "Definition B.1 and Lemma D.1: at the printed start the kernel of the gradients by all parameters comes as "
+        "near to the matrix H = (H̃ + Σ)/2 as one likes as the width m grows.",
         Size(rounds=1024, seeds=32, folds=1),
         Part(
             f"the relative distance from H falls faster than m^(−{RATE:g}), the lemma's rate, over the last "

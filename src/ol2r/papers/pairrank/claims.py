@@ -169,6 +169,24 @@ class Room:
         return self.contrast.published(numbers, dataset, users)
 
 
+def above(
+    measure: Callable[[str], Measure], scale: Scale, variant: str, baseline: str, best: Measured, name: str
+) -> Room:
+    """Whether a variant ends above a baseline, where that is possible.
+
+    A variant that just reaches the best ranker there is, is above the baseline by exactly as much as that ranker is, so
+    that is the most to expect of it.
+
+    Args:
+        measure: gives the measure of a variant.
+        best: the same score of a ranker that learns from labels, as no online learner can.
+        name: what that ranker is called.
+    """
+    (lead,) = leads(measure, scale, (variant,), (baseline,))
+    most = difference(best, measure(baseline), f"{name} − {baseline}", scale)
+    return Room(lead, most, f"under {{users}} users, where {baseline} does not end {scale.margin:g} below {name}")
+
+
 def under(measure: Measure, users: str) -> Measure:
     """The measure under these users, whatever the users of the cell are."""
     return replace(measure, labels=(*measure.labels, ("users", users)))
@@ -359,12 +377,7 @@ REFERENCE = Measure("reference", "test_ndcg", shared=True)
 
 
 def _above(variant: str, baseline: str) -> Room:
-    """Whether a variant ends above a baseline. A learner that just reaches the offline ranker is above the baseline by
-    exactly as much as the offline ranker is, so that is the most it could be."""
-    (lead,) = leads(offline, OFFLINE, (variant,), (baseline,))
-    most = difference(REFERENCE, offline(baseline), f"offline RankNet − {baseline}", OFFLINE)
-    where = f"under {{users}} users, where {baseline} does not end {DIFFERENCE:g} below offline RankNet"
-    return Room(lead, most, where)
+    return above(offline, OFFLINE, variant, baseline, REFERENCE, "offline RankNet")
 
 
 def _no_worse(measure: Callable[[str], Measure], scale: Scale, margin: float, word: str) -> Contrast:

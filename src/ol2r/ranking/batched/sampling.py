@@ -21,14 +21,7 @@ def plackett_luce(
 def sample(
     candidates: Candidates, scores: Float[Tensor, "R V"], depth: int, streams: Streams, round_: int
 ) -> tuple[Int64[Tensor, "R {depth}"], Float64[Tensor, "R {depth}"], Float64[Tensor, " R"]]:
-    """A list drawn without replacement from p(d) ∝ e^{s_d}, as `plackett_luce` draws it for linear scores.
-
-    Args:
-        scores: s, Float[R, V], at least as wide as the longest list; entries beyond a list are not read.
-
-    Returns:
-        See `compiled.plackett_luce`.
-    """
+    """See `compiled.sample`."""
     present = numbers(scores.shape[1], scores.device) < candidates.sizes[:, None]
     score = scores.to(torch.float64)
     words = streams.words(Stream.SAMPLE, round_, score.shape[1])
@@ -61,15 +54,7 @@ def swap_coefficients(
     scores: Float64[Tensor, "R k"],
     rest: Float64[Tensor, " R"],
 ) -> tuple[Float64[Tensor, "R k"], Bool[Tensor, " R"]]:
-    """Coefficient c_d of each shown document in PDGD's gradient Σ_d c_d ∇s_d (see `compiled.plackett_luce_gradient`).
-
-    Args:
-        ranking: Int64[R, k], scores: Float64[R, k] and rest: Float64[R], from `sample` or `plackett_luce`.
-        clicks: Bool[R, k].
-
-    Returns:
-        c, Float64[R, k], 0 beyond the list; and whether there was a pair to learn from, Bool[R].
-    """
+    """See `compiled.swap_coefficients`."""
     slot = numbers(ranking.shape[1], ranking.device)
     t, lower, upper = slot[:, None, None], slot[:, None], slot  # the axes of the arrays below
     mass = torch.cat([scores, rest[:, None]], dim=1)

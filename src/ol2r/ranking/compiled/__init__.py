@@ -3,16 +3,14 @@
 The same scalar code computes a replica's numbers whichever replicas share its batch, so a trajectory is bit for bit
 independent of the batch. `batched` has the same functions in torch; the tests compare the two.
 
-Operations that take the scores of any ranker (`best`, `sample`, `swap_coefficients`, `pair_coefficients`) are torch
-functions here too: torch computes these scores, at a higher cost than the operations themselves. The operations that
-compute linear scores themselves are fast paths of these.
+Operations that take the scores of any ranker and cost less than torch needs for these (`best`, `pair_coefficients`) are
+torch functions here too. Operations that compute linear scores themselves are fast paths of those that take scores.
 """
 
 from numba import get_num_threads, set_num_threads
 
 from ol2r.ranking.batched.lists import best
 from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients
-from ol2r.ranking.batched.sampling import sample, swap_coefficients
 from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer, list_by_unanimity
 from ol2r.ranking.compiled.counts import PairCounts
 from ol2r.ranking.compiled.covariance import Covariance
@@ -31,7 +29,7 @@ from ol2r.ranking.compiled.lists import (
 )
 from ol2r.ranking.compiled.pairs import pair_gradient, pairs_from_clicks
 from ol2r.ranking.compiled.perturbed import PerturbedEstimate
-from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce_gradient
+from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce_gradient, sample, swap_coefficients
 from ol2r.ranking.compiled.steps import climb, contenders, credit, equal_shares, follow, step, winners
 
 __all__ = [

@@ -25,30 +25,45 @@ def _words(key, stream, round_, n):
     return out
 
 
+@njit
+def _drawn(score, key, round_, ranking, scores):
+    """Draw one list in place of `ranking` by its documents' scores, which it spends, and leave theirs in `scores`.
+    Return the log of the mass that is not shown."""
+    size, depth = score.shape[0], ranking.shape[0]
+    words = _words(key, Stream.SAMPLE, round_, size)
+    perturbed = np.empty(size)
+    for j in range(size):
+        perturbed[j] = score[j] + _gumbel(words[j])
+    top(perturbed, ranking, key, round_, 0)
+    for i in range(depth):
+        scores[i] = -np.inf
+        if ranking[i] >= 0:
+            scores[i] = score[ranking[i]]
+            score[ranking[i]] = -np.inf
+    if size <= depth:
+        return -np.inf
+    highest = score.max()
+    mass = 0.0
+    for j in range(size):
+        mass += np.exp(score[j] - highest)
+    return highest + np.log(mass)
+
+
 @njit(parallel=True, cache=True)
 def _plackett_luce(features, offsets, query, weights, keys, round_, ranking, scores, rest):
-    depth = ranking.shape[1]
     for r in prange(ranking.shape[0]):
         first = offsets[query[r]]
-        size = offsets[query[r] + 1] - first
-        score, perturbed = np.empty(size), np.empty(size)
-        words = _words(keys[r], Stream.SAMPLE, round_, size)
-        for j in range(size):
+        score = np.empty(offsets[query[r] + 1] - first)
+        for j in range(score.shape[0]):
             score[j] = dot(features[first + j], weights[r])
-            perturbed[j] = score[j] + _gumbel(words[j])
-        top(perturbed, ranking[r], keys[r], round_, 0)
-        for i in range(depth):
-            scores[r, i] = -np.inf
-            if ranking[r, i] >= 0:
-                scores[r, i] = score[ranking[r, i]]
-                score[ranking[r, i]] = -np.inf
-        rest[r] = -np.inf
-        if size > depth:
-            highest = score.max()
-            mass = 0.0
-            for j in range(size):
-                mass += np.exp(score[j] - highest)
-            rest[r] = highest + np.log(mass)
+        rest[r] = _drawn(score, keys[r], round_, ranking[r], scores[r])
+
+
+@njit(cache=True)
+def _sample(given, sizes, keys, round_, ranking, scores, rest):
+    for r in range(ranking.shape[0]):
+        score = given[r, : sizes[r]].astype(np.float64)
+        rest[r] = _drawn(score, keys[r], round_, ranking[r], scores[r])
 
 
 def plackett_luce(
@@ -63,11 +78,24 @@ def plackett_luce(
         ranking Int64[R, depth], padded with −1; scores of its documents, Float64[R, depth], −∞ beyond the list; and
         log Σ exp(w · x_d) over the documents not shown, Float64[R], −∞ if there are none.
     """
-    ranking = np.empty((weights.shape[0], depth), dtype=np.int64)
-    scores = np.empty(ranking.shape, dtype=np.float64)
-    rest = np.empty(weights.shape[0], dtype=np.float64)
+    ranking, scores, rest = _lists(weights.shape[0], depth)
     _plackett_luce(*arrays(candidates), weights.numpy(), streams.keys, round_, ranking, scores, rest)
     return torch.from_numpy(ranking), torch.from_numpy(scores), torch.from_numpy(rest)
+
+
+def sample(
+    candidates: Candidates, scores: torch.Tensor, depth: int, streams: Streams, round_: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The same for scores that are given, Float[R, V], at least as wide as the longest list; entries beyond a list are
+    not read."""
+    ranking, shown, rest = _lists(scores.shape[0], depth)
+    _sample(scores.numpy(), candidates.sizes.numpy(), streams.keys, round_, ranking, shown, rest)
+    return torch.from_numpy(ranking), torch.from_numpy(shown), torch.from_numpy(rest)
+
+
+def _lists(replicas: int, depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ranking = np.empty((replicas, depth), dtype=np.int64)
+    return ranking, np.empty(ranking.shape), np.empty(replicas)
 
 
 @njit
@@ -82,7 +110,6 @@ def _swap_coefficients(clicks, scores, rest, examined, shown, left, without, coe
     left[shown] = rest
     for t in range(shown - 1, -1, -1):
         left[t] = _log_sum(left[t + 1], scores[t])
-    coefficient[:shown] = 0.0
     for lower in range(1, examined):
         without[lower] = left[lower + 1]  # log of the mass left at slot t, without the lower document
         for t in range(lower - 1, 0, -1):
@@ -100,28 +127,45 @@ def _swap_coefficients(clicks, scores, rest, examined, shown, left, without, coe
             coefficient[lower] -= change
 
 
+@njit
+def _learn(ranking, clicks, scores, rest, coefficient):
+    """Coefficients of one list's examined documents, 0 of the others, how many are examined, and whether there was a
+    pair to learn from."""
+    depth = ranking.shape[0]
+    coefficient[:] = 0.0
+    examined = n_examined(ranking, clicks)
+    clicked = 0
+    for i in range(examined):
+        clicked += clicks[i]
+    learned = 0 < clicked < examined
+    if learned:
+        shown = depth
+        while ranking[shown - 1] < 0:
+            shown -= 1
+        left, without = np.empty(depth + 1), np.empty(depth)
+        _swap_coefficients(clicks, scores, rest, examined, shown, left, without, coefficient)
+    return examined, learned
+
+
 @njit(parallel=True, cache=True)
 def _plackett_luce_gradient(features, offsets, query, ranking, clicks, scores, rest, out, learned):
-    depth = ranking.shape[1]
     for r in prange(ranking.shape[0]):
         out[r] = 0.0
-        examined = n_examined(ranking[r], clicks[r])
-        clicked = 0
-        for i in range(examined):
-            clicked += clicks[r, i]
-        learned[r] = 0 < clicked < examined
+        coefficient = np.empty(ranking.shape[1])
+        examined, learned[r] = _learn(ranking[r], clicks[r], scores[r], rest[r], coefficient)
         if not learned[r]:
             continue
-        shown = depth
-        while ranking[r, shown - 1] < 0:
-            shown -= 1
-        left, without, coefficient = np.empty(depth + 1), np.empty(depth), np.empty(depth)
-        _swap_coefficients(clicks[r], scores[r], rest[r], examined, shown, left, without, coefficient)
         for i in range(examined):
             x = features[offsets[query[r]] + ranking[r, i]]
             c = np.float32(coefficient[i])
             for f in range(x.shape[0]):
                 out[r, f] += c * x[f]
+
+
+@njit(cache=True)
+def _learn_all(ranking, clicks, scores, rest, coefficient, learned):
+    for r in range(ranking.shape[0]):
+        learned[r] = _learn(ranking[r], clicks[r], scores[r], rest[r], coefficient[r])[1]
 
 
 def plackett_luce_gradient(
@@ -146,6 +190,23 @@ def plackett_luce_gradient(
         *arrays(candidates), ranking.numpy(), clicks.numpy(), scores.numpy(), rest.numpy(), out, learned
     )
     return torch.from_numpy(out), torch.from_numpy(learned)
+
+
+def swap_coefficients(
+    ranking: torch.Tensor, clicks: torch.Tensor, scores: torch.Tensor, rest: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Coefficient c_d of each shown document in PDGD's gradient Σ_d c_d ∇s_d; see `plackett_luce_gradient`.
+
+    Args:
+        ranking: Int64[R, k], scores: Float64[R, k] and rest: Float64[R], from `sample` or `plackett_luce`.
+        clicks: Bool[R, k].
+
+    Returns:
+        c, Float64[R, k], 0 beyond the list; and whether there was a pair to learn from, Bool[R].
+    """
+    coefficient, learned = np.empty(ranking.shape), np.empty(ranking.shape[0], dtype=np.bool_)
+    _learn_all(ranking.numpy(), clicks.numpy(), scores.numpy(), rest.numpy(), coefficient, learned)
+    return torch.from_numpy(coefficient), torch.from_numpy(learned)
 
 
 @njit(cache=True)

@@ -1,0 +1,664 @@
+"""The claims of the P²NeurRank paper as rules, declared before any full-length result of theirs was looked at.
+
+Each statement keeps the paper's words, shortened; where the words leave a choice (how much is mild? what is worst,
+basically?), the words of the part make it. The paper draws its results and prints no numbers. PPX1 and PPX2 are ours:
+they ask what the paper could not or did not.
+
+Margins are those of the earlier chapters. Rules that speak of time take shares of a data set's own run, and online
+scores are means over the lists that a run showed, in which round t counts γ^(t−1) times, as in the olRankNet chapter.
+
+This module names items and does not import them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ol2r.experiments.claims import (
+    Claim,
+    Compared,
+    Contrast,
+    Curves,
+    Measure,
+    Measured,
+    Near,
+    NotMeasured,
+    Part,
+    Printed,
+    Results,
+    Scale,
+    Selection,
+    Size,
+    StandIn,
+    Where,
+    difference,
+)
+from ol2r.experiments.effects import Effect, mean_effect, time_mean
+from ol2r.papers.olranknet.claims import (
+    ANY_LEAD,
+    CLEARLY,
+    FIFTH,
+    IN_THE_MEAN,
+    OFFLINE,
+    ONLINE,
+    ONLINE_APART,
+    ROUNDS,
+    SHARE,
+    SKYLINE,
+    SMALL,
+    Beginning,
+    InLists,
+    no_worse,
+)
+from ol2r.papers.pairrank.claims import COMPARABLE, DIFFERENCE, REFERENCE, Room, above, leads
+
+USERS = ("perfect", "navigational", "informational")
+MSLR, YAHOO = "MSLR-WEB10K", "Yahoo-LTRC-1"
+STAND_INS = (StandIn(MSLR, "MQ2008"),)
+"""What stands in for the paper's two data sets."""
+PROTOCOL = Size(rounds=ROUNDS, seeds=10, folds=1)
+"""The paper cuts MSLR-WEB10K into five folds and Yahoo into two of its own; Yahoo has one split as it comes."""
+
+NUMBERS_OF_RANKERS = (2, 5, 10)
+SHOWN = NUMBERS_OF_RANKERS[:2]
+"""N of the rankers in the paper's Figures 2 to 5."""
+
+
+def linear(rankers: int) -> str:
+    """The variant of P²LinRank with N rankers."""
+    return f"P2LinRank, N = {rankers}"
+
+
+def neural(rankers: int) -> str:
+    """The variant of P²NeurRank with N rankers."""
+    return f"P2NeurRank, N = {rankers}"
+
+
+LINEAR = tuple(map(linear, SHOWN))
+PAIRRANK, PAIRRANK_DIAGONAL = "PairRank", "PairRank, diagonal"
+LINEAR_GREEDY = "epsilon-greedy"
+LINEAR_BASELINES = (LINEAR_GREEDY, "DBGD", "PDGD")
+LINEAR_VARIANTS = (*LINEAR, PAIRRANK, PAIRRANK_DIAGONAL, *LINEAR_BASELINES)
+NEURAL = tuple(map(neural, SHOWN))
+OLRANKNET = "olRankNet"
+"""With diagonal covariance, as the paper's olRankNet-Diag."""
+NEURAL_BASELINES = ("neural epsilon-greedy", "neural DBGD", "neural PDGD")
+NEURAL_VARIANTS = (*NEURAL, OLRANKNET, *NEURAL_BASELINES)
+SIXTEEN_FULL, SIXTEEN_DIAGONAL = (f"olRankNet, 16 × 16, {covariance}" for covariance in ("full", "diagonal"))
+FULL_FORMS = tuple(f"olRankNet, full ({form})" for form in ("naive inversion", "rank updates", "dual"))
+"""The full covariance of Figure 9: inverted in every round, as the paper timed it, and two forms that compute the same
+numbers otherwise."""
+DIAGONAL = "olRankNet, diagonal"
+TIMED = (*FULL_FORMS, DIAGONAL, neural(2), neural(1))
+RIVALS = {linear(2): PAIRRANK, neural(2): OLRANKNET}
+"""By learner that explores by perturbation, the one that explores by confidence intervals."""
+
+BOTH = (MSLR, YAHOO)
+ALL_CELLS: tuple[Where, ...] = tuple(product(BOTH, USERS))
+PERFECT: tuple[Where, ...] = tuple(product(BOTH, ("perfect",)))
+INFORMATIONAL: tuple[Where, ...] = tuple(product(BOTH, ("informational",)))
+ON_MSLR: tuple[Where, ...] = tuple(product((MSLR,), ("perfect", "informational")))
+ONE_CELL: tuple[Where, ...] = ((MSLR, "perfect"),)
+"""Data and users of Figures 7 and 8 are ours, for the paper does not say; those of Figure 9 are the paper's."""
+MOST = 4
+"""The number of the six cells that are "most" of them."""
+
+LARGE_NOISE, SMALL_NOISE = 0.1, 0.01
+"""ν² of Figures 7 and 8."""
+HISTORY = 1 / 10
+"""The share of a run's rounds after which an order is called certain early."""
+TENTHS = 10
+BIG = 1.0
+"""A gap between running times is big if the one is more than twice the other: one doubling."""
+SLIGHTLY = float(np.log2(1.5))
+"""A running time is slightly longer if it is so by less than half."""
+TWENTIETH = 0.05
+"""The least part of a regret that a reader would call a difference."""
+
+MILD = Scale("NDCG@10 short of that")
+SERIOUS = Scale("NDCG@10 of the shown lists", COMPARABLE)
+TIME = Scale("doublings of the seconds a round", BIG)
+ANY_TIME = Scale("doublings of the seconds a round")
+LITTLE_TIME = Scale("doublings of the seconds a round short of that")
+WRONG = Scale("share of certain orders that are wrong", SHARE)
+REGRET = Scale("regret beyond that twentieth", unit="mis-ordered pairs")
+
+
+class FirstFifth(Beginning):
+    """A column's mean over the first fifth of the data set's own rounds, linear between checkpoints, from round 0."""
+
+    def until(self, last: int) -> int:
+        return round(FIFTH[1] * last)
+
+
+class Early(Measure):
+    """A column after a tenth of the rounds that the item has on the data set."""
+
+    def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
+        """The value of every run at that checkpoint, indexed by (fold, seed).
+
+        Raises:
+            NotMeasured: as for `Measure.values`.
+        """
+        at = round(HISTORY * self.selected(results, dataset, users).last_round)
+        return Measure(self.item, self.column, self.labels, at).values(results, dataset, users)
+
+
+class Spent(NamedTuple):
+    """Seconds that one replica has spent up to each checkpoint, from round 0 on; both Float64[checkpoints]."""
+
+    rounds: np.ndarray
+    seconds: np.ndarray
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """The seconds of a round of a variant, in ranking and in learning, on the machine that timed it.
+
+    Attributes:
+        item: the item whose results hold `rank_seconds` and `update_seconds`, summed over the rounds so far and over
+            the `replicas` of a batch.
+        variant: whose they are.
+    """
+
+    item: str
+    variant: str
+
+    shared = False
+
+    def selected(self, results: Mapping[str, Results], dataset: str, users: str) -> Selection:
+        """The variant's rows, as `Measure.selected` gives them."""
+        return Measure(self.item, "", (("variant", self.variant),)).selected(results, dataset, users)
+
+    def spent(self, results: Mapping[str, Results], dataset: str, users: str) -> Spent:
+        """The seconds up to each checkpoint, in the mean over measurements.
+
+        Raises:
+            NotMeasured: there are none, or they do not grow from round to round.
+        """
+        rows = self.selected(results, dataset, users)
+        curves = rows.curves((rows["rank_seconds"] + rows["update_seconds"]) / rows["replicas"])
+        here = curves.rounds > 0
+        rounds = np.concatenate([[0.0], curves.rounds[here]])
+        seconds = np.concatenate([[0.0], curves.table[:, here].mean(axis=0)])
+        if not (np.diff(seconds) > 0).all():  # so too where one is missing
+            raise NotMeasured(f"the seconds of {self.variant} in {self.item} do not grow from round to round")
+        return Spent(rounds, seconds)
+
+    def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
+        """log₂ of the mean seconds of a round in each tenth of the longest run that the item has on the data set.
+
+        Returns:
+            A value for each tenth, indexed by (fold, seed) as runs are: the fold is 1, the seed numbers the tenths.
+
+        Raises:
+            NotMeasured: as for `spent`, or there is no checkpoint at the end of a tenth.
+        """
+        last = Measure(self.item, "").selected(results, dataset, users).last_round
+        ends = [round(last * i / TENTHS) for i in range(TENTHS + 1)]
+        spent = self.spent(results, dataset, users)
+        absent = [end for end in ends if end not in spent.rounds]
+        if absent:
+            raise NotMeasured(f"{self.item} has no seconds of {self.variant} at round {absent[0]:,}")
+        total = spent.seconds[np.isin(spent.rounds, ends)]
+        tenths = pd.MultiIndex.from_product([[1], range(TENTHS)], names=["fold", "seed"])
+        return pd.Series(np.log2(np.diff(total) / np.diff(ends)), index=tenths)
+
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
+        """The paper draws its times."""
+
+
+class OverTenths(Contrast):
+    """A contrast of times, of which the tenths of one run are the sample."""
+
+    def summary(self, total: pd.Series) -> Effect:
+        """The mean over tenths, with the interval that their spread gives."""
+        return replace(mean_effect(total), seeds=1)
+
+
+@dataclass(frozen=True)
+class AtEqualCompute:
+    """How far one variant's score is above another's when both have computed for as many seconds.
+
+        s_v(b) = score of v at the round that v reaches in b seconds, linear between checkpoints
+        b* = the seconds in which the faster of the two has done its whole run
+        effect = s_v(b*) − s_other(b*), or the same of the means of s over 0 … b*
+
+    The seconds up to a round are those of the timing of the same variant on the same data set and under the same users;
+    both variants must have been timed on the same machine. They are taken as known, so that the interval is that of the
+    scores.
+
+    Attributes:
+        label: in words.
+        score, other: the scores, offline NDCG@10 at checkpoints.
+        spent, other_spent: the seconds of either.
+        scale: as for `Contrast`.
+        mean: whether means over the seconds up to b* are compared, and not the scores at b*.
+    """
+
+    label: str
+    score: Measure
+    other: Measure
+    spent: Seconds
+    other_spent: Seconds
+    scale: Scale
+    mean: bool = False
+
+    @property
+    def measures(self) -> tuple[Measured, ...]:
+        return (self.score, self.other, self.spent, self.other_spent)
+
+    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
+        """The effect over the runs that both have.
+
+        Raises:
+            NotMeasured: there are no scores or seconds, or a variant was timed for fewer rounds than it was run.
+        """
+        curves = [each.curve(results, dataset, users) for each in (self.score, self.other)]
+        spent = [self._spent(*each, results, dataset, users) for each in zip(curves, self._seconds, strict=True)]
+        budget = min(seconds[-1] for seconds in spent)
+        mine, others = (self._score(*each, budget) for each in zip(curves, spent, strict=True))
+        runs = mine.index.intersection(others.index)
+        if runs.empty:
+            raise NotMeasured(f"no run in common for {self.label}")
+        return mean_effect(mine[runs] - others[runs])
+
+    @property
+    def _seconds(self) -> tuple[Seconds, Seconds]:
+        return self.spent, self.other_spent
+
+    def _spent(
+        self, curves: Curves, timed: Seconds, results: Mapping[str, Results], dataset: str, users: str
+    ) -> np.ndarray:
+        """The seconds up to each checkpoint of the scores: Float64[checkpoints]."""
+        spent = timed.spent(results, dataset, users)
+        if spent.rounds[-1] < curves.rounds[-1]:
+            told = f"{spent.rounds[-1]:,.0f} of {curves.rounds[-1]:,.0f} rounds"
+            raise NotMeasured(f"{timed.item} has the seconds of {told} of {timed.variant}")
+        return np.interp(curves.rounds, spent.rounds, spent.seconds)
+
+    def _score(self, curves: Curves, seconds: np.ndarray, budget: float) -> pd.Series:
+        """The score of every run at the budget, or its mean over the seconds up to there."""
+        at = np.array([np.interp(budget, seconds, run) for run in curves.table])
+        if not self.mean:
+            return pd.Series(at, index=curves.runs)
+        before = seconds < budget
+        table = np.column_stack([curves.table[:, before], at])
+        return pd.Series(time_mean(table, np.append(seconds[before], budget)), index=curves.runs)
+
+    def published(self, numbers: Printed, dataset: str, users: str) -> None:
+        """The paper compares at equal numbers of rounds."""
+
+
+def _measure(kind: type[Measure], item: str, column: str) -> Callable[[str], Measure]:
+    return lambda variant: kind(item, column, (("variant", variant),))
+
+
+offline_linear, offline_neural = (_measure(Measure, item, "ndcg") for item in ("fig-2", "fig-4"))
+online_linear, online_neural = (_measure(InLists, item, "cndcg") for item in ("fig-3", "fig-5"))
+first_fifth = _measure(FirstFifth, "fig-2", "ndcg")
+small_network = _measure(Measure, "fig-6", "ndcg")
+
+
+def zoomed(noise: float, rankers: int, online: bool) -> Measure:
+    """The score of P²NeurRank with N rankers in Figure 7 (ν² = 0.1) or 8 (ν² = 0.01)."""
+    item = {LARGE_NOISE: "fig-7", SMALL_NOISE: "fig-8"}[noise]
+    labels = (("rankers", float(rankers)), ("noise", noise))
+    return InLists(item, "cndcg", labels) if online else Measure(item, "ndcg", labels)
+
+
+def wrong(variant: str) -> Measure:
+    """The share of the certain orders that grades contradict, on the histories that all variants share.
+
+    Ensembles have ν² = 0.1, confidence sets their tuned width.
+    """
+    labels = (("variant", variant), ("quantity", "false certain"))
+    perturbed = () if variant in RIVALS.values() else (("noise", LARGE_NOISE),)
+    return Early("histories", "value", (*labels, *perturbed))
+
+
+def exploring(variant: str, column: str) -> Measure:
+    """A column at the end of an ensemble's own run at ν² = 0.1."""
+    return Measure("certainty", column, (("variant", variant), ("noise", LARGE_NOISE)))
+
+
+def _above_linear(variant: str, baseline: str) -> Room:
+    return above(offline_linear, OFFLINE, variant, baseline, REFERENCE, "offline RankNet")
+
+
+def _above_neural(measure: Callable[[str], Measure], variant: str, baseline: str) -> Room:
+    return above(measure, OFFLINE, variant, baseline, offline_neural(SKYLINE), SKYLINE)
+
+
+def _not_below(measure: Callable[[str], Measure], variant: str, other: str, scale: Scale, word: str) -> Contrast:
+    return no_worse(measure(variant), measure(other), f"{variant} − {other}, {word}", scale)
+
+
+def _close(measure: Callable[[str], Measure], few: str, more: str, scale: Scale, word: str) -> Near:
+    return Near(difference(measure(few), measure(more), f"{few} − {more}, {word}", scale), SMALL)
+
+
+def _best(noise: float, rankers: int, online: bool) -> tuple[Contrast, ...]:
+    scale, word = (ONLINE, "online") if online else (OFFLINE, "offline")
+    own = zoomed(noise, rankers, online)
+    others = (n for n in NUMBERS_OF_RANKERS if n != rankers)
+    told = f"ν² = {noise:g}, {word}"
+    return tuple(difference(own, zoomed(noise, n, online), f"N = {rankers} − N = {n}, {told}", scale) for n in others)
+
+
+def _mild(measure: Callable[[str], Measure], variant: str, other: str) -> Contrast:
+    """Whether a variant is below the other by less than what comparable scores may be apart."""
+    terms = ((-1.0, measure(other)), (1.0, measure(variant)))
+    return Contrast(f"{COMPARABLE:g} − ({other} − {variant})", terms, MILD, COMPARABLE)
+
+
+def _slower(slow: str, fast: str, scale: Scale) -> Contrast:
+    terms = ((1.0, Seconds("fig-9", slow)), (-1.0, Seconds("fig-9", fast)))
+    return OverTenths(f"{slow} ÷ {fast}", terms, scale)
+
+
+def _barely_slower(slow: str, fast: str) -> Contrast:
+    terms = ((-1.0, Seconds("fig-9", slow)), (1.0, Seconds("fig-9", fast)))
+    return OverTenths(f"one and a half ÷ ({slow} ÷ {fast})", terms, LITTLE_TIME, SLIGHTLY)
+
+
+def _more_wrong(variant: str, other: str) -> Contrast:
+    return difference(wrong(variant), wrong(other), f"{variant}'s wrong certain orders − {other}'s", WRONG)
+
+
+def _regrets(variant: str, other: str) -> Contrast:
+    terms = ((1 - TWENTIETH, exploring(variant, "misordered")), (-1.0, exploring(other, "misordered")))
+    return Contrast(f"95 % of {variant}'s regret − {other}'s", terms, REGRET)
+
+
+def _at_equal_compute(mean: bool) -> tuple[Compared, ...]:
+    told = "in the mean over the seconds" if mean else "at the end"
+    pairs = ((a, b, offline_linear if a == linear(2) else offline_neural) for a, b in RIVALS.items())
+    return tuple(
+        AtEqualCompute(f"{a} − {b}, {told}", of(a), of(b), Seconds("timing", a), Seconds("timing", b), OFFLINE, mean)
+        for a, b, of in pairs
+    )
+
+
+def claim(name: str, statement: str, *parts: Part, protocol: Size = PROTOCOL) -> Claim:
+    return Claim("p2neurrank", name, statement, parts, protocol, STAND_INS)
+
+
+def _no_room(best: str) -> str:
+    return (
+        f"where a learner ends at most {DIFFERENCE:g} below {best}, there is no room to be so far above it, and the "
+        f"contrast is open unless its interval lies wholly above {DIFFERENCE:g} even so or wholly below −{DIFFERENCE:g}"
+    )
+
+
+RANKNET_ROOM = _no_room("offline RankNet, a linear ranker of the true labels")
+SKYLINE_ROOM = _no_room(f"{SKYLINE}, a network of the true labels")
+OTHERS = tuple(name for name in LINEAR_VARIANTS if name != LINEAR_GREEDY)
+
+CLAIMS = (
+    claim(
+        "PP1",
+        "P²LinRank maintained PairRank's strong advantage over ε-greedy, DBGD and PDGD, in both online and offline "
+        "evaluations, across three click models.",
+        Part(
+            f"offline P²LinRank with N = 2 and with N = 5 and PairRank end above each of the three {CLEARLY}, a "
+            f"“strong advantage” being a 95 % interval of the mean difference wholly above that; {RANKNET_ROOM}",
+            tuple(_above_linear(*each) for each in product((*LINEAR, PAIRRANK), LINEAR_BASELINES)),
+            ALL_CELLS,
+        ),
+        Part(
+            f"so do they online {CLEARLY} {IN_THE_MEAN}",
+            leads(online_linear, ONLINE, (*LINEAR, PAIRRANK), LINEAR_BASELINES),
+            ALL_CELLS,
+        ),
+        Part(
+            f"P²LinRank is not below PairRank by as much as {DIFFERENCE:g} in either score, which is “maintained”",
+            (
+                *(_not_below(offline_linear, each, PAIRRANK, OFFLINE, "offline") for each in LINEAR),
+                *(_not_below(online_linear, each, PAIRRANK, ONLINE, "online") for each in LINEAR),
+            ),
+            ALL_CELLS,
+        ),
+    ),
+    claim(
+        "PP2",
+        "ε-greedy basically led to the worst performance (linear rankers).",
+        Part(
+            "offline every other linear learner ends above ε-greedy, by any lead and in most cells, which is "
+            "“basically”",
+            leads(offline_linear, ANY_LEAD, OTHERS, (LINEAR_GREEDY,)),
+            ALL_CELLS,
+            "count",
+            need=MOST,
+        ),
+        Part(
+            f"so is every other one online, {IN_THE_MEAN}",
+            leads(online_linear, ONLINE_APART, OTHERS, (LINEAR_GREEDY,)),
+            ALL_CELLS,
+            "count",
+            need=MOST,
+        ),
+    ),
+    claim(
+        "PP3",
+        "PairRank with a diagonal covariance showed serious degradation: under perfect feedback a seriously "
+        "degenerated online performance together with a mild decrease offline; under informational feedback both "
+        "dropped; on MSLR it was even worse than PDGD online under both.",
+        Part(
+            "below PairRank in both scores, by any lead, also under navigational users, of whom the paper gives no "
+            "more than the general sentence",
+            (
+                *leads(offline_linear, ANY_LEAD, (PAIRRANK,), (PAIRRANK_DIAGONAL,), ", offline"),
+                *leads(online_linear, ONLINE_APART, (PAIRRANK,), (PAIRRANK_DIAGONAL,), ", online"),
+            ),
+            ALL_CELLS,
+        ),
+        Part(
+            f"under perfect users online by more than {COMPARABLE:g} of NDCG@10 {IN_THE_MEAN}, which is “seriously”: "
+            f"more than comparable scores are apart; and offline by less than that, which is “mild”",
+            (
+                *leads(online_linear, SERIOUS, (PAIRRANK,), (PAIRRANK_DIAGONAL,), ", online"),
+                _mild(offline_linear, PAIRRANK_DIAGONAL, PAIRRANK),
+            ),
+            PERFECT,
+        ),
+        Part(
+            f"under informational users in both scores {CLEARLY}, which is “dropped”",
+            (
+                *leads(offline_linear, OFFLINE, (PAIRRANK,), (PAIRRANK_DIAGONAL,), ", offline"),
+                *leads(online_linear, ONLINE, (PAIRRANK,), (PAIRRANK_DIAGONAL,), ", online"),
+            ),
+            INFORMATIONAL,
+        ),
+        Part(
+            f"online below PDGD {CLEARLY} {IN_THE_MEAN}",
+            leads(online_linear, ONLINE, ("PDGD",), (PAIRRANK_DIAGONAL,)),
+            ON_MSLR,
+        ),
+    ),
+    claim(
+        "PP4",
+        "P²LinRank with N = 2 already exhibits faster convergence than PairRank, and simply increasing N does not "
+        "necessarily further improve the performance.",
+        Part(
+            f"mean offline NDCG@10 over the first fifth of the rounds above PairRank's by more than {DIFFERENCE:g}, "
+            "all that is tested of “faster”",
+            leads(first_fifth, OFFLINE, LINEAR[:1], (PAIRRANK,), ", first fifth of the rounds"),
+            ALL_CELLS,
+        ),
+        Part(
+            f"N = 2 is not below N = 5 by as much as {DIFFERENCE:g} in either score in most cells: so read, “not "
+            "necessarily” says that a larger N is no way to improve, which is what the paper concludes from it; that "
+            "one cell suffices would hardly say anything",
+            (
+                _not_below(offline_linear, *LINEAR, OFFLINE, "offline"),
+                _not_below(online_linear, *LINEAR, ONLINE, "online"),
+            ),
+            ALL_CELLS,
+            "count",
+            need=MOST,
+        ),
+    ),
+    claim(
+        "PP5",
+        "P²NeurRank outperformed olRankNet (m = 100, diagonal covariance).",
+        Part(
+            f"offline N = 2, which the paper calls its most promising, ends above olRankNet {CLEARLY}; {SKYLINE_ROOM}",
+            (_above_neural(offline_neural, NEURAL[0], OLRANKNET),),
+            ALL_CELLS,
+        ),
+        Part(
+            f"and is above it online {CLEARLY} {IN_THE_MEAN}",
+            leads(online_neural, ONLINE, NEURAL[:1], (OLRANKNET,)),
+            ALL_CELLS,
+        ),
+    ),
+    claim(
+        "PP6",
+        "For 16 × 16 networks the diagonal approximation hurts the offline performance compared to using the full "
+        "covariance matrix (perfect users).",
+        Part(
+            f"the full covariance ends above the diagonal {CLEARLY}, which is “hurts”; {SKYLINE_ROOM}",
+            (_above_neural(small_network, SIXTEEN_FULL, SIXTEEN_DIAGONAL),),
+            PERFECT,
+        ),
+    ),
+    claim(
+        "PP7",
+        "With a larger noise scale, ν² = 0.1, N = 2 gives the best performance of N = 2, 5 and 10; with a small one, "
+        "ν² = 0.01, N = 10 does (P²NeurRank, online and offline).",
+        Part(
+            f"at ν² = {LARGE_NOISE:g} N = 2 is above N = 5 and N = 10 {CLEARLY} in both scores, which is “clearly” the "
+            "best; the paper's text has v = 0.1, its figures v² = 0.1; data and users, of which it says nothing, are "
+            "ours",
+            (*_best(LARGE_NOISE, 2, False), *_best(LARGE_NOISE, 2, True)),
+            ONE_CELL,
+        ),
+        Part(
+            f"at ν² = {SMALL_NOISE:g} N = 10 is above N = 2 and N = 5 {CLEARLY} in both scores",
+            (*_best(SMALL_NOISE, 10, False), *_best(SMALL_NOISE, 10, True)),
+            ONE_CELL,
+        ),
+    ),
+    claim(
+        "PP8",
+        "There is a big gap between the running time of olRankNet with full covariance and that of P²NeurRank with "
+        "N = 1; the diagonal greatly reduces it; P²NeurRank with N = 2 takes slightly more time than the diagonal "
+        "(16 × 16 networks).",
+        Part(
+            "a round of the full covariance, inverted in every round as in the paper, takes more than twice as long as "
+            "one of N = 1, which is a “big gap”, and than one of the diagonal, which “greatly reduces” it; on our "
+            "machine, in the mean over the tenths of the run, whose spread gives the interval",
+            tuple(_slower(FULL_FORMS[0], each, TIME) for each in (neural(1), DIAGONAL)),
+            ONE_CELL,
+        ),
+        Part(
+            "so it does in two other forms, rank updates and dual, which the paper did not time: it speaks of the full "
+            "covariance as such",
+            tuple(_slower(*each, TIME) for each in product(FULL_FORMS[1:], (neural(1), DIAGONAL))),
+            ONE_CELL,
+        ),
+        Part(
+            "N = 2 takes longer than the diagonal by any time, but by less than half, which is “slightly”",
+            (_slower(neural(2), DIAGONAL, ANY_TIME), _barely_slower(neural(2), DIAGONAL)),
+            ONE_CELL,
+        ),
+        Part(
+            "N = 1 takes less time than N = 2 and than the diagonal, by any time: it is, the paper says, the time of "
+            "the training alone",
+            tuple(_slower(each, neural(1), ANY_TIME) for each in (neural(2), DIAGONAL)),
+            ONE_CELL,
+        ),
+        protocol=Size(rounds=ROUNDS, seeds=1, folds=1),
+    ),
+    claim(
+        "PP9",
+        "olRankNet and P²NeurRank showed significant improvement over other solutions, including ε-greedy, DBGD and "
+        "PDGD (neural rankers; the paper names MGD too, which it does not show).",
+        Part(
+            f"offline olRankNet, N = 2 and N = 5 end above each of the three {CLEARLY}, “significant” being a 95 % "
+            f"interval of the mean difference wholly above that; {SKYLINE_ROOM}",
+            tuple(
+                _above_neural(offline_neural, *each) for each in product((OLRANKNET, *NEURAL), NEURAL_BASELINES)
+            ),
+            ALL_CELLS,
+        ),
+        Part(
+            f"and are above them online {CLEARLY} {IN_THE_MEAN}",
+            leads(online_neural, ONLINE, (OLRANKNET, *NEURAL), NEURAL_BASELINES),
+            ALL_CELLS,
+        ),
+    ),
+    claim(
+        "PP10",
+        "P²NeurRank is not sensitive to the number of rankers; N = 2 gave the most promising performance.",
+        Part(
+            f"N = 2 is not below N = 5 by as much as {DIFFERENCE:g} in either score, which is “most promising” of what "
+            "costs least; that it is better is not tested",
+            (
+                _not_below(offline_neural, *NEURAL, OFFLINE, "offline"),
+                _not_below(online_neural, *NEURAL, ONLINE, "online"),
+            ),
+            ALL_CELLS,
+        ),
+        Part(
+            f"the two are less than {SMALL:g} apart in either score, which is “not sensitive”",
+            (
+                _close(offline_neural, *NEURAL, ANY_LEAD, "offline"),
+                _close(online_neural, *NEURAL, ONLINE_APART, "online"),
+            ),
+            ALL_CELLS,
+        ),
+    ),
+    claim(
+        "PPX1",
+        "Beyond the paper: an ensemble of N = 2 is certain too early. More of the orders that it calls certain are "
+        "wrong than with N = 10, and than of those that confidence intervals call certain on the same clicks; and this "
+        "costs.",
+        Part(
+            f"after a tenth of the rounds of a shared history, at ν² = {LARGE_NOISE:g}, grades contradict more of the "
+            f"certain orders of N = 2 than of N = 10, by more than {SHARE:g}, linear and neural",
+            tuple(_more_wrong(of(2), of(10)) for of in (linear, neural)),
+            ON_MSLR,
+        ),
+        Part(
+            "there they contradict more of them, by as much, than of the certain orders of PairRank and of olRankNet",
+            tuple(_more_wrong(*pair) for pair in RIVALS.items()),
+            ON_MSLR,
+        ),
+        Part(
+            f"it costs the ranker: in its own run N = 10 ends above N = 2 {CLEARLY} offline, at the same ν²",
+            tuple(
+                difference(exploring(of(10), "ndcg"), exploring(of(2), "ndcg"), f"{of(10)} − {of(2)}", OFFLINE)
+                for of in (linear, neural)
+            ),
+            ON_MSLR,
+        ),
+        Part(
+            "it costs the users: there the regret of N = 10 is lower by more than 5 %, in mis-ordered pairs of shown "
+            "documents; a certainty that spares them more than it costs is not too early",
+            tuple(_regrets(of(2), of(10)) for of in (linear, neural)),
+            ON_MSLR,
+        ),
+    ),
+    claim(
+        "PPX2",
+        "Beyond the paper: given the same computing time, an ensemble of N = 2 ranks better than confidence intervals, "
+        "linear and neural.",
+        Part(
+            "offline NDCG@10 when both have computed for as long as the faster of the two takes for its whole run, "
+            f"{CLEARLY}; a round costs the seconds that it took of one run alone, on the same machine, data and users",
+            _at_equal_compute(False),
+            ALL_CELLS,
+        ),
+        Part(
+            f"and so in its mean over these seconds, {CLEARLY}",
+            _at_equal_compute(True),
+            ALL_CELLS,
+        ),
+    ),
+)
