@@ -36,7 +36,7 @@ _STEP = {"alpha": 0.01, "decay": 0.999977} | _NETWORK
 _REFITTED = _NETWORK | {"alpha": 0.1, "regularization": 0.1, "rate": 1e-3, "pairs": "matched", "covariance": "full"}
 _REFITTED |= {"gradients": "refitted", "refit": "adam", "passes": 20, "start": "warm", "penalty": "theta0"}
 _REFITS = ("regularization", "rate", "pairs", *_NETWORK, "refit", "passes", "start", "penalty")
-_PERTURBED = {"noise": 0.1, "rankers": 2}
+_PERTURBED = {"scorer": "mean", "noise": 0.1, "rankers": 2}
 _OF_NETWORKS = {
     "neural PDGD": _STEP,
     "neural epsilon-greedy": _STEP | {"epsilon": 0.1, "pairs": "matched"},

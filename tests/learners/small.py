@@ -27,7 +27,7 @@ _NETWORK = {"width": 4, "depth": 2, "init": "he"}
 _REFITTED = {"alpha": 0.05, "regularization": 0.1, "rate": 0.01, "pairs": "matched", "covariance": "full"} | _NETWORK
 _REFITTED |= {"gradients": "refitted", "refit": "adam", "passes": 5, "start": "warm", "penalty": "theta0"}
 _REFITS = ("regularization", "rate", "pairs", "width", "depth", "init", "refit", "passes", "start", "penalty")
-_PERTURBED = {"noise": 0.1, "rankers": 3}
+_PERTURBED = {"scorer": "mean", "noise": 0.1, "rankers": 3}
 _NEURAL_STEP = {"alpha": 0.1, "decay": 0.99} | _NETWORK
 SETTINGS = {
     "DBGD": _STEP | {"prefix_credit": False},
@@ -65,9 +65,9 @@ OTHERWISE = {
     **{name: {"depth": 3, "init": "symmetric"} for name in ("neural PDGD", "neural DBGD")},
     "neural epsilon-greedy": {"pairs": "all", "depth": 1},
     **{name: _REFITTED_OTHERWISE for name in ("olRankNet", "olLambdaRank")},
-    "P2LinRank": {"pairs": "adjacent", "pseudo_pairs": True},
+    "P2LinRank": {"pairs": "adjacent", "pseudo_pairs": True, "scorer": "first"},
     "P2NeurRank": {name: _REFITTED_OTHERWISE[name] for name in _REFITTED_OTHERWISE if name in _REFITS}
-    | {"theta0": "shared"},
+    | {"theta0": "shared", "scorer": "first"},
 }
 """A second setting, by what differs from the first."""
 

@@ -5,12 +5,13 @@ import pytest
 import torch
 from small import K, candidates_of, evaluation, make_learner, play, replicas_of, small_dataset
 
+from ol2r.learners.olranknet import FORMS
 from ol2r.ranking import interval_orders
 from ol2r.simulation import simulate
 
 NAMES = ["olRankNet", "olLambdaRank"]
 each = pytest.mark.parametrize("name", NAMES)
-each_covariance = pytest.mark.parametrize("covariance", ["full", "diagonal"])
+each_covariance = pytest.mark.parametrize("covariance", FORMS)
 
 
 @pytest.fixture(scope="module")

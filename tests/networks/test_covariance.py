@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from ol2r.networks import Dual, Explicit, Full, Network
+from ol2r.networks import Dual, Explicit, Full, Inverted, Network
 from ol2r.networks import covariance as module
 from ol2r.random import Streams, generator
 from ol2r.ranking import engine
@@ -19,6 +19,7 @@ FORMS = {
     "primal": lambda network, lambda_: Explicit(network, lambda_, full=True),
     "full": Full,
     "diagonal": lambda network, lambda_: Explicit(network, lambda_, full=False),
+    "inverted": Inverted,
 }
 NETWORKS = [Network(D, 8), Network(D, 6, 3, "symmetric"), Network(D, 3, 1), Network(D, 1)]
 every_form = pytest.mark.parametrize("form", FORMS)

@@ -4,7 +4,8 @@ The confidence intervals come from the gradients of the network's scores. This i
 constant α_t and without ε(m), as in its experiments.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import ClassVar
 
 import torch
@@ -15,12 +16,21 @@ from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
 from ol2r.learners.network import CORE_OPERATIONS, network_of
 from ol2r.learners.refitted import RefittedNetwork
-from ol2r.networks import Covariance, Explicit, Full, Tangent
+from ol2r.networks import Covariance, Dual, Explicit, Full, Inverted, Network, Tangent
 from ol2r.parameters import Choice, Parameter, Value
 from ol2r.random import Streams
 from ol2r.rankers import NetworkRanker
 from ol2r.ranking import Candidates, interval_orders
 from ol2r.ranking.orders import DECIMALS
+
+FORMS: dict[str, Callable[[Network, Tensor], Covariance]] = {
+    "full": Full,
+    "diagonal": partial(Explicit, full=False),
+    "dual": Dual,
+    "primal": partial(Explicit, full=True),
+    "inverted": Inverted,
+}
+"""A, by the value of `covariance`."""
 
 
 class OlRankNet(RefittedNetwork):
@@ -28,7 +38,8 @@ class OlRankNet(RefittedNetwork):
 
     Hyper-parameters: `alpha` (α ≥ 0, of the intervals), those of `RefittedNetwork` (λ is that of A too), and
 
-    - `covariance`: `"full"`, A as in the text, or `"diagonal"`, its diagonal alone as in the paper's experiments;
+    - `covariance`: `"full"`, A as in the text, or `"diagonal"`, its diagonal alone as in the paper's experiments; also
+      one form of the whole A alone, `"dual"`, `"primal"` or `"inverted"`, whose times can be compared;
     - `gradients` of a pair that are added to A: at the `"refitted"` θ_t (Algorithm 1, lines 11 and 12), or as they were
       when the list was `"displayed"`, at θ_{t−1} (public code, and the proofs).
 
@@ -41,7 +52,7 @@ class OlRankNet(RefittedNetwork):
     launches = 1200  # with 20 passes
     numeric: ClassVar = {"alpha": ALPHA} | RefittedNetwork.numeric
     structural: ClassVar[dict[str, Parameter]] = RefittedNetwork.structural | {
-        "covariance": Choice("full", "diagonal"),
+        "covariance": Choice(*FORMS),
         "gradients": Choice("refitted", "displayed"),
     }
 
@@ -53,10 +64,7 @@ class OlRankNet(RefittedNetwork):
         engine: str | None = None,
     ):
         super().__init__(n_features, hyperparameters, streams, engine)
-        regularization, full = self.precise["regularization"], self.choice["covariance"] == "full"
-        self.covariance: Covariance = (
-            Full(self.network, regularization) if full else Explicit(self.network, regularization, full=False)
-        )
+        self.covariance = FORMS[self.choice["covariance"]](self.network, self.precise["regularization"])
 
     def memories(self) -> dict[str, object]:
         return super().memories() | {"covariance": self.covariance}
@@ -134,8 +142,11 @@ class OlRankNet(RefittedNetwork):
         read = p / 2 if network.symmetric else p
         refit = passes * (5e-5 + 6 * read * 1.3 * (pairs / 2) / CORE_OPERATIONS)
         widths = 6 * p * shape.documents / CORE_OPERATIONS
-        if hyperparameters["covariance"] == "full":
-            widths += 2 * min(pairs**2 / 3, p**2) * shape.documents / CORE_OPERATIONS
+        dual, primal = pairs**2 / 3, p**2
+        entries = {"diagonal": 0, "dual": dual, "full": min(dual, primal)}.get(hyperparameters["covariance"], primal)
+        widths += 2 * entries * shape.documents / CORE_OPERATIONS
+        if hyperparameters["covariance"] == "inverted":
+            widths += 2 * p**3 / CORE_OPERATIONS
         return 1.5e-3 + refit + 2 * widths
 
     @classmethod
@@ -143,8 +154,9 @@ class OlRankNet(RefittedNetwork):
         """Bytes of the factor over all pairs or the inverse, of the memory of L-BFGS, and of the history."""
         network = network_of(shape.features, hyperparameters)
         pairs, p = 2 * rounds, network.n_parameters
-        full = hyperparameters["covariance"] == "full"
-        kept = min(4 * pairs**2 + 16 * pairs * (shape.features + 2 * network.width), 8 * p**2) if full else 8 * p
+        dual, primal = 4 * pairs**2 + 16 * pairs * (shape.features + 2 * network.width), 8 * p**2
+        sizes = {"diagonal": 8 * p, "dual": dual, "primal": primal, "full": min(dual, primal), "inverted": 2 * primal}
+        kept = sizes[hyperparameters["covariance"]]
         steps = 8 * 61 * p if hyperparameters["refit"] == "lbfgs" else 8 * p
         return round(kept + steps + 8 * pairs * (shape.features + 3 * network.width))
 

@@ -25,6 +25,8 @@ from ol2r.ranking.orders import DECIMALS
 
 NOISE = Number(least=0)
 RANKERS = Number(least=1, whole=True)
+SCORER = Choice("mean", "first")
+"""Whose scores are evaluated, on which the paper is silent: the mean of the rankers', or the first ranker's."""
 
 
 class P2LinRank(BlockLearner):
@@ -33,9 +35,7 @@ class P2LinRank(BlockLearner):
     Hyper-parameters: `noise` (ν² ≥ 0, the variance of the noise on a label; with 0 it is PairRank with α = 0),
     `regularization` (λ > 0), `rankers` (N; with 1 every order is certain, and the noise alone explores), `pairs` (see
     `PairwiseLearner`), `pseudo_pairs` (whether the pairs that stand for the penalty in the paper's analysis, section 4,
-    are perturbed as well; Algorithm 1 and Eq. 3.3 perturb observed pairs only).
-
-    The mean of the rankers is evaluated, on which the paper is silent.
+    are perturbed as well; Algorithm 1 and Eq. 3.3 perturb observed pairs only), `scorer` (see `SCORER`).
 
     Attributes:
         estimate: θ^(n) of all rankers, refitted to all labelled pairs, and the optimum without noise.
@@ -50,6 +50,7 @@ class P2LinRank(BlockLearner):
     structural: ClassVar[dict[str, Parameter]] = BlockLearner.structural | {
         "rankers": RANKERS,
         "pseudo_pairs": Choice(False, True),
+        "scorer": SCORER,
     }
     launches = 500
     exact_diagnostics = (*EXACT, "passes", "refits")
@@ -87,7 +88,9 @@ class P2LinRank(BlockLearner):
         self.alive = self.estimate.alive
 
     def evaluated(self) -> LinearRanker:
-        return LinearRanker(self.estimate.rankers.mean(dim=1).to(torch.float32))
+        first = self.choice["scorer"] == "first"
+        rankers = self.estimate.rankers[:, :1] if first else self.estimate.rankers
+        return LinearRanker(rankers.mean(dim=1).to(torch.float32))
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
         """Those of `BlockLearner`; then passes of one ranker over the pairs in all refits so far, and refits."""
@@ -115,10 +118,8 @@ class P2NeurRank(RefittedNetwork):
 
     Hyper-parameters: `noise` (ν² ≥ 0, the variance of the noise on a label), `rankers` (N; with 1 every order is
     certain, and the noise alone explores), `theta0` (`"own"`: each ranker starts at random weights of its own;
-    `"shared"`: all start at those of the first, so that with ν = 0 this is olRankNet with α = 0), and those of
-    `RefittedNetwork`.
-
-    The mean of the rankers' scores is evaluated, on which the paper is silent.
+    `"shared"`: all start at those of the first, so that with ν = 0 this is olRankNet with α = 0), `scorer` (see
+    `SCORER`), and those of `RefittedNetwork`.
     """
 
     name = "P2NeurRank"
@@ -128,6 +129,7 @@ class P2NeurRank(RefittedNetwork):
     structural: ClassVar[dict[str, Parameter]] = RefittedNetwork.structural | {
         "rankers": RANKERS,
         "theta0": Choice("own", "shared"),
+        "scorer": SCORER,
     }
 
     @property
@@ -175,7 +177,8 @@ class P2NeurRank(RefittedNetwork):
         return Perturbed(self.history, self.number["noise"].sqrt(), normals)
 
     def evaluated(self) -> EnsembleRanker:
-        return EnsembleRanker(self.network, self.fit.theta.unflatten(0, (-1, self.n)))
+        rankers = self.fit.theta.unflatten(0, (-1, self.n))
+        return EnsembleRanker(self.network, rankers[:, :1] if self.choice["scorer"] == "first" else rankers)
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:

@@ -7,11 +7,11 @@ The room knows features, pairs of documents and which one was preferred; it know
 a device asks for no value, and for the same shapes as the round before it, except where the history gets more room.
 """
 
-from ol2r.networks.covariance import Covariance, Dual, Explicit, Full
+from ol2r.networks.covariance import Covariance, Dual, Explicit, Full, Inverted
 from ol2r.networks.history import History
 from ol2r.networks.network import Network
 from ol2r.networks.perturbed import Perturbed
 from ol2r.networks.refit import NetworkFit
 from ol2r.networks.tangent import Tangent
 
-__all__ = ["Network", "Tangent", "Covariance", "Full", "Dual", "Explicit", "History", "NetworkFit", "Perturbed"]
+__all__ = ["Network", "Tangent", "Covariance", "Full", "Dual", "Explicit", "Inverted", "History", "NetworkFit", "Perturbed"]

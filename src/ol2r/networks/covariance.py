@@ -1,9 +1,10 @@
 """How certain a network is along a direction: A = λI + Σ g gᵀ/m over the gradients g of all pairs that were observed.
 
 The gradient of a pair is g_i − g_j, as it was when the pair was observed: it is stored and never computed again
-(olRankNet, Algorithm 1, line 12). One interface has three forms. `Dual` keeps a Cholesky factor over the n pairs and
+(olRankNet, Algorithm 1, line 12). One interface has several forms. `Dual` keeps a Cholesky factor over the n pairs and
 never has a matrix of p × p; `Explicit` keeps A⁻¹ (the primal form) or the inverse of A's diagonal alone. `Full` is the
-dual form until the pairs are so many that the primal one is cheaper.
+dual form until the pairs are so many that the primal one is cheaper. `Inverted` inverts A anew with every new pair, as
+is written in many papers; it is there to be timed.
 """
 
 from abc import ABC, abstractmethod
@@ -193,6 +194,47 @@ class Explicit(Covariance):
     def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
         self._kept.inverse, self.sound = saved["inverse"], saved["sound"]
         self._kept.log_det = self.log_det = saved["log_det"]
+
+
+class Inverted(Covariance):
+    """A and its inverse, both Float64[R, p, p], computed anew from A whenever pairs are added: p³ operations."""
+
+    def __init__(self, network: Network, regularization: torch.Tensor):
+        super().__init__(network, regularization)
+        one = eye(network.n_parameters, regularization.device).to(self.dtype)
+        self.matrix = self.regularization[:, None, None] * one
+        self.inverse = one / self.regularization[:, None, None]
+
+    @property
+    def nbytes(self) -> int:
+        return self.matrix.nbytes + self.inverse.nbytes
+
+    def gram(self, tangent: Tangent) -> torch.Tensor:
+        return gram(tangent.map(lambda factor: factor.to(self.dtype)).explicit(), self.inverse)
+
+    def _add(self, documents: Tangent) -> None:
+        gradients = _differences(documents.explicit())
+        matrix = self.matrix + gradients.mT @ gradients
+        inverse, _ = torch.linalg.inv_ex(matrix)
+        log_det = torch.linalg.slogdet(matrix)[1] - matrix.shape[1] * self.regularization.log()
+        condition = torch.linalg.matrix_norm(matrix, 1) * torch.linalg.matrix_norm(inverse, 1)
+        # of a NaN every comparison is false
+        good = (_LEAST_DIGITS * torch.finfo(self.dtype).eps * condition <= 1.0) & (log_det < torch.inf)
+        self.matrix = torch.where(good[:, None, None], matrix, self.matrix)
+        self.inverse = torch.where(good[:, None, None], inverse, self.inverse)
+        self.log_det = torch.where(good, log_det, self.log_det)
+        self.sound = self.sound & good
+
+    def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:
+        yield from super().state_places()
+        yield from ((vars(self), name) for name in ("matrix", "inverse"))
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        return {name: getattr(self, name) for name in ("matrix", "inverse", "log_det", "sound")}
+
+    def load_state_dict(self, saved: Mapping[str, torch.Tensor]) -> None:
+        for name in self.state_dict():
+            setattr(self, name, saved[name])
 
 
 class Dual(Covariance):

@@ -15,7 +15,6 @@ from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.grid import SMOKE_CURVE, USUAL, Grid, on
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
-from ol2r.experiments.tuning import TuningGrid
 from ol2r.learners import LEARNERS
 from ol2r.papers.olranknet import audit_cells, fits, forms, lda
 from ol2r.papers.olranknet.claims import (
@@ -70,7 +69,7 @@ LINEAR = {"PairRank": "PairRank_C", "PDGD": "PDGD", "DBGD": "DBGD"}
 USUALLY = USUAL | {"empty": "skip"}
 _EARLY = (0, 1, 2, 5, 10, 20, 30, 40, 50, 75, 100, 150, 200)
 _HERE = (*_EARLY, *range(300, ROUNDS_HERE + 1, 100))
-_GRIDS = {
+BY_ROUNDS = {
     rounds: Grid(SETTINGS, USUALLY, K, GAMMA, curve, lambda dataset: None)
     for rounds, curve in {
         ROUNDS_HERE: _HERE,
@@ -78,7 +77,7 @@ _GRIDS = {
         FAR: (*_HERE, 2000, *range(5000, FAR + 1, 2500)),
     }.items()
 }
-"""By number of rounds: grids with the same conventions."""
+"""By T: grids with the same conventions."""
 
 
 def rounds_of(dataset: str) -> int:
@@ -115,7 +114,7 @@ def curve(
 ) -> Cell:
     """A learning curve of a variant at its tuned values, except for what `changed` names."""
     best = tuned(dataset, variant, reading) | (PUBLIC_CODE if reading else {})
-    of = _GRIDS[rounds or rounds_of(dataset)]
+    of = BY_ROUNDS[rounds or rounds_of(dataset)]
     return of.cell(tier, dataset, kind, variant, {**best, **(changed or {})}, curve=True)
 
 
@@ -144,7 +143,7 @@ def _tuning_cell(
 ) -> Cell:
     plain = variant.removesuffix(CODE)
     changed = {**(PUBLIC_CODE if plain != variant else {}), **GRIDS[name].fixed, **setting}
-    return _GRIDS[ROUNDS_HERE].cell(tier, dataset, kind, plain, changed, split="validation", rounds=rounds)
+    return BY_ROUNDS[ROUNDS_HERE].cell(tier, dataset, kind, plain, changed, split="validation", rounds=rounds)
 
 
 def _tuned_sets(tier: str) -> Sequence[str]:
@@ -157,16 +156,7 @@ def _tuning(tier: str) -> Sequence[Cell]:
     return [
         _tuning_cell(tier, dataset, kind, name, variant, setting, ROUNDS_FIRST)
         for dataset, (name, each) in product(_tuned_sets(tier), GRIDS.items())
-        for setting, variant, kind in product(_settings(tier, each), each.variants, USERS)
-    ]
-
-
-def _settings(tier: str, each: TuningGrid) -> list[dict[str, float]]:
-    ends = {name: {values[0], values[-1]} for name, values in each.tried.items()}
-    return [
-        setting
-        for setting in each.settings()
-        if tier != "smoke" or all(value in ends[name] for name, value in setting.items())
+        for setting, variant, kind in product(each.corners() if tier == "smoke" else each.settings(), each.variants, USERS)
     ]
 
 
@@ -346,5 +336,5 @@ def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
 
 
 PAPER = Paper(
-    "olranknet", ITEMS, (*CLAIMS, *THEOREMS), READINGS, "ol2r.papers.olranknet", _GRIDS[ROUNDS_HERE], settings, TUNED
+    "olranknet", ITEMS, (*CLAIMS, *THEOREMS), READINGS, "ol2r.papers.olranknet", BY_ROUNDS[ROUNDS_HERE], settings, TUNED
 )  # fmt: skip

@@ -1,7 +1,376 @@
-"""The P²NeurRank paper (Jia and Wang, 2022): the items of its chapter."""
+"""The P²NeurRank paper (Jia and Wang, SIGIR 2022): its settings, and the grid of every figure at each tier.
 
+Each value that the paper gives is declared here, once; what the paper leaves open is marked as ours. Learners of
+earlier chapters are declared as those chapters declare them, so that a run that both show is one run. Other modules
+declare what is drawn from the results and how claims are judged.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from ol2r import data
+from ol2r.clicks import users
+from ol2r.experiments import grid
+from ol2r.experiments.cells import Cell, Item
+from ol2r.experiments.grid import SMOKE_CURVE, on
+from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
-from ol2r.papers.p2neurrank.audit_cells import ITEMS
+from ol2r.learners import LEARNERS
+from ol2r.papers.olranknet import grid as olranknet
+from ol2r.papers.p2neurrank import audit_cells
+from ol2r.papers.p2neurrank.claims import (
+    BOTH,
+    CLAIMS,
+    DIAGONAL,
+    FULL_FORMS,
+    LARGE_NOISE,
+    LINEAR,
+    LINEAR_VARIANTS,
+    NEURAL,
+    NEURAL_VARIANTS,
+    NUMBERS_OF_RANKERS,
+    OLRANKNET,
+    PAIRRANK,
+    PAIRRANK_DIAGONAL,
+    ROUNDS,
+    SIXTEEN_DIAGONAL,
+    SIXTEEN_FULL,
+    SKYLINE,
+    SMALL_NOISE,
+    TENTHS,
+    TIMED,
+    USERS,
+    linear,
+    neural,
+)
 from ol2r.papers.p2neurrank.theorems import THEOREMS
+from ol2r.papers.p2neurrank.tuning import (
+    GRIDS,
+    SEEDS_FIRST,
+    SEEDS_LONGER,
+    TUNED,
+    is_linear,
+    rounds_first,
+    rounds_longer,
+)
+from ol2r.papers.pairrank import grid as pairrank
+from ol2r.parameters import Value
 
-PAPER = Paper("p2neurrank", ITEMS, THEOREMS, package="ol2r.papers.p2neurrank")
+HERE = ("MQ2008",)
+DATASETS = (*BOTH, *HERE)
+OWN_DEPTH, DEPTH_HERE = 3, 2
+"""Layers of weights: the paper's networks are d-m-m-1. On data sets that are run here they are d-m-1, as those of
+olRankNet are; `choices` has the paper's beside them."""
+
+_PERTURBED: dict[str, Value] = {"noise": LARGE_NOISE, "scorer": "mean"}
+_OLRANKNET = olranknet.SETTINGS[OLRANKNET][1]
+_INTERVALS = ("alpha", "covariance", "gradients")
+_NETWORK: dict[str, Value] = {name: value for name, value in _OLRANKNET.items() if name not in _INTERVALS}
+_NETWORK |= {"theta0": "own"} | _PERTURBED
+_LINEAR: dict[str, Value] = {"regularization": 1.0, "pairs": "matched", "pseudo_pairs": False} | _PERTURBED
+_SIXTEEN = _OLRANKNET | {"width": 16, "depth": 3}
+SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
+    **{linear(n): ("P2LinRank", _LINEAR | {"rankers": n}) for n in NUMBERS_OF_RANKERS},
+    PAIRRANK: pairrank.SETTINGS["PairRank_C"],
+    PAIRRANK_DIAGONAL: ("PairRank", pairrank.SETTINGS["PairRank_C"][1] | {"covariance": "diagonal"}),
+    **{name: pairrank.SETTINGS[name] for name in LINEAR_VARIANTS if name in pairrank.SETTINGS},
+    **{neural(n): ("P2NeurRank", _NETWORK | {"rankers": n}) for n in (1, *NUMBERS_OF_RANKERS)},
+    **{name: olranknet.SETTINGS[name] for name in (*NEURAL_VARIANTS, SKYLINE) if name in olranknet.SETTINGS},
+    SIXTEEN_FULL: (OLRANKNET, _SIXTEEN | {"covariance": "full"}),
+    SIXTEEN_DIAGONAL: (OLRANKNET, _SIXTEEN),
+}
+"""Every variant's learner and hyper-parameters before tuning."""
+
+_LINEAR_GRID = replace(pairrank.GRID, settings=SETTINGS)
+_NEURAL_GRIDS = {rounds: replace(each, settings=SETTINGS) for rounds, each in olranknet.BY_ROUNDS.items()}
+"""By T."""
+
+
+def depth_of(dataset: str) -> int:
+    """Layers of weights of the networks of 100 units."""
+    return OWN_DEPTH if dataset in BOTH else DEPTH_HERE
+
+
+def tuned_on(dataset: str) -> str:
+    """The data set whose tuned values a data set takes: itself if there are values tuned on it, by default MQ2008."""
+    return dataset if dataset in TUNED.datasets else "MQ2008"
+
+
+def tuned(dataset: str, variant: str) -> dict[str, Value]:
+    """The hyper-parameters of a variant that were tuned, for a data set, in this chapter or in an earlier one.
+
+    Other numbers of rankers than were tuned take the values of the nearest one that was.
+    """
+    nearest = {neural(1): NEURAL[0], neural(10): NEURAL[1], linear(10): LINEAR[1]}.get(variant, variant)
+    if nearest in GRIDS:
+        return dict(TUNED.chosen(tuned_on(dataset), nearest))
+    if variant in LINEAR_VARIANTS:
+        return pairrank.tuned(dataset, "PairRank_C" if variant == PAIRRANK else variant)
+    return olranknet.tuned(dataset, variant)
+
+
+def curve(tier: str, dataset: str, kind: str, variant: str, changed: Mapping[str, Value] | None = None) -> Cell:
+    """A learning curve of a variant at its tuned values, except for what `changed` names."""
+    best = tuned(dataset, variant)
+    of = _LINEAR_GRID
+    if not _is_linear(variant):
+        of = _NEURAL_GRIDS[olranknet.rounds_of(dataset)]
+        if variant not in (SIXTEEN_FULL, SIXTEEN_DIAGONAL):
+            best |= {"depth": depth_of(dataset)}
+    return of.cell(tier, dataset, kind, variant, {**best, **(changed or {})}, curve=True)
+
+
+def _is_linear(variant: str) -> bool:
+    return variant in (*LINEAR_VARIANTS, linear(10))
+
+
+def variant(cell: Cell) -> dict[str, str]:
+    """The name that figures give a cell's learner."""
+    labels = cell.labels()
+    name = str(labels["learner"])
+    if name in ("P2LinRank", "P2NeurRank"):
+        name = (linear if name == "P2LinRank" else neural)(int(labels["rankers"]))
+    elif name == PAIRRANK and labels["covariance"] == "diagonal":
+        name = PAIRRANK_DIAGONAL
+    elif name == OLRANKNET and labels["width"] == _SIXTEEN["width"]:
+        name = SIXTEEN_FULL if labels["covariance"] == "full" else SIXTEEN_DIAGONAL
+    return {"variant": name}
+
+
+Cells = Callable[[str], Sequence[Cell]]
+
+
+def _main(*variants: str, kinds: Sequence[str] = USERS) -> Cells:
+    return lambda tier: [
+        curve(tier, dataset, kind, each) for dataset, kind, each in product(on(*DATASETS)(tier), kinds, variants)
+    ]
+
+
+def _at_noise(tier: str, dataset: str, kind: str, rankers: int, noise: float, *, linear_too: bool) -> list[Cell]:
+    """Ensembles that differ in N and ν² alone: the rest is what N = 2 was tuned to."""
+    families = (linear, neural) if linear_too else (neural,)
+    return [
+        curve(tier, dataset, kind, of(rankers), tuned(dataset, of(2)) | {"noise": noise}) for of in families
+    ]  # fmt: skip
+
+
+def _noises(noise: float) -> Cells:
+    """Figures 7 and 8, of which the paper names neither data nor users: ours are perfect users."""
+    return lambda tier: [
+        cell
+        for dataset, rankers in product(on(*DATASETS)(tier), NUMBERS_OF_RANKERS)
+        for cell in _at_noise(tier, dataset, USERS[0], rankers, noise, linear_too=False)
+    ]
+
+
+EARLY_USERS = (USERS[0], USERS[2])
+"""Of PPX1: those who see every document, and those who click at random most."""
+
+
+def _certainty(tier: str) -> Sequence[Cell]:
+    return [
+        cell
+        for dataset, kind, rankers, noise in product(
+            on(*DATASETS)(tier), EARLY_USERS, NUMBERS_OF_RANKERS, (SMALL_NOISE, LARGE_NOISE)
+        )
+        for cell in _at_noise(tier, dataset, kind, rankers, noise, linear_too=True)
+    ]
+
+
+CHOICES: dict[str, tuple[str, dict[str, Value]]] = {
+    "P2LinRank as in the main results": (LINEAR[0], {}),
+    "P2LinRank, ranker 1 evaluated": (LINEAR[0], {"scorer": "first"}),
+    "P2LinRank, pseudo-pairs perturbed": (LINEAR[0], {"pseudo_pairs": True}),
+    "P2NeurRank as in the main results": (NEURAL[0], {}),
+    "P2NeurRank, ranker 1 evaluated": (NEURAL[0], {"scorer": "first"}),
+    "P2NeurRank, rankers start together": (NEURAL[0], {"theta0": "shared"}),
+    "P2NeurRank, d-m-m-1": (NEURAL[0], {"depth": OWN_DEPTH}),
+    "olRankNet as in the main results": (OLRANKNET, {}),
+    "olRankNet, d-m-m-1": (OLRANKNET, {"depth": OWN_DEPTH}),
+}
+"""By name, a variant and what is changed in it: one silent choice at a time."""
+
+
+def _choices(tier: str) -> Sequence[Cell]:
+    """Under perfect users alone."""
+    return [
+        curve(tier, dataset, USERS[0], each, changed)
+        for dataset, (each, changed) in product(on("MQ2008")(tier), CHOICES.values())
+    ]
+
+
+def choice(cell: Cell) -> dict[str, str]:
+    """Which choice a cell makes otherwise than the main results."""
+    labels, named = cell.labels(), variant(cell)
+    own = {name: changed for name, (each, changed) in CHOICES.items() if each == named["variant"]}
+    for name, changed in own.items():
+        if changed and all(labels[each] == value for each, value in changed.items()):
+            return named | {"choice": name}
+    return named | {"choice": next(iter(own))}
+
+
+def _references(tier: str) -> Sequence[Cell]:
+    return [pairrank.reference(dataset) for dataset in on(*DATASETS)(tier)]
+
+
+def _tuning_cell(
+    tier: str, dataset: str, kind: str, name: str, variant: str, setting: Mapping[str, Value], rounds: int
+) -> Cell:
+    of = _LINEAR_GRID if is_linear(name) else _NEURAL_GRIDS[olranknet.ROUNDS_HERE]
+    return of.cell(tier, dataset, kind, variant, setting, split="validation", rounds=rounds)
+
+
+def _tuned_sets(tier: str) -> Sequence[str]:
+    """The data sets to tune on at a tier. A reader's own is none of them: it takes the values tuned on another."""
+    return on(*TUNED.datasets, own=False)(tier)
+
+
+def _tuning(tier: str) -> Sequence[Cell]:
+    """Every cell of the grids, scored on validation queries; at the smoke tier the grids' corners alone."""
+    return [
+        _tuning_cell(tier, dataset, kind, name, variant, setting, rounds_first(name))
+        for dataset, (name, each) in product(_tuned_sets(tier), GRIDS.items())
+        for setting, variant, kind in product(each.corners() if tier == "smoke" else each.settings(), each.variants, USERS)
+    ]
+
+
+def _tuning_longer(tier: str) -> Sequence[Cell]:
+    """The best cells of `_tuning`, on more rounds and other seeds."""
+    return [
+        _tuning_cell(tier, dataset, kind, name, variant, setting, rounds_longer(name))
+        for dataset, (name, each) in product(_tuned_sets(tier), GRIDS.items())
+        for setting in TUNED.shortlist(tuned_on(dataset), name)
+        for variant, kind in product(each.variants, USERS)
+    ]
+
+
+def tuned_together(cell: Cell) -> dict[str, str]:
+    """What a cell of the tuning is called: its variant, which is the name of its grid as well."""
+    named = variant(cell)
+    return named | {"grid": named["variant"]}
+
+
+def _timed(tier: str, dataset: str, kind: str, name: str, changed: Mapping[str, Value], rounds: int) -> Timing:
+    """One replica of a variant, timed up to the end of each tenth of its rounds."""
+    learner, setting = SETTINGS[name]
+    tenths = tuple(round(rounds * i / TENTHS) for i in range(1, TENTHS + 1))
+    return Timing(
+        dataset=dataset,
+        checksum=grid.checksum(dataset),
+        learner=learner,
+        revision=LEARNERS[learner].revision,
+        hyperparameters=tuple(sorted((setting | tuned(dataset, name) | changed).items())),
+        users=users(kind, data.entry(dataset).n_grades),
+        replicas=1,
+        checkpoints=tuple(range(SMOKE_CURVE[-1] // TENTHS, SMOKE_CURVE[-1] + 1, SMOKE_CURVE[-1] // TENTHS))
+        if tier == "smoke"
+        else tenths,
+    )
+
+
+RIVALRY = (LINEAR[0], PAIRRANK, NEURAL[0], OLRANKNET)
+"""Who is compared at equal computing time."""
+
+
+def _timing(tier: str) -> Sequence[Cell]:
+    return [
+        _timed(tier, dataset, kind, name, {}, ROUNDS if _is_linear(name) else olranknet.rounds_of(dataset))
+        for dataset, kind, name in product(on("MQ2008", own=False)(tier), USERS, RIVALRY)
+    ]
+
+
+FORMS: dict[str, tuple[str, dict[str, Value]]] = {
+    **{
+        name: (SIXTEEN_FULL, {"covariance": form})
+        for name, form in zip(FULL_FORMS, ("inverted", "primal", "dual"), strict=True)
+    },
+    DIAGONAL: (SIXTEEN_DIAGONAL, {}),
+    **{name: (name, {"width": _SIXTEEN["width"], "depth": _SIXTEEN["depth"]}) for name in TIMED[-2:]},
+}
+"""The curves of Figure 9, all of 16 × 16 networks: by name, a variant and what is changed in it."""
+
+
+def _figure_9(tier: str) -> Sequence[Cell]:
+    """Under perfect users, as in the paper."""
+    return [
+        _timed(tier, dataset, USERS[0], name, changed, olranknet.rounds_of(dataset))
+        for dataset, (name, changed) in product(on("MQ2008", own=False)(tier), FORMS.values())
+    ]
+
+
+def form(cell: Cell) -> dict[str, str]:
+    """The name that Figure 9 gives a cell."""
+    labels = cell.labels()
+    if labels["learner"] == "P2NeurRank":
+        return {"variant": neural(int(labels["rankers"]))}
+    own = {changed.get("covariance", "diagonal"): name for name, (_, changed) in FORMS.items()}
+    return {"variant": own[labels["covariance"]]}
+
+
+RUNS = 20
+"""Runs of each linear learner, over all folds, as in the PairRank chapter."""
+FIVE: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper": range(5)}
+_ONCE: dict[str, Sequence[int]] = dict.fromkeys(FIVE, range(1))
+
+
+def _linear_folds(cell: Cell) -> tuple[int, ...] | None:
+    """One fold of the paper's data sets, as the PairRank chapter has it, and all folds of others."""
+    return (1,) if cell.labels()["dataset"] in BOTH else None
+
+
+def _linear_seeds(tier: str, cell: Cell) -> Sequence[int]:
+    if cell.labels()["dataset"] in BOTH:
+        return range({"smoke": 2, "laptop": 1, "paper": 10}[tier])
+    return range({"smoke": 2, "laptop": 1, "paper": max(1, RUNS // len(cell.folds))}[tier])
+
+
+def _neural_seeds(tier: str, cell: Cell) -> Sequence[int]:
+    """Ten on the paper's data sets, five elsewhere."""
+    return range(10) if tier == "paper" and cell.labels()["dataset"] in BOTH else FIVE[tier]
+
+
+def _linear_item(title: str, *variants: str) -> Item:
+    return Item(title, _main(*variants), _linear_seeds, _linear_folds, variant)
+
+
+def _neural_item(title: str, cells: Cells, names=variant) -> Item:
+    return Item(title, cells, _neural_seeds, (1,), names)
+
+
+_SMALL_NETWORKS = (NEURAL[0], OLRANKNET, SIXTEEN_FULL, SIXTEEN_DIAGONAL)
+ITEMS: dict[str, Item] = {
+    "reference": Item("Offline RankNet, a linear ranker of the true labels", _references, _ONCE, _linear_folds),
+    "tuning": Item(
+        "Tuning on validation queries, every cell", _tuning, dict.fromkeys(_ONCE, SEEDS_FIRST), (1,), tuned_together,
+    ),
+    "tuning-longer": Item(
+        "Tuning on validation queries, the best cells on more rounds", _tuning_longer,
+        dict.fromkeys(_ONCE, SEEDS_LONGER), (1,), tuned_together,
+    ),
+    "fig-2": _linear_item("Offline NDCG@10 against rounds, linear rankers", *LINEAR_VARIANTS),
+    "fig-3": _linear_item("Cumulative NDCG@10 against rounds, linear rankers", *LINEAR_VARIANTS),
+    "fig-4": _neural_item("Offline NDCG@10 against rounds, networks", _main(*NEURAL_VARIANTS, SKYLINE)),
+    "fig-5": _neural_item("Cumulative NDCG@10 against rounds, networks", _main(*NEURAL_VARIANTS)),
+    "fig-6": _neural_item(
+        "Small networks with the full covariance, and with its diagonal", _main(*_SMALL_NETWORKS, kinds=USERS[:1]),
+    ),
+    "fig-7": _neural_item("N rankers under much noise", _noises(LARGE_NOISE)),
+    "fig-8": _neural_item("N rankers under little noise", _noises(SMALL_NOISE)),
+    "fig-9": Item("What a round of 16 × 16 networks costs", _figure_9, _ONCE, (1,), form),
+    "certainty": _neural_item("False certainty beside score and regret, against N and ν²", _certainty),
+    "choices": _neural_item("What the paper leaves open, one choice at a time", _choices, choice),
+    "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
+    **audit_cells.ITEMS,
+}  # fmt: skip
+
+
+def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
+    """Every online learner with its hyper-parameters as tuned for a data set; MQ2008's if nothing is tuned on it."""
+    online = {each: setting for each, setting in SETTINGS.items() if each != SKYLINE}
+    return {each: (learner, own | tuned(dataset, each)) for each, (learner, own) in online.items()}
+
+
+PAPER = Paper(
+    "p2neurrank", ITEMS, (*CLAIMS, *THEOREMS), {}, "ol2r.papers.p2neurrank", _LINEAR_GRID, settings, TUNED
+)  # fmt: skip

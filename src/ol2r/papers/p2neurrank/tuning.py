@@ -1,0 +1,74 @@
+"""How the learners of the P²NeurRank chapter are tuned: the grids, the budget, and the chosen values.
+
+The chosen values are in `tuned.csv`. These commands run both steps of tuning and write the file from their results; it
+is never edited by hand:
+
+    ol2r run p2neurrank --tier paper --item tuning --commit
+    python -m ol2r.papers.retune p2neurrank
+    ol2r run p2neurrank --tier paper --item tuning-longer --commit
+    python -m ol2r.papers.retune p2neurrank
+
+PairRank, olRankNet and the baselines take the values that their chapters tuned by the same rule.
+"""
+
+from ol2r.experiments.tuning import Tuned, TuningGrid
+from ol2r.papers.olranknet.claims import ROUNDS, ROUNDS_HERE
+from ol2r.papers.p2neurrank.claims import (
+    LINEAR,
+    NEURAL,
+    PAIRRANK_DIAGONAL,
+    SIXTEEN_DIAGONAL,
+    SIXTEEN_FULL,
+)
+
+SEEDS_FIRST, SEEDS_LONGER = (1000, 1001), (1002, 1003, 1004, 1005, 1006)
+"""Seeds of the first and of the second step; no reported run has one of these seeds."""
+SHORTLISTED = 3
+"""How many of the first step's best settings the second step runs."""
+
+_NOISES = (0.01, 0.1, 1.0)
+_LINEAR_PULLS = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
+_PULLS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2)
+_RATES = (1e-4, 1e-3, 1e-2)
+_WIDTHS = (1e-3, 1e-2, 1e-1)
+_PERTURBED = {"noise": (*_NOISES, 10.0), "regularization": _LINEAR_PULLS}
+_SIXTEEN = {"alpha": _WIDTHS, "regularization": (1e-2, 1.0, 1e2), "rate": (1e-3, 1e-2)}
+GRIDS: dict[str, TuningGrid] = {
+    **{name: TuningGrid((name,), _PERTURBED, never={"noise": (10.0,)}) for name in LINEAR},
+    PAIRRANK_DIAGONAL: TuningGrid(
+        (PAIRRANK_DIAGONAL,), {"alpha": (0.01, 0.1, 1.0), "regularization": _LINEAR_PULLS}, never={"alpha": (1.0,)},
+    ),
+    NEURAL[0]: TuningGrid(NEURAL[:1], {"noise": _NOISES, "regularization": _PULLS, "rate": _RATES}),
+    NEURAL[1]: TuningGrid(
+        NEURAL[1:], {"noise": _NOISES, "regularization": (1e-2, 1.0, 1e2), "rate": (1e-3, 1e-2)},
+    ),
+    **{name: TuningGrid((name,), _SIXTEEN) for name in (SIXTEEN_FULL, SIXTEEN_DIAGONAL)},
+}  # fmt: skip
+"""All tuning grids, by name. The noise ν² is tuned like every other hyper-parameter, from the paper's two values and
+larger ones; every grid holds the paper's λ and rates but the smallest. P²NeurRank with N = 5 and the 16 × 16 networks
+have every second or third value of λ and two rates, to save time. As in the PairRank chapter, settings that hardly do
+anything but explore are scored and never chosen: labels that lie between 0 and 1 drown in noise of variance 10, and
+intervals of α = 1 leave hardly an order certain."""
+
+
+def is_linear(grid: str) -> bool:
+    """Whether a grid is one of linear learners."""
+    return grid in (*LINEAR, PAIRRANK_DIAGONAL)
+
+
+def rounds_first(grid: str) -> int:
+    """Rounds of the first step: a fifth of the main run's."""
+    return (ROUNDS if is_linear(grid) else ROUNDS_HERE) // 5
+
+
+def rounds_longer(grid: str) -> int:
+    """Rounds of the second step: a half of the main run's."""
+    return (ROUNDS if is_linear(grid) else ROUNDS_HERE) // 2
+
+
+def _size(dataset: str, grid: str) -> int:
+    return SHORTLISTED
+
+
+TUNED = Tuned("ol2r.papers.p2neurrank", GRIDS, ("MQ2008",), _size)
+"""The grids with what was chosen from them on the data sets that are tuned on."""
