@@ -1,9 +1,14 @@
 """P²LinRank and P²NeurRank: what they are without noise, with one ranker, with much noise, and without clicks."""
 
+from functools import partial
+from itertools import pairwise
+from statistics import mode
+
 import numpy as np
 import pytest
 import torch
-from small import SETTINGS, K, candidates_of, make_learner, play, replicas_of, small_dataset
+from pretend import DEVICE, rounds_counted
+from small import SETTINGS, K, candidates_of, evaluation, make_learner, play, replicas_of, small_dataset
 
 from ol2r.cost import Shape, batch_size
 from ol2r.learners import LEARNERS
@@ -155,6 +160,22 @@ def test_the_mean_of_the_rankers_is_evaluated(dataset, name):
 def test_a_setting_that_makes_no_sense_is_refused(dataset, name, parameter, value):
     with pytest.raises(ValueError, match=rf"{name}: {parameter} must be"):
         make_learner(name, dataset, replicas_of("perfect"), **{parameter: value})
+
+
+@each
+def test_more_rankers_than_memory_holds_are_refused_before_anything_is_made(dataset, name):
+    with pytest.raises(MemoryError, match=rf"{name}: 1,000,000,000 rankers for each of 4 replicas take .* GiB of"):
+        make_learner(name, dataset, replicas_of("perfect"), rankers=10**9)
+
+
+@each
+def test_a_device_launches_as_many_operations_for_ten_rankers_as_for_two(dataset, name):
+    replicas, counts = replicas_of("informational"), []
+    for rankers in (2, 10):
+        make = partial(make_learner, name, dataset, replicas, device=str(DEVICE), rankers=rankers)
+        rounds = rounds_counted(dataset, replicas, make, evaluation(12))[0]
+        counts.append(mode(after.launches - before.launches for before, after in pairwise(rounds)))
+    assert counts[0] == counts[1] > 0  # a round in which the room for the history grows has a few more
 
 
 @each

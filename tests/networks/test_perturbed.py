@@ -1,5 +1,7 @@
 """Noise on a network's labels: one number for each pair against a number for each label."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -74,6 +76,32 @@ def test_the_objective_is_that_of_explicit_noise_on_every_label(depth):
             for y, g in zip(ys, gamma, strict=True):
                 total += (y + g) * np.logaddexp(0, -gap) + (1 - y - g) * np.logaddexp(0, gap)
         assert float(found[r]) == pytest.approx(total, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("depth", "penalty", "bounded"), [(1, 1e-3, True), (2, 1.0, True), (2, 1e-3, False), (3, 1.0, False)]
+)
+def test_perturbed_labels_leave_no_minimum_where_scores_outgrow_the_penalty(depth, penalty, bounded):
+    """One pair with y + γ = 1.5, and θ along which its score grows: the loss falls by half of it, and the score grows
+    with the `depth`-th power of the scale of θ, the penalty with the second."""
+    network = Network(DATASET.n_features, 2, depth)
+    candidates, history = candidates_of(DATASET, [5]), History(1, DATASET.n_features)
+    x = candidates.padded()[0]
+    history.add(candidates, x, torch.tensor([[[0, 1]]]), torch.tensor([[True]]))
+    perturbed = Perturbed(history, torch.ones(1), torch.full((1, history.pairs.shape[1]), 0.5))
+    apart = (x[0, 0] - x[0, 1]).double()
+    # both units of a first layer read x_i − x_j; what stands behind it passes that on, and subtracts nothing
+    layers = [apart.expand(2, -1), *[torch.eye(2)] * (depth - 2), torch.tensor([[1.0, 0.0]])] if depth > 1 else [apart]
+    theta = torch.cat([layer.double().flatten() for layer in layers])[None]
+    fit = NetworkFit(network, theta, None, torch.full((1,), penalty, dtype=torch.float64), method="lbfgs")
+
+    def objective(scale):
+        fit.theta = scale * theta
+        return float(fit.expand(perturbed).value)
+
+    found = [objective(10.0**power) for power in range(1, 7)]
+    assert all((after > before) == bounded for before, after in pairwise(found[2:]))
+    assert (found[-1] > 0) == bounded
 
 
 def test_networks_of_an_ensemble_are_refitted_as_replicas_of_their_own():

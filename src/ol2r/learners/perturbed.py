@@ -5,6 +5,7 @@ on all labels. An order is certain if all rankers agree on it, and the list is a
 orders. P²LinRank has linear rankers, P²NeurRank networks.
 """
 
+import os
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from jaxtyping import Bool, Float32, Int64
 from torch import Tensor
 
 from ol2r.cost import Shape
+from ol2r.learners.base import Learner
 from ol2r.learners.blocks import EXACT, RANKS, BlockLearner
 from ol2r.learners.network import CORE_OPERATIONS, network_of
 from ol2r.learners.refitted import RefittedNetwork
@@ -27,6 +29,22 @@ NOISE = Number(least=0)
 RANKERS = Number(least=1, whole=True)
 SCORER = Choice("mean", "first")
 """Whose scores are evaluated, on which the paper is silent: the mean of the rankers', or the first ranker's."""
+
+
+def refuse_beyond_memory(
+    learner: type[Learner], n_features: int, hyperparameters: Mapping[str, Any], streams: Streams
+) -> None:
+    """Raise MemoryError if as many rankers do not fit into the machine's memory even before the first round.
+
+    On a GPU the device refuses them itself.
+    """
+    learner.check(hyperparameters)
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    alike = {name: hyperparameters[name] for name in learner.structural}
+    needed = len(streams) * learner.memory(alike, Shape(n_features, 1.0), 0)
+    if streams.device.type == "cpu" and needed > there:
+        what = f"{hyperparameters['rankers']:,} rankers for each of {len(streams):,} replicas"
+        raise MemoryError(f"{learner.name}: {what} take {needed / 2**30:,.3g} GiB of {there / 2**30:.3g} GiB")
 
 
 class P2LinRank(BlockLearner):
@@ -62,6 +80,7 @@ class P2LinRank(BlockLearner):
         streams: Streams,
         engine: str | None = None,
     ):
+        refuse_beyond_memory(type(self), n_features, hyperparameters, streams)
         super().__init__(n_features, hyperparameters, streams, engine)
         self.members = streams.members(self.choice["rankers"])
         self.estimate: Any = self.ops.PerturbedEstimate(
@@ -120,6 +139,11 @@ class P2NeurRank(RefittedNetwork):
     certain, and the noise alone explores), `theta0` (`"own"`: each ranker starts at random weights of its own;
     `"shared"`: all start at those of the first, so that with ν = 0 this is olRankNet with α = 0), `scorer` (see
     `SCORER`), and those of `RefittedNetwork`.
+
+    The objective of a refit need not have a minimum. With a hidden layer a score has the bound (√m/2) ‖x‖ ‖θ‖², and a
+    label beyond its range, y + γ > 1 or < 0, lowers the loss in proportion to it; against that the penalty
+    (mλ/2) ‖θ‖² holds only if the noise is small or λ is not. With two hidden layers scores grow as ‖θ‖³, and no λ
+    holds. A few steps of Adam do not get far that way. L-BFGS does: θ may grow by many orders of magnitude.
     """
 
     name = "P2NeurRank"
@@ -131,6 +155,16 @@ class P2NeurRank(RefittedNetwork):
         "theta0": Choice("own", "shared"),
         "scorer": SCORER,
     }
+
+    def __init__(
+        self,
+        n_features: int,
+        hyperparameters: Mapping[str, Value | torch.Tensor],
+        streams: Streams,
+        engine: str | None = None,
+    ):
+        refuse_beyond_memory(type(self), n_features, hyperparameters, streams)
+        super().__init__(n_features, hyperparameters, streams, engine)
 
     @property
     def n(self) -> int:
