@@ -44,6 +44,7 @@ from ol2r.papers.p2neurrank.claims import (
     linear,
     neural,
 )
+from ol2r.papers.p2neurrank.histories import Histories
 from ol2r.papers.p2neurrank.theorems import THEOREMS
 from ol2r.papers.p2neurrank.tuning import (
     GRIDS,
@@ -176,6 +177,38 @@ def _certainty(tier: str) -> Sequence[Cell]:
         )
         for cell in _at_noise(tier, dataset, kind, rankers, noise, linear_too=True)
     ]
+
+
+_LOOKS = {
+    linear: (50, 100, 200, ROUNDS // TENTHS, 1000, 2000, ROUNDS),
+    neural: (50, olranknet.ROUNDS_HERE // TENTHS, 200, 500, olranknet.ROUNDS_HERE),
+}
+"""Rounds after which certain orders are compared; the rules ask for a tenth of the run."""
+_SMOKE_LOOKS = (SMOKE_CURVE[-1] // TENTHS, SMOKE_CURVE[-1])
+_NOT_GIVEN = ("noise", "rankers")
+
+
+def _histories(tier: str) -> Sequence[Cell]:
+    """Ensembles that follow the clicks of PairRank's users and of olRankNet's."""
+    cells: list[Cell] = []
+    for dataset, kind, of in product(on("MQ2008", own=False)(tier), EARLY_USERS, (linear, neural)):
+        chooser, ensemble = (
+            {**SETTINGS[name][1], **tuned(dataset, name)} for name in (PAIRRANK if of is linear else OLRANKNET, of(2))
+        )
+        cells.append(
+            Histories(
+                dataset=dataset,
+                checksum=grid.checksum(dataset),
+                family=of.__name__,
+                users=kind,
+                chooser=tuple(sorted(chooser.items())),
+                ensemble=tuple(sorted((name, each) for name, each in ensemble.items() if name not in _NOT_GIVEN)),
+                noises=(SMALL_NOISE, LARGE_NOISE),
+                rounds=_SMOKE_LOOKS if tier == "smoke" else _LOOKS[of],
+                rankers=NUMBERS_OF_RANKERS,
+            )
+        )
+    return cells
 
 
 CHOICES: dict[str, tuple[str, dict[str, Value]]] = {
@@ -359,6 +392,7 @@ ITEMS: dict[str, Item] = {
     "fig-8": _neural_item("N rankers under little noise", _noises(SMALL_NOISE)),
     "fig-9": Item("What a round of 16 × 16 networks costs", _figure_9, _ONCE, (1,), form),
     "certainty": _neural_item("False certainty beside score and regret, against N and ν²", _certainty),
+    "histories": Item("Certain orders on the same histories", _histories, FIVE, (1,)),
     "choices": _neural_item("What the paper leaves open, one choice at a time", _choices, choice),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
     **audit_cells.ITEMS,
