@@ -277,7 +277,7 @@ class Histories(OnDataset, OneByOne):
         following = self.learners.ensemble.cost(self.followed(self.noises[0]), shape, last).of(len(self.noises))
         looked = min(self.queries or self.size.held_out, self.size.held_out)
         sets = len(self.noises) * self.rankers[-1]
-        looks = len(self.rounds) * looked * (1e-3 + sets * shape.documents**2 * 2e-9)
+        looks = len(self.rounds) * looked * (1.5e-3 + sets * shape.documents**2 * 2e-9)
         seconds = choosing.whole + following.whole + looks
         return Cost(seconds * len(rows), choosing.bytes + following.bytes, alone=True)
 
@@ -287,9 +287,11 @@ class Histories(OnDataset, OneByOne):
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
         """The quantities of each row's run."""
-        return pd.concat([self._run(row) for row in rows], ignore_index=True)
+        names = ["fold", "seed", "round", "variant", "rankers", "noise", "quantity", "value"]
+        return pd.DataFrame([(*row, *line) for row in rows for line in self.run(row).lines], columns=names)
 
-    def _run(self, row: Row) -> pd.DataFrame:
+    def run(self, row: Row) -> "Shared":
+        """The history of one fold and seed, as it stands after the last round."""
         dataset = data.load(self.dataset, self.checksum)
         replicas = [Replica(row.fold, row.seed, users_of_grades(self.users, dataset.n_grades))]
         shared = Shared(self, dataset, make_streams(dataset, replicas), dataset.fold(row.fold).test[: self.queries])
@@ -298,8 +300,7 @@ class Histories(OnDataset, OneByOne):
             checkpoints=self.rounds[-1:],
         )  # fmt: skip
         simulate(dataset, replicas, shared.chooser, evaluation)
-        names = ["fold", "seed", "round", "variant", "rankers", "noise", "quantity", "value"]
-        return pd.DataFrame([(*row, *line) for line in shared.lines], columns=names)
+        return shared
 
 
 class Shared:
