@@ -18,6 +18,8 @@ from ol2r.theory import confidence, perturbed
 
 WORLD = ["dimension", "bound", "regularization"]
 """What tells kinds of world of the coverage audits apart: d, Q, λ."""
+COVERED = ("interval", "interval as printed")
+"""Lemma 4.2, corrected and as printed."""
 SCALES = tuple(float(scale) for scale in np.geomspace(1 / 512, 8, 61))
 STRENGTH = ["noise", "beta", "rankers"]
 """What tells the audits of uncertain orders apart: ν², or β where that is 0, and N."""
@@ -31,7 +33,7 @@ ROUNDS = 5000
 PAIRS = 5
 """The paper's T, and the most pairs of a round of ten documents."""
 LAMBDA = 0.1
-"""The largest λ that the paper tries."""
+"""The largest λ that the paper tries; the smaller ones make α_t larger, and with it N."""
 
 
 def of_audit(frame: pd.DataFrame, audit: str, *quantities: str) -> pd.DataFrame:
@@ -65,7 +67,7 @@ def coverage_table(
 
 def coverage_figure(frame: pd.DataFrame) -> pd.DataFrame:
     """Data of the figure "coverage against scale": Lemma 4.2, corrected and as printed, closely spaced."""
-    return coverage_table(frame, SCALES, ("interval", "interval as printed"))
+    return coverage_table(frame, SCALES, COVERED)
 
 
 def needed_table(frame: pd.DataFrame) -> pd.DataFrame:

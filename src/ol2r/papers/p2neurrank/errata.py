@@ -220,8 +220,8 @@ def _singular() -> str:
     lam = 0.1
     (own, other), (last, stays) = (1 / np.sqrt(lam + n * np.array([1.0, 0.0])) for n in (1.0, 1e6))
     return (
-        f"only (1, 0) is labelled, λ = {lam:g}: from 1 to 10^6 labels its ‖x‖ goes from {own:.2f} to {last:.3f}, that of "
-        f"(0, 1) from {other:.2f} to {stays:.2f}"
+        f"only (1, 0) is labelled, λ = {lam:g}: from 1 to 10^6 labels its ‖x‖ goes from {own:.2f} to {last:.3f}, that "
+        f"of (0, 1) from {other:.2f} to {stays:.2f}"
     )
 
 
