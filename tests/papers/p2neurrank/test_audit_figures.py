@@ -63,6 +63,19 @@ def test_regret_stands_left_and_what_is_agreed_on_wrongly_right(audited):
     assert found[["rounds", "worlds", "shown", "bound", "within"]].tolist() == [512, 4, 1536.0, 1e6, 4]
 
 
+def test_what_noise_costs_is_a_difference_in_the_same_worlds_after_as_many_rounds(audited):
+    noisy = (audited["audit"] == "regret") & (audited["quantity"] == "regret") & (audited["noise"] > 0)
+    more = audited["value"] + (noisy & (audited["round"] == 512)) * (10 + audited["world"])  # 10, 11, 12, 13
+    found = bounds.dearer_table(audited.assign(value=more))
+    assert found[bounds.LEARNER].to_numpy().tolist() == [[0.1, 2, 0], [0.1, 2, 1]]
+    np.testing.assert_allclose(found["more"], 11.5)
+    half = 3.182 * np.std([10, 11, 12, 13], ddof=1) / 2  # t with three degrees of freedom
+    np.testing.assert_allclose(found["high"] - found["low"], 2 * half, rtol=1e-3)
+    assert set(found["worlds"]) == {4}
+    shorter = audited[(audited["noise"] == 0) | (audited["round"] < 512)]
+    assert bounds.dearer_table(shorter).empty
+
+
 def test_the_blind_spot_has_a_panel_for_each_noise(audited):
     fig = figures.blind_spot(bounds.blind_figure(audited))
     assert [ax.get_title() for ax in fig.axes] == ["ν² = 0.1", "ν² = 0.01"]

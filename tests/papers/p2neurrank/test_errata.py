@@ -160,7 +160,7 @@ def test_the_potential_lemma_needs_a_large_penalty_and_updates_after_every_label
 def test_numbers_of_the_checks_are_those_of_the_tests_above():
     assert told("Proposition 4.1").endswith("needs R² = 0.250")
     assert "10 > 2 log det = 4.8" in told("A.3")
-    assert "moves by 0.049, k_μ|U| is 0.012" in told("A.2", 4)
+    assert r"moves by 0.049, $k_\mu |U|$ is 0.012" in told("A.2", 4)
     assert "120 a query" in told("5.1.1, 5.2.1, 5.2.3")
     assert "infinite at p* = 0" in told("Theorem 4.5", 2)
     assert "is 0.1 with" not in told("Eq. 3.3, Algorithm 1") and "and 0 without" in told("Eq. 3.3, Algorithm 1")

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import special
 
 from ol2r.data import entry
-from ol2r.experiments.effects import share_interval
+from ol2r.experiments.effects import mean_effect, share_interval
 from ol2r.papers.p2neurrank.audits import RANKERS, RATIOS, UNCERTAIN
 from ol2r.theory import confidence, perturbed
 
@@ -268,6 +268,29 @@ def growth_table(frame: pd.DataFrame, doublings: int = 3) -> pd.DataFrame:
             | {"since": int(then), "exponent": slopes.mean(), "standard_error": slopes.sem()}
             | {"bound": bound.mean(), "within": int((regret[rounds[-1]] <= bound).sum())}
         )  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def dearer_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """How many more pairs each learner mis-ordered than one ranker without noise, in the same worlds.
+
+    Returns:
+        The columns of `LEARNER`, for those that ran as long as the ranker without noise; worlds; more, the mean
+        difference of regret after the last round, with its 95 % interval low … high.
+    """
+    own = of_audit(frame, "regret", "regret")
+    end = own["round"] == own.groupby(LEARNER)["round"].transform("max")
+    wide = own[end].pivot_table(index=["seed", "world", "round"], columns=LEARNER, values="value")
+    plain = wide[[key for key in wide.columns if key[0] == 0]].iloc[:, 0]
+    lines = []
+    for key in wide.columns:
+        difference = (wide[key] - plain).dropna()
+        if key[0] and len(difference):
+            difference.index = pd.MultiIndex.from_product([[1], range(len(difference))], names=["fold", "seed"])
+            effect = mean_effect(difference)
+            low, high = effect.interval()
+            found = {"worlds": len(difference), "more": effect.estimate, "low": low, "high": high}
+            lines.append(dict(zip(LEARNER, key, strict=True)) | found)
     return pd.DataFrame(lines)
 
 

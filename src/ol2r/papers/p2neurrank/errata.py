@@ -26,8 +26,8 @@ def _cauchy() -> str:
 def _reversed() -> str:
     before = confidence.STEEPEST
     return (
-        f"before any label G = A = λI, so the two sides of A.2's step are 1 and {1 / before:g}: G ⪯ k_μ A fails by the "
-        f"factor {1 / before:g} even for x = v"
+        f"before any label G = A = λI, so the two sides of A.2's step are 1 and {1 / before:g}: "
+        f"$G \\preceq k_\\mu A$ fails by the factor {1 / before:g} even for x = v"
     )
 
 
@@ -76,7 +76,7 @@ def _logarithm() -> str:
 
 def _betas() -> str:
     proof, statement = (float(perturbed.printed_threshold(2.0, 0.1, 0.1, proof=each)) for each in (True, False))
-    return f"α = 2, c_μ = .1, ν² = .1: β = {proof:.0f} in the proof, {statement:.0f} in the statement"
+    return f"α = 2, $c_\\mu$ = .1, ν² = .1: β = {proof:.0f} in the proof, {statement:.0f} in the statement"
 
 
 def _tail() -> str:
@@ -128,8 +128,8 @@ def _rate() -> str:
         )
 
     return (
-        f"from T = 10^12 to 10^24 the second term grows {bound(1e24) / bound(1e12):.1f} times, as log T does; log² T "
-        f"grows 4 times"
+        f"from T = $10^{{12}}$ to $10^{{24}}$ the second term grows {bound(1e24) / bound(1e12):.1f} times, as "
+        f"log T does; log² T grows 4 times"
     )
 
 
@@ -181,7 +181,7 @@ def _left_ball() -> str:
     reached = float(confidence.slope(2 * norm * float(np.linalg.norm(theta))))
     return (
         f"one pair of length 2 won 50 times, Q = 1, λ = {lam:g}: the fit has norm {np.linalg.norm(theta):.2f} and "
-        f"slope {reached:.1g}, c_μ of the ball is {confidence.least_slope(norm, bound):.1g}"
+        f"slope {reached:.1g}, $c_\\mu$ of the ball is {confidence.least_slope(norm, bound):.1g}"
     )
 
 
@@ -213,15 +213,15 @@ def _third_time() -> str:
     theta = [fits(x, counts, np.array([[[wins + each]]]), lam)[0, 0, 0] for each in (0.0, b)]
     moved = float(abs(special.expit(theta[1]) - special.expit(theta[0])))
     allowed = confidence.STEEPEST * b / (20 + lam)
-    return f"12 of 20 labels won, noise 1: the preference moves by {moved:.3f}, k_μ|U| is {allowed:.3f}"
+    return f"12 of 20 labels won, noise 1: the preference moves by {moved:.3f}, $k_\\mu |U|$ is {allowed:.3f}"
 
 
 def _singular() -> str:
     lam = 0.1
     (own, other), (last, stays) = (1 / np.sqrt(lam + n * np.array([1.0, 0.0])) for n in (1.0, 1e6))
     return (
-        f"only (1, 0) is labelled, λ = {lam:g}: from 1 to 10^6 labels its ‖x‖ goes from {own:.2f} to {last:.3f}, that "
-        f"of (0, 1) from {other:.2f} to {stays:.2f}"
+        f"only (1, 0) is labelled, λ = {lam:g}: from 1 to a million labels its ‖x‖ goes from {own:.2f} to {last:.3f}, "
+        f"that of (0, 1) from {other:.2f} to {stays:.2f}"
     )
 
 
@@ -233,8 +233,8 @@ def _two_halves() -> str:
     log_n = float(perturbed.log_rankers_needed(beta, delta, printed=True))
     once = float(np.log(2 * confidence.STEEPEST**2 * noise / (least * gap) ** 2))
     return (
-        f"d = {d}, ν² = .1, Δ = ¼, c = 1, T = 5,000: with its own N = 10^{log_n / np.log(10):.0f} the bound is below 1 "
-        f"only where ‖x‖² < 10^−{(log_n + once) / np.log(10):.0f}"
+        f"d = {d}, ν² = .1, Δ = ¼, c = 1, T = 5,000: with its own N = $10^{{{log_n / np.log(10):.0f}}}$ the bound is "
+        f"below 1 only where ‖x‖² < $10^{{-{(log_n + once) / np.log(10):.0f}}}$"
     )
 
 
