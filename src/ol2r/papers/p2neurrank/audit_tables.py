@@ -208,21 +208,18 @@ def held_in_words(frame: pd.DataFrame) -> str:
 
 
 def agreed_in_words(frame: pd.DataFrame) -> str:
-    """On how many wrong orders two rankers agree, beside PairRank's constant and theoretical widths."""
+    """Of how many pairs two rankers agree on the wrong order, beside PairRank's constant and theoretical widths."""
     table = bounds.optimism_table(frame)
     own = table[(table["pseudo_pairs"] == 0) & (table["beta"] == 0)]
     own = own[own["regularization"] == own["regularization"].max()].set_index("noise")
-    told = [
-        f"{share(own.loc[noise, 'wrong and certain, N = 2'] / own.loc[noise, 'wrong'])} at ν² = {noise:g}"
-        for noise in sorted(own.index, reverse=True)
-    ]
+    told = [f"{share(own.loc[noise, 'wrong and certain, N = 2'])} at ν² = {noise:g}" for noise in sorted(own.index)]
     first = own.iloc[0]
     return (
-        f"**What do two rankers do, then?** In simulated worlds they agree on {', '.join(told)} of the orders that the "
-        f"plain estimate has wrong, so that these are never shuffled. PairRank's interval with a constant α = .1 is "
-        f"certain of {share(first['wrong and certain, α = 0.1'] / first['wrong'])} of them, with Lemma 4.2's α of "
-        f"{share(first['wrong and certain, α'] / first['wrong'])}. ν² = ¼ is the noise of a label itself: there the "
-        f"rankers spread about as much as the estimate errs."
+        f"**What do two rankers do, then?** In simulated worlds the plain estimate has {share(first['wrong'])} of all "
+        f"orders wrong. Two rankers agree on a wrong order in {', '.join(told)}, so that it is not shuffled. "
+        f"PairRank's interval is certain of a wrong order in {share(first['wrong and certain, α = 0.1'])} with a constant "
+        f"α = .1, with Lemma 4.2's α in {share(first['wrong and certain, α'])}. ν² = ¼ is the noise of a label itself: there "
+        f"the rankers spread about as much as the estimate errs."
     )
 
 
