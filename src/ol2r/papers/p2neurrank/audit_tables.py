@@ -217,9 +217,9 @@ def agreed_in_words(frame: pd.DataFrame) -> str:
     return (
         f"**What do two rankers do, then?** In simulated worlds the plain estimate has {share(first['wrong'])} of all "
         f"orders wrong. Two rankers agree on a wrong order in {', '.join(told)}, so that it is not shuffled. "
-        f"PairRank's interval is certain of a wrong order in {share(first['wrong and certain, α = 0.1'])} with a constant "
-        f"α = .1, with Lemma 4.2's α in {share(first['wrong and certain, α'])}. ν² = ¼ is the noise of a label itself: there "
-        f"the rankers spread about as much as the estimate errs."
+        f"PairRank's interval is certain of a wrong order in {share(first['wrong and certain, α = 0.1'])} with a "
+        f"constant α = .1, with Lemma 4.2's α in {share(first['wrong and certain, α'])}. ν² = ¼ is the noise of a "
+        f"label itself: there the rankers spread about as much as the estimate errs."
     )
 
 
