@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from shown import line
 
+from ol2r.data import entry
 from ol2r.papers.p2neurrank import audit_figures as figures
 from ol2r.papers.p2neurrank import bounds
-from ol2r.theory import perturbed
+from ol2r.theory import confidence, perturbed
 
 
 def test_coverage_counts_worlds_within_the_scaled_bound(audited):
@@ -91,3 +92,15 @@ def test_settings_ask_for_more_rankers_where_there_are_more_features_or_less_noi
     beta = perturbed.optimism_threshold(own["alpha"], own["enough"])
     assert perturbed.rankers_needed(beta, 1 / 5000) == pytest.approx(own["fewest"])
     assert own["fewest"] - 1 >= np.log2(5000)
+
+
+@pytest.mark.parametrize("name", bounds.DATASETS)
+def test_the_smaller_penalties_of_the_paper_would_ask_for_more_rankers(name):
+    least = confidence.least_slope(1.0, 1.0)
+    alphas = []
+    for regularization in (0.1, 0.01, 1e-3, 1e-4):
+        log_det = confidence.log_det_bound(entry(name).n_features, bounds.PAIRS * bounds.ROUNDS, 1.0, regularization)
+        alphas.append(perturbed.width(log_det, regularization, 1.0, 1 / bounds.ROUNDS, least))
+    assert regularization < bounds.LAMBDA == 0.1 and alphas == sorted(alphas)
+    table = bounds.settings_table().set_index("setting")
+    assert table.loc[name, "alpha"].unique() == pytest.approx([alphas[0]])
