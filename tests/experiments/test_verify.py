@@ -9,6 +9,7 @@ from fakes import Fake, job
 
 from ol2r.errors import ExperimentError
 from ol2r.experiments import verify as verify_module
+from ol2r.experiments.cells import Job
 from ol2r.experiments.runner import run
 from ol2r.experiments.store import Store, encode, read_file
 from ol2r.experiments.verify import compare_bits, compare_means, inspect, verify
@@ -214,26 +215,55 @@ def test_other_columns_or_lines_are_different():
     assert not compare_means(FRAME, FRAME.drop(columns="metric"))[0]
 
 
-@pytest.mark.parametrize(("errors", "same"), [(2.9, True), (3.1, False)])
-def test_means_agree_within_three_combined_standard_errors(errors, same):
-    values = np.arange(10.0)
-    # two samples with equal deviations: the combined standard error is √2 that of one
-    combined = np.sqrt(2 * values.var(ddof=1) / 10)
-    stored = pd.DataFrame({"fold": 1, "seed": range(10), "round": 5, "metric": values})
-    fresh = stored.assign(metric=values + errors * combined)
+def shifted(n, errors):
+    """Two frames of n rows with equal deviations whose means are so many combined standard errors apart."""
+    values = np.arange(float(n))
+    stored = pd.DataFrame({"fold": 1, "seed": range(n), "round": 5, "metric": values})
+    return stored, stored.assign(metric=values + errors * np.sqrt(2 * values.var(ddof=1) / n))
+
+
+@pytest.mark.parametrize(("errors", "same"), [(2.98, True), (3.03, False)])
+def test_means_of_many_rows_agree_within_three_combined_standard_errors(errors, same):
+    stored, fresh = shifted(500, errors)
     early = stored.assign(round=1, metric=-1e6)  # earlier rounds are not compared
     passed, detail = compare_means(pd.concat([early, stored]), fresh)
     assert passed is same
     assert f"{errors:.2f} standard errors" in detail
 
 
-def test_one_row_has_no_mean_to_compare():
-    frame = pd.DataFrame({"fold": [1], "seed": [0], "metric": [1.0]})
-    assert compare_means(frame, frame) == (None, "one row has no standard error")
+@pytest.mark.parametrize(("n", "quantile"), [(5, 4.277), (10, 3.475)])  # 99.865 %, with 8 and 18 degrees of freedom
+def test_few_rows_are_allowed_what_student_s_distribution_allows(n, quantile):
+    assert compare_means(*shifted(n, quantile - 0.01))[0] is True
+    assert compare_means(*shifted(n, quantile + 0.01))[0] is False
 
 
-def test_independent_repetitions_of_one_experiment_seldom_disagree():
-    draws = generator("verify test", 0).normal(size=(200, 2, 25))
-    frames = [[pd.DataFrame({"fold": 1, "seed": range(25), "metric": x}) for x in pair] for pair in draws]
-    # the normal distribution leaves 0.27 % beyond three standard errors
-    assert sum(not compare_means(a, b)[0] for a, b in frames) <= 3
+def test_fewer_than_five_rows_have_no_mean_to_compare():
+    frame, _ = shifted(4, 0.0)
+    assert compare_means(frame, frame) == (None, "4 rows are too few to compare means")
+
+
+def test_columns_without_spread_must_agree_to_the_tolerance():
+    frame = pd.DataFrame({"fold": 1, "seed": range(5), "metric": 2.0})
+    assert compare_means(frame, frame)[0] is True
+    assert compare_means(frame, frame.assign(metric=2.1)) == (False, "metric 2 stored, 2.1 now: no spread")
+
+
+@pytest.mark.parametrize("n_columns", [1, 8])
+@pytest.mark.parametrize("n", [5, 25])
+def test_honest_repetitions_are_called_different_as_seldom_as_declared(n, n_columns):
+    draws = generator(f"verify {n} {n_columns}", 0).normal(size=(400, 2, n, n_columns))
+    names = [f"metric {i}" for i in range(n_columns)]
+    runs = {"fold": 1, "seed": range(n)}
+    wrong = 0
+    for pair in draws:
+        a, b = (pd.DataFrame(each, columns=names).assign(**runs)[["fold", "seed", *names]] for each in pair)
+        wrong += not compare_means(a, b)[0]
+    # 1.1 are expected; six or more would come by chance less than once in a hundred times
+    assert wrong <= 5
+
+
+def test_a_file_of_few_rows_that_repeat_in_their_means_only_is_not_recomputed(store, committing):
+    few = Job(Loose(), ((1, 0), (1, 1), (2, 0), (2, 1)))
+    run([few], committing)
+    check = only(verified([few], store))
+    assert check.passed is None and check.level is None and check.detail == "4 rows are too few to compare means"

@@ -2,7 +2,8 @@
 
 With the same library versions, compiled target and engine, the columns that a cell declares `exact` must be equal bit
 for bit, and other numbers to 1e-5. Otherwise, or for a cell that repeats only in its means, trajectories diverge, and
-means must agree within three combined standard errors. Verification writes nothing.
+means must agree within three combined standard errors, and a little more where runs are few or columns many: as far as
+an honest repetition stays with the same probability. Verification writes nothing.
 """
 
 import time
@@ -26,6 +27,13 @@ ROWS_DRAWN = 5
 """Number of a file's rows that are recomputed where bits are compared. A few are enough to recompute alone, because a
 trajectory does not depend on the replicas beside it."""
 
+FALSE_ALARM = 0.0027
+"""The probability that means of two honest, independent repetitions are called different: what the normal distribution
+leaves beyond three standard errors."""
+
+FEWEST = 5
+"""Number of rows from which means are compared. The spread of fewer says too little about their error."""
+
 TOLERANCE = 1e-5
 """Allowed difference, relative to the larger of 1 and the stored value, in columns that are not `exact`."""
 
@@ -43,7 +51,7 @@ class Check:
 
     def __str__(self) -> str:
         verdict = {True: "same", False: "DIFFERENT", None: "skipped"}[self.passed]
-        standard = {"bits": "bit for bit", "means": "3 standard errors", None: ""}[self.level]
+        standard = {"bits": "bit for bit", "means": "means", None: ""}[self.level]
         compared = f" {self.n_rows} rows, {standard}:" if self.level else ""
         return f"{verdict:9} {self.path.parent.name[:12]} {self.cell.describe()}:{compared} {self.detail}"
 
@@ -121,8 +129,10 @@ def _check(cell: Cell, path: Path, rows: list[Row], seconds: float, store: Store
     except ValueError as damage:
         return outcome(None, False, f"damaged: {damage}")
     device, engine = _machine(record)
-    check = outcome(None, None, "")
+    check = outcome(None, None, f"{len(rows)} rows are too few to compare means")
     for level in _standards(cell, record, device, engine):
+        if level == "means" and len(rows) < FEWEST:
+            break
         asked = _few(cell, rows, seconds, device) if level == "bits" else rows
         expected = cell.cost(asked, device).whole
         if expected > seconds:
@@ -209,26 +219,34 @@ def _gap(a: np.ndarray, b: np.ndarray) -> float:
 def compare_means(stored: pd.DataFrame, fresh: pd.DataFrame) -> tuple[bool | None, str]:
     """Compare the means of every column over all rows, at the last round where there are rounds.
 
-    |mean − mean'| <= 3 √(se² + se'²) + 1e-5 max(1, |mean|)
+    |mean − mean'| <= t √(se² + se'²) + 1e-5 max(1, |mean|)
+
+    t is the quantile of Student's distribution with Welch's degrees of freedom at which all columns together differ by
+    chance with probability `FALSE_ALARM`; for one column and many rows it is 3.
 
     Returns:
-        Whether all agree (None for a single row, which has no standard error), and the column that differs most.
+        Whether all agree (None for fewer than `FEWEST` rows), and the column that differs most.
     """
+    from scipy import stats  # here, because it takes longer to load than most commands take
+
     if list(stored.columns) != list(fresh.columns):
         return False, "other columns"
-    found = []
     a, b = _last(stored), _last(fresh)
-    if len(a) < 2:
-        return None, "one row has no standard error"
-    for column in a.columns:
+    if len(a) < FEWEST:
+        return None, f"{len(a)} rows are too few to compare means"
+    compared = [name for name in a.columns if min(a[name].count(), b[name].count()) >= FEWEST]
+    found = []
+    for column in compared:
         x, y = (values[column].dropna().to_numpy(dtype=float) for values in (a, b))
-        if len(x) < 2 or len(y) < 2:
-            continue
-        allowed = 3 * np.sqrt(x.var(ddof=1) / len(x) + y.var(ddof=1) / len(y)) + TOLERANCE * max(1.0, abs(x.mean()))
-        apart = float(np.nan_to_num(abs(x.mean() - y.mean()) / allowed, nan=np.inf))
-        found.append((apart, f"{column} {x.mean():.6g} stored, {y.mean():.6g} now: {3 * apart:.2f} standard errors"))
+        squares = np.array([x.var(ddof=1) / len(x), y.var(ddof=1) / len(y)])
+        error, gap = np.sqrt(squares.sum()), abs(x.mean() - y.mean())
+        freedom = error**4 / (squares**2 / (len(x) - 1, len(y) - 1)).sum() if error else np.inf
+        allowed = stats.t.isf(FALSE_ALARM / 2 / len(compared), freedom) * error + TOLERANCE * max(1.0, abs(x.mean()))
+        apart = float(np.nan_to_num(gap / allowed, nan=np.inf))
+        told = f"{gap / error:.2f} standard errors" if error else "no spread"
+        found.append((apart, f"{column} {x.mean():.6g} stored, {y.mean():.6g} now: {told}"))
     if not found:
-        return None, "no column with two numbers"
+        return None, "no column with enough numbers"
     apart, detail = max(found)
     return apart <= 1, detail
 
