@@ -213,8 +213,8 @@ class P2NeurRank(RefittedNetwork):
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """A refit makes J passes of N networks over the documents of the history, for which a symmetric network has half
-        the weights."""
+        """A refit makes J passes of N networks over the documents of the history, where a symmetric one has half the
+        weights."""
         network = network_of(shape.features, hyperparameters)
         p, n, passes = network.n_parameters, float(hyperparameters["rankers"]), float(hyperparameters["passes"])
         read = p / 2 if network.symmetric else p
