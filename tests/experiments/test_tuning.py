@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.experiments.tuning import edges, grid_scores, marked, two_steps
+from ol2r.experiments.tuning import TuningGrid, edges, grid_scores, marked, two_steps
 
 NAMES = ("alpha", "epsilon")
 
@@ -62,3 +62,9 @@ def test_an_edge_is_told_with_its_gain_over_the_value_inside():
     (edge,) = edges(FIRST, scores.assign(best=scores["alpha"] == 10.0), NAMES, "grid").to_dict("records")
     assert (edge["name"], edge["value"], edge["inside"]) == ("alpha", 10.0, 1.0)
     assert (edge["gain"], edge["error"]) == (pytest.approx(-0.1), pytest.approx(0.0, abs=1e-12))
+
+
+def test_the_smoke_tier_tries_the_ends_of_every_hyper_parameter_and_the_others_all():
+    grid = TuningGrid(("one",), {"alpha": (0.1, 1.0, 10.0), "epsilon": (0.5,)})
+    assert grid.at("smoke") == [{"alpha": 0.1, "epsilon": 0.5}, {"alpha": 10.0, "epsilon": 0.5}]
+    assert [setting["alpha"] for setting in grid.at("laptop")] == [0.1, 1.0, 10.0]

@@ -50,8 +50,10 @@ class TuningGrid:
         values = {**self.tried, **self.wide} if wide else self.tried
         return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
 
-    def corners(self) -> list[dict[str, float]]:
-        """The combinations of the first and last value of each hyper-parameter, for a quick try of the grid."""
+    def at(self, tier: str) -> list[dict[str, float]]:
+        """The settings of a tier: all of them, at the smoke tier only those of the first and last values."""
+        if tier != "smoke":
+            return self.settings()
         ends = {name: tuple(dict.fromkeys((values[0], values[-1]))) for name, values in self.tried.items()}
         return [dict(zip(ends, each, strict=True)) for each in product(*ends.values())]
 

@@ -14,4 +14,15 @@ from ol2r.networks.perturbed import Perturbed
 from ol2r.networks.refit import NetworkFit
 from ol2r.networks.tangent import Tangent
 
-__all__ = ["Network", "Tangent", "Covariance", "Full", "Dual", "Explicit", "Inverted", "History", "NetworkFit", "Perturbed"]
+__all__ = [
+    "Network",
+    "Tangent",
+    "Covariance",
+    "Full",
+    "Dual",
+    "Explicit",
+    "Inverted",
+    "History",
+    "NetworkFit",
+    "Perturbed",
+]

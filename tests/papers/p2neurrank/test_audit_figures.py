@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from shown import line
 
+from ol2r.data import entry
 from ol2r.papers.p2neurrank import audit_figures as figures
 from ol2r.papers.p2neurrank import bounds
-from ol2r.theory import perturbed
+from ol2r.theory import confidence, perturbed
 
 
 def test_coverage_counts_worlds_within_the_scaled_bound(audited):
@@ -63,6 +64,19 @@ def test_regret_stands_left_and_what_is_agreed_on_wrongly_right(audited):
     assert found[["rounds", "worlds", "shown", "bound", "within"]].tolist() == [512, 4, 1536.0, 1e6, 4]
 
 
+def test_what_noise_costs_is_a_difference_in_the_same_worlds_after_as_many_rounds(audited):
+    noisy = (audited["audit"] == "regret") & (audited["quantity"] == "regret") & (audited["noise"] > 0)
+    more = audited["value"] + (noisy & (audited["round"] == 512)) * (10 + audited["world"])  # 10, 11, 12, 13
+    found = bounds.dearer_table(audited.assign(value=more))
+    assert found[bounds.LEARNER].to_numpy().tolist() == [[0.1, 2, 0], [0.1, 2, 1]]
+    np.testing.assert_allclose(found["more"], 11.5)
+    half = 3.182 * np.std([10, 11, 12, 13], ddof=1) / 2  # t with three degrees of freedom
+    np.testing.assert_allclose(found["high"] - found["low"], 2 * half, rtol=1e-3)
+    assert set(found["worlds"]) == {4}
+    shorter = audited[(audited["noise"] == 0) | (audited["round"] < 512)]
+    assert bounds.dearer_table(shorter).empty
+
+
 def test_the_blind_spot_has_a_panel_for_each_noise(audited):
     fig = figures.blind_spot(bounds.blind_figure(audited))
     assert [ax.get_title() for ax in fig.axes] == ["ν² = 0.1", "ν² = 0.01"]
@@ -78,3 +92,15 @@ def test_settings_ask_for_more_rankers_where_there_are_more_features_or_less_noi
     beta = perturbed.optimism_threshold(own["alpha"], own["enough"])
     assert perturbed.rankers_needed(beta, 1 / 5000) == pytest.approx(own["fewest"])
     assert own["fewest"] - 1 >= np.log2(5000)
+
+
+@pytest.mark.parametrize("name", bounds.DATASETS)
+def test_the_smaller_penalties_of_the_paper_would_ask_for_more_rankers(name):
+    least = confidence.least_slope(1.0, 1.0)
+    alphas = []
+    for regularization in (0.1, 0.01, 1e-3, 1e-4):
+        log_det = confidence.log_det_bound(entry(name).n_features, bounds.PAIRS * bounds.ROUNDS, 1.0, regularization)
+        alphas.append(perturbed.width(log_det, regularization, 1.0, 1 / bounds.ROUNDS, least))
+    assert regularization < bounds.LAMBDA == 0.1 and alphas == sorted(alphas)
+    table = bounds.settings_table().set_index("setting")
+    assert table.loc[name, "alpha"].unique() == pytest.approx([alphas[0]])

@@ -156,7 +156,7 @@ def _tuning(tier: str) -> Sequence[Cell]:
     return [
         _tuning_cell(tier, dataset, kind, name, variant, setting, ROUNDS_FIRST)
         for dataset, (name, each) in product(_tuned_sets(tier), GRIDS.items())
-        for setting, variant, kind in product(each.corners() if tier == "smoke" else each.settings(), each.variants, USERS)
+        for setting, variant, kind in product(each.at(tier), each.variants, USERS)
     ]
 
 

@@ -128,8 +128,8 @@ SMALL_BLOCK = 10
 """The same where each world draws many rankers, label by label, and where it runs long."""
 BLOCKS: dict[str, dict[str, int]] = {
     "smoke": {},
-    "laptop": {"coverage": 3, "optimism": 3, "uncertain": 2, "variance": 3},
-    "paper": {"coverage": 10, "optimism": 10, "uncertain": 5, "variance": 10},
+    "laptop": {"coverage": 3, "optimism": 3, "uncertain": 2, "variance": 3, "regret": 2},
+    "paper": {"coverage": 10, "optimism": 10, "uncertain": 5, "variance": 10, "regret": 5},
 }
 """Blocks by tier and audit; elsewhere one."""
 ROUNDS = {"smoke": (20, 63), "laptop": (100, 2_000), "paper": (200, 10_000)}

@@ -26,8 +26,8 @@ def _cauchy() -> str:
 def _reversed() -> str:
     before = confidence.STEEPEST
     return (
-        f"before any label G = A = λI, so the two sides of A.2's step are 1 and {1 / before:g}: G ⪯ k_μ A fails by the "
-        f"factor {1 / before:g} even for x = v"
+        f"before any label G = A = λI, so the two sides of A.2's step are 1 and {1 / before:g}: "
+        f"$G \\preceq k_\\mu A$ fails by the factor {1 / before:g} even for x = v"
     )
 
 
@@ -76,7 +76,7 @@ def _logarithm() -> str:
 
 def _betas() -> str:
     proof, statement = (float(perturbed.printed_threshold(2.0, 0.1, 0.1, proof=each)) for each in (True, False))
-    return f"α = 2, c_μ = .1, ν² = .1: β = {proof:.0f} in the proof, {statement:.0f} in the statement"
+    return f"α = 2, $c_\\mu$ = .1, ν² = .1: β = {proof:.0f} in the proof, {statement:.0f} in the statement"
 
 
 def _tail() -> str:
@@ -128,8 +128,8 @@ def _rate() -> str:
         )
 
     return (
-        f"from T = 10^12 to 10^24 the second term grows {bound(1e24) / bound(1e12):.1f} times, as log T does; log² T "
-        f"grows 4 times"
+        f"from T = $10^{{12}}$ to $10^{{24}}$ the second term grows {bound(1e24) / bound(1e12):.1f} times, as "
+        f"log T does; log² T grows 4 times"
     )
 
 
@@ -150,8 +150,11 @@ def _edges() -> str:
 
 
 def _data() -> str:
-    own = entry("Yahoo-LTRC-1")
-    return f"Yahoo's set 1 has {own.n_queries:,} queries and {own.n_documents:,} documents"
+    own, other = entry("Yahoo-LTRC-1"), entry("MSLR-WEB10K")
+    return (
+        f"Yahoo's set 1 has {own.n_queries:,} queries and {own.n_documents:,} documents, MSLR-WEB10K "
+        f"{other.n_documents / other.n_queries:.0f} a query"
+    )
 
 
 def _parameters() -> str:
@@ -161,6 +164,96 @@ def _parameters() -> str:
 
 def _direction() -> str:
     return "orders that all rankers put as (j, i): line 9 is true, line 10 adds (i, j)"
+
+
+def _jacobian() -> str:
+    lam, step = 0.1, 1e-5
+
+    def g(theta: float) -> float:  # the paper's g before any label, d = 1
+        return float(perturbed.pseudo_gradient(np.array([theta]), lam)[0]) + lam * theta
+
+    return f"d = 1, λ = {lam:g}, no labels: g′(0) = {(g(step) - g(-step)) / (2 * step):.3f}, G = {lam:g}"
+
+
+def _left_ball() -> str:
+    norm, bound, lam = 1.0, 1.0, 0.01
+    theta = confidence.fitted(np.array([[2 * norm]]), np.array([50.0]), np.array([0.0]), lam)
+    reached = float(confidence.slope(2 * norm * float(np.linalg.norm(theta))))
+    return (
+        f"one pair of length 2 won 50 times, Q = 1, λ = {lam:g}: the fit has norm {np.linalg.norm(theta):.2f} and "
+        f"slope {reached:.1g}, $c_\\mu$ of the ball is {confidence.least_slope(norm, bound):.1g}"
+    )
+
+
+def _coin() -> str:
+    beta = np.linspace(0.1, 8, 80)
+    least = float((np.log(np.cosh(beta / 2)) / beta**2).max())
+    return f"a fair coin meets exp(β²R²) with R² = {least:.3f}; the radius of A.1 needs R² = {2 * least:.3f}"
+
+
+def _inverses() -> str:
+    a, x, noise = 3.0, 1.0, 0.1
+    right, printed = noise * x**2 / a, noise * x**2 * a**3
+    return f"d = 1, A = {a:g}, ν² = {noise:g}, x = 1: {right:.3f} in its last line, {printed:.1f} in its first"
+
+
+def _unseen() -> str:
+    x, pairs = np.eye(2), np.array([[1.0, 0.0]] * 20)
+    every, alone = (perturbed.response_variance(x, pairs, 0.1, 0.1, pseudo_pairs=each) for each in (True, False))
+    return (
+        f"20 labels of (1, 0), λ = ν² = .1: the variance for (0, 1) is {every[1]:g} with noise on pseudo-pairs and "
+        f"{alone[1]:g} without, for (1, 0) {every[0]:.5f} and {alone[0]:.5f}"
+    )
+
+
+def _third_time() -> str:
+    from ol2r.papers.p2neurrank.audits import fits  # as in `_symmetric`
+
+    x, counts, wins, lam, b = np.array([[[1.0]]]), np.array([[20.0]]), 12.0, 0.1, 1.0
+    theta = [fits(x, counts, np.array([[[wins + each]]]), lam)[0, 0, 0] for each in (0.0, b)]
+    moved = float(abs(special.expit(theta[1]) - special.expit(theta[0])))
+    allowed = confidence.STEEPEST * b / (20 + lam)
+    return f"12 of 20 labels won, noise 1: the preference moves by {moved:.3f}, $k_\\mu |U|$ is {allowed:.3f}"
+
+
+def _singular() -> str:
+    lam = 0.1
+    (own, other), (last, stays) = (1 / np.sqrt(lam + n * np.array([1.0, 0.0])) for n in (1.0, 1e6))
+    return (
+        f"only (1, 0) is labelled, λ = {lam:g}: from 1 to a million labels its ‖x‖ goes from {own:.2f} to {last:.3f}, "
+        f"that of (0, 1) from {other:.2f} to {stays:.2f}"
+    )
+
+
+def _two_halves() -> str:
+    d, lam, delta, noise, gap = 46, 0.1, 1 / 5000, 0.1, 0.25
+    least = confidence.least_slope(1.0, 1.0)
+    alpha = perturbed.width(confidence.log_det_bound(d, 25_000, 1.0, lam), lam, 1.0, delta, least)
+    beta = perturbed.printed_threshold(alpha, noise, least, proof=True)
+    log_n = float(perturbed.log_rankers_needed(beta, delta, printed=True))
+    once = float(np.log(2 * confidence.STEEPEST**2 * noise / (least * gap) ** 2))
+    return (
+        f"d = {d}, ν² = .1, Δ = ¼, c = 1, T = 5,000: with its own N = $10^{{{log_n / np.log(10):.0f}}}$ the bound is "
+        f"below 1 only where ‖x‖² < $10^{{-{(log_n + once) / np.log(10):.0f}}}$"
+    )
+
+
+def _potential() -> str:
+    lam, length = 0.1, 1.0
+    squared, log_det = length**2 / lam, float(np.log1p(length**2 / lam))
+    return f"P = 1, λ = {lam:g}, the first label: ‖x‖² = {squared:g} > 2 log det = {2 * log_det:.1f}"
+
+
+def _lengths() -> str:
+    u = np.array([1.0, 0.0])
+    return f"‖x_i‖ = ‖x_j‖ = 1, opposite: ‖x_ij‖ = {np.linalg.norm(u + u):g}"
+
+
+def _never_whole() -> str:
+    setting = {"documents": 10, "dimension": 5, "gap": 0.1, "norm": 1.0, "regularization": 1.0, "least": 0.1}
+    setting |= {"examined": 10, "settled": 0.0, "share": 0.5, "rankers": 2, "noise_added": 0.1}
+    values = [perturbed.printed_regret_bound(5000, whole=whole, **setting) for whole in (0.5, 0.0)]
+    return f"T = 5,000: {values[0]:.1e} at p* = .5, {'infinite' if np.isinf(values[1]) else values[1]} at p* = 0"
 
 
 ERRATA = (
@@ -188,6 +281,11 @@ ERRATA = (
         "at all. It is convex (not “log-convex”) whatever the labels.",
         "statement", _unbounded,
     ),
+    Erratum(
+        "A.1",
+        "$G_t$ lacks the slopes of the pseudo-pairs, which $g_t$ has. With them it is larger, and the bound holds too.",
+        "none", _jacobian,
+    ),
     Erratum("A.1", "The pseudo-pairs add $\\sqrt d$ to the radius, not $d$.", "constants", _root),
     Erratum(
         "Lemma 4.2",
@@ -196,15 +294,17 @@ ERRATA = (
         "statement", _forgotten,
     ),
     Erratum(
-        "Lemma 4.2", "The quotient of determinants stands inside the logarithm, as in A.1.", "none", _logarithm
+        "Lemma 4.2",
+        "The quotient of determinants stands inside the logarithm, as in A.1 (perhaps a fault of the copy read here).",
+        "none", _logarithm,
     ),
     Erratum(
         "Lemma 4.2",
         "$c_\\mu$ is an infimum over a set $\\Theta$ that is not defined, and estimates are neither bounded nor "
         "projected: {prf:ref}`olranknet-thm-interval` has the way out. $\\theta_t^*$ is $\\theta^*$.",
-        "statement",
+        "statement", _left_ball,
     ),
-    Erratum("Proposition 4.1", "$\\exp(\\beta^2 R^2 / 2)$, as for olRankNet.", "constants"),
+    Erratum("Proposition 4.1", "$\\exp(\\beta^2 R^2 / 2)$, as for olRankNet.", "constants", _coin),
     Erratum("Lemma 4.4", "$\\beta = k_\\mu \\alpha_t / (c_\\mu \\nu)$, as in its proof.", "constants", _betas),
     Erratum(
         "Lemma 4.4",
@@ -221,7 +321,11 @@ ERRATA = (
         "A.2", "First step: $P(\\sigma^{(n)} < \\tfrac12) \\le P(\\sigma^{(n)} < \\sigma^*)$; $\\bar\\sigma_t$ comes "
         "off both sides in the second.", "none", _first_step,
     ),
-    Erratum("A.2", "Variance: $A_t^{-1}$ for the two outer $A_t$ in its first line.", "none"),
+    Erratum(
+        "A.2",
+        "Variance: $A_t^{-1}$ for the two outer $A_t$ in its first line (perhaps a fault of the copy).", "none",
+        _inverses,
+    ),
     Erratum(
         "A.2",
         "$\\tfrac12 P(|\\cdot| \\ge \\cdot)$ is the tail of a symmetric variable; the response to noise is not. "
@@ -232,8 +336,21 @@ ERRATA = (
     Erratum(
         "Lemma 4.4",
         "$t'$ is that of PairRank's Lemma 7 (cited as its Lemma 2) with terms left out; $\\Sigma$, $c$, $C_1$ and "
-        "$C_2$ are not defined, and pairs are not independent. Nothing of it is needed.",
-        "statement",
+        "$C_2$ are not defined, and pairs are not independent. It is infinite if some direction has no pairs. Nothing "
+        "of it is needed.",
+        "statement", _singular,
+    ),
+    Erratum(
+        "Lemma 4.4",
+        "Its two halves want opposite things: with the $N$ that the first asks for, the bound of the second, which "
+        "grows with $N$, is empty. The second needs no condition on $N$ ({prf:ref}`p2neurrank-thm-uncertain`).",
+        "statement", _two_halves,
+    ),
+    Erratum(
+        "A.2",
+        "$k_\\mu |U| / c_\\mu$ for $k_\\mu |U|$; the next line has the $c_\\mu$. The step is that of A.1 for "
+        "$v \\ne x$, false as it stands.",
+        "proof", _third_time,
     ),
     Erratum(
         "A.2, A.3",
@@ -245,7 +362,7 @@ ERRATA = (
         "Eq. 3.3, Algorithm 1",
         "Labels alone are perturbed; the variance of A.2 and so all optimism needs noise on the pseudo-pairs "
         "({prf:ref}`p2neurrank-lem-variance`).",
-        "statement",
+        "statement", _unseen,
     ),
     Erratum(
         "Theorem 4.5",
@@ -259,7 +376,19 @@ ERRATA = (
         "$C$ is in the proof alone; $w$, $\\delta_1$ and $\\delta_2$ are used nowhere, “Proposition 1” is 4.1. "
         "Expectation and “with probability” are mixed, norms and their squares too (A.3), and cross terms are dropped. "
         "$p^*$ is 0 where lists are longer than what is shown.",
-        "statement",
+        "statement", _never_whole,
+    ),
+    Erratum(
+        "A.3",
+        "$\\sum \\lVert x \\rVert^2 \\le 2 \\log\\det$ needs $\\lambda \\ge P^2$ and an $A$ that is updated after "
+        "every label; neither is so here. {prf:ref}`pairrank-lem-potential` has neither.",
+        "constants", _potential,
+    ),
+    Erratum(
+        "Sections 3.1, 4",
+        "Documents have $\\lVert x_i \\rVert \\le u$ in one place and $\\lVert x \\rVert \\le P$ in the other, where "
+        "$P$ is used for pairs: those are up to $2u$ long.",
+        "constants", _lengths,
     ),
     Erratum(
         "Theorem 4.5",
@@ -274,7 +403,7 @@ ERRATA = (
         "statement",
     ),
     Erratum("Algorithm 1, line 10", "The direction of a certain order is lost.", "none", _direction),
-    Erratum("Algorithm 1, line 19", "$\\gamma_{ij}$ is drawn, not $y_{ij}$.", "none"),
+    Erratum("Algorithm 1, line 19", "$\\gamma_{ij}$ is drawn, not $y_{ij}$ (perhaps a fault of the copy).", "none"),
     Erratum("Section 3.3", "$E_t \\le V_t (V_t - 1)/2$, not $V_t$.", "none", _edges),
     Erratum(
         "Sections 1, 3.2, 5.1.4",
@@ -285,8 +414,8 @@ ERRATA = (
     Erratum("5.2.2", "$\\nu = 0.1$ and $\\nu^2 = 0.1$ name the same setting, and so do $.01$ and $.01$.", "none"),
     Erratum(
         "5.1.1, 5.2.1, 5.2.3",
-        "29,921 queries for 292,921; MGD is named as a baseline and not among them; P²NeurRank is compared with "
-        "olRankNet in Figures 4 and 6, not 2 and 6.",
+        "29,921 queries for 292,921, 120 documents a query for 125; MGD is named as a baseline and not among them; "
+        "P²NeurRank is compared with olRankNet in Figures 4 and 6, not 2 and 6.",
         "none", _data,
     ),
 )  # fmt: skip

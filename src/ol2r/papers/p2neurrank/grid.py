@@ -44,6 +44,7 @@ from ol2r.papers.p2neurrank.claims import (
     linear,
     neural,
 )
+from ol2r.papers.p2neurrank.histories import Histories
 from ol2r.papers.p2neurrank.theorems import THEOREMS
 from ol2r.papers.p2neurrank.tuning import (
     GRIDS,
@@ -169,13 +170,48 @@ EARLY_USERS = (USERS[0], USERS[2])
 
 
 def _certainty(tier: str) -> Sequence[Cell]:
+    """At both ν², but networks under other than perfect users at the larger one only, which the rules read."""
     return [
         cell
         for dataset, kind, rankers, noise in product(
             on(*DATASETS)(tier), EARLY_USERS, NUMBERS_OF_RANKERS, (SMALL_NOISE, LARGE_NOISE)
         )
         for cell in _at_noise(tier, dataset, kind, rankers, noise, linear_too=True)
+        if kind == USERS[0] or noise == LARGE_NOISE or _is_linear(variant(cell)["variant"])
     ]
+
+
+_LOOKS = {
+    linear: (50, 100, 200, ROUNDS // TENTHS, 1000, 2000, ROUNDS),
+    neural: (25, 50, 100, 200, olranknet.ROUNDS_HERE // 2),
+}
+"""Rounds after which certain orders are compared; the rules ask for a tenth of the history. Networks follow half as
+many rounds as they run elsewhere, to save time."""
+_SMOKE_LOOKS = (SMOKE_CURVE[-1] // TENTHS, SMOKE_CURVE[-1])
+_NOT_GIVEN = ("noise", "rankers")
+
+
+def _histories(tier: str) -> Sequence[Cell]:
+    """Ensembles that follow the clicks of PairRank's users and of olRankNet's."""
+    cells: list[Cell] = []
+    for dataset, kind, of in product(on("MQ2008", own=False)(tier), EARLY_USERS, (linear, neural)):
+        chooser, ensemble = (
+            {**SETTINGS[name][1], **tuned(dataset, name)} for name in (PAIRRANK if of is linear else OLRANKNET, of(2))
+        )
+        cells.append(
+            Histories(
+                dataset=dataset,
+                checksum=grid.checksum(dataset),
+                family=of.__name__,
+                users=kind,
+                chooser=tuple(sorted(chooser.items())),
+                ensemble=tuple(sorted((name, each) for name, each in ensemble.items() if name not in _NOT_GIVEN)),
+                noises=(SMALL_NOISE, LARGE_NOISE),
+                rounds=_SMOKE_LOOKS if tier == "smoke" else _LOOKS[of],
+                rankers=NUMBERS_OF_RANKERS,
+            )
+        )
+    return cells
 
 
 CHOICES: dict[str, tuple[str, dict[str, Value]]] = {
@@ -231,7 +267,7 @@ def _tuning(tier: str) -> Sequence[Cell]:
     return [
         _tuning_cell(tier, dataset, kind, name, variant, setting, rounds_first(name))
         for dataset, (name, each) in product(_tuned_sets(tier), GRIDS.items())
-        for setting, variant, kind in product(each.corners() if tier == "smoke" else each.settings(), each.variants, USERS)
+        for setting, variant, kind in product(each.at(tier), each.variants, USERS)
     ]
 
 
@@ -285,7 +321,7 @@ FORMS: dict[str, tuple[str, dict[str, Value]]] = {
         name: (SIXTEEN_FULL, {"covariance": form})
         for name, form in zip(FULL_FORMS, ("inverted", "primal", "dual"), strict=True)
     },
-    DIAGONAL: (SIXTEEN_DIAGONAL, {}),
+    DIAGONAL: (SIXTEEN_DIAGONAL, {"covariance": "diagonal"}),
     **{name: (name, {"width": _SIXTEEN["width"], "depth": _SIXTEEN["depth"]}) for name in TIMED[-2:]},
 }
 """The curves of Figure 9, all of 16 × 16 networks: by name, a variant and what is changed in it."""
@@ -302,10 +338,10 @@ def _figure_9(tier: str) -> Sequence[Cell]:
 def form(cell: Cell) -> dict[str, str]:
     """The name that Figure 9 gives a cell."""
     labels = cell.labels()
-    if labels["learner"] == "P2NeurRank":
-        return {"variant": neural(int(labels["rankers"]))}
-    own = {changed.get("covariance", "diagonal"): name for name, (_, changed) in FORMS.items()}
-    return {"variant": own[labels["covariance"]]}
+    if labels["learner"] != OLRANKNET:
+        return variant(cell)
+    own = {changed["covariance"]: name for name, (_, changed) in FORMS.items() if "covariance" in changed}
+    return {"variant": own[str(labels["covariance"])]}
 
 
 RUNS = 20
@@ -359,6 +395,7 @@ ITEMS: dict[str, Item] = {
     "fig-8": _neural_item("N rankers under little noise", _noises(SMALL_NOISE)),
     "fig-9": Item("What a round of 16 × 16 networks costs", _figure_9, _ONCE, (1,), form),
     "certainty": _neural_item("False certainty beside score and regret, against N and ν²", _certainty),
+    "histories": Item("Certain orders on the same histories", _histories, FIVE, (1,)),
     "choices": _neural_item("What the paper leaves open, one choice at a time", _choices, choice),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
     **audit_cells.ITEMS,

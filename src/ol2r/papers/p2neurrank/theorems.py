@@ -87,7 +87,8 @@ STRENGTHS = ((0.1, 0.0), (0.0, 0.5))
 THEOREMS = (
     theorem(
         1,
-        "A.2: where the pseudo-pairs of Eq. 4.1 are perturbed as well, x·A_t⁻¹ Σ γ x has the variance ν²‖x‖²_{A_t⁻¹}.",
+        "A.2: where the pseudo-pairs of Eq. 4.1 are perturbed as well, x·A⁻¹ Σ γ x has the variance ν²‖x‖², "
+        "in the norm of A⁻¹.",
         Size(rounds=300, seeds=100, folds=1),
         _part(
             "the ratio of the observed variance to that, with noise drawn label by label, the mean over all pairs",
@@ -101,8 +102,8 @@ THEOREMS = (
     ),
     theorem(
         2,
-        "Lemma 4.4: with N ≥ log δ/log(1 − e^(−β²)/(4√π β)) rankers, β = k_μ α_t/(c_μ ν), one of them is optimistic "
-        "about a pair with probability at least 1 − δ where Lemma 4.2 holds (pseudo-pairs perturbed).",
+        "Lemma 4.4: of as many rankers as it asks for, one is optimistic about a pair with probability at least 1 − δ "
+        "where Lemma 4.2 holds (with the β of its proof; pseudo-pairs perturbed).",
         Size(rounds=100, seeds=200, folds=1),
         _part(
             "share of worlds in which one of that many rankers is, at the worst truth that Lemma 4.2 allows, above "
@@ -113,8 +114,8 @@ THEOREMS = (
     ),
     theorem(
         3,
-        "Lemma 4.4: where Lemma 4.2 holds, the order of a pair is uncertain with a probability of at most "
-        "2N k_μ² ν² ‖x‖²_{A_t⁻¹}/(c_μ² c² Δ_min²), in the statement k_μ² α_t² times that.",
+        "Lemma 4.4: where Lemma 4.2 holds, the order of a pair is uncertain with at most the probability of its bound, "
+        "which grows with N, ν² and the squared width of the pair and falls with the squared least gap.",
         Size(rounds=100_000, seeds=100, folds=1),
         *(
             _part(
