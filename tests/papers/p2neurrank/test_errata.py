@@ -28,6 +28,11 @@ def test_each_is_there_once_and_only_what_the_text_settles_has_no_number():
     assert [each.place for each in ERRATA if each.check is None] == ["Section 4", "Algorithm 1, line 19", "5.2.2"]
 
 
+def test_a_perturbed_label_outgrows_the_penalty_of_a_deep_network():
+    numbers = [float(each) for each in told("Eq. 3.3").split(": ")[1].replace("−", "-").split(" at ")[0].split(", ")]
+    assert numbers[0] < numbers[1] and numbers[-1] < -1e9
+
+
 def test_g_also_has_the_slopes_of_the_pseudo_pairs():
     theta, lam, step = np.array([0.3, -1.0, 2.0]), 0.7, 1e-6
     found = np.zeros((3, 3))

@@ -5,11 +5,13 @@ more cases. Where the text alone settles a place, there is no number.
 """
 
 import numpy as np
+import torch
 from scipy import special
 
 from ol2r.data import entry
+from ol2r.networks import Network
 from ol2r.papers.olranknet.errata import Erratum
-from ol2r.random import generator
+from ol2r.random import Streams, generator, replica_key
 from ol2r.theory import confidence, perturbed
 
 
@@ -49,6 +51,20 @@ def _unbounded() -> str:
         f"−50; with γ = {perturbed_label:g} it is {noisy:.0f} at −50 and has no least value"
     )
     return told.replace("= -", "= −").replace("is -", "is −")
+
+
+def _outgrown() -> str:
+    network, lam, label = Network(5, 16, 3), 1.0, 1.5
+    theta = network.initial(Streams(np.array([replica_key("an outgrown penalty", 0, 0)], dtype=np.uint64))).double()
+    x = torch.from_numpy(generator("an outgrown penalty", 0).uniform(0, 1, (1, 2, 5)))
+    found = []
+    for scale in (0.0, 1e2, 1e3, 1e4):
+        f = network.forward(scale * theta, network.inputs(x)).scores[0].numpy()
+        z = abs(f[0] - f[1])  # the preferred document is the one that θ prefers
+        loss = np.logaddexp(0, z) - label * z
+        found.append(float(loss + network.width * lam / 2 * ((scale - 1) * theta).square().sum()))
+    told = ", ".join(f"{value:.1e}" for value in found).replace("-", "−")
+    return f"d-16-16-1, λ = {lam:g}, one pair with label {label:g}: {told} at 0, 100, 1,000 and 10,000 times $\\theta_0$"
 
 
 def _root() -> str:
@@ -357,6 +373,14 @@ ERRATA = (
         "“Certain if and only if all are above ½” and “regret only comes from uncertain orders” forget orders on "
         "which all rankers agree wrongly. The bound covers them: it bounds orders that are not unanimously right.",
         "none", _agree_wrongly,
+    ),
+    Erratum(
+        "Eq. 3.3",
+        "With hidden layers the minimum need not exist. A perturbed label above 1 or below 0 lowers the loss in "
+        "proportion to the score. Scores of d-m-m-1 grow as $\\lVert \\theta \\rVert^3$ and those of d-m-1 as "
+        "$\\lVert \\theta \\rVert^2$, but the penalty only as $\\lVert \\theta \\rVert^2$. A linear ranker has a "
+        "minimum; and a few steps of gradient descent are defined without one.",
+        "statement", _outgrown,
     ),
     Erratum(
         "Eq. 3.3, Algorithm 1",
