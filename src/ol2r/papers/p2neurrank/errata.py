@@ -64,7 +64,7 @@ def _outgrown() -> str:
         loss = np.logaddexp(0, z) - label * z
         found.append(float(loss + network.width * lam / 2 * ((scale - 1) * theta).square().sum()))
     told = ", ".join(f"{value:.1e}" for value in found).replace("-", "−")
-    return f"d-16-16-1, λ = {lam:g}, one pair with label {label:g}: {told} at 0, 100, 1,000 and 10,000 times $\\theta_0$"
+    return f"d-16-16-1, λ = {lam:g}, one pair of label {label:g}: {told} at 0, 100, 1,000 and 10,000 times $\\theta_0$"
 
 
 def _root() -> str:
