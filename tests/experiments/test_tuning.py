@@ -68,3 +68,9 @@ def test_the_smoke_tier_tries_the_ends_of_every_hyper_parameter_and_the_others_a
     grid = TuningGrid(("one",), {"alpha": (0.1, 1.0, 10.0), "epsilon": (0.5,)})
     assert grid.at("smoke") == [{"alpha": 0.1, "epsilon": 0.5}, {"alpha": 10.0, "epsilon": 0.5}]
     assert [setting["alpha"] for setting in grid.at("laptop")] == [0.1, 1.0, 10.0]
+
+
+def test_grids_whose_runs_end_at_other_rounds_are_scored_at_their_own_end():
+    long = runs({0.1: level(0.5), 1.0: level(0.7)}, (0, 1), ("long",)).assign(grid="long", round=50)
+    table = two_steps(pd.concat([FIRST, long]), FIRST.iloc[:0], NAMES, lambda *which: 1, anything)
+    assert dict(zip(table["grid"], table["alpha"], strict=True)) == {"both": 0.0, "long": 1.0}

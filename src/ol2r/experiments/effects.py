@@ -467,9 +467,9 @@ def at_end(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["round"] == frame["round"].max()]
 
 
-def at_own_end(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of every data set's own last round."""
-    return frame[frame["round"] == frame.groupby("dataset")["round"].transform("max")]
+def at_own_end(frame: pd.DataFrame, *by: str) -> pd.DataFrame:
+    """The rows of every data set's own last round, or of each of its runs that have the labels `by` in common."""
+    return frame[frame["round"] == frame.groupby(["dataset", *by])["round"].transform("max")]
 
 
 def windowed(frame: pd.DataFrame, total: str, per: str, width: int | None = None) -> pd.DataFrame:

@@ -143,7 +143,7 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
     if frame.empty:
         return pd.DataFrame(columns=["dataset", by, *names, "score", "n", "diverged", "best"])
     given = [name for name in names if name in frame]
-    last = at_own_end(frame)
+    last = at_own_end(frame, by)
     cells = last.assign(diverged=diverged(last)).groupby(["dataset", by, *given, "users"], sort=False, dropna=False)
     means = cells.agg(mean=("ndcg", "mean"), n=("ndcg", "count"), diverged=("diverged", "sum")).reset_index()
     table = means.groupby(["dataset", by, *given], sort=False, dropna=False)
@@ -229,7 +229,7 @@ def edges(first: pd.DataFrame, scores: pd.DataFrame, names: Sequence[str], by: s
         dataset, `by`, name, value (on the edge), inside (the next value), gain and its standard error: of the final
         score, paired by users, variant and run.
     """
-    last = at_own_end(first) if len(first) else first
+    last = at_own_end(first, by) if len(first) else first
     lines = []
     for best in frames.records(scores.query("best")):
         own = last[(last["dataset"] == best["dataset"]) & (last[by] == best[by])]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +16,7 @@ from ol2r.experiments.store import check_table
 from ol2r.learners import P2LinRank, P2NeurRank
 from ol2r.papers.p2neurrank import histories
 from ol2r.papers.p2neurrank.claims import LARGE_NOISE, linear, neural, wrong
-from ol2r.papers.p2neurrank.histories import NOTHING_CERTAIN, Histories, counted, pairs_of, shares
+from ol2r.papers.p2neurrank.histories import NOTHING_CERTAIN, Histories, counted, pairs_of, reached, shares
 from ol2r.random import Streams, generator, replica_key
 from ol2r.ranking import unanimous_orders
 
@@ -89,13 +90,24 @@ def scores_and_widths(shared, query):
     return scores[0].numpy(), own["alpha"] * np.sqrt(np.maximum(squares, 0.0)), ranked.numpy()
 
 
+def slow_reached(above, k):
+    """The least p >= k such that every one of some p documents is certainly above every other one."""
+    every = range(len(above))
+    for p in range(min(k, len(above)), len(above)):
+        first = sorted(every, key=lambda i: -above[i].sum())[:p]
+        if all(above[i, j] for i in first for j in every if j not in first):
+            return p
+    return len(above)
+
+
 def slow_quantities(shared, noise, n):
     """Quantities of an ensemble, or with N = 0 of the intervals, one pair after another."""
-    pairs = certain = judged = false = either = same = sure = 0
+    pairs = certain = judged = false = either = same = sure = shown = documents = 0
     for query in shared.queries:
         rows = shared.dataset.documents(query)
         x, grades = shared.dataset.features[rows], shared.dataset.relevance[rows].astype(int)
         f, width, ranked = scores_and_widths(shared, query)
+        above = np.zeros((len(x), len(x)), dtype=bool)
         for i in range(len(x)):
             for j in range(i):
                 if (x[i] == x[j]).all():
@@ -107,13 +119,17 @@ def slow_quantities(shared, noise, n):
                 if n:
                     signs = {np.sign(round(a[i] - a[j], 10)) for a in ranked[NOISES.index(noise), :n]}
                     order = signs.pop() if len(signs) == 1 else 0
+                above[i, j], above[j, i] = order > 0, order < 0
                 certain += order != 0
                 either += order != 0 or interval != 0
                 sure += interval != 0
                 same += order != 0 and order == interval
                 judged += order != 0 and grades[i] != grades[j]
                 false += order * (grades[i] - grades[j]) < 0
+        if len(x) > 10:
+            shown, documents = shown + slow_reached(above, 10), documents + len(x)
     values = {"certain": certain / pairs, "false certain": false / judged if judged else 0.0}
+    values |= {"before ten": shown / documents if documents else 1.0}
     return values | ({"agree": same / either, "contained": same / sure if sure else 1.0} if n else {})
 
 
@@ -161,7 +177,7 @@ def test_the_first_rankers_of_a_large_ensemble_are_a_small_ensemble_of_the_same_
     there = lines[(lines["rankers"] == 2) & (lines["noise"] == NOISES[1])].set_index(names)["value"]
     here = few.table([ROW])
     here = here[here["rankers"] == 2].set_index(names)["value"]
-    assert len(here) == 8 and (here - there).abs().max() <= (0 if family == "linear" else 0.01)
+    assert len(here) == 2 * len(NOTHING_CERTAIN) and (here - there).abs().max() <= (0 if family == "linear" else 0.01)
 
 
 @each_family
@@ -229,8 +245,8 @@ def test_tables_have_every_variant_and_finite_shares_and_claims_read_them(family
     variants = [(linear if family == "linear" else neural)(n) for n in (2, 5, 10)]
     chooser = {"linear": "PairRank", "neural": "olRankNet"}[family]
     assert set(lines["variant"]) == {chooser, *variants}
-    assert len(lines) == 2 * (2 + 3 * len(NOISES) * len(NOTHING_CERTAIN))
-    assert set(lines.loc[lines["variant"] == chooser, "quantity"]) == {"certain", "false certain"}
+    assert len(lines) == 2 * (3 + 3 * len(NOISES) * len(NOTHING_CERTAIN))
+    assert set(lines.loc[lines["variant"] == chooser, "quantity"]) == {"certain", "false certain", "before ten"}
     assert (lines.loc[lines["variant"] == chooser, ["rankers", "noise"]] == 0).all(axis=None)
     assert lines["value"].between(0, 1).all() and not set(own.labels()) & set(lines.columns)
     results = SimpleNamespace(frame=lines.assign(**own.labels(), cell=own.key), tier="smoke", cells=[own])
@@ -249,7 +265,8 @@ def test_the_shares_of_invented_sets():
     assert shares(counts + counts) == {"certain": 4 / 6, "false certain": 2 / 3, "agree": 0.4, "contained": 0.5}
     assert shares(counted(orders, orders, better)) == shares(counts) | {"agree": 1.0, "contained": 1.0}
     none = np.zeros(6, dtype=np.int8)
-    assert shares(counted(none, none, better)) == shares(counted(none[:0], none[:0], none[:0])) == NOTHING_CERTAIN
+    nothing = shares(counted(none, none, better))
+    assert nothing == shares(counted(none[:0], none[:0], none[:0])) and nothing.items() <= NOTHING_CERTAIN.items()
     assert shares(counted(orders, none, better)) == shares(counts) | {"agree": 0.0, "contained": 1.0}
 
 
@@ -325,3 +342,22 @@ def test_what_makes_no_sense_is_refused(changed, message):
 def test_an_unknown_family_is_refused():
     with pytest.raises(ValueError, match="family must be one of linear, neural"):
         replace(cell("linear"), family="forest")
+
+
+def test_blocks_end_where_some_documents_are_certainly_better_than_all_others():
+    rng = generator("blocks of certain orders", 0)
+    seen = set()
+    for _ in range(200):
+        v = int(rng.integers(1, 8))
+        scores = torch.from_numpy(rng.normal(size=(1, 2, v)) + rng.choice([0.0, 3.0]) * np.arange(v))
+        above = unanimous_orders(scores)[0].numpy()
+        for k in (1, 3):
+            ends = [  # by every set of p documents, and not the p of most wins alone
+                p
+                for p in range(min(k, v), v)
+                for some in combinations(range(v), p)
+                if all(above[i, j] for i in some for j in set(range(v)) - set(some))
+            ]
+            assert reached(above, k) == slow_reached(above, k) == min([*ends, v])
+            seen.add((reached(above, k) < v, reached(above, k) > k))
+    assert len(seen) >= 3

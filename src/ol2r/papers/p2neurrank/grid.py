@@ -321,7 +321,7 @@ FORMS: dict[str, tuple[str, dict[str, Value]]] = {
         name: (SIXTEEN_FULL, {"covariance": form})
         for name, form in zip(FULL_FORMS, ("inverted", "primal", "dual"), strict=True)
     },
-    DIAGONAL: (SIXTEEN_DIAGONAL, {}),
+    DIAGONAL: (SIXTEEN_DIAGONAL, {"covariance": "diagonal"}),
     **{name: (name, {"width": _SIXTEEN["width"], "depth": _SIXTEEN["depth"]}) for name in TIMED[-2:]},
 }
 """The curves of Figure 9, all of 16 × 16 networks: by name, a variant and what is changed in it."""
@@ -338,10 +338,10 @@ def _figure_9(tier: str) -> Sequence[Cell]:
 def form(cell: Cell) -> dict[str, str]:
     """The name that Figure 9 gives a cell."""
     labels = cell.labels()
-    if labels["learner"] == "P2NeurRank":
-        return {"variant": neural(int(labels["rankers"]))}
-    own = {changed.get("covariance", "diagonal"): name for name, (_, changed) in FORMS.items()}
-    return {"variant": own[labels["covariance"]]}
+    if labels["learner"] != OLRANKNET:
+        return variant(cell)
+    own = {changed["covariance"]: name for name, (_, changed) in FORMS.items() if "covariance" in changed}
+    return {"variant": own[str(labels["covariance"])]}
 
 
 RUNS = 20

@@ -106,10 +106,10 @@ FAMILIES = {
     "neural": Family(ChoosingOlRankNet, FollowingP2NeurRank, OLRANKNET, neural),
 }
 
-NOTHING_CERTAIN = {"certain": 0.0, "false certain": 0.0, "agree": 1.0, "contained": 1.0}
-"""The quantities, and the value of each where there is no pair to take a share of: an order that does not exist is not
+NOTHING_CERTAIN = {"certain": 0.0, "false certain": 0.0, "agree": 1.0, "contained": 1.0, "before ten": 1.0}
+"""The quantities, and the value of each where there is nothing to take a share of: an order that does not exist is not
 wrong, and two sets without an order do not differ."""
-_OF_ONE = ("certain", "false certain")
+_OF_ONE = ("certain", "false certain", "before ten")
 
 
 class Pairs(NamedTuple):
@@ -118,11 +118,13 @@ class Pairs(NamedTuple):
     Args:
         i, j: positions in the query's own list, Int64[pairs].
         better: 1 where the grade of i is higher, −1 where that of j is, 0 where both are the same, Int8[pairs].
+        n_documents: V of the query.
     """
 
     i: np.ndarray
     j: np.ndarray
     better: np.ndarray
+    n_documents: int
 
     def directions(self, certain: Tensor) -> np.ndarray:
         """1 where i is certainly better than j, −1 where j is, 0 where neither: Int8[pairs] of Bool[V, V]."""
@@ -138,11 +140,28 @@ def pairs_of(dataset: RankingDataset, query: int) -> Pairs:
     differ = alike[i] != alike[j]
     i, j = i[differ], j[differ]
     grades = dataset.relevance[rows].astype(np.int64)
-    return Pairs(i, j, np.sign(grades[i] - grades[j]).astype(np.int8))
+    return Pairs(i, j, np.sign(grades[i] - grades[j]).astype(np.int8), len(grades))
+
+
+def reached(certain: np.ndarray, k: int) -> int:
+    """How many documents stand in blocks that begin within the first k places, so that a list of k may show them.
+
+    A block ends after p documents if each of some p documents is certainly better than every other one.
+
+    Args:
+        certain: Bool[V, V].
+        k: at least 1.
+    """
+    v = len(certain)
+    order = np.argsort(-certain.sum(axis=1), kind="stable")
+    above = np.cumsum(np.cumsum(certain[np.ix_(order, order)], axis=0), axis=1)  # certain pairs within the first i × j
+    ends = np.arange(min(k, v), v)
+    crossing = above[ends - 1, -1] - above[ends - 1, ends - 1]
+    return int(np.append(ends[crossing == ends * (v - ends)], v)[0])
 
 
 def counted(orders: np.ndarray, intervals: np.ndarray, better: np.ndarray) -> np.ndarray:
-    """Of each quantity of `NOTHING_CERTAIN`, in that order, how many pairs and of how many: Int64[4, 2].
+    """Of each quantity of pairs in `NOTHING_CERTAIN`, in that order, how many and of how many: Int64[4, 2].
 
     Args:
         orders: directions of the certain orders of one set, Int8[pairs] (see `Pairs.directions`).
@@ -156,8 +175,8 @@ def counted(orders: np.ndarray, intervals: np.ndarray, better: np.ndarray) -> np
 
 
 def shares(counts: np.ndarray) -> dict[str, float]:
-    """The quantities from their counts (see `counted`), which may be added over queries."""
-    named = zip(NOTHING_CERTAIN.items(), counts.tolist(), strict=True)
+    """The first quantities, or all, from their counts, Int64[n, 2], which may be added over queries."""
+    named = zip(NOTHING_CERTAIN.items(), counts.tolist(), strict=False)
     return {name: part / whole if whole else empty for (name, empty), (part, whole) in named}
 
 
@@ -183,7 +202,9 @@ class Histories(OnDataset, OneByOne):
     - "agree", of ensembles: of the pairs that are certain to the ensemble or to the intervals, the share that is
       certain to both and in the same direction; 1 if there are none, as both say the same;
     - "contained", of ensembles: of the pairs that are certain to the intervals, the share that is certain to the
-      ensemble in the same direction; 1 if there are none.
+      ensemble in the same direction; 1 if there are none;
+    - "before ten": the share of documents in blocks that begin within the first k places, so that a list may show them,
+      of queries with more than k documents; 1 if there are none.
 
     A learner whose numbers are no longer finite keeps the last rankers that were.
 
@@ -347,15 +368,16 @@ class Shared:
         counts = np.zeros((len(sets), len(NOTHING_CERTAIN), 2), dtype=np.int64)
         for query in self.queries:
             pairs = pairs_of(self.dataset, int(query))
-            if not len(pairs.i):
-                continue
             here = replace(candidates, query=torch.tensor([int(query)]))
-            intervals = pairs.directions(self.chooser.certain(here)[0])
+            own = self.chooser.certain(here)[0]
             scores = self.ensembles.scores(replace(here, query=here.query.repeat(len(cell.noises))))
             unanimous = {n: unanimous_orders(scores[:, :n]) for n in cell.rankers}
-            found = [unanimous[n][r] for r in range(len(cell.noises)) for n in cell.rankers]
-            orders = [intervals, *map(pairs.directions, found)]
-            counts += [counted(each, intervals, pairs.better) for each in orders]
+            found = [own, *(unanimous[n][r] for r in range(len(cell.noises)) for n in cell.rankers)]
+            intervals, v = pairs.directions(own), pairs.n_documents
+            for number, certain in enumerate(found):
+                counts[number, :-1] += counted(pairs.directions(certain), intervals, pairs.better)
+                if v > cell.k:
+                    counts[number, -1] += reached(certain[:v, :v].numpy(), cell.k), v
         lines = []
         for (n, noise), own in zip(sets, counts, strict=True):
             variant = cell.learners.variant(n) if n else cell.learners.chooser_variant
