@@ -201,7 +201,7 @@ def test_runs_that_were_not_timed_have_no_seconds(frame):
 
 
 def test_choices_are_compared_with_the_main_results_of_their_own_learner():
-    choices = {"a": (TWO, {}), "a, first": (TWO, {"scorer": "first"}), "b": (RIVAL, {}), "b, deep": (RIVAL, {"depth": 3})}
+    choices = {"a": (TWO, {}), "a, first": (TWO, {"scorer": "first"}), "b": (RIVAL, {}), "b, deep": (RIVAL, {"m": 3})}
     parts = [
         runs({TWO: 0.4}).assign(choice="a"), runs({TWO: 0.5}).assign(choice="a, first", cell="2"),
         runs({RIVAL: 0.9}).assign(choice="b", cell="3"),

@@ -392,7 +392,7 @@ def equal_in_words(results: Mapping[str, Results], dataset: str) -> str:
         results: the chapter's, by item.
         dataset: a name.
     """
-    (claim,) = (each for each in CLAIMS if each.name == "PPX2")
+    (claim,) = (each for each in CLAIMS if each.id == "PPX2")
     told = []
     for contrast in (each for part in claim.parts for each in part.contrasts):
         lines = []
@@ -429,14 +429,14 @@ def wrong_in_words(frame: pd.DataFrame) -> str:
         ]
         words = ("more", "fewer", "not clearly more or fewer")
         apart = [
-            f"than with {spelled(other)} {_sides_in_words(lines, words)}"
+            f"beside {spelled(other)}, {_sides_in_words(lines, words)}"
             for other in (of(10), rival)
             if len(lines := differences(early, "value", of(2), other))
         ]
         rounds = f"{int(early['round'].iloc[0]):,} rounds"
         told.append(
-            f"*{family.capitalize()}*, after {rounds} at ν² = {LARGE_NOISE:g}: grades contradict {joined(shares)}; "
-            f"with two rankers there are {'; '.join(apart)}."
+            f"*{family.capitalize()}*, after {rounds} at ν² = {LARGE_NOISE:g}: grades contradict {joined(shares)}. "
+            f"Two rankers have, {'; '.join(apart)}."
         )
     return " ".join(told)
 
@@ -444,8 +444,8 @@ def wrong_in_words(frame: pd.DataFrame) -> str:
 def early_answer(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
     """Whether two rankers are certain too early, as the beginning of an answer; empty without runs.
 
-    Two rankers are certain early if clearly more of their certain orders are wrong than of those of ten under some
-    users and under none clearly fewer; and too early if this costs the ranker: ten end clearly above two.
+    Two rankers are wrongly certain more often than ten if clearly more of their certain orders are wrong under some
+    users and under none clearly fewer; and too early if this costs the ranker: ten end clearly above two somewhere.
 
     Args:
         frame: of `histories.Histories`, of one data set.
@@ -464,10 +464,13 @@ def early_answer(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
         called = "linear rankers" if family == "linear" else "networks"
         if not wrong or not costs:
             continue
-        if "better" not in wrong:
-            told[called] = "no, not more often wrongly than ten"
+        if "better" in wrong and "worse" in wrong:
+            told[called] = "it depends on the users whether two are more often wrongly certain than ten"
+        elif "better" not in wrong:
+            fewer = "less often wrongly than ten" if "worse" in wrong else "not more often wrongly than ten"
+            told[called] = f"no, {fewer}, as far as these runs can tell"
         elif "better" in costs:
-            told[called] = "yes: more often wrongly than ten, and they end lower"
+            told[called] = "yes, more often wrongly than ten, and they end lower"
         else:
             told[called] = "more often wrongly than ten, but at no cost to the ranker that these runs could show"
     if len(set(told.values())) == 1 and len(told) > 1:
