@@ -32,6 +32,7 @@ from ol2r.report.style import (
     Looks,
     legend,
     panels,
+    spelled,
     stacked,
     styled,
 )
@@ -40,7 +41,7 @@ INTERVAL = "mean, 95 % interval over runs"
 OFFLINE = "offline RankNet"
 SOURCES = {"published": "s", "reproduced": "o"}
 BEST = "#f23c48"
-SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ"}
+SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ", "noise": "ν²"}
 
 
 def one_dataset(frame: pd.DataFrame) -> pd.DataFrame:
@@ -402,7 +403,7 @@ def dots(table: pd.DataFrame, xlabels: Mapping[str, str], looks: Looks = USERS, 
         ax.grid(True, axis="x")
         ax.set_xlabel(xlabel)
         ax.xaxis.set_major_locator(MaxNLocator(4))
-        ax.set_yticks(range(len(rows)), ["\n".join(wrap(row, 26)) for row in rows])
+        ax.set_yticks(range(len(rows)), ["\n".join(wrap(spelled(row), 26)) for row in rows])
     axes[0].invert_yaxis()
     legend(fig, axes)
     return fig
@@ -421,7 +422,7 @@ def tuning_grid(
         height: of one row, in inches.
     """
     datasets, grids = list(scores["dataset"].unique()), [name for name in axes_of if name in set(scores[by])]
-    fig, rows = stacked(datasets, grids, scores, height=height, sharey=False)
+    fig, rows = stacked(datasets, map(spelled, grids), scores, height=height, sharey=False)
     for name, axes in zip(datasets, rows, strict=True):
         own = scores[(scores["dataset"] == name) & scores[by].isin(grids)]
         low, high = own["score"].min(), own["score"].max()
