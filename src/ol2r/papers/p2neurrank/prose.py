@@ -120,8 +120,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "tuning",
         f"on validation queries of fold 1: mean NDCG@10 over users. All settings run a fifth of the main run's rounds "
         f"with {len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of a grid (of 16 × 16 "
-        f"networks {tuning.SHORTLISTED_SMALL}) half of them with {len(tuning.SEEDS_LONGER)} other seeds; no reported run "
-        "has any of these",
+        f"networks {tuning.SHORTLISTED_SMALL}) half of them with {len(tuning.SEEDS_LONGER)} other seeds; no reported "
+        "run has any of these",
         "paper, 5.1.4: validation data of each fold; the rest ours",
     ),
     ("P²NeurRank with N = 10", "the values tuned for N = 5; in Figures 7 and 8 those of N = 2", "ours"),
