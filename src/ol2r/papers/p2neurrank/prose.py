@@ -188,16 +188,18 @@ MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
 )
 """The paper's items: what each is, its anchor here (None: no figure), and the claims that rest on it."""
 
-LIVE = {"Figure 1": "same", "Table 1": "same"}
+LIVE = {"Algorithm 1": "same", "Figure 1": "same", "Table 1": "same"}
 """Items of the map that need no result, and how each came out."""
 THEORY = ("Lemma", "Theorem", "A.2")
 """With what the titles of items begin that need no data."""
 
 
 def fails(title: str) -> bool:
-    """Whether the item with this title, in `MAP`, is false or empty as the paper prints it (`errata`)."""
-    name = title.split(",")[0]
-    return any(name in each.place.split(", ") for each in ERRATA if each.harm == "statement")
+    """Whether the item with this title, in `MAP`, is false or empty as the paper prints it (`errata`).
+
+    An erratum is about all items of its place ("A.2") or about one of them ("A.2, variance of the noise").
+    """
+    return any(each.place in (title, title.split(",")[0]) for each in ERRATA if each.harm == "statement")
 
 
 def click_models() -> list[tuple[str, str, str]]:
