@@ -131,8 +131,8 @@ def test_wrong_orders_are_those_after_a_tenth_of_the_rounds_at_the_larger_noise(
     said = prose.wrong_in_words(histories(0.3, 0.1))
     assert said == (
         "*Linear*, after 10 rounds at ν² = 0.1: grades contradict 30.1 % of those of P²LinRank, N = 2, 10 % of those "
-        "of P²LinRank, N = 10 and 20 % of those of PairRank. Two rankers have, beside P²LinRank, N = 10, more under all "
-        "users; beside PairRank, more under all users."
+        "of P²LinRank, N = 10 and 20 % of those of PairRank. Two rankers have, beside P²LinRank, N = 10, more under "
+        "all users; beside PairRank, more under all users."
     )
     assert "fewer under all users" in prose.wrong_in_words(histories(0.05, 0.1))
 
