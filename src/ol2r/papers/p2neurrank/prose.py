@@ -383,7 +383,7 @@ def slowing_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
         if len(own):
             first, last = (1e3 / own["speed"].iloc[place] for place in (0, -1))
             told.append(f"{spelled(name)} from {first:.2g} to {last:.2g} ms a round")
-    return f"From the first tenth of the rounds to the last: {'; '.join(told)}." if told else ""
+    return f"From the first window between checkpoints to the last: {'; '.join(told)}." if told else ""
 
 
 def equal_in_words(results: Mapping[str, Results], dataset: str) -> str:
