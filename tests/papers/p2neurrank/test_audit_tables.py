@@ -74,7 +74,8 @@ def test_the_first_answer_counts_where_each_lemma_held(audited):
     assert "λ = 1, 10 times the largest λ that the paper tries)" in told
     assert "held in 12 of 16 worlds" in told
     assert "from β = 1 on, none was optimistic in 0 % of the worlds, for a promised 10 % at most. Where" in told
-    assert "Where ν is 6.7 times that order (β = 0.15)" in told and "asks for 1, and none was optimistic in 50 %" in told
+    assert "Where ν is 6.7 times that order (β = 0.15)" in told
+    assert "asks for 1, and none was optimistic in 50 %" in told
     fine = audited.assign(value=audited["value"].where(~audited["quantity"].isin(["interval as printed"]), 0.5))
     ratios = fine["quantity"].str.startswith("ratio") | (fine["quantity"] == "N of the lemma")
     told = tables.held_in_words(fine.assign(value=fine["value"].mask(ratios, 0.5)))
