@@ -204,16 +204,21 @@ def held_in_words(frame: pd.DataFrame) -> str:
         f"{printed['covered'].sum():,} of {printed['worlds'].sum():,} as printed{where}. The bound on uncertain orders "
         f"held in {held['held'].sum():,} of {held['worlds'].sum():,} worlds, though its proof does not. With as many "
         f"rankers as Lemma 4.4 asks for and noise of the order that it needs, from β = {rest['beta'].min():g} on, none "
-        f"was optimistic in at most {share(rest['failed'].max())} of the worlds, for a promised "
-        f"{share(worst['delta'])}.{_too_few(worst)}"
+        f"was optimistic in {_at_most(rest['failed'].max())} of the worlds, for a promised "
+        f"{share(worst['delta'])} at most.{_too_few(worst)}"
     )
+
+
+def _at_most(value: float) -> str:
+    """A largest share in words."""
+    return f"at most {share(value)}" if value else share(value)
 
 
 def _beyond(lost: pd.DataFrame) -> str:
     """By how much λ of these worlds is above the largest that the paper tries; empty unless all are above it."""
     times = lost["regularization"] / bounds.LAMBDA
     several = " or more" if times.max() > times.min() else ""
-    return f", {times.min():,.0f} times the largest λ that the paper tries{several}" if times.min() > 1 else ""
+    return f", {times.min():,.0f} times{several} the largest λ that the paper tries" if times.min() > 1 else ""
 
 
 def _too_few(worst: pd.Series) -> str:
@@ -222,7 +227,7 @@ def _too_few(worst: pd.Series) -> str:
         return ""
     return (
         f" Where ν is {1 / worst['beta']:.1f} times that order (β = {worst['beta']:g}), its tail is no bound, it asks "
-        f"for {worst['rankers']:.0f}, and none was in {share(worst['failed'])}."
+        f"for {worst['rankers']:.0f}, and none was optimistic in {share(worst['failed'])}."
     )
 
 
@@ -282,12 +287,12 @@ def failed_in_words(frame: pd.DataFrame) -> str:
     worst, rest = own.iloc[0], own[own["beta"] >= printed_tail_from()]
     right = table[table["quantity"] == "N corrected"]
     return (
-        f"Where the printed bound on the tail holds, no ranker is optimistic in at most {share(rest['failed'].max())} "
-        f"of the worlds, for a promised {share(worst['delta'])}. At β = {worst['beta']:g}, where ν is "
+        f"Where the printed bound on the tail holds, no ranker is optimistic in {_at_most(rest['failed'].max())} "
+        f"of the worlds, for a promised {share(worst['delta'])} at most. At β = {worst['beta']:g}, where ν is "
         f"{1 / worst['beta']:.1f} times the order that the lemma needs, it does not hold: it asks for "
         f"{worst['rankers']:.0f} ranker{'' if worst['rankers'] == 1 else 's'}, and in {share(worst['failed'])} of the "
         f"worlds [{share(worst['low'])}, {share(worst['high'])}] none is optimistic. With the true tail the share is "
-        f"at most {share(right['failed'].max())} everywhere."
+        f"{_at_most(right['failed'].max())} everywhere."
     )
 
 
