@@ -137,8 +137,8 @@ def test_wrong_orders_are_those_after_a_tenth_of_the_rounds_at_the_larger_noise(
     said = prose.wrong_in_words(histories(0.3, 0.1))
     assert said == (
         "*Linear*, after 10 rounds at ν² = 0.1: of the certain orders of documents with different grades, the grades "
-        "contradict 30.1 % with P²LinRank, N = 2, 10 % with P²LinRank, N = 10 and 20 % with PairRank. Two rankers have, "
-        "beside P²LinRank, N = 10, more under all users; beside PairRank, more under all users."
+        "contradict 30.1 % with P²LinRank, N = 2, 10 % with P²LinRank, N = 10 and 20 % with PairRank. Two rankers "
+        "have, beside P²LinRank, N = 10, more under all users; beside PairRank, more under all users."
     )
     assert "fewer under all users" in prose.wrong_in_words(histories(0.05, 0.1))
 

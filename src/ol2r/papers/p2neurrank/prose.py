@@ -161,8 +161,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "tuning",
         f"on validation queries of fold 1: mean NDCG@10 over users. All settings run a fifth of the main run's rounds "
         f"with {len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of a grid (of 16 × 16 "
-        f"networks {tuning.SHORTLISTED_SMALL}, of PairRank {pairrank.SHORTLISTED}, of olRankNet {olranknet.SHORTLISTED}) "
-        f"half of the rounds with {len(tuning.SEEDS_LONGER)} other seeds; no reported "
+        f"networks {tuning.SHORTLISTED_SMALL}, of PairRank {pairrank.SHORTLISTED}, of olRankNet "
+        f"{olranknet.SHORTLISTED}) half of the rounds with {len(tuning.SEEDS_LONGER)} other seeds; no reported "
         "run has any of these",
         "paper, 5.1.4: validation data of each fold; the rest ours",
     ),
@@ -662,14 +662,14 @@ def budgets_in_words() -> str:
     for name, rival, of in ((LINEAR[0], PAIRRANK, pairrank), (NEURAL[0], OLRANKNET, olranknet)):
         own, other = (len(grids[each].settings()) for grids, each in ((tuning.GRIDS, name), (of.GRIDS, rival)))
         told.append(
-            f"{spelled(name)} {own} settings, of which {tuning.SHORTLISTED} ran longer, beside {rival}'s {other} and "
+            f"{spelled(name)}, had {own} settings, of which {tuning.SHORTLISTED} ran longer, beside {rival}'s {other} and "
             f"{of.SHORTLISTED}"
         )
     chosen = [pairrank.TUNED.chosen("MQ2008", PAIRRANK, of) for of in (ALL, "PairRank_C")]
     shared, best = (_setting(values) for values in chosen)
     both = f" {PAIRRANK} has what is best for both of its shuffles together ({shared})"
-    alone = ", and for the one shown here." if shared == best else f", not what is best for the one shown here ({best})."
-    return f"Tried in tuning: {'; '.join(told)}.{both}{alone}"
+    alone = ", and for the one shown here" if shared == best else f", not what is best for the one shown here ({best})"
+    return f"{'; '.join(told)}.{both}{alone}."
 
 
 def uneven_in_words() -> str:
