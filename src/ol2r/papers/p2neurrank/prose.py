@@ -662,8 +662,8 @@ def budgets_in_words() -> str:
     for name, rival, of in ((LINEAR[0], PAIRRANK, pairrank), (NEURAL[0], OLRANKNET, olranknet)):
         own, other = (len(grids[each].settings()) for grids, each in ((tuning.GRIDS, name), (of.GRIDS, rival)))
         told.append(
-            f"{spelled(name)}, had {own} settings, of which {tuning.SHORTLISTED} ran longer, beside {rival}'s {other} and "
-            f"{of.SHORTLISTED}"
+            f"{spelled(name)}, had {own} settings, of which {tuning.SHORTLISTED} ran longer, beside {rival}'s {other} "
+            f"and {of.SHORTLISTED}"
         )
     chosen = [pairrank.TUNED.chosen("MQ2008", PAIRRANK, of) for of in (ALL, "PairRank_C")]
     shared, best = (_setting(values) for values in chosen)
