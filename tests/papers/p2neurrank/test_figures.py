@@ -227,6 +227,25 @@ def test_choices_are_compared_with_the_main_results_of_their_own_learner():
     assert figures.choice_effects(pd.concat(parts[:1]), choices).empty
 
 
+def test_noise_is_worth_what_a_choice_has_more_than_the_same_without():
+    choices = {
+        "a": (TWO, {}), "a, shared": (TWO, {"theta0": "shared"}), "a, silent": (TWO, {"noise": 0.0}),
+        "a, silent, shared": (TWO, {"noise": 0.0, "theta0": "shared"}), "b": (RIVAL, {}),
+    }  # fmt: skip
+    scores = {"a": 0.5, "a, shared": 0.4, "a, silent": 0.3, "a, silent, shared": 0.45}
+    parts = [runs({TWO: score}).assign(choice=name, cell=name) for name, score in scores.items()]
+    parts.append(runs({RIVAL: 0.9}).assign(choice="b", cell="b"))
+    table = figures.noise_effects(pd.concat(parts), choices)
+    assert dict(zip(table["row"], table["baseline"], strict=True)) == {
+        "a": "a, silent", "a, shared": "a, silent, shared",
+    }  # fmt: skip
+    offline = table[table["panel"] == figures.OFFLINE]
+    assert offline.loc[offline["row"] == "a", "mean"].to_numpy() == pytest.approx(0.2)
+    assert offline.loc[offline["row"] == "a, shared", "mean"].to_numpy() == pytest.approx(-0.05)
+    assert figures.noise_effects(pd.concat(parts[:2]), choices).empty
+    assert figures.noise_effects(pd.DataFrame(), choices).empty
+
+
 def test_the_example_has_a_row_for_each_pair_and_a_mark_for_each_ranker():
     example = illustration.figure_1()
     left, right = figures.interval_and_ensemble(example).axes

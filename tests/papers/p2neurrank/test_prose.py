@@ -1,5 +1,6 @@
 """Texts of the P²NeurRank page: every number, name and word of its sentences is read from what they tell of."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -7,11 +8,13 @@ import pandas as pd
 import pytest
 
 import ol2r
-from ol2r.experiments.tuning import ALL
+from ol2r.experiments.tuning import ALL, TuningGrid
+from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.errata import Erratum
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 from ol2r.papers.p2neurrank import grid, prose, tuning
 from ol2r.papers.p2neurrank.claims import LINEAR, NEURAL, ROUNDS, linear, neural
+from ol2r.papers.pairrank import tuning as pairrank
 
 BOOK = Path(ol2r.__file__).parents[2] / "book"
 PAGES = [BOOK / "p2neurrank.md", BOOK / "p2neurrank-theory.md"]
@@ -50,6 +53,8 @@ def test_without_runs_nothing_is_answered():
     empty = pd.DataFrame()
     assert prose.first_answer(empty) == prose.as_well_in_words(signed(1), "absent") == ""
     assert prose.cost_in_words(empty) == prose.forms_in_words(empty, ()) == prose.slowing_in_words(empty, ()) == ""
+    assert prose.followed_in_words(empty, empty) == prose.noise_in_words(empty) == ""
+    assert prose.least_noise_in_words(empty) == ""
     assert prose.wrong_in_words(empty) == prose.early_answer(empty, empty) == prose.costs_in_words(empty) == ""
     assert prose.ran_in_words({"networks": empty}) == prose.chosen_in_words(empty.assign(best_of=[], dataset=[])) == ""
 
@@ -86,11 +91,12 @@ def test_costs_are_of_whole_runs_and_may_go_either_way(factors, word):
     parts += [timing(LINEAR[0], kind, [10, 100], 4.0 * f) for kind, f in zip(KINDS, factors, strict=False)]
     parts += [timing(NEURAL[0], "perfect", [5, 20], 7.0), timing("olRankNet", "perfect", [5, 20], 7.0)]
     told = prose.cost_in_words(pd.concat(parts))
-    first, second = told.split("; ")
+    first, second = told.split("; ", 1)
     assert first.startswith(f"P²LinRank, N = 2 takes {word}")
     low, high = sorted(factors)
     assert f"{low:.2g} to {high:.2g} times as long" in first and "100 rounds of a single run" in first
     assert "1 times as long (7 against 7 seconds for 20 rounds" in second
+    assert second.endswith("one after another on one core; the paper says that they can be trained in parallel.")
     assert prose.cost_in_words(parts[0]) == ""
 
 
@@ -131,9 +137,9 @@ def alone(two, ten):
 def test_wrong_orders_are_those_after_a_tenth_of_the_rounds_at_the_larger_noise():
     said = prose.wrong_in_words(histories(0.3, 0.1))
     assert said == (
-        "*Linear*, after 10 rounds at ν² = 0.1: grades contradict 30.1 % of those of P²LinRank, N = 2, 10 % of those "
-        "of P²LinRank, N = 10 and 20 % of those of PairRank. Two rankers have, beside P²LinRank, N = 10, more under "
-        "all users; beside PairRank, more under all users."
+        "*Linear*, after 10 rounds at ν² = 0.1: of the certain orders of documents with different grades, the grades "
+        "contradict 30.1 % with P²LinRank, N = 2, 10 % with P²LinRank, N = 10 and 20 % with PairRank. Two rankers "
+        "have, beside P²LinRank, N = 10, more under all users; beside PairRank, more under all users."
     )
     assert "fewer under all users" in prose.wrong_in_words(histories(0.05, 0.1))
 
@@ -141,7 +147,7 @@ def test_wrong_orders_are_those_after_a_tenth_of_the_rounds_at_the_larger_noise(
 @pytest.mark.parametrize(
     ("wrong", "scores", "answer"),
     [
-        ((0.3, 0.1), (0.4, 0.5), "Linear rankers: yes, more often wrongly than ten, and they end lower."),
+        ((0.3, 0.1), (0.4, 0.5), "Linear rankers: yes, more often wrongly than ten, and they end lower, though "),
         ((0.3, 0.1), (0.5, 0.4), "at no cost to the ranker"),
         ((0.1, 0.3), (0.4, 0.5), "Linear rankers: no, less often wrongly than ten, as far as these runs can tell."),
         ((0.1, 0.1), (0.4, 0.5), "Linear rankers: no, not more often wrongly than ten, as far as these runs can tell."),
@@ -188,6 +194,71 @@ def test_chosen_settings_are_told_with_their_symbols():
     assert prose.chosen_in_words(pd.DataFrame(lines, columns=columns)) == (
         "Chosen on MQ2008: P²LinRank, N = 2: ν² = 0.1, λ = 10; P²NeurRank, N = 2: ν² = 0.01, λ = 1, η = 0.0001."
     )
+
+
+def test_rounds_that_ensembles_follow_stand_beside_those_that_they_run():
+    followed, own = histories(0.3, 0.1), alone(0.4, 0.5).assign(round=250)
+    assert prose.followed_in_words(followed, own) == (
+        "Linear rankers follow 100 rounds, a tenth of which is 10, and run 250 by themselves."
+    )
+    both = pd.concat([followed, followed.assign(family="neural", round=2 * followed["round"])])
+    assert prose.followed_in_words(both, own[:0]) == (
+        "Linear rankers follow 100 rounds, a tenth of which is 10; networks follow 200 rounds, a tenth of which is 20."
+    )
+
+
+@pytest.mark.parametrize(
+    ("offline", "online", "answer"),
+    [
+        ((1,), (1,), "it helps"),
+        ((1,), (0,), "it helps in places"),
+        ((-1,), (-1,), "it harms"),
+        ((0,), (-1,), "it harms in places"),
+        ((1,), (-1,), "it helps in places and harms in others"),
+        ((0,), (0,), "no effect that these runs could show"),
+    ],
+)
+def test_whether_noise_helps_follows_from_the_sides_of_both_scores(offline, online, answer):
+    row = "P2LinRank as in the main results"
+    said = prose.noise_in_words(pd.concat([signed(*offline, row=row), signed(*online, row=row, panel=IN_LISTS)]))
+    assert f"*P²LinRank* on MQ2008, {answer}: offline " in said
+    assert f"{'+' if online[0] >= 0 else '−'}{abs(online[0])}.000)." in said
+
+
+def test_budgets_of_tuning_are_counted_in_the_grids():
+    said = prose.budgets_in_words()
+    for name, grids in ((NEURAL[0], tuning.GRIDS), ("olRankNet", olranknet.GRIDS), ("PairRank", pairrank.GRIDS)):
+        assert str(len(list(itertools.product(*grids[name].tried.values())))) in said
+    assert f"olRankNet's {len(olranknet.GRIDS['olRankNet'].settings())} and {olranknet.SHORTLISTED}" in said
+
+
+def test_two_rankers_are_favoured_only_if_five_were_tuned_on_less(monkeypatch):
+    two = tuning.GRIDS[NEURAL[0]]
+    thin = TuningGrid(NEURAL[1:], {**two.tried, "regularization": (1e-5,)})
+    monkeypatch.setattr(tuning, "GRIDS", tuning.GRIDS | {NEURAL[1]: thin})
+    said, given = prose.uneven_in_words(), tuning.TUNED.chosen("MQ2008", NEURAL[0])
+    assert f"on {len(thin.settings())} settings, two rankers on {len(two.settings())}" in said
+    assert f"none of them with two rankers' λ = {given['regularization']:g}: PP10" in said
+    monkeypatch.setattr(tuning, "GRIDS", tuning.GRIDS | {NEURAL[1]: two})
+    assert "as many settings" in prose.uneven_in_words()
+
+
+def test_the_least_noise_is_counted_among_chosen_settings():
+    least = min(tuning.GRIDS[LINEAR[0]].tried["noise"])
+    lines = [(LINEAR[0], least, ALL), (LINEAR[1], 10 * least, ALL), (LINEAR[1], least, ""), ("other", None, ALL)]
+    table = pd.DataFrame(lines, columns=["grid", "noise", "best_of"])
+    assert prose.least_noise_in_words(table).startswith("1 of 2 ensembles")
+
+
+def test_values_of_the_paper_that_a_grid_leaves_out_are_named():
+    assert prose.untried(TuningGrid(("x",), {"rate": (1e-2, 1.0), "noise": (1.0,)})) == "η 0.1 and 0.001"
+    assert prose.untried(TuningGrid(("x",), prose.PAPERS_GRID)) == "none"
+
+
+def test_shared_histories_are_as_long_as_the_conventions_say():
+    told = {name: str(value) for name, value, _ in prose.CONVENTIONS}["shared histories"]
+    last = {cell.family: cell.rounds[-1] for cell in grid.ITEMS["histories"].cells("paper")}
+    assert f"linear rankers follow {last['linear']:,} rounds, networks {last['neural']:,}" in told
 
 
 def test_conventions_have_the_values_that_run():

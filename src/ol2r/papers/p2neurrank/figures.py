@@ -38,7 +38,7 @@ from ol2r.report.style import (
 FAMILIES = {"linear": linear, "neural": neural}
 QUANTITIES = {
     "certain": "certain orders\n(share of all pairs)",
-    "false certain": "wrong among them\n(by grades)",
+    "false certain": "wrong among those of\ndifferent grades",
     "agree": "agreement\nwith intervals",
 }
 """What the panels of shared histories show, and what they are called."""
@@ -427,6 +427,29 @@ def choice_effects(frame: pd.DataFrame, choices: Mapping[str, tuple[str, Mapping
         others = [name for name, (each, changed) in choices.items() if each == variant and changed]
         if base in set(own["choice"]) and set(others) & set(own["choice"]):
             parts.append(leads(own, base, by="choice", variants=others))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def noise_effects(frame: pd.DataFrame, choices: Mapping[str, tuple[str, Mapping]]) -> pd.DataFrame:
+    """What each learner has more at the end than the same learner without noise (ν² = 0), paired by run.
+
+    Args:
+        frame: runs with `variant` and `choice`.
+        choices: by name, the variant and what is changed in it. A choice is compared with the one of the same variant
+            that changes the same and sets the noise to 0; choices without such a one are left out.
+
+    Returns:
+        The table of `olranknet.figures.leads`, with a row for each choice that has noise, and `baseline`, the choice
+        without; empty without runs.
+    """
+    parts = []
+    there = set(frame["choice"]) if len(frame) else set()
+    for name, (variant, changed) in choices.items():
+        silent = {**changed, "noise": 0.0}
+        without = [other for other, each in choices.items() if each == (variant, silent) and other != name]
+        if name in there and without and without[0] in there:
+            own = frame[frame["choice"].isin((name, without[0]))]
+            parts.append(leads(own, without[0], by="choice", variants=[name]).assign(baseline=without[0]))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 

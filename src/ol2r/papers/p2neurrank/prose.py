@@ -15,6 +15,7 @@ from ol2r.experiments import grid
 from ol2r.experiments.claims import NotMeasured, Results
 from ol2r.experiments.effects import TooFewSeeds, at_own_end
 from ol2r.experiments.tuning import ALL, TuningGrid
+from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.claims import GAMMA, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
 from ol2r.papers.olranknet.grid import DECAY
@@ -26,6 +27,8 @@ from ol2r.papers.p2neurrank.claims import (
     LARGE_NOISE,
     LINEAR,
     NEURAL,
+    OLRANKNET,
+    PAIRRANK,
     PAIRRANK_DIAGONAL,
     PROTOCOL,
     RIVALS,
@@ -36,7 +39,8 @@ from ol2r.papers.p2neurrank.claims import (
 )
 from ol2r.papers.p2neurrank.errata import ERRATA
 from ol2r.papers.p2neurrank.figures import REGRET, at_a_look, at_own_family_end, differences
-from ol2r.papers.p2neurrank.grid import FIVE, RUNS, SETTINGS
+from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, RUNS, SETTINGS
+from ol2r.papers.pairrank import tuning as pairrank
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report.style import USERS, spelled
 from ol2r.report.tables import myst, named, signed
@@ -52,6 +56,25 @@ def _told(grid: TuningGrid) -> str:
     return "; ".join(f"{SYMBOLS[name]} ∈ {{{', '.join(map(number, values))}}}" for name, values in grid.tried.items())
 
 
+PAPERS_GRID = {
+    "alpha": (1e-1, 1e-2, 1e-3, 1e-4),
+    "regularization": (1e-1, 1e-2, 1e-3, 1e-4),
+    "rate": (1e-1, 1e-2, 1e-3),
+}
+"""What the paper tries (5.1.4): α and λ of its learners with intervals, rates of its networks."""
+
+
+def untried(grid: TuningGrid) -> str:
+    """Which of the paper's values a grid does not try, by symbol; "none" if it tries them all."""
+    left = {
+        name: [value for value in PAPERS_GRID[name] if value not in values]
+        for name, values in grid.tried.items()
+        if name in PAPERS_GRID
+    }
+    told = [f"{SYMBOLS[name]} {joined([number(value) for value in values])}" for name, values in left.items() if values]
+    return "; ".join(told) or "none"
+
+
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "rounds T",
@@ -62,7 +85,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "runs",
         f"{PROTOCOL.seeds} seeds on the paper's sets; elsewhere {RUNS} runs of linear rankers over all folds, "
         f"{len(FIVE['paper'])} seeds of networks on the first fold",
-        "paper, 5.1.4: ten seeds, five folds; the rest ours",
+        "paper, 5.1.4: ten seeds, five folds of MSLR-WEB10K, two of Yahoo; the rest ours",
     ),
     ("queries of a round", "uniform with replacement from the training queries", "paper, 5.1.2"),
     ("cut k of lists and of NDCG", K, "paper, 5.1.2: users see ten results; 5.1.5: NDCG@10"),
@@ -82,12 +105,16 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("users", "five grades as the paper's Table 1; three grades as the PairRank paper's", "paper, Table 1; ours"),
     ("stop of a user", "drawn only after a click", "paper, 5.1.2: a dependent click model"),
     ("examined documents", "down to the first unclicked one after the last click", "paper, 3.1; its l = 1 is ours"),
-    ("pairs that are learnt from", "clicked and examined unclicked ones matched at random", "ours, as for olRankNet"),
+    (
+        "pairs that are learnt from",
+        "clicked and examined unclicked ones matched at random",
+        "paper, section 4: independent pairs (3.2 has all pairs); the matching ours, as for olRankNet",
+    ),
     (
         "networks",
         f"m = {WIDTH} ReLU units, no biases: d-m-m-1 on the paper's sets, d-m-1 elsewhere; {SMALL_WIDTH} × "
         f"{SMALL_WIDTH} is d-m-m-1 everywhere",
-        "paper, 3.2 and 5.1.4; d-m-1 ours, as for olRankNet",
+        "paper, 3.2 and 5.1.4: d-m-m-1; d-m-1 differs from it, as for olRankNet",
     ),
     ("first weights", "symmetric, all scores 0, of each ranker its own", "paper, Algorithm 1; the law ours"),
     (
@@ -100,33 +127,52 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "refit",
         f"linear: to the optimum; networks: {PASSES} steps of Adam on the mean over labels, from the last θ",
-        "paper, 5.1.4: L-BFGS for linear rankers, gradient descent for networks; the rest ours",
+        "paper, 5.1.4: L-BFGS for PairRank and PairRank-Diag, gradient descent for networks; P²LinRank's and "
+        "the rest ours",
     ),
-    ("ranker that is evaluated", "the mean of the N rankers' scores", "ours; the paper does not say"),
+    (
+        "ranker that is evaluated",
+        "the mean of the N rankers' scores, part of whose lead may be averaging and not exploration",
+        "ours; the paper does not say",
+    ),
     (
         "ν²",
         f"tuned in Figures 2 to 6; {LARGE_NOISE:g} and {SMALL_NOISE:g} in Figures 7 and 8, and on shared histories",
         "paper, 5.2.2; the first ours",
     ),
     ("data and users of Figures 7 and 8", "all data sets, perfect users", "ours; the paper does not say"),
-    *((f"grid of {name}", _told(tuning.GRIDS[key]), source) for name, key, source in (
-        ("P²LinRank", LINEAR[0], "λ to 10⁻⁴ by the paper, 5.1.4; ν² and the rest ours"),
-        ("P²NeurRank, N = 2", NEURAL[0], "paper, 5.1.4: λ to 10⁻⁴, rates 0.1 to 10⁻³; the rest ours"),
-        ("P²NeurRank, N = 5", NEURAL[1], "as for N = 2, thinned to save time"),
-        ("PairRank, diagonal", PAIRRANK_DIAGONAL, "paper, 5.1.4; the rest ours"),
-        ("olRankNet, 16 × 16, either covariance", SIXTEEN_FULL, "paper, 5.1.4, thinned to save time"),
-    )),
+    (
+        "shared histories",
+        f"linear rankers follow {ROUNDS:,} rounds, networks {ROUNDS_HERE // 2:,}, under {joined(EARLY_USERS)} users; "
+        "all but N and ν² as tuned for N = 2",
+        "ours",
+    ),
+    *(
+        (f"grid of {name}", _told(own := tuning.GRIDS[key]), f"{source}; not tried of the paper's: {untried(own)}")
+        for name, key, source in (
+            ("P²LinRank", LINEAR[0], "ours; the paper gives λ for learners with intervals alone"),
+            ("P²NeurRank, N = 2", NEURAL[0], "paper, 5.1.4: rates; λ as for P²LinRank; the rest ours"),
+            ("P²NeurRank, N = 5", NEURAL[1], "as for N = 2, thinned to save time"),
+            ("PairRank, diagonal", PAIRRANK_DIAGONAL, "paper, 5.1.4; larger values ours"),
+            ("olRankNet, 16 × 16, either covariance", SIXTEEN_FULL, "paper, 5.1.4, thinned; larger values ours"),
+        )
+    ),
     (
         "tuning",
         f"on validation queries of fold 1: mean NDCG@10 over users. All settings run a fifth of the main run's rounds "
         f"with {len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of a grid (of 16 × 16 "
-        f"networks {tuning.SHORTLISTED_SMALL}) half of them with {len(tuning.SEEDS_LONGER)} other seeds; no reported "
+        f"networks {tuning.SHORTLISTED_SMALL}, of PairRank {pairrank.SHORTLISTED}, of olRankNet "
+        f"{olranknet.SHORTLISTED}) half of the rounds with {len(tuning.SEEDS_LONGER)} other seeds; no reported "
         "run has any of these",
         "paper, 5.1.4: validation data of each fold; the rest ours",
     ),
     ("P²NeurRank with N = 10", "the values tuned for N = 5; in Figures 7 and 8 those of N = 2", "ours"),
     ("PairRank, olRankNet, ε-greedy, DBGD, PDGD", "as {doc}`pairrank` and {doc}`olranknet` tuned them", "ours"),
-    ("decay of PDGD's step", DECAY, "paper, 5.1.4"),
+    (
+        "decay of a step",
+        f"PDGD {DECAY}, DBGD {SETTINGS['DBGD'][1]['decay']:g} (none), linear and neural",
+        "paper, 5.1.4, for PDGD; it has the same for DBGD, none is ours",
+    ),
 )  # fmt: skip
 """The first table of the chapter: (convention, value, where it comes from)."""
 
@@ -134,12 +180,15 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which ranker is evaluated offline", "the mean of the N; ranker 1 beside it", "choices"),
     ("whether the experiments perturb the pseudo-pairs of 4.1", "no; both beside it", "choices"),
     ("whether rankers start at weights of their own", "yes; one start for all beside it", "choices"),
-    ("whether “two layers” are two of units or of weights", "two of weights here; two of units beside it", "choices"),
+    ("law of the first weights", "symmetric, so that all scores are 0 and no order is certain in round 1", None),
+    ("λ of P²LinRank and P²NeurRank", "tuned", "tuning"),
     ("ν² in Figures 2 to 6 and 9", "tuned", "tuning"),
     ("data and users of Figures 7 and 8", "all that were run; perfect users", None),
+    ("whether 0.1 and 0.01 in Figures 7 and 8 are ν, as in the text, or ν², as in the captions", "ν²", None),
     ("l, how far users look past the last click", "1; no other was run", None),
     ("how many steps a refit of a network takes, by which method", "as olRankNet's", None),
-    ("which pairs the experiments learn from", "a random matching; no other rule was run", None),
+    ("where a refit of a network starts", "at the last θ, as olRankNet's", None),
+    ("how independent pairs are chosen", "by a random matching; no other rule was run", None),
     ("ε of ε-greedy", "tuned", None),
     ("whether Figure 9 counts ranking, learning or both", "both", None),
 )
@@ -155,7 +204,7 @@ SHORT = {
     "PP7": "two rankers are best at ν² = 0.1, ten at ν² = 0.01",
     "PP8": "full covariance is far slower, two rankers slightly slower than the diagonal",
     "PP9": "olRankNet and P²NeurRank are above the neural baselines",
-    "PP10": "two rankers do as well as five",
+    "PP10": "two rankers do as well as five (that they do better is not tested)",
     "PPT1": "perturbed pseudo-pairs give the variance of A.2",
     "PPT2": "the lemma's N gives an optimistic ranker",
     "PPT3": "uncertain orders are as rare as Lemma 4.4 says",
@@ -350,7 +399,8 @@ def cost_in_words(frame: pd.DataFrame) -> str:
             f"({in_range(seconds[variant], _times)} against {in_range(seconds[rival], _times)} seconds for {rounds:,} "
             "rounds of a single run, by kind of users)"
         )
-    return f"{'; '.join(told)}." if told else ""
+    apart = " The N rankers run one after another on one core; the paper says that they can be trained in parallel."
+    return f"{'; '.join(told)}.{apart}" if told else ""
 
 
 def forms_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
@@ -410,8 +460,8 @@ def equal_in_words(results: Mapping[str, Results], dataset: str) -> str:
 
 
 def wrong_in_words(frame: pd.DataFrame) -> str:
-    """Which share of the certain orders on shared histories grades contradict early on, for two rankers, for ten and
-    for intervals; and whether two have more of them.
+    """Of the certain orders of documents with different grades, on shared histories, which share grades contradict
+    early on, for two rankers, for ten and for intervals; and whether two have more of them.
 
     Args:
         frame: of `histories.Histories`, of one data set; empty without runs.
@@ -426,7 +476,7 @@ def wrong_in_words(frame: pd.DataFrame) -> str:
         means = early.groupby(["variant", "users"])["value"].mean()
         rival = RIVALS[of(2)]
         shares = [
-            f"{in_range(means[name], share)} of those of {spelled(name)}"
+            f"{in_range(means[name], share)} with {spelled(name)}"
             for name in (of(2), of(10), rival)
             if name in means.index.get_level_values(0)
         ]
@@ -438,8 +488,8 @@ def wrong_in_words(frame: pd.DataFrame) -> str:
         ]
         rounds = f"{int(early['round'].iloc[0]):,} rounds"
         told.append(
-            f"*{family.capitalize()}*, after {rounds} at ν² = {LARGE_NOISE:g}: grades contradict {joined(shares)}. "
-            f"Two rankers have, {'; '.join(apart)}."
+            f"*{family.capitalize()}*, after {rounds} at ν² = {LARGE_NOISE:g}: of the certain orders of documents with "
+            f"different grades, the grades contradict {joined(shares)}. Two rankers have, {'; '.join(apart)}."
         )
     return " ".join(told)
 
@@ -449,6 +499,7 @@ def early_answer(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
 
     Two rankers are wrongly certain more often than ten if clearly more of their certain orders are wrong under some
     users and under none clearly fewer; and too early if this costs the ranker: ten end clearly above two somewhere.
+    The mean of ten rankers may end above that of two by averaging alone, and an answer "yes" says so.
 
     Args:
         frame: of `histories.Histories`, of one data set.
@@ -473,13 +524,69 @@ def early_answer(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
             fewer = "less often wrongly than ten" if "worse" in wrong else "not more often wrongly than ten"
             told[called] = f"no, {fewer}, as far as these runs can tell"
         elif "better" in costs:
-            told[called] = "yes, more often wrongly than ten, and they end lower"
+            told[called] = (
+                "yes, more often wrongly than ten, and they end lower, though the mean of ten may rank better by "
+                "averaging alone"
+            )
         else:
             told[called] = "more often wrongly than ten, but at no cost to the ranker that these runs could show"
     if len(set(told.values())) == 1 and len(told) > 1:
         word = next(iter(told.values()))
         return f"{word[0].upper()}{word[1:]}."
     return f"{'; '.join(f'{called.capitalize()}: {word}' for called, word in told.items())}." if told else ""
+
+
+def followed_in_words(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
+    """How many rounds ensembles follow on shared histories, and how many they run by themselves, with a tenth of each.
+
+    Args:
+        frame, own_runs: as for `early_answer`; empty without shared histories.
+    """
+    ends = at_own_family_end(own_runs) if len(own_runs) else pd.DataFrame()
+    told = []
+    for family, called in (("linear", "linear rankers"), ("neural", "networks")):
+        own = frame[frame["family"] == family] if len(frame) else frame
+        if own.empty:
+            continue
+        last = int(own["round"].max())
+        words = f"{called} follow {last:,} rounds, a tenth of which is {round(HISTORY * last):,}"
+        alone = ends[ends["family"] == family] if len(ends) else ends
+        if len(alone):
+            words += f", and run {int(alone['round'].max()):,} by themselves"
+        told.append(words)
+    said = "; ".join(told)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def noise_in_words(table: pd.DataFrame) -> str:
+    """Whether perturbing helps at all: each learner minus the same without noise; empty without runs.
+
+    Args:
+        table: from `figures.noise_effects`.
+    """
+    told = []
+    for (dataset, row), lines in table.groupby(["dataset", "row"], sort=False) if len(table) else ():
+        parts = [
+            f"{where} {_sides_in_words(part)} ({in_range(part['mean'], signed)})"
+            for panel, where in SHORTLY.items()
+            if len(part := lines[lines["panel"] == panel])
+        ]
+        name = spelled(str(row)).partition(" as in ")[0]
+        told.append(f"*{name}* on {named(str(dataset))}, {_what_noise_does(lines)}: {', '.join(parts)}")
+    asked = "**Does perturbing help at all?** Each learner minus the same at ν² = 0, after the last round:"
+    return f"{asked} {'; '.join(told)}." if told else ""
+
+
+def _what_noise_does(lines: pd.DataFrame) -> str:
+    found = sides(lines)
+    if "better" in found and "worse" in found:
+        return "it helps in places and harms in others"
+    everywhere = len(found) == 1
+    if "better" in found:
+        return "it helps" if everywhere else "it helps in places"
+    if "worse" in found:
+        return "it harms" if everywhere else "it harms in places"
+    return "no effect that these runs could show"
 
 
 def costs_in_words(frame: pd.DataFrame) -> str:
@@ -549,3 +656,48 @@ def chosen_in_words(table: pd.DataFrame) -> str:
 def _setting(line: Mapping[str, Any]) -> str:
     return ", ".join(f"{symbol} = {number(line[name])}" for name, symbol in SYMBOLS.items() if pd.notna(line.get(name)))
 
+
+def budgets_in_words() -> str:
+    """How many settings each ensemble and its rival had in tuning, and how many of them ran longer; and whether
+    PairRank's values are those that are best for the shuffle that is shown."""
+    told = []
+    for name, rival, of in ((LINEAR[0], PAIRRANK, pairrank), (NEURAL[0], OLRANKNET, olranknet)):
+        own, other = (len(grids[each].settings()) for grids, each in ((tuning.GRIDS, name), (of.GRIDS, rival)))
+        told.append(
+            f"{spelled(name)}, had {own} settings, of which {tuning.SHORTLISTED} ran longer, beside {rival}'s {other} "
+            f"and {of.SHORTLISTED}"
+        )
+    chosen = [pairrank.TUNED.chosen("MQ2008", PAIRRANK, of) for of in (ALL, "PairRank_C")]
+    shared, best = (_setting(values) for values in chosen)
+    both = f" {PAIRRANK} has what is best for both of its shuffles together ({shared})"
+    alone = ", and for the one shown here" if shared == best else f", not what is best for the one shown here ({best})"
+    return f"{'; '.join(told)}.{both}{alone}."
+
+
+def uneven_in_words() -> str:
+    """How much less P²NeurRank with five rankers was tuned than with two, and what that does to their comparison."""
+    two, five = (tuning.GRIDS[name] for name in NEURAL)
+    sizes = [len(each.settings()) for each in (two, five)]
+    given = tuning.TUNED.chosen("MQ2008", NEURAL[0])
+    absent = {name: value for name, value in given.items() if value not in five.tried.get(name, ())}
+    if sizes[0] == sizes[1] and not absent:
+        return f"{spelled(NEURAL[1])} was tuned on as many settings as with two rankers, {sizes[0]}."
+    left = f", none of them with two rankers' {_setting(absent)}" if absent else ""
+    return (
+        f"{spelled(NEURAL[1])} was tuned on {sizes[1]} settings, two rankers on {sizes[0]}{left}: PP10 and "
+        "{numref}`p2neurrank-fig-4` favour N = 2 by as much."
+    )
+
+
+def least_noise_in_words(table: pd.DataFrame) -> str:
+    """How many ensembles were given the least ν² that was tried; empty without a choice.
+
+    Args:
+        table: as for `chosen_in_words`.
+    """
+    won = table[[ALL in of.split(" + ") for of in table["best_of"]]] if len(table) else table
+    won = won[won["noise"].notna()] if len(won) else won
+    if won.empty:
+        return ""
+    least = [line["noise"] == min(tuning.GRIDS[str(line["grid"])].tried["noise"]) for line in frames.records(won)]
+    return f"{sum(least)} of {len(least)} ensembles were given the least ν² that was tried."
