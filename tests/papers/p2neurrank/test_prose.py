@@ -10,6 +10,7 @@ import pytest
 import ol2r
 from ol2r.experiments.tuning import ALL, TuningGrid
 from ol2r.papers.olranknet import tuning as olranknet
+from ol2r.papers.olranknet.errata import Erratum
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 from ol2r.papers.p2neurrank import grid, prose, tuning
 from ol2r.papers.p2neurrank.claims import LINEAR, NEURAL, ROUNDS, linear, neural
@@ -106,7 +107,7 @@ def test_a_round_is_told_on_average_and_in_its_first_and_last_window():
     )
     frame.loc[(frame["round"] == 20) & (frame["variant"] == "olRankNet"), "update_seconds"] += 30.0
     told = prose.slowing_in_words(frame, ("olRankNet",))
-    assert told == "From the first tenth of the rounds to the last: olRankNet from 7e+02 to 1.7e+03 ms a round."
+    assert told == "From the first window between checkpoints to the last: olRankNet from 7e+02 to 1.7e+03 ms a round."
 
 
 def histories(two, ten, rival=0.2):
@@ -282,8 +283,18 @@ def test_every_claim_is_told_in_a_few_words_and_rests_on_an_item_of_the_map_or_i
 
 def test_items_of_the_map_fail_where_an_erratum_says_so_of_their_statement():
     failed = {title.split(",")[0] for title, *_ in prose.MAP if prose.fails(title)}
-    assert {"Algorithm 1", "Lemma 4.2", "Lemma 4.4"} <= failed
+    assert {"Lemma 4.2", "Lemma 4.4", "Theorem 4.5"} == failed
     assert not failed & set(prose.LIVE)
+
+
+def test_an_erratum_fails_the_items_of_its_place_or_one_of_them(monkeypatch):
+    one, other = "A.2, variance of the noise", "A.2, anti-concentration"
+    assert any(each.place == other and each.harm == "statement" for each in prose.ERRATA)
+    assert not prose.fails(one) and prose.fails(other)
+    monkeypatch.setattr(prose, "ERRATA", [Erratum("A.2", "", "statement")])
+    assert prose.fails(one) and prose.fails(other) and not prose.fails("Lemma 4.2, deviation of the estimate")
+    monkeypatch.setattr(prose, "ERRATA", [Erratum("A.2", "", "proof"), Erratum(one, "", "statement")])
+    assert prose.fails(one) and not prose.fails(other)
 
 
 def test_both_pages_judge_every_claim_once_and_have_every_anchor_that_is_named_once():

@@ -11,8 +11,9 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from ol2r import frames
 from ol2r.experiments.claims import NotMeasured, Results
@@ -155,6 +156,7 @@ def zoomed(frame: pd.DataFrame) -> Drawing:
             figures.band(ax, table[(table["panel"] == panel) & (table["variant"] == name)], LEARNERS[name], name)
         ax.set(xscale="log", xlabel="round")
         ax.xaxis.set_major_formatter("{x:,.0f}")
+        ax.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylabel(f"{figures.name_of(own)}\n({INTERVAL})")
     legend(fig, axes, 5 if len("".join(set(table["variant"]))) <= 60 else 2)
     return fig
@@ -193,7 +195,7 @@ def cost_curves(frame: pd.DataFrame) -> Drawing:
     return fig
 
 
-def _plain_logarithms(ax) -> None:
+def _plain_logarithms(ax: Axes) -> None:
     ax.yaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_minor_formatter("{x:g}")
     ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
@@ -283,14 +285,21 @@ def shared_curves(frame: pd.DataFrame, noise: float, quantities: Mapping[str, st
         lines = table[(table["users"] == user) & (table["quantity"] == quantity)]
         for name in LEARNERS.ordered(lines["variant"]):
             figures.band(axes[c], lines[lines["variant"] == name], LEARNERS[name], name)
-        axes[c].set_xscale("log")
-        axes[c].xaxis.set_major_formatter("{x:,.0f}")
+        _looks(axes[c], lines["round"])
         axes[c].set_ylim(bottom=0)
         axes[0].set_ylabel(user)
     for ax in rows[-1]:
         ax.set_xlabel("round")
     legend(fig, [ax for axes in rows for ax in axes], 4)
     return fig
+
+
+def _looks(ax: Axes, rounds: pd.Series) -> None:
+    """A logarithmic axis of rounds with every second look named."""
+    ax.set_xscale("log")
+    named = sorted(set(rounds))[::2]
+    ax.set_xticks(named, [f"{t:,.0f}" for t in named])
+    ax.minorticks_off()
 
 
 @styled
@@ -312,8 +321,8 @@ def before_ten_curves(frame: pd.DataFrame, noise: float) -> Drawing:
         lines = table[(table["family"] == family) & (table["users"] == user)]
         for name in LEARNERS.ordered(lines["variant"]):
             figures.band(axes[c], lines[lines["variant"] == name], LEARNERS[name], name)
-        axes[c].set(xscale="log", ylim=(0, 1.02))
-        axes[c].xaxis.set_major_formatter("{x:,.0f}")
+        _looks(axes[c], lines["round"])
+        axes[c].set_ylim(0, 1.02)
         axes[0].set_ylabel(f"{family}\nshare of documents")
     for ax in rows[-1]:
         ax.set_xlabel("round")
@@ -393,6 +402,7 @@ def against_seconds(frames_of: Mapping[str, pd.DataFrame]) -> Drawing:
                 ax.axvline(ends.min(), color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
             ax.set_xscale("log")
             ax.xaxis.set_major_formatter("{x:g}")
+            ax.xaxis.set_minor_formatter(NullFormatter())
         axes[0].set_ylabel(f"{family}\noffline NDCG@10")
     for ax in rows[-1]:
         ax.set_xlabel("seconds of one run")

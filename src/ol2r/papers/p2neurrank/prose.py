@@ -237,16 +237,18 @@ MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
 )
 """The paper's items: what each is, its anchor here (None: no figure), and the claims that rest on it."""
 
-LIVE = {"Figure 1": "same", "Table 1": "same"}
+LIVE = {"Algorithm 1": "same", "Figure 1": "same", "Table 1": "same"}
 """Items of the map that need no result, and how each came out."""
 THEORY = ("Lemma", "Theorem", "A.2")
 """With what the titles of items begin that need no data."""
 
 
 def fails(title: str) -> bool:
-    """Whether the item with this title, in `MAP`, is false or empty as the paper prints it (`errata`)."""
-    name = title.split(",")[0]
-    return any(name in each.place.split(", ") for each in ERRATA if each.harm == "statement")
+    """Whether the item with this title, in `MAP`, is false or empty as the paper prints it (`errata`).
+
+    An erratum is about all items of its place ("A.2") or about one of them ("A.2, variance of the noise").
+    """
+    return any(each.place in (title, title.split(",")[0]) for each in ERRATA if each.harm == "statement")
 
 
 def click_models() -> list[tuple[str, str, str]]:
@@ -431,7 +433,7 @@ def slowing_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
         if len(own):
             first, last = (1e3 / own["speed"].iloc[place] for place in (0, -1))
             told.append(f"{spelled(name)} from {first:.2g} to {last:.2g} ms a round")
-    return f"From the first tenth of the rounds to the last: {'; '.join(told)}." if told else ""
+    return f"From the first window between checkpoints to the last: {'; '.join(told)}." if told else ""
 
 
 def equal_in_words(results: Mapping[str, Results], dataset: str) -> str:
