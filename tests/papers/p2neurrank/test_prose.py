@@ -3,6 +3,7 @@
 import itertools
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -13,7 +14,7 @@ from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.errata import Erratum
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 from ol2r.papers.p2neurrank import grid, prose, tuning
-from ol2r.papers.p2neurrank.claims import LINEAR, NEURAL, ROUNDS, linear, neural
+from ol2r.papers.p2neurrank.claims import LINEAR, NEURAL, ROUNDS, SIXTEEN_DIAGONAL, SIXTEEN_FULL, linear, neural
 from ol2r.papers.pairrank import tuning as pairrank
 
 BOOK = Path(ol2r.__file__).parents[2] / "book"
@@ -241,6 +242,15 @@ def test_two_rankers_are_favoured_only_if_five_were_tuned_on_less(monkeypatch):
     assert f"none of them with two rankers' λ = {given['regularization']:g}: PP10" in said
     monkeypatch.setattr(tuning, "GRIDS", tuning.GRIDS | {NEURAL[1]: two})
     assert "as many settings" in prose.uneven_in_words()
+
+
+def test_what_tuning_gave_the_small_networks_is_told_where_it_differs(monkeypatch):
+    values = {SIXTEEN_FULL: {"alpha": 0.1, "rate": 0.01}, SIXTEEN_DIAGONAL: {"alpha": 0.1, "rate": 0.001}}
+    monkeypatch.setattr(tuning, "TUNED", SimpleNamespace(chosen=lambda dataset, name: values[name]))
+    said = prose.small_in_words()
+    assert "with the full covariance η = 0.01, with its diagonal η = 0.001" in said and "α" not in said
+    values[SIXTEEN_FULL] = values[SIXTEEN_DIAGONAL]
+    assert "same tuned values" in prose.small_in_words()
 
 
 def test_the_least_noise_is_counted_among_chosen_settings():

@@ -32,6 +32,7 @@ from ol2r.papers.p2neurrank.claims import (
     PAIRRANK_DIAGONAL,
     PROTOCOL,
     RIVALS,
+    SIXTEEN_DIAGONAL,
     SIXTEEN_FULL,
     SMALL_NOISE,
     linear,
@@ -687,6 +688,18 @@ def uneven_in_words() -> str:
         f"{spelled(NEURAL[1])} was tuned on {sizes[1]} settings, two rankers on {sizes[0]}{left}: PP10 and "
         "{numref}`p2neurrank-fig-4` favour N = 2 by as much."
     )
+
+
+def small_in_words() -> str:
+    """What else than the covariance differs between the two small networks, as tuned."""
+    full, diagonal = (dict(tuning.TUNED.chosen("MQ2008", name)) for name in (SIXTEEN_FULL, SIXTEEN_DIAGONAL))
+    if full == diagonal:
+        return "Both small networks have the same tuned values."
+    others = (_setting({name: own[name] for name in own if full[name] != diagonal[name]}) for own in (full, diagonal))
+    return (
+        "Tuning gave the small network with the full covariance {}, with its diagonal {}: what lies between their "
+        "curves is as much one of these values as of the covariance."
+    ).format(*others)
 
 
 def least_noise_in_words(table: pd.DataFrame) -> str:
