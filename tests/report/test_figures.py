@@ -234,6 +234,15 @@ def test_groups_of_lines_have_a_row_of_panels_each(grid):
     assert above.get_xscale() == "log" and set(fig.table["learner"]) == {"DBGD", "MGD", "NSGD"}
 
 
+def test_a_row_may_have_thin_lines_of_its_own(grid):
+    groups = {"duels": ("DBGD",), "null space": ("NSGD",)}
+    fig = figures.grouped_curves(grid, "ndcg", groups, "NDCG", by="learner", beside={"null space": ("MGD",)})
+    above, below = fig.axes[0], fig.axes[len(list(USERS))]
+    assert above.get_legend_handles_labels()[1] == ["DBGD"]
+    assert below.get_legend_handles_labels()[1] == ["NSGD", "MGD"]
+    assert set(fig.table["learner"]) == {"DBGD", "NSGD", "MGD"}
+
+
 def test_marks_of_a_single_row_stay_off_the_frame():
     lines = [("p", "only", kind, 0.5, 0.4, 0.6) for kind in USERS]
     table = pd.DataFrame(lines, columns=["panel", "row", "users", "mean", "low", "high"])

@@ -9,7 +9,20 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
-from ol2r.report.style import CHOICES, LEARNERS, RC, USERS, WIDTH, Look, Looks, panels, stacked, styled
+from ol2r.report.style import (
+    CHOICES,
+    LEARNERS,
+    RC,
+    USERS,
+    WIDTH,
+    Look,
+    Looks,
+    legend,
+    panels,
+    spelled,
+    stacked,
+    styled,
+)
 
 # severity 1 of Machado, Oliveira and Fernandes (2009), on linear RGB
 DEFICIENCIES = {
@@ -67,6 +80,19 @@ def test_an_unknown_name_is_an_error_that_says_where_to_register_it():
 
 def test_order_is_that_of_registration():
     assert USERS.ordered(["informational", "perfect", "perfect"]) == ["perfect", "informational"]
+
+
+def test_names_with_a_square_are_spelled_with_it_and_others_as_they_are():
+    assert spelled("P2LinRank, N = 2 − P2NeurRank") == "P²LinRank, N = 2 − P²NeurRank"
+    assert spelled("P2 PDGD XP2LinRank") == "P2 PDGD XP2LinRank"
+
+
+def test_a_legend_shows_each_name_once_and_spelled():
+    fig, axes = panels(["one", "two"], pd.DataFrame())
+    for ax in axes:
+        ax.plot([0, 1], [1, 2], label="P2LinRank")
+    legend(fig, axes)
+    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["P²LinRank"]
 
 
 def test_stacked_panels_share_the_y_axis_of_their_row_only():

@@ -77,6 +77,14 @@ def test_the_printed_tail_is_a_bound_only_above_a_third():
     assert perturbed.upper_tail(0.2) == pytest.approx(stats.norm.sf(0.2)) == pytest.approx(0.421, abs=1e-3)
 
 
+def test_the_printed_tail_is_a_bound_from_its_crossing_on_and_not_before():
+    start = perturbed.printed_tail_from()
+    for beta, holds in ((start - 1e-6, False), (start + 1e-6, True)):
+        assert (np.exp(-(beta**2)) / (4 * np.sqrt(np.pi) * beta) <= stats.norm.sf(beta)) == holds
+    before = np.linspace(0.01, start - 1e-3, 50)
+    assert (perturbed.printed_tail(before) > perturbed.upper_tail(before)).all()
+
+
 def test_so_many_rankers_are_needed():
     n = perturbed.rankers_needed(1.0, 0.05)
     assert (1 - stats.norm.sf(1.0)) ** n == pytest.approx(0.05)

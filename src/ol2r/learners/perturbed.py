@@ -216,10 +216,12 @@ class P2NeurRank(RefittedNetwork):
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """A refit makes J passes of N networks over the documents of the history."""
-        p = network_of(shape.features, hyperparameters).n_parameters
-        n, passes, pairs = float(hyperparameters["rankers"]), float(hyperparameters["passes"]), 2.0 * rounds
-        refit = passes * (5e-5 + 6 * n * p * 1.3 * (pairs / 2) / CORE_OPERATIONS)
+        """A refit makes J passes of N networks over the documents of the history, where a symmetric one has half the
+        weights."""
+        network = network_of(shape.features, hyperparameters)
+        p, n, passes = network.n_parameters, float(hyperparameters["rankers"]), float(hyperparameters["passes"])
+        read = p / 2 if network.symmetric else p
+        refit = passes * (5e-5 + 6 * n * read * 0.7 * rounds / CORE_OPERATIONS)
         return 1.5e-3 + refit + 6 * n * p * shape.documents / CORE_OPERATIONS
 
     @classmethod

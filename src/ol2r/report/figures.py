@@ -32,6 +32,7 @@ from ol2r.report.style import (
     Looks,
     legend,
     panels,
+    spelled,
     stacked,
     styled,
 )
@@ -40,7 +41,7 @@ INTERVAL = "mean, 95 % interval over runs"
 OFFLINE = "offline RankNet"
 SOURCES = {"published": "s", "reproduced": "o"}
 BEST = "#f23c48"
-SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ"}
+SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ", "noise": "ν²"}
 
 
 def one_dataset(frame: pd.DataFrame) -> pd.DataFrame:
@@ -157,7 +158,7 @@ def grouped_curves(
     groups: Mapping[str, Sequence[str]],
     what: str,
     by: str = "variant",
-    beside: Sequence[str] = (),
+    beside: Sequence[str] | Mapping[str, Sequence[str]] = (),
     looks: Looks = LEARNERS,
 ) -> Drawing:
     """Any column against rounds on a logarithmic axis, a row of panels for each group of lines.
@@ -169,7 +170,8 @@ def grouped_curves(
         frame: runs of one data set with users, round, `by` and the column; round 0 has no place on the axis.
         groups: by what a row is called, its values of `by`; those without runs are left out, and so is an empty row.
         what: what the column is called on the axis.
-        beside: values of `by` that every row shows as thin lines without intervals, for comparison.
+        beside: values of `by` that every row shows as thin lines without intervals, for comparison; or those of each
+            row that has some.
         looks: the looks of the values of `by`.
     """
     dataset = name_of(frame)
@@ -178,23 +180,25 @@ def grouped_curves(
     present = set(table[by])
     rows = {name: [each for each in own if each in present] for name, own in groups.items()}
     rows = {name: own for name, own in rows.items() if own}
-    shown = [each for own in rows.values() for each in own]
+    thin = beside if isinstance(beside, Mapping) else dict.fromkeys(rows, beside)
+    shown = [each for lines in (rows, thin) for own in lines.values() for each in own]
     fig = Drawing(figsize=(WIDTH, 2.9 * len(rows)))
-    fig.table = table[table[by].isin([*shown, *beside])].reset_index(drop=True)
+    fig.table = table[table[by].isin(shown)].reset_index(drop=True)
     for part, (name, own) in zip(np.ravel(fig.subfigures(len(rows), 1, hspace=0.04)), rows.items(), strict=True):
         axes = list(part.subplots(1, len(users), sharey=True, squeeze=False)[0])
         for ax, user in zip(axes, users, strict=True):
             lines = fig.table[fig.table["users"] == user]
             for value in looks.ordered(own):
                 band(ax, lines[lines[by] == value], looks[value], value)
-            for value in looks.ordered(present & set(beside) - set(own)):
+            for value in looks.ordered(present & set(thin.get(name, ())) - set(own)):
                 line, look = lines[lines[by] == value], looks[value]
                 ax.plot(line["round"], line["mean"], color=look.color, linestyle=look.line, linewidth=0.9, label=value)
             ax.set_title(user)
             ax.set(xscale="log", xlabel="round")
             ax.xaxis.set_major_formatter("{x:,.0f}")
         axes[0].set_ylabel(f"{name}\n{what}, {dataset}")
-        legend(part, axes, 5 if len(axes[0].get_legend_handles_labels()[0]) <= 5 else 4)
+        names = axes[0].get_legend_handles_labels()[1]
+        legend(part, axes, 5 if len(names) <= 5 and len("".join(names)) <= 60 else 4)
     return fig
 
 
@@ -402,7 +406,7 @@ def dots(table: pd.DataFrame, xlabels: Mapping[str, str], looks: Looks = USERS, 
         ax.grid(True, axis="x")
         ax.set_xlabel(xlabel)
         ax.xaxis.set_major_locator(MaxNLocator(4))
-        ax.set_yticks(range(len(rows)), ["\n".join(wrap(row, 26)) for row in rows])
+        ax.set_yticks(range(len(rows)), ["\n".join(wrap(spelled(row), 26)) for row in rows])
     axes[0].invert_yaxis()
     legend(fig, axes)
     return fig
@@ -421,7 +425,7 @@ def tuning_grid(
         height: of one row, in inches.
     """
     datasets, grids = list(scores["dataset"].unique()), [name for name in axes_of if name in set(scores[by])]
-    fig, rows = stacked(datasets, grids, scores, height=height, sharey=False)
+    fig, rows = stacked(datasets, map(spelled, grids), scores, height=height, sharey=False)
     for name, axes in zip(datasets, rows, strict=True):
         own = scores[(scores["dataset"] == name) & scores[by].isin(grids)]
         low, high = own["score"].min(), own["score"].max()

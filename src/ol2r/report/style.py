@@ -5,6 +5,7 @@ for the colour-blind and in grey print. This module must not know what a figure 
 """
 
 import io
+import re
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import NamedTuple, ParamSpec
@@ -100,6 +101,24 @@ LEARNERS.register("Baseline", Look("#777777", "X", (0, (2, 2))))
 LEARNERS.register("LambdaRank", Look("#000000", "", (0, (1, 3))))
 LEARNERS.register("RankNet", Look("#222222", "", (0, (1, 1.5))))
 
+for _variant, _look in {
+    "P2LinRank, N = 2": Look("#6b2400", "o", (0, (18, 0.9))),
+    "P2LinRank, N = 5": Look("#c25a12", "^", (0, (6, 1.3))),
+    "P2LinRank, N = 10": Look("#a8804a", ">", (0, (2.5, 1))),
+    "PairRank, diagonal": Look("#c06a8a", "D", (0, (5, 1, 1.5, 1))),
+    "P2NeurRank, N = 1": Look("#7a7a9a", "v", (0, (1.5, 1))),
+    "P2NeurRank, N = 2": Look("#5c1482", "o", (0, (16, 0.9))),
+    "P2NeurRank, N = 5": Look("#b04ac0", "v", (0, (7, 1.3))),
+    "P2NeurRank, N = 10": Look("#8a6ad8", "s", (0, (3.5, 1))),
+    "olRankNet, 16 × 16, full": Look("#0b6f85", "X", (0, (8, 1.2, 2, 1.2))),
+    "olRankNet, 16 × 16, diagonal": Look("#6d7fd0", "*", (0, (4, 1.3, 1, 1.3))),
+    "olRankNet, full (naive inversion)": Look("#0a4a66", "D", (0, (13, 1))),
+    "olRankNet, full (rank updates)": Look("#2a86b5", "o", (0, (6, 0.9, 2, 0.9))),
+    "olRankNet, full (dual)": Look("#0fa0a0", "P", (0, (2, 1.3))),
+    "olRankNet, diagonal": Look("#4d55a8", "h", (0, (4.5, 1))),
+}.items():
+    LEARNERS.register(_variant, _look)
+
 USERS = Looks()
 USERS.register("perfect", Look("#16324f", "o", "-"))
 USERS.register("navigational", Look("#3f7fa8", "s", (0, (5, 1.5))))
@@ -122,6 +141,13 @@ for _choice, _look in {
 }.items():
     CHOICES.register(_choice, _look)
 """The values of one choice inside a learner, such as which pairs it learns from."""
+
+
+
+def spelled(name: str) -> str:
+    """A variant's name as readers see it: with P² where the name of its class has to have P2."""
+    return re.sub(r"\bP2(?=(?:Lin|Neur)Rank)", "P²", name)
+
 
 RC = {
     "figure.dpi": 100,
@@ -228,6 +254,7 @@ def stacked(
 
 
 def legend(fig: FigureBase, axes: Iterable[Axes], ncols: int = 5) -> None:
-    """Draw one legend for all panels, above them, in at most `ncols` columns; each name appears once."""
+    """Draw one legend for all panels, above them, in at most `ncols` columns; each name appears once, as `spelled`."""
     handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    fig.legend(list(handles.values()), list(handles), loc="outside upper center", ncols=min(len(handles), ncols))
+    names = list(map(spelled, handles))
+    fig.legend(list(handles.values()), names, loc="outside upper center", ncols=min(len(handles), ncols))

@@ -25,7 +25,7 @@ from ol2r.experiments.effects import (
     summarize,
 )
 from ol2r.experiments.verdicts import Judgement
-from ol2r.report.style import LEARNERS, USERS, Looks
+from ol2r.report.style import LEARNERS, USERS, Looks, spelled
 
 NOT_AT_HAND = "data not at hand"
 MARK = "▲"
@@ -422,7 +422,9 @@ def diverged_in_words(frame: pd.DataFrame, name_of: Callable[[str], str] = named
     case = ["variant" if "variant" in frame else "learner", "dataset", "users"]
     shown = frame[["cell", *case]].drop_duplicates("cell")
     counts = runs.merge(shown, on="cell")[case].value_counts(sort=False).reset_index()
-    told = (f"{n} of {name} ({name_of(str(data))}, {users})" for name, data, users, n in counts.to_numpy())
+    told = (
+        f"{n} of {spelled(str(name))} ({name_of(str(data))}, {users})" for name, data, users, n in counts.to_numpy()
+    )
     return f"*Diverged runs, which count with the ranker that each had last: {'; '.join(told)}.*"
 
 
@@ -641,7 +643,8 @@ def scores_by_learner(
             columns.append(
                 _scores(of_each["mean"], of_each["deviation"], marks, of_each.get("diverged"), apart, digits)
             )
-        groups[name_of(str(dataset))] = [list(line) for line in zip(map(plain, shown), *columns, strict=True)]
+        called = (plain(spelled(each)) for each in shown)
+        groups[name_of(str(dataset))] = [list(line) for line in zip(called, *columns, strict=True)]
     rows = headed(groups) if len(groups) > 1 or not_at_hand else next(iter(groups.values()))
     rows += [[f"{name_of(each)}: *{NOT_AT_HAND}*", *[""] * len(users)] for each in not_at_hand]
     return myst(["learner", *users], rows, name=name, caption=caption + _note(table))
@@ -670,7 +673,7 @@ def tuning(
         ends = f"{cells['score'].min():.3f} to {cells['score'].max():.3f}"
         listed = listed.sort_values("longer", ascending=False, kind="stable").head(2)
         best = [f"{_setting(cell, names)}: {cell['longer']:.3f}" for cell in frames.records(listed)]
-        rows.append([name_of(str(dataset)), str(grid), str(len(cells)), ends, *best, *["–"] * (2 - len(best))])
+        rows.append([name_of(str(dataset)), spelled(str(grid)), str(len(cells)), ends, *best, *["–"] * (2 - len(best))])
     header = ["data", "learner", "settings", "all of them, first step", "chosen, second step", "next best, second step"]
     return myst(header, rows, name=name, caption=caption)
 
@@ -689,7 +692,7 @@ def tuning_edges(edges: pd.DataFrame, names: Mapping[str, str], *, name_of: Call
     if edges.empty:
         return "No chosen value lies on an edge of its grid."
     told = [
-        f"{edge.grid} on {name_of(str(edge.dataset))}, {names[edge.name]} = {edge.value:g} "
+        f"{spelled(str(edge.grid))} on {name_of(str(edge.dataset))}, {names[edge.name]} = {edge.value:g} "
         f"({signed(edge.gain)} ± {edge.error:.3f} over {edge.inside:g})"
         for edge in frames.rows(edges)
     ]

@@ -12,6 +12,7 @@ from ol2r import frames
 from ol2r.experiments.claims import WORLDS
 from ol2r.experiments.former import places as former_places
 from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Elsewhere, Finding, Judgement, Place, Verdict
+from ol2r.report.style import spelled
 from ol2r.report.tables import interval, myst, named, plain, signed
 
 SYMBOLS: dict[str, str] = dict(zip((*VERDICTS, *ELSEWHERE), "✔✘?–·→↛↔?", strict=True))
@@ -142,7 +143,7 @@ def _elsewhere(j: Judgement) -> str:
 
 
 def _left_out(j: Judgement) -> str:
-    return f", without {plain(', '.join(j.untested))}" if j.untested else ""
+    return f", without {plain(spelled(', '.join(j.untested)))}" if j.untested else ""
 
 
 def by_data(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
@@ -213,8 +214,8 @@ def claim(judgement: Judgement) -> str:
     for reading, other in j.readings.items():
         places = [f"{badge(place.verdict)} on {named(place.dataset)}, {place.counts}" for place in other.elsewhere]
         lines.append(f"- *Read as “{plain(reading)}”:* {'; '.join([badge(other.verdict), *places])}")
-    rule = ["", ":::{dropdown} Rule and grounds", f"*Rule.* {plain(j.rule)}.", ""]
-    grounds = [f"*Grounds.* {plain(j.reason)}{f': {_effect(j.least)}' if j.least else ''}.", ":::"]
+    rule = ["", ":::{dropdown} Rule and grounds", f"*Rule.* {plain(spelled(j.rule))}.", ""]
+    grounds = [f"*Grounds.* {plain(spelled(j.reason))}{f': {_effect(j.least)}' if j.least else ''}.", ":::"]
     head = [f"::::{{admonition}} {j.id}: {plain(j.statement)}", f":name: {j.anchor}"]
     return "\n".join([*head, f":class: claim-{_slug(j.verdict)}", "", *lines, *rule, *grounds, "::::", ""])
 

@@ -15,7 +15,7 @@ proved for linear response, and by functions named `curved_…` for every respon
 from typing import cast
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from ol2r.theory import confidence
 from ol2r.theory.confidence import LABEL_NOISE, STEEPEST, FloatOrArray, Numbers
@@ -127,8 +127,13 @@ def upper_tail(beta: FloatOrArray) -> FloatOrArray:
 
 
 def printed_tail(beta: FloatOrArray) -> FloatOrArray:
-    """exp(−β²)/(4 √π β), Lemma 4.4's lower bound on P(Z > β); it is one only for β above about .35."""
+    """exp(−β²)/(4 √π β), Lemma 4.4's lower bound on P(Z > β); it is one only from `printed_tail_from` on."""
     return cast(FloatOrArray, np.exp(-np.square(beta)) / (4 * np.sqrt(np.pi) * beta))
+
+
+def printed_tail_from() -> float:
+    """The β from which on `printed_tail` is at most `upper_tail`: where the two are equal."""
+    return float(optimize.brentq(lambda beta: printed_tail(beta) - upper_tail(beta), 0.1, 1.0))
 
 
 def rankers_needed(beta: FloatOrArray, delta: float, *, printed: bool = False) -> FloatOrArray:
@@ -311,8 +316,8 @@ def regret_bound(
     labelled with probability q or more whatever the rankers think of it, so expected sums over all pairs are at most
     1/q times those over labelled ones. No number of rankers is needed for that: exploration is in q.
 
-    Of the paper's theorem: C and w are given in the proof alone and w is never used, δ₁ and δ₂ are not defined, and its
-    R′ counts V in place of V(V−1)/2 pairs for a round.
+    Of the paper's theorem: C is given in the proof alone; w, which bounds the cross terms there, is dropped from the
+    bound; δ₁ and δ₂ are not defined; and its R′ counts V in place of V(V−1)/2 pairs for a round.
 
     Args:
         rounds: T.

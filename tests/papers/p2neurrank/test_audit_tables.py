@@ -53,8 +53,11 @@ def test_words_carry_the_numbers(audited):
     assert "in 20 % with a constant" in told and "Lemma 4.2's α in 0 %" in told
     told = tables.variance_in_words(bounds.variance_figure(audited))
     assert "that of the analysis? No." in told and "1.000 to 1.000" in told and "0.01 to 0.05 of that" in told
+    assert "After 10 rounds it is 0.05 to 0.50" in told
     told = tables.failed_in_words(audited)
-    assert "asks for 1 ranker, and in 50 % of the worlds" in told and "a promised 10 % at most" in told
+    assert told.startswith("Where the printed bound on the tail holds, no ranker is optimistic in 0 %")
+    assert "At β = 0.15, where ν is 6.7 times the order" in told
+    assert "asks for 1 ranker, and in 50 % of the worlds" in told and "a promised 10 %" in told
     held = bounds.uncertain_table(audited)
     told = tables.uncertain_in_words(held)
     assert "linear response: 6 of 8" in told and "bound is passed in some worlds" in told
@@ -68,13 +71,29 @@ def test_the_first_answer_counts_where_each_lemma_held(audited):
     told = tables.held_in_words(audited)
     assert "Not all. Lemma 4.2 covered in 40 of 40 worlds as corrected here, in 0 of 40 as printed" in told
     assert "all failures where d = 1, Q = 0.5, λ = 1; d = 5, Q = 0.5, λ = 1" in told
-    assert "held in 12 of 16 worlds" in told and "50 % of the worlds at β = 0.15, for a promised 10 % at most" in told
-    assert "from β = 1 on, where its tail is a bound, in 0 %" in told
+    assert "λ = 1, 10 times the largest λ that the paper tries)" in told
+    assert "held in 12 of 16 worlds" in told
+    assert "from β = 1 on, none was optimistic in 0 % of the worlds, for a promised 10 % at most. Where" in told
+    assert "Where ν is 6.7 times that order (β = 0.15)" in told
+    assert "asks for 1, and none was optimistic in 50 %" in told
     fine = audited.assign(value=audited["value"].where(~audited["quantity"].isin(["interval as printed"]), 0.5))
     ratios = fine["quantity"].str.startswith("ratio") | (fine["quantity"] == "N of the lemma")
     told = tables.held_in_words(fine.assign(value=fine["value"].mask(ratios, 0.5)))
+    assert told.endswith("for a promised 10 % at most.")
     assert "**Do they hold in simulation?** Yes. Lemma 4.2 covered in 40 of 40 worlds" in told
     assert "in 40 of 40 as printed. The bound" in told and "held in 16 of 16 worlds" in told
+
+
+def test_the_forgotten_term_is_told_with_the_worlds_in_which_it_matters(audited):
+    assert "fails in worlds of λ = 1, 10 times the largest λ that the paper tries, and" in tables.forgotten_in_words(
+        audited
+    )
+    usual = audited.assign(regularization=audited["regularization"].replace(1.0, 0.1))
+    assert "fails in worlds of λ = 0.1, and covers" in tables.forgotten_in_words(usual)
+    both = pd.concat([audited, audited.assign(regularization=audited["regularization"] * 100)])
+    assert "of λ = 1 and 100, 10 times or more the largest λ that the paper tries" in tables.forgotten_in_words(both)
+    fine = audited.assign(value=audited["value"].where(audited["quantity"] != "interval as printed", 0.5))
+    assert "covers everywhere" in tables.forgotten_in_words(fine)
 
 
 def test_every_erratum_has_a_line_and_those_that_a_number_settles_have_one():

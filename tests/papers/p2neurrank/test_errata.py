@@ -4,14 +4,16 @@ What `tests/theory/test_perturbed.py` holds already is not here: the inequality 
 both β, the stray factor, pairs of the first rounds.
 """
 
+import re
 from collections import Counter
 
 import numpy as np
 import pytest
 from scipy import optimize, special
 
+from ol2r.papers.p2neurrank import bounds
 from ol2r.papers.p2neurrank.audits import fits
-from ol2r.papers.p2neurrank.errata import ERRATA
+from ol2r.papers.p2neurrank.errata import ERRATA, second_term
 from ol2r.random import generator
 from ol2r.theory import confidence, perturbed
 
@@ -26,6 +28,11 @@ def test_each_is_there_once_and_only_what_the_text_settles_has_no_number():
     assert max(Counter(each.correction for each in ERRATA).values()) == 1
     assert {each.harm for each in ERRATA} == {"none", "constants", "proof", "statement"}
     assert [each.place for each in ERRATA if each.check is None] == ["Section 4", "Algorithm 1, line 19", "5.2.2"]
+
+
+def test_a_perturbed_label_outgrows_the_penalty_of_a_deep_network():
+    numbers = [float(each) for each in told("Eq. 3.3").split(": ")[1].replace("−", "-").split(" at ")[0].split(", ")]
+    assert numbers[0] < numbers[1] and numbers[-1] < -1e9
 
 
 def test_g_also_has_the_slopes_of_the_pseudo_pairs():
@@ -115,7 +122,7 @@ def test_a_direction_without_pairs_keeps_its_width_and_gets_no_noise():
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.01, 100.0])
-def test_the_two_halves_of_the_lemma_want_opposite_things(noise):
+def test_the_two_halves_of_the_lemma_want_opposite_things_at_the_noise_of_the_experiments(noise):
     alpha, delta, gap = 20.0, 1 / 5000, 0.25
     least = confidence.least_slope(1.0, 1.0)
     beta = perturbed.printed_threshold(alpha, noise, least, proof=True)
@@ -133,6 +140,31 @@ def test_the_printed_regret_grows_as_one_logarithm():
     early, late = (perturbed.printed_regret_bound(t, whole=0.5, **setting) for t in (1e12, 1e24))
     assert late / early == pytest.approx(2.0, rel=0.05)  # log² T would give 4
     assert np.isinf(perturbed.printed_regret_bound(5000, whole=0.0, **setting))
+
+
+def test_the_rate_is_the_printed_one_with_the_lemmas_n_and_a_constant_noise_and_not_with_its_noise():
+    powers = {  # p of log^p T
+        way: np.log2(second_term(1e200, way) / second_term(1e100, way)) for way in ("as in experiments", "N", "N and ν")
+    }
+    assert powers["as in experiments"] == pytest.approx(1, abs=0.02)
+    assert powers["N"] == pytest.approx(2, abs=0.02)
+    assert powers["N and ν"] == pytest.approx(3, abs=0.05)
+    in_d = {way: second_term(1e100, way, 50) / second_term(1e100, way, 5) for way in powers}
+    assert in_d["N"] == pytest.approx(10, rel=0.02)  # d
+    assert 10 * 5 < in_d["N and ν"] < 10 * 10  # d², but for what log(1/δ) adds to α²
+
+
+def test_two_rankers_meet_the_lemmas_condition_in_no_experiment():
+    asked = bounds.settings_table()
+    assert (asked["printed_power"] > np.log10(10)).all()  # nor do five or ten
+    assert f"$10^{{{asked['printed_power'].min():.0f}}}$" in told("1, 5.2.1")
+    beta = np.linspace(perturbed.printed_tail_from(), 5, 50)
+    assert (perturbed.rankers_needed(beta, 1 / 5000, printed=True) > np.log2(5000)).all()
+
+
+def test_at_the_noise_of_its_first_half_the_lemmas_bound_is_below_one_at_some_length():
+    (plain, own) = (float(each) for each in re.findall(r"‖x‖² < \$10\^\{-(\d+)\}\$", told("Lemma 4.4", 4)))
+    assert plain > 1000 > own
 
 
 def test_the_bound_is_least_without_noise():
@@ -160,7 +192,9 @@ def test_the_potential_lemma_needs_a_large_penalty_and_updates_after_every_label
 def test_numbers_of_the_checks_are_those_of_the_tests_above():
     assert told("Proposition 4.1").endswith("needs R² = 0.250")
     assert "10 > 2 log det = 4.8" in told("A.3")
-    assert r"moves by 0.049, $k_\mu |U|$ is 0.012" in told("A.2", 4)
+    assert r"moves by 0.049, $k_\mu |U|$ is 0.012" in told("A.2", 3)
     assert "120 a query" in told("5.1.1, 5.2.1, 5.2.3")
     assert "infinite at p* = 0" in told("Theorem 4.5", 2)
-    assert "is 0.1 with" not in told("Eq. 3.3, Algorithm 1") and "and 0 without" in told("Eq. 3.3, Algorithm 1")
+    unseen = told("A.2 for Algorithm 1")
+    assert "is 0.1 with" not in unseen and "and 0 without" in unseen
+    assert "grows 2.0 times at N = 2" in told("Theorem 4.5")

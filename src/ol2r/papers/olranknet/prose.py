@@ -37,11 +37,11 @@ def _told(grid: TuningGrid) -> str:
     """The values that a grid tries, by symbol."""
     symbols = SYMBOLS | ({"alpha": "step"} if set(grid.variants) & set(STEP) else {})
     return "; ".join(
-        f"{symbols[name]} ∈ {{{', '.join(map(_number, values))}}}" for name, values in grid.tried.items()
+        f"{symbols[name]} ∈ {{{', '.join(map(number, values))}}}" for name, values in grid.tried.items()
     )
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """A number as readers write it: powers of ten below a thousandth have an exponent."""
     mantissa, _, exponent = f"{value:g}".partition("e-")
     raised = f"10⁻{exponent.lstrip('0').translate(str.maketrans('123456789', '¹²³⁴⁵⁶⁷⁸⁹'))}"
@@ -237,7 +237,7 @@ def lead_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
     told = []
     for dataset, own in table[table["row"] == row].groupby("dataset", sort=False):
         parts = [
-            f"{_range(lines['mean'], signed)} in {where}, {_where_clear(lines)}"
+            f"{in_range(lines['mean'], signed)} in {where}, {where_clear(lines)}"
             for panel, where in SHORTLY.items()
             if len(lines := own[own["panel"] == panel])
         ]
@@ -248,17 +248,17 @@ def lead_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
     return " ".join(told)
 
 
-def _range(values: Iterable[float], told: Callable[[float], str]) -> str:
+def in_range(values: Iterable[float], told: Callable[[float], str]) -> str:
     """The least and the largest value, or the one that both are."""
     ends = list(dict.fromkeys(told(float(value)) for value in (min(values), max(values))))
     return " to ".join(ends)
 
 
-def _where_clear(lines: pd.DataFrame) -> str:
+def where_clear(lines: pd.DataFrame) -> str:
     """Under which users an interval lies on one side of 0."""
     sides = {"above": lines["low"] > 0, "below": lines["high"] < 0}
     told = [
-        f"clearly {side} 0 under {_and(USERS.ordered(lines['users'][clear]))} users"
+        f"clearly {side} 0 under {joined(USERS.ordered(lines['users'][clear]))} users"
         for side, clear in sides.items()
         if clear.any()
     ]
@@ -284,7 +284,8 @@ def gain_in_words(table: pd.DataFrame, row: str) -> str:
     return f"{'Yes' if above else 'No, it ranks worse'}, under {clear}."
 
 
-def _and(words: Sequence[str]) -> str:
+def joined(words: Sequence[str]) -> str:
+    """Words with commas between them, and an "and" before the last."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -301,7 +302,7 @@ def diagonal_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
         ends = last_share(own[own["variant"].isin((full, diagonal))])
         shares = ends.groupby(["variant", "users"])["share"].mean()
         if {full, diagonal} <= set(shares.index.get_level_values(0)):
-            with_diagonal, with_full = (_range(shares[name], share) for name in (diagonal, full))
+            with_diagonal, with_full = (in_range(shares[name], share) for name in (diagonal, full))
             told.append(
                 f"on {named(str(dataset))} {with_diagonal} are certain with the diagonal and {with_full} with the full "
                 "matrix"
@@ -328,7 +329,7 @@ def coverage_in_words(frame: pd.DataFrame) -> str:
     needed = last[last["quantity"] == "certain where needed"].groupby("covariance")[["at", "value"]].mean()
     certain = needed["value"].map(share)
     return (
-        f"At the tuned α = {_number(alpha)} the true preference lies in {share(inside['full'])} of the intervals by "
+        f"At the tuned α = {number(alpha)} the true preference lies in {share(inside['full'])} of the intervals by "
         f"the full matrix and in {share(inside['diagonal'])} of those by its diagonal. With α so large that 95 % of "
         f"the intervals hold it ({needed['at']['full']:.2g} and {needed['at']['diagonal']:.2g}), {certain['full']} and "
         f"{certain['diagonal']} of the orders are certain. With one width for all pairs, wide enough for 95 %, "
@@ -384,7 +385,7 @@ def forms_in_words(frame: pd.DataFrame) -> str:
             f"{most['milliseconds']:,.0f} ms a round in the shape of {named(str(shape))} ({most['parameters']:,} "
             f"weights) after {most['pairs']:,} pairs"
         )
-    return f"In the dual form widths and the update of the full matrix cost {_and(told)}." if told else ""
+    return f"In the dual form widths and the update of the full matrix cost {joined(told)}." if told else ""
 
 
 def far_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str]) -> str:
@@ -409,7 +410,7 @@ def far_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str])
             as_long = [means.index[means.index >= last * times] for times in (1, FAR / ROUNDS)]
             beside = [f"{means[after[0]]:.3f} after {after[0]:,}" for after in as_long if len(after)]
             told.append(
-                f"- {named(dataset)}, {users} users: {_and(each)} rounds; {own['variant'].iloc[0]} "
+                f"- {named(dataset)}, {users} users: {joined(each)} rounds; {own['variant'].iloc[0]} "
                 f"{', '.join([*beside, f'and at best {means.max():.3f}, after {means.idxmax():,}'])} of "
                 f"{means.index.max():,}."
             )
@@ -456,7 +457,7 @@ def chosen_in_words(table: pd.DataFrame) -> str:
 
 def _setting(line: Mapping[str, Any]) -> str:
     symbols = SYMBOLS | ({"alpha": "step"} if line["grid"] in STEP else {})
-    return ", ".join(f"{symbols[name]} = {_number(line[name])}" for name in SYMBOLS if pd.notna(line.get(name)))
+    return ", ".join(f"{symbols[name]} = {number(line[name])}" for name in SYMBOLS if pd.notna(line.get(name)))
 
 
 def growth_in_words(frame: pd.DataFrame) -> str:
@@ -474,7 +475,7 @@ def growth_in_words(frame: pd.DataFrame) -> str:
         p = network.n_parameters
         grown = np.expm1(last.groupby("users")["log_det"].mean() / p)
         told.append(
-            f"On {named(str(dataset))}, at λ = {_number(line['regularization'])}, the {p:,} entries of the diagonal "
-            f"end {_range(grown, share)} above λ, where they began (geometric mean, by kind of users)."
+            f"On {named(str(dataset))}, at λ = {number(line['regularization'])}, the {p:,} entries of the diagonal "
+            f"end {in_range(grown, share)} above λ, where they began (geometric mean, by kind of users)."
         )
     return " ".join(told)

@@ -146,7 +146,7 @@ LABEL_VARIANCE = 0.25
 LAMBDAS = (1.0, 0.1)
 """λ, the second of which is the largest that the experiments try."""
 BETAS = (0.15, 0.2, 0.5, 1.0, 1.5)
-"""β of Lemma 4.4's proof, at ν of the order that it asks for; its tail bound is one only from .35 on."""
+"""β of Lemma 4.4's proof, at ν of the order that it asks for; on both sides of `perturbed.printed_tail_from`."""
 HEAVY = Realizable(dimension=1, queries=4, documents=3, norm=0.5, bound=1.0, gap=0.0)
 """One feature, for a penalty so large that the term √λ Q that Lemma 4.2 forgets is more than all others."""
 HEAVY_LAMBDA = 1000.0

@@ -12,6 +12,7 @@ from ol2r.papers.p2neurrank import bounds
 from ol2r.papers.p2neurrank.audit_figures import learner, setting, strength
 from ol2r.papers.p2neurrank.audits import RANKERS, UNCERTAIN
 from ol2r.report.tables import myst
+from ol2r.theory.perturbed import printed_tail_from
 
 __all__ = ["errata"]
 
@@ -25,8 +26,6 @@ QUANTITIES = {
 
 PRINTED = ("bound of the proof", "bound as printed")
 """Lemma 4.4's own bounds on uncertain orders, of `UNCERTAIN`."""
-TAIL_FROM = 0.35
-"""From which β on Lemma 4.4's tail is a bound."""
 
 
 def power(exponent: float) -> str:
@@ -189,21 +188,59 @@ def held_in_words(frame: pd.DataFrame) -> str:
     covered = bounds.coverage_table(frame, scales=(1.0,))
     own, printed = (covered[covered["quantity"] == each] for each in bounds.COVERED)
     lost = printed[printed["covered"] < printed["worlds"]]
-    where = f" (all failures where {'; '.join(setting(line) for line in frames.rows(lost))})" if len(lost) else ""
+    where = ""
+    if len(lost):
+        worlds = "; ".join(setting(line) for line in frames.rows(lost))
+        where = f" (all failures where {worlds}{_beyond(lost)})"
     held = bounds.uncertain_table(frame)
     held = held[held["quantity"].isin(PRINTED)]
     optimistic = bounds.optimism_figure(frame)
     lemma = optimistic[optimistic["quantity"] == "N of the lemma"]
-    worst, rest = lemma.loc[lemma["failed"].idxmax()], lemma[lemma["beta"] >= TAIL_FROM]
+    worst, rest = lemma.loc[lemma["failed"].idxmax()], lemma[lemma["beta"] >= printed_tail_from()]
     whole = lost.empty and (held["held"] == held["worlds"]).all() and worst["failed"] <= worst["delta"]
     return (
         f"**Do they hold in simulation?** {'Yes' if whole else 'Not all'}. Lemma 4.2 covered in "
         f"{own['covered'].sum():,} of {own['worlds'].sum():,} worlds as corrected here, in "
         f"{printed['covered'].sum():,} of {printed['worlds'].sum():,} as printed{where}. The bound on uncertain orders "
         f"held in {held['held'].sum():,} of {held['worlds'].sum():,} worlds, though its proof does not. With as many "
-        f"rankers as Lemma 4.4 asks for and noise of the order that it needs, none was optimistic in "
-        f"{share(worst['failed'])} of the worlds at β = {worst['beta']:g}, for a promised {share(worst['delta'])} at "
-        f"most; from β = {rest['beta'].min():g} on, where its tail is a bound, in {share(rest['failed'].max())}."
+        f"rankers as Lemma 4.4 asks for and noise of the order that it needs, from β = {rest['beta'].min():g} on, none "
+        f"was optimistic in {_at_most(rest['failed'].max())} of the worlds, for a promised "
+        f"{share(worst['delta'])} at most.{_too_few(worst)}"
+    )
+
+
+def _at_most(value: float) -> str:
+    """A largest share in words."""
+    return f"at most {share(value)}" if value else share(value)
+
+
+def _beyond(lost: pd.DataFrame) -> str:
+    """By how much λ of these worlds is above the largest that the paper tries; empty unless all are above it."""
+    times = lost["regularization"] / bounds.LAMBDA
+    several = " or more" if times.max() > times.min() else ""
+    return f", {times.min():,.0f} times{several} the largest λ that the paper tries" if times.min() > 1 else ""
+
+
+def _too_few(worst: pd.Series) -> str:
+    """How often no ranker is optimistic where the printed tail is no bound: a sentence, empty if it harms nothing."""
+    if worst["beta"] >= printed_tail_from() or worst["failed"] <= worst["delta"]:
+        return ""
+    return (
+        f" Where ν is {1 / worst['beta']:.1f} times that order (β = {worst['beta']:g}), its tail is no bound, it asks "
+        f"for {worst['rankers']:.0f}, and none was optimistic in {share(worst['failed'])}."
+    )
+
+
+def forgotten_in_words(frame: pd.DataFrame) -> str:
+    """Where the printed Lemma 4.2 fails for want of the term √λ Q."""
+    covered = bounds.coverage_table(frame, scales=(1.0,), quantities=bounds.COVERED[1:])
+    lost = covered[covered["covered"] < covered["worlds"]]
+    if lost.empty:
+        return "In {numref}`p2neurrank-coverage` the printed interval covers everywhere."
+    lambdas = " and ".join(f"{each:,g}" for each in sorted(lost["regularization"].unique()))
+    return (
+        f"In {{numref}}`p2neurrank-coverage` the printed interval fails in worlds of λ = {lambdas}{_beyond(lost)}, and "
+        f"covers in all others."
     )
 
 
@@ -224,18 +261,22 @@ def agreed_in_words(frame: pd.DataFrame) -> str:
 
 
 def variance_in_words(table: pd.DataFrame) -> str:
-    """Whether the variance of A.2 holds with noise on the pseudo-pairs and without.
+    """Whether the variance of A.2 holds with noise on the pseudo-pairs and without, at first and in the end.
 
     Args:
         table: `bounds.variance_figure`.
     """
-    first = table[table["round"] == table["round"].min()].set_index(["quantity", "regularization"])["mean"]
-    both, alone = first["all perturbed"], first["labels perturbed"]
+    first, last = (
+        table[table["round"] == each].set_index(["quantity", "regularization"])["mean"]
+        for each in (table["round"].min(), table["round"].max())
+    )
+    both, alone, ended = first["all perturbed"], first["labels perturbed"], last["labels perturbed"]
     return (
         f"**Is Algorithm 1's noise that of the analysis? No.** With noise on the pseudo-pairs, as in the analysis, the "
         f"variance that optimism needs is {both.min():.3f} to {both.max():.3f} times that of A.2 after the first "
         f"round. Algorithm 1 perturbs labels alone, and then it is {alone.min():.2f} to {alone.max():.2f} of that: "
-        f"nothing in directions that no label has touched."
+        f"nothing in directions that no label has touched. After {table['round'].max():,} rounds it is "
+        f"{ended.min():.2f} to {ended.max():.2f}: the gap closes as labels reach all directions."
     )
 
 
@@ -243,14 +284,15 @@ def failed_in_words(frame: pd.DataFrame) -> str:
     """How often no ranker is optimistic with as many as the printed tail and as the true one ask for."""
     table = bounds.optimism_figure(frame)
     own = table[table["quantity"] == "N of the lemma"].sort_values("beta")
-    worst, rest = own.iloc[0], own[own["beta"] >= TAIL_FROM]
+    worst, rest = own.iloc[0], own[own["beta"] >= printed_tail_from()]
     right = table[table["quantity"] == "N corrected"]
     return (
-        f"At β = {worst['beta']:g} the printed tail asks for {worst['rankers']:.0f} ranker"
-        f"{'' if worst['rankers'] == 1 else 's'}, and in {share(worst['failed'])} of the worlds "
-        f"[{share(worst['low'])}, {share(worst['high'])}] none is optimistic, for a promised {share(worst['delta'])} "
-        f"at most. Where its bound on the tail holds, the share is at most {share(rest['failed'].max())}; with the "
-        f"true tail, at most {share(right['failed'].max())}."
+        f"Where the printed bound on the tail holds, no ranker is optimistic in {_at_most(rest['failed'].max())} "
+        f"of the worlds, for a promised {share(worst['delta'])} at most. At β = {worst['beta']:g}, where ν is "
+        f"{1 / worst['beta']:.1f} times the order that the lemma needs, it does not hold: it asks for "
+        f"{worst['rankers']:.0f} ranker{'' if worst['rankers'] == 1 else 's'}, and in {share(worst['failed'])} of the "
+        f"worlds [{share(worst['low'])}, {share(worst['high'])}] none is optimistic. With the true tail the share is "
+        f"{_at_most(right['failed'].max())} everywhere."
     )
 
 

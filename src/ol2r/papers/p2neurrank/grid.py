@@ -27,12 +27,14 @@ from ol2r.papers.p2neurrank.claims import (
     LARGE_NOISE,
     LINEAR,
     LINEAR_VARIANTS,
+    MSLR,
     NEURAL,
     NEURAL_VARIANTS,
     NUMBERS_OF_RANKERS,
     OLRANKNET,
     PAIRRANK,
     PAIRRANK_DIAGONAL,
+    PROTOCOL,
     ROUNDS,
     SIXTEEN_DIAGONAL,
     SIXTEEN_FULL,
@@ -88,9 +90,10 @@ _NEURAL_GRIDS = {rounds: replace(each, settings=SETTINGS) for rounds, each in ol
 """By T."""
 
 
-def depth_of(dataset: str) -> int:
-    """Layers of weights of the networks of 100 units."""
-    return OWN_DEPTH if dataset in BOTH else DEPTH_HERE
+def _depth(dataset: str, variant: str) -> dict[str, Value]:
+    """Layers of weights of a variant's network, where they are those of the data set."""
+    fixed = _is_linear(variant) or variant in (SIXTEEN_FULL, SIXTEEN_DIAGONAL)
+    return {} if fixed else {"depth": OWN_DEPTH if dataset in BOTH else DEPTH_HERE}
 
 
 def tuned_on(dataset: str) -> str:
@@ -113,12 +116,8 @@ def tuned(dataset: str, variant: str) -> dict[str, Value]:
 
 def curve(tier: str, dataset: str, kind: str, variant: str, changed: Mapping[str, Value] | None = None) -> Cell:
     """A learning curve of a variant at its tuned values, except for what `changed` names."""
-    best = tuned(dataset, variant)
-    of = _LINEAR_GRID
-    if not _is_linear(variant):
-        of = _NEURAL_GRIDS[olranknet.rounds_of(dataset)]
-        if variant not in (SIXTEEN_FULL, SIXTEEN_DIAGONAL):
-            best |= {"depth": depth_of(dataset)}
+    best = tuned(dataset, variant) | _depth(dataset, variant)
+    of = _LINEAR_GRID if _is_linear(variant) else _NEURAL_GRIDS[olranknet.rounds_of(dataset)]
     return of.cell(tier, dataset, kind, variant, {**best, **(changed or {})}, curve=True)
 
 
@@ -194,9 +193,10 @@ _NOT_GIVEN = ("noise", "rankers")
 def _histories(tier: str) -> Sequence[Cell]:
     """Ensembles that follow the clicks of PairRank's users and of olRankNet's."""
     cells: list[Cell] = []
-    for dataset, kind, of in product(on("MQ2008", own=False)(tier), EARLY_USERS, (linear, neural)):
+    for dataset, kind, of in product(on(MSLR, *HERE, own=False)(tier), EARLY_USERS, (linear, neural)):
         chooser, ensemble = (
-            {**SETTINGS[name][1], **tuned(dataset, name)} for name in (PAIRRANK if of is linear else OLRANKNET, of(2))
+            {**SETTINGS[name][1], **tuned(dataset, name), **_depth(dataset, name)}
+            for name in (PAIRRANK if of is linear else OLRANKNET, of(2))
         )
         cells.append(
             Histories(
@@ -214,25 +214,30 @@ def _histories(tier: str) -> Sequence[Cell]:
     return cells
 
 
+_TOGETHER: dict[str, Value] = {"theta0": "shared"}
 CHOICES: dict[str, tuple[str, dict[str, Value]]] = {
     "P2LinRank as in the main results": (LINEAR[0], {}),
+    "P2LinRank, no noise": (LINEAR[0], {"noise": 0.0}),
     "P2LinRank, ranker 1 evaluated": (LINEAR[0], {"scorer": "first"}),
     "P2LinRank, pseudo-pairs perturbed": (LINEAR[0], {"pseudo_pairs": True}),
     "P2NeurRank as in the main results": (NEURAL[0], {}),
     "P2NeurRank, ranker 1 evaluated": (NEURAL[0], {"scorer": "first"}),
-    "P2NeurRank, rankers start together": (NEURAL[0], {"theta0": "shared"}),
+    "P2NeurRank, no noise": (NEURAL[0], {"noise": 0.0}),
+    "P2NeurRank, rankers start together": (NEURAL[0], _TOGETHER),
+    "P2NeurRank, no noise, rankers start together": (NEURAL[0], {"noise": 0.0} | _TOGETHER),
     "P2NeurRank, d-m-m-1": (NEURAL[0], {"depth": OWN_DEPTH}),
     "olRankNet as in the main results": (OLRANKNET, {}),
     "olRankNet, d-m-m-1": (OLRANKNET, {"depth": OWN_DEPTH}),
 }
-"""By name, a variant and what is changed in it: one silent choice at a time."""
+"""By name, a variant and what is changed in it: one silent choice at a time, and what is left without noise. Without
+noise linear rankers are PairRank with α = 0, and networks that start together olRankNet with α = 0."""
 
 
 def _choices(tier: str) -> Sequence[Cell]:
     """Under perfect users alone."""
     return [
         curve(tier, dataset, USERS[0], each, changed)
-        for dataset, (each, changed) in product(on("MQ2008")(tier), CHOICES.values())
+        for dataset, (each, changed) in product(on(*HERE)(tier), CHOICES.values())
     ]
 
 
@@ -240,10 +245,8 @@ def choice(cell: Cell) -> dict[str, str]:
     """Which choice a cell makes otherwise than the main results."""
     labels, named = cell.labels(), variant(cell)
     own = {name: changed for name, (each, changed) in CHOICES.items() if each == named["variant"]}
-    for name, changed in own.items():
-        if changed and all(labels[each] == value for each, value in changed.items()):
-            return named | {"choice": name}
-    return named | {"choice": next(iter(own))}
+    met = [name for name, changed in own.items() if all(labels[each] == value for each, value in changed.items())]
+    return named | {"choice": max(met, key=lambda name: len(own[name]))}
 
 
 def _references(tier: str) -> Sequence[Cell]:
@@ -296,7 +299,7 @@ def _timed(tier: str, dataset: str, kind: str, name: str, changed: Mapping[str, 
         checksum=grid.checksum(dataset),
         learner=learner,
         revision=LEARNERS[learner].revision,
-        hyperparameters=tuple(sorted((setting | tuned(dataset, name) | changed).items())),
+        hyperparameters=tuple(sorted((setting | tuned(dataset, name) | _depth(dataset, name) | changed).items())),
         users=users(kind, data.entry(dataset).n_grades),
         replicas=1,
         checkpoints=tuple(range(SMOKE_CURVE[-1] // TENTHS, SMOKE_CURVE[-1] + 1, SMOKE_CURVE[-1] // TENTHS))
@@ -312,7 +315,7 @@ RIVALRY = (LINEAR[0], PAIRRANK, NEURAL[0], OLRANKNET)
 def _timing(tier: str) -> Sequence[Cell]:
     return [
         _timed(tier, dataset, kind, name, {}, ROUNDS if _is_linear(name) else olranknet.rounds_of(dataset))
-        for dataset, kind, name in product(on("MQ2008", own=False)(tier), USERS, RIVALRY)
+        for dataset, kind, name in product(on(*DATASETS, own=False)(tier), USERS, RIVALRY)
     ]
 
 
@@ -331,7 +334,7 @@ def _figure_9(tier: str) -> Sequence[Cell]:
     """Under perfect users, as in the paper."""
     return [
         _timed(tier, dataset, USERS[0], name, changed, olranknet.rounds_of(dataset))
-        for dataset, (name, changed) in product(on("MQ2008", own=False)(tier), FORMS.values())
+        for dataset, (name, changed) in product(on(MSLR, *HERE, own=False)(tier), FORMS.values())
     ]
 
 
@@ -350,33 +353,36 @@ FIVE: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper"
 _ONCE: dict[str, Sequence[int]] = dict.fromkeys(FIVE, range(1))
 
 
-def _linear_folds(cell: Cell) -> tuple[int, ...] | None:
-    """One fold of the paper's data sets, as the PairRank chapter has it, and all folds of others."""
-    return (1,) if cell.labels()["dataset"] in BOTH else None
+def _is_own(cell: Cell) -> bool:
+    """Whether the cell's data set is one of the paper's, so that its whole protocol is declared."""
+    return cell.labels()["dataset"] in BOTH
 
 
 def _linear_seeds(tier: str, cell: Cell) -> Sequence[int]:
-    if cell.labels()["dataset"] in BOTH:
-        return range({"smoke": 2, "laptop": 1, "paper": 10}[tier])
-    return range({"smoke": 2, "laptop": 1, "paper": max(1, RUNS // len(cell.folds))}[tier])
+    many = PROTOCOL.seeds if _is_own(cell) else max(1, RUNS // len(cell.folds))
+    return range({"smoke": 2, "laptop": 1, "paper": many}[tier])
+
+
+def _neural_folds(cell: Cell) -> tuple[int, ...] | None:
+    """All folds of the paper's data sets, the first of others."""
+    return None if _is_own(cell) else (1,)
 
 
 def _neural_seeds(tier: str, cell: Cell) -> Sequence[int]:
-    """Ten on the paper's data sets, five elsewhere."""
-    return range(10) if tier == "paper" and cell.labels()["dataset"] in BOTH else FIVE[tier]
+    return range(PROTOCOL.seeds) if tier == "paper" and _is_own(cell) else FIVE[tier]
 
 
 def _linear_item(title: str, *variants: str) -> Item:
-    return Item(title, _main(*variants), _linear_seeds, _linear_folds, variant)
+    return Item(title, _main(*variants), _linear_seeds, None, variant)
 
 
 def _neural_item(title: str, cells: Cells, names=variant) -> Item:
-    return Item(title, cells, _neural_seeds, (1,), names)
+    return Item(title, cells, _neural_seeds, _neural_folds, names)
 
 
 _SMALL_NETWORKS = (NEURAL[0], OLRANKNET, SIXTEEN_FULL, SIXTEEN_DIAGONAL)
 ITEMS: dict[str, Item] = {
-    "reference": Item("Offline RankNet, a linear ranker of the true labels", _references, _ONCE, _linear_folds),
+    "reference": Item("Offline RankNet, a linear ranker of the true labels", _references, _ONCE),
     "tuning": Item(
         "Tuning on validation queries, every cell", _tuning, dict.fromkeys(_ONCE, SEEDS_FIRST), (1,), tuned_together,
     ),
@@ -395,7 +401,7 @@ ITEMS: dict[str, Item] = {
     "fig-8": _neural_item("N rankers under little noise", _noises(SMALL_NOISE)),
     "fig-9": Item("What a round of 16 × 16 networks costs", _figure_9, _ONCE, (1,), form),
     "certainty": _neural_item("False certainty beside score and regret, against N and ν²", _certainty),
-    "histories": Item("Certain orders on the same histories", _histories, FIVE, (1,)),
+    "histories": Item("Certain orders on the same histories", _histories, _neural_seeds, _neural_folds),
     "choices": _neural_item("What the paper leaves open, one choice at a time", _choices, choice),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
     **audit_cells.ITEMS,

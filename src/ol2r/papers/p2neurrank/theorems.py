@@ -110,7 +110,11 @@ THEOREMS = (
             "1 − δ; β is its proof's, at which its bound on the normal tail is one",
             *(_optimistic(beta) for beta in TAIL_HOLDS),
         ),
-        _part("the same where its bound on the tail is above the tail", *(_optimistic(beta) for beta in TAIL_FAILS)),
+        _part(
+            f"the same where its bound on the tail is above the tail, which takes a ν {1 / max(TAIL_FAILS):g} times as "
+            f"large as the lemma's order k_μ α/c_μ or larger",
+            *(_optimistic(beta) for beta in TAIL_FAILS),
+        ),
     ),
     theorem(
         3,

@@ -1,0 +1,703 @@
+"""Texts of the P²NeurRank chapter: its conventions, what the paper leaves open, and the map of the paper's items.
+
+The functions write the sentences of the chapter's answer; their numbers are computed from results, and their words say
+more, less or not apart as the intervals have it.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import pandas as pd
+
+from ol2r import frames
+from ol2r.experiments import grid
+from ol2r.experiments.claims import NotMeasured, Results
+from ol2r.experiments.effects import TooFewSeeds, at_own_end
+from ol2r.experiments.tuning import ALL, TuningGrid
+from ol2r.papers.olranknet import tuning as olranknet
+from ol2r.papers.olranknet.claims import GAMMA, ROUNDS, ROUNDS_HERE, K
+from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
+from ol2r.papers.olranknet.grid import DECAY
+from ol2r.papers.olranknet.prose import in_range, joined, number
+from ol2r.papers.p2neurrank import tuning
+from ol2r.papers.p2neurrank.claims import (
+    CLAIMS,
+    HISTORY,
+    LARGE_NOISE,
+    LINEAR,
+    NEURAL,
+    OLRANKNET,
+    PAIRRANK,
+    PAIRRANK_DIAGONAL,
+    PROTOCOL,
+    RIVALS,
+    SIXTEEN_FULL,
+    SMALL_NOISE,
+    linear,
+    neural,
+)
+from ol2r.papers.p2neurrank.errata import ERRATA
+from ol2r.papers.p2neurrank.figures import REGRET, at_a_look, at_own_family_end, differences
+from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, RUNS, SETTINGS
+from ol2r.papers.pairrank import tuning as pairrank
+from ol2r.papers.pairrank.audit_tables import share
+from ol2r.report.style import USERS, spelled
+from ol2r.report.tables import myst, named, signed
+
+SYMBOLS = {"noise": "ν²", "alpha": "α", "regularization": "λ", "rate": "η"}
+"""What tables call the tuned hyper-parameters."""
+NETWORK = SETTINGS[NEURAL[0]][1]
+WIDTH, PASSES, SMALL_WIDTH = NETWORK["width"], NETWORK["passes"], SETTINGS[SIXTEEN_FULL][1]["width"]
+
+
+def _told(grid: TuningGrid) -> str:
+    """The values that a grid tries, by symbol."""
+    return "; ".join(f"{SYMBOLS[name]} ∈ {{{', '.join(map(number, values))}}}" for name, values in grid.tried.items())
+
+
+PAPERS_GRID = {
+    "alpha": (1e-1, 1e-2, 1e-3, 1e-4),
+    "regularization": (1e-1, 1e-2, 1e-3, 1e-4),
+    "rate": (1e-1, 1e-2, 1e-3),
+}
+"""What the paper tries (5.1.4): α and λ of its learners with intervals, rates of its networks."""
+
+
+def untried(grid: TuningGrid) -> str:
+    """Which of the paper's values a grid does not try, by symbol; "none" if it tries them all."""
+    left = {
+        name: [value for value in PAPERS_GRID[name] if value not in values]
+        for name, values in grid.tried.items()
+        if name in PAPERS_GRID
+    }
+    told = [f"{SYMBOLS[name]} {joined([number(value) for value in values])}" for name, values in left.items() if values]
+    return "; ".join(told) or "none"
+
+
+CONVENTIONS: tuple[tuple[str, object, str], ...] = (
+    (
+        "rounds T",
+        f"{ROUNDS:,}; networks {ROUNDS_HERE:,} on sets that the paper does not have",
+        "paper, 5.1.4; the second ours",
+    ),
+    (
+        "runs",
+        f"{PROTOCOL.seeds} seeds on the paper's sets; elsewhere {RUNS} runs of linear rankers over all folds, "
+        f"{len(FIVE['paper'])} seeds of networks on the first fold",
+        "paper, 5.1.4: ten seeds, five folds of MSLR-WEB10K, two of Yahoo; the rest ours",
+    ),
+    ("queries of a round", "uniform with replacement from the training queries", "paper, 5.1.2"),
+    ("cut k of lists and of NDCG", K, "paper, 5.1.2: users see ten results; 5.1.5: NDCG@10"),
+    (
+        "discount γ of the online score",
+        f"{GAMMA}: $\\sum_t \\gamma^{{t-1}} \\mathrm{{NDCG}}_t$, T terms",
+        "paper, 5.1.5",
+    ),
+    (
+        "gain and discount of NDCG",
+        "$2^r - 1$ for grade r, $1/\\log_2(i + 1)$ at rank i, ideal list cut at k",
+        "ours; the field's usual",
+    ),
+    ("test queries without relevant documents", "left out offline; online they count zero", "ours, as for PairRank"),
+    ("features", "min-max in each query, constant → 0; none dropped", "ours, as for PairRank"),
+    ("equal scores", "random in displayed lists; their expectation in offline NDCG", "ours"),
+    ("users", "five grades as the paper's Table 1; three grades as the PairRank paper's", "paper, Table 1; ours"),
+    ("stop of a user", "drawn only after a click", "paper, 5.1.2: a dependent click model"),
+    ("examined documents", "down to the first unclicked one after the last click", "paper, 3.1; its l = 1 is ours"),
+    (
+        "pairs that are learnt from",
+        "clicked and examined unclicked ones matched at random",
+        "paper, section 4: independent pairs (3.2 has all pairs); the matching ours, as for olRankNet",
+    ),
+    (
+        "networks",
+        f"m = {WIDTH} ReLU units, no biases: d-m-m-1 on the paper's sets, d-m-1 elsewhere; {SMALL_WIDTH} × "
+        f"{SMALL_WIDTH} is d-m-m-1 everywhere",
+        "paper, 3.2 and 5.1.4: d-m-m-1; d-m-1 differs from it, as for olRankNet",
+    ),
+    ("first weights", "symmetric, all scores 0, of each ranker its own", "paper, Algorithm 1; the law ours"),
+    (
+        "objective of a ranker",
+        "summed cross-entropy of all labels + (mλ/2) ‖θ − θ₀‖², each label y + γ with γ ~ N(0, ν²), fresh in every "
+        "round for the whole history; linear: (λ/2) ‖θ‖²",
+        "paper, Eq. (3.3)",
+    ),
+    ("what is perturbed", "labels alone, not the pseudo-pairs", "paper, Eq. (3.3) and Algorithm 1; 4.1 has both"),
+    (
+        "refit",
+        f"linear: to the optimum; networks: {PASSES} steps of Adam on the mean over labels, from the last θ",
+        "paper, 5.1.4: L-BFGS for PairRank and PairRank-Diag, gradient descent for networks; P²LinRank's and "
+        "the rest ours",
+    ),
+    (
+        "ranker that is evaluated",
+        "the mean of the N rankers' scores, part of whose lead may be averaging and not exploration",
+        "ours; the paper does not say",
+    ),
+    (
+        "ν²",
+        f"tuned in Figures 2 to 6; {LARGE_NOISE:g} and {SMALL_NOISE:g} in Figures 7 and 8, and on shared histories",
+        "paper, 5.2.2; the first ours",
+    ),
+    ("data and users of Figures 7 and 8", "all data sets, perfect users", "ours; the paper does not say"),
+    (
+        "shared histories",
+        f"linear rankers follow {ROUNDS:,} rounds, networks {ROUNDS_HERE // 2:,}, under {joined(EARLY_USERS)} users; "
+        "all but N and ν² as tuned for N = 2",
+        "ours",
+    ),
+    *(
+        (f"grid of {name}", _told(own := tuning.GRIDS[key]), f"{source}; not tried of the paper's: {untried(own)}")
+        for name, key, source in (
+            ("P²LinRank", LINEAR[0], "ours; the paper gives λ for learners with intervals alone"),
+            ("P²NeurRank, N = 2", NEURAL[0], "paper, 5.1.4: rates; λ as for P²LinRank; the rest ours"),
+            ("P²NeurRank, N = 5", NEURAL[1], "as for N = 2, thinned to save time"),
+            ("PairRank, diagonal", PAIRRANK_DIAGONAL, "paper, 5.1.4; larger values ours"),
+            ("olRankNet, 16 × 16, either covariance", SIXTEEN_FULL, "paper, 5.1.4, thinned; larger values ours"),
+        )
+    ),
+    (
+        "tuning",
+        f"on validation queries of fold 1: mean NDCG@10 over users. All settings run a fifth of the main run's rounds "
+        f"with {len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of a grid (of 16 × 16 "
+        f"networks {tuning.SHORTLISTED_SMALL}, of PairRank {pairrank.SHORTLISTED}, of olRankNet "
+        f"{olranknet.SHORTLISTED}) half of the rounds with {len(tuning.SEEDS_LONGER)} other seeds; no reported "
+        "run has any of these",
+        "paper, 5.1.4: validation data of each fold; the rest ours",
+    ),
+    ("P²NeurRank with N = 10", "the values tuned for N = 5; in Figures 7 and 8 those of N = 2", "ours"),
+    ("PairRank, olRankNet, ε-greedy, DBGD, PDGD", "as {doc}`pairrank` and {doc}`olranknet` tuned them", "ours"),
+    (
+        "decay of a step",
+        f"PDGD {DECAY}, DBGD {SETTINGS['DBGD'][1]['decay']:g} (none), linear and neural",
+        "paper, 5.1.4, for PDGD; it has the same for DBGD, none is ours",
+    ),
+)  # fmt: skip
+"""The first table of the chapter: (convention, value, where it comes from)."""
+
+SILENCES: tuple[tuple[str, str, str | None], ...] = (
+    ("which ranker is evaluated offline", "the mean of the N; ranker 1 beside it", "choices"),
+    ("whether the experiments perturb the pseudo-pairs of 4.1", "no; both beside it", "choices"),
+    ("whether rankers start at weights of their own", "yes; one start for all beside it", "choices"),
+    ("law of the first weights", "symmetric, so that all scores are 0 and no order is certain in round 1", None),
+    ("λ of P²LinRank and P²NeurRank", "tuned", "tuning"),
+    ("ν² in Figures 2 to 6 and 9", "tuned", "tuning"),
+    ("data and users of Figures 7 and 8", "all that were run; perfect users", None),
+    ("whether 0.1 and 0.01 in Figures 7 and 8 are ν, as in the text, or ν², as in the captions", "ν²", None),
+    ("l, how far users look past the last click", "1; no other was run", None),
+    ("how many steps a refit of a network takes, by which method", "as olRankNet's", None),
+    ("where a refit of a network starts", "at the last θ, as olRankNet's", None),
+    ("how independent pairs are chosen", "by a random matching; no other rule was run", None),
+    ("ε of ε-greedy", "tuned", None),
+    ("whether Figure 9 counts ranking, learning or both", "both", None),
+)
+"""(what is open, what we did, the anchor that shows the other choice, or None)."""
+
+SHORT = {
+    "PP1": "P²LinRank keeps PairRank's lead over the baselines",
+    "PP2": "linear ε-greedy is about the worst",
+    "PP3": "PairRank with a diagonal covariance is far below PairRank",
+    "PP4": "two rankers converge faster than PairRank, and more do not help by themselves",
+    "PP5": "P²NeurRank is above olRankNet",
+    "PP6": "16 × 16 networks rank worse with the diagonal than with the full covariance",
+    "PP7": "two rankers are best at ν² = 0.1, ten at ν² = 0.01",
+    "PP8": "full covariance is far slower, two rankers slightly slower than the diagonal",
+    "PP9": "olRankNet and P²NeurRank are above the neural baselines",
+    "PP10": "two rankers do as well as five (that they do better is not tested)",
+    "PPT1": "perturbed pseudo-pairs give the variance of A.2",
+    "PPT2": "the lemma's N gives an optimistic ranker",
+    "PPT3": "uncertain orders are as rare as Lemma 4.4 says",
+    "PPX1": "two rankers are certain too early",
+    "PPX2": "two rankers do better in the same computing time",
+}
+"""What each claim says, in a few words."""
+OURS = tuple(each for each in SHORT if each.startswith("PPX"))
+"""Claims that are not the paper's."""
+
+_LINEAR_CLAIMS = ("PP1", "PP2", "PP3", "PP4")
+_NEURAL_CLAIMS = ("PP5", "PP9", "PP10")
+MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
+    ("Algorithm 1, in words: {ref}`p2neurrank-algorithm`", None, ()),
+    ("Figure 1, interval and ensemble", "p2neurrank-fig-1", ()),
+    ("Table 1, click models", "p2neurrank-table-1", ()),
+    ("Figure 2, offline NDCG@10 of linear rankers", "p2neurrank-fig-2", _LINEAR_CLAIMS),
+    ("Figure 3, cumulative NDCG of linear rankers", "p2neurrank-fig-3", _LINEAR_CLAIMS),
+    ("Figure 4, offline NDCG@10 of networks", "p2neurrank-fig-4", _NEURAL_CLAIMS),
+    ("Figure 5, cumulative NDCG of networks", "p2neurrank-fig-5", _NEURAL_CLAIMS),
+    ("Figure 6, small networks", "p2neurrank-fig-6", ("PP5", "PP6")),
+    ("Figure 7, N at ν² = 0.1", "p2neurrank-fig-7", ("PP7",)),
+    ("Figure 8, N at ν² = 0.01", "p2neurrank-fig-8", ("PP7",)),
+    ("Figure 9, running time", "p2neurrank-fig-9", ("PP8",)),
+    ("Lemma 4.2, deviation of the estimate", "p2neurrank-coverage", ()),
+    ("A.2, variance of the noise", "p2neurrank-variance", ("PPT1",)),
+    ("Lemma 4.4, optimism", "p2neurrank-optimism", ("PPT2",)),
+    ("Lemma 4.4, uncertain orders", "p2neurrank-uncertain", ("PPT3",)),
+    ("Theorem 4.5, regret", "p2neurrank-regret", ()),
+)
+"""The paper's items: what each is, its anchor here (None: no figure), and the claims that rest on it."""
+
+LIVE = {"Algorithm 1": "same", "Figure 1": "same", "Table 1": "same"}
+"""Items of the map that need no result, and how each came out."""
+THEORY = ("Lemma", "Theorem", "A.2")
+"""With what the titles of items begin that need no data."""
+
+
+def fails(title: str) -> bool:
+    """Whether the item with this title, in `MAP`, is false or empty as the paper prints it (`errata`).
+
+    An erratum is about all items of its place ("A.2") or about one of them ("A.2, variance of the noise").
+    """
+    return any(each.place in (title, title.split(",")[0]) for each in ERRATA if each.harm == "statement")
+
+
+def click_models() -> list[tuple[str, str, str]]:
+    """The paper's Table 1, and the users of sets with three grades: rows (users, click by grade, stop by grade)."""
+    return grid.click_models((5, ""), (3, ", three grades (the PairRank paper)"))
+
+
+# Sentences
+
+
+def ran_in_words(runs: Mapping[str, pd.DataFrame], published: Sequence[str] = ()) -> str:
+    """What was run: by kind of ranker and data set the rounds, seeds, folds and kinds of users; empty without runs.
+
+    Args:
+        runs: by what their rankers are called.
+        published: the paper's data sets; of any other it is said that the paper does not have it.
+    """
+    told = []
+    for called, frame in runs.items():
+        for dataset, own in frame.groupby("dataset", sort=False) if len(frame) else ():
+            n = {name: own[name].nunique() for name in ("seed", "fold", "users")}
+            counts = [
+                f"{n[name]} {word}{'s' * (n[name] > 1)}"
+                for name, word in (("seed", "seed"), ("fold", "fold"), ("users", "kind"))
+            ]
+            strange = "" if dataset in published else ", which the paper does not have"
+            told.append(
+                f"{called} on {named(str(dataset))}{strange}: {own['round'].max():,} rounds, {' × '.join(counts)} of "
+                "users"
+            )
+    paper = f" The paper has {ROUNDS:,} rounds and {PROTOCOL.seeds} seeds."
+    return f"What ran: {'; '.join(told)}.{paper}" if told else ""
+
+
+SHORTLY = {OFFLINE: "offline", IN_LISTS: "in the lists that users saw"}
+"""What sentences call the two panels of the leads."""
+SIDES = ("better", "worse", "not apart")
+
+
+def sides(lines: pd.DataFrame) -> dict[str, list[str]]:
+    """Under which users an interval lies above 0, below 0, and on neither side: `SIDES`, without those of no users."""
+    above, below = lines["low"] > 0, lines["high"] < 0
+    found = (lines["users"][which] for which in (above, below, ~(above | below)))
+    named = {side: USERS.ordered(each) for side, each in zip(SIDES, found, strict=True)}
+    return {side: each for side, each in named.items() if each}
+
+
+def _sides_in_words(lines: pd.DataFrame, words: Sequence[str] = SIDES) -> str:
+    """`sides` as a clause, with other words for them."""
+    called = dict(zip(SIDES, words, strict=True))
+    found = sides(lines)
+    every = len(found) == 1 and len(lines) > 1
+    return ", ".join(
+        f"{called[side]} under {'all' if every else joined(kinds)} users" for side, kinds in found.items()
+    )
+
+
+def as_well_in_words(table: pd.DataFrame, row: str) -> str:
+    """Whether a variant does as well as its rival, as the beginning of an answer; empty without runs.
+
+    Args:
+        table: from `figures.rival_leads`.
+        row: the variant.
+    """
+    own = table[table["row"] == row] if len(table) else table
+    if own.empty:
+        return ""
+    found = sides(own)
+    better, worse = "better" in found, "worse" in found
+    if better and worse:
+        return "it depends on score and users"
+    if better:
+        return "yes, and better" if len(found) == 1 else "yes, and better in places"
+    if worse:
+        return "no, worse" if len(found) == 1 else "less well in places"
+    return "as well, as far as these runs can tell"
+
+
+def rival_in_words(table: pd.DataFrame, row: str) -> str:
+    """A variant beside its rival at the end, offline and in the shown lists: where it is better, worse and not apart.
+
+    Args:
+        table: from `figures.rival_leads`.
+        row: the variant.
+    """
+    own = table[table["row"] == row] if len(table) else table
+    told = []
+    for (dataset, baseline), lines in own.groupby(["dataset", "baseline"], sort=False) if len(own) else ():
+        parts = [
+            f"{where} {_sides_in_words(part)} ({in_range(part['mean'], signed)})"
+            for panel, where in SHORTLY.items()
+            if len(part := lines[lines["panel"] == panel])
+        ]
+        told.append(f"{spelled(row)} beside {baseline} on {named(str(dataset))}: {'; '.join(parts)}.")
+    return " ".join(told)
+
+
+def first_answer(table: pd.DataFrame) -> str:
+    """Whether two rankers explore as well as confidence intervals, linear and neural; empty without runs.
+
+    Args:
+        table: from `figures.rival_leads`, of `LINEAR[0]` and `NEURAL[0]`.
+    """
+    told = [
+        f"*{family}*: {word}. {rival_in_words(table, row)}"
+        for family, row in (("Linear", LINEAR[0]), ("Networks", NEURAL[0]))
+        if (word := as_well_in_words(table, row))
+    ]
+    paired = "Differences of NDCG@10 after the last round, paired by run; a word other than “not apart” has a 95 % "
+    return f"{' '.join(told)} {paired}interval on one side of 0." if told else ""
+
+
+def _seconds(frame: pd.DataFrame) -> pd.Series:
+    """Seconds of a whole run of one replica, by variant and kind of users.
+
+    Args:
+        frame: of `Timing` cells of one data set, of runs that may differ in length.
+    """
+    last = frame[frame["round"] == frame.groupby("variant")["round"].transform("max")]
+    return ((last["rank_seconds"] + last["update_seconds"]) / last["replicas"]).groupby(
+        [last["variant"], last["users"]]
+    ).mean()  # fmt: skip
+
+
+def _times(value: float) -> str:
+    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
+
+
+def cost_in_words(frame: pd.DataFrame) -> str:
+    """How many times as long a run of two rankers takes as one with confidence intervals; empty without timings.
+
+    Args:
+        frame: of `Timing` cells of one data set, with the variants of `RIVALS`.
+    """
+    told = []
+    if frame.empty:
+        return ""
+    seconds = _seconds(frame)
+    there = set(seconds.index.get_level_values(0))
+    for variant, rival in RIVALS.items():
+        if not {variant, rival} <= there:
+            continue
+        ratio = (seconds[variant] / seconds[rival]).dropna()
+        rounds = frame.loc[frame["variant"] == variant, "round"].max()
+        word = "longer" if ratio.min() > 1 else "less" if ratio.max() < 1 else "neither longer nor less under all users"
+        told.append(
+            f"{spelled(variant)} takes {word} than {rival}, {in_range(ratio, _times)} times as long "
+            f"({in_range(seconds[variant], _times)} against {in_range(seconds[rival], _times)} seconds for {rounds:,} "
+            "rounds of a single run, by kind of users)"
+        )
+    apart = " The N rankers run one after another on one core; the paper says that they can be trained in parallel."
+    return f"{'; '.join(told)}.{apart}" if told else ""
+
+
+def forms_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
+    """How long a round of each variant takes on average, in a sentence; empty without timings.
+
+    Args:
+        frame: of `Timing` cells of one data set under one kind of users.
+        variants: in the order of the sentence.
+    """
+    if frame.empty:
+        return ""
+    last, seconds = at_own_end(frame), _seconds(at_own_end(frame)).groupby(level=0).mean()
+    rounds = int(last["round"].max())
+    each = [f"{spelled(name)} {1e3 * seconds[name] / rounds:.2g} ms" for name in variants if name in seconds]
+    return f"On average over {rounds:,} rounds a round takes {joined(each)}." if each else ""
+
+
+def slowing_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
+    """What a round costs in the first and in the last window between checkpoints; empty without timings.
+
+    Args:
+        frame: as for `olranknet.figures.speeds`.
+        variants: those that are told of.
+    """
+    if frame.empty:
+        return ""
+    table, told = speeds(frame), []
+    for name in variants:
+        own = table[table["variant"] == name].sort_values("round")
+        if len(own):
+            first, last = (1e3 / own["speed"].iloc[place] for place in (0, -1))
+            told.append(f"{spelled(name)} from {first:.2g} to {last:.2g} ms a round")
+    return f"From the first window between checkpoints to the last: {'; '.join(told)}." if told else ""
+
+
+def equal_in_words(results: Mapping[str, Results], dataset: str) -> str:
+    """What two rankers have more than intervals after the same seconds (the contrasts of PPX2), on one data set.
+
+    Contrasts without timings, or with too few runs for an interval, are left out.
+
+    Args:
+        results: the chapter's, by item.
+        dataset: a name.
+    """
+    (claim,) = (each for each in CLAIMS if each.id == "PPX2")
+    told = []
+    for contrast in (each for part in claim.parts for each in part.contrasts):
+        lines = []
+        for users in USERS:
+            with suppress(NotMeasured, TooFewSeeds):
+                effect = contrast.effect(results, dataset, users)
+                lines.append((users, effect.estimate, *effect.interval()))
+        if lines:
+            table = pd.DataFrame(lines, columns=["users", "mean", "low", "high"])
+            told.append(f"{spelled(contrast.label)}: {_sides_in_words(table)} ({in_range(table['mean'], signed)})")
+    return f"After the same seconds, in offline NDCG@10: {'; '.join(told)}." if told else ""
+
+
+def wrong_in_words(frame: pd.DataFrame) -> str:
+    """Of the certain orders of documents with different grades, on shared histories, which share grades contradict
+    early on, for two rankers, for ten and for intervals; and whether two have more of them.
+
+    Args:
+        frame: of `histories.Histories`, of one data set; empty without runs.
+    """
+    told = []
+    for family, of in (("linear", linear), ("neural", neural)):
+        own = frame[frame["family"] == family] if len(frame) else frame
+        early = at_a_look(own, HISTORY) if len(own) else own
+        if early.empty:
+            continue
+        early = early[(early["quantity"] == "false certain") & early["noise"].isin((0.0, LARGE_NOISE))]
+        means = early.groupby(["variant", "users"])["value"].mean()
+        rival = RIVALS[of(2)]
+        shares = [
+            f"{in_range(means[name], share)} with {spelled(name)}"
+            for name in (of(2), of(10), rival)
+            if name in means.index.get_level_values(0)
+        ]
+        words = ("more", "fewer", "not clearly more or fewer")
+        apart = [
+            f"beside {spelled(other)}, {_sides_in_words(lines, words)}"
+            for other in (of(10), rival)
+            if len(lines := differences(early, "value", of(2), other))
+        ]
+        rounds = f"{int(early['round'].iloc[0]):,} rounds"
+        told.append(
+            f"*{family.capitalize()}*, after {rounds} at ν² = {LARGE_NOISE:g}: of the certain orders of documents with "
+            f"different grades, the grades contradict {joined(shares)}. Two rankers have, {'; '.join(apart)}."
+        )
+    return " ".join(told)
+
+
+def early_answer(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
+    """Whether two rankers are certain too early, as the beginning of an answer; empty without runs.
+
+    Two rankers are wrongly certain more often than ten if clearly more of their certain orders are wrong under some
+    users and under none clearly fewer; and too early if this costs the ranker: ten end clearly above two somewhere.
+    The mean of ten rankers may end above that of two by averaging alone, and an answer "yes" says so.
+
+    Args:
+        frame: of `histories.Histories`, of one data set.
+        own_runs: runs of ensembles by themselves ("certainty"), of one data set.
+    """
+    if frame.empty or own_runs.empty:
+        return ""
+    told = {}
+    for family, of in (("linear", linear), ("neural", neural)):
+        own = frame[frame["family"] == family]
+        early = at_a_look(own, HISTORY) if len(own) else own
+        early = early[(early["quantity"] == "false certain") & (early["noise"] == LARGE_NOISE)]
+        wrong = sides(differences(early, "value", of(2), of(10)))
+        ends = at_own_family_end(own_runs[own_runs["noise"] == LARGE_NOISE])
+        costs = sides(differences(ends, "ndcg", of(10), of(2)))
+        called = "linear rankers" if family == "linear" else "networks"
+        if not wrong or not costs:
+            continue
+        if "better" in wrong and "worse" in wrong:
+            told[called] = "it depends on the users whether two are more often wrongly certain than ten"
+        elif "better" not in wrong:
+            fewer = "less often wrongly than ten" if "worse" in wrong else "not more often wrongly than ten"
+            told[called] = f"no, {fewer}, as far as these runs can tell"
+        elif "better" in costs:
+            told[called] = (
+                "yes, more often wrongly than ten, and they end lower, though the mean of ten may rank better by "
+                "averaging alone"
+            )
+        else:
+            told[called] = "more often wrongly than ten, but at no cost to the ranker that these runs could show"
+    if len(set(told.values())) == 1 and len(told) > 1:
+        word = next(iter(told.values()))
+        return f"{word[0].upper()}{word[1:]}."
+    return f"{'; '.join(f'{called.capitalize()}: {word}' for called, word in told.items())}." if told else ""
+
+
+def followed_in_words(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
+    """How many rounds ensembles follow on shared histories, and how many they run by themselves, with a tenth of each.
+
+    Args:
+        frame, own_runs: as for `early_answer`; empty without shared histories.
+    """
+    ends = at_own_family_end(own_runs) if len(own_runs) else pd.DataFrame()
+    told = []
+    for family, called in (("linear", "linear rankers"), ("neural", "networks")):
+        own = frame[frame["family"] == family] if len(frame) else frame
+        if own.empty:
+            continue
+        last = int(own["round"].max())
+        words = f"{called} follow {last:,} rounds, a tenth of which is {round(HISTORY * last):,}"
+        alone = ends[ends["family"] == family] if len(ends) else ends
+        if len(alone):
+            words += f", and run {int(alone['round'].max()):,} by themselves"
+        told.append(words)
+    said = "; ".join(told)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def noise_in_words(table: pd.DataFrame) -> str:
+    """Whether perturbing helps at all: each learner minus the same without noise; empty without runs.
+
+    Args:
+        table: from `figures.noise_effects`.
+    """
+    told = []
+    for (dataset, row), lines in table.groupby(["dataset", "row"], sort=False) if len(table) else ():
+        parts = [
+            f"{where} {_sides_in_words(part)} ({in_range(part['mean'], signed)})"
+            for panel, where in SHORTLY.items()
+            if len(part := lines[lines["panel"] == panel])
+        ]
+        name = spelled(str(row)).partition(" as in ")[0]
+        told.append(f"*{name}* on {named(str(dataset))}, {_what_noise_does(lines)}: {', '.join(parts)}")
+    asked = "**Does perturbing help at all?** Each learner minus the same at ν² = 0, after the last round:"
+    return f"{asked} {'; '.join(told)}." if told else ""
+
+
+def _what_noise_does(lines: pd.DataFrame) -> str:
+    found = sides(lines)
+    if "better" in found and "worse" in found:
+        return "it helps in places and harms in others"
+    everywhere = len(found) == 1
+    if "better" in found:
+        return "it helps" if everywhere else "it helps in places"
+    if "worse" in found:
+        return "it harms" if everywhere else "it harms in places"
+    return "no effect that these runs could show"
+
+
+def costs_in_words(frame: pd.DataFrame) -> str:
+    """What ten rankers have more than two in runs of their own, offline and in regret, at the larger ν².
+
+    Args:
+        frame: of "certainty", of one data set; empty without runs.
+    """
+    told = []
+    if frame.empty:
+        return ""
+    ends = at_own_family_end(frame[frame["noise"] == LARGE_NOISE])
+    for of in (linear, neural):
+        parts = []
+        for column, called, words, told_as in (
+            ("ndcg", "offline", SIDES, signed),
+            ("regret", REGRET, ("more", "fewer", "not apart"), lambda value: signed(value, 2)),
+        ):
+            lines = differences(ends, column, of(10), of(2))
+            if len(lines):
+                parts.append(f"{called} {_sides_in_words(lines, words)} ({in_range(lines['mean'], told_as)})")
+        if parts:
+            told.append(f"{spelled(of(10))} beside {spelled(of(2))}: {'; '.join(parts)}.")
+    return " ".join(told)
+
+
+def agreement(frame: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Certain orders on shared histories by N and ν² as a table: after a tenth of the rounds and at the end.
+
+    There is a line for each family, kind of users and set of certain orders, with means over runs.
+
+    Args:
+        frame: of `histories.Histories`, of one data set.
+    """
+    looks = {"early": at_a_look(frame, HISTORY), "end": at_a_look(frame, 1.0)}
+    keys = ["family", "users", "variant", "noise", "quantity"]
+    means = {look: own.groupby(keys)["value"].mean() for look, own in looks.items()}
+    columns = ("certain", "false certain", "agree")
+    rows = []
+    for line in frames.records(frame.drop_duplicates(keys[:-1]).sort_values(keys[:2], kind="stable")):
+        place = tuple(line[key] for key in keys[:-1])
+        entries = [
+            share(means[look][(*place, quantity)]) if (*place, quantity) in means[look].index else "–"
+            for quantity in columns
+            for look in looks
+        ]
+        noise = f"{line['noise']:g}" if line["rankers"] else "–"
+        rows.append([f"{line['users']}", spelled(str(line["variant"])), noise, *entries])
+    header = ["users", "learner", "ν²", "certain, early", "end", "wrong, early", "end", "agree, early", "end"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def chosen_in_words(table: pd.DataFrame) -> str:
+    """The chosen setting of every grid on each data set, in a sentence for each data set.
+
+    Args:
+        table: from `ol2r.experiments.tuning.two_steps`.
+    """
+    won = table[[ALL in of.split(" + ") for of in table["best_of"]]] if len(table) else table
+    told = []
+    for dataset, own in won.groupby("dataset", sort=False):
+        each = [f"{spelled(str(line['grid']))}: {_setting(line)}" for line in frames.records(own)]
+        told.append(f"Chosen on {named(str(dataset))}: {'; '.join(each)}.")
+    return " ".join(told)
+
+
+def _setting(line: Mapping[str, Any]) -> str:
+    return ", ".join(f"{symbol} = {number(line[name])}" for name, symbol in SYMBOLS.items() if pd.notna(line.get(name)))
+
+
+def budgets_in_words() -> str:
+    """How many settings each ensemble and its rival had in tuning, and how many of them ran longer; and whether
+    PairRank's values are those that are best for the shuffle that is shown."""
+    told = []
+    for name, rival, of in ((LINEAR[0], PAIRRANK, pairrank), (NEURAL[0], OLRANKNET, olranknet)):
+        own, other = (len(grids[each].settings()) for grids, each in ((tuning.GRIDS, name), (of.GRIDS, rival)))
+        told.append(
+            f"{spelled(name)}, had {own} settings, of which {tuning.SHORTLISTED} ran longer, beside {rival}'s {other} "
+            f"and {of.SHORTLISTED}"
+        )
+    chosen = [pairrank.TUNED.chosen("MQ2008", PAIRRANK, of) for of in (ALL, "PairRank_C")]
+    shared, best = (_setting(values) for values in chosen)
+    both = f" {PAIRRANK} has what is best for both of its shuffles together ({shared})"
+    alone = ", and for the one shown here" if shared == best else f", not what is best for the one shown here ({best})"
+    return f"{'; '.join(told)}.{both}{alone}."
+
+
+def uneven_in_words() -> str:
+    """How much less P²NeurRank with five rankers was tuned than with two, and what that does to their comparison."""
+    two, five = (tuning.GRIDS[name] for name in NEURAL)
+    sizes = [len(each.settings()) for each in (two, five)]
+    given = tuning.TUNED.chosen("MQ2008", NEURAL[0])
+    absent = {name: value for name, value in given.items() if value not in five.tried.get(name, ())}
+    if sizes[0] == sizes[1] and not absent:
+        return f"{spelled(NEURAL[1])} was tuned on as many settings as with two rankers, {sizes[0]}."
+    left = f", none of them with two rankers' {_setting(absent)}" if absent else ""
+    return (
+        f"{spelled(NEURAL[1])} was tuned on {sizes[1]} settings, two rankers on {sizes[0]}{left}: PP10 and "
+        "{numref}`p2neurrank-fig-4` favour N = 2 by as much."
+    )
+
+
+def least_noise_in_words(table: pd.DataFrame) -> str:
+    """How many ensembles were given the least ν² that was tried; empty without a choice.
+
+    Args:
+        table: as for `chosen_in_words`.
+    """
+    won = table[[ALL in of.split(" + ") for of in table["best_of"]]] if len(table) else table
+    won = won[won["noise"].notna()] if len(won) else won
+    if won.empty:
+        return ""
+    least = [line["noise"] == min(tuning.GRIDS[str(line["grid"])].tried["noise"]) for line in frames.records(won)]
+    return f"{sum(least)} of {len(least)} ensembles were given the least ν² that was tried."

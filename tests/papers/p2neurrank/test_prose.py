@@ -1,0 +1,335 @@
+"""Texts of the P²NeurRank page: every number, name and word of its sentences is read from what they tell of."""
+
+import itertools
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import ol2r
+from ol2r.experiments.tuning import ALL, TuningGrid
+from ol2r.papers.olranknet import tuning as olranknet
+from ol2r.papers.olranknet.errata import Erratum
+from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
+from ol2r.papers.p2neurrank import grid, prose, tuning
+from ol2r.papers.p2neurrank.claims import LINEAR, NEURAL, ROUNDS, linear, neural
+from ol2r.papers.pairrank import tuning as pairrank
+
+BOOK = Path(ol2r.__file__).parents[2] / "book"
+PAGES = [BOOK / "p2neurrank.md", BOOK / "p2neurrank-theory.md"]
+KINDS = ("perfect", "navigational", "informational")
+
+
+def leads(*lines):
+    columns = ["dataset", "baseline", "users", "row", "panel", "mean", "low", "high"]
+    return pd.DataFrame([("MQ2008", "PairRank", *line) for line in lines], columns=columns)
+
+
+def signed(*signs, row=LINEAR[0], panel=OFFLINE):
+    """A lead under each kind of users that is above 0, below 0 or not apart."""
+    return leads(*((kind, row, panel, s, s - 0.5, s + 0.5) for kind, s in zip(KINDS, signs, strict=False)))
+
+
+@pytest.mark.parametrize(
+    ("offline", "online", "answer"),
+    [
+        ((1, 1, 1), (1, 1, 1), "yes, and better"),
+        ((1, 0, 0), (0, 0, 0), "yes, and better in places"),
+        ((-1, -1, -1), (-1, -1, -1), "no, worse"),
+        ((0, 0, 0), (0, -1, 0), "less well in places"),
+        ((0, 1, 0), (0, -1, 0), "it depends on score and users"),
+        ((0, 0, 0), (0, 0, 0), "as well, as far as these runs can tell"),
+    ],
+)
+def test_whether_disagreement_does_as_well_follows_from_the_sides_of_all_leads(offline, online, answer):
+    table = pd.concat([signed(*offline), signed(*online, panel=IN_LISTS), signed(-9, -9, row="other")])
+    assert prose.as_well_in_words(table, LINEAR[0]) == answer
+    assert f"*Linear*: {answer}. P²LinRank, N = 2 beside PairRank" in prose.first_answer(table)
+    assert "*Networks*" not in prose.first_answer(table)
+
+
+def test_without_runs_nothing_is_answered():
+    empty = pd.DataFrame()
+    assert prose.first_answer(empty) == prose.as_well_in_words(signed(1), "absent") == ""
+    assert prose.cost_in_words(empty) == prose.forms_in_words(empty, ()) == prose.slowing_in_words(empty, ()) == ""
+    assert prose.followed_in_words(empty, empty) == prose.noise_in_words(empty) == ""
+    assert prose.least_noise_in_words(empty) == ""
+    assert prose.wrong_in_words(empty) == prose.early_answer(empty, empty) == prose.costs_in_words(empty) == ""
+    assert prose.ran_in_words({"networks": empty}) == prose.chosen_in_words(empty.assign(best_of=[], dataset=[])) == ""
+
+
+def test_a_rival_is_told_by_side_users_and_range():
+    table = pd.concat([signed(1, 0, -1), signed(1, 1, 1, panel=IN_LISTS)])
+    assert prose.rival_in_words(table, LINEAR[0]) == (
+        "P²LinRank, N = 2 beside PairRank on MQ2008: offline better under perfect users, worse under informational "
+        "users, not apart under navigational users (−1.000 to +1.000); in the lists that users saw better under all "
+        "users (+1.000)."
+    )
+
+
+def test_an_interval_that_is_not_known_is_not_apart():
+    unknown = signed(1).assign(low=float("nan"), high=float("nan"))
+    assert prose.sides(unknown) == {"not apart": ["perfect"]}
+
+
+def timing(name, users, rounds, seconds):
+    columns = {"cell": name + users, "dataset": "MQ2008", "users": users, "variant": name, "fold": 1, "seed": 0}
+    shares = [t / rounds[-1] for t in rounds]
+    return pd.DataFrame(
+        columns
+        | {"round": rounds, "replicas": 2, "rank_seconds": [0.5 * seconds * s for s in shares]}
+        | {"update_seconds": [1.5 * seconds * s for s in shares]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("factors", "word"), [((2, 3), "longer"), ((0.5, 0.25), "less"), ((2, 0.5), "neither longer nor less")]
+)
+def test_costs_are_of_whole_runs_and_may_go_either_way(factors, word):
+    parts = [timing("PairRank", kind, [10, 100], 4.0) for kind in KINDS[:2]]
+    parts += [timing(LINEAR[0], kind, [10, 100], 4.0 * f) for kind, f in zip(KINDS, factors, strict=False)]
+    parts += [timing(NEURAL[0], "perfect", [5, 20], 7.0), timing("olRankNet", "perfect", [5, 20], 7.0)]
+    told = prose.cost_in_words(pd.concat(parts))
+    first, second = told.split("; ", 1)
+    assert first.startswith(f"P²LinRank, N = 2 takes {word}")
+    low, high = sorted(factors)
+    assert f"{low:.2g} to {high:.2g} times as long" in first and "100 rounds of a single run" in first
+    assert "1 times as long (7 against 7 seconds for 20 rounds" in second
+    assert second.endswith("one after another on one core; the paper says that they can be trained in parallel.")
+    assert prose.cost_in_words(parts[0]) == ""
+
+
+def test_a_round_is_told_on_average_and_in_its_first_and_last_window():
+    frame = pd.concat([timing(NEURAL[0], "perfect", [5, 20], 7.0), timing("olRankNet", "perfect", [5, 20], 14.0)])
+    assert prose.forms_in_words(frame, ("olRankNet", NEURAL[0], "absent")) == (
+        "On average over 20 rounds a round takes olRankNet 7e+02 ms and P²NeurRank, N = 2 3.5e+02 ms."
+    )
+    frame.loc[(frame["round"] == 20) & (frame["variant"] == "olRankNet"), "update_seconds"] += 30.0
+    told = prose.slowing_in_words(frame, ("olRankNet",))
+    assert told == "From the first window between checkpoints to the last: olRankNet from 7e+02 to 1.7e+03 ms a round."
+
+
+def histories(two, ten, rival=0.2):
+    """Shares of wrong orders of linear rankers after 10 of 100 rounds, in four runs with a little spread."""
+    sets = [("PairRank", 0, 0.0, rival), (linear(2), 2, 0.1, two), (linear(10), 10, 0.1, ten)]
+    sets += [(linear(2), 2, 0.01, 0.9), (linear(10), 10, 0.01, 0.9)]
+    lines = [
+        ("x", "MQ2008", kind, "linear", 1, seed, t, name, n, noise, quantity, value + (0.001 * seed if n == 2 else 0.0))
+        for kind in KINDS[::2] for seed in range(4) for t in (10, 100) for name, n, noise, value in sets
+        for quantity in ("certain", "false certain", "agree") if n or quantity != "agree"
+    ]  # fmt: skip
+    columns = ["cell", "dataset", "users", "family", "fold", "seed", "round", "variant", "rankers", "noise"]
+    return pd.DataFrame(lines, columns=[*columns, "quantity", "value"])
+
+
+def alone(two, ten):
+    """Offline scores of linear rankers in runs of their own, with ten times what is missing to 1 as regret."""
+    lines = [
+        ("x", "MQ2008", kind, of(n), 1, seed, 100, n, noise, score + 0.001 * seed * (n == 2), 1000 * (1 - score))
+        for kind in KINDS[::2] for seed in range(4) for of in (linear,) for n, score in ((2, two), (10, ten))
+        for noise in (0.1, 0.01)
+    ]  # fmt: skip
+    columns = ["cell", "dataset", "users", "variant", "fold", "seed", "round", "rankers", "noise", "ndcg", "misordered"]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def test_wrong_orders_are_those_after_a_tenth_of_the_rounds_at_the_larger_noise():
+    said = prose.wrong_in_words(histories(0.3, 0.1))
+    assert said == (
+        "*Linear*, after 10 rounds at ν² = 0.1: of the certain orders of documents with different grades, the grades "
+        "contradict 30.1 % with P²LinRank, N = 2, 10 % with P²LinRank, N = 10 and 20 % with PairRank. Two rankers "
+        "have, beside P²LinRank, N = 10, more under all users; beside PairRank, more under all users."
+    )
+    assert "fewer under all users" in prose.wrong_in_words(histories(0.05, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "scores", "answer"),
+    [
+        ((0.3, 0.1), (0.4, 0.5), "Linear rankers: yes, more often wrongly than ten, and they end lower, though "),
+        ((0.3, 0.1), (0.5, 0.4), "at no cost to the ranker"),
+        ((0.1, 0.3), (0.4, 0.5), "Linear rankers: no, less often wrongly than ten, as far as these runs can tell."),
+        ((0.1, 0.1), (0.4, 0.5), "Linear rankers: no, not more often wrongly than ten, as far as these runs can tell."),
+    ],
+)
+def test_two_rankers_are_certain_too_early_if_they_are_more_often_wrong_and_end_lower(wrong, scores, answer):
+    frame = histories(*wrong)
+    if wrong[0] == wrong[1]:  # without a difference, and with spread on both sides
+        frame.loc[frame["seed"] % 2 == 0, "value"] -= 0.002 * (frame["rankers"] == 2)
+    assert answer in prose.early_answer(frame, alone(*scores))
+
+
+def test_costs_are_told_offline_and_in_regret():
+    said = prose.costs_in_words(alone(0.4, 0.5))
+    assert said.startswith("P²LinRank, N = 10 beside P²LinRank, N = 2: offline better under all users (+0.098);")
+    assert "mis-ordered pairs a round fewer under all users (−1.00)" in said
+    assert "worse under all users" in prose.costs_in_words(alone(0.6, 0.5))
+
+
+def test_agreement_has_a_line_for_each_set_of_certain_orders():
+    table = prose.agreement(histories(0.3, 0.1), name="x", caption="y")
+    lines = [line for line in table.splitlines() if line.startswith("| perfect")]
+    assert len(lines) == 5
+    assert "| perfect | PairRank | – | 20 % | 20 % | 20 % | 20 % | – | – |" in lines
+    assert any(line.startswith("| perfect | P²LinRank, N = 2 | 0.01 | 90.1 % | 90.1 %") for line in lines)
+
+
+def test_what_ran_is_counted_for_each_kind_of_ranker():
+    frame = alone(0.4, 0.5)
+    said = prose.ran_in_words({"linear rankers": frame, "networks": frame[:0]})
+    assert said == (
+        "What ran: linear rankers on MQ2008, which the paper does not have: 100 rounds, 4 seeds × 1 fold × 2 kinds of "
+        f"users. The paper has {ROUNDS:,} rounds and 10 seeds."
+    )
+    assert "does not have" not in prose.ran_in_words({"linear rankers": frame}, ("MQ2008",))
+
+
+def test_chosen_settings_are_told_with_their_symbols():
+    lines = [
+        ("MQ2008", LINEAR[0], 0.1, 10.0, None, None, ALL), ("MQ2008", LINEAR[0], 0.2, 1.0, None, None, ""),
+        ("MQ2008", NEURAL[0], 0.01, 1.0, None, 1e-4, f"{ALL} + x"),
+    ]  # fmt: skip
+    columns = ["dataset", "grid", "noise", "regularization", "alpha", "rate", "best_of"]
+    assert prose.chosen_in_words(pd.DataFrame(lines, columns=columns)) == (
+        "Chosen on MQ2008: P²LinRank, N = 2: ν² = 0.1, λ = 10; P²NeurRank, N = 2: ν² = 0.01, λ = 1, η = 0.0001."
+    )
+
+
+def test_rounds_that_ensembles_follow_stand_beside_those_that_they_run():
+    followed, own = histories(0.3, 0.1), alone(0.4, 0.5).assign(round=250)
+    assert prose.followed_in_words(followed, own) == (
+        "Linear rankers follow 100 rounds, a tenth of which is 10, and run 250 by themselves."
+    )
+    both = pd.concat([followed, followed.assign(family="neural", round=2 * followed["round"])])
+    assert prose.followed_in_words(both, own[:0]) == (
+        "Linear rankers follow 100 rounds, a tenth of which is 10; networks follow 200 rounds, a tenth of which is 20."
+    )
+
+
+@pytest.mark.parametrize(
+    ("offline", "online", "answer"),
+    [
+        ((1,), (1,), "it helps"),
+        ((1,), (0,), "it helps in places"),
+        ((-1,), (-1,), "it harms"),
+        ((0,), (-1,), "it harms in places"),
+        ((1,), (-1,), "it helps in places and harms in others"),
+        ((0,), (0,), "no effect that these runs could show"),
+    ],
+)
+def test_whether_noise_helps_follows_from_the_sides_of_both_scores(offline, online, answer):
+    row = "P2LinRank as in the main results"
+    said = prose.noise_in_words(pd.concat([signed(*offline, row=row), signed(*online, row=row, panel=IN_LISTS)]))
+    assert f"*P²LinRank* on MQ2008, {answer}: offline " in said
+    assert f"{'+' if online[0] >= 0 else '−'}{abs(online[0])}.000)." in said
+
+
+def test_budgets_of_tuning_are_counted_in_the_grids():
+    said = prose.budgets_in_words()
+    for name, grids in ((NEURAL[0], tuning.GRIDS), ("olRankNet", olranknet.GRIDS), ("PairRank", pairrank.GRIDS)):
+        assert str(len(list(itertools.product(*grids[name].tried.values())))) in said
+    assert f"olRankNet's {len(olranknet.GRIDS['olRankNet'].settings())} and {olranknet.SHORTLISTED}" in said
+
+
+def test_two_rankers_are_favoured_only_if_five_were_tuned_on_less(monkeypatch):
+    two = tuning.GRIDS[NEURAL[0]]
+    thin = TuningGrid(NEURAL[1:], {**two.tried, "regularization": (1e-5,)})
+    monkeypatch.setattr(tuning, "GRIDS", tuning.GRIDS | {NEURAL[1]: thin})
+    said, given = prose.uneven_in_words(), tuning.TUNED.chosen("MQ2008", NEURAL[0])
+    assert f"on {len(thin.settings())} settings, two rankers on {len(two.settings())}" in said
+    assert f"none of them with two rankers' λ = {given['regularization']:g}: PP10" in said
+    monkeypatch.setattr(tuning, "GRIDS", tuning.GRIDS | {NEURAL[1]: two})
+    assert "as many settings" in prose.uneven_in_words()
+
+
+def test_the_least_noise_is_counted_among_chosen_settings():
+    least = min(tuning.GRIDS[LINEAR[0]].tried["noise"])
+    lines = [(LINEAR[0], least, ALL), (LINEAR[1], 10 * least, ALL), (LINEAR[1], least, ""), ("other", None, ALL)]
+    table = pd.DataFrame(lines, columns=["grid", "noise", "best_of"])
+    assert prose.least_noise_in_words(table).startswith("1 of 2 ensembles")
+
+
+def test_values_of_the_paper_that_a_grid_leaves_out_are_named():
+    assert prose.untried(TuningGrid(("x",), {"rate": (1e-2, 1.0), "noise": (1.0,)})) == "η 0.1 and 0.001"
+    assert prose.untried(TuningGrid(("x",), prose.PAPERS_GRID)) == "none"
+
+
+def test_shared_histories_are_as_long_as_the_conventions_say():
+    told = {name: str(value) for name, value, _ in prose.CONVENTIONS}["shared histories"]
+    last = {cell.family: cell.rounds[-1] for cell in grid.ITEMS["histories"].cells("paper")}
+    assert f"linear rankers follow {last['linear']:,} rounds, networks {last['neural']:,}" in told
+
+
+def test_conventions_have_the_values_that_run():
+    told = {name: str(value) for name, value, _ in prose.CONVENTIONS}
+    assert told["rounds T"].startswith(f"{ROUNDS:,}; networks 1,000")
+    assert f"{grid.RUNS} runs of linear rankers" in told["runs"]
+    assert told["grid of P²LinRank"].startswith("ν² ∈ {0.01, 0.1, 1, 10}; λ ∈ {0.01,")
+    assert all(source for _, _, source in prose.CONVENTIONS)
+
+
+def test_grids_that_share_a_line_of_the_conventions_are_the_same():
+    full, diagonal = (f"olRankNet, 16 × 16, {form}" for form in ("full", "diagonal"))
+    for one, other in ((LINEAR[0], LINEAR[1]), (full, diagonal)):
+        assert tuning.GRIDS[one].tried == tuning.GRIDS[other].tried
+
+
+def test_every_claim_is_told_in_a_few_words_and_rests_on_an_item_of_the_map_or_is_ours():
+    ids = {claim.id for claim in grid.PAPER.claims}
+    assert ids == set(prose.SHORT)
+    assert {each for *_, own in prose.MAP for each in own} == ids - set(prose.OURS)
+
+
+def test_items_of_the_map_fail_where_an_erratum_says_so_of_their_statement():
+    failed = {title.split(",")[0] for title, *_ in prose.MAP if prose.fails(title)}
+    assert {"Lemma 4.2", "Lemma 4.4", "Theorem 4.5"} == failed
+    assert not failed & set(prose.LIVE)
+
+
+def test_an_erratum_fails_the_items_of_its_place_or_one_of_them(monkeypatch):
+    one, other = "A.2, variance of the noise", "A.2, anti-concentration"
+    assert any(each.place == other and each.harm == "statement" for each in prose.ERRATA)
+    assert not prose.fails(one) and prose.fails(other)
+    monkeypatch.setattr(prose, "ERRATA", [Erratum("A.2", "", "statement")])
+    assert prose.fails(one) and prose.fails(other) and not prose.fails("Lemma 4.2, deviation of the estimate")
+    monkeypatch.setattr(prose, "ERRATA", [Erratum("A.2", "", "proof"), Erratum(one, "", "statement")])
+    assert prose.fails(one) and not prose.fails(other)
+
+
+def test_both_pages_judge_every_claim_once_and_have_every_anchor_that_is_named_once():
+    text = "".join(path.read_text() for path in PAGES)
+    judged = re.findall(r'"(PP[TX]?\d+)"', " ".join(re.findall(r"claims\((.*?)\)", text)))
+    assert sorted(judged) == sorted(prose.SHORT)
+    anchors = re.findall(r"^\s+name: (p2neurrank-\S+)", text, re.MULTILINE)
+    anchors += re.findall(r'name="(p2neurrank-\S+?)"', text)
+    assert len(set(anchors)) == len(anchors)
+    assert {anchor for _, anchor, _ in prose.MAP if anchor} <= set(anchors)
+    assert {"p2neurrank-choices-effects", "p2neurrank-tuning"} <= set(anchors)
+    assert {item for *_, item in prose.SILENCES if item} == {"choices", "tuning"}
+
+
+def test_every_figure_of_the_page_has_caption_anchor_and_alternative_text():
+    figures = re.findall(r"---\nmystnb:\n(.*?)\n---\n", PAGES[0].read_text(), re.DOTALL)
+    assert figures
+    for head in figures:
+        assert "caption:" in head and re.search(r"name: p2neurrank-\S+", head) and re.search(r"alt: \S+", head)
+
+
+def test_figures_of_networks_say_their_depth():
+    text = PAGES[0].read_text()
+    for number in (4, 5, 6, 7, 9):
+        caption = text[: text.index(f"name: p2neurrank-fig-{number}\n")].rsplit("caption: |", 1)[1]
+        assert "d-m-m-1" in caption, number
+
+
+def test_every_choice_is_of_a_variant_that_runs_as_in_the_main_results_too():
+    main = {variant for variant, changed in grid.CHOICES.values() if not changed}
+    assert main == {variant for variant, _ in grid.CHOICES.values()} and neural(2) in main
+
+
+def test_click_models_have_five_grades_first():
+    rows = prose.click_models()
+    assert [name for name, *_ in rows[:3]] == list(KINDS)
+    assert rows[0][1].split(", ") == ["0.0", "0.2", "0.4", "0.8", "1.0"]
+    assert "three grades" in rows[3][0]
