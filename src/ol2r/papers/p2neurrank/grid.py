@@ -92,7 +92,7 @@ _NEURAL_GRIDS = {rounds: replace(each, settings=SETTINGS) for rounds, each in ol
 
 def _depth(dataset: str, variant: str) -> dict[str, Value]:
     """Layers of weights of a variant's network, where they are those of the data set."""
-    fixed = _is_linear(variant) or variant in (SIXTEEN_FULL, SIXTEEN_DIAGONAL)
+    fixed = is_linear(variant) or variant in (SIXTEEN_FULL, SIXTEEN_DIAGONAL)
     return {} if fixed else {"depth": OWN_DEPTH if dataset in BOTH else DEPTH_HERE}
 
 
@@ -117,12 +117,8 @@ def tuned(dataset: str, variant: str) -> dict[str, Value]:
 def curve(tier: str, dataset: str, kind: str, variant: str, changed: Mapping[str, Value] | None = None) -> Cell:
     """A learning curve of a variant at its tuned values, except for what `changed` names."""
     best = tuned(dataset, variant) | _depth(dataset, variant)
-    of = _LINEAR_GRID if _is_linear(variant) else _NEURAL_GRIDS[olranknet.rounds_of(dataset)]
+    of = _LINEAR_GRID if is_linear(variant) else _NEURAL_GRIDS[olranknet.rounds_of(dataset)]
     return of.cell(tier, dataset, kind, variant, {**best, **(changed or {})}, curve=True)
-
-
-def _is_linear(variant: str) -> bool:
-    return variant in (*LINEAR_VARIANTS, linear(10))
 
 
 def variant(cell: Cell) -> dict[str, str]:
@@ -176,7 +172,7 @@ def _certainty(tier: str) -> Sequence[Cell]:
             on(*DATASETS)(tier), EARLY_USERS, NUMBERS_OF_RANKERS, (SMALL_NOISE, LARGE_NOISE)
         )
         for cell in _at_noise(tier, dataset, kind, rankers, noise, linear_too=True)
-        if kind == USERS[0] or noise == LARGE_NOISE or _is_linear(variant(cell)["variant"])
+        if kind == USERS[0] or noise == LARGE_NOISE or is_linear(variant(cell)["variant"])
     ]
 
 
@@ -314,7 +310,7 @@ RIVALRY = (LINEAR[0], PAIRRANK, NEURAL[0], OLRANKNET)
 
 def _timing(tier: str) -> Sequence[Cell]:
     return [
-        _timed(tier, dataset, kind, name, {}, ROUNDS if _is_linear(name) else olranknet.rounds_of(dataset))
+        _timed(tier, dataset, kind, name, {}, ROUNDS if is_linear(name) else olranknet.rounds_of(dataset))
         for dataset, kind, name in product(on(*DATASETS, own=False)(tier), USERS, RIVALRY)
     ]
 

@@ -16,10 +16,12 @@ from ol2r.experiments.tuning import Tuned, TuningGrid
 from ol2r.papers.olranknet.claims import ROUNDS, ROUNDS_HERE
 from ol2r.papers.p2neurrank.claims import (
     LINEAR,
+    LINEAR_VARIANTS,
     NEURAL,
     PAIRRANK_DIAGONAL,
     SIXTEEN_DIAGONAL,
     SIXTEEN_FULL,
+    linear,
 )
 
 SEEDS_FIRST, SEEDS_LONGER = (1000, 1001), (1002, 1003, 1004, 1005, 1006)
@@ -55,9 +57,9 @@ do anything but explore are scored and never chosen: labels that lie between 0 a
 intervals of α = 1 leave hardly an order certain."""
 
 
-def is_linear(grid: str) -> bool:
-    """Whether a grid is one of linear learners."""
-    return grid in (*LINEAR, PAIRRANK_DIAGONAL)
+def is_linear(variant: str) -> bool:
+    """Whether a variant, or the variants of the grid of this name, are linear rankers."""
+    return variant in (*LINEAR_VARIANTS, linear(10))
 
 
 def rounds_first(grid: str) -> int:
