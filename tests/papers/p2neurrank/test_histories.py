@@ -326,7 +326,6 @@ def test_cost_grows_with_rows_and_noises_and_memory_with_noises_alone(family):
         ({"rounds": (0, 5)}, "rounds must be ascending and at least 1"),
         ({"rounds": (5, 5)}, "rounds must be ascending"),
         ({"rankers": (0, 2)}, "rankers must be ascending and at least 1"),
-        ({"rankers": (1.5,)}, "P2LinRank: rankers must be a whole number"),
         ({"queries": 0}, "queries must be at least 1, or None"),
         ({"ensemble": setting("P2LinRank")}, "must not name noise and rankers"),
         ({"ensemble": ensemble("P2LinRank", pairs="all")}, "`pairs` must be the same"),
