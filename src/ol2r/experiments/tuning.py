@@ -37,6 +37,7 @@ class TuningGrid:
         wide: hyper-parameters of which fewer values are tried on data sets with very many features, where every run is
             slow.
         never: values of each hyper-parameter that are scored like the others but never chosen.
+        datasets: the data sets that it is tuned on; None for all that its paper tunes on.
     """
 
     variants: tuple[str, ...]
@@ -44,6 +45,7 @@ class TuningGrid:
     fixed: Mapping[str, Value] = field(default_factory=dict)
     wide: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     never: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    datasets: tuple[str, ...] | None = None
 
     def settings(self, wide: bool = False) -> list[dict[str, float]]:
         """All combinations of values, each as a setting of the tuned hyper-parameters."""
@@ -117,6 +119,11 @@ class Tuned:
             if of in best_of:
                 return MappingProxyType(setting)
         raise KeyError(f"nothing is tuned for {of} of {grid} on {dataset}")
+
+    def datasets_of(self, grid: str) -> tuple[str, ...]:
+        """The data sets that a grid is tuned on."""
+        own = self.grids[grid].datasets
+        return self.datasets if own is None else own
 
     def may_choose(self, grid: str, setting: Mapping[str, float]) -> bool:
         """Whether tuning may choose a setting of a grid; see `TuningGrid.never`."""

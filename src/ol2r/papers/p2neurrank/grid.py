@@ -61,6 +61,8 @@ from ol2r.papers.pairrank import grid as pairrank
 from ol2r.parameters import Value
 
 HERE = ("MQ2008",)
+ELSEWHERE = ("synthetic-mslr", "MQ2007_partial85", pairrank.CLUEWEB)
+"""The data sets that are at hand, and those of them that linear rankers alone are run on."""
 DATASETS = (*BOTH, *HERE)
 OWN_DEPTH, DEPTH_HERE = 3, 2
 """Layers of weights: the paper's networks are d-m-m-1. On data sets that are run here they are d-m-1, as those of
@@ -96,9 +98,11 @@ def _depth(dataset: str, variant: str) -> dict[str, Value]:
     return {} if fixed else {"depth": OWN_DEPTH if dataset in BOTH else DEPTH_HERE}
 
 
-def tuned_on(dataset: str) -> str:
-    """The data set whose tuned values a data set takes: itself if there are values tuned on it, by default MQ2008."""
-    return dataset if dataset in TUNED.datasets else "MQ2008"
+def tuned_on(dataset: str, grid: str) -> str:
+    """The data set whose tuned values a data set takes: itself if the grid was tuned on it, another of its shape if the
+    grid was tuned on that one, by default MQ2008."""
+    tuned_too = (name for name in (dataset, pairrank.tuned_on(dataset)) if name in TUNED.datasets_of(grid))
+    return next(tuned_too, "MQ2008")
 
 
 def tuned(dataset: str, variant: str) -> dict[str, Value]:
@@ -108,7 +112,7 @@ def tuned(dataset: str, variant: str) -> dict[str, Value]:
     """
     nearest = {neural(1): NEURAL[0], neural(10): NEURAL[1], linear(10): LINEAR[1]}.get(variant, variant)
     if nearest in GRIDS:
-        return dict(TUNED.chosen(tuned_on(dataset), nearest))
+        return dict(TUNED.chosen(tuned_on(dataset, nearest), nearest))
     if variant in LINEAR_VARIANTS:
         return pairrank.tuned(dataset, "PairRank_C" if variant == PAIRRANK else variant)
     return olranknet.tuned(dataset, variant)
@@ -137,9 +141,13 @@ def variant(cell: Cell) -> dict[str, str]:
 Cells = Callable[[str], Sequence[Cell]]
 
 
-def _main(*variants: str, kinds: Sequence[str] = USERS) -> Cells:
+def _main(*variants: str, kinds: Sequence[str] = USERS, elsewhere: Sequence[str] = ()) -> Cells:
+    """Learning curves; on the data sets `elsewhere` at the paper tier only."""
     return lambda tier: [
-        curve(tier, dataset, kind, each) for dataset, kind, each in product(on(*DATASETS)(tier), kinds, variants)
+        curve(tier, dataset, kind, each)
+        for dataset, kind, each in product(
+            on(*DATASETS, *(elsewhere if tier == "paper" else ()))(tier), kinds, variants
+        )
     ]
 
 
@@ -256,16 +264,19 @@ def _tuning_cell(
     return of.cell(tier, dataset, kind, variant, setting, split="validation", rounds=rounds)
 
 
-def _tuned_sets(tier: str) -> Sequence[str]:
+def _tuned_sets(tier: str, grid: str) -> Sequence[str]:
     """The data sets to tune on at a tier. A reader's own is none of them: it takes the values tuned on another."""
-    return on(*TUNED.datasets, own=False)(tier)
+    if tier == "laptop":
+        return ("MQ2008",)
+    return on(*TUNED.datasets_of(grid), own=False)(tier)
 
 
 def _tuning(tier: str) -> Sequence[Cell]:
     """Every cell of the grids, scored on validation queries; at the smoke tier the grids' corners alone."""
     return [
         _tuning_cell(tier, dataset, kind, name, variant, setting, rounds_first(name))
-        for dataset, (name, each) in product(_tuned_sets(tier), GRIDS.items())
+        for name, each in GRIDS.items()
+        for dataset in _tuned_sets(tier, name)
         for setting, variant, kind in product(each.at(tier), each.variants, USERS)
     ]
 
@@ -274,8 +285,9 @@ def _tuning_longer(tier: str) -> Sequence[Cell]:
     """The best cells of `_tuning`, on more rounds and other seeds."""
     return [
         _tuning_cell(tier, dataset, kind, name, variant, setting, rounds_longer(name))
-        for dataset, (name, each) in product(_tuned_sets(tier), GRIDS.items())
-        for setting in TUNED.shortlist(tuned_on(dataset), name)
+        for name, each in GRIDS.items()
+        for dataset in _tuned_sets(tier, name)
+        for setting in TUNED.shortlist(tuned_on(dataset, name), name)
         for variant, kind in product(each.variants, USERS)
     ]
 
@@ -369,7 +381,7 @@ def _neural_seeds(tier: str, cell: Cell) -> Sequence[int]:
 
 
 def _linear_item(title: str, *variants: str) -> Item:
-    return Item(title, _main(*variants), _linear_seeds, None, variant)
+    return Item(title, _main(*variants, elsewhere=ELSEWHERE), _linear_seeds, None, variant)
 
 
 def _neural_item(title: str, cells: Cells, names=variant) -> Item:
