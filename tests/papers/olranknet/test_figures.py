@@ -159,6 +159,6 @@ def test_leads_on_every_data_set_are_differences_paired_by_run(frame):
     groups = figures.leads_on_each(pd.concat([frame, worse]), "PairRank", (DIAGONAL, "olLambdaRank"))
     assert list(groups) == [figures.OFFLINE, figures.IN_LISTS]
     for pairs in groups.values():
-        assert list(pairs) == ["olRankNet − PairRank"]
+        assert list(pairs) == ["olRankNet"]
         told = tables.paired_differences({"": pairs}, name="all", caption="All.")
         assert "| perfect, one | −0.100 [" in told and "| perfect, two | −0.200 [" in told

@@ -96,13 +96,11 @@ def leads_on_each(frame: pd.DataFrame, baseline: str, variants: Sequence[str]) -
     scores = {OFFLINE: (frame, "ndcg"), IN_LISTS: (in_lists(frame), "in_lists")}
     return {
         panel: {
-            f"{spelled(each)} − {spelled(baseline)}": (
-                own[own["variant"] == each], own[own["variant"] == baseline], column,
-            )
+            spelled(each): (own[own["variant"] == each], own[own["variant"] == baseline], column)
             for each in shown
         }
         for panel, (own, column) in scores.items()
-    }  # fmt: skip
+    }
 
 
 def lead_dots(table: pd.DataFrame, baseline: str) -> Drawing:
