@@ -135,13 +135,10 @@ def _main(*variants: str, reading: str = ""):
     tried under perfect users alone. The main figures are run elsewhere too, but without the slowest learners."""
 
     def cells(tier: str) -> Sequence[Cell]:
-        kinds = _users(tier, reading)
-        elsewhere = ELSEWHERE if tier == "paper" and not reading else ()
-        fast = [each for each in variants if each not in SLOW]
-        return [
-            curve(tier, dataset, kind, each, reading=reading if each in OURS else "")
-            for dataset, kind, each in (*product(on(*DATASETS)(tier), kinds, variants), *product(elsewhere, kinds, fast))
-        ]
+        runs = list(product(on(*DATASETS)(tier), _users(tier, reading), variants))
+        if tier == "paper" and not reading:
+            runs += product(ELSEWHERE, USERS, [each for each in variants if each not in SLOW])
+        return [curve(tier, *run, reading=reading if run[-1] in OURS else "") for run in runs]
 
     return cells
 
