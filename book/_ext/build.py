@@ -70,7 +70,9 @@ def run_chapter(source: Path, parameters: Mapping[str, object]) -> None:
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     page = source.with_suffix(".ipynb")
     nbformat.write(notebook, page)
-    papermill.execute_notebook(page, page, dict(parameters), cwd=page.parent, progress_bar=False)
+    # saved once: by default papermill writes the notebook, with its figures, after every cell
+    options = {"cwd": page.parent, "progress_bar": False, "request_save_on_cell_execute": False}
+    papermill.execute_notebook(page, page, dict(parameters), **options)
     nbformat.write(publishable(nbformat.read(page, as_version=4)), page)
     source.unlink()
 

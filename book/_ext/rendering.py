@@ -1,9 +1,8 @@
 """The same pages in less time.
 
 For each `{numref}` Sphinx loads the whole stored page that it points to, which is much of its work. Here
-each page is loaded once. And Jupyter Book has no option for as many processes as there are cores, so pages are written
-by one; here they are written by several. (They are still read by one, because an extension of Jupyter Book does not
-say whether it could be otherwise.)
+each page is loaded once. And Jupyter Book has no option for as many processes as there are cores, so pages are read and
+written by one; here it is several.
 """
 
 import os
@@ -13,6 +12,11 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.domains.std import StandardDomain
 from sphinx.environment import BuildEnvironment
+from sphinx_proof.domain import ProofDomain
+
+UNDECLARED = {"sphinx_multitoc_numbering", "sphinx_jupyterbook_latex"}
+"""Extensions of Jupyter Book that do not say whether pages can be read side by side. They can: both act before pages
+are read or after all of them are."""
 
 
 class StoredPages:
@@ -35,13 +39,22 @@ class NumberedReferences(StandardDomain):
         return super().resolve_xref(self._pages, *arguments)
 
 
-def write_side_by_side(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Let as many processes write pages as there are cores, once all pages are read."""
+class Proofs(ProofDomain):
+    """Sphinx-proof's domain, which keeps nothing itself: its list of theorems is merged by an event of its own."""
+
+    def merge_domaindata(self, docnames: Any, otherdata: Any) -> None:
+        pass
+
+
+def side_by_side(app: Sphinx) -> None:
+    """Let as many processes read and write pages as there are cores."""
     app.parallel = os.cpu_count() or 1
-    return []
+    for name in UNDECLARED & app.extensions.keys():
+        app.extensions[name].parallel_read_safe = True
 
 
 def setup(app: Sphinx) -> dict[str, object]:
     app.add_domain(NumberedReferences, override=True)
-    app.connect("env-updated", write_side_by_side)
+    app.add_domain(Proofs, override=True)
+    app.connect("builder-inited", side_by_side)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

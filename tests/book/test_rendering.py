@@ -1,12 +1,13 @@
 """Pages are rendered faster than Sphinx alone would, and come out the same."""
 
 from collections import Counter
+from io import StringIO
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import rendering
 from sphinx.application import Sphinx
+from sphinx.builders import Builder
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import docutils_namespace
 
@@ -39,7 +40,7 @@ def build(tmp_path: Path, monkeypatch):
             app = Sphinx(
                 source, source, out, out / "doctrees", "html", {"extensions": list(extensions)}, None, None, True
             )
-            app.connect("env-updated", lambda app, env: setattr(app, "parallel", 1) or [], priority=900)  # as we count
+            app.parallel = 1  # as we count
             app.build()
         return (out / "reader.html").read_text(), Counter(loaded)
 
@@ -55,8 +56,33 @@ def test_numbered_references_load_their_page_once_and_come_out_the_same(build):
     assert once["target"] <= 2  # once for the references, once to be written
 
 
-def test_pages_are_written_by_as_many_processes_as_there_are_cores_and_none_is_read_again(monkeypatch):
-    monkeypatch.setattr(rendering.os, "cpu_count", lambda: 3)
-    app = SimpleNamespace(parallel=1)
-    assert rendering.write_side_by_side(app, None) == []  # pages that Sphinx would have to read again
-    assert app.parallel == 3
+def test_pages_that_several_processes_read_and_write_come_out_the_same(tmp_path, monkeypatch):
+    """Theorems too, which sphinx-proof collects from all pages."""
+    source = tmp_path / "source"
+    source.mkdir()
+    numbers = range(8)
+    listed = "".join(f"   page{n}\n" for n in numbers)
+    (source / "index.rst").write_text(f"Index\n=====\n\n.. toctree::\n\n{listed}")
+    for n in numbers:
+        theorem = f".. prf:theorem:: Number {n}\n   :label: theorem-{n}\n\n   True.\n\n"
+        (source / f"page{n}.rst").write_text(f"Page {n}\n======\n\n{theorem}:prf:ref:`theorem-{(n + 3) % 8}`\n")
+    (source / "conf.py").write_text("extensions = ['sphinx_proof', 'rendering', 'sphinx_multitoc_numbering']\n")
+    readers: list[int] = []
+    original = Builder._read_parallel
+
+    def several(builder: Builder, docnames, nproc: int) -> None:
+        readers.append(nproc)
+        original(builder, docnames, nproc)
+
+    monkeypatch.setattr(Builder, "_read_parallel", several)
+    pages = []
+    for cores in (1, 2):
+        monkeypatch.setattr(rendering.os, "cpu_count", lambda cores=cores: cores)
+        out, warned = tmp_path / f"html-{cores}", StringIO()
+        with docutils_namespace():
+            Sphinx(source, source, out, out / "doctrees", "html", {}, None, warned, True, parallel=cores).build()
+        assert not warned.getvalue()
+        pages.append({page.name: page.read_text() for page in out.glob("page*.html")})
+    assert readers == [2]
+    assert len(pages[0]) == 8 and 'href="page3.html#theorem-3"' in pages[0]["page0.html"]
+    assert pages[0] == pages[1]

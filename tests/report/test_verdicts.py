@@ -105,7 +105,10 @@ def test_the_opening_counts_the_two_answers_apart(judgements):
     assert told.startswith("Of the paper's 2 claims and 1 of ours, on its own data: 2 reproduced")
     theorem = replace(judgements[0], data=(WORLDS,))
     told = verdicts.opening([theorem])
-    assert "on its own data or, where they are theory, in worlds that meet its assumptions" in told
+    worlds = "or, where they are theory, in simulated worlds that meet its assumptions"
+    assert f"on its own data {worlds}" in told
+    in_words = verdicts.answers([theorem], {theorem.id: "it leads"})
+    assert f"On the paper's own data (MQ2008) {worlds}** *reproduced*" in in_words
     first = placed(judgements[0], ("ClueWeb09_webis", "carries over", False), ("MQ2007_partial85", "mixed", True))
     second = placed(judgements[1], ("ClueWeb09_webis", "carries over", False))
     assert verdicts.opening([first, second, judgements[2]]).splitlines()[1:] == [

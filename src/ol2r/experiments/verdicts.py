@@ -42,7 +42,8 @@ margin."""
 class Finding:
     """What was found of one contrast in one cell: the data it was measured on (None: not at hand), effect and side.
 
-    `side` is 1 (as claimed), −1 (against) or 0 (open, with `missing` saying why where it could not be decided).
+    `side` is 1 (as claimed), −1 (against) or 0 (open, with `missing` saying why where it could not be decided). It is
+    `absent` where the results lack what the contrast reads.
     """
 
     contrast: Compared
@@ -51,6 +52,7 @@ class Finding:
     effect: Estimate | None = None
     missing: str = ""
     side: int = 0
+    absent: bool = False
 
 
 @dataclass(frozen=True)
@@ -258,6 +260,7 @@ def _judge(claim: Claim, results: dict[str, Indexed], printed: Sequence[bool]) -
     own = [[one for found in at_hand for one in found[i]] for i in range(len(claim.parts))]
     absent = [label(data) for data in own_sets if data not in known]
     abroad = {data: _tested(claim, results, data, ()) for data in claim.elsewhere if data in known}
+    abroad = {data: found for data, found in abroad.items() if not all(one.absent for part in found for one in part)}
     everything = [one for found in (*at_hand, *abroad.values()) for part in found for one in part]
     measured = [one for one in everything if one.effect]
     own_measured = [one for part in own for one in part if one.effect]
@@ -312,7 +315,7 @@ def _measured(contrast: Compared, cell: Where, data: str, results: dict[str, Ind
     try:
         effect = contrast.effect(results, data, cell[1])
     except (NotMeasured, TooFewSeeds) as missing:
-        return Finding(contrast, cell, data, missing=str(missing))
+        return Finding(contrast, cell, data, missing=str(missing), absent=isinstance(missing, NotMeasured))
     diverged = _diverged(contrast, results, data, cell[1])
     return Finding(
         contrast,

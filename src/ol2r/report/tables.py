@@ -489,7 +489,7 @@ def paired_differences(
     columns = list(next(iter(groups.values())))
     lines: dict[str, list[list[str]]] = {}
     for group, pairs in groups.items():
-        gains = [(_gains(pairs[column]), 3 if pairs[column][2] == "ndcg" else 1) for column in columns]
+        gains = [(_gains(pairs[column]), 1 if pairs[column][2] == "cndcg" else 3) for column in columns]
         lines[group] = [
             [f"{users}, {name_of(dataset)}", *(_difference(own.get((dataset, users)), digits) for own, digits in gains)]
             for dataset, users in _places(pairs)

@@ -36,8 +36,7 @@ def opening(judgements: Sequence[Judgement], ours: Sequence[str] = ()) -> str:
         ours: which of the claims are ours and not the paper's.
     """
     tiers = ", ".join(sorted({j.tier for j in judgements if j.tier}))
-    worlds = " or, where they are theory, in worlds that meet its assumptions"
-    where = f"on its own data{worlds if any(_is_theory(j) for j in judgements) else ''}"
+    where = f"on its own data{_or_in_worlds(judgements)}"
     counted = _counted((j.verdict for j in judgements), VERDICTS)
     own = sum(j.id in ours for j in judgements)
     beside = f" and {own} of ours" if own else ""
@@ -55,6 +54,12 @@ def carried_in_words(judgement: Judgement) -> str:
     """The verdicts on a claim on the paper's data and on each other data set, in words."""
     places = [f"{place.verdict} on {named(place.dataset)}" for place in judgement.elsewhere]
     return f"**{judgement.verdict}**" + (f" on the paper's data; {', '.join(places)}" if places else "")
+
+
+def _or_in_worlds(judgements: Sequence[Judgement]) -> str:
+    """Where else than on the paper's data its claims are judged; empty if none of them is theory."""
+    theory = any(map(_is_theory, judgements))
+    return " or, where they are theory, in simulated worlds that meet its assumptions" if theory else ""
 
 
 def _is_theory(j: Judgement) -> bool:
@@ -83,10 +88,9 @@ def answers(judgements: Sequence[Judgement], short: Mapping[str, str]) -> str:
     Args:
         short: what each claim says, in a few words.
     """
-    own = sorted(
-        {named(one.data or "") for j in judgements for one in j.tested if one.effect and one.data == one.cell[0]}
-    )
-    told = {f"On the paper's own data ({', '.join(own) or 'none at hand'})": {j.id: j.verdict for j in judgements}}
+    own = {one.data or "" for j in judgements for one in j.tested if one.effect and one.data == one.cell[0]} - {WORLDS}
+    data = ", ".join(sorted(map(named, own))) or "none at hand"
+    told = {f"On the paper's own data ({data}){_or_in_worlds(judgements)}": {j.id: j.verdict for j in judgements}}
     for data, places in _by_place(judgements).items():
         told[f"On {named(data)}"] = {each: place.verdict for each, place in places.items()}
     lines = []

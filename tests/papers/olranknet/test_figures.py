@@ -5,6 +5,7 @@ from shown import line
 
 from ol2r.papers.olranknet import figures
 from ol2r.papers.olranknet.claims import GAMMA, VARIANTS
+from ol2r.report import tables
 from ol2r.report.style import LEARNERS, USERS
 
 ROUNDS = (0, 1, 10, 40, 50)
@@ -151,3 +152,13 @@ def test_a_grid_of_three_hyperparameters_has_a_panel_for_each_rate():
 
 def test_looks_of_this_chapter_are_registered():
     assert set(VARIANTS) <= set(LEARNERS)
+
+
+def test_leads_on_every_data_set_are_differences_paired_by_run(frame):
+    worse = runs({DIAGONAL: (0.4, 0.2, 0.5), "PairRank": (0.6, 0.0, 0.0)}, dataset="two")
+    groups = figures.leads_on_each(pd.concat([frame, worse]), "PairRank", (DIAGONAL, "olLambdaRank"))
+    assert list(groups) == [figures.OFFLINE, figures.IN_LISTS]
+    for pairs in groups.values():
+        assert list(pairs) == ["olRankNet"]
+        told = tables.paired_differences({"": pairs}, name="all", caption="All.")
+        assert "| perfect, one | −0.100 [" in told and "| perfect, two | −0.200 [" in told

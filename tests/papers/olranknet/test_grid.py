@@ -62,13 +62,24 @@ def test_the_paper_s_data_sets_run_its_protocol_and_others_what_the_page_says():
 def test_the_public_code_s_reading_changes_the_paper_s_learners_and_nothing_else():
     tuned = {*tuning.TUNED.names, *olranknet.PUBLIC_CODE}
     for item, other in olranknet.READINGS["public code"].items():
-        # public code does not have the full covariance
+        # public code does not have the full covariance, and is not tried elsewhere
         main = [each for each in labels(item) if each["variant"] not in olranknet.FULL]
+        main = [each for each in main if each["dataset"] not in olranknet.ELSEWHERE]
         for here, there in zip(main, labels(other), strict=True):
             differ = {name for name in here if here[name] != there[name]}
             assert differ <= (tuned if here["variant"] in olranknet.OURS else set())
             if here["variant"] in olranknet.OURS:
                 assert {name: there[name] for name in olranknet.PUBLIC_CODE} == olranknet.PUBLIC_CODE
+
+
+def test_elsewhere_every_learner_has_the_values_of_mq2008():
+    """Also linear ones, of which the PairRank chapter has values that were tuned there."""
+    own = [each for each in labels("fig-4") if each["dataset"] in olranknet.ELSEWHERE]
+    assert {each["variant"] for each in own} == {*olranknet.SHOWN} - {*olranknet.SLOW}
+    here = {(each["variant"], each["users"]): each for each in labels("fig-4") if each["dataset"] == "MQ2008"}
+    for each in own:
+        there = here[each["variant"], each["users"]]
+        assert {name for name in each if each[name] != there[name]} == {"dataset"}
 
 
 def test_each_choice_changes_one_thing():

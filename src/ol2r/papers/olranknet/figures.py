@@ -13,7 +13,8 @@ from ol2r.experiments.effects import at_own_end, final_effects, minus, summarize
 from ol2r.papers.olranknet.claims import LAST, weight
 from ol2r.report import figures
 from ol2r.report.figures import INTERVAL
-from ol2r.report.style import CHOICES, LEARNERS, USERS, Drawing, Looks, legend, panels, styled
+from ol2r.report.style import CHOICES, LEARNERS, USERS, Drawing, Looks, legend, panels, spelled, styled
+from ol2r.report.tables import Pairs
 
 OFFLINE, IN_LISTS = "offline NDCG@10", "NDCG@10 of the shown lists"
 PLACE = ["dataset", "users"]
@@ -81,6 +82,25 @@ def leads(
     table = pd.concat(parts, ignore_index=True).rename(columns={by: "row"})
     table = table[table["row"].isin(shown)]
     return table.sort_values("row", key=lambda rows: rows.map(shown.index), kind="stable").reset_index(drop=True)
+
+
+def leads_on_each(frame: pd.DataFrame, baseline: str, variants: Sequence[str]) -> dict[str, Pairs]:
+    """The same leads on every data set, for `report.tables.paired_differences`.
+
+    Args:
+        frame: runs with ndcg, cndcg and variant.
+        baseline: the variant that the others are compared with.
+        variants: the variants to show; those without runs are left out.
+    """
+    shown = [each for each in variants if each in set(frame["variant"])]
+    scores = {OFFLINE: (frame, "ndcg"), IN_LISTS: (in_lists(frame), "in_lists")}
+    return {
+        panel: {
+            spelled(each): (own[own["variant"] == each], own[own["variant"] == baseline], column)
+            for each in shown
+        }
+        for panel, (own, column) in scores.items()
+    }
 
 
 def lead_dots(table: pd.DataFrame, baseline: str) -> Drawing:
