@@ -2,8 +2,8 @@
 
 For each `{numref}` Sphinx loads the whole stored page that it points to, which is much of its work. Here
 each page is loaded once. Jupyter Book has no option for as many processes as there are cores, so pages are read and
-written by one; here it is several. And a third of the time went to looking for garbage among millions of nodes of pages,
-nearly all of which are needed to the end; here Python does not look.
+written by one; here it is several. And a third of the time went to looking for garbage among millions of nodes, nearly
+all of which are needed to the end; here Python does not look.
 """
 
 import gc
