@@ -143,8 +143,7 @@ def test_without_a_home_everything_but_remembering_a_path_works(command, tmp_pat
     kept = ("OL2R_CONFIG", "OL2R_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "OL2R_DATA")
     env = {name: value for name, value in env.items() if name not in kept} | {"TMPDIR": str(tmp_path)}
     code = "import os, pathlib, ol2r; print(os.environ['NUMBA_CACHE_DIR'])"
-    nobody = "def no_home(*_): raise RuntimeError('Could not determine home directory.')\n"
-    nobody += "import pathlib; pathlib.Path.home = no_home\n"
+    nobody = "def no_entry(*_): raise KeyError('uid not found')\nimport pwd; pwd.getpwuid = no_entry\n"
     done = subprocess.run([sys.executable, "-c", nobody + code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(str(tmp_path / "ol2r-"))
 

@@ -9,11 +9,8 @@ from pathlib import Path
 
 
 def _home(kind: str) -> Path | None:
-    named = os.environ.get(f"XDG_{kind.upper()}_HOME")
-    try:
-        return Path(named or Path.home() / f".{kind}") / "ol2r"
-    except RuntimeError:  # neither HOME nor an entry for the user
-        return None
+    folder = os.environ.get(f"XDG_{kind.upper()}_HOME") or os.path.expanduser(f"~/.{kind}")  # noqa: PTH111 - quicker
+    return None if folder.startswith("~") else Path(folder, "ol2r")  # ~ stays where the user has no home
 
 
 def config_folder() -> Path | None:

@@ -128,8 +128,8 @@ class Entry:
 
     def folders_at_hand(self) -> list[Path]:
         """Folders under the search paths that have one of its names, complete or not."""
-        places = [root / folder for root in search_paths() for folder in self.folders]
-        return [place for place in places if _allowed(place.is_dir)]
+        places = (os.path.join(root, folder) for root in search_paths() for folder in self.folders)  # noqa: PTH118
+        return [Path(place) for place in places if os.path.isdir(place)]  # noqa: PTH112 - all cells of a paper ask
 
     def require(self) -> Path:
         """The folder that holds the data set's files.
