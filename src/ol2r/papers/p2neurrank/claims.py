@@ -58,8 +58,13 @@ from ol2r.papers.pairrank.claims import COMPARABLE, DIFFERENCE, REFERENCE, Room,
 
 USERS = ("perfect", "navigational", "informational")
 MSLR, YAHOO = "MSLR-WEB10K", "Yahoo-LTRC-1"
-STAND_INS = (StandIn(MSLR, "MQ2008"),)
-"""What stands in for the paper's two data sets."""
+STAND_INS = (
+    StandIn(MSLR, "synthetic-mslr", same_shape=True),
+    StandIn(MSLR, "MQ2008"),
+    StandIn(MSLR, "MQ2007_partial85"),
+    StandIn(MSLR, "ClueWeb09_webis"),
+)
+"""What stands in for the paper's two data sets; networks run on MQ2008 alone."""
 PROTOCOL = Size(rounds=ROUNDS, seeds=10, folds=5)
 """The paper cuts MSLR-WEB10K into five folds, and Yahoo, which comes with one split, into two of its own."""
 

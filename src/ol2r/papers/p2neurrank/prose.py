@@ -668,11 +668,13 @@ def budgets_in_words() -> str:
             f"{spelled(name)}, had {own} settings, of which {tuning.SHORTLISTED} ran longer, beside {rival}'s {other} "
             f"and {of.SHORTLISTED}"
         )
-    chosen = [pairrank.TUNED.chosen("MQ2008", PAIRRANK, of) for of in (ALL, "PairRank_C")]
-    shared, best = (_setting(values) for values in chosen)
-    both = f" {PAIRRANK} has what is best for both of its shuffles together ({shared})"
-    alone = ", and for the one shown here" if shared == best else f", not what is best for the one shown here ({best})"
-    return f"{'; '.join(told)}.{both}{alone}."
+    shared, own = (
+        {dataset: _setting(pairrank.TUNED.chosen(dataset, PAIRRANK, of)) for dataset in tuning.DATASETS}
+        for of in (ALL, "PairRank_C")
+    )
+    others = [f"on {named(each)} ({own[each]}, not {shared[each]})" for each in own if own[each] != shared[each]]
+    alone = f"; for the one shown here another is best {' and '.join(others)}" if others else ", and for the one shown here"
+    return f"{'; '.join(told)}. {PAIRRANK} has what is best for both of its shuffles together{alone}."
 
 
 def uneven_in_words() -> str:
