@@ -34,8 +34,7 @@ class TuningGrid:
         variants: the variants that share the chosen values.
         tried: the values of each hyper-parameter; all combinations are tried.
         fixed: hyper-parameters that differ from the variants' own and are not tuned.
-        wide: hyper-parameters of which fewer values are tried on data sets with very many features, where every run is
-            slow.
+        wide: hyper-parameters of which fewer values are tried on data sets with many features, where every run is slow.
         never: values of each hyper-parameter that are scored like the others but never chosen.
         datasets: the data sets that it is tuned on; None for all that its paper tunes on.
     """
@@ -52,10 +51,10 @@ class TuningGrid:
         values = {**self.tried, **self.wide} if wide else self.tried
         return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
 
-    def at(self, tier: str) -> list[dict[str, float]]:
+    def at(self, tier: str, wide: bool = False) -> list[dict[str, float]]:
         """The settings of a tier: all of them, at the smoke tier only those of the first and last values."""
         if tier != "smoke":
-            return self.settings()
+            return self.settings(wide)
         ends = {name: tuple(dict.fromkeys((values[0], values[-1]))) for name, values in self.tried.items()}
         return [dict(zip(ends, each, strict=True)) for each in product(*ends.values())]
 
@@ -124,6 +123,10 @@ class Tuned:
         """The data sets that a grid is tuned on."""
         own = self.grids[grid].datasets
         return self.datasets if own is None else own
+
+    def tuned_on(self, grid: str, *datasets: str) -> str:
+        """The data set whose values of a grid are taken: the first of these that it is tuned on, or else the last."""
+        return next((each for each in datasets if each in self.datasets_of(grid)), datasets[-1])
 
     def may_choose(self, grid: str, setting: Mapping[str, float]) -> bool:
         """Whether tuning may choose a setting of a grid; see `TuningGrid.never`."""

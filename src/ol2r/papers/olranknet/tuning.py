@@ -11,8 +11,18 @@ is never edited by hand:
 The linear baselines take the values that the PairRank chapter tuned by the same rule.
 """
 
+from ol2r.data import entry
 from ol2r.experiments.tuning import Tuned, TuningGrid
 from ol2r.papers.olranknet.claims import ROUNDS_HERE
+
+DATASETS = ("synthetic-mslr", "MQ2008")
+"""The data sets that are tuned on."""
+
+
+def is_wide(dataset: str) -> bool:
+    """Whether a data set has so many features that a round of networks takes several times as long as with MQ2008's."""
+    return entry(dataset).n_features >= 100
+
 
 ROUNDS_FIRST, SEEDS_FIRST = ROUNDS_HERE // 5, (1000, 1001)
 ROUNDS_LONGER, SEEDS_LONGER = ROUNDS_HERE // 2, (1002, 1003, 1004, 1005, 1006)
@@ -29,12 +39,13 @@ _INTERVALS = {"alpha": _WIDTHS, "regularization": _PULLS, "rate": _RATES}
 _FEWER = _INTERVALS | {"rate": _RATES[:-1]}
 _NEVER = {"alpha": (1.0,)}
 _STEPS = {"alpha": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)}
+_WIDE = {"alpha": (1e-3, 1e-2, 1e-1), "regularization": (1.0, 1e1, 1e2), "rate": (1e-4, 1e-3, 1e-2)}
 _HARDLY_MOVES = {"alpha": (1e-5, 1e-4, 1e-3)}
 GRIDS: dict[str, TuningGrid] = {
-    "olRankNet": TuningGrid(("olRankNet",), _INTERVALS, never=_NEVER),
-    "olLambdaRank": TuningGrid(("olLambdaRank",), _INTERVALS, never=_NEVER),
-    "olRankNet, full": TuningGrid(("olRankNet, full",), _FEWER, never=_NEVER),
-    "olRankNet" + CODE: TuningGrid(("olRankNet" + CODE,), _FEWER, never=_NEVER),
+    "olRankNet": TuningGrid(("olRankNet",), _INTERVALS, wide=_WIDE, never=_NEVER),
+    "olLambdaRank": TuningGrid(("olLambdaRank",), _INTERVALS, wide=_WIDE, never=_NEVER),
+    "olRankNet, full": TuningGrid(("olRankNet, full",), _FEWER, wide=_WIDE, never=_NEVER),
+    "olRankNet" + CODE: TuningGrid(("olRankNet" + CODE,), _FEWER, never=_NEVER, datasets=("MQ2008",)),
     "neural PDGD": TuningGrid(("neural PDGD",), _STEPS),
     "neural DBGD": TuningGrid(("neural DBGD",), _STEPS, never=_HARDLY_MOVES),
     "neural epsilon-greedy": TuningGrid(
@@ -42,10 +53,11 @@ GRIDS: dict[str, TuningGrid] = {
     ),
     "olLambdaRank GT": TuningGrid(
         ("olLambdaRank GT",), {"rate": (1e-5, 1e-4, 1e-3, 1e-2), "regularization": (1e-4, 1e-2, 1.0, 1e2)},
+        datasets=("MQ2008",),
     ),
 }  # fmt: skip
 """All tuning grids, by name. They hold the paper's values but for the smallest: α = 1e-4, at which hardly an order is
-uncertain, and λ = 1e-4. To save time, the full covariance and the public code's reading are not tried at the largest
+uncertain, and λ = 1e-4. Where a data set has many features, fewer values are tried. To save time, the full covariance and the public code's reading are not tried at the largest
 rate, and olLambdaRank takes the public code's values for olRankNet.
 
 The criterion is the score of the learned ranker alone, and as in the PairRank chapter settings that hardly do anything
@@ -57,5 +69,5 @@ def _size(dataset: str, grid: str) -> int:
     return SHORTLISTED if grid == "olRankNet" else SHORTLISTED_OTHERS
 
 
-TUNED = Tuned("ol2r.papers.olranknet", GRIDS, ("MQ2008",), _size)
+TUNED = Tuned("ol2r.papers.olranknet", GRIDS, DATASETS, _size)
 """The grids with what was chosen from them on the data sets that are tuned on."""

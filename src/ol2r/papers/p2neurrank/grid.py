@@ -101,8 +101,7 @@ def _depth(dataset: str, variant: str) -> dict[str, Value]:
 def tuned_on(dataset: str, grid: str) -> str:
     """The data set whose tuned values a data set takes: itself if the grid was tuned on it, another of its shape if the
     grid was tuned on that one, by default MQ2008."""
-    tuned_too = (name for name in (dataset, pairrank.tuned_on(dataset)) if name in TUNED.datasets_of(grid))
-    return next(tuned_too, "MQ2008")
+    return TUNED.tuned_on(grid, dataset, pairrank.tuned_on(dataset), "MQ2008")
 
 
 def tuned(dataset: str, variant: str) -> dict[str, Value]:
