@@ -23,9 +23,9 @@ def install(session: nox.Session, *requirements: str) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run every test; those that open the built book are skipped until `book` has built one."""
+    """Run every test, one process a core; those that open the built book are skipped until `book` has built one."""
     install(session, "-e", ".[book,test]")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal", *session.posargs)
 
 
 @nox.session

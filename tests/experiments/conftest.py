@@ -1,6 +1,7 @@
 """What tests of the runner share: a store of its own for each test, and a log of the rows that fakes ran."""
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from ol2r.experiments.store import Store
 
@@ -12,5 +13,6 @@ def store(tmp_path):
 
 @pytest.fixture
 def log(tmp_path, monkeypatch):
+    get_reusable_executor().shutdown(wait=True)  # workers of an earlier test do not see this environment
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
     return tmp_path / "log"

@@ -37,7 +37,7 @@ def test_a_strip_tells_where_its_numbers_came_from(written):
     assert (told["anchor"], told["tier"], told["rounds"], told["seeds"]) == (
         "nsgd-fig-2",
         "paper",
-        1000,
+        "1000",
         "15 × 5 folds",
     )
     assert told["data"] == "MQ2008; TD2003 (data not at hand)"
@@ -65,7 +65,7 @@ def test_a_strip_tells_only_of_the_rows_that_were_drawn(written, grid, invented_
     nsgd = "learner == 'NSGD' and users == 'perfect' and seed < 3 and fold == 2 and round <= 500"
     told = written(frame=both, provenance=records, drawn=grid.query(nsgd))
     assert (told["data"], told["keys"], told["rounds"], told["seeds"]) == (
-        "MQ2008", ["MQ2008/perfect/NSGD"], 500, "3 × 1 fold",
+        "MQ2008", ["MQ2008/perfect/NSGD"], "500", "3 × 1 fold",
     )  # fmt: skip
     assert told["device"] == "cpu" and "local changes" not in told["code"]
     other = written(frame=both, provenance=records, drawn=partial.query(nsgd))
@@ -109,6 +109,9 @@ def test_values_of_single_runs_queries_or_documents_are_refused(tmp_path, grid, 
     assert not (tmp_path / "x.csv").exists()
 
 
-def test_data_sets_that_have_other_numbers_of_runs_are_told_apart(written, grid):
-    partial = grid.query("seed < 3").assign(dataset="MQ2007_partial85", cell="partial/" + grid["cell"])
-    assert written(frame=pd.concat([grid, partial]))["seeds"] == "15 × 5 folds or 3 × 5 folds"
+def test_other_numbers_of_runs_and_rounds_are_told_apart_on_the_same_data_too(written, grid):
+    shorter = grid.query("seed < 3 and fold == 1 and round <= 500").assign(cell="shorter/" + grid["cell"])
+    told = written(frame=pd.concat([grid, shorter]))
+    assert (told["seeds"], told["rounds"]) == ("15 × 5 folds or 3 × 1 fold", "1000 or 500")
+    without = written(frame=pd.concat([grid, shorter.assign(round=None)]))
+    assert (without["seeds"], without["rounds"]) == (told["seeds"], "1000")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 import ol2r
+from ol2r import frames
 from ol2r.data.catalogue import CATALOGUE, UNCONFIRMED
 from ol2r.experiments.claims import label
 from ol2r.report.tables import NOT_AT_HAND
@@ -66,7 +67,7 @@ def strip(
         "anchor": anchor,
         "tier": shown.tier,
         "data": "; ".join([*data, *absent]) or "none",
-        "rounds": shown.rounds,
+        "rounds": _rounds(shown.frame),
         "seeds": _runs(shown.frame) if records else "none",
         "device": ", ".join(_distinct(records, "device")) or "none",
         "code": ", ".join([version, *(digest[:12] for digest in _distinct(records, "code"))])
@@ -115,10 +116,13 @@ def bibtex(anchor: str, title: str, version: str, data: str, tier: str) -> str:
 
 
 def _runs(frame: pd.DataFrame) -> str:
-    """Seeds × folds, as the largest number that a cell has; for each data set where the numbers differ."""
-    told = []
-    for _, own in frame.groupby("dataset", sort=False) if "dataset" in frame else [("", frame)]:
-        cells = own.groupby("cell")
-        seeds, folds = (int(cells[name].nunique().to_numpy().max()) for name in ("seed", "fold"))
-        told.append(f"{seeds} × {folds} fold{'s' if folds != 1 else ''}")
-    return " or ".join(dict.fromkeys(told))
+    """Seeds × folds of a cell, and all such numbers where cells differ."""
+    of_cells = frame.groupby("cell", sort=False)[["seed", "fold"]].nunique().drop_duplicates()
+    told = (f"{each.seed} × {each.fold} fold{'s' if each.fold != 1 else ''}" for each in frames.rows(of_cells))
+    return " or ".join(told)
+
+
+def _rounds(frame: pd.DataFrame) -> str | None:
+    """The last round of a cell, and all such rounds where cells differ; None without rounds."""
+    last = frame.dropna(subset="round").groupby("cell", sort=False)["round"].max() if "round" in frame else ()
+    return " or ".join(str(int(each)) for each in dict.fromkeys(last)) or None

@@ -5,7 +5,7 @@ runs; it must not know how either came about.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import cast
 
@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from ol2r import frames
-from ol2r.experiments.claims import label
+from ol2r.experiments.claims import Size, label
 from ol2r.experiments.effects import (
     TooFewSeeds,
     at_end,
@@ -514,6 +514,32 @@ def differences_in_words(pairs: Pairs, what: str) -> str:
         above, below = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
         told.append(f"{column} above 0 in {above} and below in {below} of {len(gains)}")
     return f"{what}: {'; '.join(told)}." if told else ""
+
+
+def ran_in_words(runs: Mapping[str, pd.DataFrame], protocol: Size, published: Collection[str]) -> str:
+    """What was run, and what the paper ran: data sets, rounds, seeds, folds and kinds of users; empty without runs.
+
+    Args:
+        runs: by what the sentence calls them.
+        protocol: the size of the paper's experiment.
+        published: the paper's data sets.
+    """
+    sizes: dict[str, list[str]] = {}
+    there = set()
+    for called, frame in runs.items():
+        for dataset, own in frame.groupby("dataset", sort=False) if len(frame) else ():
+            n = {name: own[name].nunique() for name in ("seed", "fold", "users")}
+            size = f"{own['round'].max():,} rounds, " + " × ".join(
+                f"{n[name]} {word}{'s' * (n[name] > 1)}"
+                for name, word in (("seed", "seed"), ("fold", "fold"), ("users", "kind"))
+            )
+            sizes.setdefault(f"{called} with {size} of users", []).append(named(str(dataset)))
+            there.add(dataset)
+    if not sizes:
+        return ""
+    told = "; ".join(f"{size} on {' and on '.join(datasets)}" for size, datasets in sizes.items())
+    other = "" if there & set(published) else "other data, "
+    return f"What ran: {told}. The paper has {other}{protocol.rounds:,} rounds and {protocol.seeds} seeds."
 
 
 def _places(pairs: Pairs) -> list[tuple[str, str]]:

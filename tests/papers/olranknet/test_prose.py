@@ -105,15 +105,6 @@ def test_items_of_the_map_fail_where_an_erratum_says_so_of_their_statement():
     assert failed == {"Lemma 4.2", "Theorem 4.4", "Definition B.1", "Lemma C.3"}
 
 
-def test_what_ran_is_counted_and_data_that_the_paper_does_not_have_is_named_so(frame):
-    ran = "10 rounds, 1 seed × 2 folds × 2 kinds of users."
-    assert prose.ran_in_words(frame, ("MQ2008",)) == f"What ran: MQ2008 with {ran}"
-    assert prose.ran_in_words(frame) == (
-        f"What ran: MQ2008, which the paper does not have, with {ran} The paper has 5,000 rounds and 10 seeds."
-    )
-    assert prose.ran_in_words(frame[:0]) == ""
-
-
 def test_speed_is_told_at_the_end_and_time_for_all_rounds():
     columns = {"cell": "x", "dataset": "MQ2008", "variant": "a", "fold": 1, "seed": 0, "round": [10, 110]}
     timing = pd.DataFrame(columns | {"replicas": 2, "rank_seconds": [0.1, 1.1], "update_seconds": [0.1, 3.1]})

@@ -57,7 +57,7 @@ def test_without_runs_nothing_is_answered():
     assert prose.followed_in_words(empty, empty) == prose.noise_in_words(empty) == ""
     assert prose.least_noise_in_words(empty) == ""
     assert prose.wrong_in_words(empty) == prose.early_answer(empty, empty) == prose.costs_in_words(empty) == ""
-    assert prose.ran_in_words({"networks": empty}) == prose.chosen_in_words(empty.assign(best_of=[], dataset=[])) == ""
+    assert prose.chosen_in_words(empty.assign(best_of=[], dataset=[])) == ""
 
 
 def test_a_rival_is_told_by_side_users_and_range():
@@ -174,16 +174,6 @@ def test_agreement_has_a_line_for_each_set_of_certain_orders():
     assert len(lines) == 5
     assert "| perfect | PairRank | – | 20 % | 20 % | 20 % | 20 % | – | – |" in lines
     assert any(line.startswith("| perfect | P²LinRank, N = 2 | 0.01 | 90.1 % | 90.1 %") for line in lines)
-
-
-def test_what_ran_is_counted_for_each_kind_of_ranker():
-    frame = alone(0.4, 0.5)
-    said = prose.ran_in_words({"linear rankers": frame, "networks": frame[:0]})
-    assert said == (
-        "What ran: linear rankers on MQ2008, which the paper does not have: 100 rounds, 4 seeds × 1 fold × 2 kinds of "
-        f"users. The paper has {ROUNDS:,} rounds and 10 seeds."
-    )
-    assert "does not have" not in prose.ran_in_words({"linear rankers": frame}, ("MQ2008",))
 
 
 def test_chosen_settings_are_told_with_their_symbols():

@@ -198,27 +198,6 @@ def click_models() -> list[tuple[str, str, str]]:
 # Sentences
 
 
-def ran_in_words(frame: pd.DataFrame, published: Sequence[str] = ()) -> str:
-    """What was run: by data set the rounds, seeds, folds and kinds of users; empty without runs.
-
-    Args:
-        frame: the chapter's runs.
-        published: the paper's data sets; of any other it is said that the paper does not have it, and how long the
-            paper's runs are.
-    """
-    told = []
-    for dataset, own in frame.groupby("dataset", sort=False):
-        n = {name: own[name].nunique() for name in ("seed", "fold", "users")}
-        told.append(
-            f"{named(str(dataset))}{'' if dataset in published else ', which the paper does not have,'} with "
-            f"{own['round'].max():,} rounds, {n['seed']} seed{'s' * (n['seed'] > 1)} × "
-            f"{n['fold']} fold{'s' * (n['fold'] > 1)} × {n['users']} kinds of users"
-        )
-    there = set(frame["dataset"]) if len(frame) else set()
-    paper = f" The paper has {ROUNDS:,} rounds and {PROTOCOL.seeds} seeds." if there - set(published) else ""
-    return f"What ran: {'; '.join(told)}.{paper}" if told else ""
-
-
 SHORTLY = {OFFLINE: "offline NDCG@10", IN_LISTS: "the lists that users saw"}
 """What sentences call the two panels of the leads."""
 SPOKEN = {name: f"{name.removesuffix(', full')} with the full matrix" for name in FULL}

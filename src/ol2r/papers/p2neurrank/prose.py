@@ -260,30 +260,6 @@ def click_models() -> list[tuple[str, str, str]]:
 # Sentences
 
 
-def ran_in_words(runs: Mapping[str, pd.DataFrame], published: Sequence[str] = ()) -> str:
-    """What was run: by kind of ranker and data set the rounds, seeds, folds and kinds of users; empty without runs.
-
-    Args:
-        runs: by what their rankers are called.
-        published: the paper's data sets; of any other it is said that the paper does not have it.
-    """
-    told = []
-    for called, frame in runs.items():
-        for dataset, own in frame.groupby("dataset", sort=False) if len(frame) else ():
-            n = {name: own[name].nunique() for name in ("seed", "fold", "users")}
-            counts = [
-                f"{n[name]} {word}{'s' * (n[name] > 1)}"
-                for name, word in (("seed", "seed"), ("fold", "fold"), ("users", "kind"))
-            ]
-            strange = "" if dataset in published else ", which the paper does not have"
-            told.append(
-                f"{called} on {named(str(dataset))}{strange}: {own['round'].max():,} rounds, {' × '.join(counts)} of "
-                "users"
-            )
-    paper = f" The paper has {ROUNDS:,} rounds and {PROTOCOL.seeds} seeds."
-    return f"What ran: {'; '.join(told)}.{paper}" if told else ""
-
-
 SHORTLY = {OFFLINE: "offline", IN_LISTS: "in the lists that users saw"}
 """What sentences call the two panels of the leads."""
 SIDES = ("better", "worse", "not apart")
@@ -673,7 +649,7 @@ def budgets_in_words() -> str:
         for of in (ALL, "PairRank_C")
     )
     others = [f"on {named(each)} ({own[each]}, not {shared[each]})" for each in own if own[each] != shared[each]]
-    alone = f"; for the one shown here another is best {' and '.join(others)}" if others else ", and for the one shown here"
+    alone = f"; for the one shown here another is best {joined(others)}" if others else ", and for the one shown here"
     return f"{'; '.join(told)}. {PAIRRANK} has what is best for both of its shuffles together{alone}."
 
 
