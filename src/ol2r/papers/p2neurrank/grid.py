@@ -18,6 +18,7 @@ from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
 from ol2r.learners import LEARNERS
 from ol2r.papers.olranknet import grid as olranknet
+from ol2r.papers.olranknet.tuning import is_wide
 from ol2r.papers.p2neurrank import audit_cells
 from ol2r.papers.p2neurrank.claims import (
     BOTH,
@@ -62,7 +63,9 @@ from ol2r.parameters import Value
 
 HERE = ("MQ2008",)
 ELSEWHERE = ("synthetic-mslr", "MQ2007_partial85", pairrank.CLUEWEB)
-"""The data sets that are at hand, and those of them that linear rankers alone are run on."""
+"""The data sets of all figures, and others that linear rankers are run on."""
+NETWORKS_TOO = ELSEWHERE[:1]
+"""Those of the others that networks are run on, but for the skyline."""
 DATASETS = (*BOTH, *HERE)
 OWN_DEPTH, DEPTH_HERE = 3, 2
 """Layers of weights: the paper's networks are d-m-m-1. On data sets that are run here they are d-m-1, as those of
@@ -142,12 +145,14 @@ Cells = Callable[[str], Sequence[Cell]]
 
 def _main(*variants: str, kinds: Sequence[str] = USERS, elsewhere: Sequence[str] = ()) -> Cells:
     """Learning curves; on the data sets `elsewhere` at the paper tier only."""
-    return lambda tier: [
-        curve(tier, dataset, kind, each)
-        for dataset, kind, each in product(
-            on(*DATASETS, *(elsewhere if tier == "paper" else ()))(tier), kinds, variants
-        )
-    ]
+
+    def cells(tier: str) -> Sequence[Cell]:
+        runs = list(product(on(*DATASETS)(tier), kinds, variants))
+        if tier == "paper":
+            runs += product(elsewhere, kinds, [each for each in variants if each != SKYLINE])
+        return [curve(tier, *run) for run in runs]
+
+    return cells
 
 
 def _at_noise(tier: str, dataset: str, kind: str, rankers: int, noise: float, *, linear_too: bool) -> list[Cell]:
@@ -276,7 +281,7 @@ def _tuning(tier: str) -> Sequence[Cell]:
         _tuning_cell(tier, dataset, kind, name, variant, setting, rounds_first(name))
         for name, each in GRIDS.items()
         for dataset in _tuned_sets(tier, name)
-        for setting, variant, kind in product(each.at(tier), each.variants, USERS)
+        for setting, variant, kind in product(each.at(tier, is_wide(dataset)), each.variants, USERS)
     ]
 
 
@@ -399,8 +404,12 @@ ITEMS: dict[str, Item] = {
     ),
     "fig-2": _linear_item("Offline NDCG@10 against rounds, linear rankers", *LINEAR_VARIANTS),
     "fig-3": _linear_item("Cumulative NDCG@10 against rounds, linear rankers", *LINEAR_VARIANTS),
-    "fig-4": _neural_item("Offline NDCG@10 against rounds, networks", _main(*NEURAL_VARIANTS, SKYLINE)),
-    "fig-5": _neural_item("Cumulative NDCG@10 against rounds, networks", _main(*NEURAL_VARIANTS)),
+    "fig-4": _neural_item(
+        "Offline NDCG@10 against rounds, networks", _main(*NEURAL_VARIANTS, SKYLINE, elsewhere=NETWORKS_TOO)
+    ),
+    "fig-5": _neural_item(
+        "Cumulative NDCG@10 against rounds, networks", _main(*NEURAL_VARIANTS, elsewhere=NETWORKS_TOO)
+    ),
     "fig-6": _neural_item(
         "Small networks with the full covariance, and with its diagonal", _main(*_SMALL_NETWORKS, kinds=USERS[:1]),
     ),

@@ -32,13 +32,14 @@ cost little."""
 
 DATASETS = ("synthetic-mslr", "MQ2008", "MQ2007_partial85")
 """The data sets that linear rankers are tuned on, as in the PairRank chapter, but for the one of very many features."""
-_NETWORKS_ON = ("MQ2008",)
+_NETWORKS_ON, _SMALL_ON = DATASETS[:2], DATASETS[1:2]
 
 _NOISES = (0.01, 0.1, 1.0)
 _LINEAR_PULLS = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
 _PULLS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2)
 _RATES = (1e-4, 1e-3, 1e-2)
 _WIDTHS = (1e-3, 1e-2, 1e-1)
+_WIDE = {"noise": _NOISES[:2], "regularization": (1.0, 1e1, 1e2), "rate": _RATES}
 _PERTURBED = {"noise": (*_NOISES, 10.0), "regularization": _LINEAR_PULLS}
 _SIXTEEN = {"alpha": _WIDTHS, "regularization": (1e-2, 1.0, 1e2), "rate": (1e-3, 1e-2)}
 GRIDS: dict[str, TuningGrid] = {
@@ -47,13 +48,14 @@ GRIDS: dict[str, TuningGrid] = {
         (PAIRRANK_DIAGONAL,), {"alpha": (0.01, 0.1, 1.0), "regularization": _LINEAR_PULLS}, never={"alpha": (1.0,)},
     ),
     NEURAL[0]: TuningGrid(
-        NEURAL[:1], {"noise": _NOISES, "regularization": _PULLS, "rate": _RATES}, datasets=_NETWORKS_ON,
+        NEURAL[:1], {"noise": _NOISES, "regularization": _PULLS, "rate": _RATES}, wide=_WIDE,
+        datasets=_NETWORKS_ON,
     ),
     NEURAL[1]: TuningGrid(
         NEURAL[1:], {"noise": _NOISES, "regularization": (1e-2, 1.0, 1e2), "rate": (1e-3, 1e-2)},
-        datasets=_NETWORKS_ON,
+        wide=_WIDE, datasets=_NETWORKS_ON,
     ),
-    **{name: TuningGrid((name,), _SIXTEEN, datasets=_NETWORKS_ON) for name in (SIXTEEN_FULL, SIXTEEN_DIAGONAL)},
+    **{name: TuningGrid((name,), _SIXTEEN, datasets=_SMALL_ON) for name in (SIXTEEN_FULL, SIXTEEN_DIAGONAL)},
 }  # fmt: skip
 """All tuning grids, by name. The noise ν² is tuned like every other hyper-parameter, from the paper's two values and
 larger ones. For its learners with intervals the paper tries λ and α from 0.1 to 10⁻⁴, for networks rates from 0.1 to
