@@ -3,10 +3,11 @@
 The declared grids of several papers share this module, which must not know any paper.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from typing import NamedTuple
 
 from ol2r import data
 from ol2r.clicks import users_of_grades
@@ -14,6 +15,7 @@ from ol2r.clicks.cascade import USERS, rule_of_grades
 from ol2r.experiments.cells import Cell
 from ol2r.experiments.kinds.simulate import Simulate
 from ol2r.experiments.kinds.skyline import GroundTruth, Skyline
+from ol2r.experiments.tuning import Tuned, TuningGrid
 from ol2r.learners import LEARNERS
 from ol2r.parameters import Value
 from ol2r.simulation import Evaluation
@@ -137,6 +139,51 @@ def on(*names: str, own: bool = True) -> Callable[[str], tuple[str, ...]]:
         own: whether the item can be run on a reader's own data; `Item.jobs` leaves such data out unless asked for it.
     """
     return lambda tier: ((SMOKE_DATASET,) if tier == "smoke" else names) + (data.own_names() if own else ())
+
+
+class TuningRun(NamedTuple):
+    """What is run in a step of tuning."""
+
+    dataset: str
+    users: str
+    grid: str
+    variant: str
+    setting: Mapping[str, float]
+
+
+def first_step(tuned: Tuned, tier: str, is_wide: Callable[[str], bool]) -> list[TuningRun]:
+    """Every setting of every grid; at the smoke tier the grids' corners alone.
+
+    Args:
+        is_wide: whether fewer settings are tried on a data set; see `TuningGrid.wide`.
+    """
+    return [
+        TuningRun(dataset, kind, name, variant, setting)
+        for name, grid, dataset in _tuned_places(tuned, tier)
+        for setting, variant, kind in product(grid.at(tier, is_wide(dataset)), grid.variants, USERS)
+    ]
+
+
+def second_step(tuned: Tuned, tier: str, tuned_on: Callable[[str, str], str]) -> list[TuningRun]:
+    """The settings that the first step put on a shortlist.
+
+    Args:
+        tuned_on: the data set whose shortlist is taken, for a data set and a grid.
+    """
+    return [
+        TuningRun(dataset, kind, name, variant, setting)
+        for name, grid, dataset in _tuned_places(tuned, tier)
+        for setting in tuned.shortlist(tuned_on(dataset, name), name)
+        for variant, kind in product(grid.variants, USERS)
+    ]
+
+
+def _tuned_places(tuned: Tuned, tier: str) -> Iterator[tuple[str, TuningGrid, str]]:
+    """Every grid with each data set that it is tuned on at a tier. A reader's own is none of them: it takes the values
+    tuned on another."""
+    for name, grid in tuned.grids.items():
+        datasets = ("MQ2008",) if tier == "laptop" else on(*tuned.datasets_of(name), own=False)(tier)
+        yield from ((name, grid, dataset) for dataset in datasets)
 
 
 def checksum(dataset: str) -> str:

@@ -12,7 +12,7 @@ from ol2r.clicks import users
 from ol2r.clicks.cascade import USERS
 from ol2r.experiments import grid
 from ol2r.experiments.cells import Cell, Item
-from ol2r.experiments.grid import SMOKE_CURVE, USUAL, Grid, on
+from ol2r.experiments.grid import SMOKE_CURVE, USUAL, Grid, first_step, on, second_step
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
 from ol2r.learners import LEARNERS
@@ -164,32 +164,14 @@ def _tuning_cell(
     return BY_ROUNDS[ROUNDS_HERE].cell(tier, dataset, kind, plain, changed, split="validation", rounds=rounds)
 
 
-def _tuned_sets(tier: str, grid: str) -> Sequence[str]:
-    """The data sets to tune on at a tier. A reader's own is none of them: it takes the values tuned on another."""
-    if tier == "laptop":
-        return ("MQ2008",)
-    return on(*TUNED.datasets_of(grid), own=False)(tier)
-
-
 def _tuning(tier: str) -> Sequence[Cell]:
-    """Every cell of the grids, scored on validation queries; at the smoke tier the grids' corners alone."""
-    return [
-        _tuning_cell(tier, dataset, kind, name, variant, setting, ROUNDS_FIRST)
-        for name, each in GRIDS.items()
-        for dataset in _tuned_sets(tier, name)
-        for setting, variant, kind in product(each.at(tier, is_wide(dataset)), each.variants, USERS)
-    ]
+    """Every cell of the grids, scored on validation queries."""
+    return [_tuning_cell(tier, *run, ROUNDS_FIRST) for run in first_step(TUNED, tier, is_wide)]
 
 
 def _tuning_longer(tier: str) -> Sequence[Cell]:
     """The best cells of `_tuning`, on more rounds and other seeds."""
-    return [
-        _tuning_cell(tier, dataset, kind, name, variant, setting, ROUNDS_LONGER)
-        for name, each in GRIDS.items()
-        for dataset in _tuned_sets(tier, name)
-        for setting in TUNED.shortlist(tuned_on(dataset, name), name)
-        for variant, kind in product(each.variants, USERS)
-    ]
+    return [_tuning_cell(tier, *run, ROUNDS_LONGER) for run in second_step(TUNED, tier, tuned_on)]
 
 
 def tuned_together(cell: Cell) -> dict[str, str]:

@@ -57,8 +57,9 @@ GRIDS: dict[str, TuningGrid] = {
     ),
 }  # fmt: skip
 """All tuning grids, by name. They hold the paper's values but for the smallest: α = 1e-4, at which hardly an order is
-uncertain, and λ = 1e-4. Where a data set has many features, fewer values are tried. To save time, the full covariance and the public code's reading are not tried at the largest
-rate, and olLambdaRank takes the public code's values for olRankNet.
+uncertain, and λ = 1e-4. To save time, fewer values are tried where a data set has many features, the full covariance
+and the public code's reading are not tried at the largest rate, and olLambdaRank takes the public code's values for
+olRankNet.
 
 The criterion is the score of the learned ranker alone, and as in the PairRank chapter settings that hardly do anything
 but explore are scored and never chosen: α = 1, and steps of DBGD so short beside δ = 1 that its lists stay nearly
