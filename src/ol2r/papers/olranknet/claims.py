@@ -42,7 +42,11 @@ from ol2r.papers.pairrank.claims import DIFFERENCE, Room, above, leads, under
 
 USERS = ("perfect", "navigational", "informational")
 MSLR, YAHOO = "MSLR-WEB10K", "Yahoo-LTRC-1"
-STAND_INS = (StandIn(MSLR, "MQ2008"), StandIn(MSLR, "MQ2007_partial85"))
+STAND_INS = (
+    StandIn(MSLR, "synthetic-mslr", same_shape=True),
+    StandIn(MSLR, "MQ2008"),
+    StandIn(MSLR, "MQ2007_partial85"),
+)
 """What stands in for the paper's two data sets."""
 BESIDE = {YAHOO: MSLR, "synthetic-yahoo": "synthetic-mslr"}
 """The data set that one of Yahoo's shape is compared with, where a claim compares the paper's two."""

@@ -49,11 +49,11 @@ def number(value: float) -> str:
 
 
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
-    ("rounds T", f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on MQ2008", "paper, 5.2; the second ours"),
+    ("rounds T", f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on other data", "paper, 5.2; the second ours"),
     (
         "runs",
-        f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol; {SEEDS_HERE} seeds × 5 folds on "
-        f"MQ2008; widths and choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; coverage "
+        f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol; {SEEDS_HERE} seeds of every "
+        f"fold on other data; widths and choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; coverage "
         f"{len(FOUR_SEEDS['paper'])} seeds of fold 1",
         "paper, 5.2: ten seeds, and 5.1: five folds; the rest ours",
     ),

@@ -64,7 +64,7 @@ STAND_INS = (
     StandIn(MSLR, "MQ2007_partial85"),
     StandIn(MSLR, "ClueWeb09_webis"),
 )
-"""What stands in for the paper's two data sets; networks run on MQ2008 alone."""
+"""What stands in for the paper's two data sets; networks run on the first two."""
 PROTOCOL = Size(rounds=ROUNDS, seeds=10, folds=5)
 """The paper cuts MSLR-WEB10K into five folds, and Yahoo, which comes with one split, into two of its own."""
 
