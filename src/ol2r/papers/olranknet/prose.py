@@ -53,8 +53,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "runs",
         f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol; {SEEDS_HERE} seeds of every "
-        f"fold on other data; widths and choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; coverage "
-        f"{len(FOUR_SEEDS['paper'])} seeds of fold 1",
+        f"fold on other data; widths and choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; "
+        f"coverage {len(FOUR_SEEDS['paper'])} seeds of fold 1",
         "paper, 5.2: ten seeds, and 5.1: five folds; the rest ours",
     ),
     ("queries of a round", "uniform with replacement from the training queries", "paper, 5.1"),
