@@ -207,19 +207,16 @@ def prune(arguments: argparse.Namespace) -> int:
 
 def claims(arguments: argparse.Namespace) -> int:
     """Judge every claim of the papers by the stored results."""
-    from ol2r.experiments.chapter import stored_results
     from ol2r.experiments.claims import label
-    from ol2r.experiments.verdicts import judge_all
+    from ol2r.papers import judgements as judged
 
     judgements: list[Judgement] = []
-    found = False
     for paper in _papers(arguments.paper):
-        if results := stored_results(paper, arguments.tier, paper.judged):
-            found = True
-            judgements += judge_all(paper.claims, results, paper.printed(), paper.readings).values()
+        if found := judged(paper.name, arguments.tier):
+            judgements += found.values()
         else:
             print(f"ol2r: no results of {paper.name} are stored: run `ol2r run {paper.name}` first", file=sys.stderr)
-    if not found:
+    if not judgements:
         return 1
     if arguments.json:
         print(json.dumps([judgement.to_json() for judgement in judgements], indent=1, ensure_ascii=False))

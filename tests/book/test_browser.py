@@ -147,3 +147,26 @@ def test_anchors_that_were_once_published_stay(published_html):
 def test_the_list_of_permanent_anchors_is_sorted_and_names_each_once():
     lines = (HERE / "anchors.txt").read_text().split()
     assert lines == sorted(set(lines))
+
+
+@pytest.mark.parametrize("page", [("published", "index")], indirect=True, ids=["index"])
+def test_the_table_of_all_claims_is_filtered_and_sorted_by_what_its_lines_say(page):
+    tab, faults = page
+    shown = "() => [...document.querySelectorAll('#ledger tbody tr:not([hidden])')].map(row => row.innerText)"
+    paper, data, verdict = (tab.get_by_label(name, exact=True) for name in ("Paper", "Data", "Verdict"))
+    everything = tab.evaluate(shown)
+    assert tab.locator(".ledger-choices output").inner_text() == f"{len(everything)} of {len(everything)} claims"
+    paper.select_option("PairRank")
+    data.select_option("synthetic-yahoo")
+    verdict.select_option(label="→ carries over")
+    found = tab.evaluate(shown)
+    assert found and all(line.startswith("PairRank") for line in found)
+    for line in found:
+        assert re.search(r"→\xa0carries over\s[^→↛↔?]*synthetic-yahoo", line)
+    for choice in (paper, data, verdict):
+        choice.select_option("all")
+    assert tab.evaluate(shown) == everything
+    tab.locator("#ledger th", has_text="claim").first.press("Enter")
+    tab.wait_for_function("was => document.querySelector('#ledger tbody tr').innerText !== was", arg=everything[0])
+    assert sorted(tab.evaluate(shown)) == sorted(everything)
+    assert faults == []

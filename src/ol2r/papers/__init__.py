@@ -13,6 +13,7 @@ from ol2r.errors import one_of
 if TYPE_CHECKING:
     from ol2r.experiments.chapter import Chapter
     from ol2r.experiments.paper import Paper
+    from ol2r.experiments.verdicts import Judgement
 
 NAMES: tuple[str, ...] = ("nsgd", "pairrank", "bubblerank", "olranknet", "p2neurrank")
 """The papers that have a folder here, in the order of the book."""
@@ -25,6 +26,23 @@ def paper(name: str) -> "Paper":
         ExperimentError: there is none of that name; the message offers the nearest one.
     """
     return import_module(f"{__name__}.{one_of(name, NAMES, 'paper')}.grid").PAPER
+
+
+def judgements(name: str, tier: str | None = None) -> "dict[str, Judgement]":
+    """Every claim of a paper as the stored results judge it, by the claim's identifier; empty if none are stored.
+
+    Args:
+        tier: the tier of the results (None: for each item the largest tier that is stored whole).
+
+    Raises:
+        ExperimentError: there is no paper of that name.
+    """
+    from ol2r.experiments.chapter import stored_results
+    from ol2r.experiments.verdicts import judge_all
+
+    own = paper(name)
+    results = stored_results(own, tier, own.judged)
+    return judge_all(own.claims, results, own.printed(), own.readings) if results else {}
 
 
 def chapter(name: str, given: Mapping[str, object]) -> "Chapter":

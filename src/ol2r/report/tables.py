@@ -324,13 +324,14 @@ def spreads_beside(tables: Mapping[str, pd.DataFrame], *, name: str, caption: st
 # Text
 
 
-def myst(header: Sequence[str], rows: Iterable[Sequence[str]], *, name: str, caption: str) -> str:
-    """A numbered MyST table; `name` is its anchor."""
+def myst(header: Sequence[str], rows: Iterable[Sequence[str]], *, name: str, caption: str, style: str = "") -> str:
+    """A numbered MyST table; `name` is its anchor, `style` its class for style sheets and scripts."""
     lines = [
         " | ".join(line)
         for line in (map(_escaped, header), ["---"] * len(header), *(map(_escaped, row) for row in rows))
     ]
-    return "\n".join([f":::{{table}} {caption}", f":name: {name}", "", *(f"| {line} |" for line in lines), ":::", ""])
+    options = [f":name: {name}", *([f":class: {style}"] if style else [])]
+    return "\n".join([f":::{{table}} {caption}", *options, "", *(f"| {line} |" for line in lines), ":::", ""])
 
 
 def folded(title: str, *texts: str) -> str:

@@ -52,8 +52,16 @@ def opening(judgements: Sequence[Judgement], ours: Sequence[str] = ()) -> str:
 
 def carried_in_words(judgement: Judgement) -> str:
     """The verdicts on a claim on the paper's data and on each other data set, in words."""
-    places = [f"{place.verdict} on {named(place.dataset)}" for place in judgement.elsewhere]
+    places = [f"{word} on {' and on '.join(names)}" for word, names in _by_answer(judgement).items()]
     return f"**{judgement.verdict}**" + (f" on the paper's data; {', '.join(places)}" if places else "")
+
+
+def _by_answer(j: Judgement) -> dict[Elsewhere, list[str]]:
+    """By verdict, the other data sets that give it to a claim."""
+    found: dict[Elsewhere, list[str]] = {
+        word: [named(place.dataset) for place in j.elsewhere if place.verdict == word] for word in ELSEWHERE
+    }
+    return {word: names for word, names in found.items() if names}
 
 
 def _or_in_worlds(judgements: Sequence[Judgement]) -> str:
@@ -124,26 +132,42 @@ def changed_by_reading(j: Judgement, reading: str) -> str:
 
 def overview(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
     """A table with a line for each claim, linked to where it is judged: verdicts on the paper's data and elsewhere."""
-    rows = [
-        [
-            f"{{ref}}`{j.id} <{j.anchor}>`",
-            plain(j.statement),
-            f"{badge(j.verdict)}<br>{j.n_testable} of {j.n_cells} cells{_left_out(j)}",
-            _elsewhere(j),
-            _effect(j.least),
-        ]
-        for j in judgements
+    return myst(_CLAIMS, [_claimed(j, _left_out(j)) for j in judgements], name=name, caption=caption)
+
+
+_CLAIMS = ("claim", "what the paper says", "on the paper's data", "elsewhere", "least favourable [95 %]")
+
+
+def _claimed(j: Judgement, note: str = "") -> list[str]:
+    """A claim's line in a table; the note stands beside the verdict on the paper's data."""
+    return [
+        f"{{ref}}`{j.id} <{j.anchor}>`",
+        plain(j.statement),
+        f"{badge(j.verdict)}<br>{j.n_testable} of {j.n_cells} cells{note}",
+        _elsewhere(j),
+        _effect(j.least),
     ]
-    header = ["claim", "what the paper says", "on the paper's data", "elsewhere", "least favourable [95 %]"]
-    return myst(header, rows, name=name, caption=caption)
+
+
+def ledger(judgements: Mapping[str, Sequence[Judgement]], titles: Mapping[str, str], *, name: str, caption: str) -> str:
+    """The claims of all papers in one table, with the classes by which a page's scripts sort and filter it.
+
+    Args:
+        judgements: by paper.
+        titles: what each paper is called.
+    """
+    rows = [[titles[paper], *_claimed(j)] for paper, own in judgements.items() for j in own]
+    return myst(["paper", *_CLAIMS], rows, name=name, caption=caption, style="sortable asc ledger")
+
+
+def headlines(judgements: Iterable[Judgement]) -> str:
+    """Some claims in the paper's words, each with its verdicts in ours, for one table entry."""
+    return "<br>".join(f"{plain(j.statement.rstrip('.'))}: {carried_in_words(j)}." for j in judgements)
 
 
 def _elsewhere(j: Judgement) -> str:
     """The verdicts on other data, each with the data sets that give it."""
-    by_answer: dict[Elsewhere, list[str]] = {
-        word: [named(p.dataset) for p in j.elsewhere if p.verdict == word] for word in ELSEWHERE
-    }
-    return "<br>".join(f"{badge(word)} {', '.join(names)}" for word, names in by_answer.items() if names) or "–"
+    return "<br>".join(f"{badge(word)} {'; '.join(names)}" for word, names in _by_answer(j).items()) or "–"
 
 
 def _left_out(j: Judgement) -> str:
