@@ -284,6 +284,12 @@ def test_a_whole_chapter_has_the_results_of_its_items():
     pd.testing.assert_frame_equal(whole["fig-1"].frame, opened.results("fig-1").frame)
 
 
+def test_a_page_may_read_some_of_a_chapter_s_items_alone(surroundings):
+    assert list(ol2r.chapter("nsgd", {}).all_results(["fig-1"])) == ["fig-1"]  # fig-2 would be refused
+    with pytest.raises(ExperimentError, match="fig-9"):
+        ol2r.chapter("nsgd", {}).all_results(["fig-9"])
+
+
 def test_rows_without_rounds_beside_others_do_not_hide_the_last_round():
     frame = pd.DataFrame({"cell": ["a", "a", "b"], "fold": 1, "seed": 0, "round": [1.0, 20.0, None]})
     assert Results("fake", "item", "", "paper", frame, (), ()).rounds == 20

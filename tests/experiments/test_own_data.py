@@ -160,7 +160,7 @@ def test_a_page_draws_own_data_first_and_says_whose_it_is(mine, invented_runs, i
     runs = invented_runs(means, ("dataset", "users", "learner")).assign(cndcg=1.0, cosine=0.0)
     chapter = ol2r.chapter("nsgd", {"datasets": f"{mine}, MQ2008"})
     assert chapter.datasets == [own, "MQ2008"]
-    monkeypatch.setattr(chapter, "all_results", lambda: {"fig-2": invented_results(runs)})
+    monkeypatch.setattr(chapter, "all_results", lambda items=None: {"fig-2": invented_results(runs)})
     shown = []
     monkeypatch.setattr("ol2r.report.page.show", lambda *texts: shown.extend(texts))
     page = Page(chapter, preferred=("MQ2008",))

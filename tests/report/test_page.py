@@ -27,7 +27,7 @@ def chapter(grid, invented_results, tmp_path, monkeypatch):
         name="nsgd",
         tier="paper",
         paper=nsgd.PAPER,
-        all_results=lambda: results,
+        all_results=lambda items=None: {item: results[item] for item in items or results},
         computed=lambda item, title: invented_results(grid[:0]),
     )
 
@@ -64,11 +64,18 @@ def test_a_figure_of_several_data_sets_takes_them_in_the_order_asked(chapter, sh
 
 
 def test_an_item_without_runs_says_so_in_place_of_its_strip(chapter, shown, grid, invented_results):
-    chapter.all_results()["fig-2"] = invented_results(grid[:0])
     own = page.Page(chapter)
+    own.results["fig-2"] = invented_results(grid[:0])
     assert own.on("fig-2").empty and own.drawn("fig-2", figures.learning_curves) is None
     own.under("fig-2", None)
     assert shown == ["*None of the chosen data sets is one of fig-2's.*"]
+
+
+def test_a_page_of_some_items_judges_the_claims_that_read_no_others(chapter):
+    own = page.Page(chapter, items=["fig-2", "fig-3"])
+    assert list(own.results) == ["fig-2", "fig-3"]
+    assert list(own.judgements) == [c.id for c in nsgd.CLAIMS if nsgd.PAPER.read_by(c) <= {"fig-2", "fig-3"}]
+    assert 0 < len(page.Page(chapter, items=nsgd.PAPER.judged).judgements) == len(nsgd.CLAIMS)
 
 
 def test_a_strip_may_rest_on_several_items(chapter, shown):

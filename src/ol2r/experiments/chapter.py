@@ -5,7 +5,7 @@ This module must not know what a chapter shows.
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -184,19 +184,24 @@ class Chapter:
             self._results[item] = self._fetch(item)
         return self._results[item]
 
-    def all_results(self) -> dict[str, Results]:
-        """The results of every item, by item; all missing rows are computed in one run, or refused together.
+    def all_results(self, items: Iterable[str] | None = None) -> dict[str, Results]:
+        """The results of several items, by item; all missing rows are computed in one run, or refused together.
+
+        Args:
+            items: which items (None: every item of the paper).
 
         Raises:
             MissingRows: as for `results`, with `max_minutes` for all items together.
+            ExperimentError: no such item.
         """
-        jobs = merged(job for item in self.paper.items.values() for job in self._declared(item))
+        wanted = [one_of(item, self.paper.items, "item", self.name) for item in items or self.paper.items]
+        jobs = merged(job for item in wanted for job in self._declared(self.paper.items[item]))
         jobs = [job for job in jobs if not self._absent(job)]
         if self.fresh:
             self._allow(None, jobs)
         else:
             self._compute(None, jobs)
-        return {item: self.results(item) for item in self.paper.items}
+        return {item: self.results(item) for item in wanted}
 
     def _declared(self, item: Item) -> list[Job]:
         return item.jobs(self.tier, self.seeds, self.datasets)

@@ -44,12 +44,15 @@ class Paper:
     settings: Settings = lambda dataset: {}
     tuned: "Tuned | None" = None
 
+    def read_by(self, claim: Claim) -> frozenset[str]:
+        """The items that a claim reads, under the main reading or another."""
+        others = (other for items in self.readings.values() for item, other in items.items() if item in claim.items)
+        return claim.items.union(others)
+
     @property
     def judged(self) -> frozenset[str]:
-        """The items that the claims read, under the main reading or another."""
-        read = frozenset[str]().union(*(claim.items for claim in self.claims))
-        others = (other for items in self.readings.values() for item, other in items.items() if item in read)
-        return read.union(others)
+        """The items that the claims read."""
+        return frozenset[str]().union(*map(self.read_by, self.claims))
 
     def printed(self) -> "pd.DataFrame":
         """The numbers that the paper printed; see `printed_numbers`."""

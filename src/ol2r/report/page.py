@@ -1,10 +1,10 @@
 """The functions that a chapter's cells call: they give results and verdicts, and put texts and strips on the page.
 
-A chapter is connected with its results once, so that a cell says only what it shows. This module must not know any
-paper.
+A page is connected with the results that it shows once, so that a cell says only what it shows. This module must not
+know any paper.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -32,26 +32,27 @@ def _own_in(frame: pd.DataFrame) -> list[str]:
 
 
 class Page:
-    """A chapter's results, printed numbers and judgements, and the ways to show them.
+    """What one page of a chapter shows: results, printed numbers and judgements, and the ways to show them.
 
     Args:
-        chapter: the chapter, all of whose results are read (or computed) immediately.
-        preferred: data sets for the chapter's figures, best first; a figure shows the first of them that was run.
+        chapter: the chapter.
+        preferred: data sets for the page's figures, best first; a figure shows the first of them that was run.
+        items: the items that the page shows, whose results are read (or computed) immediately (None: all).
 
     Attributes:
         results: the results by item.
         printed: the paper's printed numbers.
-        judgements: the judgement of every claim, by the claim's identifier.
+        judgements: the judgement of every claim that reads no other item than the page's, by the claim's identifier.
     """
 
-    def __init__(self, chapter: Chapter, preferred: Sequence[str] = ()):
+    def __init__(self, chapter: Chapter, preferred: Sequence[str] = (), items: Iterable[str] | None = None):
         self.chapter = chapter
         self.preferred = tuple(preferred)
-        self.results: dict[str, Results] = chapter.all_results()
+        self.results: dict[str, Results] = chapter.all_results(items)
         self.printed = chapter.paper.printed()
-        self.judgements: dict[str, Judgement] = judge_all(
-            chapter.paper.claims, self.results, self.printed, chapter.paper.readings
-        )
+        paper = chapter.paper
+        readable = [claim for claim in paper.claims if paper.read_by(claim) <= self.results.keys()]
+        self.judgements: dict[str, Judgement] = judge_all(readable, self.results, self.printed, paper.readings)
 
     def sources(
         self, items: str, table: pd.DataFrame, anchor: str | None = None, drawn: pd.DataFrame | None = None

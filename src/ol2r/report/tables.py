@@ -235,8 +235,8 @@ def explained_in_words(screens: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]])
     of_switch = explained(screens).drop_duplicates("switch").set_index("switch")["users"]
     names = [f"{switch} ({users})" for switch, users in of_switch[of_switch != ""].items()]
     if names:
-        return f"{told}By the rule above, these switches explain the gaps of the users in brackets: {', '.join(names)}."
-    return f"{told}By the rule above no switch explains them: they are *not reproduced*, and that is the finding."
+        return f"{told}By the declared rule these explain the gaps of the users in brackets: {', '.join(names)}."
+    return f"{told}By the declared rule no switch explains them: they are *not reproduced*, and that is the finding."
 
 
 def readings_beside(

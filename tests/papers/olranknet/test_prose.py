@@ -36,7 +36,7 @@ def test_leads_are_told_by_their_range_and_where_their_intervals_lie_on_one_side
         "perfect and informational users; −0.500 in the lists that users saw, not clearly apart from 0 under any users "
         "(after the last round, by kind of users, 95 % intervals)."
     )
-    assert "−9.000 in offline NDCG@10, clearly below 0 under perfect users" in prose.lead_in_words(LEADS, "PDGD", "x")
+    assert "−9.0 in offline NDCG@10, clearly below 0 under perfect users" in prose.lead_in_words(LEADS, "PDGD", "x")
     assert prose.lead_in_words(LEADS, "DBGD", "PairRank") == ""
 
 

@@ -1,10 +1,15 @@
 """Texts of the NSGD chapter's tables: conventions, what the paper leaves open, audits, and the map of its items."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from ol2r import frames
 from ol2r.experiments import grid
+from ol2r.experiments.chapter import Results
+from ol2r.papers.nsgd.claims import STAND_INS
 from ol2r.papers.nsgd.grid import GAMMA, ROUNDS, SETTINGS, K
+from ol2r.report import tables
 from ol2r.report.tables import myst
 
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
@@ -129,6 +134,34 @@ MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Figure 6d, recorded queries", "fig-6d", ("NS9",)),
 )
 """The paper's items: what each is, its name here, and the claims that rest on it."""
+
+
+COLUMNS = {"table-2": "cndcg", "table-3": "ndcg"}
+"""The printed tables of scores, and the column of the runs that has each score."""
+
+
+def beside_printed(
+    results: Mapping[str, Results], printed: pd.DataFrame, reading: Mapping[str, str] | None = None
+) -> dict[str, pd.DataFrame]:
+    """The printed tables beside our runs, by table; see `tables.compare`.
+
+    Args:
+        results: by item.
+        printed: the paper's printed numbers.
+        reading: for another reading of the paper, by item the one that has its runs (None: the main reading).
+    """
+    stand_ins = {one.of: one.data for one in STAND_INS}
+    runs = {item: results[(reading or {}).get(item, item)].frame for item in COLUMNS}
+    return {
+        item: tables.compare(runs[item], printed[printed["item"] == item], column, stand_ins)
+        for item, column in COLUMNS.items()
+    }
+
+
+def on_mq2008(comparison: pd.DataFrame) -> pd.DataFrame:
+    """The lines of a comparison on MQ2008, or else on the last data set that was run."""
+    names = [name for name in comparison["data"].unique() if name]
+    return comparison[comparison["data"] == ("MQ2008" if "MQ2008" in names else names[-1])]
 
 
 def click_models() -> list[tuple[str, str, str]]:

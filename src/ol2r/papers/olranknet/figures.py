@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 from matplotlib.ticker import LogLocator
 
-from ol2r.experiments.effects import at_own_end, final_effects, minus, summarize, windowed
+from ol2r.experiments.effects import at_own_end, minus, summarize, windowed
 from ol2r.papers.olranknet.claims import LAST, weight
 from ol2r.report import figures
+from ol2r.report import leads as end
 from ol2r.report.figures import INTERVAL
 from ol2r.report.style import CHOICES, LEARNERS, USERS, Drawing, Looks, legend, panels, spelled, styled
 from ol2r.report.tables import Pairs
@@ -73,15 +74,11 @@ def leads(
     Returns:
         dataset, users, row (the value of `by`), panel (`OFFLINE` or `IN_LISTS`), mean, low, high, n.
     """
-    scores = {OFFLINE: (frame, "ndcg"), IN_LISTS: (in_lists(frame), "in_lists")}
-    shown = list(variants or dict.fromkeys(frame[by]))
-    parts = [
-        final_effects(minus(own, column, baseline, by), column, [*PLACE, by]).assign(panel=panel)
-        for panel, (own, column) in scores.items()
-    ]
-    table = pd.concat(parts, ignore_index=True).rename(columns={by: "row"})
-    table = table[table["row"].isin(shown)]
-    return table.sort_values("row", key=lambda rows: rows.map(shown.index), kind="stable").reset_index(drop=True)
+    return end.leads(_scores(frame), baseline, by, variants)
+
+
+def _scores(frame: pd.DataFrame) -> end.Scores:
+    return {OFFLINE: (frame, "ndcg"), IN_LISTS: (in_lists(frame), "in_lists")}
 
 
 def leads_on_each(frame: pd.DataFrame, baseline: str, variants: Sequence[str]) -> dict[str, Pairs]:
@@ -93,13 +90,12 @@ def leads_on_each(frame: pd.DataFrame, baseline: str, variants: Sequence[str]) -
         variants: the variants to show; those without runs are left out.
     """
     shown = [each for each in variants if each in set(frame["variant"])]
-    scores = {OFFLINE: (frame, "ndcg"), IN_LISTS: (in_lists(frame), "in_lists")}
     return {
         panel: {
             spelled(each): (own[own["variant"] == each], own[own["variant"] == baseline], column)
             for each in shown
         }
-        for panel, (own, column) in scores.items()
+        for panel, (own, column) in _scores(frame).items()
     }
 
 
@@ -110,8 +106,7 @@ def lead_dots(table: pd.DataFrame, baseline: str) -> Drawing:
         table: from `leads`, of one data set.
         baseline: what the baseline is called on the axes.
     """
-    quantities = dict.fromkeys(figures.one_dataset(table)["panel"])
-    return figures.dots(table, {each: f"{each},\nminus that of {baseline}" for each in quantities})
+    return end.lead_dots(table, f"minus that of {baseline}")
 
 
 @styled

@@ -3,7 +3,7 @@
 The functions write the sentences of the chapter's answer; their numbers are computed from results.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ from ol2r.papers.olranknet.errata import ERRATA
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
 from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, NETWORK, ONE_SEED, SEEDS_HERE, SETTINGS
 from ol2r.papers.pairrank.audit_tables import share
-from ol2r.report.style import USERS
-from ol2r.report.tables import named, signed
+from ol2r.report import leads
+from ol2r.report.leads import in_range, joined
+from ol2r.report.tables import named
 
 REFIT = SETTINGS["olRankNet"][1]
 WIDTH, PASSES = NETWORK["width"], REFIT["passes"]
@@ -213,35 +214,7 @@ def lead_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
         row: the variant.
         baseline: what the sentence calls the baseline that was subtracted.
     """
-    told = []
-    for dataset, own in table[table["row"] == row].groupby("dataset", sort=False):
-        parts = [
-            f"{in_range(lines['mean'], signed)} in {where}, {where_clear(lines)}"
-            for panel, where in SHORTLY.items()
-            if len(lines := own[own["panel"] == panel])
-        ]
-        told.append(
-            f"On {named(str(dataset))} {SPOKEN.get(row, row)} minus {baseline} comes to {'; '.join(parts)} (after the "
-            "last round, by kind of users, 95 % intervals)."
-        )
-    return " ".join(told)
-
-
-def in_range(values: Iterable[float], told: Callable[[float], str]) -> str:
-    """The least and the largest value, or the one that both are."""
-    ends = list(dict.fromkeys(told(float(value)) for value in (min(values), max(values))))
-    return " to ".join(ends)
-
-
-def where_clear(lines: pd.DataFrame) -> str:
-    """Under which users an interval lies on one side of 0."""
-    sides = {"above": lines["low"] > 0, "below": lines["high"] < 0}
-    told = [
-        f"clearly {side} 0 under {joined(USERS.ordered(lines['users'][clear]))} users"
-        for side, clear in sides.items()
-        if clear.any()
-    ]
-    return " and ".join(told) or "not clearly apart from 0 under any users"
+    return leads.lead_in_words(table, row, f"{SPOKEN.get(row, row)} minus {baseline}", SHORTLY)
 
 
 def gain_in_words(table: pd.DataFrame, row: str) -> str:
@@ -251,22 +224,7 @@ def gain_in_words(table: pd.DataFrame, row: str) -> str:
         table: from `figures.leads`.
         row: the variant.
     """
-    own = table[(table["row"] == row) & (table["panel"] == OFFLINE)]
-    if own.empty:
-        return ""
-    above, below = (own["low"] > 0).sum(), (own["high"] < 0).sum()
-    if above and below:
-        return "It depends on the users."
-    if not above and not below:
-        return "Not by an amount that these runs could show."
-    clear = "all users" if above + below == len(own) else "some users only"
-    return f"{'Yes' if above else 'No, it ranks worse'}, under {clear}."
-
-
-def joined(words: Sequence[str]) -> str:
-    """Words with commas between them, and an "and" before the last."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
+    return leads.gain_in_words(table, row, OFFLINE)
 
 
 def diagonal_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:

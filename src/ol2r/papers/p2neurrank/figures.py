@@ -54,7 +54,7 @@ def rival_leads(scores: Mapping[str, tuple[pd.DataFrame, Sequence[str]]]) -> pd.
         scores: by baseline, runs of one data set that hold it, and the variants to compare with it.
 
     Returns:
-        The table of `olranknet.figures.leads`, with `baseline`; empty without runs.
+        The table of `report.leads`, with `baseline`; empty without runs.
     """
     parts = [
         leads(own, baseline, variants=variants).assign(baseline=baseline)
@@ -418,7 +418,7 @@ def choice_effects(frame: pd.DataFrame, choices: Mapping[str, tuple[str, Mapping
         choices: by name, the variant and what is changed in it; nothing in the main results.
 
     Returns:
-        The table of `olranknet.figures.leads`, with a row for each choice that changes something.
+        The table of `report.leads`, with a row for each choice that changes something.
     """
     main = {variant: name for name, (variant, changed) in choices.items() if not changed}
     parts = []
@@ -439,7 +439,7 @@ def noise_effects(frame: pd.DataFrame, choices: Mapping[str, tuple[str, Mapping]
             that changes the same and sets the noise to 0; choices without such a one are left out.
 
     Returns:
-        The table of `olranknet.figures.leads`, with a row for each choice that has noise, and `baseline`, the choice
+        The table of `report.leads`, with a row for each choice that has noise, and `baseline`, the choice
         without; empty without runs.
     """
     parts = []

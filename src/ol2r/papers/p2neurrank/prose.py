@@ -19,7 +19,7 @@ from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.claims import GAMMA, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
 from ol2r.papers.olranknet.grid import DECAY
-from ol2r.papers.olranknet.prose import in_range, joined, number
+from ol2r.papers.olranknet.prose import number
 from ol2r.papers.p2neurrank import tuning
 from ol2r.papers.p2neurrank.claims import (
     CLAIMS,
@@ -43,6 +43,7 @@ from ol2r.papers.p2neurrank.figures import REGRET, at_a_look, at_own_family_end,
 from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, RUNS, SETTINGS
 from ol2r.papers.pairrank import tuning as pairrank
 from ol2r.papers.pairrank.audit_tables import share
+from ol2r.report.leads import in_range, joined
 from ol2r.report.style import USERS, spelled
 from ol2r.report.tables import myst, named, signed
 

@@ -1,0 +1,44 @@
+"""A printed address still leads to its figure, table or theorem after that has moved to another page of its chapter.
+
+Every anchor of a chapter begins with the chapter's name, and the address that strips print is that of the chapter:
+`nsgd.html#nsgd-thm-duel`. A script on every page knows the page of each anchor and goes there.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+SCRIPT = "anchors.js"
+_FOLLOW = """\
+const base = document.currentScript.src;
+function follow() {
+  const anchor = decodeURIComponent(location.hash.slice(1));
+  if (anchor in pages && !document.getElementById(anchor))
+    location.replace(new URL(`../${pages[anchor]}.html#${anchor}`, base));
+}
+addEventListener("hashchange", follow);
+follow();
+"""
+
+
+def anchors_of(page: str, text: str) -> list[str]:
+    """The anchors in the HTML of a page such as "nsgd-theory" that begin with the name of its chapter."""
+    return re.findall(rf'\bid="({page.split("-")[0]}-[^"]+)"', text)
+
+
+def write(app: Sphinx, error: Exception | None) -> None:
+    """Write the script, once all pages are written."""
+    if error or app.builder.format != "html":
+        return
+    html = Path(app.outdir)
+    names = sorted(name for name in app.env.found_docs if "/" not in name)
+    pages = {anchor: name for name in names for anchor in anchors_of(name, (html / f"{name}.html").read_text())}
+    (html / "_static" / SCRIPT).write_text(f"const pages = {json.dumps(pages, indent=0)};\n{_FOLLOW}")
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    app.add_js_file(SCRIPT, loading_method="defer")
+    app.connect("build-finished", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,125 @@
+"""What learners have more than another one after the last round: as a table, as a figure, and in a sentence.
+
+All differences are paired by run. This module knows no learner.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from ol2r.experiments.effects import final_effects, minus
+from ol2r.report import figures
+from ol2r.report.style import USERS, Drawing
+from ol2r.report.tables import named, signed
+
+Scores = Mapping[str, tuple[pd.DataFrame, str]]
+"""By what a score is called: runs with dataset, users, fold, seed and round, and the column of the score."""
+
+
+def leads(scores: Scores, baseline: str, by: str = "variant", variants: Sequence[str] | None = None) -> pd.DataFrame:
+    """What every other variant has more than a baseline at the end.
+
+    Args:
+        baseline: the value of `by` that the others are compared with.
+        by: the column of the runs that tells variants apart.
+        variants: the values of `by` to show, in their order (None: all, in the order of the first score's runs).
+
+    Returns:
+        dataset, users, row (the value of `by`), panel (what the score is called), mean, low, high (its 95 % interval),
+        n (number of runs).
+    """
+    shown = list(variants or dict.fromkeys(next(iter(scores.values()))[0][by]))
+    parts = [
+        final_effects(minus(runs, column, baseline, by), column, ["dataset", "users", by]).assign(panel=panel)
+        for panel, (runs, column) in scores.items()
+    ]
+    table = pd.concat(parts, ignore_index=True).rename(columns={by: "row"})
+    table = table[table["row"].isin(shown)]
+    return table.sort_values("row", key=lambda rows: rows.map(shown.index), kind="stable").reset_index(drop=True)
+
+
+def leads_of(learner: str, scores: Scores, by: str = "variant", others: Sequence[str] | None = None) -> pd.DataFrame:
+    """What one variant has more than each of the others at the end; returns as `leads`, `row` is the other variant."""
+    table = leads(scores, learner, by, others)
+    return table.assign(mean=-table["mean"], low=-table["high"], high=-table["low"])
+
+
+def lead_dots(table: pd.DataFrame, told: str) -> Drawing:
+    """Leads at the end, with 95 % intervals: a panel for each score, a row for each variant, a mark for each kind of
+    users.
+
+    Args:
+        table: from `leads` or `leads_of`, of one data set.
+        told: what is subtracted from what, the second line of each axis.
+    """
+    panels = dict.fromkeys(figures.one_dataset(table)["panel"])
+    return figures.dots(table, {each: f"{each},\n{told}" for each in panels})
+
+
+def lead_in_words(table: pd.DataFrame, row: str, told: str, places: Mapping[str, str]) -> str:
+    """The range of leads over the kinds of users, and under which of them they are clear: a sentence for each data set.
+
+    Args:
+        table: from `leads` or `leads_of`.
+        row: the variant of whose lines the sentence tells.
+        told: what the sentence calls the difference.
+        places: by panel, what the sentence calls the score.
+    """
+    sentences = []
+    for dataset, own in table[table["row"] == row].groupby("dataset", sort=False):
+        parts = [
+            f"{_range(lines['mean'])} in {where}, {where_clear(lines)}"
+            for panel, where in places.items()
+            if len(lines := own[own["panel"] == panel])
+        ]
+        sentences.append(
+            f"On {named(str(dataset))} {told} comes to {'; '.join(parts)} (after the last round, by kind of users, 95 "
+            "% intervals)."
+        )
+    return " ".join(sentences)
+
+
+def _range(values: pd.Series) -> str:
+    digits = 3 if values.abs().max() < 1 else 1
+    return in_range(values, lambda value: signed(value, digits))
+
+
+def gain_in_words(table: pd.DataFrame, row: str, panel: str) -> str:
+    """Whether a variant's leads in one score are clear, as the beginning of an answer; empty without runs.
+
+    Args:
+        table: from `leads` or `leads_of`, of one data set.
+    """
+    own = table[(table["row"] == row) & (table["panel"] == panel)]
+    if own.empty:
+        return ""
+    above, below = (own["low"] > 0).sum(), (own["high"] < 0).sum()
+    if above and below:
+        return "It depends on the users."
+    if not above and not below:
+        return "Not by an amount that these runs could show."
+    clear = "all users" if above + below == len(own) else "some users only"
+    return f"{'Yes' if above else 'No, it ranks worse'}, under {clear}."
+
+
+def where_clear(lines: pd.DataFrame) -> str:
+    """Under which users an interval lies on one side of 0."""
+    sides = {"above": lines["low"] > 0, "below": lines["high"] < 0}
+    told = [
+        f"clearly {side} 0 under {joined(USERS.ordered(lines['users'][clear]))} users"
+        for side, clear in sides.items()
+        if clear.any()
+    ]
+    return " and ".join(told) or "not clearly apart from 0 under any users"
+
+
+def in_range(values: Iterable[float], told: Callable[[float], str]) -> str:
+    """The least and the largest value, or the one that both are."""
+    ends = list(dict.fromkeys(told(float(value)) for value in (min(values), max(values))))
+    return " to ".join(ends)
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words with commas between them, and an "and" before the last."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

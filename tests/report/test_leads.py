@@ -1,0 +1,65 @@
+"""What is told of leads is what the runs have: paired, over every data set and kind of users, and in one direction."""
+
+import pandas as pd
+import pytest
+
+from ol2r.report import leads
+
+SCORES = {"DBGD": 0.40, "MGD": 0.45, "NSGD": 0.50}
+
+
+def runs(column, of_seed=lambda seed: 0.1 * seed, datasets=("MQ2008",)):
+    """Learners that differ by the same amount in every run, while runs differ much from one another."""
+    lines = [
+        (dataset, users, 1, seed, rounds, learner, score + of_seed(seed) if rounds else 0.0)
+        for dataset in datasets
+        for users in ("perfect", "informational")
+        for seed in range(4)
+        for rounds in (0, 10)
+        for learner, score in SCORES.items()
+    ]
+    return pd.DataFrame(lines, columns=["dataset", "users", "fold", "seed", "round", "learner", column])
+
+
+@pytest.fixture
+def scores():
+    return {"offline": (runs("ndcg"), "ndcg"), "online": (runs("cndcg"), "cndcg")}
+
+
+def test_a_learner_s_leads_are_the_others_lags_turned_round(scores):
+    ahead, behind = leads.leads_of("NSGD", scores, by="learner"), leads.leads(scores, "NSGD", by="learner")
+    assert list(dict.fromkeys(ahead["row"])) == ["DBGD", "MGD"] and set(ahead["panel"]) == {"offline", "online"}
+    assert ahead["mean"].to_numpy() == pytest.approx([0.1 if row == "DBGD" else 0.05 for row in ahead["row"]])
+    for one, other in (("mean", "mean"), ("low", "high"), ("high", "low")):
+        assert ahead[one].to_numpy() == pytest.approx(-behind[other].to_numpy())
+    assert (ahead["low"] <= ahead["mean"] + 1e-12).all() and (ahead["n"] == 4).all()
+
+
+def test_the_others_stand_in_the_order_asked(scores):
+    table = leads.leads_of("NSGD", scores, by="learner", others=("MGD", "DBGD"))
+    assert list(dict.fromkeys(table["row"])) == ["MGD", "DBGD"]
+
+
+def test_the_figure_says_what_is_subtracted_from_what(scores):
+    figure = leads.lead_dots(leads.leads_of("NSGD", scores, by="learner"), "NSGD minus the other")
+    assert [ax.get_xlabel() for ax in figure.axes] == [f"{each},\nNSGD minus the other" for each in scores]
+
+
+def test_the_sentence_has_the_digits_that_its_score_needs():
+    noise = {0: -2.0, 1: 1.0, 2: 0.5, 3: 0.5}
+    sums = runs("cndcg")
+    sums["cndcg"] = 100 * sums["cndcg"] + (sums["learner"] == "NSGD") * sums["seed"].map(noise)
+    scores = {"offline": (runs("ndcg"), "ndcg"), "online": (sums, "cndcg")}
+    table = leads.leads_of("NSGD", scores, by="learner")
+    assert leads.lead_in_words(table, "MGD", "NSGD minus MGD", {"offline": "NDCG", "online": "the sum"}) == (
+        "On MQ2008 NSGD minus MGD comes to +0.050 in NDCG, clearly above 0 under perfect and informational users; +5.0 "
+        "in the sum, clearly above 0 under perfect and informational users (after the last round, by kind of users, 95 "
+        "% intervals)."
+    )
+
+
+def test_each_data_set_has_its_sentence():
+    table = leads.leads_of("NSGD", {"offline": (runs("ndcg", datasets=("MQ2008", "MQ2007")), "ndcg")}, by="learner")
+    said = leads.lead_in_words(table, "DBGD", "NSGD minus DBGD", {"offline": "NDCG"})
+    assert said.count("NSGD minus DBGD comes to +0.100 in NDCG") == 2 and "On MQ2008" in said and "On MQ2007" in said
+    assert leads.lead_in_words(table, "PDGD", "NSGD minus PDGD", {"offline": "NDCG"}) == ""
