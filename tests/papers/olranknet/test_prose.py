@@ -13,7 +13,7 @@ from ol2r.papers.olranknet.claims import ROUNDS, ROUNDS_HERE
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 
 BOOK = Path(ol2r.__file__).parents[2] / "book"
-PAGES = [BOOK / "olranknet.md", BOOK / "olranknet-theory.md"]
+PAGES = [BOOK / f"olranknet{part}.md" for part in ("", "-theory", "-extras")]
 
 
 def leads(*lines):
@@ -44,6 +44,20 @@ def test_an_interval_that_is_not_known_is_on_no_side():
     said = prose.lead_in_words(LEADS, "olRankNet, full", "PairRank")
     assert said.startswith("On MQ2008 olRankNet with the full matrix minus PairRank comes to +0.500 in")
     assert "not clearly apart from 0 under any users" in said
+
+
+def test_choices_are_told_by_the_side_on_which_their_interval_lies():
+    effects = leads(
+        ("MQ2008", "perfect", "pull towards 0", OFFLINE, -0.2, -0.3, -0.1),
+        ("MQ2008", "perfect", "He start", OFFLINE, -0.02, -0.03, -0.01),
+        ("MQ2008", "perfect", "fresh start", OFFLINE, 0.01, -0.01, 0.03),
+        ("MQ2008", "perfect", "fresh start", IN_LISTS, -9.0, -9.1, -8.9),
+    )
+    said = prose.choices_in_words(effects)
+    assert "is clearly worse with *pull towards 0* (−0.200) and *He start* (−0.020); the interval of every other choice holds 0 (" in said
+    assert "better" not in said and "fresh start" not in said
+    assert "much the same; the interval of every choice holds 0" in prose.choices_in_words(effects[effects["row"] == "fresh start"])
+    assert prose.choices_in_words(effects[:0]) == ""
 
 
 @pytest.mark.parametrize(
@@ -194,8 +208,8 @@ def test_chosen_settings_are_told_with_their_symbols():
 
 def test_conventions_have_the_values_that_run():
     told = {name: str(value) for name, value, _ in prose.CONVENTIONS}
-    assert told["rounds T"] == f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on MQ2008"
-    assert f"{grid.SEEDS_HERE} seeds × 5 folds on MQ2008" in told["runs"]
+    assert told["rounds T"] == f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on other data"
+    assert f"{grid.SEEDS_HERE} seeds of every fold on other data" in told["runs"]
     steps = ["10⁻⁵", "0.0001", "0.001", "0.01", "0.1", "1"][-len(tuning.GRIDS["neural PDGD"].tried["alpha"]) :]
     assert told["grid of neural PDGD and DBGD"] == f"step ∈ {{{', '.join(steps)}}}"
     assert "α ∈ {0.001, 0.01, 0.1, 1}; λ ∈" in told["grid of olRankNet, olLambdaRank"]
@@ -217,7 +231,7 @@ def test_every_claim_is_told_in_a_few_words_and_rests_on_an_item_of_the_map_or_i
     assert {each for *_, own in prose.MAP for each in own} == {each for each in ids if not each.startswith("ORX")}
 
 
-def test_both_pages_judge_every_claim_once_and_have_every_anchor_that_is_named_once():
+def test_the_pages_judge_every_claim_once_and_have_every_anchor_that_is_named_once():
     text = "".join(path.read_text() for path in PAGES)
     judged = re.findall(r'"(OR[TX]?\d+)"', " ".join(re.findall(r"claims\((.*?)\)", text)))
     assert sorted(judged) == sorted(prose.SHORT)
@@ -228,8 +242,9 @@ def test_both_pages_judge_every_claim_once_and_have_every_anchor_that_is_named_o
     assert {f"olranknet-{item}-effects" for *_, item in prose.SILENCES if item} <= set(anchors)
 
 
-def test_every_figure_of_the_page_has_caption_anchor_and_alternative_text():
-    figures = re.findall(r"---\nmystnb:\n(.*?)\n---\n", PAGES[0].read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_figure_of_a_page_has_caption_anchor_and_alternative_text(page):
+    figures = re.findall(r"---\nmystnb:\n(.*?)\n---\n", page.read_text(), re.DOTALL)
     assert figures
     for head in figures:
         assert "caption:" in head and re.search(r"name: olranknet-\S+", head) and re.search(r"alt: \S+", head)

@@ -18,7 +18,7 @@ from ol2r.papers.p2neurrank.claims import LINEAR, NEURAL, ROUNDS, SIXTEEN_DIAGON
 from ol2r.papers.pairrank import tuning as pairrank
 
 BOOK = Path(ol2r.__file__).parents[2] / "book"
-PAGES = [BOOK / "p2neurrank.md", BOOK / "p2neurrank-theory.md"]
+PAGES = [BOOK / f"p2neurrank{part}.md" for part in ("", "-theory", "-extras")]
 KINDS = ("perfect", "navigational", "informational")
 
 
@@ -297,7 +297,7 @@ def test_an_erratum_fails_the_items_of_its_place_or_one_of_them(monkeypatch):
     assert prose.fails(one) and not prose.fails(other)
 
 
-def test_both_pages_judge_every_claim_once_and_have_every_anchor_that_is_named_once():
+def test_the_pages_judge_every_claim_once_and_have_every_anchor_that_is_named_once():
     text = "".join(path.read_text() for path in PAGES)
     judged = re.findall(r'"(PP[TX]?\d+)"', " ".join(re.findall(r"claims\((.*?)\)", text)))
     assert sorted(judged) == sorted(prose.SHORT)
@@ -309,8 +309,9 @@ def test_both_pages_judge_every_claim_once_and_have_every_anchor_that_is_named_o
     assert {item for *_, item in prose.SILENCES if item} == {"choices", "tuning"}
 
 
-def test_every_figure_of_the_page_has_caption_anchor_and_alternative_text():
-    figures = re.findall(r"---\nmystnb:\n(.*?)\n---\n", PAGES[0].read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_figure_of_a_page_has_caption_anchor_and_alternative_text(page):
+    figures = re.findall(r"---\nmystnb:\n(.*?)\n---\n", page.read_text(), re.DOTALL)
     assert figures
     for head in figures:
         assert "caption:" in head and re.search(r"name: p2neurrank-\S+", head) and re.search(r"alt: \S+", head)

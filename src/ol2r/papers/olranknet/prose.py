@@ -22,7 +22,7 @@ from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, NETWORK, ONE_SEED, SEE
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report import leads
 from ol2r.report.leads import in_range, joined
-from ol2r.report.tables import named
+from ol2r.report.tables import named, signed
 
 REFIT = SETTINGS["olRankNet"][1]
 WIDTH, PASSES = NETWORK["width"], REFIT["passes"]
@@ -225,6 +225,29 @@ def gain_in_words(table: pd.DataFrame, row: str) -> str:
         row: the variant.
     """
     return leads.gain_in_words(table, row, OFFLINE)
+
+
+def choices_in_words(effects: pd.DataFrame) -> str:
+    """Which other choices move the learned ranker clearly, and where, in a sentence; empty without runs.
+
+    Args:
+        effects: from `figures.leads`, with a row for each choice.
+    """
+    offline = effects[effects["panel"] == OFFLINE] if len(effects) else effects
+    if not len(offline):
+        return ""
+    sides = {"worse": offline["high"] < 0, "better": offline["low"] > 0}
+    told = [
+        f"clearly {side} with {joined([f'*{r.row}* ({signed(r.mean)})' for r in frames.rows(offline[clear])])}"
+        for side, clear in sides.items()
+        if clear.any()
+    ]
+    users = joined(list(dict.fromkeys(offline["users"])))
+    rest = "the interval of every other choice holds 0" if told else "the interval of every choice holds 0"
+    return (
+        f"Offline NDCG@10 after the last round is {' and '.join(told) or 'much the same'}; {rest} (olRankNet with one "
+        f"other choice minus olRankNet as in the main results, {users} users, 95 % intervals)."
+    )
 
 
 def diagonal_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
