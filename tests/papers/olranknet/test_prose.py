@@ -54,7 +54,7 @@ def test_choices_are_told_by_the_side_on_which_their_interval_lies():
         ("MQ2008", "perfect", "fresh start", IN_LISTS, -9.0, -9.1, -8.9),
     )
     said = prose.choices_in_words(effects)
-    assert "is clearly worse with *pull towards 0* (−0.200) and *He start* (−0.020); the interval of every other" in said
+    assert "is clearly worse with *pull towards 0* (−0.200) and *He start* (−0.020); the interval of every" in said
     assert "better" not in said and "fresh start" not in said
     alike = prose.choices_in_words(effects[effects["row"] == "fresh start"])
     assert "is much the same; the interval of every choice holds 0" in alike
