@@ -177,3 +177,17 @@ def test_regret_stands_below_both_bounds_and_what_can_be_lost():
     }  # fmt: skip
     assert list(line(worst, "regret").get_ydata()) == pytest.approx([0.3, 30, 3000])
     assert list(line(best, "regret").get_ydata()) == []  # nothing is lost, and a logarithm has no 0
+
+
+def test_the_answer_has_ratios_about_one_and_differences_about_zero():
+    lines = [
+        ("CM", "TopRank", "1,000 steps", 0.5, 0.25, 0.75),
+        ("PBM", "TopRank", "1,000 steps", 2.0, -1.0, 5.0),
+        ("CM", "TopRank", "first 100 steps", -50.0, -60.0, -40.0),
+    ]
+    table = pd.DataFrame(lines, columns=["users", "row", "panel", "mean", "low", "high"]).assign(dataset="one")
+    ratio, difference = figures.answer_dots(table).axes
+    assert (ratio.get_xscale(), difference.get_xscale()) == ("log", "linear")
+    assert [each.get_xdata()[0] for each in ratio.get_lines() if list(each.get_ydata()) == [0, 1]] == [0, 1]
+    assert "÷" in ratio.get_xlabel() and "−" in difference.get_xlabel()
+    assert ratio.get_legend_handles_labels()[1] == [CLICK_MODELS["CM"], CLICK_MODELS["PBM"]]

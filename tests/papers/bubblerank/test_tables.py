@@ -198,18 +198,49 @@ def test_best_lists_say_where_a_parameter_rises():
     assert "of the DCM (published) rises after position 2; of the PBM (PyClick) falls" in told
 
 
-def test_the_answer_counts_runs_and_violations_and_compares_what_is_lost():
-    frame = runs({"BubbleRank": (0, 2), "TopRank": (0.5, 0.85), "Baseline": (0, 99)})
-    frame.loc[frame["learner"] == "BubbleRank", "excess"] = 4
-    sorts = QUERIES.assign(sorted_loss=0.0)
-    told = tables.answer_in_words(frame, sorts)
-    assert "In 4 runs of 1,000 steps BubbleRank broke its constraint on 0 steps; no list had more than 4 wrong" in told
-    assert "broke it on 50 to 50 of their first hundred" in told
-    assert "lost 2 to 2 % of what the initial list" in told and "2.1 to 2.1 times as much as TopRank" in told
+def test_safety_is_told_with_how_often_the_others_were_unsafe_at_first():
+    frame = runs({"BubbleRank": (0, 2), "TopRank": (0.5, 1), "BatchRank": (0.75, 1), "Baseline": (0, 99)})
+    told = tables.safe_in_words(frame, 10)
+    assert told.startswith("Yes: in 4 runs of 1,000 steps BubbleRank never showed a list with more than 5 wrong pairs")
+    assert "the other learners did so on 50 to 75 of their first 100 steps" in told
     frame.loc[frame["learner"] == "BubbleRank", "violations"] = 7
-    assert "constraint on 28 steps" in tables.answer_in_words(frame, sorts)
-    told = tables.answer_in_words(frame, QUERIES.assign(sorted_loss=0.5))  # of 2.155, 1.005 and 99.155 a step
-    assert "lost 2 to 2 % of what" in told and "3.3 to 3.3 times as much as TopRank" in told
+    assert "No: in 4 runs of 1,000 steps BubbleRank on 28 steps showed" in tables.safe_in_words(frame, 10)
+
+
+@pytest.fixture
+def compared(invented_results):
+    """BubbleRank beside two others; the list by falling attraction loses half a click a step."""
+    frame = runs({"BubbleRank": (0, 2), "TopRank": (0.5, 0.85), "Baseline": (0, 99)}, rounds=(100, 1000, 2000))
+    frame = frame.assign(optimum=9.0)
+    rewards = pd.DataFrame({"cell": "q", "dataset": "one", "users": "CM", "fold": [1, 2], "seed": 0, "optimum": 9.0})
+    results = {"fig-1": frame, "first-100": frame, "query-rewards": rewards.assign(sorted_reward=8.5)}
+    return tables.compared({item: invented_results(own) for item, own in results.items()})
+
+
+def test_one_bandit_is_compared_in_the_quantities_of_the_claims(compared):
+    assert list(dict.fromkeys(compared["panel"])) == ["1,000 steps", "2,000 steps", "first 100 steps"]  # no 10,000
+    assert list(dict.fromkeys(compared["row"])) == ["TopRank", "Baseline"] and set(compared["users"]) == {"CM"}
+    lines = compared.set_index(["row", "panel"])["mean"]
+    for panel in ("1,000 steps", "2,000 steps"):  # of 2.155, 1.005 and 99.155 a step, less a half
+        assert lines["TopRank", panel] == pytest.approx(1.655 / 0.505)
+        assert lines["Baseline", panel] == pytest.approx(1.655 / 98.655)
+    assert lines["TopRank", "first 100 steps"] == pytest.approx(-50) and lines["Baseline", "first 100 steps"] == 0
+    assert (compared["low"] <= compared["mean"]).all() and (compared["mean"] <= compared["high"]).all()
+
+
+def test_without_runs_nothing_is_compared_and_nothing_told(compared, invented_results):
+    none = runs({"BubbleRank": (0, 2)})[:0]
+    empty = tables.compared({item: invented_results(none) for item in ("fig-1", "first-100", "query-rewards")})
+    assert empty.empty and list(empty) == list(compared)
+    assert tables.price_in_words(empty, ("TopRank",)) == "" == tables.learned_in_words(empty)
+
+
+def test_the_price_is_told_at_first_and_in_the_end(compared):
+    assert tables.price_in_words(compared, ("BatchRank", "TopRank")) == (
+        "After 1,000 steps BubbleRank's loss of clicks is 3.3 times TopRank's; after 2,000 steps it is 3.3 times "
+        "TopRank's (by click model and data set)."
+    )
+    assert "After 2,000 steps BubbleRank has lost 2 % of the clicks" in tables.learned_in_words(compared)
 
 
 def test_growth_is_told_with_and_without_what_no_sorting_can_win():

@@ -13,13 +13,15 @@ from typing import cast
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter
 from scipy import stats
 
 from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, summarize, windowed
 from ol2r.papers.bubblerank.claims import slope_of_a_query
-from ol2r.report.style import CLICK_MODELS, INK, LEARNERS, QUIET, Drawing, legend, panels, stacked, styled
+from ol2r.report.figures import dots
+from ol2r.report.style import CLICK_MODELS, INK, LEARNERS, QUIET, Drawing, Look, Looks, legend, panels, stacked, styled
 
 CASE = ["dataset", "users", "learner"]
 QUERIES = "mean, 95 % interval over queries"
@@ -29,6 +31,14 @@ LEAST_LISTS = 10
 SHADES = ("#7a3b8f", "#c0270d", "#1b8a3a", "#d97a00", "#1f5fbf")
 LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (4, 1, 1, 1)), (0, (8, 1.5)))
 MARKS = "osD^v"
+MODEL_LOOKS = Looks()
+for _model, _look in zip(
+    CLICK_MODELS.values(),
+    (Look("#5b2a86", "o", "-"), Look("#0f8b8d", "s", (0, (5, 1.5))), Look("#b5651d", "^", (0, (1.5, 1.2)))),
+    strict=True,
+):
+    MODEL_LOOKS.register(_model, _look)
+"""Looks of the click models, by what they are called in figures."""
 _JUST_BELOW_ZERO = -0.3
 
 
@@ -179,6 +189,30 @@ def ndcg_curves(frame: pd.DataFrame) -> Drawing:
         for name in LEARNERS.ordered(lines["learner"]):
             _band(ax, lines[lines["learner"] == name], name, "middle", 0.0, 1.0)
     legend(fig, [ax for _, ax in cases])
+    return fig
+
+
+@styled
+def answer_dots(table: pd.DataFrame, ours: str = "BubbleRank") -> Drawing:
+    """One bandit beside every other: a panel for each quantity, a row for each other bandit, a mark for each click
+    model; to the left of a panel's line the first one is ahead.
+
+    Args:
+        table: from `tables.compared`, of one data set.
+        ours: the bandit that is compared with the others.
+    """
+    shown = table.assign(users=table["users"].map(CLICK_MODELS))
+    xlabels = {
+        panel: f"violations,\n{ours} − other" if panel.startswith("first") else f"regret,\n{ours} ÷ other"
+        for panel in dict.fromkeys(table["panel"])
+    }
+    fig = dots(shown, xlabels, MODEL_LOOKS)
+    for panel, ax in zip(xlabels, fig.axes, strict=True):
+        if not panel.startswith("first"):
+            ax.set_xscale("log")
+            ax.axvline(1.0, color=QUIET, linewidth=0.9)
+            ax.xaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}")
+            ax.xaxis.set_minor_formatter(NullFormatter())
     return fig
 
 

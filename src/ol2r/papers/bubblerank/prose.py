@@ -1,4 +1,4 @@
-"""Texts of the BubbleRank chapter's tables: conventions, what the paper leaves open, and the map of its items."""
+"""Texts of the BubbleRank chapter: conventions, what the paper leaves open, claims in short, the map of its items."""
 
 from ol2r.experiments.kinds.populations import POSITIONS
 from ol2r.papers.bubblerank.claims import STEPS
@@ -74,6 +74,22 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("how L > K was to be validated", "on queries of the raw log", "full-ranking"),
 )
 """(what is open, what we did, the anchor of what shows the other choice, or None)."""
+
+SHORT = {
+    "BR1": "Baseline's regret grows linearly, so that its list is not the best",
+    "BR2": "CascadeKL-UCB learns the best list quickly in the CM and the DCM, and has linear regret in the PBM",
+    "BR3": "BubbleRank loses less than BatchRank and TopRank early, and more in the end",
+    "BR4": "BubbleRank never violates its safety constraint",
+    "BR5": "the others are as unsafe as printed in their first hundred steps",
+    "BR6": "regret is linear in the wrong pairs of the initial list",
+    "BR7": "regret doubles when the least examination halves",
+    "BR8": "BubbleRank's lists begin close to Baseline's, the shufflers' far below, and all end near the best",
+    "BR9": "CascadeKL-UCB's violations grow linearly in the PBM",
+    "BRT1": "event E is as likely as Lemma 9 says",
+    "BRT2": "Lemma 6 bounds the pairs that are ever randomized",
+    "BRT3": "regret stays below Theorem 1",
+}
+"""What each claim says, in a few words."""
 
 MAP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Figure 1, regret", "fig-1", ("BR1", "BR2", "BR3")),

@@ -23,6 +23,8 @@ from ol2r.report.tables import headed, myst, signed
 REFERENCE = "offline RankNet"
 _FIXED = {CHANCE: Look("#9a9a9a", "", (0, (1, 1))), REFERENCE: Look(INK, "", (0, (1, 1.5)))}
 """Looks of the references that do not learn; learners have the looks of `ol2r.report.style`."""
+_RECOLORED = {"NSGD": "#0072b2", "PairRank_R": "#d97a00", "PairRank_C": "#7a3b8f"}
+"""Colours of learners that are red in their own chapters, as BubbleRank is here; markers and lines stay."""
 _CASE = ["dataset", "users"]
 
 
@@ -30,6 +32,12 @@ def _one_setting(frame: pd.DataFrame) -> pd.DataFrame:
     if len(frame[["items", "production"]].drop_duplicates()) != 1:
         raise ValueError("choose what is ranked and the production ranker before drawing")
     return frame
+
+
+def _look(variant: str) -> Look:
+    """How a learner or reference is drawn in this comparison."""
+    look = _FIXED.get(variant) or LEARNERS[variant]
+    return look._replace(color=_RECOLORED.get(variant, look.color))
 
 
 def _ordered(names: pd.Series) -> list[str]:
@@ -71,7 +79,7 @@ def _draw(fig: Drawing, axes: dict[tuple[str, str], Axes], x: str, floor: float 
         own = fig.table[(fig.table["dataset"] == dataset) & (fig.table["users"] == user)]
         for variant in _ordered(own["variant"]):
             line = own[own["variant"] == variant].sort_values(x)
-            look = _FIXED.get(variant) or LEARNERS[variant]
+            look = _look(variant)
             ax.plot(line[x], line["mean"], color=look.color, marker=look.marker, linestyle=look.line, label=variant,
                     markevery=max(1, len(line) // 6))  # fmt: skip
             low, high = np.maximum(line["low"], floor), np.maximum(line["high"], floor)

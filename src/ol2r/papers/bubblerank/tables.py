@@ -5,6 +5,7 @@ or `_in_words`, writes it as MyST text. Means and intervals are over queries, as
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
@@ -12,14 +13,17 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.clicks import ItemClicks
-from ol2r.experiments.claims import StandIn
-from ol2r.experiments.effects import Nearness, at_end, at_own_end, fold_effect
+from ol2r.experiments.claims import Compared, NotMeasured, Results, StandIn, indexed
+from ol2r.experiments.effects import Nearness, TooFewSeeds, at_end, at_own_end, fold_effect
 from ol2r.experiments.verdicts import Judgement
 from ol2r.papers.bubblerank import grid as bubblerank
 from ol2r.papers.bubblerank import worlds as bandit_worlds
+from ol2r.papers.bubblerank.claims import EARLY as EARLY_STEPS
+from ol2r.papers.bubblerank.claims import IN_100, TIMES, Ratio, difference, in_100, regret
 from ol2r.papers.bubblerank.figures import CASE, models_of, one_setting, over_queries, steps_of
 from ol2r.parameters import Value
-from ol2r.report.style import LEARNERS
+from ol2r.report.leads import in_range, joined
+from ol2r.report.style import CLICK_MODELS, LEARNERS
 from ol2r.report.tables import NOT_AT_HAND, headed, myst, named
 
 EARLY = 100
@@ -754,32 +758,102 @@ def _power(value: float) -> str:
     return f"{value / 10**exponent:.1f}·10{str(exponent).translate(_RAISED)}"
 
 
-def answer_in_words(
-    frame: pd.DataFrame, queries: pd.DataFrame, ours: str = "BubbleRank", other: str = "TopRank"
-) -> str:
-    """How safe one bandit was and how much regret that cost, in three sentences.
+def compared(results: Mapping[str, Results], ours: str = "BubbleRank") -> pd.DataFrame:
+    """One bandit beside every other, in the quantities and with the intervals of the claims.
 
-    Regret is counted here from the list by falling attraction, which all bandits seek.
+    Regret is counted from the list by falling attraction, which all bandits seek, and is compared by ratio; violations
+    of the first 100 steps are compared by difference. What the results do not hold is left out.
 
     Args:
-        frame: runs of all bandits, with `Baseline` and `other` among them.
-        queries: runs of `query_cell`.
-        ours: the bandit that the sentences are about.
-        other: the bandit that its regret is compared with.
+        results: of the items fig-1, first-100 and query-rewards, by item.
+        ours: the bandit that is compared with the others.
+
+    Returns:
+        dataset, users, row (the other bandit), panel (`after` some steps, or `AT_FIRST`), mean (our regret over the
+        other's, or our violations minus the other's), low and high (95 % interval over queries).
+    """
+    read = indexed({item: results[item] for item in ("fig-1", "first-100", "query-rewards")})
+    runs = read["fig-1"].frame
+    lines = []
+    others = [name for name in LEARNERS.ordered(runs["learner"]) if name != ours]
+    for dataset, other, model in product(runs["dataset"].unique(), others, CLICK_MODELS):
+        contrasts: dict[str, Compared] = {
+            after(n): Ratio("", regret(ours, n), regret(other, n), TIMES)
+            for n in (*EARLY_STEPS, int(runs["round"].max()))
+        }
+        contrasts[AT_FIRST] = difference(in_100(ours), in_100(other), "", IN_100)
+        for panel, contrast in contrasts.items():
+            with suppress(NotMeasured, TooFewSeeds):
+                effect = contrast.effect(read, dataset, model)
+                lines.append((dataset, model, other, panel, effect.estimate, *effect.interval()))
+    return pd.DataFrame(lines, columns=["dataset", "users", "row", "panel", "mean", "low", "high"])
+
+
+AT_FIRST = f"first {EARLY} steps"
+"""The panel of `compared` with violations; those with regret are called as `after` says."""
+
+
+def after(steps: int) -> str:
+    """The panel of `compared` with regret after so many steps."""
+    return f"{steps:,} steps"
+
+
+def safe_in_words(frame: pd.DataFrame, positions: int, ours: str = "BubbleRank") -> str:
+    """Whether one bandit ever broke the safety constraint, and how often the others did at first: a sentence.
+
+    Args:
+        frame: runs of all bandits, with `Baseline` among them.
+        positions: K.
+        ours: the bandit that the sentence is about.
     """
     last = at_own_end(frame)
     own = last[last["learner"] == ours]
+    broken = int(own["violations"].sum())
     early = over_queries(frame[frame["round"] == EARLY], "violations", CASE)
     unsafe = early.loc[~early["learner"].isin([ours, "Baseline"]), "mean"]
-    means = final_regret(frame).set_index(CASE)["mean"].unstack("learner")  # noqa: PD010 (every bandit plays everywhere)
-    means = means.sub(pd.Series(_floors(queries, int(last["round"].max()))).reindex(means.index), axis=0)
-    left, more = 100 * means[ours] / means["Baseline"], (means[ours] / means[other])[means[other] > 0]
     return (
-        f"In {len(own):,} runs of {int(last['round'].max()):,} steps {ours} broke its constraint on "
-        f"{int(own['violations'].sum()):,} steps; no list had more than {int(own['excess'].max())} wrong pairs more "
-        f"than the initial one. The others broke it on {unsafe.min():.0f} to {unsafe.max():.0f} of their first hundred "
-        f"steps, on average over the queries of a click model and data set. In the end, counted from the "
-        f"list by falling attraction that all seek, {ours} has lost {left.min():.0f} to {left.max():.0f} % of what the "
-        f"initial list would have lost, and {_number(more.min(), 2)} to {_number(more.max(), 2)} times as much as "
-        f"{other}."
+        f"{'No' if broken else 'Yes'}: in {len(own):,} runs of {int(last['round'].max()):,} steps {ours} "
+        f"{f'on {broken:,} steps' if broken else 'never'} showed a list with more than {positions / 2:g} wrong pairs "
+        f"of items more than the initial list has; the other learners did so on {in_range(unsafe, '{:.0f}'.format)} "
+        f"of their first {EARLY} steps (means over queries, by click model and data set)."
     )
+
+
+def price_in_words(table: pd.DataFrame, others: Sequence[str], ours: str = "BubbleRank") -> str:
+    """One bandit's regret over that of each of several others, at first and in the end: a sentence.
+
+    Args:
+        table: from `compared`, of one or more data sets.
+        others: the bandits that it is compared with, each of which the results may lack.
+        ours: the bandit that the sentence is about.
+    """
+    own = table[(table["panel"] != AT_FIRST) & table["row"].isin(others)]
+    told = ""
+    for panel in dict.fromkeys([*own["panel"].head(1), *own["panel"].tail(1)]):
+        here = own[own["panel"] == panel].groupby("row")["mean"]
+        ratios = [f"{in_range(here.get_group(each), _two)} times {each}'s" for each in others if each in here.groups]
+        when = f"; after {panel} it is" if told else f"After {panel} {ours}'s loss of clicks is"
+        told += f"{when} {joined(ratios)}"
+    return f"{told} (by click model and data set)." if told else ""
+
+
+def learned_in_words(table: pd.DataFrame, ours: str = "BubbleRank") -> str:
+    """The share of the initial list's regret that one bandit has in the end: a sentence.
+
+    Args:
+        table: from `compared`, of one or more data sets.
+        ours: the bandit that the sentence is about.
+    """
+    own = table[(table["row"] == "Baseline") & (table["panel"] != AT_FIRST)]
+    if own.empty:
+        return ""
+    last = own["panel"].iloc[-1]
+    left = in_range(own.loc[own["panel"] == last, "mean"], lambda share: f"{100 * share:.0f}")
+    return (
+        f"After {last} {ours} has lost {left} % of the clicks that the initial list "
+        "would have lost."
+    )
+
+
+def _two(value: float) -> str:
+    return _number(value, 2)
