@@ -58,6 +58,13 @@ def browser(session: nox.Session) -> None:
 
 
 @nox.session
+def pdf(session: nox.Session) -> None:
+    """Print the built book to one PDF and link it from the front page; needs Chromium, and `book` before it."""
+    install(session, "-e", ".[book,test]")
+    session.run("python", "book/_ext/pdf.py")
+
+
+@nox.session
 def rerun(session: nox.Session) -> None:
     """Run one chapter through papermill: `nox -s rerun -- nsgd -p tier laptop -p seeds 3` writes nsgd.ipynb here."""
     if not session.posargs:

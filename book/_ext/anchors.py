@@ -30,7 +30,7 @@ def anchors_of(page: str, text: str) -> list[str]:
 
 def write(app: Sphinx, error: Exception | None) -> None:
     """Write the script, once all pages are written."""
-    if error or app.builder.format != "html":
+    if error or app.builder.name != "html":
         return
     html = Path(app.outdir)
     names = sorted(name for name in app.env.found_docs if "/" not in name)

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import build
+import pdf
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +43,7 @@ def published_html() -> Path:
 def browser():
     """A headless Chromium that reports every request it makes."""
     playwright = pytest.importorskip("playwright.sync_api")
-    executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    executable = pdf.chromium()
     if executable is None:
         unavailable("no Chromium on this machine")
     with playwright.sync_playwright() as driver:
