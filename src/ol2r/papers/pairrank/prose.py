@@ -17,7 +17,7 @@ from ol2r.papers.pairrank import tuning
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.papers.pairrank.claims import BASELINES, GAMMA, PAIRRANK, ROUNDS
 from ol2r.papers.pairrank.grid import BOUND, DECAY, DELTA, EXTREMES, REGULARIZATION, SHORT_STEPS, K, tuned
-from ol2r.report import leads
+from ol2r.report import leads, verdicts
 from ol2r.report.tables import Pairs, clear_differences, named
 
 
@@ -235,7 +235,11 @@ def ahead_of_baselines(results: Mapping[str, Results]) -> pd.DataFrame:
     return pd.concat([ahead(results, each, BASELINES, datasets) for each in PAIRRANK], ignore_index=True)
 
 
-WORTH = {"refitting": ("still", "SGD RankNet"), "exploring": ("tuned", "still"), "doing nothing else": ("wild", "tuned")}
+WORTH = {
+    "refitting": ("still", "SGD RankNet"),
+    "exploring": ("tuned", "still"),
+    "doing nothing else": ("wild", "tuned"),
+}
 """What the chapter takes apart: by name, which runs have it, and which the same without it."""
 
 
@@ -279,13 +283,17 @@ def wins_in_words(table: pd.DataFrame, panel: str) -> str:
     }
     everywhere = [dataset for dataset, (above, _, n) in counts.items() if above == n]
     rest = "; ".join(
-        f"on {dataset} clearly above in {above} and clearly below in {below} of {n}"
+        f"on {dataset} {above} and {below} of {n}"
         for dataset, (above, below, n) in counts.items()
         if dataset not in everywhere
     )
     all_of = "clearly above every baseline, with either shuffle and under all users"
-    told = [f"It ends {all_of}, on {leads.joined(everywhere)}." if everywhere else f"On no data set does it end {all_of}."]
-    return " ".join([*told, *([f"Baseline by baseline: {rest}."] if rest else [])])
+    first = f"On no data set does it end {all_of}."
+    if everywhere:
+        answer = "It depends on the data." if rest else "Yes."
+        first = f"{answer} It ends {all_of}, on {leads.joined(everywhere)}."
+    clearly = "Of its comparisons with one baseline under one kind of users it clearly wins, and clearly loses"
+    return f"{first} {clearly}: {rest}." if rest else first
 
 
 def exploring_in_words(pairs: Pairs) -> str:
@@ -299,15 +307,16 @@ def exploring_in_words(pairs: Pairs) -> str:
     for what in ("refitting", "exploring"):
         own = {called: clear[f"{what}, {called}"] for called in SCORES}
         gains[what] = sum(above - below for above, below, _ in own.values())
-        ends = [f"{called} it is clearly above 0 in {a} and clearly below in {b} of {n}" for called, (a, b, n) in own.items()]
-        told.append(f"What {what} is worth: {', '.join(ends)}.")
+        ends = [f"{called} {above} and {below} of {n}" for called, (above, below, n) in own.items()]
+        told.append(f"{what} {', '.join(ends)}")
     if not all(n for _, _, n in clear.values()):
         return ""
     if gains["exploring"] >= gains["refitting"]:
-        first = "Exploring is clearly worth something at least as often as refitting the whole history."
+        first = "Exploring clearly helps at least as often as refitting the whole history does."
     else:
-        first = "Not for the most part: refitting the whole history is clearly worth something more often than exploring."
-    return " ".join([first, *told])
+        first = "Not for the most part: refitting the whole history clearly helps more often than exploring does."
+    helps = "How often each clearly helps, and clearly harms, over all data sets and kinds of users"
+    return f"{first} {helps}: {'; '.join(told)}."
 
 
 def changed_in_words(judgements: Sequence[Judgement]) -> str:
@@ -315,17 +324,11 @@ def changed_in_words(judgements: Sequence[Judgement]) -> str:
     told = []
     for reading in dict.fromkeys(name for each in judgements for name in each.readings):
         own = [each for each in judgements if reading in each.readings]
-        other = [each.id for each in own if _differ(each, each.readings[reading])]
-        which = f": {leads.joined(other)}" if other else ""
-        told.append(f"*{reading}* changes a verdict on {len(other)} of the {len(own)} claims that it concerns{which}")
-    return f"{'; '.join(told)}." if told else ""
-
-
-def _differ(one: Judgement, other: Judgement) -> bool:
-    """Whether two judgements of a claim differ on the paper's data, or on a data set on which both judge it."""
-    there = {place.dataset: place.verdict for place in other.elsewhere}
-    same = [place.verdict == there.get(place.dataset, place.verdict) for place in one.elsewhere]
-    return one.verdict != other.verdict or not all(same)
+        other = [each.id for each in own if verdicts.changed(each, each.readings[reading])]
+        which = f" ({leads.joined(other)})" if other else ""
+        told.append(f"*{reading}*, {len(other)} of {len(own)} claims{which}")
+    concerned = "Claims with a verdict that changes somewhere, of those that the reading concerns"
+    return f"{concerned}: {'; '.join(told)}." if told else ""
 
 
 def widths_in_words(scores: pd.DataFrame) -> str:
@@ -362,7 +365,7 @@ def randomness_in_words(scores: pd.DataFrame) -> str:
     return (
         f"*ε of ε-greedy.* It was chosen from {_listed(eligible)}{': ' if told else ''}{told}. ε is the share of slots "
         "that are filled at random, and what that costs users does not count in the choice. What it means for online "
-        "claims stands below {numref}`pairrank-online`."
+        "claims stands below {numref}`pairrank-epsilon`."
     )
 
 
