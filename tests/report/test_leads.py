@@ -45,6 +45,18 @@ def test_the_figure_says_what_is_subtracted_from_what(scores):
     assert [ax.get_xlabel() for ax in figure.axes] == [f"{each},\nNSGD minus the other" for each in scores]
 
 
+def test_leads_on_several_data_sets_have_a_row_of_panels_each(scores):
+    frame = runs("ndcg", datasets=("MQ2008", "MQ2007"))
+    table = leads.leads_of("NSGD", {"offline": (frame, "ndcg"), "online": scores["online"]}, by="learner")
+    figure = leads.leads_by_data(table, "NSGD minus the other")
+    assert [ax.get_title() for ax in figure.axes] == ["offline", "online", "", ""]
+    assert [ax.get_xlabel() for ax in figure.axes] == ["", "", *["NSGD minus the other"] * 2]
+    assert [figure.axes[k].get_ylabel() for k in (0, 2)] == ["MQ2008", "MQ2007"]
+    marks = [len(ax.containers) for ax in figure.axes]
+    assert marks == [2, 2, 2, 2]  # a mark for each kind of users, also where there are no runs
+    assert figure.axes[0].get_ylim()[0] > figure.axes[0].get_ylim()[1]  # the first row is at the top
+
+
 def test_the_sentence_has_the_digits_that_its_score_needs():
     noise = {0: -2.0, 1: 1.0, 2: 0.5, 3: 0.5}
     sums = runs("cndcg")

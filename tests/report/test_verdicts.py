@@ -112,6 +112,16 @@ def test_a_claims_block_has_anchor_answers_rule_and_grounds(judgements):
     assert f"*Read as “mean loss”:* {verdicts.badge('undecided')}" in text
 
 
+def test_a_claims_block_shows_what_another_reading_changes_and_folds_all_its_verdicts(judgements):
+    first = placed(judgements[0], ("MQ2007_partial85", "mixed", True), ("ClueWeb09_webis", "undecided", False))
+    other = placed(judgements[0], ("MQ2007_partial85", "carries over", True), ("ClueWeb09_webis", "undecided", False))
+    shown, folded = verdicts.claim(replace(first, readings={"mean loss": other, "rest": first})).split(":::{dropdown}")
+    new = f"{verdicts.badge('carries over')} on MQ2007, 85 % of documents"
+    assert f"*Read as “mean loss”:* {new}\n" in shown and "*Read as “rest”:* no verdict is another one" in shown
+    assert f"{new}, 3 as claimed, 2 open, 1 against; {verdicts.badge('undecided')} on ClueWeb09 (Webis)" in folded
+    assert "Rule and grounds" in verdicts.claim(first) and "and other readings" in folded
+
+
 def test_the_opening_counts_the_two_answers_apart(judgements):
     told = verdicts.opening(judgements)
     assert told == "Of the paper's 3 claims, on its own data: 2 reproduced, 1 not testable (paper tier)."
@@ -146,7 +156,7 @@ def test_what_comes_from_data_is_shown_as_it_is_and_never_read_as_markup(judgeme
         assert_plain(text)
     block = verdicts.claim(replace(nasty, reason=NASTY, rule=NASTY, statement=NASTY, readings={NASTY: nasty}))
     body = MarkdownIt("commonmark").render("\n".join(block.splitlines()[4:-1]))
-    assert body.count(escape(NASTY)) == 5 and "<script" not in body
+    assert body.count(escape(NASTY)) == 6 and "<script" not in body
 
 
 def test_a_claim_is_told_with_what_it_comes_to_elsewhere():

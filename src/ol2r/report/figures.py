@@ -395,21 +395,33 @@ def dots(table: pd.DataFrame, xlabels: Mapping[str, str], looks: Looks = USERS, 
     for ax, (panel, xlabel) in zip(axes, xlabels.items(), strict=True):
         if few:
             ax.set_ylim(-0.6, len(rows) - 0.4)  # marks of one row would touch the frame
-        ax.axvline(0.0, color=QUIET, linewidth=0.9)
-        for k, kind in enumerate(kinds):
-            own, look = table[(table["panel"] == panel) & (table[by] == kind)], looks[kind]
-            places = [rows.index(row) + 0.2 * (k - (len(kinds) - 1) / 2) for row in own["row"]]
-            ax.errorbar(
-                own["mean"], places, xerr=arms(own), linestyle="", marker=look.marker, color=look.color,
-                elinewidth=1.1, capsize=2, label=kind,
-            )  # fmt: skip
-        ax.grid(True, axis="x")
+        dots_on(ax, table[table["panel"] == panel], rows, kinds, looks, by)
         ax.set_xlabel(xlabel)
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-        ax.set_yticks(range(len(rows)), ["\n".join(wrap(spelled(row), 26)) for row in rows])
     axes[0].invert_yaxis()
     legend(fig, axes)
     return fig
+
+
+def dots_on(
+    ax: Axes, table: pd.DataFrame, rows: Sequence[str], kinds: Sequence[str], looks: Looks = USERS, by: str = "users"
+) -> None:
+    """Draw one panel of `dots`, the first row at the bottom.
+
+    Args:
+        table: the panel's part of the table of `dots`.
+        rows, kinds: all rows and all values of `by` of the figure, also those that the panel has nothing of.
+    """
+    ax.axvline(0.0, color=QUIET, linewidth=0.9)
+    for k, kind in enumerate(kinds):
+        own, look = table[table[by] == kind], looks[kind]
+        places = [rows.index(row) + 0.2 * (k - (len(kinds) - 1) / 2) for row in own["row"]]
+        ax.errorbar(
+            own["mean"], places, xerr=arms(own), linestyle="", marker=look.marker, color=look.color,
+            elinewidth=1.1, capsize=2, label=kind,
+        )  # fmt: skip
+    ax.grid(True, axis="x")
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+    ax.set_yticks(range(len(rows)), ["\n".join(wrap(spelled(row), 26)) for row in rows])
 
 
 @styled

@@ -4,12 +4,13 @@ All differences are paired by run. This module knows no learner.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from textwrap import wrap
 
 import pandas as pd
 
 from ol2r.experiments.effects import final_effects, minus
 from ol2r.report import figures
-from ol2r.report.style import USERS, Drawing
+from ol2r.report.style import USERS, Drawing, legend, stacked, styled
 from ol2r.report.tables import named, signed
 
 Scores = Mapping[str, tuple[pd.DataFrame, str]]
@@ -54,6 +55,28 @@ def lead_dots(table: pd.DataFrame, told: str) -> Drawing:
     """
     panels = dict.fromkeys(figures.one_dataset(table)["panel"])
     return figures.dots(table, {each: f"{each},\n{told}" for each in panels})
+
+
+@styled
+def leads_by_data(table: pd.DataFrame, told: str) -> Drawing:
+    """As `lead_dots`, with a row of panels for each data set, and a column for each score.
+
+    Args:
+        table: from `leads` or `leads_of`.
+        told: what is subtracted from what, below the last row of panels.
+    """
+    rows, scores = list(dict.fromkeys(table["row"])), list(dict.fromkeys(table["panel"]))
+    datasets, users = list(dict.fromkeys(table["dataset"])), USERS.ordered(table["users"])
+    fig, grid = stacked(datasets, scores, table, height=0.7 + 0.28 * len(rows))
+    for dataset, axes in zip(datasets, grid, strict=True):
+        for ax, score in zip(axes, scores, strict=True):
+            figures.dots_on(ax, table[(table["dataset"] == dataset) & (table["panel"] == score)], rows, users)
+        axes[0].invert_yaxis()
+        axes[0].set_ylabel("\n".join(wrap(named(str(dataset)), 16)))
+    for ax in grid[-1]:
+        ax.set_xlabel(told)
+    legend(fig, [ax for axes in grid for ax in axes])
+    return fig
 
 
 def lead_in_words(table: pd.DataFrame, row: str, told: str, places: Mapping[str, str]) -> str:

@@ -469,7 +469,10 @@ def effect_sizes(table: pd.DataFrame, *, name: str, caption: str, name_of: Calla
     return myst(header, rows, name=name, caption=caption)
 
 
-Pairs = Mapping[str, tuple[pd.DataFrame, pd.DataFrame, str]]
+Pair = tuple[pd.DataFrame, pd.DataFrame, str]
+"""Runs, the runs they are compared with, and the column of the score."""
+
+Pairs = Mapping[str, Pair]
 """By column of a table: (runs, the runs they are compared with, score). Each of the two has one setting for each data
 set and kind of users."""
 
@@ -509,12 +512,20 @@ def differences_in_words(pairs: Pairs, what: str) -> str:
     """
     told = []
     for column, pair in pairs.items():
-        if not (gains := list(_gains(pair).values())):
-            continue
-        ends = [effect.interval() for gain in gains if (effect := effect_over_runs(gain)) is not None and gain.any()]
-        above, below = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
-        told.append(f"{column} above 0 in {above} and below in {below} of {len(gains)}")
+        above, below, n = clear_differences(pair)
+        if n:
+            told.append(f"{column} above 0 in {above} and below in {below} of {n}")
     return f"{what}: {'; '.join(told)}." if told else ""
+
+
+def clear_differences(pair: Pair) -> tuple[int, int, int]:
+    """In how many lines of `paired_differences` a difference is clearly above 0, clearly below, and how many there are.
+
+    A difference that is 0 in every run is neither.
+    """
+    gains = list(_gains(pair).values())
+    ends = [effect.interval() for gain in gains if (effect := effect_over_runs(gain)) is not None and gain.any()]
+    return sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends), len(gains)
 
 
 def ran_in_words(runs: Mapping[str, pd.DataFrame], protocol: Size, published: Collection[str]) -> str:
@@ -549,7 +560,7 @@ def _places(pairs: Pairs) -> list[tuple[str, str]]:
     return [(str(d), u) for u in USERS.ordered(found["users"]) for d in found["dataset"].unique()]
 
 
-def _gains(pair: tuple[pd.DataFrame, pd.DataFrame, str]) -> dict[tuple[str, str], pd.Series]:
+def _gains(pair: Pair) -> dict[tuple[str, str], pd.Series]:
     """By data set and kind of users: differences at the end, for the runs that both sides have, where there are any."""
     *frames, score = pair
     if any(frame.empty for frame in frames):

@@ -114,14 +114,20 @@ def answers(judgements: Sequence[Judgement], short: Mapping[str, str]) -> str:
 
 def _changed(main: Judgement, other: Judgement) -> str:
     """Which verdicts on a claim change under another reading; empty where none does."""
+    told = [f"{word} on {named(data)}" if data else word for data, word in changed(main, other)]
+    return f"{main.id}: {', '.join(told)}" if told else ""
+
+
+def changed(main: Judgement, other: Judgement) -> list[tuple[str, Verdict | Elsewhere]]:
+    """The verdicts on a claim that are others under another reading, as (data set, verdict there under that reading);
+    the data set is empty for the verdict on the paper's data. Data that one of the readings lacks do not count."""
     before = {place.dataset: place.verdict for place in main.elsewhere}
-    told = [other.verdict] if other.verdict != main.verdict else []
-    told += [
-        f"{place.verdict} on {named(place.dataset)}"
+    own: list[tuple[str, Verdict | Elsewhere]] = [("", other.verdict)] if other.verdict != main.verdict else []
+    return own + [
+        (place.dataset, place.verdict)
         for place in other.elsewhere
         if place.verdict != before.get(place.dataset, place.verdict)
     ]
-    return f"{main.id}: {', '.join(told)}" if told else ""
 
 
 def changed_by_reading(j: Judgement, reading: str) -> str:
@@ -233,19 +239,23 @@ def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, n
 
 
 def claim(judgement: Judgement) -> str:
-    """One claim with its anchor: its statement, and its verdicts on the paper's data, elsewhere and under other
-    readings. The rule and the findings behind the verdicts are folded."""
+    """One claim with its anchor: its statement, its verdicts on the paper's data and elsewhere, and which of them other
+    readings change. Folded are the rule, the findings behind the verdicts, and all verdicts under other readings."""
     j = judgement
     own = "In worlds that meet the assumptions" if _is_theory(j) else "On the paper's data"
     lines = [f"- *{own}:* {badge(j.verdict)}{_left_out(j)}"]
     lines += [f"- *On {named(place.dataset)}:* {badge(place.verdict)} {place.counts}" for place in j.elsewhere]
+    inside = [f"*Rule.* {plain(spelled(j.rule))}.", ""]
+    inside += [f"*Grounds.* {plain(spelled(j.reason))}{f': {_effect(j.least)}' if j.least else ''}."]
     for reading, other in j.readings.items():
+        new = [f"{badge(word)} on {named(data)}" if data else badge(word) for data, word in changed(j, other)]
+        lines.append(f"- *Read as “{plain(reading)}”:* {'; '.join(new) or 'no verdict is another one'}")
         places = [f"{badge(place.verdict)} on {named(place.dataset)}, {place.counts}" for place in other.elsewhere]
-        lines.append(f"- *Read as “{plain(reading)}”:* {'; '.join([badge(other.verdict), *places])}")
-    rule = ["", ":::{dropdown} Rule and grounds", f"*Rule.* {plain(spelled(j.rule))}.", ""]
-    grounds = [f"*Grounds.* {plain(spelled(j.reason))}{f': {_effect(j.least)}' if j.least else ''}.", ":::"]
+        inside += ["", f"*All verdicts read as “{plain(reading)}”.* {'; '.join([badge(other.verdict), *places])}."]
+    title = "Rule, grounds and other readings" if j.readings else "Rule and grounds"
     head = [f"::::{{admonition}} {j.id}: {plain(j.statement)}", f":name: {j.anchor}"]
-    return "\n".join([*head, f":class: claim-{_slug(j.verdict)}", "", *lines, *rule, *grounds, "::::", ""])
+    fold = ["", f":::{{dropdown}} {title}", *inside, ":::"]
+    return "\n".join([*head, f":class: claim-{_slug(j.verdict)}", "", *lines, *fold, "::::", ""])
 
 
 def _effect(least: Finding | None) -> str:

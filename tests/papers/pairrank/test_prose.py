@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from ol2r.papers.pairrank import prose, tuning
+from ol2r.papers.pairrank.claims import BASELINES
 
 
 @pytest.fixture
@@ -66,3 +67,94 @@ def test_blocks_of_a_list_are_means_over_rounds_and_runs_at_the_end():
 
 def test_short_steps_stand_beside_the_ones_that_were_chosen():
     assert "0.0001 in place of 0.01 for MGD on MQ2008" in prose.short_steps_in_words()
+
+
+def runs(*learners, datasets=("MQ2008",), users=("perfect", "informational")):
+    """Runs at the end with both scores: a learner has the same lead over a common base in every run, but for noise."""
+    lines = [
+        (dataset, kind, 1, seed, 10, variant, alpha, "sum", seed + lead + noise, 100 * (seed + lead + noise))
+        for dataset in datasets
+        for kind in users
+        for variant, alpha, lead in learners
+        for seed, noise in enumerate((-0.001, 0.001, 0.0, 0.0))
+    ]
+    columns = ["dataset", "users", "fold", "seed", "round", "variant", "alpha", "loss", "ndcg", "cndcg"]
+    return pd.DataFrame(lines, columns=columns).assign(cell="c")
+
+
+def results_of(**frames):
+    empty = runs()
+    names = ("fig-3", "fig-4", "fig-3-mean", "fig-4-mean", "exploration")
+    return {name: SimpleNamespace(frame=frames.get(name.replace("-", "_"), empty)) for name in names}
+
+
+@pytest.fixture
+def main():
+    """PairRank_C above every baseline, PairRank_R between them; on a second data set, and on one with few queries."""
+    flat = [(each, None, 0.1 * k) for k, each in enumerate(BASELINES)]
+    datasets = ("MQ2008", "synthetic-mslr", prose.FEW_QUERIES)
+    frame = runs(*flat, ("PairRank_R", None, 0.25), ("PairRank_C", None, 0.9), datasets=datasets)
+    return results_of(fig_3=frame, fig_4=frame)
+
+
+def test_leads_are_those_of_both_scores_on_the_data_sets_that_were_asked_for(main):
+    table = prose.ahead(main, "PairRank_C", ("PDGD", "PairRank_R"), ("synthetic-mslr", "absent"))
+    assert set(table["dataset"]) == {"synthetic-mslr"} and list(dict.fromkeys(table["row"])) == ["PDGD", "PairRank_R"]
+    leads = table.groupby(["panel", "row"])["mean"].mean()
+    assert leads[prose.OFFLINE, "PairRank_R"] == pytest.approx(0.65)
+    assert leads[prose.ONLINE, "PDGD"] == pytest.approx(70)
+
+
+def test_leads_without_runs_are_none():
+    table = prose.ahead(results_of(), "PairRank_C", ("PDGD",), ("MQ2008",))
+    assert table.empty and prose.wins_in_words(table, prose.OFFLINE) == ""
+    assert prose.ahead(results_of(), "PairRank_C", ("PDGD",), ()).empty
+
+
+def test_comparisons_of_both_shuffles_with_every_baseline_are_counted_but_for_data_with_few_queries(main):
+    table = prose.ahead_of_baselines(main)
+    assert set(table["dataset"]) == {"MQ2008", "synthetic-mslr"} and len(table) == 2 * 2 * 2 * 5 * 2
+    said = prose.wins_in_words(table, prose.OFFLINE)
+    assert said.startswith("On no data set does it end clearly above every baseline")
+    assert said.endswith("and clearly loses: on MQ2008 16 and 4 of 20; on synthetic-mslr 16 and 4 of 20.")
+
+
+def test_data_sets_where_every_comparison_is_won_are_named_together(main):
+    table = prose.ahead_of_baselines(main)
+    best = table.assign(low=1.0, high=2.0)
+    everywhere = "It ends clearly above every baseline, with either shuffle and under all users, on"
+    assert prose.wins_in_words(best, prose.ONLINE) == f"Yes. {everywhere} MQ2008 and synthetic-mslr."
+    one = best.assign(low=best["low"].where(best["dataset"] == "MQ2008", -1.0))
+    assert prose.wins_in_words(one, prose.ONLINE) == (
+        f"It depends on the data. {everywhere} MQ2008. Of its comparisons with one baseline under one kind of users it "
+        "clearly wins, and clearly loses: on synthetic-mslr 0 and 0 of 20."
+    )
+
+
+@pytest.mark.parametrize(("still", "first"), [(0.8, "Not for the most part"), (0.1, "Exploring clearly helps")])
+def test_what_refitting_and_exploring_are_worth_is_counted_apart(still, first):
+    frame = runs(("SGD RankNet", None, 0.1), ("PairRank_C", None, 0.8))
+    ends = runs(("PairRank_C", 0.0, still), ("PairRank_C", 10.0, -1.0))
+    ends["ndcg"] += 0.002 * (ends["seed"] == 2)  # no difference is the same in every run
+    groups = prose.exploration(results_of(fig_3=frame, fig_4=frame, exploration=ends))
+    assert list(groups) == ["sum of the losses", "mean of the losses"]
+    pairs = groups["sum of the losses"]
+    assert list(pairs)[:2] == ["refitting, offline", "refitting, online"] and len(pairs) == 6
+    one, other, score = pairs["exploring, online"]
+    assert set(one["alpha"].isna()) == {True} and set(other["alpha"]) == {0.0} and score == "cndcg"
+    said = prose.exploring_in_words(pairs)
+    won, level = "offline 2 and 0 of 2, online 2 and 0 of 2", "offline 0 and 0 of 2, online 0 and 0 of 2"
+    assert said.startswith(first)
+    assert f"refitting {won if still > 0.1 else level}; exploring {level if still > 0.1 else won}." in said
+    assert prose.exploring_in_words(groups["mean of the losses"]) == ""
+
+
+def test_claims_that_another_reading_changes_are_counted_among_those_it_concerns():
+    def judged(name, verdict, **readings):
+        place = SimpleNamespace(dataset="MQ2008", verdict=verdict)
+        return SimpleNamespace(id=name, verdict="not testable", elsewhere=(place,), readings=readings)
+
+    same, other = judged("A", "mixed"), judged("A", "undecided")
+    said = prose.changed_in_words([judged("A", "mixed", x=same, y=other), judged("B", "mixed", x=same)])
+    assert said.endswith("concerns: *x*, 0 of 2 claims; *y*, 1 of 1 claims (A).")
+    assert prose.changed_in_words([same]) == ""

@@ -4,18 +4,21 @@ The functions write sentences on what a choice of ours means for the claims; the
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import pandas as pd
 
 from ol2r.experiments import grid
+from ol2r.experiments.chapter import Results
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.tuning import TuningGrid
 from ol2r.experiments.verdicts import Judgement
 from ol2r.papers.pairrank import tuning
 from ol2r.papers.pairrank.audit_tables import share
-from ol2r.papers.pairrank.claims import GAMMA, ROUNDS
-from ol2r.papers.pairrank.grid import BOUND, DECAY, DELTA, REGULARIZATION, SHORT_STEPS, K, tuned
-from ol2r.report.tables import named
+from ol2r.papers.pairrank.claims import BASELINES, GAMMA, PAIRRANK, ROUNDS
+from ol2r.papers.pairrank.grid import BOUND, DECAY, DELTA, EXTREMES, REGULARIZATION, SHORT_STEPS, K, tuned
+from ol2r.report import leads, verdicts
+from ol2r.report.tables import Pairs, clear_differences, named
 
 
 def _told(grid: TuningGrid) -> str:
@@ -181,7 +184,151 @@ def click_models() -> list[tuple[str, str, str]]:
     return grid.click_models((3, ""), (5, ", five grades (the later papers)"))
 
 
+# Runs that the pages compare
+
+SCORES = {"offline": ("fig-3", "ndcg"), "online": ("fig-4", "cndcg")}
+"""The two scores of a run: by name, the item that has the runs, and the score's column."""
+
+OFFLINE, ONLINE = "offline NDCG@10", "online score"
+FEW_QUERIES = "MSLR-WEB30K_sample"
+"""A data set with too few queries to learn from; no claim is judged on it."""
+
+ENDINGS = {"sum": "", "mean": "-mean"}
+"""The losses, and what the names of the items that have PairRank's runs with each end with."""
+
+
+def runs_of(results: Mapping[str, Results], item: str, variant: str) -> pd.DataFrame:
+    """An item's runs of a variant."""
+    return only(results[item].frame, variant=variant)
+
+
+def only(frame: pd.DataFrame, **wanted: object) -> pd.DataFrame:
+    """The runs that have these values in these columns; no runs stay no runs."""
+    for column, value in wanted.items():
+        frame = frame[frame[column] == value] if len(frame) else frame
+    return frame
+
+
+def ahead(results: Mapping[str, Results], learner: str, others: Sequence[str], datasets: Sequence[str]) -> pd.DataFrame:
+    """What a learner has more than each of the others after the last round, offline and online.
+
+    Args:
+        results: by item.
+        datasets: the data sets to read, in their order; those without runs are left out.
+
+    Returns:
+        As `ol2r.report.leads.leads_of`; empty without runs.
+    """
+    scores = {}
+    for panel, (item, column) in zip((OFFLINE, ONLINE), SCORES.values(), strict=True):
+        parts = [only(results[item].frame, dataset=each) for each in datasets]
+        scores[panel] = (pd.concat(parts) if parts else results[item].frame[:0], column)
+    if any(runs.empty for runs, _ in scores.values()):
+        return pd.DataFrame(columns=["dataset", "users", "row", "panel", "mean", "low", "high", "n"])
+    return leads.leads_of(learner, scores, others=others)
+
+
+def ahead_of_baselines(results: Mapping[str, Results]) -> pd.DataFrame:
+    """What each shuffle has more than every baseline, on all data sets that have enough queries to learn from: as
+    `ahead`, one shuffle below the other."""
+    datasets = [name for name in results["fig-3"].frame["dataset"].unique() if name != FEW_QUERIES]
+    return pd.concat([ahead(results, each, BASELINES, datasets) for each in PAIRRANK], ignore_index=True)
+
+
+WORTH = {
+    "refitting": ("still", "SGD RankNet"),
+    "exploring": ("tuned", "still"),
+    "doing nothing else": ("wild", "tuned"),
+}
+"""What the chapter takes apart: by name, which runs have it, and which the same without it."""
+
+
+def exploration(results: Mapping[str, Results]) -> dict[str, Pairs]:
+    """By loss, what refitting, exploring and doing nothing else are worth, offline and online: see `WORTH`.
+
+    "still" is PairRank_C at α = 0, "wild" at the largest α and "tuned" at the chosen one.
+    """
+    groups: dict[str, Pairs] = {}
+    for loss, ending in ENDINGS.items():
+        still, wild = (only(results["exploration"].frame, loss=loss, alpha=alpha) for alpha in EXTREMES)
+        pairs = {}
+        for (what, (one, other)), (called, (item, score)) in product(WORTH.items(), SCORES.items()):
+            runs = {
+                "still": still,
+                "wild": wild,
+                "tuned": runs_of(results, f"{item}{ending}", "PairRank_C"),
+                "SGD RankNet": runs_of(results, item, "SGD RankNet"),
+            }
+            pairs[f"{what}, {called}"] = (runs[one], runs[other], score)
+        groups[f"{loss} of the losses"] = pairs
+    return groups
+
+
 # Sentences
+
+
+def wins_in_words(table: pd.DataFrame, panel: str) -> str:
+    """On which data sets PairRank ends clearly above every baseline in one score, and how often it does elsewhere.
+
+    Args:
+        table: from `ahead_of_baselines`.
+        panel: the score, as the table calls it.
+    """
+    own = table[table["panel"] == panel]
+    if own.empty:
+        return ""
+    counts = {
+        named(str(dataset)): (int((lines["low"] > 0).sum()), int((lines["high"] < 0).sum()), len(lines))
+        for dataset, lines in own.groupby("dataset", sort=False)
+    }
+    everywhere = [dataset for dataset, (above, _, n) in counts.items() if above == n]
+    rest = "; ".join(
+        f"on {dataset} {above} and {below} of {n}"
+        for dataset, (above, below, n) in counts.items()
+        if dataset not in everywhere
+    )
+    all_of = "clearly above every baseline, with either shuffle and under all users"
+    first = f"On no data set does it end {all_of}."
+    if everywhere:
+        answer = "It depends on the data." if rest else "Yes."
+        first = f"{answer} It ends {all_of}, on {leads.joined(everywhere)}."
+    clearly = "Of its comparisons with one baseline under one kind of users it clearly wins, and clearly loses"
+    return f"{first} {clearly}: {rest}." if rest else first
+
+
+def exploring_in_words(pairs: Pairs) -> str:
+    """Which of refitting and exploring is clearly worth something more often, and how often each is.
+
+    Args:
+        pairs: one loss of `exploration`.
+    """
+    clear = {column: clear_differences(pair) for column, pair in pairs.items()}
+    told, gains = [], {}
+    for what in ("refitting", "exploring"):
+        own = {called: clear[f"{what}, {called}"] for called in SCORES}
+        gains[what] = sum(above - below for above, below, _ in own.values())
+        ends = [f"{called} {above} and {below} of {n}" for called, (above, below, n) in own.items()]
+        told.append(f"{what} {', '.join(ends)}")
+    if not all(n for _, _, n in clear.values()):
+        return ""
+    if gains["exploring"] >= gains["refitting"]:
+        first = "Exploring clearly helps at least as often as refitting the whole history does."
+    else:
+        first = "Not for the most part: refitting the whole history clearly helps more often than exploring does."
+    helps = "How often each clearly helps, and clearly harms, over all data sets and kinds of users"
+    return f"{first} {helps}: {'; '.join(told)}."
+
+
+def changed_in_words(judgements: Sequence[Judgement]) -> str:
+    """How many claims have another verdict under each other reading of the paper, and which: a sentence for each."""
+    told = []
+    for reading in dict.fromkeys(name for each in judgements for name in each.readings):
+        own = [each for each in judgements if reading in each.readings]
+        other = [each.id for each in own if verdicts.changed(each, each.readings[reading])]
+        which = f" ({leads.joined(other)})" if other else ""
+        told.append(f"*{reading}*, {len(other)} of {len(own)} claims{which}")
+    concerned = "Claims with a verdict that changes somewhere, of those that the reading concerns"
+    return f"{concerned}: {'; '.join(told)}." if told else ""
 
 
 def widths_in_words(scores: pd.DataFrame) -> str:
@@ -218,7 +365,7 @@ def randomness_in_words(scores: pd.DataFrame) -> str:
     return (
         f"*ε of ε-greedy.* It was chosen from {_listed(eligible)}{': ' if told else ''}{told}. ε is the share of slots "
         "that are filled at random, and what that costs users does not count in the choice. What it means for online "
-        "claims stands below {numref}`pairrank-online`."
+        "claims stands below {numref}`pairrank-epsilon`."
     )
 
 
