@@ -81,6 +81,7 @@ def stage(book: Path, staged: Path, parameters: Mapping[str, object]) -> None:
     """Copy the book to a scratch folder and run its chapters there."""
     shutil.rmtree(staged, ignore_errors=True)
     shutil.copytree(book, staged)
+    shutil.copy(ROOT / "CHANGELOG.md", staged)  # a page includes it
     sources = [staged / f"{page}.md" for page in pages(staged / "_toc.yml")]
     run_chapters([source for source in sources if source.exists() and is_chapter(source)], parameters)
 
