@@ -3,6 +3,7 @@
 import re
 
 import edition
+
 import ol2r
 
 
