@@ -152,7 +152,7 @@ def test_every_address_that_was_ever_published_leads_to_its_place(published_html
     for page, anchor in moved:
         tab.goto((published_html / f"{page}.html").as_uri() + f"#{anchor}", wait_until="commit")
         try:
-            tab.wait_for_function("anchor => document.getElementById(anchor)", arg=anchor, timeout=5000)
+            tab.wait_for_function("anchor => document.getElementById(anchor)", arg=anchor, timeout=30_000)
         except TimeoutError:
             lost.append(f"{page}#{anchor}")
     tab.close()

@@ -83,6 +83,7 @@ def test_the_offline_ranker_is_a_level_in_its_own_row_and_a_line_of_the_table(gr
 def test_the_level_of_a_data_set_is_the_mean_over_folds_of_scores_that_a_fit_repeats():
     fits = pd.DataFrame({"dataset": "own", "fold": [1, 1, 1, 2], "seed": 0, "test_ndcg": [0.4, 0.4, 0.4, 0.6]})
     assert figures.levels(fits) == {"own": pytest.approx(0.5)}
+    assert figures.levels(fits[["dataset", "fold", "seed"]].head(0)) == {}
 
 
 def test_curves_of_a_choice_have_the_looks_of_that_choice(grid):

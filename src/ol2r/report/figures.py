@@ -203,11 +203,13 @@ def grouped_curves(
 
 
 def levels(frame: pd.DataFrame, column: str = "test_ndcg") -> dict[str, float]:
-    """The score of an offline ranker by data set: the mean over folds.
+    """The score of an offline ranker by data set: the mean over folds; empty without runs.
 
     Args:
         frame: dataset, fold, seed and the column, whose value may be repeated on several lines of a fit.
     """
+    if frame.empty:  # a table without runs has no columns of scores
+        return {}
     once = frame.drop_duplicates(["dataset", "fold", "seed"])
     return {str(name): float(score) for name, score in once.groupby("dataset", sort=False)[column].mean().items()}
 
