@@ -21,12 +21,15 @@ def git(*words: str) -> str:
         return ""
 
 
+def told() -> list[str]:
+    """The version, the commit and its date; "-dirty" marks a book made from files that differ from the commit."""
+    name = git("describe", "--always", "--dirty", "--exclude=*")
+    return [f"ol2r {version('ol2r')}", *([f"commit {name}", git("log", "-1", "--format=%cs")] if name else [])]
+
+
 def footer() -> str:
-    """The HTML of a page's foot; "-dirty" marks a book made from files that differ from the commit."""
-    told = [f"ol2r {version('ol2r')}"]
-    if name := git("describe", "--always", "--dirty", "--exclude=*"):
-        told += [f"commit {name}", git("log", "-1", "--format=%cs")]
-    return f"<p>{' · '.join(told)}</p>"
+    """The HTML of a page's foot."""
+    return f"<p>{' · '.join(told())}</p>"
 
 
 def write(app: Sphinx, config: Config) -> None:

@@ -10,16 +10,21 @@
 """
 
 import html
+import re
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
+import edition
 import yaml
 from docutils import nodes
 from sphinx.addnodes import download_reference
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 FACTS = ("tier", "data", "rounds", "seeds", "device", "code")
-KEYS = {"anchor", *FACTS, "csv", "command", "bibtex", "keys"}
+KEYS = {"anchor", "title", *FACTS, "csv", "command", "keys"}
 
 
 def raw(text: str) -> nodes.raw:
@@ -67,11 +72,11 @@ class Provenance(SphinxDirective):
         details += raw(f"<details><summary>{summary}</summary>")
         for label, language, text in (
             ("The command that makes it again", "bash", str(strip["command"])),
-            ("Cite it", "bibtex", str(strip["bibtex"]).strip()),
+            ("Cite it", "bibtex", str(strip["title"])),
             ("Stored under", "text", "\n".join(str(key) for key in strip["keys"])),
         ):
             details += nodes.paragraph("", label, classes=["provenance-label"])
-            details += nodes.literal_block(text, text, language=language)
+            details += nodes.literal_block(text, text, language=language, strip=strip if language == "bibtex" else None)
         details += raw("</details>")
 
         box = nodes.container("", facts, details, classes=["provenance"])
@@ -79,6 +84,74 @@ class Provenance(SphinxDirective):
         return [box]
 
 
+def plain(caption: nodes.Node) -> str:
+    """A caption as BibTeX has it: formulae in dollars, special characters escaped."""
+    if isinstance(caption, nodes.math):
+        return f"${caption.astext()}$"
+    if isinstance(caption, nodes.Text):
+        return re.sub(r"([%&#_])", r"\\\1", re.sub("[{}]", "", caption.astext()))
+    return "".join(map(plain, caption.children))
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a caption, with what stands in brackets before it and without the last full stop."""
+    text = " ".join(text.split())
+    found = re.match(r"(\(.*?\) )?.*?\.(?= [A-Z]|$)", text)
+    return (found[0] if found else text).removesuffix(".")
+
+
+def captions(page: nodes.document) -> dict[str, str]:
+    """The first sentences of all captions of a page, by the anchor of the figure or table."""
+    return {
+        anchor: first_sentence(plain(caption))
+        for kind, captioned in ((nodes.figure, nodes.caption), (nodes.table, nodes.title))
+        for node in page.findall(kind)
+        for caption in node.findall(captioned)
+        for anchor in node["ids"]
+    }
+
+
+@cache
+def numbers(env: BuildEnvironment) -> dict[str, str]:
+    """What each figure and table of the book is called, by its anchor, such as "Figure 1.4"."""
+    return {
+        anchor: f"{kind.capitalize()} {'.'.join(map(str, number))}"
+        for kinds in env.toc_fignumbers.values()
+        for kind in ("figure", "table")
+        for anchor, number in kinds.get(kind, {}).items()
+    }
+
+
+def bibtex(strip: Mapping[str, object], title: str) -> str:
+    """The BibTeX entry of one figure or table: its address, the version and commit of the book, data and licence."""
+    anchor = str(strip["anchor"])
+    chapter, (version, *commit) = anchor.split("-", 1)[0], edition.told()
+    year = [f"  year = {{{commit[-1][:4]}}},"] if commit else []
+    made_from = f"{', '.join([version, *commit])}; data: {strip['data']}; {strip['tier']} tier; CC BY 4.0"
+    return "\n".join([
+        f"@misc{{ol2r-{anchor},",
+        f"  title = {{{title}}},",
+        "  author = {{The ol2r authors}},",
+        *year,
+        f"  howpublished = {{Online learning to rank: five papers, made to run, {chapter}.html\\#{anchor}}},",
+        f"  note = {{{plain(nodes.Text(made_from))}}},",
+        "}",
+    ])  # fmt: skip
+
+
+def cite(app: Sphinx, page: nodes.document, name: str) -> None:
+    """Write the entries to cite, once the page's captions have their numbers."""
+    blocks = [block for block in page.findall(nodes.literal_block) if block.get("strip")]
+    told = captions(page) if blocks else {}
+    for block in blocks:
+        strip = block["strip"]
+        parts = (numbers(app.env).get(strip["anchor"]), told.get(strip["anchor"], plain(nodes.Text(strip["title"]))))
+        text = bibtex(strip, ": ".join(filter(None, parts)))
+        block.rawsource, block.children = text, []
+        block += nodes.Text(text)
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("provenance", Provenance)
+    app.connect("doctree-resolved", cite)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

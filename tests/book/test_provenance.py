@@ -1,15 +1,18 @@
 """The strip under a figure: everything it is given is on the page, and a strip with a gap does not build."""
 
+import html
 import re
 from pathlib import Path
 
 import provenance
 import pytest
 import yaml
+from docutils import nodes
+from pybtex.database import parse_string
 
 STRIP = {
     "anchor": "sample-fig-1", "tier": "paper", "data": "none", "rounds": 1, "seeds": 1, "device": "cpu",
-    "code": "0.1.0", "csv": "sample-fig-1.csv", "command": "ol2r run sample", "bibtex": "@misc{s}", "keys": ["abc"],
+    "code": "0.1.0", "csv": "sample-fig-1.csv", "command": "ol2r run sample", "title": "A sample", "keys": ["abc"],
 }  # fmt: skip
 
 
@@ -46,3 +49,42 @@ def test_the_data_of_a_strip_can_be_downloaded(sample_html: Path):
     (first, *others) = re.findall(r'href="(_downloads/[^"]+\.csv)"', page)
     assert others == [first]
     assert (sample_html / first).read_text() == "x,y\n0,0\n1,1\n"
+
+
+@pytest.mark.parametrize(
+    ("caption", "title"),
+    [
+        ("Offline score, mean over runs.", "Offline score, mean over runs"),
+        ("(The paper's Figure 2.) Offline score. Mean over runs.", "(The paper's Figure 2.) Offline score"),
+        ("As Fig. 1.2, for NSGD. Mean\nover runs.", "As Fig. 1.2, for NSGD"),
+        ("No full stop", "No full stop"),
+    ],
+)
+def test_a_title_is_the_first_sentence_of_the_caption(caption, title):
+    assert provenance.first_sentence(caption) == title
+
+
+def test_a_caption_in_bibtex_keeps_its_formulae_and_escapes_its_signs():
+    caption = nodes.caption("", "", nodes.Text("85 % of "), nodes.math("", "k_g"), nodes.emphasis("", " A_B & {C}"))
+    assert provenance.plain(caption) == r"85 \% of $k_g$ A\_B \& C"
+
+
+def entries(page: Path) -> list[str]:
+    text = html.unescape(re.sub(r"<[^>]+>", "", page.read_text()))
+    return re.findall(r"^@misc\{.*?^\}", text, re.MULTILINE | re.DOTALL)
+
+
+def test_an_entry_has_the_figure_s_number_and_caption(sample_html: Path):
+    figure, *_ = entries(sample_html / "index.html")
+    assert figure.startswith("@misc{ol2r-sample-fig-1,\n  title = {Figure 1: ")
+    assert "sample.html\\#sample-fig-1" in figure and "CC BY 4.0" in figure
+
+
+def test_all_entries_of_the_book_parse_and_no_two_have_the_same_title(published_html: Path):
+    texts = [entry for page in sorted(published_html.glob("*.html")) for entry in entries(page) if "{ol2r-" in entry]
+    parsed = parse_string("\n".join(texts), "bibtex")
+    assert len(parsed.entries) == len(texts) > 100
+    fields = [entry.fields for entry in parsed.entries.values()]
+    assert all({"title", "howpublished", "note"} <= each.keys() for each in fields)
+    assert len({each["title"] for each in fields}) == len(fields)
+    assert len({each["howpublished"] for each in fields}) == len(fields)

@@ -65,6 +65,7 @@ def strip(
     version = f"ol2r {', '.join(_distinct(records, 'ol2r')) or ol2r.__version__}"
     facts = {
         "anchor": anchor,
+        "title": shown.title,
         "tier": shown.tier,
         "data": "; ".join([*data, *absent]) or "none",
         "rounds": _rounds(shown.frame),
@@ -74,7 +75,6 @@ def strip(
         + (" with local changes" if any(record.get("dirty") for record in records) else ""),
         "csv": csv,
         "command": command,
-        "bibtex": bibtex(anchor, shown.title, version, "; ".join(data), shown.tier),
         "keys": [str(key) for key in shown.frame["cell"].unique()],
         **(told or {}),
     }
@@ -100,19 +100,6 @@ def _drawn(sources: "Sequence[Results]", drawn: pd.DataFrame | None) -> "Results
 
 def _distinct(records, field: str) -> list[str]:
     return list(dict.fromkeys(str(record[field]) for record in records if record.get(field)))
-
-
-def bibtex(anchor: str, title: str, version: str, data: str, tier: str) -> str:
-    """A BibTeX entry for one figure, with its anchor, the version and the data."""
-    chapter = anchor.split("-", 1)[0]
-    return "\n".join([
-        f"@misc{{ol2r-{anchor},",
-        f"  title = {{{title}}},",
-        "  author = {{The ol2r authors}},",
-        f"  howpublished = {{Online learning to rank: five papers, made to run, {chapter}.html\\#{anchor}}},",
-        f"  note = {{{version}; data: {data}; {tier} tier}},",
-        "}",
-    ])  # fmt: skip
 
 
 def _runs(frame: pd.DataFrame) -> str:
