@@ -64,7 +64,7 @@ from ol2r.parameters import Value
 HERE = ("MQ2008",)
 ELSEWHERE = ("synthetic-mslr", "MQ2007_partial85", pairrank.CLUEWEB)
 """The data sets of all figures, and others that linear rankers are run on."""
-NETWORKS_TOO: tuple[str, ...] = ()
+NETWORKS_TOO = ELSEWHERE[:1]
 """Those of the others that networks are run on, but for the skyline."""
 DATASETS = (*BOTH, *HERE)
 OWN_DEPTH, DEPTH_HERE = 3, 2
