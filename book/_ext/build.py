@@ -22,6 +22,8 @@ import papermill
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
+STARTS = 3
+"""How often a chapter's kernel is started: of two that start at once and choose the same port, one dies."""
 
 
 def pages(toc: Path) -> list[str]:
@@ -69,10 +71,16 @@ def run_chapter(source: Path, parameters: Mapping[str, object]) -> None:
     notebook = jupytext.read(source)
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     page = source.with_suffix(".ipynb")
-    nbformat.write(notebook, page)
     # saved once: by default papermill writes the notebook, with its figures, after every cell
     options = {"cwd": page.parent, "progress_bar": False, "request_save_on_cell_execute": False}
-    papermill.execute_notebook(page, page, dict(parameters), **options)
+    for left in reversed(range(STARTS)):
+        nbformat.write(notebook, page)
+        try:
+            papermill.execute_notebook(page, page, dict(parameters), **options)
+            break
+        except RuntimeError as fault:
+            if not left or "Kernel died before replying" not in str(fault):
+                raise
     nbformat.write(publishable(nbformat.read(page, as_version=4)), page)
     source.unlink()
 

@@ -125,3 +125,35 @@ def test_a_warning_fails_the_build(tmp_path):
     shutil.copy(build.ROOT / "book" / "references.bib", staged)
     with pytest.raises(build.subprocess.CalledProcessError):
         build.render(staged, build.ROOT / "_config.yml", tmp_path)
+
+
+@pytest.mark.parametrize(("deaths", "runs"), [(0, True), (2, True), (3, False)])
+def test_a_kernel_that_dies_at_its_start_is_started_again_twice(chapter, monkeypatch, deaths, runs):
+    execute, died = papermill.execute_notebook, []
+
+    def dying(*arguments, **named):
+        if len(died) < deaths:
+            died.append("Kernel died before replying to kernel_info")
+            raise RuntimeError(died[-1])
+        return execute(*arguments, **named)
+
+    monkeypatch.setattr(papermill, "execute_notebook", dying)
+    if runs:
+        build.run_chapter(chapter, {"tier": "paper"})
+        assert "paper" in chapter.with_suffix(".ipynb").read_text()
+    else:
+        with pytest.raises(RuntimeError, match="Kernel died"):
+            build.run_chapter(chapter, {})
+
+
+def test_another_fault_of_a_chapter_is_raised_at_once(chapter, monkeypatch):
+    calls = []
+
+    def failing(*arguments, **named):
+        calls.append(1)
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(papermill, "execute_notebook", failing)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        build.run_chapter(chapter, {})
+    assert len(calls) == 1
