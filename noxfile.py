@@ -5,6 +5,8 @@ installed from its own index of builds without CUDA. This file must not know wha
 """
 
 import os
+import shutil
+from pathlib import Path
 
 import nox
 
@@ -66,14 +68,21 @@ def pdf(session: nox.Session) -> None:
 
 @nox.session
 def rerun(session: nox.Session) -> None:
-    """Run one chapter through papermill: `nox -s rerun -- nsgd -p tier laptop -p seeds 3` writes nsgd.ipynb here."""
+    """Run one chapter through papermill: `nox -s rerun -- nsgd -p tier laptop -p seeds 3` writes nsgd.ipynb here, and
+    with `--html` also the chapter's page.
+    """
     if not session.posargs:
         session.error("name a chapter, then papermill's arguments: nox -s rerun -- nsgd -p tier smoke")
-    chapter, *parameters = session.posargs
+    chapter, *parameters = (word for word in session.posargs if word != "--html")
     install(session, "-e", ".[book]")
+    files = {"OL2R_PAGE": str(Path(session.create_tmp(), "page"))}  # for the files of the page's strips
+    shutil.rmtree(files["OL2R_PAGE"], ignore_errors=True)
     source = f"{session.create_tmp()}/{chapter}.ipynb"
     session.run("jupytext", "--to", "ipynb", "--set-kernel", "python3", "-o", source, f"book/{chapter}.md")
-    session.run("papermill", source, f"{chapter}.ipynb", *parameters)
+    to_terminal = ("--stdout-file", "-", "--stderr-file", "-", "--no-progress-bar")
+    session.run("papermill", source, f"{chapter}.ipynb", *to_terminal, *parameters, env=files)
+    if "--html" in session.posargs:
+        session.run("python", "book/_ext/build.py", "--page", f"{chapter}.ipynb", env=files)
 
 
 @nox.session

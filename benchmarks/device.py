@@ -89,11 +89,16 @@ def families(device: str) -> dict[str, Callable[[bool], dict[str, float]]]:
     return {family: lambda quick, family=family: measure(family) for family in LEARNER}
 
 
+def commit() -> str:
+    """The commit of the code that is measured."""
+    asked = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=STORED.parent, check=True)
+    return asked.stdout.strip()
+
+
 def store(found: dict[str, float], device: str) -> None:
     """Keep figures in `STORED`: counts by their names, speeds under the name of the device that gave them."""
     kept = json.loads(STORED.read_text()) if STORED.is_file() else {}
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=STORED.parent, check=True)
-    about = {"commit": commit.stdout.strip(), "torch": torch.__version__, "numpy": np.__version__}
+    about = {"commit": commit(), "torch": torch.__version__, "numpy": np.__version__}
     name = "counted" if device == "cpu" else torch.cuda.get_device_name()
     about |= {"learners": LEARNER, "settings": SETTINGS}
     kept[name] = kept.get(name, {}) | about | {key: round(value, 2) for key, value in found.items()}

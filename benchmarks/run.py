@@ -10,6 +10,10 @@ Nothing is asserted: times depend on the machine.
 `launches.*` and `reads.*` are operations and host reads that a round asks of a GPU, counted without one; these targets
 are limits.
 
+    python benchmarks/run.py --quick --store
+
+keeps what has a peer in benchmarks/speed.json for the page "Machines and timings", with the processor and its load.
+
     python benchmarks/run.py --device cuda --store
 
 measures rounds per second on a GPU, and keeps them in benchmarks/device.json for the page "On a GPU".
@@ -17,6 +21,7 @@ measures rounds per second on a GPU, and keeps them in benchmarks/device.json fo
 
 import argparse
 import json
+import os
 import resource
 import sys
 import time
@@ -34,9 +39,11 @@ from families import DATASET, LEARNER, SETTINGS, evaluation
 
 from ol2r import data
 from ol2r.clicks import users
+from ol2r.experiments.provenance import cpu
 from ol2r.learners import LEARNERS
 from ol2r.simulation import Replica, make_streams, simulate
 
+STORED = Path(__file__).with_name("speed.json")
 REPLICAS = 64
 
 # rounds per second of public code (one process of a two-core machine, perfect users, evaluation excluded, MSLR shape):
@@ -211,6 +218,17 @@ FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
 }
 
 
+def store(found: dict[str, float]) -> None:
+    """Keep the figures that have a peer in `STORED`, each beside the peer's and with how it was measured."""
+    kept = json.loads(STORED.read_text()) if STORED.is_file() else {}
+    cores, (*_, load) = os.cpu_count() or 1, os.getloadavg()
+    about = {"processor": cpu(), "cores": cores, "load": round(load / cores, 1), "commit": device.commit()}
+    for key, peer in PUBLIC.items():
+        if key in found:
+            kept[key] = {"ours": round(found[key], 1), "public": peer} | about
+    STORED.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+
+
 def main() -> None:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -218,7 +236,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one flat JSON object instead of lines")
     parser.add_argument("--only", default="", metavar="PREFIX", help="only figures whose name begins so")
     parser.add_argument("--device", default="cpu", help="measure the learners' rounds on this device instead: cuda")
-    parser.add_argument("--store", action="store_true", help="keep figures of GPUs in benchmarks/device.json")
+    kept = "keep speeds in benchmarks/speed.json, and what concerns GPUs in benchmarks/device.json"
+    parser.add_argument("--store", action="store_true", help=kept)
     arguments = parser.parse_args()
 
     found: dict[str, float] = {}
@@ -231,7 +250,9 @@ def main() -> None:
         names = [f"{what}.{family}" for what in ("launches", "reads", "bytes", arguments.device)]
         if any(name.startswith(arguments.only) for name in names):
             there |= measure(arguments.quick)
-    if arguments.store:
+    if arguments.store and found:
+        store(found)
+    if arguments.store and there:
         device.store(there, arguments.device)
     found |= there
     found["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -59,6 +59,24 @@ def test_run_takes_chosen_items_seeds_and_data_sets(surroundings):
     assert len(ran(surroundings / "log")) == 5
 
 
+def test_export_writes_all_rows_of_an_item_with_key_labels_fold_and_seed(surroundings, capsys):
+    cli.main(["run", "nsgd", "--tier", "paper", "--item", "table-2"])
+    out = surroundings / "rows.csv"
+    assert cli.main(["export", "nsgd", "table-2", "-o", str(out)]) == 0
+    rows = pd.read_csv(out)
+    assert list(rows)[:5] == ["key", "dataset", "name", "fold", "seed"]
+    assert set(rows["key"]) == {Fake(name="y").key} and len(rows[["fold", "seed"]].drop_duplicates()) == 25
+    assert f"{len(rows)} lines of 1 cells in {out}" in capsys.readouterr().out
+    assert cli.main(["export", "nsgd", "table-2", "-o", str(out), "--seeds", "1"]) == 0
+    assert set(pd.read_csv(out)["seed"]) == {0}
+
+
+def test_export_computes_nothing_and_says_what_is_missing(surroundings, capsys):
+    assert cli.main(["export", "nsgd", "fig-1", "-o", str(surroundings / "rows.csv")]) == 2
+    assert "Compute them with: ol2r run nsgd --tier paper --item fig-1" in capsys.readouterr().err
+    assert ran(surroundings / "log") == [] and not (surroundings / "rows.csv").exists()
+
+
 def test_a_dry_run_computes_nothing(surroundings, capsys):
     assert cli.main(["run", "nsgd", "--tier", "paper", "--dry-run"]) == 0
     assert "name=x: 25 rows" in capsys.readouterr().out
@@ -184,7 +202,8 @@ def test_a_failed_job_exits_1_with_its_trace(monkeypatch, capsys):
         (["run", "nsgd", "--datasets", "None"], "ol2r: no data set 'None' in nsgd"),
         (["data", "info", "MQ2009"], "ol2r: unknown data set 'MQ2009'"),
         (["run", "nsgd", "--seeds", "10001"], "ol2r: 10001 seeds are more than the 10000 that can be asked for"),
-        (["verify", "nsgd", "--quick"], "ol2r: --quick looks at every file of results/: name no paper and no cell"),
+        (["verify", "nsgd", "--quick"], "ol2r: --quick looks at every file of results/: name no paper, no cell"),
+        (["verify", "--quick", "--dry-run"], "name no paper, no cell and no --dry-run"),
     ],
 )
 def test_requests_that_cannot_be_met_exit_2_with_one_line(argv, message, capsys, monkeypatch):
@@ -230,7 +249,7 @@ def test_want_of_memory_is_one_line(monkeypatch, capsys):
 
 
 CLAIM_FIELDS = {
-    "paper", "id", "statement", "rule", "verdict", "effect", "interval", "data", "tier", "seeds", "cells",
+    "paper", "id", "statement", "rule", "verdict", "effect", "expected", "interval", "data", "tier", "seeds", "cells",
     "n_testable", "n_cells", "reason", "elsewhere", "readings",
 }  # fmt: skip
 
@@ -266,3 +285,35 @@ def test_help_does_not_import_the_library():
 def test_verify_refuses_a_key_that_no_cell_has(capsys):
     assert cli.main(["verify", "nsgd", "--cell", "zzz"]) == 2
     assert "no declared cell has a key that begins with 'zzz'" in capsys.readouterr().err
+
+
+def test_verify_prints_the_numbers_of_the_cell_that_it_is_asked_for(surroundings, capsys):
+    cli.main(["run", "nsgd", "--commit", "--item", "fig-1"])
+    key = Fake(name="x", needed=Fake(name="root")).key
+    capsys.readouterr()
+    assert cli.main(["verify", "nsgd", "--cell", key[:12]]) == 0
+    out = capsys.readouterr().out
+    assert f"{key[:12]} fake dataset=synthetic name=x: means over 10 rows after round 10\nvalue" in out
+    assert "5 rows, bit for bit" in out
+    _, _, table = out.partition("stored  recomputed\n")
+    name, stored, recomputed = table.splitlines()[0].split()
+    assert name == "value" and stored == recomputed
+
+
+def test_verify_finds_a_cell_that_only_the_scratch_store_has(surroundings, capsys):
+    cli.main(["run", "nsgd", "--item", "fig-1"])
+    key = Fake(name="x", needed=Fake(name="root")).key
+    assert cli.main(["verify", "nsgd"]) == 1
+    assert cli.main(["verify", "nsgd", "--cell", key]) == 0
+    assert "1 the same" in capsys.readouterr().out
+
+
+def test_a_dry_verification_says_how_long_it_takes_and_recomputes_nothing(surroundings, capsys):
+    cli.main(["run", "nsgd", "--commit"])
+    before = len(ran(surroundings / "log"))
+    capsys.readouterr()
+    assert cli.main(["verify", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("recompute ") == 3 and "5 rows, bit for bit: about 0 s" in out
+    assert out.endswith("3 files to recompute, about 0.0 minutes\n")
+    assert len(ran(surroundings / "log")) == before

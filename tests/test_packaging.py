@@ -1,6 +1,7 @@
 """What the project says of itself in several files is one thing: pins, environments, version, imports, commands."""
 
 import ast
+import json
 import os
 import re
 import runpy
@@ -8,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -50,7 +51,7 @@ def pinned(name: str) -> str:
 
 
 def test_every_pin_lies_within_the_declared_bounds():
-    for requirement in declared("book", "test", "dev"):
+    for requirement in declared("book", "lab", "test", "dev"):
         assert requirement.specifier.contains(pinned(requirement.name)), requirement
 
 
@@ -71,7 +72,7 @@ def test_everything_that_is_needed_however_indirectly_is_pinned():
         for line in needs:
             visit(Requirement(line))
 
-    for requirement in declared("book", "test", "dev"):
+    for requirement in declared("book", "lab", "test", "dev"):
         visit(requirement)
 
 
@@ -88,7 +89,30 @@ def test_conda_users_get_the_same_versions():
     assert pins.pop("python") in PYPROJECT["project"]["requires-python"]
     for package, found in pins.items():
         assert found == pinned(CONDA_NAMES.get(package, package)), package
-    assert pip == ["-c constraints.txt", "-e .[book,test,dev]"]
+    assert pip == ["-c constraints.txt", "-e .[book,lab,test,dev]"]
+
+
+def test_pip_resolves_the_pins_of_the_conda_environment():
+    """All of them are installed here, so pip needs no index; pins that contradict each other would stop it."""
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    pins = dict(entry.split("=") for entry in environment["dependencies"] if isinstance(entry, str) and "=" in entry)
+    wanted = [f"{CONDA_NAMES.get(name, name)}=={number}" for name, number in pins.items() if name != "python"]
+    options = ["--dry-run", "--no-index", "-c", str(ROOT / "constraints.txt")]
+    found = subprocess.run([sys.executable, "-m", "pip", "install", *options, *wanted], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert "Would install" not in found.stdout
+
+
+def test_the_container_installs_what_is_pinned_for_the_same_python():
+    text = (ROOT / ".devcontainer" / "Dockerfile").read_text()
+    environment = (ROOT / "environment.yml").read_text()
+    assert re.search(r"FROM python:([\d.]+)", text)[1] == re.search(r"- python=([\d.]+)", environment)[1]
+    installs = re.findall(r"pip install[^&\\\n]*", text)
+    assert installs and all("-c constraints.txt" in install for install in installs)
+    extras = re.search(r"-e \.\[([\w,]+)\]", text)[1].split(",")
+    assert set(extras) <= set(PYPROJECT["project"]["optional-dependencies"])
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    assert (ROOT / ".devcontainer" / container["build"]["dockerfile"]).is_file()
 
 
 def test_the_gpu_environment_differs_from_the_printed_one_by_one_line():
@@ -100,13 +124,15 @@ def test_the_gpu_environment_differs_from_the_printed_one_by_one_line():
 def test_every_import_of_the_library_is_declared():
     """A package that is imported but only comes along with another one is a break in waiting."""
     names = {canonicalize_name(requirement.name) for requirement in declared("book")}
+    packages = packages_distributions()  # the package markdown_it, for one, comes with markdown-it-py
     for source in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(source.read_text())):
             modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 modules = [node.module]
             for module in {module.partition(".")[0] for module in modules} - sys.stdlib_module_names - {"ol2r"}:
-                assert canonicalize_name(module) in names, f"{source.name} imports {module}"
+                brought = {canonicalize_name(each) for each in packages.get(module, [module])}
+                assert brought & names, f"{source.name} imports {module}"
 
 
 def test_every_declared_dependency_is_imported():

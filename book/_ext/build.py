@@ -49,7 +49,8 @@ def is_chapter(source: Path) -> bool:
 def publishable(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The same executed notebook without times, paths and random ids, its code folded and its parameters out of sight.
 
-    Two runs on the same stored results then give the same bytes.
+    What a drawing says of itself becomes the alternative text of its image. Two runs on the same stored results then
+    give the same bytes.
     """
     notebook.metadata.pop("papermill", None)
     for number, cell in enumerate(notebook.cells):
@@ -58,6 +59,10 @@ def publishable(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             cell.metadata.pop(key, None)
         if cell.cell_type != "code":
             continue
+        for output in cell.outputs:
+            for facts in output.get("metadata", {}).values():
+                if "alt" in facts:  # MyST-NB reads it from the cell alone
+                    cell.metadata.setdefault("mystnb", {}).setdefault("image", {})["alt"] = facts["alt"]
         tags = cell.metadata.setdefault("tags", [])
         if "injected-parameters" in tags:
             tags.append("remove-input")
@@ -107,12 +112,23 @@ def run_chapters(sources: Sequence[Path], parameters: Mapping[str, object]) -> N
             raise
 
 
-def render(staged: Path, config: Path, out: Path, builder: str = "html") -> None:
-    """Pages of a staged book in out/_build/html: every warning is an error, and so is a page that is not there."""
+def stage_page(notebook: Path, files: Path, book: Path, staged: Path) -> None:
+    """A staged book of one page, made from an executed notebook and the folder with the files of its strips."""
+    shutil.rmtree(staged, ignore_errors=True)
+    shutil.copytree(book, staged, ignore=lambda _, names: [name for name in names if name.endswith(".md")])
+    nbformat.write(publishable(nbformat.read(notebook, as_version=4)), staged / f"{notebook.stem}.ipynb")
+    (staged / "_toc.yml").write_text(f"format: jb-book\nroot: {notebook.stem}\n")
+    if files.is_dir():
+        shutil.copytree(files, staged, dirs_exist_ok=True)
+
+
+def render(staged: Path, config: Path, out: Path, builder: str = "html", strict: bool = True) -> None:
+    """Pages of a staged book in out/_build/html: a page that is not there is an error and, if strict, so is every
+    warning, such as that of a reference to another page."""
     if not version("jupyter-book").startswith("1."):
         raise SystemExit(f"jupyter-book 1.x makes this book; {version('jupyter-book')} would ignore _config.yml")
     command = [Path(sys.executable).with_name("jupyter-book"), "build", staged, "--config", config]
-    command += ["--path-output", out, "--builder", builder, "-W", "-n", "--keep-going"]
+    command += ["--path-output", out, "--builder", builder, *(["-W", "-n", "--keep-going"] if strict else ["-q"])]
     # Sphinx reads docstrings off functions, so the API pages are made with numba's compiler off
     subprocess.run([str(word) for word in command], check=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
     html = out / "_build" / "html"
@@ -124,13 +140,21 @@ def render(staged: Path, config: Path, out: Path, builder: str = "html") -> None
 def main() -> None:
     parser = argparse.ArgumentParser(description="Build the book into _build/html.")
     parser.add_argument("--tier", default="paper", help="smoke, laptop or paper")
+    parser.add_argument("--page", type=Path, metavar="NOTEBOOK", help="make the page of one executed notebook instead")
     parser.add_argument("--links", action="store_true", help="check outgoing links of the book staged last")
     arguments = parser.parse_args()
     staged = ROOT / "_build" / "book"
+    if arguments.page:
+        alone = ROOT / "_build" / "page"
+        stage_page(arguments.page, Path(os.environ["OL2R_PAGE"]), ROOT / "book", alone / "book")
+        render(alone / "book", ROOT / "_config.yml", alone, strict=False)
+        print(f"the page is {alone / '_build' / 'html' / f'{arguments.page.stem}.html'}")
+        return
     if arguments.links:
         render(staged, ROOT / "_config.yml", ROOT, "linkcheck")
         return
     shutil.rmtree(ROOT / "_build" / "html", ignore_errors=True)
+    os.environ["OL2R_PAGE"] = str(staged)  # to which strips write the files that they name
     stage(ROOT / "book", staged, {"tier": arguments.tier})
     render(staged, ROOT / "_config.yml", ROOT)
 

@@ -23,8 +23,8 @@ NAME = "online-learning-to-rank.pdf"
 PLACE = "<!-- the link to the PDF -->"
 """What stands in the front page's HTML until there is a PDF."""
 LINK = f'<p><a class="reference external" href="{NAME}">The whole book as one PDF</a></p>'
-SCALE = 0.61
-MARGINS = {"top": "14mm", "bottom": "16mm", "left": "14mm", "right": "14mm"}
+SCALE = 0.59
+MARGINS = {"top": "12mm", "bottom": "14mm", "left": "14mm", "right": "14mm"}
 FOOTER = '<div style="font-size: 8px; width: 100%; text-align: center"><span class="pageNumber"></span></div>'
 UNFOLD = """() => {
   for (const fold of document.querySelectorAll("details"))

@@ -1,6 +1,8 @@
-"""The strip under a figure or table: what it was made from, its data, the command that makes it again, how to cite it.
+"""The strip under a figure or table: what it was made from, its data, the commands that make it again, how to cite it.
 
-`ol2r.report.strip` writes the block, this directive draws it; they share nothing but the keys below.
+The source of the library lies in the book as text. There the strip of a figure links the function that drew it: the
+very source of the book's commit, without a network. `ol2r.report.strip` writes the block, this directive draws it; they
+share nothing but the keys below.
 
     :::{provenance}
     anchor: nsgd-fig-5b
@@ -9,8 +11,10 @@
     :::
 """
 
+import ast
 import html
 import re
+import shutil
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -24,7 +28,11 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 FACTS = ("tier", "data", "rounds", "seeds", "device", "code")
-KEYS = {"anchor", "title", *FACTS, "csv", "command", "keys"}
+SHOWN = 24
+"""How many of the keys that results are stored under a strip prints; some figures have thousands."""
+KEYS = {"anchor", "title", *FACTS, "csv", "command", "keys", "source"}
+SOURCES = "_sources"
+"""The book's folder of sources, in which the library's are texts, so that browsers show them."""
 
 
 def raw(text: str) -> nodes.raw:
@@ -70,10 +78,12 @@ class Provenance(SphinxDirective):
         anchor = html.escape(str(strip["anchor"]), quote=True)
         summary = f'make it again, cite it <span class="provenance-name">{anchor}</span>'
         details += raw(f"<details><summary>{summary}</summary>")
+        if strip["source"]:
+            details += drawn_by(str(strip["source"]))
         for label, language, text in (
-            ("The command that makes it again", "bash", str(strip["command"])),
+            ("Draw it again, get all its rows, verify a cell of it", "bash", str(strip["command"])),
             ("Cite it", "bibtex", str(strip["title"])),
-            ("Stored under", "text", "\n".join(str(key) for key in strip["keys"])),
+            ("Stored under", "text", listed([str(key) for key in strip["keys"]])),
         ):
             details += nodes.paragraph("", label, classes=["provenance-label"])
             details += nodes.literal_block(text, text, language=language, strip=strip if language == "bibtex" else None)
@@ -82,6 +92,37 @@ class Provenance(SphinxDirective):
         box = nodes.container("", facts, details, classes=["provenance"])
         self.set_source_info(box)
         return [box]
+
+
+def listed(keys: list[str]) -> str:
+    """The first keys in lines, and how many more there are; the CSV has all of them."""
+    more = len(keys) - SHOWN
+    return "\n".join([*keys[:SHOWN], *([f"and {more:,} more: the column key of the CSV"] if more > 0 else [])])
+
+
+def drawn_by(function: str) -> nodes.paragraph:
+    """The words that name the function which drew a figure, linked to its source.
+
+    Args:
+        function: its full name, such as "ol2r.report.figures.learning_curves".
+    """
+    module, _, name = function.rpartition(".")
+    file = Path("src", *module.split(".")).with_suffix(".py")
+    body = ast.parse((edition.ROOT / file).read_text()).body
+    (line,) = (node.lineno for node in body if isinstance(node, ast.FunctionDef) and node.name == name)
+    address = f"{SOURCES}/{file.as_posix()}.txt#:~:text=def%20{name}("
+    link = nodes.reference("", f"{name} in line {line} of {file.as_posix()}", refuri=address)
+    return nodes.paragraph("", "Drawn by ", link, classes=["provenance-label"])
+
+
+def copy_sources(app: Sphinx, error: Exception | None) -> None:
+    """Put the library's source into the book, once its pages are written."""
+    if error or app.builder.name != "html":
+        return
+    for file in (edition.ROOT / "src").rglob("*.py"):
+        copy = Path(app.outdir, SOURCES, file.relative_to(edition.ROOT).as_posix() + ".txt")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy)
 
 
 def plain(caption: nodes.Node) -> str:
@@ -154,4 +195,5 @@ def cite(app: Sphinx, page: nodes.document, name: str) -> None:
 def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("provenance", Provenance)
     app.connect("doctree-resolved", cite)
+    app.connect("build-finished", copy_sources)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

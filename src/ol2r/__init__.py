@@ -27,7 +27,7 @@ _FROM = {
     "simulate": "ol2r.simulation",
     "chapter": "ol2r.papers",
 }
-__all__ = ["__version__", *_FROM]
+__all__ = ["__version__", *_FROM]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str):

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ol2r.experiments.cells import Cell, Job, Row
+    from ol2r.experiments.chapter import Chapter
     from ol2r.experiments.paper import Paper
+    from ol2r.experiments.store import Store
     from ol2r.experiments.verdicts import Judgement
 
 TIERS = ("smoke", "laptop", "paper")
@@ -89,6 +91,52 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def draw(arguments: argparse.Namespace) -> int:
+    """Make a figure or table of the book again from what is stored: the drawing and its data."""
+    from pathlib import Path
+
+    from ol2r.report import redraw
+
+    page, parameters = redraw.page_of(arguments.paper, arguments.anchor), _parameters(arguments)
+    if arguments.dry_run:
+        n_rows = redraw.stored(page, parameters)
+        print(f"{page.name} draws {arguments.anchor}; the {n_rows} rows that it reads are stored")
+        return 0
+    drawn = redraw.draw(arguments.paper, arguments.anchor, parameters)
+    files = drawn.write(Path(arguments.output)) if arguments.output else []
+    if arguments.csv:
+        drawn.strip.write(Path(arguments.csv))
+        files.append(Path(arguments.csv))
+    print(f"{arguments.anchor} in {', '.join(map(str, files)) or 'no file: name one with -o or --csv'}")
+    return 0
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Write all stored rows of a figure or table to a CSV file, each with its cell's key and labels, fold and seed."""
+    results = _stored(arguments).results(arguments.item)
+    frame = results.frame.rename(columns={"cell": "key"})
+    if frame.empty:
+        raise ExperimentError(f"{arguments.paper} {arguments.item} has no rows to export")
+    frame.to_csv(arguments.output, index=False, lineterminator="\n")
+    print(f"{len(frame)} lines of {len(results.cells)} cells in {arguments.output}")
+    return 0
+
+
+def _stored(arguments: argparse.Namespace) -> "Chapter":
+    """The chapter at the tier, seeds and data that were asked for; it reads what is stored and computes nothing."""
+    from ol2r.experiments.chapter import Chapter, checked
+    from ol2r.experiments.store import Store
+
+    (paper,) = _papers(arguments.paper)
+    return Chapter(paper, checked(paper, _parameters(arguments)), Store.open(), never=True)
+
+
+def _parameters(arguments: argparse.Namespace) -> dict[str, object]:
+    """The chapter's parameters that a command was given."""
+    datasets = [*(arguments.datasets or ()), *(arguments.data or ())] or None
+    return {"tier": arguments.tier, "seeds": arguments.seeds, "datasets": datasets}
+
+
 def status(arguments: argparse.Namespace) -> int:
     """Count stored and declared rows of every figure and table at every tier, and unfinished shards."""
     from ol2r.experiments.origins import AtHand
@@ -138,6 +186,7 @@ def verify(arguments: argparse.Namespace) -> int:
     """Recompute stored results drawn at random; exit with 1 if one differs or none could be compared."""
     from ol2r.experiments.provenance import commit
     from ol2r.experiments.store import Store
+    from ol2r.experiments.verify import plans
     from ol2r.experiments.verify import verify as checks
 
     if arguments.quick:
@@ -146,22 +195,52 @@ def verify(arguments: argparse.Namespace) -> int:
     jobs = [job for job in _declared(_papers(arguments.paper)) if job.cell.key.startswith(arguments.cell)]
     if not jobs:
         raise ExperimentError(f"no declared cell has a key that begins with {arguments.cell!r}")
+    store, asked = Store.open(), bool(arguments.cell)
+    how = {"minutes": arguments.minutes, "seed": seed, "asked": asked}
+    if arguments.dry_run:
+        planned = list(plans(jobs, store, **how))
+        n_files, minutes = sum(bool(plan.tries) for plan in planned), sum(plan.seconds for plan in planned) / 60
+        print(*planned, f"{n_files} files to recompute, about {minutes:.1f} minutes", sep="\n")
+        return 0
+    if asked:
+        for job in jobs:
+            _print_numbers(job.cell, store)
     counts = {True: 0, False: 0, None: 0}
-    for check in checks(jobs, Store.open(), minutes=arguments.minutes, seed=seed):
+    different = []
+    for check in checks(jobs, store, **how):
         counts[check.passed] += 1
         print(check, flush=True)
+        if check.passed is False:
+            different.append(check)
+        if asked and check.numbers is not None:
+            print(check.numbers.to_string(float_format="{:.6g}".format))
+    for check in different:
+        print(check)  # again, below what may be hundreds of lines
     print(f"files drawn with seed {seed}: {counts[True]} the same, {counts[False]} different, {counts[None]} skipped")
     if not counts[True]:
         print("nothing was verified", file=sys.stderr)
     return 0 if counts[True] and not counts[False] else 1
 
 
+def _print_numbers(cell: "Cell", store: "Store") -> None:
+    """Print the means of what is stored of a cell over all rows after the last round, as figures show them."""
+    from ol2r.experiments.verify import means
+
+    frame = store.read(cell, sorted(store.listed(cell))).frame
+    if frame is None:
+        return
+    n_rows = len(frame[["fold", "seed"]].drop_duplicates())
+    last = f" after round {frame['round'].max():.0f}" if "round" in frame else ""
+    print(f"{cell.key[:12]} {cell.describe()}: means over {n_rows} rows{last}")
+    print(means(frame).to_string(float_format="{:.6g}".format))
+
+
 def _verify_quick(arguments: argparse.Namespace) -> int:
     from ol2r.experiments.store import Store
     from ol2r.experiments.verify import inspect
 
-    if arguments.paper or arguments.cell:
-        raise ExperimentError("--quick looks at every file of results/: name no paper and no cell")
+    if arguments.paper or arguments.cell or arguments.dry_run:
+        raise ExperimentError("--quick looks at every file of results/: name no paper, no cell and no --dry-run")
     n_files = n_damaged = 0
     for path, damage in inspect(_declared(_papers(None)), Store.open()):
         n_files += 1
@@ -284,18 +363,36 @@ def parser() -> argparse.ArgumentParser:
 
     command(papers)
 
+    def choice(added: argparse.ArgumentParser, tier: str) -> None:
+        """Add the options that say which of a paper's rows are meant."""
+        added.add_argument("--tier", choices=TIERS, default=tier)
+        added.add_argument("--seeds", type=_positive, help="number of seeds (as declared)")
+        added.add_argument("--datasets", nargs="+", help="data sets (all declared ones, or none with --data)")
+        added.add_argument("--data", nargs="+", metavar="PATH", help="your own LETOR files, folders or patterns")
+
     add = command(run)
     add.add_argument("paper")
-    add.add_argument("--tier", choices=TIERS, default="laptop")
     add.add_argument("--item", action="append", help="a figure or table, such as fig-2; may be repeated (all)")
-    add.add_argument("--seeds", type=_positive, help="number of seeds (as declared)")
-    add.add_argument("--datasets", nargs="+", help="data sets (all declared ones, or none with --data)")
-    add.add_argument("--data", nargs="+", metavar="PATH", help="LETOR files of your own: a file, folder or pattern")
+    choice(add, tier="laptop")
     add.add_argument("--jobs", type=_workers, help="worker processes (one per core)")
     add.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     add.add_argument("--engine", choices=("numba", "torch"), help="numba on the CPU, torch on a GPU")
     add.add_argument("--commit", action="store_true", help="write to results/ instead of the scratch store")
     add.add_argument("--dry-run", action="store_true", help="say what would be computed, and stop")
+
+    add = command(draw)
+    add.add_argument("paper")
+    add.add_argument("anchor", help="the end of its address in the book, such as nsgd-fig-2")
+    add.add_argument("-o", "--output", metavar="FILE", help="a figure as .svg, .pdf or .png, a table as .html or .csv")
+    add.add_argument("--csv", metavar="FILE", help="where to write the numbers shown")
+    choice(add, tier="paper")
+    add.add_argument("--dry-run", action="store_true", help="say which page draws it and whether its rows are stored")
+
+    add = command(export)
+    add.add_argument("paper")
+    add.add_argument("item", help="a figure or table, such as fig-2")
+    add.add_argument("-o", "--output", required=True, metavar="FILE", help="the CSV file to write")
+    choice(add, tier="paper")
 
     add = command(status)
     add.add_argument("paper", nargs="?")
@@ -304,8 +401,9 @@ def parser() -> argparse.ArgumentParser:
 
     add = command(verify)
     add.add_argument("paper", nargs="?")
-    add.add_argument("--cell", metavar="KEY", default="", help="only cells whose key begins with KEY (all)")
+    add.add_argument("--cell", metavar="KEY", default="", help="only this key's cell (or its beginning), with numbers")
     add.add_argument("--minutes", type=_minutes, default=3.0)
+    add.add_argument("--dry-run", action="store_true", help="say what would be recomputed, and how long it takes")
     add.add_argument("--quick", action="store_true", help="check that every file is whole, and recompute nothing")
     add.add_argument("--seed", metavar="COMMIT", help="what the draw depends on (the present commit)")
 

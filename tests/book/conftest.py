@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def sample_source(folder: Path) -> Path:
     """A book of one chapter with everything else as in the real book."""
-    for name in ("_offline", "_static"):
+    for name in ("_offline", "_static", "_templates"):
         shutil.copytree(ROOT / "book" / name, folder / name)
     shutil.copy(ROOT / "book" / "references.bib", folder)
     shutil.copy(ROOT / "tests" / "book" / "sample.md", folder / "index.md")

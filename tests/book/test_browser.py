@@ -44,24 +44,37 @@ def html(request) -> Path:
     return request.getfixturevalue(f"{request.param}_html")
 
 
+HEAVIEST = 3_000_000
+"""Bytes of a page and all that it loads."""
+
+
 @pytest.fixture
 def page(request, browser):
-    """An open page with its mathematics set, and the requests that left the disk or failed."""
+    """An open page with its mathematics set and its faults: requests that left the disk or failed, warnings, weight."""
     book, name = request.param
     html = request.getfixturevalue(f"{book}_html")
     tab = browser.new_page(color_scheme="light", reduced_motion="reduce")
     faults: list[str] = []
     local = ("file:", "data:", "blob:")
-    tab.on("request", lambda sent: None if sent.url.startswith(local) else faults.append(sent.url))
+    loaded: set[str] = set()
+    tab.on("request", lambda sent: loaded.add(sent.url) if sent.url.startswith(local) else faults.append(sent.url))
     tab.on("requestfailed", lambda sent: faults.append(f"failed: {sent.url}"))
     tab.on("pageerror", lambda error: faults.append(f"script: {error}"))
+    tab.on("console", lambda said: faults.append(said.text) if said.type in ("warning", "error") else None)
     tab.goto((html / f"{name}.html").as_uri())
     tab.evaluate("async () => { if (window.MathJax) await MathJax.startup.promise }")
+    bytes_loaded = sum(file_of(url).stat().st_size for url in loaded if url.startswith("file:"))
+    if bytes_loaded > HEAVIEST:
+        faults.append(f"{bytes_loaded} bytes")
     yield tab, faults
     tab.close()
 
 
-@pytest.mark.parametrize("page", PAGES, indirect=True, ids="-".join)
+def file_of(url: str) -> Path:
+    return Path(unquote(urlsplit(url).path))
+
+
+@pytest.mark.parametrize("page", [*PAGES, ("published", "search")], indirect=True, ids="-".join)
 def test_a_page_opens_without_network_sets_its_mathematics_and_is_accessible(page):
     tab, faults = page
     assert faults == []
@@ -72,9 +85,9 @@ def test_a_page_opens_without_network_sets_its_mathematics_and_is_accessible(pag
     assert typeset >= formulae
     tab.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
     tab.add_script_tag(path=HERE / "axe.min.js")
-    found = violations(tab, "{}")
+    found = violations(tab, "{preload: false}")
     tab.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    found += violations(tab, "{runOnly: ['color-contrast']}")
+    found += violations(tab, "{runOnly: ['color-contrast'], preload: false}")
     assert [(rule, at) for rule, at in found if not any(rule == r and word in at for r, word in THEME_FAULTS)] == []
 
 
@@ -83,6 +96,58 @@ def violations(tab, options: str) -> list[tuple[str, str]]:
     tab.evaluate("() => Promise.all(document.getAnimations().map(animation => animation.finished))")
     broken = tab.evaluate(f"async () => (await axe.run({options})).violations")
     return [(rule["id"], node["html"]) for rule in broken for node in rule["nodes"]]
+
+
+CUT = """(least) => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+  const article = document.querySelector(".bd-article");
+  const told = (element, how) => `${element.tagName} ${how}: ${element.textContent.trim().slice(0, 60)}`;
+  const faults = [];
+  let measured = 0;
+  for (const shown of article.querySelectorAll("mjx-container > svg, table, figure, img, figcaption, caption")) {
+    const box = shown.getBoundingClientRect();
+    if (!box.width) continue;
+    measured += 1;
+    for (let around = shown.parentElement; around !== article.parentElement; around = around.parentElement) {
+      if (around !== article && getComputedStyle(around).overflowX === "visible") continue;
+      const edge = around.getBoundingClientRect();
+      const out = Math.max(box.right - edge.left - around.clientLeft - around.clientWidth, edge.left - box.left);
+      if (out > 1) faults.push(told(shown, `is cut by ${out.toFixed()} px`));
+    }
+    const scale = box.height / (shown.height?.baseVal?.value || Infinity);
+    const small = shown.matches("mjx-container > svg") && scale < least;
+    if (small) faults.push(told(shown, `is shown at ${scale.toFixed(2)} of its size`));
+  }
+  const beyond = document.documentElement.scrollWidth - innerWidth;
+  if (beyond > 0) faults.push(`the page scrolls sideways by ${beyond} px`);
+  return [measured, faults];
+}"""
+SCREENS = (390, 1440, 1024)
+PAPER = 718
+"""Pixels across a sheet of A4 within a browser's margins."""
+
+
+@pytest.mark.parametrize(("book", "name"), PAGES)
+def test_no_formula_table_or_figure_is_cut_on_any_screen_or_in_print(book, name, request, browser):
+    """All folds are open. A formula may be made smaller to fit, to no less than 0.7 of its size.
+
+    The pages on the library's modules have no figures; they are measured on the phone alone.
+    """
+    page = request.getfixturevalue(f"{book}_html") / f"{name}.html"
+    something = any(tag in ("table", "figure") or "math" in (a.get("class") or "").split() for tag, a in elements(page))
+    faults = {}
+    for width in SCREENS[:1] if name.startswith("api/") else SCREENS:
+        tab = browser.new_page(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+        tab.goto(page.as_uri())
+        tab.evaluate("async () => { await window.MathJax?.startup.promise }")
+        measured, faults[width] = tab.evaluate(CUT, 0.7)
+        assert measured or not something
+        if width == max(SCREENS):
+            tab.emulate_media(media="print")
+            tab.set_viewport_size({"width": PAPER, "height": 1000})
+            faults["print"] = tab.evaluate(CUT, 0.7)[1]
+        tab.close()
+    assert faults == {width: [] for width in faults}
 
 
 @pytest.mark.parametrize("html", BOOKS, indirect=True)
@@ -164,6 +229,27 @@ def test_the_list_of_permanent_anchors_is_sorted_and_names_each_once():
     assert lines == sorted(set(lines))
 
 
+@pytest.mark.parametrize("page", [("published", "explore")], indirect=True, ids=["explore"])
+def test_a_reader_chooses_curves_and_the_address_keeps_the_choice(page):
+    tab, faults = page
+    drawn = "() => document.querySelectorAll('#explore .mark-line path').length"
+    tab.wait_for_function("() => document.querySelector('#explore .mark-line path')")
+    tab.get_by_label("paper").select_option("PairRank")
+    tab.get_by_label("users").select_option("informational")
+    learners = tab.locator("#explore fieldset input")
+    learners.first.uncheck()
+    tab.wait_for_function(f"n => ({drawn})() === n", arg=learners.count() - 1)
+    rows = tab.locator("#explore tbody tr").all_inner_texts()
+    assert len(rows) == learners.count() - 1
+    address = tab.url
+    tab.goto("about:blank")
+    tab.goto(address)
+    tab.wait_for_function(f"n => ({drawn})() === n", arg=len(rows))
+    assert tab.get_by_label("users").input_value() == "informational"
+    assert tab.locator("#explore tbody tr").all_inner_texts() == rows
+    assert faults == []
+
+
 @pytest.mark.parametrize("page", [("published", "index")], indirect=True, ids=["index"])
 def test_the_table_of_all_claims_is_filtered_and_sorted_by_what_its_lines_say(page):
     tab, faults = page
@@ -185,3 +271,100 @@ def test_the_table_of_all_claims_is_filtered_and_sorted_by_what_its_lines_say(pa
     tab.wait_for_function("was => document.querySelector('#ledger tbody tr').innerText !== was", arg=everything[0])
     assert sorted(tab.evaluate(shown)) == sorted(everything)
     assert faults == []
+
+
+@pytest.fixture
+def tab(browser):
+    """A tab of a desktop browser, which fails the test by any warning, error or script that fails."""
+    tab = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    faults: list[str] = []
+    tab.on("console", lambda said: faults.append(said.text) if said.type in ("warning", "error") else None)
+    tab.on("pageerror", lambda error: faults.append(str(error)))
+    yield tab
+    tab.close()
+    assert faults == []
+
+
+SEARCHES = {"sample": ("theorem figure", "A sample chapter"), "published": ("confidence interval estimate", None)}
+
+
+@pytest.mark.parametrize("html", BOOKS, indirect=True)
+def test_search_in_a_folder_finds_sections_and_leads_to_them(html, tab, request):
+    query, title = SEARCHES[request.node.callspec.params["html"]]
+    tab.goto((html / "index.html").as_uri())
+    tab.get_by_role("button", name="Search").first.click()
+    tab.locator("dialog input[name=q]").fill(query)
+    tab.locator("dialog input[name=q]").press("Enter")
+    tab.wait_for_url("**/search.html?q=*")
+    first = tab.locator("#search-results li").first
+    assert title is None or first.locator("a").inner_text() == title
+    marked = " ".join(first.locator("mark").all_inner_texts()).lower()
+    assert any(word in marked for word in query.split())
+    for link in tab.locator("#search-results a").all():
+        page, _, anchor = (link.get_attribute("href") or "").partition("#")
+        assert anchor in anchors(html / page)
+    first.locator("a").click()
+    tab.wait_for_url("**#*")
+    assert tab.locator(".highlighted").first.inner_text().lower() in query
+
+
+@pytest.mark.parametrize("html", BOOKS, indirect=True)
+def test_search_says_what_it_did_not_find_and_misspelt_words_still_find(html, tab):
+    tab.goto((html / "search.html").as_uri() + "?q=xyzzyplugh")
+    assert tab.locator("#search-status").inner_text() == "0 sections for “xyzzyplugh”."
+    tab.goto((html / "search.html").as_uri() + "?q=teorem")
+    assert tab.locator("#search-results li").count()
+
+
+def test_a_figure_opens_at_full_size_by_keyboard_and_tap_and_closes_by_escape(sample_html, tab):
+    tab.goto((sample_html / "index.html").as_uri())
+    opened = tab.locator("dialog.zoomed[open] img")
+    button = tab.get_by_role("button", name="Enlarge Fig. 1")
+    button.press("Enter")
+    assert opened.bounding_box()["width"] > tab.locator("#sample-fig-1 img").bounding_box()["width"]
+    assert opened.get_attribute("alt") == tab.locator("#sample-fig-1 img").get_attribute("alt")
+    tab.add_script_tag(path=HERE / "axe.min.js")
+    assert violations(tab, "'dialog', {preload: false}") == []
+    tab.keyboard.press("Escape")
+    assert opened.count() == 0
+    assert button.evaluate("button => document.activeElement === button")
+    tab.locator("#sample-fig-1 img").click()
+    assert opened.count() == 1
+
+
+def test_a_reference_shows_what_it_leads_to_by_pointer_and_keyboard_but_not_by_finger(sample_html, tab):
+    tab.goto((sample_html / "index.html").as_uri())
+    tab.evaluate("async () => { await MathJax.startup.promise }")
+    shown = tab.locator(".preview")
+    for anchor, content in (("sample-theorem", "One is one"), ("sample-fig-1", "The line"), ("equation-sample-", "")):
+        link = tab.locator(f'p a.internal[href*="#{anchor}"]').first
+        link.hover()
+        shown.wait_for()
+        assert content in shown.inner_text()
+        assert link.get_attribute("aria-describedby") == shown.get_attribute("id")
+        tab.keyboard.press("Escape")
+        assert shown.count() == 0
+        tab.mouse.move(0, 0)
+    tab.keyboard.press("Tab")
+    link.focus()
+    shown.wait_for()
+    assert shown.locator("mjx-container").count() == 1
+    link.blur()
+    assert shown.count() == 0
+    link.dispatch_event("pointerenter", {"pointerType": "touch"})
+    tab.wait_for_timeout(400)
+    assert shown.count() == 0
+
+
+def test_a_reference_to_another_page_shows_what_stands_there(published_html, tab):
+    """The script of that page is loaded when the pointer first rests on a reference to it."""
+    tab.goto((published_html / "pairrank-extras.html").as_uri())
+    tab.evaluate("async () => { await MathJax.startup.promise }")
+    tab.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+    link = tab.locator('.bd-article a.internal[href^="pairrank-theory.html#pairrank-thm-"]').first
+    link.hover()
+    shown = tab.locator(".preview")
+    shown.wait_for()
+    assert link.inner_text() in shown.inner_text()
+    assert shown.locator("mjx-container").count() == shown.locator(".math").count() > 0
+

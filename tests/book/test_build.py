@@ -75,6 +75,14 @@ def test_code_is_folded(chapter):
     assert all("hide-input" in cell.metadata.tags for cell in code)
 
 
+def test_what_an_image_says_of_itself_is_its_alternative_text():
+    facts = {"image/svg+xml": {"alt": "A is highest."}}
+    output = nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"}, metadata=facts)
+    cell = nbformat.v4.new_code_cell("draw()", outputs=[output], metadata={"mystnb": {"image": {"alt": "typed"}}})
+    (made,) = build.publishable(nbformat.v4.new_notebook(cells=[cell])).cells
+    assert made.metadata.mystnb.image.alt == "A is highest."
+
+
 def test_a_failing_cell_fails_the_build(chapter):
     chapter.write_text(CHAPTER.replace("print(tier)", "raise ValueError(tier)"))
     with pytest.raises(papermill.PapermillExecutionError, match="paper"):
@@ -108,6 +116,18 @@ def test_a_page_that_sphinx_leaves_out_fails_the_build(tmp_path, monkeypatch):
     monkeypatch.setattr(build.subprocess, "run", lambda *arguments, **options: None)
     with pytest.raises(SystemExit, match="no HTML came out for index"):
         build.render(staged, tmp_path / "_config.yml", tmp_path)
+
+
+def test_the_page_of_one_notebook_is_made_without_the_others(chapter, tmp_path):
+    chapter.write_text(CHAPTER + "\nSee {doc}`nsgd`, {numref}`nsgd-fig-2` and {download}`data/runs.csv`.\n")
+    build.run_chapter(chapter, {"tier": "smoke"})
+    (tmp_path / "files" / "data").mkdir(parents=True)
+    (tmp_path / "files" / "data" / "runs.csv").write_text("round\n")
+    build.stage_page(chapter.with_suffix(".ipynb"), tmp_path / "files", build.ROOT / "book", tmp_path / "book")
+    build.render(tmp_path / "book", build.ROOT / "_config.yml", tmp_path, strict=False)
+    html = tmp_path / "_build" / "html"
+    assert "smoke" in (html / "chapter.html").read_text()
+    assert next(html.glob("_downloads/*/runs.csv")).is_file() and not (html / "nsgd.html").exists()
 
 
 def test_another_generation_of_jupyter_book_is_refused(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import html
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import provenance
 import pytest
@@ -13,6 +14,7 @@ from pybtex.database import parse_string
 STRIP = {
     "anchor": "sample-fig-1", "tier": "paper", "data": "none", "rounds": 1, "seeds": 1, "device": "cpu",
     "code": "0.1.0", "csv": "sample-fig-1.csv", "command": "ol2r run sample", "title": "A sample", "keys": ["abc"],
+    "source": "",
 }  # fmt: skip
 
 
@@ -49,6 +51,14 @@ def test_the_data_of_a_strip_can_be_downloaded(sample_html: Path):
     (first, *others) = re.findall(r'href="(_downloads/[^"]+\.csv)"', page)
     assert others == [first]
     assert (sample_html / first).read_text() == "x,y\n0,0\n1,1\n"
+
+
+def test_the_strip_of_a_figure_links_the_source_of_the_function_that_drew_it(sample_html: Path):
+    page = (sample_html / "index.html").read_text()
+    (address,) = re.findall(r'href="(_sources/src/[^"]+)"', page)
+    path, _, wanted = html.unescape(address).partition("#:~:text=")
+    assert unquote(wanted) in (sample_html / path).read_text()
+    assert (sample_html / path).read_text() == (provenance.edition.ROOT / "src/ol2r/report/figures.py").read_text()
 
 
 @pytest.mark.parametrize(
@@ -88,3 +98,9 @@ def test_all_entries_of_the_book_parse_and_no_two_have_the_same_title(published_
     assert all({"title", "howpublished", "note"} <= each.keys() for each in fields)
     assert len({each["title"] for each in fields}) == len(fields)
     assert len({each["howpublished"] for each in fields}) == len(fields)
+
+
+def test_a_strip_prints_the_first_keys_and_says_how_many_more_the_csv_has():
+    keys = [f"key-{number}" for number in range(2024)]
+    assert provenance.listed(keys[:24]) == "\n".join(keys[:24])
+    assert provenance.listed(keys).splitlines() == [*keys[:24], "and 2,000 more: the column key of the CSV"]

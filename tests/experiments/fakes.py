@@ -132,6 +132,22 @@ class Stepping(Fake):
         return [whole[whole.job == i].drop(columns="job").reset_index(drop=True) for i in range(len(jobs))]
 
 
+@dataclass(frozen=True)
+class Timing(Fake):
+    """A cell that no second run repeats."""
+
+    kind: ClassVar[str] = "timing"
+    verifiable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Loose(Fake):
+    """A cell that repeats in its means only."""
+
+    kind: ClassVar[str] = "loose"
+    repeats: ClassVar[str] = "means"
+
+
 def job(cell: Cell, n_seeds: int = 5) -> Job:
     """The cell with its first seeds on all its folds."""
     return Job(cell, cell.rows(None, range(n_seeds)))

@@ -121,6 +121,11 @@ def test_an_item_counts_seeds_from_its_first_and_keeps_asked_data_sets():
     ]
 
 
+def test_seeds_that_are_the_same_at_every_tier_are_kept_however_many_are_asked_for():
+    tuning = Item("tuning", lambda tier: [Fake()], dict.fromkeys(("laptop", "paper"), (1000, 1001)), folds=(1,))
+    assert tuning.jobs("paper", n_seeds=5) == tuning.jobs("paper") == [Job(Fake(), (Row(1, 1000), Row(1, 1001)))]
+
+
 def test_an_item_may_choose_seeds_and_folds_by_cell():
     cells = [Fake(data="MQ2008"), Fake(data="MSLR", n_folds=1)]
     item = Item(

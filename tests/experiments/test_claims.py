@@ -457,6 +457,44 @@ def test_other_data_is_judged_where_the_paper_s_own_is_at_hand_too(results):
     assert "elsewhere, each by itself: MQ2007, 85 % of documents" in own.rule
 
 
+def assert_marks_agree(judged):
+    """The marks of a data set add up to its verdict, as every part of the claim must hold in all cells."""
+    places = {place.dataset: place for place in judged.elsewhere}
+    sides = {}
+    for mark in judged.marks:
+        sides.setdefault(mark.dataset if mark.dataset in places else "", []).append(mark.side)
+    assert judged.verdict == verdict_of(together(sides.pop("")), at_protocol=True)
+    assert {data: elsewhere_of(together(found), places[data].counts) for data, found in sides.items()} == {
+        data: place.verdict for data, place in places.items()
+    }
+    counted = [mark.counts for mark in judged.marks if mark.dataset not in places]
+    for side in ("as_claimed", "open", "against"):
+        assert sum(getattr(counts, side) for counts in counted) == getattr(judged.counts, side)
+
+
+@pytest.mark.parametrize("gaps", list(product((0.05, 0.0, -0.05), repeat=2)))
+def test_the_marks_of_data_sets_and_users_add_up_to_the_verdicts(results, gaps):
+    places = (StandIn("MQ2008", "MQ2007"), StandIn("MQ2008", "ClueWeb09_webis"))
+    of_all = claim(cells=(*CELLS, ("TD2003", "perfect")), stand_ins=places)
+    several = replace(of_all, parts=(*of_all.parts, Part("at least nearly", (by_margin(-0.001),), CELLS[:1])))
+    datasets, cells = ("MQ2008", "MQ2008", "MQ2007", "MQ2007"), CELLS * 2
+    judged = judge(several, results(*gaps, *gaps[::-1], datasets=datasets, cells=cells), NUMBERS)
+    assert [(mark.dataset, mark.users) for mark in judged.marks] == [
+        *CELLS, ("TD2003", "perfect"), ("MQ2007", "perfect"), ("MQ2007", "navigational")
+    ]  # fmt: skip
+    assert {gap: mark.side for mark, gap in zip(judged.marks, gaps, strict=False)} == {
+        gap: int(np.sign(gap)) for gap in gaps
+    }
+    assert judged.marks[2].side is None
+    assert_marks_agree(judged)
+
+
+def test_without_data_there_are_only_marks_that_say_so_and_smoke_has_none(results):
+    judged = judge(claim(stand_ins=(StandIn("MQ2008", "MQ2007"),)), {}, NUMBERS)
+    assert [(mark.dataset, mark.users, mark.side) for mark in judged.marks] == [(*cell, None) for cell in CELLS]
+    assert judge(claim(), results(0.05, 0.05, tier="smoke"), NUMBERS).marks == ()
+
+
 def diverged(results, learner="A", runs=1):
     """The same results, in which some runs of a learner diverged after their first checkpoint."""
     frame = results["table"].frame.assign(status="ok")
@@ -561,7 +599,7 @@ def test_a_judgement_is_plain_json(results):
     object_ = json.loads(json.dumps(judge(claim(), results(0.05, 0.05), NUMBERS).to_json()))
     assert set(object_) == {
         "paper", "id", "statement", "rule", "verdict", "effect", "interval", "data", "tier", "seeds", "cells",
-        "n_testable", "n_cells", "reason", "elsewhere", "readings",
+        "n_testable", "n_cells", "reason", "elsewhere", "readings", "expected",
     }  # fmt: skip
     assert object_["verdict"] in VERDICTS and len(object_["interval"]) == 2
 
@@ -669,6 +707,8 @@ def test_where_the_paper_is_right_its_claims_come_out_as_far_as_the_data_allows(
     assert {place.verdict for j in found.values() for place in j.elsewhere} == {"carries over"}
     assert found["NS1"].n_testable == 3 and found["NS2"].n_testable == 3 and found["NS4"].n_testable == 0
     assert all("2003" in found[i].reason for i in on_its_own_data)
+    for judged in found.values():
+        assert_marks_agree(judged)
 
 
 def test_where_the_paper_is_wrong_no_claim_comes_out(world):

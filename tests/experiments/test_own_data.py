@@ -162,14 +162,15 @@ def test_a_page_draws_own_data_first_and_says_whose_it_is(mine, invented_runs, i
     assert chapter.datasets == [own, "MQ2008"]
     monkeypatch.setattr(chapter, "all_results", lambda items=None: {"fig-2": invented_results(runs)})
     shown = []
-    monkeypatch.setattr("ol2r.report.page.show", lambda *texts: shown.extend(texts))
+    monkeypatch.setattr("ol2r.report.page.Audience.texts", lambda self, *texts: shown.extend(texts))
     page = Page(chapter, preferred=("MQ2008",))
     assert set(page.on("fig-2")["dataset"]) == {own}
     figure = page.drawn("fig-2", figures.learning_curves)
     assert " ".join(figure.axes[0].get_ylabel().split()) == "mine (the reader's own)"
-    page.sources("fig-2", figure.table, drawn=page.on("fig-2"))
+    page.sources("fig-2", figure, drawn=page.on("fig-2"))
     assert "data: \"mine (the reader's own)\"" in shown[0]
-    assert "--item fig-2 --data PATH" in shown[0] and "verify" not in shown[0] and "unconfirmed" not in shown[0]
+    assert "fig-2-rows.csv --tier laptop --datasets MQ2008 --data PATH" in shown[0]
+    assert "verify" not in shown[0] and "unconfirmed" not in shown[0]
 
 
 def test_papermill_runs_a_chapter_on_the_file_that_a_path_names(mine, tmp_path):

@@ -362,6 +362,15 @@ def test_values_are_float32_through_processes_and_store(store):
     assert store.read(cell, ROWS).frame["value"].dtype == np.float32
 
 
+def test_progress_says_compiling_until_it_computes_and_how_many_rows_are_done(store, monkeypatch, capsys):
+    at_once = {"delay": 0, "mininterval": 0, "ascii": True}
+    monkeypatch.setattr("ol2r.experiments.runner.tqdm", lambda **options: tqdm(**options | at_once))
+    run([job(Fake(), 2)], store)
+    told = capsys.readouterr().err
+    assert "compiling:   0 %" in told
+    assert "computing: 100 %" in told and "10 of 10 rows" in told and "left" in told
+
+
 def test_progress_ends_at_its_end_whatever_the_sums_are_rounded_to():
     with warnings.catch_warnings(action="error"), tqdm(total=0.3, file=io.StringIO(), mininterval=0) as bar:
         for seconds in (0.1, 0.05, 0.1 + 0.2, 0.2):  # 0.1 + 0.2 > 0.3

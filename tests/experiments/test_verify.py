@@ -1,31 +1,18 @@
 import itertools
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
-from fakes import Fake, job
+from fakes import Fake, Loose, Timing, job
 
 from ol2r.errors import ExperimentError
 from ol2r.experiments import verify as verify_module
 from ol2r.experiments.cells import Job
 from ol2r.experiments.runner import run
 from ol2r.experiments.store import Store, encode, read_file
-from ol2r.experiments.verify import compare_bits, compare_means, inspect, verify
+from ol2r.experiments.verify import FALSE_ALARM, FEWEST, compare_bits, compare_means, inspect, plans, verify
 from ol2r.random import generator
-
-
-@dataclass(frozen=True)
-class Timing(Fake):
-    kind: ClassVar[str] = "timing"
-    verifiable: ClassVar[bool] = False
-
-
-@dataclass(frozen=True)
-class Loose(Fake):
-    kind: ClassVar[str] = "loose"
-    repeats: ClassVar[str] = "means"
 
 
 @pytest.fixture
@@ -262,8 +249,49 @@ def test_honest_repetitions_are_called_different_as_seldom_as_declared(n, n_colu
     assert wrong <= 5
 
 
+def test_the_more_files_are_compared_by_means_the_farther_one_may_lie_off(store, committing, monkeypatch):
+    levels = []
+    honest = verify_module.compare_means
+    monkeypatch.setattr(verify_module, "compare_means", lambda *of: levels.append(of[2]) or honest(*of))
+    jobs = [job(Loose(name=name)) for name in "abcd"]
+    run(jobs, committing)
+    verified(jobs, store)
+    assert levels == pytest.approx([FALSE_ALARM / 2, FALSE_ALARM / 6, FALSE_ALARM / 12, FALSE_ALARM / 20])
+
+
+def test_few_rows_without_a_target_are_not_called_different_for_their_bits(store, committing):
+    few = Job(Fake(), ((1, 0), (1, 1), (2, 0), (2, 1)))
+    run([few], committing)
+    path = next(store.published.glob("*/*"))
+    falsify(path, lambda frame: frame, target=None)
+    assert only(verified([few], store)).passed
+    falsify(path, lambda frame: frame.assign(value=np.nextafter(frame.value, np.float32(np.inf))), target=None)
+    check = only(verified([few], store))
+    assert check.passed is None and check.detail == "4 rows are too few to compare means"
+
+
 def test_a_file_of_few_rows_that_repeat_in_their_means_only_is_not_recomputed(store, committing):
     few = Job(Loose(), ((1, 0), (1, 1), (2, 0), (2, 1)))
     run([few], committing)
     check = only(verified([few], store))
     assert check.passed is None and check.level is None and check.detail == "4 rows are too few to compare means"
+
+
+def test_a_cell_that_was_asked_for_is_compared_however_long_it_takes(store, committing):
+    cells = [Loose(name=str(i), seconds_a_row=0.5) for i in range(2)]
+    run(list(map(job, cells)), committing, n_jobs=1)
+    jobs = list(map(job, cells))
+    assert {check.passed for check in verified(jobs, store, minutes=0.01)} == {None}
+    first, *later = verify(jobs, store, minutes=0.01, seed="0", asked=True, progress=False)
+    assert first.n_rows == FEWEST and first.passed and {check.passed for check in later} == {None}
+    planned, *_ = plans(jobs, store, minutes=0.01, seed="0", asked=True)
+    assert planned.cell == first.cell and planned.seconds == 0.5 * FEWEST
+
+
+def test_a_plan_is_what_is_then_carried_out(store, committing):
+    jobs = [job(Fake()), job(Timing()), job(Fake(name="b", data="TD2003")), job(Loose())]
+    run([each for each in jobs if not each.cell.data], committing)
+    planned = list(plans(jobs, store, minutes=1.0, seed="0"))
+    checks = verified(jobs, store)
+    assert [plan.path for plan in planned] == [check.path for check in checks]
+    assert [len(plan.tries[0][1]) if plan.tries else 0 for plan in planned] == [check.n_rows for check in checks]

@@ -43,7 +43,8 @@ class Copy:
         self.folder = folder
         for name in ("tests/learners", "tests/report"):
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("pyproject.toml", "tests/conftest.py", "tests/invented.py", "book/api/learners.md"):
+        helpers = ("tests/conftest.py", "tests/colours.py", "tests/invented.py")
+        for name in ("pyproject.toml", *helpers, "book/api/learners.md"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
         self.written: list[str] = []

@@ -120,7 +120,22 @@ def test_published_and_reproduced_means_lie_side_by_side(grid):
     assert line(fig.axes[0], "NSGD published").get_xdata()[0] == 0.488
     own = comparison.query("users == 'perfect' and learner == 'NSGD'").iloc[0]
     assert line(fig.axes[0], "NSGD reproduced").get_xdata()[0] == own["mean"]
-    assert "standard errors" in fig.get_supxlabel()
+    assert "standard errors" in fig.get_supxlabel() and "above the printed one" in fig.alt
+
+
+def test_several_data_sets_stand_beside_the_same_printed_mean():
+    table = pd.DataFrame(
+        [("MQ2008", "CM", "TopRank", 80.0, 1.0, 70.0, 2.0), ("MQ2007", "CM", "TopRank", 80.0, 1.0, 90.0, 2.0),
+         ("MQ2008", "PBM", "TopRank", None, None, 50.0, 2.0)],
+        columns=["data", "users", "learner", "published_mean", "published_error", "mean", "error"],
+    )  # fmt: skip
+    fig = figures.published_against_reproduced(table, "violations", {"CM": "cascade", "PBM": "position"})
+    assert [ax.get_title() for ax in fig.axes] == ["cascade", "position"]
+    drawn = {name: line(fig.axes[0], f"TopRank {name}") for name in ("published", "MQ2008", "MQ2007")}
+    assert [list(one.get_xdata()) for one in drawn.values()] == [[80.0], [70.0], [90.0]]
+    assert len({one.get_marker() for one in drawn.values()}) == len({one.get_ydata()[0] for one in drawn.values()}) == 3
+    assert drawn["published"].get_markerfacecolor() == "white" != drawn["MQ2008"].get_markerfacecolor()
+    assert fig.get_supxlabel().startswith("violations")
 
 
 def test_a_screen_has_a_row_a_switch_and_a_column_a_cell(grid):
@@ -268,6 +283,32 @@ def test_dots_stand_at_their_means_in_the_row_of_what_was_measured():
     bars = [path for each in offline.collections for path in each.get_segments()]
     assert any(np.allclose(bar[:, 0], [0.5, 0.9]) for bar in bars)  # from low to high
     assert offline.yaxis_inverted() and len(line(online, "perfect").get_xdata()) == 0
+
+
+def test_a_drawing_tells_its_result_in_numbers_of_its_table(grid, grid_of_two):
+    curves = figures.learning_curves(grid)
+    last = curves.table[curves.table["round"] == curves.table["round"].max()].set_index(["users", "learner"])["mean"]
+    best = last["perfect"].idxmax()
+    assert f"highest for {best} ({last['perfect', best]:.3g}), lowest for" in curves.alt
+    assert curves.alt.count("highest for") == len(list(USERS))
+    assert figures.deviation_curves(grid).alt.startswith("At the end, standard deviation of offline NDCG@10: ")
+
+    comparison = tables.compare(grid, OFFLINE, "ndcg").query("dataset == 'MQ2008'")
+    assert "of 15 means ours" in figures.published_against_reproduced(comparison, "offline NDCG@10").alt
+
+    scores = grid_scores(grid_of_two, ("alpha", "regularization"))
+    chosen = figures.tuning_grid(scores, {"PairRank_C": ("alpha", "regularization")}, by="variant").alt
+    assert chosen.endswith("PairRank_C: chosen α = 0.1, λ = 0.01 (0.590).")
+
+
+def test_dots_tell_which_intervals_leave_out_the_line():
+    rows = [("offline", "b", "perfect", 0.6, 0.5, 0.7), ("offline", "a", "perfect", 0.1, -0.1, 0.3)]
+    table = pd.DataFrame(rows, columns=["panel", "row", "users", "mean", "low", "high"])
+    told = figures.dots(table, {"offline": "more,\nours − other", "online": "none"}).alt
+    assert told == (
+        "more, ours − other: above 0 b (1 of 1); undecided a (1 of 1). none: nothing was measured. "
+        "In brackets: under how many kinds of users."
+    )
 
 
 def test_a_figure_of_many_names_is_taller_by_the_lines_of_its_legend(grid):

@@ -8,13 +8,14 @@ import yaml
 
 from ol2r.papers.nsgd import grid as nsgd
 from ol2r.report import figures, page
+from ol2r.report.style import TooManyPanels, panels, styled
 
 
 @pytest.fixture
 def shown(monkeypatch):
     """Everything that was put on the page."""
     texts = []
-    monkeypatch.setattr(page, "show", lambda *more: texts.extend(more))
+    monkeypatch.setattr(page.Audience, "texts", lambda self, *more: texts.extend(more))
     return texts
 
 
@@ -26,6 +27,8 @@ def chapter(grid, invented_results, tmp_path, monkeypatch):
     return SimpleNamespace(
         name="nsgd",
         tier="paper",
+        seeds=None,
+        datasets=None,
         paper=nsgd.PAPER,
         all_results=lambda items=None: {item: results[item] for item in items or results},
         computed=lambda item, title: invented_results(grid[:0]),
@@ -43,9 +46,20 @@ def test_a_figure_is_drawn_on_the_first_preferred_data_set_and_its_strip_says_so
     told = strip_of(shown[0])
     assert (told["data"], told["anchor"], told["csv"]) == ("MQ2008", "nsgd-fig-2", "data/nsgd-fig-2.csv")
     assert told["command"].split("\n") == [
-        "ol2r run nsgd --tier paper --item fig-2",
-        "ol2r verify nsgd --cell MQ2008/infor",
+        "ol2r draw nsgd nsgd-fig-2 -o nsgd-fig-2.svg --csv nsgd-fig-2.csv",
+        "ol2r export nsgd fig-2 -o fig-2-rows.csv",
     ]
+
+
+def test_a_strip_writes_its_file_beside_a_page_that_is_made_and_nowhere_else(chapter, shown, tmp_path, monkeypatch):
+    own = page.Page(chapter)
+    fig = own.drawn("fig-2", figures.learning_curves)
+    monkeypatch.delenv("OL2R_PAGE", raising=False)
+    own.under("fig-2", fig)
+    assert not list(tmp_path.rglob("*"))
+    monkeypatch.setenv("OL2R_PAGE", str(tmp_path / "made"))
+    own.under("fig-2", fig)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "made/data/nsgd-fig-2.csv"]
 
 
 def test_without_a_preferred_data_set_the_last_is_drawn(chapter):
@@ -61,6 +75,23 @@ def test_a_figure_of_several_data_sets_takes_them_in_the_order_asked(chapter, sh
     told = strip_of(shown[0])
     assert (told["data"], told["anchor"]) == ("ClueWeb09 (Webis); MQ2008", "nsgd-both")
     assert own.among("fig-2").empty and own.drawn("fig-2", figures.learning_curves, runs=own.among("fig-2")) is None
+
+
+def test_a_figure_of_too_many_panels_has_a_tab_for_each_data_set_and_one_table(chapter, shown, grid, invented_results):
+    own = page.Page(chapter)
+    names = ["MQ2008", "MQ2007", "ClueWeb09_webis"]
+    runs = pd.concat([grid.assign(dataset=name, cell=name + grid["cell"]) for name in names])
+    own.results["fig-2"] = invented_results(runs)
+    choice = own.drawn("fig-2", figures.learning_curves, runs=runs)
+    assert [len(each.panels()) for each in choice.drawings.values()] == [grid["users"].nunique()] * 3
+    assert set(choice.table["dataset"]) == set(names)
+    own.under("fig-2", choice, runs=runs)
+    assert strip_of(shown[0])["data"] == "MQ2008; MQ2007 (checksum unconfirmed); ClueWeb09 (Webis)"
+
+
+def test_a_figure_of_one_data_set_with_too_many_panels_is_refused(chapter, grid):
+    with pytest.raises(TooManyPanels):
+        page.Page(chapter).drawn("fig-2", lambda runs: styled(lambda: panels("abcdefg", runs)[0])(), runs=grid)
 
 
 def test_an_item_without_runs_says_so_in_place_of_its_strip(chapter, shown, grid, invented_results):
@@ -82,17 +113,20 @@ def test_a_strip_may_rest_on_several_items(chapter, shown):
     own = page.Page(chapter)
     own.sources("fig-3 fig-4", figures.deviation_curves(own.on("fig-3")).table, "nsgd-own")
     told = strip_of(shown[0])
-    assert told["anchor"] == "nsgd-own" and "--item fig-3" in told["command"]
+    first, *others = told["command"].split("\n")
+    assert told["anchor"] == "nsgd-own" and first.startswith("ol2r draw nsgd nsgd-own -o nsgd-own.html ")
+    assert others == [f"ol2r export nsgd {item} -o {item}-rows.csv" for item in ("fig-3", "fig-4")]
 
 
 def test_what_a_cell_computed_itself_has_a_strip_without_runs(chapter, shown):
-    page.Page(chapter).live("fig-1", "An example", pd.DataFrame({"x": [1]}), "python -c 'draw()'")
+    page.Page(chapter).live("fig-1", "An example", pd.DataFrame({"x": [1]}))
     told = strip_of(shown[0])
-    assert (told["anchor"], told["seeds"], told["command"]) == ("nsgd-fig-1", "none", "python -c 'draw()'")
+    assert (told["anchor"], told["seeds"]) == ("nsgd-fig-1", "none")
+    assert told["command"] == "ol2r draw nsgd nsgd-fig-1 -o nsgd-fig-1.html --csv nsgd-fig-1.csv"
 
 
 def test_what_a_cell_ran_itself_is_told_in_its_strip(chapter, shown):
-    page.Page(chapter).live("fig-1", "An example", pd.DataFrame({"x": [1]}), "draw", data="synthetic-tiny", seeds="1")
+    page.Page(chapter).live("fig-1", "An example", pd.DataFrame({"x": [1]}), data="synthetic-tiny", seeds="1")
     told = strip_of(shown[0])
     assert (told["data"], told["seeds"], told["rounds"]) == ("synthetic-tiny", "1", None)
 

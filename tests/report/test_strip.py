@@ -15,14 +15,14 @@ def block(text):
 
 
 @pytest.fixture
-def written(tmp_path, monkeypatch, grid, invented_results):
-    monkeypatch.chdir(tmp_path)
-
+def written(tmp_path, grid, invented_results):
     def write(*others, drawn=None, **changes):
         own = replace(invented_results(grid), **changes)
         table = figures.learning_curves(grid).table
-        names = {"anchor": "nsgd-fig-2", "command": "ol2r run nsgd", "csv": "data/nsgd-fig-2.csv"}
-        return block(strip([own, *others] if others else own, table, **names, drawn=drawn))
+        made = strip([own, *others] if others else own, table, anchor="nsgd-fig-2", command="c", drawn=drawn)
+        told = block(made.block)
+        made.write(tmp_path / told["csv"])
+        return told
 
     return write
 
@@ -41,7 +41,7 @@ def test_a_strip_tells_where_its_numbers_came_from(written):
         "15 × 5 folds",
     )
     assert told["data"] == "MQ2008; TD2003 (data not at hand)"
-    assert (told["device"], told["code"], told["command"]) == ("cpu", "ol2r 0.1.0, c0dec0dec0de", "ol2r run nsgd")
+    assert (told["device"], told["code"], told["command"]) == ("cpu", "ol2r 0.1.0, c0dec0dec0de", "c")
     assert len(told["keys"]) == 15
 
 
@@ -89,16 +89,17 @@ def test_the_file_holds_the_drawn_aggregate(written, grid, tmp_path):
     told = written()
     stored = pd.read_csv(tmp_path / told["csv"])
     drawn = figures.learning_curves(grid).table
-    assert list(stored) == list(drawn) and len(stored) == len(drawn)
+    assert list(stored) == [*drawn, "key"] and len(stored) == len(drawn)
+    of_mgd = stored["users"].eq("perfect") & stored["learner"].eq("MGD")
+    assert set(stored["key"][of_mgd]) == {"MQ2008/perfe"}
     assert stored["mean"].to_numpy() == pytest.approx(drawn["mean"].to_numpy(), abs=1e-5)
 
 
 @pytest.mark.parametrize("column", ["seed", "query_id", "document"])
-def test_values_of_single_runs_queries_or_documents_are_refused(tmp_path, grid, invented_results, column):
+def test_values_of_single_runs_queries_or_documents_are_refused(grid, invented_results, column):
     table = pd.DataFrame({column: [1], "ndcg": [0.5]})
     with pytest.raises(ValueError, match=column):
-        strip(invented_results(grid), table, anchor="a", command="c", csv=str(tmp_path / "x.csv"))
-    assert not (tmp_path / "x.csv").exists()
+        strip(invented_results(grid), table, anchor="a", command="c")
 
 
 def test_other_numbers_of_runs_and_rounds_are_told_apart_on_the_same_data_too(written, grid):

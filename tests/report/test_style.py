@@ -7,58 +7,70 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_rgb
+from colours import LEAST, apart, contrast_with_white, hue, seen
 
 from ol2r.report.style import (
     CHOICES,
+    FAMILIES,
+    GREY,
+    INK,
     LEARNERS,
+    MOST_PANELS,
+    QUIET,
     RC,
+    SERIES,
     USERS,
     WIDTH,
     Look,
     Looks,
+    TooManyPanels,
     legend,
     panels,
     spelled,
     stacked,
     styled,
+    tiled,
 )
 
-# severity 1 of Machado, Oliveira and Fernandes (2009), on linear RGB
-DEFICIENCIES = {
-    "none": np.eye(3),
-    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
-}
+REGISTRIES = pytest.mark.parametrize("looks", [LEARNERS, USERS, CHOICES], ids=["learners", "users", "choices"])
 
 
-def linear(color):
-    rgb = np.array(to_rgb(color))
-    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+FAMILY = pytest.mark.parametrize("family", [name for name in FAMILIES if name != "references"])
 
 
-def lab(rgb):
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ np.clip(rgb, 0, 1)
-    x, y, z = np.cbrt(xyz / np.array([0.9505, 1.0, 1.089]))
-    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+@pytest.mark.parametrize("vision", LEAST)
+@FAMILY
+def test_within_a_family_colours_are_apart_or_lines_and_markers_are(family, vision):
+    for a, b in itertools.combinations(FAMILIES[family].values(), 2):
+        assert apart(a.color, b.color, vision) > 10 or (a.marker != b.marker and a.line != b.line), (a, b)
 
 
-@pytest.mark.parametrize("deficiency", DEFICIENCIES)
-@pytest.mark.parametrize("looks", [LEARNERS, USERS, CHOICES], ids=["learners", "users", "choices"])
-def test_colours_stay_apart_for_the_colour_blind_or_their_lines_and_markers_do(looks, deficiency):
-    matrix = np.array(DEFICIENCIES[deficiency])
-    seen = {name: lab(matrix @ linear(looks[name].color)) for name in looks}
-    for a, b in itertools.combinations(looks, 2):
-        apart = np.linalg.norm(seen[a] - seen[b])
-        assert apart > 15 or (looks[a].marker != looks[b].marker and looks[a].line != looks[b].line), (a, b, apart)
+@pytest.mark.parametrize("vision", LEAST)
+def test_colours_of_curves_without_a_name_are_apart_from_each_other_and_from_ink(vision):
+    for a, b in itertools.combinations([*SERIES, INK, QUIET], 2):
+        assert apart(a, b, vision) >= LEAST[vision], (a, b)
 
 
-@pytest.mark.parametrize("looks", [LEARNERS, USERS, CHOICES], ids=["learners", "users", "choices"])
+@REGISTRIES
 def test_every_colour_stands_out_from_white_paper(looks):
     for name in looks:
-        luminance = linear(looks[name].color) @ [0.2126, 0.7152, 0.0722]
-        assert 1.05 / (luminance + 0.05) >= 3, name
+        assert contrast_with_white(looks[name].color) >= 3, name
+
+
+def test_colours_of_curves_without_a_name_stand_out_from_white_paper():
+    assert all(contrast_with_white(colour) >= 3 for colour in (*SERIES, INK, QUIET, GREY))
+
+
+@FAMILY
+def test_a_family_of_learners_has_one_hue(family):
+    hues = sorted(hue(look.color) for look in FAMILIES[family].values())
+    gaps = np.diff([*hues, hues[0] + 360])
+    assert 360 - gaps.max() <= 100  # degrees between the outermost two
+
+
+def test_references_are_without_hue():
+    for look in FAMILIES["references"].values():
+        assert np.hypot(*seen(look.color, "normal")[1:]) < 1
 
 
 def test_a_registry_refuses_a_second_look_and_a_look_alike():
@@ -102,6 +114,36 @@ def test_stacked_panels_share_the_y_axis_of_their_row_only():
     axes[1][0].set_ylim(0, 9)
     assert axes[0][2].get_ylim() == (0, 1) and axes[1][2].get_ylim() == (0, 9)
     assert fig.get_size_inches()[0] == WIDTH
+
+
+def test_tiled_panels_stand_in_rows_and_none_is_empty():
+    fig, axes = tiled(["a", "b", "c"], pd.DataFrame(), columns=2)
+    assert [ax.get_title() for ax in axes] == ["a", "b", "c"] == [ax.get_title() for ax in fig.axes]
+    assert len({ax.get_position().y0 for ax in axes}) == 2
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+def test_a_drawing_of_more_panels_than_a_reader_takes_in_is_refused(rows):
+    draw = styled(lambda: stacked(range(rows), ["one", "two", "three"], pd.DataFrame())[0])
+    if 3 * rows <= MOST_PANELS:
+        assert len(draw().panels()) == 3 * rows
+    else:
+        with pytest.raises(TooManyPanels, match="9 panels"):
+            draw()
+
+
+def test_a_bar_of_colours_is_no_panel():
+    fig, (ax,) = panels([""], pd.DataFrame())
+    fig.colorbar(ax.imshow([[0, 1]]), ax=ax)
+    assert fig.panels() == [ax]
+
+
+def test_a_drawing_hands_its_alternative_text_on_with_its_image():
+    fig, _ = panels([""], pd.DataFrame())
+    assert fig._repr_mimebundle_()[1] == {}
+    fig.alt = "A is highest."
+    data, facts = fig._repr_mimebundle_()
+    assert "<svg" in data["image/svg+xml"] and facts == {"image/svg+xml": {"alt": "A is highest."}}
 
 
 def test_text_is_legible_at_the_width_of_a_page():

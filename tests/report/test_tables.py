@@ -299,7 +299,7 @@ def test_final_scores_are_those_of_each_data_sets_last_round(two_sets):
     assert [line[0] for line in lines[:4]] == ["perfect, MQ2008", "", "perfect, OWN", ""]
     assert [line[1] for line in lines[:2]] == ["offline", "online"]
     online = two_sets.query("users == 'perfect' and variant == 'NSGD' and dataset == 'own' and round == 500")["cndcg"]
-    assert lines[3][-1] == f"**{online.mean():.3f}** ({online.std():.3f})"
+    assert lines[3][-1] == f"**{online.mean():.1f}** ({online.std():.1f})"
     assert lines[0][-1].startswith("**") and not lines[0][2].startswith("**")
 
 

@@ -253,7 +253,8 @@ class Item:
         title: the title, as in a caption.
         cells: gives the cells at a tier; a cell named twice counts once.
         seeds: the seeds by tier, the same for all cells; or a function of tier and cell, where cells have different
-            numbers of folds.
+            numbers of folds. Seeds that are the same at every tier are part of what the item is, such as those of a
+            tuning or of a single run that is shown: whoever asks for more or fewer seeds gets these all the same.
         folds: the folds of every cell; None for all folds of each cell; or a function from a cell to one of the two.
         names: gives the labels that a cell has in this item only, such as the name of a variant.
     """
@@ -269,7 +270,8 @@ class Item:
 
         Args:
             tier: "smoke", "laptop" or "paper".
-            n_seeds: number of seeds, counted from the first declared one (None: as declared).
+            n_seeds: number of seeds, counted from the first declared one (None: as declared; so are seeds that are the
+                same at every tier).
             datasets: names of the data sets to keep (None: all but a reader's own).
         """
         cells = dict.fromkeys(self.cells(tier))
@@ -282,7 +284,8 @@ class Item:
 
     def _rows(self, tier: str, cell: Cell, n_seeds: int | None) -> tuple[Row, ...]:
         seeds = self.seeds(tier, cell) if callable(self.seeds) else self.seeds[tier]
-        if n_seeds is not None:
+        own = not callable(self.seeds) and len({tuple(each) for each in self.seeds.values()}) == 1 < len(self.seeds)
+        if n_seeds is not None and not own:
             if n_seeds > MOST_SEEDS:
                 raise ExperimentError(f"{n_seeds} seeds are more than the {MOST_SEEDS} that can be asked for")
             seeds = range(seeds[0], seeds[0] + n_seeds)

@@ -5,6 +5,7 @@ This module must not know what a chapter shows.
 """
 
 import math
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -135,10 +136,32 @@ def stored_results(paper: Paper, tier: str | None = None, items: Collection[str]
     return {item: found[item] for item in wanted if item in found}
 
 
-def command(paper: str, item: str | None, tier: str, own: bool = False) -> str:
-    """The shell command that computes an item; its results go into results/, unless the data is a reader's own."""
-    where = "--data PATH" if own else "--commit"
-    return f"ol2r run {paper} --tier {tier}{f' --item {item}' if item else ''} {where}"
+def options(chapter: "Chapter", tier: str) -> str:
+    """The options by which a command means the same results as a chapter, each with a blank before it.
+
+    Args:
+        chapter: the chapter with its parameters.
+        tier: the tier that the command takes if none is given.
+    """
+    from ol2r.data import is_own  # here, because it loads numba, which looking results up need not
+
+    asked = chapter.datasets or ()
+    named = [name for name in asked if not is_own(name)]
+    values = {
+        "tier": [] if chapter.tier == tier else [chapter.tier],
+        "seeds": [] if chapter.seeds is None else [str(chapter.seeds)],
+        "datasets": named,
+        "data": ["PATH"] if len(asked) > len(named) else [],
+    }
+    return "".join(f" --{name} {shlex.join(told)}" for name, told in values.items() if told)
+
+
+def command(chapter: "Chapter", item: str | None) -> str:
+    """The shell command that computes an item (None: all) at the chapter's parameters; its results go into results/,
+    unless the data is a reader's own."""
+    chosen = options(chapter, chapter.tier)
+    commit = "" if "--data" in chosen else " --commit"
+    return f"ol2r run {chapter.name} --tier {chapter.tier}{f' --item {item}' if item else ''}{chosen}{commit}"
 
 
 class Chapter:
@@ -289,7 +312,7 @@ class Chapter:
         what = f"{self.name} {item or 'as a whole'} ({self.tier}): "
         what += f"{n_rows} rows of {len(todo)} cells, about {minutes:.1f} minutes{where}"
         listed = _first([job.cell.describe() for job in todo])
-        advised = command(self.name, item, self.tier, any(job.cell.on_own_data for job in todo))
+        advised = command(self, item)
         if self.never:
             raise MissingRows(
                 f"{what}, are not stored and OL2R_COMPUTE=never forbids computing them: {listed}. "

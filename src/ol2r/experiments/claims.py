@@ -690,6 +690,7 @@ class Claim:
         parts: the parts, all of which must hold.
         protocol: the size of the paper's experiment; a smaller experiment on the paper's data decides nothing.
         stand_ins: other data sets on which the claim is judged, each by itself, to see whether the claim carries over.
+        expected: the effect that the rule asks for, with its direction and threshold, in one plain sentence.
     """
 
     paper: str
@@ -698,6 +699,7 @@ class Claim:
     parts: tuple[Part, ...]
     protocol: Size
     stand_ins: tuple[StandIn, ...] = ()
+    expected: str = ""
 
     @property
     def anchor(self) -> str:

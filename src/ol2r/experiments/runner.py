@@ -372,6 +372,11 @@ def _release_memory() -> None:
     torch.cuda.empty_cache()
 
 
+BEFORE, MEANWHILE = "compiling", "computing"
+LAYOUT = "{desc}: {percentage:3.0f} % {bar:20} {elapsed} gone{postfix}, about {remaining} left"
+"""What the bar says before its first progress and then, and how it is laid out."""
+
+
 def compute(
     jobs: Sequence[Job],
     inputs: Mapping[Cell, pd.DataFrame],
@@ -393,7 +398,9 @@ def compute(
         device: "cpu" or "cuda".
         engine: "numba", "torch" or None for the device's usual one.
         n_jobs: worker processes (None: one per core).
-        progress: whether to show a bar, in expected seconds, once it has taken more than three.
+        progress: whether to show a bar once it has taken more than three seconds: which share of the expected time is
+            done, the rows, and the time left. Before the first progress it says "compiling", which takes that time on
+            a new machine.
         store: where the states of shards are kept while they run; the shards that an earlier run began go on first.
             When the next outcome is asked for, those of a shard that has ended must be stored.
     """
@@ -404,9 +411,11 @@ def compute(
     seconds = sum(shard.seconds(device) for shard in shards)
     here = device != "cpu" or n_jobs == 1 or len(shards) == 1 or seconds < WORTH_PROCESSES
 
-    layout = "{l_bar}{bar}| {n:.0f}/{total:.0f} expected s [{elapsed}]"
-    with tqdm(total=seconds, delay=3, mininterval=1, disable=not progress, desc="computing", bar_format=layout) as bar:
-        done = 0.0
+    n_rows = sum(shard.n_rows for shard in shards)
+    often = 1 if sys.stderr.isatty() else 15  # a log gets a line each time
+    with tqdm(total=seconds, delay=3, mininterval=often, disable=not progress, desc=BEFORE, bar_format=LAYOUT) as bar:
+        done, rows_done = 0.0, 0
+        bar.set_postfix_str(f"0 of {n_rows} rows", refresh=False)
         if here:
             ended = _here(shards, inputs, device, engine, store, bar)
         else:
@@ -419,7 +428,8 @@ def compute(
                 _here(timed, inputs, device, engine, store, bar, first),
             )
         for shard, outcomes in ended:
-            done += shard.seconds(device)
+            done, rows_done = done + shard.seconds(device), rows_done + shard.n_rows
+            bar.set_postfix_str(f"{rows_done} of {n_rows} rows", refresh=False)
             _advance(bar, done)
             yield from outcomes
             if store is not None:
@@ -436,6 +446,8 @@ def _without(jobs: Iterable[Job], shards: Iterable[Shard]) -> list[Job]:
 
 def _advance(bar: tqdm, seconds: float) -> None:
     """Move the bar to so many seconds; rounding errors of sums must not move it back or past its end."""
+    if seconds > 0:
+        bar.set_description_str(MEANWHILE, refresh=False)
     bar.n = max(bar.n, min(bar.total, seconds))
     bar.update(0)
 

@@ -66,6 +66,24 @@ class Counts:
     def __str__(self) -> str:
         return f"{self.as_claimed} as claimed, {self.open} open, {self.against} against"
 
+    @property
+    def side(self) -> int | None:
+        """1 where all contrasts are as claimed, −1 where one is against, else 0; None where there are none."""
+        return -1 if self.against else 0 if self.open else 1 if self.as_claimed else None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What the contrasts of a claim come to on one data set under one kind of users; no counts without the data."""
+
+    dataset: str
+    users: str
+    counts: Counts
+
+    @property
+    def side(self) -> int | None:
+        return self.counts.side
+
 
 @dataclass(frozen=True)
 class Place:
@@ -88,7 +106,8 @@ class Judgement:
     `effect` and `interval` belong to the least favourable contrast, on the paper's data where any of it is measured,
     else on other data. `n_testable` of `n_cells` cells were measured on the paper's own data. `data` holds catalogue
     names, whereas texts for readers use the data sets' labels. `untested` names the parts of the claim that the verdict
-    leaves out.
+    leaves out. `marks` tell every data set and kind of users apart, those of the paper first; a smoke run has none.
+    `smaller` says how the experiment on the paper's data is smaller than the paper's, where it is.
     """
 
     paper: str
@@ -111,6 +130,9 @@ class Judgement:
     untested: tuple[str, ...] = ()
     least: Finding | None = field(default=None, repr=False)
     tested: tuple[Finding, ...] = field(default=(), repr=False)
+    expected: str = ""
+    marks: tuple[Mark, ...] = field(default=(), repr=False)
+    smaller: str = ""
 
     @property
     def anchor(self) -> str:
@@ -118,7 +140,7 @@ class Judgement:
 
     def to_json(self) -> dict[str, Any]:
         """The fields of `ol2r claims --json`, ready for `json.dumps`."""
-        inner = ("readings", "counts", "untested", "least", "tested")
+        inner = ("readings", "counts", "untested", "least", "tested", "marks", "smaller")
         plain = {name: value for name, value in vars(self).items() if name not in inner}
         lists = {"interval": self.interval and list(self.interval), "data": list(self.data), "cells": list(self.cells)}
         readings = {name: one._answers() for name, one in self.readings.items()}
@@ -158,13 +180,13 @@ def combine(part: Part, tested: Sequence[Finding]) -> int | None:
     all cells are as claimed, and fails when one is against. Under "count", it holds when enough cells are as claimed,
     and fails when so many are against that the rest are not enough.
     """
-    cells: dict[tuple[Where, str], list[int]] = {}
+    cells: dict[tuple[Where, str], list[Finding]] = {}
     for one in tested:
         if one.data is not None:
-            cells.setdefault((one.cell, one.data), []).append(one.side)
+            cells.setdefault((one.cell, one.data), []).append(one)
     if not cells:
         return None
-    by_cell = [min(contrasts) for contrasts in cells.values()]
+    by_cell = [_counts(contrasts).side for contrasts in cells.values()]
     n = len(by_cell)
     need = ceil(part.need * n / len(part.cells)) if part.combine == "count" else n
     if by_cell.count(1) >= need:
@@ -294,7 +316,18 @@ def _judge(claim: Claim, results: dict[str, Indexed], printed: Sequence[bool]) -
         untested=untested,
         least=least,
         tested=tuple(everything),
+        expected=claim.expected,
+        marks=() if smoke else _marks(claim, everything),
+        smaller="" if smoke else small,
     )  # fmt: skip
+
+
+def _marks(claim: Claim, tested: Sequence[Finding]) -> tuple[Mark, ...]:
+    """The marks of all data sets at hand, and of the paper's own that are not."""
+    cells: dict[tuple[str, str], list[Finding]] = {cell: [] for cell in claim.cells}
+    for one in tested:
+        cells.setdefault((one.data or "", one.cell[1]), []).append(one)
+    return tuple(Mark(*cell, _counts(found)) for cell, found in cells.items())
 
 
 def _tested(claim: Claim, results: dict[str, Indexed], data: str, own: Iterable[str]) -> list[list[Finding]]:

@@ -2,14 +2,16 @@
 
 With the same library versions, compiled target and engine, the columns that a cell declares `exact` must be equal bit
 for bit, and other numbers to 1e-5. Otherwise, or for a cell that repeats only in its means, trajectories diverge, and
-means must agree within three combined standard errors, and a little more where runs are few or columns many: as far as
-an honest repetition stays with the same probability. Verification writes nothing.
+means must agree within three combined standard errors, or more where runs are few or columns or files many: a
+verification of an honest store fails as seldom as one honest mean lies three standard errors off. Verification writes
+nothing.
 """
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -28,8 +30,9 @@ ROWS_DRAWN = 5
 trajectory does not depend on the replicas beside it."""
 
 FALSE_ALARM = 0.0027
-"""The probability that means of two honest, independent repetitions are called different: what the normal distribution
-leaves beyond three standard errors."""
+"""The probability that a verification calls means of honest, independent repetitions different: what the normal
+distribution leaves beyond three standard errors. The k-th file that is compared by means spends its 1 / k(k + 1), which
+over any number of files adds up to less than one."""
 
 FEWEST = 5
 """Number of rows from which means are compared. The spread of fewer says too little about their error."""
@@ -48,40 +51,113 @@ class Check:
     level: Level | None
     passed: bool | None
     detail: str
+    numbers: pd.DataFrame | None = field(default=None, compare=False, repr=False)
+    """By column, the means over the compared rows, `stored` and `recomputed`; None where nothing was recomputed."""
 
     def __str__(self) -> str:
         verdict = {True: "same", False: "DIFFERENT", None: "skipped"}[self.passed]
-        standard = {"bits": "bit for bit", "means": "means", None: ""}[self.level]
-        compared = f" {self.n_rows} rows, {standard}:" if self.level else ""
-        return f"{verdict:9} {self.path.parent.name[:12]} {self.cell.describe()}:{compared} {self.detail}"
+        return _told(verdict, self.path, self.cell, self.n_rows, self.level, self.detail)
 
 
-def verify(jobs: Iterable[Job], store: Store, *, minutes: float, seed: str, progress: bool = True) -> Iterator[Check]:
-    """Recompute published files in an order drawn from `seed` until the time is up, and compare.
+@dataclass(frozen=True)
+class Plan:
+    """What is to be recomputed of one stored file.
+
+    Args:
+        path: the file.
+        cell: what was run.
+        tries: the standards by which the rows may pass, each with the rows that are recomputed for it; the next one is
+            tried when one fails. Empty where nothing is recomputed.
+        machine: device and engine to recompute with.
+        stored: the table of the file.
+        detail: why nothing is recomputed, or no other standard tried.
+        damaged: whether the file cannot be read.
+    """
+
+    path: Path
+    cell: Cell
+    tries: tuple[tuple[Level, tuple[Row, ...]], ...] = ()
+    machine: tuple[str, str] = ("cpu", "numba")
+    stored: pd.DataFrame | None = field(default=None, compare=False, repr=False)
+    detail: str = ""
+    damaged: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """The time that the first standard's rows are expected to take."""
+        return self.cell.cost(self.tries[0][1], self.machine[0]).whole if self.tries else 0.0
+
+    def __str__(self) -> str:
+        if not self.tries:
+            return _told("skip", self.path, self.cell, 0, None, self.detail)
+        level, rows = self.tries[0]
+        return _told("recompute", self.path, self.cell, len(rows), level, f"about {self.seconds:.0f} s")
+
+
+def _told(verdict: str, path: Path, cell: Cell, n_rows: int, level: Level | None, detail: str) -> str:
+    standard = {"bits": "bit for bit", "means": "means", None: ""}[level]
+    rows = f"{n_rows} row{'s' if n_rows > 1 else ''}"
+    compared = f" {rows}, {standard}:" if level else ""
+    return f"{verdict:9} {path.parent.name[:12]} {cell.describe()}:{compared} {detail}"
+
+
+def verify(
+    jobs: Iterable[Job], store: Store, *, minutes: float, seed: str, asked: bool = False, progress: bool = True
+) -> Iterator[Check]:
+    """Recompute stored files in an order drawn from `seed` until the time is up, and compare.
 
     Args:
         jobs: all declared jobs; files of other cells are ignored.
-        store: the store whose published results are read; nothing is written.
+        store: the store whose results are read; nothing is written.
         minutes: time to spend; at least one row is recomputed however long it takes.
         seed: any text, such as a commit id.
+        asked: whether these very cells were asked for: their files in the scratch store count too, and the first file
+            is compared however long it takes.
         progress: whether to show bars.
     """
-    if store.published is None:
-        raise ExperimentError("no results/ folder found: run inside the repository or set OL2R_RESULTS")
-    published = Store(None, store.published)
-    drawn = [(job.cell, path, rows) for job in jobs for path, rows in published.files(job.cell)]
-    order = generator(f"verify {seed}", 0)
     deadline = time.monotonic() + 60 * minutes
-    started = False
-    for number in order.permutation(len(drawn)):
-        cell, path, rows = drawn[number]
+    started, by_means = False, 0
+    for drawn in _drawn(jobs, store, seed, asked):
         left = deadline - time.monotonic()
         if started and left <= 0:
             return
-        rows = [rows[i] for i in order.permutation(len(rows))]
-        check = _check(cell, path, rows, left if started else max(left, cell.cost(rows[:1]).whole), store, progress)
+        plan = _planned(*drawn, left, first=not started, asked=asked)
+        check = _carried_out(plan, store, progress, FALSE_ALARM / ((by_means + 1) * (by_means + 2)))
         started |= check.level is not None
+        by_means += check.level == "means"
         yield check
+
+
+def plans(jobs: Iterable[Job], store: Store, *, minutes: float, seed: str, asked: bool = False) -> Iterator[Plan]:
+    """What `verify` with the same arguments is expected to recompute; nothing is recomputed."""
+    left = 60 * minutes
+    started = False
+    for drawn in _drawn(jobs, store, seed, asked):
+        if started and left <= 0:
+            return
+        plan = _planned(*drawn, left, first=not started, asked=asked)
+        started |= bool(plan.tries)
+        left -= plan.seconds
+        yield plan
+
+
+def _drawn(jobs: Iterable[Job], store: Store, seed: str, asked: bool) -> Iterator[tuple[Cell, Path, list[Row]]]:
+    """The stored files of some jobs in an order drawn from `seed`, each with its rows in such an order."""
+    if store.published is None and not asked:
+        raise ExperimentError("no results/ folder found: run inside the repository or set OL2R_RESULTS")
+    searched = store if asked or store.published is None else Store(None, store.published)
+    files = [(job.cell, path, rows) for job in jobs for path, rows in searched.files(job.cell)]
+    order = generator(f"verify {seed}", 0)
+    for number in order.permutation(len(files)):
+        cell, path, rows = files[number]
+        yield cell, path, [rows[i] for i in order.permutation(len(rows))]
+
+
+def comparable(cell: Cell, store: Store) -> bool:
+    """Whether a second run of a cell can be compared with what is stored of it; only the names of files are read."""
+    if cell.repeats == "bits" or not cell.verifiable:
+        return cell.verifiable
+    return any(len(rows) >= FEWEST for _, rows in store.files(cell))
 
 
 def inspect(jobs: Iterable[Job], store: Store) -> Iterator[tuple[Path, str | None]]:
@@ -115,48 +191,62 @@ def _damage(path: Path, undefined: Mapping[str, Sequence[str]]) -> str | None:
     return None
 
 
-def _check(cell: Cell, path: Path, rows: list[Row], seconds: float, store: Store, progress: bool) -> Check:
-    def outcome(level: Level | None, passed: bool | None, detail: str, n_rows: int = 0) -> Check:
-        return Check(path, cell, n_rows, level, passed, detail)
-
+def _planned(cell: Cell, path: Path, rows: list[Row], seconds: float, *, first: bool, asked: bool) -> Plan:
+    """What to recompute of a file in so many seconds, which are exceeded only for the first file."""
     if not cell.verifiable:
-        return outcome(None, None, "a timing, which no second run repeats")
+        return Plan(path, cell, detail="a timing, which no second run repeats")
     data = AtHand().missing(cell)
     if data is not None:
-        return outcome(None, None, f"{data} is not at hand")
+        return Plan(path, cell, detail=f"{data} is not at hand")
     try:
         stored, record = read_file(path)
     except ValueError as damage:
-        return outcome(None, False, f"damaged: {damage}")
+        return Plan(path, cell, detail=f"damaged: {damage}", damaged=True)
     device, engine = _machine(record)
-    check = outcome(None, None, f"{len(rows)} rows are too few to compare means")
+    tries, detail = [], ""
     for level in _standards(cell, record, device, engine):
-        if level == "means" and len(rows) < FEWEST:
+        fewest, most = (1, ROWS_DRAWN) if level == "bits" else (FEWEST, len(rows))
+        if len(rows) < fewest:
+            detail = f"{len(rows)} rows are too few to compare means"
             break
-        asked = _few(cell, rows, seconds, device) if level == "bits" else rows
-        expected = cell.cost(asked, device).whole
-        if expected > seconds:
-            return outcome(None, None, f"{len(asked)} rows take about {expected:.0f} s, {seconds:.0f} are left")
-        job = Job(cell, tuple(sorted(asked)))
+        few = _few(cell, rows[:most], fewest, seconds, device)
+        expected = cell.cost(few, device).whole
+        if expected > seconds and not (first and (asked or level == "bits")):
+            detail = f"{len(few)} rows take about {expected:.0f} s, {max(0.0, seconds):.0f} are left"
+            break
+        tries.append((level, tuple(sorted(few))))
+    return Plan(path, cell, tuple(tries), (device, engine), stored, detail)
+
+
+def _carried_out(plan: Plan, store: Store, progress: bool, false_alarm: float) -> Check:
+    """Recompute what a plan says and compare."""
+    cell, (device, engine) = plan.cell, plan.machine
+    check = Check(plan.path, cell, 0, None, False if plan.damaged else None, plan.detail)
+    for level, rows in plan.tries:
+        job = Job(cell, rows)
         try:
             inputs = read_inputs([job], store)
-            frames, _ = in_memory([job], inputs, device=device, engine=engine, progress=progress)
+            (fresh,), _ = in_memory([job], inputs, device=device, engine=engine, progress=progress)
         except ExperimentError as error:
-            return outcome(level, False, f"cannot be recomputed: {error}", len(asked))
-        old, fresh = select(stored, asked), frames[0]
-        passed, detail = compare_bits(old, fresh, cell.exact) if level == "bits" else compare_means(old, fresh)
-        check = outcome(level, passed, detail, len(asked))
+            return Check(plan.path, cell, len(rows), level, False, f"cannot be recomputed: {error}")
+        old = select(cast(pd.DataFrame, plan.stored), rows)
+        if level == "bits":
+            passed, detail = compare_bits(old, fresh, cell.exact)
+        else:
+            passed, detail = compare_means(old, fresh, false_alarm)
+        numbers = pd.DataFrame({"stored": means(old), "recomputed": means(fresh)})
+        check = Check(plan.path, cell, len(rows), level, passed, detail, numbers)
         if passed:
-            break
-    return check
+            return check
+    return replace(check, level=None, passed=None, detail=plan.detail) if plan.tries and plan.detail else check
 
 
-def _few(cell: Cell, rows: list[Row], seconds: float, device: str) -> list[Row]:
-    """At most five of the rows, and no more than the seconds allow, but at least one."""
-    few = rows[:ROWS_DRAWN]
-    while len(few) > 1 and cell.cost(few, device).whole > seconds:
-        few = few[:-1]
-    return few
+def _few(cell: Cell, rows: list[Row], fewest: int, seconds: float, device: str) -> list[Row]:
+    """As many of the rows as the seconds allow, but at least the fewest."""
+    few = len(rows)
+    while few > fewest and cell.cost(rows[:few], device).whole > seconds:
+        few -= 1
+    return rows[:few]
 
 
 def _machine(record: dict) -> tuple[str, str]:
@@ -216,13 +306,15 @@ def _gap(a: np.ndarray, b: np.ndarray) -> float:
     return float((np.abs(a - b) / np.maximum(1.0, np.abs(a)))[both].max(initial=0.0))
 
 
-def compare_means(stored: pd.DataFrame, fresh: pd.DataFrame) -> tuple[bool | None, str]:
+def compare_means(
+    stored: pd.DataFrame, fresh: pd.DataFrame, false_alarm: float = FALSE_ALARM
+) -> tuple[bool | None, str]:
     """Compare the means of every column over all rows, at the last round where there are rounds.
 
     |mean − mean'| <= t √(se² + se'²) + 1e-5 max(1, |mean|)
 
     t is the quantile of Student's distribution with Welch's degrees of freedom at which all columns together differ by
-    chance with probability `FALSE_ALARM`; for one column and many rows it is 3.
+    chance with probability `false_alarm`; by default, for one column and many rows, it is 3.
 
     Returns:
         Whether all agree (None for fewer than `FEWEST` rows), and the column that differs most.
@@ -241,7 +333,7 @@ def compare_means(stored: pd.DataFrame, fresh: pd.DataFrame) -> tuple[bool | Non
         squares = np.array([x.var(ddof=1) / len(x), y.var(ddof=1) / len(y)])
         error, gap = np.sqrt(squares.sum()), abs(x.mean() - y.mean())
         freedom = error**4 / (squares**2 / (len(x) - 1, len(y) - 1)).sum() if error else np.inf
-        allowed = stats.t.isf(FALSE_ALARM / 2 / len(compared), freedom) * error + TOLERANCE * max(1.0, abs(x.mean()))
+        allowed = stats.t.isf(false_alarm / 2 / len(compared), freedom) * error + TOLERANCE * max(1.0, abs(x.mean()))
         apart = float(np.nan_to_num(gap / allowed, nan=np.inf))
         told = f"{gap / error:.2f} standard errors" if error else "no spread"
         found.append((apart, f"{column} {x.mean():.6g} stored, {y.mean():.6g} now: {told}"))
@@ -249,6 +341,11 @@ def compare_means(stored: pd.DataFrame, fresh: pd.DataFrame) -> tuple[bool | Non
         return None, "no column with enough numbers"
     apart, detail = max(found)
     return apart <= 1, detail
+
+
+def means(frame: pd.DataFrame) -> pd.Series:
+    """The mean of every measured column over the rows of a cell's table, at the last round where there are rounds."""
+    return _last(frame).mean()
 
 
 def _last(frame: pd.DataFrame) -> pd.DataFrame:

@@ -142,10 +142,10 @@ class OlRankNet(RefittedNetwork):
         read = p / 2 if network.symmetric else p
         refit = passes * (5e-5 + 6 * read * 1.3 * (pairs / 2) / CORE_OPERATIONS)
         widths = 6 * p * shape.documents / CORE_OPERATIONS
-        dual, primal = pairs**2 / 3, p**2
-        entries = {"diagonal": 0, "dual": dual, "full": min(dual, primal)}.get(hyperparameters["covariance"], primal)
+        dual, primal, form = pairs**2 / 3, p**2, str(hyperparameters["covariance"])
+        entries = {"diagonal": 0, "dual": dual, "full": min(dual, primal)}.get(form, primal)
         widths += 2 * entries * shape.documents / CORE_OPERATIONS
-        if hyperparameters["covariance"] == "inverted":
+        if form == "inverted":
             widths += 2 * p**3 / CORE_OPERATIONS
         return 1.5e-3 + refit + 2 * widths
 
@@ -156,7 +156,7 @@ class OlRankNet(RefittedNetwork):
         pairs, p = 2 * rounds, network.n_parameters
         dual, primal = 4 * pairs**2 + 16 * pairs * (shape.features + 2 * network.width), 8 * p**2
         sizes = {"diagonal": 8 * p, "dual": dual, "primal": primal, "full": min(dual, primal), "inverted": 2 * primal}
-        kept = sizes[hyperparameters["covariance"]]
+        kept = sizes[str(hyperparameters["covariance"])]
         steps = 8 * 61 * p if hyperparameters["refit"] == "lbfgs" else 8 * p
         return round(kept + steps + 8 * pairs * (shape.features + 3 * network.width))
 

@@ -118,11 +118,11 @@ class CompiledProblem:
             for below, (outputs, _) in zip(self._inputs, network.shapes, strict=False)
         ]
         self._starts = np.cumsum([0, *(outputs * inputs for outputs, inputs in network.shapes)])
-        labels = *map(np.ascontiguousarray, (history.pairs.numpy(), history.outcomes.numpy())), weight.numpy()
+        pairs, outcomes = map(np.ascontiguousarray, (history.pairs.numpy(), history.outcomes.numpy()))
         anchor = torch.zeros_like(self._theta) if anchor is None else anchor
         # what compiled code reads and writes in every pass
         self._parameters = self._theta.numpy(), anchor.numpy(), pull.numpy()
-        self._top = network.scale, units[-1].numpy(), *labels
+        self._top = network.scale, units[-1].numpy(), pairs, outcomes, weight.numpy()
         self._made = [product.numpy() for product in self._products]
 
     def expand(self, theta: torch.Tensor) -> Expansion:

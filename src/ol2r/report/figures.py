@@ -18,13 +18,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from ol2r import frames
 from ol2r.data import is_own
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_end, minus, summarize
+from ol2r.report import alt
 from ol2r.report.style import (
     INK,
     LEARNERS,
     QUIET,
+    RED,
     USERS,
     WIDTH,
     Drawing,
@@ -39,8 +42,9 @@ from ol2r.report.style import (
 
 INTERVAL = "mean, 95 % interval over runs"
 OFFLINE = "offline RankNet"
-SOURCES = {"published": "s", "reproduced": "o"}
-BEST = "#f23c48"
+SOURCES = ("s", "o", "D", "^", "v")
+"""Marks of printed numbers, which come first, and of ours on each data set."""
+BEST = RED
 SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ", "noise": "ν²"}
 
 
@@ -130,6 +134,12 @@ def _curves(
     else:
         every[0].set_ylabel(ylabel)
     legend(fig, every, ncols)
+    drawn = table[table[by] != OFFLINE]
+    what = f"{'standard deviation of ' if spread else ''}{alt.plain(ylabel)}"
+    fig.alt = alt.ends(drawn, by, what, [*several, "users"], y="deviation" if spread else "mean")
+    if offline:
+        scores = (f"{alt.number(score)} on {label(name)}" for name, score in offline.items())
+        fig.alt += f" {OFFLINE}: {', '.join(scores)}."
     return fig
 
 
@@ -184,7 +194,8 @@ def grouped_curves(
     shown = [each for lines in (rows, thin) for own in lines.values() for each in own]
     fig = Drawing(figsize=(WIDTH, 2.9 * len(rows)))
     fig.table = table[table[by].isin(shown)].reset_index(drop=True)
-    for part, (name, own) in zip(np.ravel(fig.subfigures(len(rows), 1, hspace=0.04)), rows.items(), strict=True):
+    parts = fig.subfigures(len(rows), 1, hspace=0.04, squeeze=False)[:, 0]
+    for part, (name, own) in zip(parts, rows.items(), strict=True):
         axes = list(part.subplots(1, len(users), sharey=True, squeeze=False)[0])
         for ax, user in zip(axes, users, strict=True):
             lines = fig.table[fig.table["users"] == user]
@@ -199,6 +210,8 @@ def grouped_curves(
         axes[0].set_ylabel(f"{name}\n{what}, {dataset}")
         names = axes[0].get_legend_handles_labels()[1]
         legend(part, axes, 5 if len(names) <= 5 and len("".join(names)) <= 60 else 4)
+    told = {name: fig.table[fig.table[by].isin([*own, *thin.get(name, ())])] for name, own in rows.items()}
+    fig.alt = " ".join(alt.ends(own, by, f"{what}, {name}", ["users"]) for name, own in told.items())
     return fig
 
 
@@ -284,44 +297,54 @@ def sweep(frame: pd.DataFrame, name: str, symbol: str, published: float, mark: s
     ax.set_xlabel(symbol)
     ax.set_ylabel(f"discounted cumulative NDCG@10\n({INTERVAL})")
     legend(fig, [ax])
+    best, told_as = table.loc[table.groupby("users")["mean"].idxmax()].set_index("users"), symbol.replace("$", "")
+    told = [f"{alt.place('users', user)} at {told_as} = {best[name][user]:g}" for user in USERS.ordered(table["users"])]
+    fig.alt = f"Discounted cumulative NDCG@10 is highest {', '.join(told)}; {mark}: {published:g}."
     return fig
 
 
 @styled
-def published_against_reproduced(comparison: pd.DataFrame, xlabel: str) -> Drawing:
+def published_against_reproduced(
+    comparison: pd.DataFrame, xlabel: str, titles: Mapping[str, str] | None = None
+) -> Drawing:
     """Published (hollow) beside reproduced (solid) means with 95 % intervals: a row for each learner, a panel for each
-    kind of user.
+    kind of user; where several data sets stand beside the same printed numbers, a mark for each.
 
     Args:
-        comparison: from `tables.compare`, of one data set.
+        comparison: data (what is at hand), users, learner, published_mean, published_error, mean, error, such as
+            `tables.compare` gives of one data set.
         xlabel: the quantity whose means are shown.
+        titles: by kind of users, what its panel is called, in order (None: as they are, in their usual order).
     """
-    table = one_dataset(comparison)
-    users = USERS.ordered(table["users"])
-    learners = LEARNERS.ordered(table["learner"])
-    fig, axes = panels(users, table, height=1.1 + 0.38 * len(learners))
-    for ax, user in zip(axes, users, strict=True):
+    titles = titles or {user: user for user in USERS.ordered(comparison["users"])}
+    learners = LEARNERS.ordered(comparison["learner"])
+    data = list(dict.fromkeys(comparison["data"]))
+    names = [label(each) for each in data] if len(data) > 1 else ["reproduced"]
+    fig, axes = panels(titles.values(), comparison, height=1.1 + (0.24 + 0.14 * len(data)) * len(learners))
+    apart = np.linspace(-0.14, 0.14, 2) if len(data) == 1 else np.linspace(-0.24, 0.24, 1 + len(data))
+    for ax, user in zip(axes, titles, strict=True):
         for row, learner in enumerate(learners):
-            line = table[(table["users"] == user) & (table["learner"] == learner)]
+            own = comparison[(comparison["users"] == user) & (comparison["learner"] == learner)]
             color = LEARNERS[learner].color
-            for source, prefix, shift, face in (
-                ("published", "published_", -0.14, "white"),
-                ("reproduced", "", 0.14, color),
-            ):
+            drawn = [(own.head(1), "published_", "published", "white")]
+            drawn += [(own[own["data"] == each], "", name, color) for each, name in zip(data, names, strict=True)]
+            for (line, prefix, name, face), shift, marker in zip(drawn, apart, SOURCES, strict=False):
                 ax.errorbar(
                     line[f"{prefix}mean"], [row + shift] * len(line), xerr=1.96 * line[f"{prefix}error"], linestyle="",
-                    marker=SOURCES[source], color=color, markerfacecolor=face, elinewidth=1.1, capsize=2,
-                    label=f"{learner} {source}",
+                    marker=marker, color=color, markerfacecolor=face, elinewidth=1.1, capsize=2,
+                    label=f"{learner} {name}",
                 )  # fmt: skip
         ax.grid(True, axis="x")
         ax.set_yticks(range(len(learners)), learners)
     axes[0].invert_yaxis()
-    fig.supxlabel(f"{label(table['data'].iloc[0])}: {xlabel} (mean ± 1.96 standard errors)", fontsize=9)
-    faces = {"published": "white", "reproduced": INK}
+    where = f"{label(data[0])}: " if len(data) == 1 else ""
+    fig.supxlabel(f"{where}{xlabel} (mean ± 1.96 standard errors)", fontsize=9)
     marks = [
-        Line2D([], [], linestyle="", marker=SOURCES[s], color=INK, markerfacecolor=faces[s], label=s) for s in SOURCES
+        Line2D([], [], linestyle="", marker=marker, color=INK, markerfacecolor="white" if i == 0 else INK, label=name)
+        for i, (marker, name) in enumerate(zip(SOURCES, ["published", *names], strict=False))
     ]
-    fig.legend(handles=marks, loc="outside upper center", ncols=2)
+    fig.legend(handles=marks, loc="outside upper center", ncols=len(marks))
+    fig.alt = alt.beside(comparison, xlabel)
     return fig
 
 
@@ -377,7 +400,7 @@ def difference_curves(
     ylabel = f"{what},\nminus that of {baseline}\n({INTERVAL})"
     fig = _curves(differences, column, by, ylabel, looks=looks, named=named)
     for ax in fig.axes:
-        ax.axhline(0.0, color=QUIET, linewidth=0.9)
+        ax.axhline(0.0, color=INK, linewidth=0.9)
     return fig
 
 
@@ -401,6 +424,10 @@ def dots(table: pd.DataFrame, xlabels: Mapping[str, str], looks: Looks = USERS, 
         ax.set_xlabel(xlabel)
     axes[0].invert_yaxis()
     legend(fig, axes)
+    told = {panel: table[table["panel"] == panel] for panel in xlabels}
+    fig.alt = " ".join([
+        *(alt.sides(own, alt.plain(xlabels[panel]), by=by) for panel, own in told.items()), alt.COUNTED,
+    ])  # fmt: skip
     return fig
 
 
@@ -446,7 +473,16 @@ def tuning_grid(
         for ax, grid in zip(axes, grids, strict=True):
             _heat(ax, own[own[by] == grid], *axes_of[grid], low=low, high=high)
         axes[0].set_ylabel("\n".join([*wrap(label(name), 20), axes[0].get_ylabel()]))
+    fig.alt = " ".join(_chosen(own, axes_of[grid], spelled(grid)) for (_, grid), own in frames.groups(
+        scores[scores["best"] & scores[by].isin(grids)], ["dataset", by]))  # fmt: skip
     return fig
+
+
+def _chosen(best: pd.DataFrame, axes: tuple[str, str | None], grid: str) -> str:
+    """The chosen settings of one grid on one data set, in a sentence."""
+    lines = frames.records(best)
+    told = [", ".join(f"{SYMBOLS.get(axis, axis)} = {line[axis]:g}" for axis in axes if axis) for line in lines]
+    return f"{label(best['dataset'].iloc[0])}, {grid}: chosen {' and '.join(told)} ({best['score'].max():.3f})."
 
 
 def _heat(ax: Axes, cells: pd.DataFrame, side: str, bottom: str | None, low: float, high: float) -> None:

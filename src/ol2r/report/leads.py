@@ -8,8 +8,9 @@ from textwrap import wrap
 
 import pandas as pd
 
+from ol2r import frames
 from ol2r.experiments.effects import final_effects, minus
-from ol2r.report import figures
+from ol2r.report import alt, figures
 from ol2r.report.style import USERS, Drawing, legend, stacked, styled
 from ol2r.report.tables import named, signed
 
@@ -76,6 +77,9 @@ def leads_by_data(table: pd.DataFrame, told: str) -> Drawing:
     for ax in grid[-1]:
         ax.set_xlabel(told)
     legend(fig, [ax for axes in grid for ax in axes])
+    cases = frames.groups(table, ["dataset", "panel"])
+    sides = (alt.sides(own, f"{score} on {named(str(dataset))}, {told}") for (dataset, score), own in cases)
+    fig.alt = " ".join([*sides, alt.COUNTED])
     return fig
 
 

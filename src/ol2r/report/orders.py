@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ol2r.report.style import INK, Drawing, legend, panels, styled
+from ol2r.report.style import BLUE, INK, RED, Drawing, legend, panels, styled
 
-CERTAIN, UNCERTAIN = "#0072b2", "#c0270d"
+CERTAIN, UNCERTAIN = BLUE, RED
 
 
 def order_graph(ax: Axes, certain: np.ndarray, names: Sequence[str]) -> None:

@@ -1,29 +1,67 @@
 """The functions that a chapter's cells call: they give results and verdicts, and put texts and strips on the page.
 
-A page is connected with the results that it shows once, so that a cell says only what it shows. This module must not
-know any paper.
+A page is connected with the results that it shows once, so that a cell says only what it shows. What it shows goes to
+an audience: the notebook that runs the page, or whoever takes that notebook's place. This module must not know any
+paper.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ol2r.data import is_own
 from ol2r.experiments.chapter import Chapter, Results
+from ol2r.experiments.claims import label
 from ol2r.experiments.verdicts import Judgement, judge_all
-from ol2r.report import tables, verdicts
-from ol2r.report.strip import strip
+from ol2r.report import commands, tables, verdicts
+from ol2r.report.choice import Choice, apart
+from ol2r.report.strip import Strip, strip
+from ol2r.report.style import TooManyPanels
 
 if TYPE_CHECKING:
     from ol2r.report.style import Drawing
 
 
-def show(*texts: str) -> None:
-    """Put MyST texts on the page, in a notebook."""
-    from IPython.display import Markdown, display  # here, because only notebooks have it
+class Audience:
+    """What takes in a page: here the notebook that runs it. Another audience overrides what it wants otherwise."""
 
-    display(*map(Markdown, texts))
+    def opened(self, chapter: Chapter, items: Iterable[str] | None) -> None:
+        """A page is about to read the results of some items (None: all)."""
+
+    def texts(self, *texts: str) -> None:
+        """MyST texts come on the page."""
+        from IPython.display import Markdown, display  # here, because only notebooks have it
+
+        display(*map(Markdown, texts))
+
+    def strip(self, strip: Strip) -> None:
+        """A strip comes on the page; its file goes beside the page if one is made, and nowhere from a mere notebook."""
+        if folder := os.environ.get("OL2R_PAGE"):
+            strip.write(Path(folder, str(strip.facts["csv"])))
+        self.texts(strip.block)
+
+
+_audience: ContextVar[Audience] = ContextVar("audience", default=Audience())  # noqa: B039 - it has no state
+
+
+@contextmanager
+def shown_to(audience: Audience) -> Iterator[None]:
+    """Show what pages show to another audience meanwhile."""
+    token = _audience.set(audience)
+    try:
+        yield
+    finally:
+        _audience.reset(token)
+
+
+def show(*texts: str) -> None:
+    """Put MyST texts on the page."""
+    _audience.get().texts(*texts)
 
 
 def _own_in(frame: pd.DataFrame) -> list[str]:
@@ -46,6 +84,7 @@ class Page:
     """
 
     def __init__(self, chapter: Chapter, preferred: Sequence[str] = (), items: Iterable[str] | None = None):
+        _audience.get().opened(chapter, items)
         self.chapter = chapter
         self.preferred = tuple(preferred)
         self.results: dict[str, Results] = chapter.all_results(items)
@@ -55,39 +94,43 @@ class Page:
         self.judgements: dict[str, Judgement] = judge_all(readable, self.results, self.printed, paper.readings)
 
     def sources(
-        self, items: str, table: pd.DataFrame, anchor: str | None = None, drawn: pd.DataFrame | None = None
+        self,
+        items: str,
+        shown: "Drawing | Choice | pd.DataFrame",
+        anchor: str | None = None,
+        drawn: pd.DataFrame | None = None,
     ) -> None:
         """The strip under a figure or table: where it came from, its data, how to make it again and cite it.
 
         Args:
-            items: names of the items that were drawn, separated by blanks; the first gives title and command.
-            table: the aggregate that the figure or table shows.
+            items: names of the items that were drawn, separated by blanks; the first gives the title.
+            shown: the figure, or the aggregate that the table shows.
             anchor: the anchor of the figure or table on the page (None: the chapter's name and the first item's).
             drawn: the rows that were drawn (None: all rows of the items).
         """
-        name = self.chapter.name
         names = items.split()
-        anchor = anchor or f"{name}-{names[0]}"
-        shown = self.results[names[0]].frame if drawn is None else drawn
-        own = _own_in(shown)
-        command = f"ol2r run {name} --tier {self.chapter.tier} --item {names[0]}{' --data PATH' if own else ''}"
-        declared = shown[~shown["dataset"].isin(own)] if own else shown
-        if len(declared):
-            command += f"\nol2r verify {name} --cell {declared['cell'].iloc[0][:12]}"
+        anchor = anchor or f"{self.chapter.name}-{names[0]}"
         origin = [self.results[item] for item in names]
-        told = tables.diverged_in_words(pd.concat([each.frame for each in origin]) if drawn is None else drawn)
-        block = strip(origin, table, anchor=anchor, command=command, csv=f"data/{anchor}.csv", drawn=drawn)
-        show(*([told] if told else []), block)
+        rows = pd.concat([each.frame for each in origin]) if drawn is None else drawn
+        keys = set(rows["cell"].unique())
+        cells = [cell for each in origin for cell in each.cells if cell.key in keys and not cell.on_own_data]
+        lines = [commands.draw(self.chapter, anchor, is_table=isinstance(shown, pd.DataFrame))]
+        lines += [commands.export(self.chapter, item) for item in names]
+        lines += commands.verify(self.chapter, cells)
+        if told := tables.diverged_in_words(rows):
+            show(told)
+        _audience.get().strip(strip(origin, shown, anchor=anchor, command="\n".join(lines), drawn=drawn))
 
-    def live(self, item: str, title: str, table: pd.DataFrame, command: str, **told: str) -> None:
+    def live(self, item: str, title: str, shown: "Drawing | Choice | pd.DataFrame", **told: str) -> None:
         """The strip under a figure that a cell computed itself, without stored results.
 
         Args:
             told: data, rounds or seeds, where the cell ran a learner.
         """
-        name = f"{self.chapter.name}-{item}"
+        anchor = f"{self.chapter.name}-{item}"
+        command = commands.draw(self.chapter, anchor, is_table=isinstance(shown, pd.DataFrame))
         origin = self.chapter.computed(item, title)
-        show(strip(origin, table, anchor=name, command=command, csv=f"data/{name}.csv", told=told))
+        _audience.get().strip(strip(origin, shown, anchor=anchor, command=command, told=told))
 
     def claims(self, *ids: str) -> None:
         """The judgements of some claims."""
@@ -112,16 +155,26 @@ class Page:
 
     def drawn(
         self, item: str, draw: "Callable[..., Drawing]", *arguments, runs: pd.DataFrame | None = None, **named
-    ) -> "Drawing | None":
-        """Draw an item's runs, by default those on its preferred data set; None where there are no runs."""
+    ) -> "Drawing | Choice | None":
+        """Draw an item's runs, by default those on its preferred data set; None where there are no runs.
+
+        Where all data sets in one drawing would have too many panels, each has a drawing of its own behind a tab.
+        """
         runs = self.on(item) if runs is None else runs
-        return None if runs.empty else draw(runs, *arguments, **named)
+        if runs.empty:
+            return None
+        try:
+            return draw(runs, *arguments, **named)
+        except TooManyPanels:
+            if len(runs["dataset"].unique()) == 1:
+                raise
+            return apart(draw, runs, "dataset", label, *arguments, **named)
 
     def under(
-        self, item: str, figure: "Drawing | None", anchor: str | None = None, runs: pd.DataFrame | None = None
+        self, item: str, figure: "Drawing | Choice | None", anchor: str | None = None, runs: pd.DataFrame | None = None
     ) -> None:
         """Show the strip of a figure that `drawn` made of the same runs, or say why there is no figure."""
         if figure is None:
             show(f"*None of the chosen data sets is one of {item}'s.*")
         else:
-            self.sources(item, figure.table, anchor, self.on(item) if runs is None else runs)
+            self.sources(item, figure, anchor, self.on(item) if runs is None else runs)

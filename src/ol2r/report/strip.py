@@ -1,12 +1,13 @@
-"""The strip under a figure: where its numbers came from, its data, the command that makes it again, how to cite it.
+"""The strip under a figure: where its numbers came from, its data, the commands that make it again, how to cite it.
 
 This module writes the block that the book's `provenance` directive draws; the two share only the names of the keys. The
-CSV file holds the aggregate that was drawn, never values of single queries or documents.
+CSV file holds the aggregate that was drawn, with the keys of the cells that it came from, and never values of single
+queries or documents.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,71 +17,97 @@ import ol2r
 from ol2r import frames
 from ol2r.data.catalogue import CATALOGUE, UNCONFIRMED
 from ol2r.experiments.claims import label
+from ol2r.report.keys import with_keys
 from ol2r.report.tables import NOT_AT_HAND
 
 if TYPE_CHECKING:
     from ol2r.experiments.chapter import Results
+    from ol2r.report.choice import Choice
+    from ol2r.report.style import Drawing
+
+
+@dataclass(frozen=True)
+class Strip:
+    """What stands under one figure or table.
+
+    Args:
+        facts: what the strip tells, by the names that the book's directive knows.
+        table: the aggregate that the figure or table shows, with the column `key`.
+        drawing: the figure, or its drawings behind tabs; None under a table.
+    """
+
+    facts: Mapping[str, object]
+    table: pd.DataFrame
+    drawing: "Drawing | Choice | None" = None
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of the figure or table, such as "nsgd-fig-5b"."""
+        return str(self.facts["anchor"])
+
+    @property
+    def block(self) -> str:
+        """The MyST block `provenance` of YAML."""
+        told = (f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in self.facts.items())
+        return "\n".join([":::{provenance}", *told, ":::", ""])
+
+    def write(self, path: Path) -> None:
+        """Write the table as CSV; the strip's fact `csv` names the file relative to the page."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.table.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
 
 
 def strip(
     results: "Results | Sequence[Results]",
-    table: pd.DataFrame,
+    shown: "Drawing | Choice | pd.DataFrame",
     *,
     anchor: str,
     command: str,
-    csv: str,
     drawn: pd.DataFrame | None = None,
     told: Mapping[str, str] | None = None,
-) -> str:
-    """Write a figure's data and return the block that tells where it came from.
+) -> Strip:
+    """Tell where a figure or table came from.
 
     Args:
-        results: what the figure was drawn from (`Chapter.computed` for a figure without stored results); if there are
-            several, the first gives title and tier.
-        table: the aggregate that the figure shows (`Drawing.table`, or a table's frame).
+        results: what it was made from (`Chapter.computed` for a figure without stored results); if there are several,
+            the first gives title and tier.
+        shown: the figure, or the aggregate that a table shows.
         anchor: the figure's anchor on the page, such as "nsgd-fig-5b".
-        command: the shell command that makes the results again.
-        csv: file to write the table to, relative to the page.
+        command: the shell commands that make it again.
         drawn: the rows of the results' frames that were drawn, with their columns `cell`, `fold` and `seed` (None: all
             rows, and then the strip also names the data that is not at hand).
         told: data, rounds or seeds of a figure without stored results.
 
-    Returns:
-        A MyST block `provenance` of YAML.
-
     Raises:
-        ValueError: the table has single runs, queries or documents.
+        ValueError: the aggregate has single runs, queries or documents.
     """
+    drawing, table = (None, shown) if isinstance(shown, pd.DataFrame) else (shown, shown.table)
     private = {"seed", "query", "query_id", "document", "document_id"} & set(table.columns)
     if private:
         raise ValueError(f"a figure's data is aggregated, but this table has a column {min(private)!r}")
-    Path(csv).parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(csv, index=False, float_format="%.6g", lineterminator="\n")
-
     sources = results if isinstance(results, Sequence) else [results]
-    shown = _drawn(sources, drawn)
-    data = [_identified(name) for name in shown.frame["dataset"].unique()] if "dataset" in shown.frame else []
-    absent = [f"{label(name)} ({NOT_AT_HAND})" for name in shown.not_at_hand]
-    records = shown.provenance
+    rows = _drawn(sources, drawn)
+    data = [_identified(name) for name in rows.frame["dataset"].unique()] if "dataset" in rows.frame else []
+    absent = [f"{label(name)} ({NOT_AT_HAND})" for name in rows.not_at_hand]
+    records = rows.provenance
     version = f"ol2r {', '.join(_distinct(records, 'ol2r')) or ol2r.__version__}"
     facts = {
         "anchor": anchor,
-        "title": shown.title,
-        "tier": shown.tier,
+        "title": rows.title,
+        "tier": rows.tier,
         "data": "; ".join([*data, *absent]) or "none",
-        "rounds": _rounds(shown.frame),
-        "seeds": _runs(shown.frame) if records else "none",
+        "rounds": _rounds(rows.frame),
+        "seeds": _runs(rows.frame) if records else "none",
         "device": ", ".join(_distinct(records, "device")) or "none",
         "code": ", ".join([version, *(digest[:12] for digest in _distinct(records, "code"))])
         + (" with local changes" if any(record.get("dirty") for record in records) else ""),
-        "csv": csv,
+        "csv": f"data/{anchor}.csv",
         "command": command,
-        "keys": [str(key) for key in shown.frame["cell"].unique()],
+        "keys": [str(key) for key in rows.frame["cell"].unique()],
+        "source": "" if drawing is None else drawing.drawn_by,
         **(told or {}),
     }
-    return "\n".join(
-        [":::{provenance}", *(f"{k}: {json.dumps(v, ensure_ascii=False)}" for k, v in facts.items()), ":::", ""]
-    )
+    return Strip(facts, with_keys(table, rows.frame) if len(rows.frame) else table, drawing)
 
 
 def _identified(dataset: str) -> str:

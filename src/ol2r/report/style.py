@@ -1,7 +1,8 @@
 """The house style of figures: the look of each learner, and sizes and colours for a page 700 pixels wide.
 
-A learner keeps its colour, marker and line style in all chapters; users keep theirs and their order. Colours stay apart
-for the colour-blind and in grey print. This module must not know what a figure shows.
+A learner keeps its colour, marker and line style in all chapters; users keep theirs and their order. A family of
+learners has one hue. Colours that stand together in a figure are apart for the colour-blind as well. This module must
+not know what a figure shows.
 """
 
 import io
@@ -18,7 +19,11 @@ from matplotlib.figure import Figure, FigureBase
 WIDTH = 7.0
 """Width of a figure in inches; at 100 pixels an inch it fills the 700 pixels of a page."""
 
-INK, QUIET, FAINT = "#222222", "#666666", "#d9d9d9"
+INK, QUIET, GREY, FAINT = "#222222", "#666666", "#8a8a8a", "#d9d9d9"
+
+SERIES = ("#c40041", "#0042b5", "#db7215", "#379678", "#1791f7", "#a56b9e", "#004903", "#632754")
+"""Colours of curves that are no learner's, in the order in which they are taken; also apart from `INK` and `QUIET`."""
+RED, BLUE, ORANGE, TEAL, SKY, MAUVE, GREEN, PLUM = SERIES
 
 
 class Look(NamedTuple):
@@ -68,56 +73,75 @@ class Looks:
         return [name for name in self if name in present]
 
 
-LEARNERS = Looks()
-LEARNERS.register("DBGD", Look("#4d4d4d", "o", (0, (1, 1.2))))
-LEARNERS.register("CPS", Look("#aa4499", "s", (0, (5, 1.5))))
-LEARNERS.register("DP-DBGD", Look("#117755", "^", (0, (5, 1.2, 1, 1.2))))
-LEARNERS.register("MGD", Look("#0072b2", "D", (0, (7, 1))))
-LEARNERS.register("NSGD w/o CDP & TB", Look("#b8860b", "P", (0, (3, 1, 1, 1))))
-LEARNERS.register("NSGD w/o TB", Look("#cc6611", "X", (0, (2, 1))))
-LEARNERS.register("NSGD", Look("#c0270d", "o", "-"))
-LEARNERS.register("PDGD", Look("#28a767", "v", (0, (4, 1, 1, 1))))
-LEARNERS.register("epsilon-greedy", Look("#d2700b", "<", (0, (3, 1.5))))
-LEARNERS.register("SGD RankNet", Look("#a545f2", "p", (0, (6, 1, 1, 1, 1, 1))))
-LEARNERS.register("PairRank_R", Look("#8f260a", "h", (0, (8, 1.5))))
-LEARNERS.register("PairRank_C", Look("#f23c48", "*", "-"))
-LEARNERS.register("neural PDGD", Look("#0a7a5c", ">", (0, (9, 1, 1, 1))))
-LEARNERS.register("neural DBGD", Look("#8c8c8c", "H", (0, (3, 2))))
-LEARNERS.register("neural epsilon-greedy", Look("#7a3d00", "8", (0, (2, 0.8))))
-LEARNERS.register("olRankNet", Look("#3a3fd1", "P", (0, (14, 1))))
-LEARNERS.register("olLambdaRank", Look("#d13ad1", "X", (0, (12, 1.2))))
-LEARNERS.register("P2LinRank", Look("#400900", "h", (0, (10, 1.2, 1, 1.2))))
-LEARNERS.register("P2NeurRank", Look("#480d48", "p", (0, (11, 1.5))))
-LEARNERS.register("olRankNet, full", Look("#0f99c6", "s", (0, (5, 1))))
-LEARNERS.register("PairRank", Look("#e8304a", "d", (0, (20, 1))))
-LEARNERS.register("olLambdaRank GT", Look("#0a0a0a", ".", (0, (1, 2.4))))
-LEARNERS.register("BubbleRank", Look("#d81e3a", "D", (0, (12, 0.8))))
-LEARNERS.register("CascadeKL-UCB", Look("#1b8a3a", "s", (0, (4, 1.2))))
-LEARNERS.register("BatchRank", Look("#1f5fbf", "^", (0, (1.2, 1))))
-LEARNERS.register("BatchRank of public code, last click", Look("#123a7a", "<", (0, (5, 1.2))))
-LEARNERS.register("BatchRank of public code, one past it", Look("#4a8bc9", ">", (0, (3, 1, 1, 1))))
-LEARNERS.register("TopRank", Look("#d97a00", "v", (0, (6, 1.5, 1.5, 1.5))))
-LEARNERS.register("Baseline", Look("#777777", "X", (0, (2, 2))))
-LEARNERS.register("LambdaRank", Look("#000000", "", (0, (1, 3))))
-LEARNERS.register("RankNet", Look("#222222", "", (0, (1, 1.5))))
+FAMILIES: dict[str, dict[str, Look]] = {
+    "dueling bandits": {
+        "DBGD": Look("#3920a8", "o", (0, (1, 1.2))),
+        "CPS": Look("#1791f7", "s", (0, (5, 1.5))),
+        "DP-DBGD": Look("#5b4265", "^", (0, (5, 1.2, 1, 1.2))),
+        "MGD": Look("#378095", "D", (0, (7, 1))),
+        "NSGD w/o CDP & TB": Look("#9c7fd2", "P", (0, (3, 1, 1, 1))),
+        "NSGD w/o TB": Look("#4d3781", "X", (0, (2, 1))),
+        "NSGD": Look("#3d5ed7", "o", "-"),
+        "neural DBGD": Look("#026fd3", "H", (0, (3, 2))),
+    },
+    "pairwise differences": {
+        "PDGD": Look("#439f62", "v", (0, (4, 1, 1, 1))),
+        "neural PDGD": Look("#256621", ">", (0, (9, 1, 1, 1))),
+    },
+    "baselines": {
+        "epsilon-greedy": Look("#ba7819", "<", (0, (3, 1.5))),
+        "SGD RankNet": Look("#656c43", "p", (0, (6, 1, 1, 1, 1, 1))),
+        "neural epsilon-greedy": Look("#977c00", "8", (0, (2, 0.8))),
+    },
+    "pairwise confidence": {
+        "PairRank_R": Look("#6b281f", "h", (0, (8, 1.5))),
+        "PairRank_C": Look("#c11500", "*", "-"),
+        "PairRank": Look("#bf172a", "d", (0, (20, 1))),
+        "PairRank, diagonal": Look("#dc393e", "D", (0, (5, 1, 1.5, 1))),
+    },
+    "neural confidence": {
+        "olRankNet": Look("#009792", "P", (0, (14, 1))),
+        "olLambdaRank": Look("#246882", "X", (0, (12, 1.2))),
+        "olRankNet, full": Look("#0b554b", "s", (0, (5, 1))),
+        "olLambdaRank GT": Look("#1099c4", ".", (0, (1, 2.4))),
+        "olRankNet, 16 × 16, full": Look("#00526b", "v", (0, (8, 1.2, 2, 1.2))),
+        "olRankNet, 16 × 16, diagonal": Look("#206459", "*", (0, (4, 1.3, 1, 1.3))),
+        "olRankNet, full (naive inversion)": Look("#4d99a2", "D", (0, (13, 1))),
+        "olRankNet, full (rank updates)": Look("#004739", "o", (0, (6, 0.9, 2, 0.9))),
+        "olRankNet, full (dual)": Look("#156a7a", "P", (0, (2, 1.3))),
+        "olRankNet, diagonal": Look("#007f68", "h", (0, (4.5, 1))),
+    },
+    "perturbed feedback": {
+        "P2LinRank": Look("#aa3c92", "h", (0, (10, 1.2, 1, 1.2))),
+        "P2LinRank, N = 2": Look("#9c1d95", "o", (0, (18, 0.9))),
+        "P2LinRank, N = 5": Look("#de277a", "^", (0, (6, 1.3))),
+        "P2LinRank, N = 10": Look("#cd64d9", ">", (0, (2.5, 1))),
+        "P2NeurRank": Look("#c454aa", "p", (0, (11, 1.5))),
+        "P2NeurRank, N = 1": Look("#5f1d7c", "<", (0, (1.5, 1))),
+        "P2NeurRank, N = 2": Look("#aa43b8", "d", (0, (16, 0.9))),
+        "P2NeurRank, N = 5": Look("#7a1d5c", "v", (0, (7, 1.3))),
+        "P2NeurRank, N = 10": Look("#f74a9e", "s", (0, (3.5, 1))),
+    },
+    "click bandits": {
+        "BubbleRank": Look("#d16a09", "D", (0, (12, 0.8))),
+        "CascadeKL-UCB": Look("#662d15", "s", (0, (4, 1.2))),
+        "BatchRank": Look("#87560e", "^", (0, (1.2, 1))),
+        "BatchRank of public code, last click": Look("#702404", "<", (0, (5, 1.2))),
+        "BatchRank of public code, one past it": Look("#dc6c6e", ">", (0, (3, 1, 1, 1))),
+        "TopRank": Look("#984850", "v", (0, (6, 1.5, 1.5, 1.5))),
+    },
+    "references": {
+        "Baseline": Look("#767676", "X", (0, (2, 2))),
+        "LambdaRank": Look("#000000", "", (0, (1, 3))),
+        "RankNet": Look("#222222", "", (0, (1, 1.5))),
+    },
+}
+"""Looks of learners by family: a family has one hue, and its learners differ in lightness, line and marker."""
 
-for _variant, _look in {
-    "P2LinRank, N = 2": Look("#6b2400", "o", (0, (18, 0.9))),
-    "P2LinRank, N = 5": Look("#c25a12", "^", (0, (6, 1.3))),
-    "P2LinRank, N = 10": Look("#a8804a", ">", (0, (2.5, 1))),
-    "PairRank, diagonal": Look("#c06a8a", "D", (0, (5, 1, 1.5, 1))),
-    "P2NeurRank, N = 1": Look("#7a7a9a", "v", (0, (1.5, 1))),
-    "P2NeurRank, N = 2": Look("#5c1482", "o", (0, (16, 0.9))),
-    "P2NeurRank, N = 5": Look("#b04ac0", "v", (0, (7, 1.3))),
-    "P2NeurRank, N = 10": Look("#8a6ad8", "s", (0, (3.5, 1))),
-    "olRankNet, 16 × 16, full": Look("#0b6f85", "X", (0, (8, 1.2, 2, 1.2))),
-    "olRankNet, 16 × 16, diagonal": Look("#6d7fd0", "*", (0, (4, 1.3, 1, 1.3))),
-    "olRankNet, full (naive inversion)": Look("#0a4a66", "D", (0, (13, 1))),
-    "olRankNet, full (rank updates)": Look("#2a86b5", "o", (0, (6, 0.9, 2, 0.9))),
-    "olRankNet, full (dual)": Look("#0fa0a0", "P", (0, (2, 1.3))),
-    "olRankNet, diagonal": Look("#4d55a8", "h", (0, (4.5, 1))),
-}.items():
-    LEARNERS.register(_variant, _look)
+LEARNERS = Looks()
+for _family in FAMILIES.values():
+    for _name, _look in _family.items():
+        LEARNERS.register(_name, _look)
 
 USERS = Looks()
 USERS.register("perfect", Look("#16324f", "o", "-"))
@@ -129,15 +153,15 @@ CLICK_MODELS = {"CM": "cascade (CM)", "DCM": "dependent click (DCM)", "PBM": "po
 
 CHOICES = Looks()
 for _choice, _look in {
-    "matched": Look("#f23c48", "o", "-"),
-    "adjacent": Look("#0072b2", "s", (0, (5, 1.5))),
-    "all": Look("#4d4d4d", "^", (0, (1.5, 1.2))),
-    "full": Look("#c0270d", "D", (0, (8, 1))),
-    "diagonal": Look("#117755", "v", (0, (4, 1, 1, 1))),
-    "constant": Look("#ec3a44", "P", (0, (9, 1))),
-    "none (α = 0)": Look("#2c5aa0", "h", (0, (6, 1, 1, 1))),
-    "Lemma 2, c = ¼": Look("#7a3b8f", "X", (0, (3, 1.5))),
-    "Lemma 2": Look("#222222", "p", (0, (1, 1.5))),
+    "matched": Look(RED, "o", "-"),
+    "adjacent": Look(SKY, "s", (0, (5, 1.5))),
+    "all": Look(PLUM, "^", (0, (1.5, 1.2))),
+    "full": Look(BLUE, "D", (0, (8, 1))),
+    "diagonal": Look(TEAL, "v", (0, (4, 1, 1, 1))),
+    "constant": Look(ORANGE, "P", (0, (9, 1))),
+    "none (α = 0)": Look(GREEN, "h", (0, (6, 1, 1, 1))),
+    "Lemma 2, c = ¼": Look(MAUVE, "X", (0, (3, 1.5))),
+    "Lemma 2": Look(INK, "p", (0, (1, 1.5))),
 }.items():
     CHOICES.register(_choice, _look)
 """The values of one choice inside a learner, such as which pairs it learns from."""
@@ -184,10 +208,30 @@ RC = {
 }
 
 
+MOST_PANELS = 6
+"""Panels that a reader takes in at once."""
+
+
+class TooManyPanels(ValueError):
+    """A drawing has more panels than `MOST_PANELS`."""
+
+
 class Drawing(Figure):
-    """A figure that carries the table it was drawn from, and shows itself in a notebook without a display."""
+    """A figure that carries the table it was drawn from, and shows itself in a notebook without a display.
+
+    Attributes:
+        table: the aggregated data that is drawn.
+        alt: what the drawing shows, in sentences, for those who cannot see it; empty where the page says it.
+        drawn_by: the full name of the function that drew it.
+    """
 
     table: pd.DataFrame
+    alt: str = ""
+    drawn_by: str = ""
+
+    def panels(self) -> list[Axes]:
+        """The drawing's axes without bars of colours."""
+        return [ax for ax in self.axes if ax.get_label() != "<colorbar>"]
 
     def _repr_svg_(self) -> str:
         file = io.StringIO()
@@ -195,19 +239,35 @@ class Drawing(Figure):
             self.savefig(file, format="svg", metadata={"Date": None})  # no date: the same results give the same bytes
         return file.getvalue()
 
+    def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+        kind = "image/svg+xml"
+        return {kind: self._repr_svg_(), "text/plain": repr(self)}, {kind: {"alt": self.alt}} if self.alt else {}
+
+
+def _check(count: int) -> None:
+    if count > MOST_PANELS:
+        raise TooManyPanels(f"{count} panels, more than {MOST_PANELS}: put several drawings behind tabs")
+
 
 P = ParamSpec("P")
 
 
 def styled(draw: Callable[P, Drawing]) -> Callable[P, Drawing]:
-    """Run a drawing function under the house style, whatever the caller's settings are."""
+    """Run a drawing function under the house style, whatever the caller's settings are.
+
+    Raises:
+        TooManyPanels: the drawing has more panels than `MOST_PANELS`.
+    """
 
     @wraps(draw)
     def inside(*args: P.args, **kwargs: P.kwargs) -> Drawing:
         with mpl.rc_context():
             mpl.rcdefaults()
             mpl.rcParams.update(RC)  # pyright: ignore[reportCallIssue, reportArgumentType]
-            return draw(*args, **kwargs)
+            fig = draw(*args, **kwargs)
+        fig.drawn_by = f"{draw.__module__}.{draw.__qualname__}"  # of functions that call one another, the outermost
+        _check(len(fig.panels()))
+        return fig
 
     return inside
 
@@ -232,6 +292,30 @@ def panels(
     return fig, axes
 
 
+def tiled(
+    names: Iterable[str], table: pd.DataFrame, columns: int = 2, height: float = 2.4, sharey: bool = True
+) -> tuple[Drawing, list[Axes]]:
+    """A drawing of the table with a panel for each name, each under its name, in rows from the left.
+
+    Args:
+        names: panel titles.
+        table: the aggregated data that will be drawn.
+        columns: panels of a full row.
+        height: of one row, in inches.
+        sharey: whether the panels share the y axis.
+    """
+    names = list(names)
+    rows = -(-len(names) // columns)
+    fig = Drawing(figsize=(WIDTH, height * rows + 0.9))
+    fig.table = table
+    axes = list(fig.subplots(rows, min(columns, len(names)), sharey=sharey, squeeze=False).flat)
+    for ax, name in zip(axes, names, strict=False):
+        ax.set_title(name)
+    for ax in axes[len(names) :]:
+        ax.remove()
+    return fig, axes[: len(names)]
+
+
 def stacked(
     rows: Iterable[str], names: Iterable[str], table: pd.DataFrame, height: float = 2.1, sharey: bool = True
 ) -> tuple[Drawing, list[list[Axes]]]:
@@ -243,8 +327,12 @@ def stacked(
         table: the aggregated data that will be drawn.
         height: of one row, in inches.
         sharey: whether the panels of a row share their y axis.
+
+    Raises:
+        TooManyPanels: there are more than `MOST_PANELS`.
     """
     rows, names = list(rows), list(names)
+    _check(len(rows) * len(names))
     fig = Drawing(figsize=(WIDTH, height * len(rows) + 0.9))
     fig.table = table
     axes = [list(row) for row in fig.subplots(len(rows), len(names), sharey="row" if sharey else False, squeeze=False)]

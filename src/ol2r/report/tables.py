@@ -388,7 +388,7 @@ def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callab
         cell = cell.set_index("learner").reindex(learners)
         data = next(iter(cell["data"].replace("", None).dropna()), None)
         printed = bool(cell["published_mean"].notna().any())
-        source = "reproduced" if data == dataset else f"reproduced on {name_of(data)}" if data else f"*{NOT_AT_HAND}*"
+        source = "reproduced" if data == dataset else f"ours, on {name_of(data)}" if data else f"*{NOT_AT_HAND}*"
         lines = []
         if printed:
             marks = cell["published_significant"] == 1
@@ -569,7 +569,7 @@ def _gains(pair: Pair) -> dict[tuple[str, str], pd.Series]:
     one, other = (at_own_end(frame).set_index(runs)[score] for frame in frames)
     gains = (one - other).dropna()
     places = gains.groupby(level=runs[:2], sort=False)
-    return {(str(dataset), str(users)): own.droplevel(runs[:2]) for (dataset, users), own in places}
+    return {(str(place[0]), str(place[1])): own.droplevel([0, 1]) for place, own in places}  # pyright: ignore[reportIndexIssue]
 
 
 def _difference(gain: pd.Series | None, digits: int) -> str:
@@ -608,7 +608,7 @@ def final_scores(
 ) -> str:
     """Final scores: means over runs, with deviations in brackets and the best of each line in bold.
 
-    There is a line for each kind of users, data set and score.
+    There is a line for each kind of users, data set and score. Scores of 10 and more have one digit after the point.
 
     Args:
         table: from `final`.
@@ -629,9 +629,9 @@ def final_scores(
             continue
         for i, (column, called) in enumerate(columns.items()):
             of_each = own[own["score"] == column].set_index(by).reindex(shown)
-            line = _scores(
-                of_each["mean"], of_each["deviation"], pd.Series(False, index=shown), of_each.get("diverged")
-            )
+            marks = pd.Series(False, index=shown)
+            digits = 3 if of_each["mean"].max() < 10 else 1
+            line = _scores(of_each["mean"], of_each["deviation"], marks, of_each.get("diverged"), digits=digits)
             level = [f"{reference[dataset]:.3f}" if i == 0 and dataset in reference else ""] if reference else []
             head = "" if i else f"{users}, {name_of(str(dataset))}"
             rows.append([head, *[called] * several, *line, *level])

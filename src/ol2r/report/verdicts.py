@@ -1,31 +1,23 @@
-"""Verdicts on claims as MyST text: each claim with its rule and grounds, and tables and sentences on all of them.
+"""Verdicts on claims as MyST text: a box for each claim, and tables and sentences on all of them.
 
 This module shows judgements; it must not know how they were reached, or of which paper they are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from ol2r import frames
 from ol2r.experiments.claims import WORLDS
 from ol2r.experiments.former import places as former_places
-from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Elsewhere, Finding, Judgement, Place, Verdict
+from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Counts, Elsewhere, Finding, Judgement, Place, Verdict
+from ol2r.report import marks
+from ol2r.report.leads import joined
+from ol2r.report.marks import badge
 from ol2r.report.style import spelled
-from ol2r.report.tables import interval, myst, named, plain, signed
+from ol2r.report.tables import myst, named, plain
 
-SYMBOLS: dict[str, str] = dict(zip((*VERDICTS, *ELSEWHERE), "✔✘?–·→↛↔?", strict=True))
 PLURAL = {"carries over": "carry over", "does not carry over": "do not carry over"}
-
-
-def badge(verdict: Verdict | Elsewhere) -> str:
-    """A verdict as a mark with its words, readable without colour; its CSS class is for the page's style sheet."""
-    return f'<span class="verdict verdict-{_slug(verdict)}">{SYMBOLS[verdict]}\N{NO-BREAK SPACE}{verdict}</span>'
-
-
-def _slug(verdict: str) -> str:
-    return "-".join("".join(c if c.isalpha() else " " for c in verdict).split())
 
 
 def opening(judgements: Sequence[Judgement], ours: Sequence[str] = ()) -> str:
@@ -177,7 +169,16 @@ def _elsewhere(j: Judgement) -> str:
 
 
 def _left_out(j: Judgement) -> str:
-    return f", without {plain(spelled(', '.join(j.untested)))}" if j.untested else ""
+    """Which parts of a claim its verdict leaves out, and which of the paper's data."""
+    parts, data = _untested(j)
+    told = [*parts, *(f"{'' if i else 'data '}{name}" for i, name in enumerate(data))]
+    return f", without {plain(spelled(', '.join(told)))}" if told else ""
+
+
+def _untested(j: Judgement) -> tuple[list[str], list[str]]:
+    """The parts of a claim that could not be tested, in quotation marks, and the data sets not at hand."""
+    data = [each.removeprefix("data ") for each in j.untested if each.startswith("data ")]
+    return [each for each in j.untested if not each.startswith("data ")], data
 
 
 def by_data(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
@@ -239,14 +240,13 @@ def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, n
 
 
 def claim(judgement: Judgement) -> str:
-    """One claim with its anchor: its statement, its verdicts on the paper's data and elsewhere, and which of them other
-    readings change. Folded are the rule, the findings behind the verdicts, and all verdicts under other readings."""
+    """One claim with its anchor: its statement, what effect it lets one expect, what was found, why that gives its
+    verdicts, and which of them other readings change. Folded are the rule, the grounds, and all verdicts under other
+    readings."""
     j = judgement
-    own = "In worlds that meet the assumptions" if _is_theory(j) else "On the paper's data"
-    lines = [f"- *{own}:* {badge(j.verdict)}{_left_out(j)}"]
-    lines += [f"- *On {named(place.dataset)}:* {badge(place.verdict)} {place.counts}" for place in j.elsewhere]
-    inside = [f"*Rule.* {plain(spelled(j.rule))}.", ""]
-    inside += [f"*Grounds.* {plain(spelled(j.reason))}{f': {_effect(j.least)}' if j.least else ''}."]
+    expected = [f"**Expected.** {plain(j.expected)}", ""] if j.expected else []
+    lines = [*expected, "**Found.**", "", marks.found(j), "", f"**Why.** {_why(j)}", ""]
+    inside = [f"*Rule.* {plain(spelled(j.rule))}.", "", f"*Grounds.* {plain(spelled(j.reason))}."]
     for reading, other in j.readings.items():
         new = [f"{badge(word)} on {named(data)}" if data else badge(word) for data, word in changed(j, other)]
         lines.append(f"- *Read as “{plain(reading)}”:* {'; '.join(new) or 'no verdict is another one'}")
@@ -255,14 +255,51 @@ def claim(judgement: Judgement) -> str:
     title = "Rule, grounds and other readings" if j.readings else "Rule and grounds"
     head = [f"::::{{admonition}} {j.id}: {plain(j.statement)}", f":name: {j.anchor}"]
     fold = ["", f":::{{dropdown}} {title}", *inside, ":::"]
-    return "\n".join([*head, f":class: claim-{_slug(j.verdict)}", "", *lines, *fold, "::::", ""])
+    return "\n".join([*head, f":class: claim-{marks.slug(j.verdict)}", "", *lines, *fold, "::::", ""])
+
+
+def _why(j: Judgement) -> str:
+    """The number of contrasts behind each verdict, and what was left out, in plain sentences."""
+    told = []
+    absent = dict.fromkeys(one.dataset for one in j.marks if one.side is None)
+    at_hand = dict.fromkeys(one.data or "" for one in j.tested if one.data == one.cell[0])
+    if j.verdict == "not judged (smoke)":
+        told.append("the smoke tier runs on synthetic data, which decides nothing")
+    elif at_hand:
+        parts, _ = _untested(j)
+        told.append(f"{_on(at_hand)} {_share(j.counts)}{', without ' if parts else ''}{plain(', '.join(parts))}")
+    if absent:
+        other = "other " if at_hand else ""
+        told.append(f"the paper's {other}data ({', '.join(map(named, absent))}) are not at hand")
+    if j.smaller:
+        told.append(f"the experiment is smaller than the paper's ({j.smaller}), which decides nothing")
+    shares: dict[str, list[str]] = {}
+    for place in j.elsewhere:
+        shares.setdefault(_share(place.counts), []).append(place.dataset)
+    told += [f"{_on(names)} {share}" for share, names in shares.items()]
+    if gaps := sum(bool(one.missing) for one in j.tested):
+        told.append(f"of the open ones {gaps} could not be judged, and the grounds say why")
+    return f"{told[0][0].upper()}{'; '.join(told)[1:]}."
+
+
+def _on(datasets: Iterable[str]) -> str:
+    return f"on {joined([named(data) for data in datasets])}"
+
+
+def _share(counts: Counts) -> str:
+    """How many contrasts are as claimed, open and against, in words."""
+    n = counts.as_claimed + counts.open + counts.against
+    sides = {"as claimed": counts.as_claimed, "open": counts.open, "against the claim": counts.against}
+    found = [f"{count} {word}" for word, count in sides.items() if count]
+    if len(found) > 1:
+        return f"{joined(found)}, of {n} contrasts"
+    (word,) = (word for word, count in sides.items() if count)
+    return f"the only contrast is {word}" if n == 1 else f"all {n} contrasts are {word}"
 
 
 def _effect(least: Finding | None) -> str:
-    """A contrast's effect with its interval and the name of the measured quantity."""
-    if least is None or least.effect is None:
+    """A contrast's effect with its interval, its unit and the name of the measured quantity."""
+    if least is None:
         return "–"
-    value, (low, high), scale = least.effect.estimate, least.effect.interval(), least.contrast.scale
-    digits = 0 if abs(value) >= 1000 else int(np.clip(2 - np.floor(np.log10(max(abs(value), 1e-9))), 2, 5))
-    unit = f" {scale.unit}" if scale.unit else ""
-    return f"{signed(value, digits)} {interval(low, high, digits)}{unit} ({scale.name})"
+    scale = least.contrast.scale
+    return f"{marks.estimate(least)}{' ' if scale.unit else ''}{scale.unit} ({scale.name})"

@@ -133,7 +133,7 @@ def printed_tail(beta: FloatOrArray) -> FloatOrArray:
 
 def printed_tail_from() -> float:
     """The β from which on `printed_tail` is at most `upper_tail`: where the two are equal."""
-    return float(optimize.brentq(lambda beta: printed_tail(beta) - upper_tail(beta), 0.1, 1.0))
+    return cast(float, optimize.brentq(lambda beta: printed_tail(beta) - upper_tail(beta), 0.1, 1.0))
 
 
 def rankers_needed(beta: FloatOrArray, delta: float, *, printed: bool = False) -> FloatOrArray:
@@ -157,8 +157,8 @@ def log_rankers_needed(beta: FloatOrArray, delta: float, *, printed: bool = Fals
 
     Args: as in `rankers_needed`.
     """
-    beta = np.asarray(beta, dtype=float)
-    log_tail = -np.square(beta) - np.log(4 * np.sqrt(np.pi) * beta) if printed else special.log_ndtr(-beta)
+    at = np.asarray(beta, dtype=float)
+    log_tail = -np.square(at) - np.log(4 * np.sqrt(np.pi) * at) if printed else special.log_ndtr(-at)
     # log(1 − e^a) is −e^a where e^a is small
     with np.errstate(divide="ignore"):  # an infinite number has an infinite logarithm
         small = np.log(np.log(1 / delta)) - log_tail

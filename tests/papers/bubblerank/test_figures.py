@@ -138,9 +138,9 @@ def test_regret_against_examination_stands_beside_the_prediction_and_exact_doubl
     assert list(line(ends, "doubling").get_ydata()) == pytest.approx([801 / 4, 801 / 2, 801])
 
 
-def test_a_full_ranking_has_a_row_each_of_regret_violations_and_ndcg(runs):
+def test_a_full_ranking_has_a_tab_each_of_regret_violations_and_ndcg(runs):
     fig = figures.full_ranking(runs.query("dataset == 'one'"))
-    regret, violations, ndcg = fig.axes[::2]
+    regret, violations, ndcg = (drawing.axes[0] for drawing in fig.drawings.values())
     assert [ax.get_yscale() for ax in (regret, violations, ndcg)] == ["log", "symlog", "linear"]
     assert list(line(violations, "Baseline").get_ydata()) == [0, 0, 0, 0]
     assert list(line(ndcg, "TopRank").get_ydata()) == pytest.approx([0.5, 0.5, 0.9, 0.9])
@@ -169,7 +169,9 @@ def test_regret_stands_below_both_bounds_and_what_can_be_lost():
         for wrong in (0, 3) for n in (1, 100, 10_000)
     ]  # fmt: skip
     columns = ["users", "positions", "inversions", "round", "regret", "error", "everything", "bound", "best", "proved"]
-    fig = figures.regret_against_theorem(pd.DataFrame(lines, columns=columns))
+    choice = figures.bounds_by_model(pd.DataFrame(lines, columns=columns))
+    ((model, fig),) = choice.drawings.items()
+    assert model in CLICK_MODELS.values()
     best, worst = fig.axes
     assert [best.get_title(), worst.get_title()] == ["K = 3, |V₀| = 0", "K = 3, |V₀| = 3"]
     assert {name: list(line(worst, name).get_ydata())[-1] for name in ("K n", "Theorem 1", "n r(R*)", "sharpened")} == {

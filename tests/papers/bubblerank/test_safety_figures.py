@@ -45,16 +45,17 @@ def test_the_reference_stands_beside_the_learners_it_was_judged_with(runs):
     table = figures.violations_table(runs).query("dataset == 'one' and users == 'informational'")
     assert set(table["variant"]) == {"NSGD", CHANCE, figures.REFERENCE}
     own = table[table["variant"] == figures.REFERENCE].sort_values("round")
-    assert own["mean"].tolist() == [0, 0, 2, 8, 10]
+    assert own["mean"].tolist() == pytest.approx([0, 0, 100 * 2 / 90, 100 * 6 / 300, 100 * 2 / 100])
     own = table[table["variant"] == "NSGD"].sort_values("round")
-    assert own["mean"].tolist() == [0.5, 2.5, 25.5, 100.5, 125.5] and (own["n"] == 2).all()
+    assert own["mean"].tolist() == pytest.approx([50, 100 * 2 / 9, 100 * 23 / 90, 25, 25]) and (own["n"] == 2).all()
 
 
 def test_violations_have_a_row_a_data_set_and_a_column_a_kind_of_user_with_zero_on_the_axis(runs):
-    fig = figures.violations(runs)
+    fig = figures.violations(runs, first=10)
     assert [ax.get_title() for ax in fig.axes] == [*USERS, "", "", ""]
-    assert {(ax.get_xscale(), ax.get_yscale(), ax.get_ylim()[0]) for ax in fig.axes} == {("log", "symlog", 0.0)}
-    assert list(line(fig.axes[3], "NSGD").get_ydata()) == [0.5, 2.5, 25.5, 100.5, 125.5]
+    assert {(ax.get_xscale(), ax.get_ylim()[0]) for ax in fig.axes} == {("log", 0.0)}
+    assert list(line(fig.axes[3], "NSGD").get_xdata()) == [55.5, 250.5, 450.5]
+    assert list(line(fig.axes[3], "NSGD").get_ydata()) == pytest.approx([100 * 23 / 90, 25, 25])
     for ax in fig.axes:
         assert ("BubbleRank" in ax.get_legend_handles_labels()[1]) == (ax in (fig.axes[0], fig.axes[3]))
         for band in ax.collections:

@@ -2,8 +2,10 @@ import pandas as pd
 import pytest
 from shown import line, rows
 
+from ol2r.experiments.published import printed_numbers
 from ol2r.papers.nsgd import figures, prose
 from ol2r.papers.nsgd.illustration import figure_1
+from ol2r.report.figures import learning_curves
 
 
 @pytest.fixture
@@ -20,13 +22,24 @@ def test_selection_ratios_are_wins_a_proposed_candidate(mixes):
     assert table["online"].to_dict() == pytest.approx({n: 60.0 - n for n in range(5)})
 
 
-def test_selection_bars_stand_over_their_mix(mixes):
-    fig = figures.selection_bars(mixes)
-    left, right = fig.axes
-    assert [t.get_text() for t in left.get_xticklabels()] == ["4:0", "3:1", "2:2", "1:3", "0:4"]
-    assert len(left.patches) == 4 + 4
-    assert {round(p.get_x() + p.get_width() / 2 + 0.2) for p in left.patches if p.get_height() > 0.2} == {0, 1, 2, 3}
-    assert line(right, "online score (right axis)").get_ydata() == pytest.approx([60, 59, 58, 57, 56])
+def test_wins_and_the_online_score_of_each_mix_stand_in_panels_of_their_own(mixes):
+    wins, online = figures.selection_dots(mixes).axes
+    assert [t.get_text() for t in wins.get_xticklabels()] == ["4:0", "3:1", "2:2", "1:3", "0:4"]
+    assert line(wins, "null space candidates").get_ydata() == pytest.approx([0.3] * 4)
+    assert list(map(round, line(wins, "null space candidates").get_xdata())) == [0, 1, 2, 3]
+    assert list(map(round, line(wins, "uniform candidates").get_xdata())) == [1, 2, 3, 4]
+    assert online.containers[0].lines[0].get_ydata() == pytest.approx([60, 59, 58, 57, 56])
+
+
+def test_rounds_that_the_paper_names_are_drawn_under_their_users_only(grid):
+    printed = printed_numbers("ol2r.papers.nsgd").query("item == 'fig-2'")
+    fig = figures.with_printed_rounds(learning_curves(grid), printed)
+    for ax in fig.panels():
+        told = [text.get_text() for text in ax.texts]
+        here = ax.get_title() == "informational"
+        assert told == (["before 200", "after 800"] if here else [])
+        assert [one.get_xdata()[0] for one in ax.lines if len(one.get_xdata()) == 2] == ([200, 800] if here else [])
+    assert figures.with_printed_rounds(None, printed) is None
 
 
 def test_the_illustration_draws_every_arrow_of_its_data():

@@ -75,26 +75,30 @@ def test_users_who_stop_have_a_panel_of_their_own(regret):
     lemma = regret.query("width == 'Lemma 2' and alpha == 1")
     fig = figures.regret_against_bounds(pd.concat([lemma, lemma.assign(examination="cascade", regret=[2.0, 9.0] * 2)]))
     assert [ax.get_title() for ax in fig.axes] == ["Lemma 2", "Lemma 2, cascade"]
-    assert [list(line(ax, "PairRank_C").get_ydata()) for ax in fig.axes] == [[1, 5], [2, 9]]
+    assert [list(line(ax, "PairRank_C").get_ydata()) for ax in fig.axes] == [[1 / 3, 5 / 30], [2 / 3, 9 / 30]]
 
 
-def test_regret_has_a_panel_for_each_width_and_the_bound_only_where_there_is_one(regret):
+def test_regret_is_a_share_of_all_pairs_in_a_panel_for_each_width(regret):
     fig = figures.regret_against_bounds(regret)
     assert [ax.get_title() for ax in fig.axes] == ["Lemma 2", "0.5 · Lemma 2", "α = 0.1", "α = 1"]
     for ax in fig.axes:
-        assert list(line(ax, "PairRank_C").get_ydata()) == [1, 5]
-        assert list(line(ax, "uncertain pairs, PairRank_R").get_ydata()) == [2, 8]
-        assert list(line(ax, "all pairs").get_ydata()) == [3, 30]
-    told = [ax.get_legend_handles_labels()[1] for ax in fig.axes]
-    bounds = [[each for each in names if each.startswith("Theorem 8")] for names in told]
-    assert [len(each) for each in bounds] == [3, 0, 0, 0]
-    assert list(line(fig.axes[0], "Theorem 8 as printed").get_ydata()) == [1e9, 1e9]
+        assert list(line(ax, "PairRank_C").get_ydata()) == [1 / 3, 5 / 30]
+        assert list(line(ax, "uncertain pairs, PairRank_R").get_ydata()) == [2 / 3, 8 / 30]
+        assert list(line(ax, "left open by Lemma 2").get_ydata()) == [1, 20 / 30]
+    assert fig.table["regret_share"].tolist()[:2] == [1 / 3, 5 / 30]
+
+
+def test_a_bound_above_all_pairs_is_told_and_one_below_refused(regret):
+    told = [ax.texts[0].get_text() for ax in figures.regret_against_bounds(regret).axes]
+    assert "at least 30,000 times\nall pairs; as printed, 30,000,000 times" in told[0] and told[1:] == [""] * 3
+    with pytest.raises(ValueError, match="has to be drawn"):
+        figures.regret_against_bounds(regret.assign(bound=29.0))
 
 
 def test_regret_bars_are_two_standard_errors(regret):
     fig = figures.regret_against_bounds(regret[regret["shuffle"] == "random"])
     (bars,) = fig.axes[0].containers[0].lines[2]
-    assert np.asarray(bars.get_segments()[1])[:, 1] == pytest.approx([4, 6])
+    assert np.asarray(bars.get_segments()[1])[:, 1] == pytest.approx([4 / 30, 6 / 30])
 
 
 def test_uncertain_shares_are_drawn_at_both_widths_and_the_bounds_once():

@@ -165,7 +165,8 @@ def test_cost_in_words_is_that_of_the_whole_batch_and_of_the_first_and_last_wind
 
 def test_cost_stands_against_rounds_and_against_pairs_with_the_limit_of_passes(timing):
     by_round, by_pairs, passes = figures.round_cost(timing, most_passes=4).axes
-    assert list(line(by_round, "two, learning").get_ydata()) == pytest.approx([1, 3])
+    assert list(line(by_round, "two").get_ydata()) == pytest.approx([1, 3])
+    assert by_round.get_legend_handles_labels()[1] == ["one", "two", "learning", "ranking"]
     assert list(by_pairs.lines[0].get_xdata()) == [30, 300]
     assert [4, 4] in [list(each.get_ydata()) for each in passes.lines]
     assert all(ax.get_ylim()[0] == 0 for ax in (by_round, by_pairs, passes))

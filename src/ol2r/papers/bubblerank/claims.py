@@ -462,8 +462,10 @@ class UnderTheorem1:
         """The paper has no such worlds."""
 
 
-def claim(id_: str, statement: str, *parts: Part, protocol: Size = PROTOCOL, stand_ins: tuple = STAND_INS) -> Claim:
-    return Claim("bubblerank", id_, statement, parts, protocol, stand_ins)
+def claim(
+    id_: str, statement: str, expected: str, *parts: Part, protocol: Size = PROTOCOL, stand_ins: tuple = STAND_INS
+) -> Claim:
+    return Claim("bubblerank", id_, statement, parts, protocol, stand_ins, expected)
 
 
 def _pairs(make, *names: Sequence) -> tuple[Compared, ...]:
@@ -498,6 +500,8 @@ CLAIMS = (
     claim(
         "BR1",
         "The regret of Baseline grows linearly with time, so it is not optimal on average.",
+        f"Baseline loses more than {WORTH_LEARNING:.0%} of the clicks that the best list would get, and its regret "
+        f"grows more than {GROWTH.margin:g}-fold over the last tenfold of the steps.",
         Part(
             "it loses more than a hundredth of the best list's clicks",
             (Ratio("Baseline's regret over the best list's clicks", regret("Baseline"), BEST_CLICKS, LOST),),
@@ -512,6 +516,9 @@ CLAIMS = (
     claim(
         "BR2",
         "CascadeKL-UCB learns the best list quickly in the CM and the DCM, and has linear regret in the PBM.",
+        f"In the CM and the DCM each other bandit, and Baseline, ends with more than {APART:g} times the regret of "
+        f"CascadeKL-UCB, of which the first tenth of the steps brings more than {FIRST_TENTH.margin:.1%}; in the PBM "
+        f"its regret grows more than {GROWTH.margin:g}-fold over the last tenfold of the steps.",
         Part(
             "in the CM and the DCM all others' regret ends above its own",
             tuple(_times(other, "CascadeKL-UCB") for other in (*_LEARNERS, "Baseline")),
@@ -524,6 +531,8 @@ CLAIMS = (
         "BR3",
         "In earlier steps BubbleRank has a lower regret than BatchRank and TopRank; in five million it has a higher "
         "one.",
+        f"After {EARLY[0]:,} and {EARLY[1]:,} steps the regret of BatchRank and of TopRank is more than {APART:g} "
+        f"times BubbleRank's; after all {STEPS:,} BubbleRank's is more than {APART:g} times theirs.",
         Part(
             f"lower after {EARLY[0]:,} and {EARLY[1]:,} steps",
             _pairs(lambda other, n: _times(other, "BubbleRank", n), _SHUFFLERS, EARLY),
@@ -536,6 +545,8 @@ CLAIMS = (
     claim(
         "BR4",
         "BubbleRank never violates the safety constraint.",
+        "No run of BubbleRank violates the constraint in any step, and there are enough runs to put the share of "
+        f"safe ones above {SAFE:.0%}.",
         Part(
             "no run on the queries at hand has a violation in any step, and they are so many that the share of safe "
             f"runs is above {SAFE:.0%}",
@@ -548,6 +559,8 @@ CLAIMS = (
         "BR5",
         "In the first 100 steps CascadeKL-UCB, BatchRank and TopRank violate the constraint as often as section 5.3 "
         "prints; TopRank's number is close to BatchRank's.",
+        f"In the first 100 steps each bandit's number of violations is within {NEAR_PRINTED:g} of the printed one; "
+        f"BatchRank and TopRank have over {OFTENER:g} more than CascadeKL-UCB and are less than {CLOSE:g} apart.",
         *(
             Part(
                 f"within {NEAR_PRINTED:g} violations of the printed number in the {model}",
@@ -578,6 +591,9 @@ CLAIMS = (
     claim(
         "BR6",
         "The regret of BubbleRank is linear in |V₀|.",
+        f"Each wrong pair more in a query's first list (|V₀| is their number) adds more than {STEEP:.0%} of the mean "
+        f"regret, and this slope changes by less than {BEND:.0%} from lists one standard deviation below the mean "
+        "|V₀| to lists one above it.",
         Part(
             "it rises with |V₀| among the lists of a query",
             (Rises("slope of regret over |V₀|", A_PAIR),),
@@ -594,6 +610,8 @@ CLAIMS = (
     claim(
         "BR7",
         "The regret of BubbleRank doubles when the least examination probability halves.",
+        "With every halving of the least examination probability the regret doubles: its log₂ rises by "
+        f"{1 - DOUBLES:g} to {1 + DOUBLES:g}.",
         Part(
             f"log₂ of regret rises by 1 ± {DOUBLES:g} with every halving",
             (Near(Doubling("slope − 1", -1.0), DOUBLES),),
@@ -606,6 +624,9 @@ CLAIMS = (
         "BR8",
         "BubbleRank starts with an NDCG@5 close to Baseline's, BatchRank and TopRank with very low ones; after five "
         "million steps all three are near 1.",
+        f"In the first 100 steps BubbleRank's NDCG@5 is less than {NEAR_BASELINE:g} below Baseline's, and those of "
+        f"BatchRank and TopRank are more than {FAR_BELOW:g} below it; in the last tenth of the steps all three are "
+        f"above {NEAR_ONE:g}.",
         Part(
             f"in the first 100 steps BubbleRank is less than {NEAR_BASELINE:g} below Baseline",
             (
@@ -640,6 +661,8 @@ CLAIMS = (
     claim(
         "BR9",
         "The violations of CascadeKL-UCB grow linearly with time in the PBM.",
+        f"In the PBM the violations of CascadeKL-UCB grow more than {GROWTH.margin:g}-fold over the last tenfold of "
+        "the steps.",
         Part(
             f"they grow at least like n^{LINEAR:g}",
             (
@@ -654,6 +677,7 @@ CLAIMS = (
     claim(
         "BRT1",
         "Lemma 9: event E holds in all steps with probability at least 1 − δ^½ K² n.",
+        "In simulated worlds event E holds in all steps in a larger share of runs than 1 − δ^½ K² n.",
         Part("E held in a larger share of runs", _pairs(_holds, EVENT_ITEMS, FAILURES), _IN_WORLDS),
         protocol=Size(rounds=EVENT_STEPS, seeds=2000, folds=1),
         stand_ins=(),
@@ -661,6 +685,8 @@ CLAIMS = (
     claim(
         "BRT2",
         "Lemma 6: on event E no more than K − 1 + 2|V₀| pairs are ever randomized.",
+        "In simulated worlds no run in which E held randomizes more than K − 1 + 2|V₀| pairs, and there are enough "
+        f"of these runs to put their share above {ALMOST_ALL:.0%}.",
         Part(
             "in no run in which E held, and these are so many that the share of such runs is above "
             f"{ALMOST_ALL:.0%}",
@@ -674,6 +700,8 @@ CLAIMS = (
         "BRT3",
         "Theorem 1: the regret of BubbleRank is below its bound (decided pairs frozen, in the CM and the PBM with "
         "falling examination).",
+        "In simulated worlds the mean regret is below the bound at every checkpoint at which the bound says "
+        "anything, that is, lies below K n.",
         Part(
             "in every world where the bound is below K n, at every checkpoint",
             (UnderTheorem1("share of the bound that is left"),),

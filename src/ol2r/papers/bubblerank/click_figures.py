@@ -8,20 +8,35 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from ol2r import frames
-from ol2r.report.style import INK, QUIET, Drawing, Look, Looks, legend, panels, stacked, styled
+from ol2r.papers.bubblerank.figures import MODEL_LOOKS
+from ol2r.report.style import (
+    BLUE,
+    CLICK_MODELS,
+    INK,
+    ORANGE,
+    QUIET,
+    RED,
+    SKY,
+    Drawing,
+    Look,
+    Looks,
+    legend,
+    panels,
+    stacked,
+    styled,
+)
 
 WAYS = Looks()
 WAYS.register("published", Look(INK, "D", (0, (1.5, 1.2))))
-WAYS.register("PyClick", Look("#0072b2", "s", (0, (5, 1.5))))
-WAYS.register("maximum likelihood", Look("#c0270d", "o", "-"))
-WAYS.register("with PyClick's counts", Look("#d2700b", "^", (0, (3, 1, 1, 1))))
-WAYS.register("last click", Look("#6aa8d6", "v", (0, (2, 1))))
+WAYS.register("PyClick", Look(BLUE, "s", (0, (5, 1.5))))
+WAYS.register("maximum likelihood", Look(RED, "o", "-"))
+WAYS.register("with PyClick's counts", Look(ORANGE, "^", (0, (3, 1, 1, 1))))
+WAYS.register("last click", Look(SKY, "v", (0, (2, 1))))
 
 MODELS = Looks()
-MODELS.register("CM", Look("#c0270d", "o", "-"))
-MODELS.register("DCM", Look("#0072b2", "s", (0, (5, 1.5))))
-MODELS.register("PBM", Look("#28a767", "^", (0, (3, 1, 1, 1))))
-MODELS.register("RCTR", Look(QUIET, "D", (0, (1.5, 1.2))))
+for _model, _told in CLICK_MODELS.items():
+    MODELS.register(_model, MODEL_LOOKS[_told])
+MODELS.register("RCTR", Look(QUIET, "D", (0, (3, 1, 1, 1))))
 
 MEANING = {"DCM": "v, leaving after a click (DCM)", "PBM": "χ, examination (PBM)"}
 ERRORS = {"α": "α, attraction of an item", "v": "v, leaving (DCM)", "χ": "χ, examination (PBM)"}

@@ -20,21 +20,41 @@ from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, summarize, windowed
 from ol2r.papers.bubblerank.claims import slope_of_a_query
+from ol2r.report import alt
+from ol2r.report.choice import Choice, apart
 from ol2r.report.figures import dots
-from ol2r.report.style import CLICK_MODELS, INK, LEARNERS, QUIET, Drawing, Look, Looks, legend, panels, stacked, styled
+from ol2r.report.style import (
+    BLUE,
+    CLICK_MODELS,
+    INK,
+    LEARNERS,
+    ORANGE,
+    PLUM,
+    QUIET,
+    SERIES,
+    TEAL,
+    Drawing,
+    Look,
+    Looks,
+    legend,
+    panels,
+    stacked,
+    styled,
+    tiled,
+)
 
 CASE = ["dataset", "users", "learner"]
 QUERIES = "mean, 95 % interval over queries"
 STEP = "step n"
 LEAST_LISTS = 10
 """Lists that a value of |V₀| must have to be drawn, and to count for the line."""
-SHADES = ("#7a3b8f", "#c0270d", "#1b8a3a", "#d97a00", "#1f5fbf")
+SHADES = SERIES[:5]
 LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (4, 1, 1, 1)), (0, (8, 1.5)))
 MARKS = "osD^v"
 MODEL_LOOKS = Looks()
 for _model, _look in zip(
     CLICK_MODELS.values(),
-    (Look("#5b2a86", "o", "-"), Look("#0f8b8d", "s", (0, (5, 1.5))), Look("#b5651d", "^", (0, (1.5, 1.2)))),
+    (Look(PLUM, "o", "-"), Look(TEAL, "s", (0, (5, 1.5))), Look(ORANGE, "^", (0, (1.5, 1.2)))),
     strict=True,
 ):
     MODEL_LOOKS.register(_model, _look)
@@ -121,6 +141,7 @@ def _rows_of_data(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str, height:
     for ax in rows[-1]:
         ax.set_xlabel(STEP)
     fig.supylabel(f"{ylabel}\n({QUERIES})", fontsize=9)
+    fig.alt = alt.ends(table.assign(users=table["users"].map(CLICK_MODELS)), "learner", ylabel, ["dataset", "users"])
     return fig, cases
 
 
@@ -213,6 +234,12 @@ def answer_dots(table: pd.DataFrame, ours: str = "BubbleRank") -> Drawing:
             ax.axvline(1.0, color=QUIET, linewidth=0.9)
             ax.xaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}")
             ax.xaxis.set_minor_formatter(NullFormatter())
+    parts = [(panel, shown[shown["panel"] == panel]) for panel in xlabels]
+    told = (
+        alt.sides(own, f"{panel}, {alt.plain(xlabels[panel])}", zero=0.0 if panel.startswith("first") else 1.0)
+        for panel, own in parts
+    )
+    fig.alt = " ".join([*told, "In brackets: under how many click models."])
     return fig
 
 
@@ -328,38 +355,14 @@ def regret_against_examination(frame: pd.DataFrame, predicted: pd.Series) -> Dra
     return fig
 
 
-@styled
-def full_ranking(frame: pd.DataFrame) -> Drawing:
-    """Regret, V(n) and NDCG against steps for queries with more items than positions.
-
-    Each of the three has a row of panels, with a column for each click model.
+def full_ranking(frame: pd.DataFrame) -> Choice:
+    """Regret, V(n) and NDCG against steps for queries with more items than positions, each behind a tab.
 
     Args:
         frame: runs on one data set.
     """
-    parts = {
-        "regret R(n),\nclicks lost": steps_of(frame, "regret").assign(quantity="regret"),
-        "violations V(n),\nsteps": steps_of(frame, "violations").assign(quantity="violations"),
-        "NDCG@5\na step": ndcg_of_windows(frame).assign(quantity="NDCG@5"),
-    }
-    models = models_of(frame)
-    fig, rows = stacked(parts, [CLICK_MODELS[model] for model in models], pd.concat(parts.values()), height=2.0)
-    for (told, table), axes in zip(parts.items(), rows, strict=True):
-        axes[0].set_ylabel(told)
-        for model, ax in zip(models, axes, strict=True):
-            own = table[table["users"] == model]
-            how = {"regret": ("round", _positive_floor(own)), "violations": ("round", _JUST_BELOW_ZERO)}
-            x, floor = how.get(told.split()[0], ("middle", 0.0))
-            for name in LEARNERS.ordered(own["learner"]):
-                _band(ax, own[own["learner"] == name], name, x, floor, 1.0 if x == "middle" else np.inf)
-            ax.set_xscale("log")
-    rows[0][0].set_yscale("log")
-    _counts(rows[1][0])
-    for ax in rows[-1]:
-        ax.set_xlabel(STEP)
-    fig.supylabel(QUERIES, fontsize=9)
-    legend(fig, [ax for axes in rows for ax in axes])
-    return fig
+    drawings = {"regret": regret_curves, "violations": violation_curves, "NDCG@5": ndcg_curves}
+    return Choice({name: draw(frame) for name, draw in drawings.items()}, "quantity")
 
 
 @styled
@@ -390,39 +393,46 @@ def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
 def regret_against_theorem(table: pd.DataFrame) -> Drawing:
     """Regret against steps under Theorem 1, as printed and sharpened, a panel for each world; both axes logarithmic.
 
-    There is a row for each click model, and a column for each number of items and |V₀|.
-
     Args:
-        table: from `bounds.regret_against_bounds`.
+        table: from `bounds.regret_against_bounds`, of one click model.
     """
-    models = models_of(table)
     worlds = sorted(set(zip(table["positions"], table["inversions"], strict=True)))
-    fig, rows = stacked(models, [f"K = {k}, |V₀| = {wrong}" for k, wrong in worlds], table, height=2.0)
+    fig, axes = tiled([f"K = {k}, |V₀| = {wrong}" for k, wrong in worlds], table)
     look = LEARNERS["BubbleRank"]
     lines = {
         "everything": ("K n", {"color": QUIET, "ls": (0, (1, 1.5))}),
         "bound": ("Theorem 1", {"color": INK, "ls": (0, (5, 2))}),
-        "best": ("n r(R*)", {"color": "#1f5fbf", "ls": (0, (1, 1.5))}),
-        "proved": ("sharpened", {"color": "#1f5fbf", "ls": (0, (4, 1, 1, 1))}),
+        "best": ("n r(R*)", {"color": BLUE, "ls": (0, (1, 1.5))}),
+        "proved": ("sharpened", {"color": BLUE, "ls": (0, (4, 1, 1, 1))}),
     }
-    for model, axes in zip(models, rows, strict=True):
-        for world, ax in zip(worlds, axes, strict=True):
-            own = table[
-                (table["users"] == model) & (table["positions"] == world[0]) & (table["inversions"] == world[1])
-            ]
-            own = own.sort_values("round", kind="stable")
-            for column, (told, drawn) in lines.items():
-                ax.plot(own["round"], own[column], linewidth=1.2, label=told, **drawn)
-            seen = own[own["regret"] > 0]
-            ax.plot(seen["round"], seen["regret"], color=look.color, marker=look.marker, markersize=3.5, label="regret",
-                    markevery=max(1, len(seen) // 5))  # fmt: skip
-            low = (seen["regret"] - 2 * seen["error"]).clip(lower=seen["regret"] / 10)
-            ax.fill_between(
-                seen["round"], low, seen["regret"] + 2 * seen["error"], color=look.color, alpha=0.18, linewidth=0
-            )
-            ax.set(xscale="log", yscale="log")
-        axes[0].set_ylabel(f"{CLICK_MODELS[model]}\nclicks lost")
-    for ax in rows[-1]:
-        ax.set_xlabel(STEP)
-    legend(fig, [ax for axes in rows for ax in axes])
+    for world, ax in zip(worlds, axes, strict=True):
+        own = table[(table["positions"] == world[0]) & (table["inversions"] == world[1])]
+        own = own.sort_values("round", kind="stable")
+        for column, (told, drawn) in lines.items():
+            ax.plot(own["round"], own[column], linewidth=1.2, label=told, **drawn)
+        seen = own[own["regret"] > 0]
+        ax.plot(seen["round"], seen["regret"], color=look.color, marker=look.marker, markersize=3.5, label="regret",
+                markevery=max(1, len(seen) // 5))  # fmt: skip
+        low = (seen["regret"] - 2 * seen["error"]).clip(lower=seen["regret"] / 10)
+        high = seen["regret"] + 2 * seen["error"]
+        ax.fill_between(seen["round"], low, high, color=look.color, alpha=0.18, linewidth=0)
+        ax.set(xscale="log", yscale="log", xlabel=STEP)
+    fig.supylabel("clicks lost", fontsize=9)
+    legend(fig, axes)
+    last = table.sort_values("round", kind="stable").groupby(["positions", "inversions"]).tail(1)
+    told = (
+        f"K = {line.positions}, |V₀| = {line.inversions}: regret {alt.number(line.regret)}, sharpened bound "
+        f"{alt.number(line.proved)}, Theorem 1 {alt.number(line.bound)}"
+        for line in frames.rows(last.sort_values(["positions", "inversions"]))
+    )
+    fig.alt = f"Clicks lost at the end. {'; '.join(told)}."
     return fig
+
+
+def bounds_by_model(table: pd.DataFrame) -> Choice:
+    """`regret_against_theorem` for each click model, behind tabs.
+
+    Args:
+        table: from `bounds.regret_against_bounds`.
+    """
+    return apart(regret_against_theorem, table, "users", CLICK_MODELS.__getitem__)

@@ -82,12 +82,13 @@ SHORT = {
     "BR4": "BubbleRank never violates its safety constraint",
     "BR5": "the others are as unsafe as printed in their first hundred steps",
     "BR6": "regret is linear in the wrong pairs of the initial list",
-    "BR7": "regret doubles when the least examination halves",
-    "BR8": "BubbleRank's lists begin close to Baseline's, the shufflers' far below, and all end near the best",
+    "BR7": "regret doubles when the least examined position is examined half as often",
+    "BR8": "BubbleRank's lists begin nearly as good as the initial one, BatchRank's and TopRank's far worse, and all "
+    "end near the best one",
     "BR9": "CascadeKL-UCB's violations grow linearly in the PBM",
-    "BRT1": "event E is as likely as Lemma 9 says",
-    "BRT2": "Lemma 6 bounds the pairs that are ever randomized",
-    "BRT3": "regret stays below Theorem 1",
+    "BRT1": "the event on which the proofs rest is as likely as Lemma 9 says",
+    "BRT2": "no more pairs are ever randomized than Lemma 6 says",
+    "BRT3": "regret, the clicks that the best list would have earned more, stays below the bound of Theorem 1",
 }
 """What each claim says, in a few words."""
 

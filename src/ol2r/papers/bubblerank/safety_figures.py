@@ -16,15 +16,15 @@ from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize, windowed
 from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, since
+from ol2r.report import alt
 from ol2r.report.figures import INTERVAL
-from ol2r.report.style import INK, LEARNERS, QUIET, USERS, Drawing, Look, legend, stacked, styled
+from ol2r.report.style import GREY, INK, LEARNERS, USERS, Drawing, Look, legend, stacked, styled
 from ol2r.report.tables import headed, myst, signed
 
 REFERENCE = "offline RankNet"
-_FIXED = {CHANCE: Look("#9a9a9a", "", (0, (1, 1))), REFERENCE: Look(INK, "", (0, (1, 1.5)))}
+FIRST = 25
+_FIXED = {CHANCE: Look(GREY, "", (0, (1, 1))), REFERENCE: Look(INK, "", (0, (1, 1.5)))}
 """Looks of the references that do not learn; learners have the looks of `ol2r.report.style`."""
-_RECOLORED = {"NSGD": "#0072b2", "PairRank_R": "#d97a00", "PairRank_C": "#7a3b8f"}
-"""Colours of learners that are red in their own chapters, as BubbleRank is here; markers and lines stay."""
 _CASE = ["dataset", "users"]
 
 
@@ -36,72 +36,12 @@ def _one_setting(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _look(variant: str) -> Look:
     """How a learner or reference is drawn in this comparison."""
-    look = _FIXED.get(variant) or LEARNERS[variant]
-    return look._replace(color=_RECOLORED.get(variant, look.color))
+    return _FIXED.get(variant) or LEARNERS[variant]
 
 
 def _ordered(names: pd.Series) -> list[str]:
     learners = LEARNERS.ordered(set(names) - set(_FIXED))
     return [*learners, *(each for each in _FIXED if each in set(names))]
-
-
-def violations_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """V(n) at every checkpoint: dataset, users, variant, round, mean, deviation, n, low, high.
-
-    The rounds in which the reference's list would have violated stand beside the learners' as a variant of its own.
-
-    Args:
-        frame: runs of one choice of items and production ranker.
-    """
-    frame = _one_setting(frame)
-    # the reference is judged in the rounds of every learner: one of them tells it
-    other = frame[frame["variant"] == CHANCE].assign(
-        variant=REFERENCE, violations=lambda runs: runs["reference_violations"]
-    )
-    return summarize(pd.concat([frame, other]), "violations", [*_CASE, "variant", "round"])
-
-
-def _panels(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str) -> tuple[Drawing, dict[tuple[str, str], Axes]]:
-    """Panels by (data set, kind of user), a row for each data set and a column for each kind of user."""
-    datasets, users = list(frame["dataset"].unique()), USERS.ordered(table["users"])
-    fig, rows = stacked(datasets, users, table, height=2.5)
-    for name, axes in zip(datasets, rows, strict=True):
-        axes[0].set_ylabel("\n".join(wrap(label(name), 24)))
-    for ax in rows[-1]:
-        ax.set_xlabel("round")
-    fig.supylabel(ylabel, fontsize=9)
-    every = {(d, u): ax for d, axes in zip(datasets, rows, strict=True) for u, ax in zip(users, axes, strict=True)}
-    return fig, every
-
-
-def _draw(fig: Drawing, axes: dict[tuple[str, str], Axes], x: str, floor: float = -np.inf) -> None:
-    for (dataset, user), ax in axes.items():
-        own = fig.table[(fig.table["dataset"] == dataset) & (fig.table["users"] == user)]
-        for variant in _ordered(own["variant"]):
-            line = own[own["variant"] == variant].sort_values(x)
-            look = _look(variant)
-            ax.plot(line[x], line["mean"], color=look.color, marker=look.marker, linestyle=look.line, label=variant,
-                    markevery=max(1, len(line) // 6))  # fmt: skip
-            low, high = np.maximum(line["low"], floor), np.maximum(line["high"], floor)
-            ax.fill_between(line[x], low, high, color=look.color, alpha=0.18, linewidth=0)
-        ax.set_xscale("log")
-    legend(fig, list(axes.values()), ncols=4)
-
-
-@styled
-def violations(frame: pd.DataFrame) -> Drawing:
-    """V(n) against rounds, both axes logarithmic (the vertical one linear below 1, so that 0 can be seen).
-
-    Args:
-        frame: as for `violations_table`.
-    """
-    table = violations_table(frame)
-    fig, axes = _panels(frame, table, f"violations of the constraint, V(n)\n({INTERVAL})")
-    _draw(fig, axes, "round", floor=0.0)
-    for ax in axes.values():
-        ax.set_yscale("symlog", linthresh=1.0)
-        ax.set_ylim(bottom=0.0)
-    return fig
 
 
 def _apart(rounds: Iterable[int]) -> list[int]:
@@ -113,6 +53,82 @@ def _apart(rounds: Iterable[int]) -> list[int]:
     return kept
 
 
+def _by_window(frame: pd.DataFrame, total: str) -> pd.DataFrame:
+    """Growth of a sum per round in the windows between checkpoints: dataset, users, variant, since, round, mean,
+    deviation, n, low, high, middle (of the window). Where two checkpoints are close together, the window goes on to the
+    second."""
+    kept = frame[frame["round"].isin(_apart(frame["round"]))]
+    table = summarize(windowed(kept.assign(rounds=kept["round"]), total, "rounds"), "value",
+                      [*_CASE, "variant", "since", "round"])  # fmt: skip
+    return table.assign(middle=(table["since"] + 1 + table["round"]) / 2)
+
+
+def violations_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Violations in a hundred rounds, in the windows of `gains_table`, with its columns.
+
+    The rounds in which the reference's list would have violated stand beside the learners' as a variant of its own.
+
+    Args:
+        frame: runs of one choice of items and production ranker.
+    """
+    frame = _one_setting(frame)
+    # the reference is judged in the rounds of every learner: one of them tells it
+    other = frame[frame["variant"] == CHANCE].assign(variant=REFERENCE)
+    parts = [
+        _by_window(frame.assign(sum=100.0 * frame["violations"]), "sum"),
+        _by_window(other.assign(sum=100.0 * other["reference_violations"]), "sum"),
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _panels(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str) -> tuple[Drawing, dict[tuple[str, str], Axes]]:
+    """Panels by (data set, kind of user), a row for each data set and a column for each kind of user."""
+    datasets, users = list(frame["dataset"].unique()), USERS.ordered(table["users"])
+    fig, rows = stacked(datasets, users, table.reset_index(drop=True), height=2.5)
+    for name, axes in zip(datasets, rows, strict=True):
+        axes[0].set_ylabel("\n".join(wrap(label(name), 24)))
+    for ax in rows[-1]:
+        ax.set_xlabel("round")
+    fig.supylabel(ylabel, fontsize=9)
+    every = {(d, u): ax for d, axes in zip(datasets, rows, strict=True) for u, ax in zip(users, axes, strict=True)}
+    return fig, every
+
+
+def _draw(fig: Drawing, axes: dict[tuple[str, str], Axes], first: int, floor: float = -np.inf) -> None:
+    """Draw the windows' means at their middles, rounds from `first` on; no interval is below the floor."""
+    for (dataset, user), ax in axes.items():
+        own = fig.table[(fig.table["dataset"] == dataset) & (fig.table["users"] == user)]
+        for variant in _ordered(own["variant"]):
+            line = own[own["variant"] == variant].sort_values("middle")
+            look = _look(variant)
+            x = line["middle"]
+            ax.plot(x, line["mean"], color=look.color, marker=look.marker, linestyle=look.line, label=variant,
+                    markevery=max(1, len(line) // 6))  # fmt: skip
+            low, high = np.maximum(line["low"], floor), np.maximum(line["high"], floor)
+            ax.fill_between(x, low, high, color=look.color, alpha=0.18, linewidth=0)
+        ax.set_xscale("log")
+        ax.set_xlim(left=first)
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    legend(fig, list(axes.values()), ncols=4)
+    fig.alt = alt.ends(fig.table, "variant", alt.plain(fig.get_supylabel()), _CASE)
+
+
+@styled
+def violations(frame: pd.DataFrame, first: int = FIRST) -> Drawing:
+    """Violations in a hundred rounds, window by window, against rounds.
+
+    Args:
+        frame: as for `violations_table`.
+        first: windows that begin before this round are too short to be drawn.
+    """
+    table = violations_table(frame)
+    fig, axes = _panels(frame, table[table["since"] >= first], f"violations in a hundred rounds\n({INTERVAL})")
+    _draw(fig, axes, first, floor=0.0)
+    for ax in axes.values():
+        ax.set_ylim(bottom=0.0)
+    return fig
+
+
 def gains_table(frame: pd.DataFrame) -> pd.DataFrame:
     """NDCG of the shown lists less that of production's for the same queries, a round, in the windows between
     checkpoints: dataset, users, variant, since, round, mean, deviation, n, low, high, middle (of the window). Where two
@@ -121,15 +137,12 @@ def gains_table(frame: pd.DataFrame) -> pd.DataFrame:
     Args:
         frame: as for `violations_table`.
     """
-    kept = _one_setting(frame)[frame["round"].isin(_apart(frame["round"]))]
-    gained = kept.assign(gained=kept["ndcg_total"] - kept["production_ndcg_total"], rounds=kept["round"])
-    by_window = windowed(gained, "gained", "rounds")
-    table = summarize(by_window, "value", [*_CASE, "variant", "since", "round"])
-    return table.assign(middle=(table["since"] + 1 + table["round"]) / 2)
+    frame = _one_setting(frame)
+    return _by_window(frame.assign(gained=frame["ndcg_total"] - frame["production_ndcg_total"]), "gained")
 
 
 @styled
-def gains(frame: pd.DataFrame, first: int = 25) -> Drawing:
+def gains(frame: pd.DataFrame, first: int = FIRST) -> Drawing:
     """NDCG@10 of the shown lists beside production's: what a round gains or loses, window by window.
 
     Args:
@@ -137,14 +150,10 @@ def gains(frame: pd.DataFrame, first: int = 25) -> Drawing:
         first: windows that begin before this round are too short to be drawn.
     """
     table = gains_table(frame)
-    table = table[table["since"] >= first]
-    fig, axes = _panels(frame, table, f"NDCG@10 less production's, per round\n({INTERVAL})")
+    fig, axes = _panels(frame, table[table["since"] >= first], f"NDCG@10 less production's, per round\n({INTERVAL})")
     for ax in axes.values():
-        ax.axhline(0.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label="production")
-    _draw(fig, axes, "middle")
-    for ax in axes.values():
-        ax.set_xlim(left=first)
-        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), label="production")
+    _draw(fig, axes, first)
     return fig
 
 

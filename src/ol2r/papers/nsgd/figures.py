@@ -11,11 +11,31 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.text import Annotation
 
+from ol2r import frames
 from ol2r.experiments.effects import at_end, summarize
 from ol2r.report.figures import INTERVAL, arms, name_of, one_dataset
-from ol2r.report.style import FAINT, INK, LEARNERS, QUIET, Drawing, legend, panels, styled
+from ol2r.report.style import BLUE, GREY, INK, LEARNERS, MAUVE, QUIET, RED, SERIES, SKY, Drawing, legend, panels, styled
 
-SHADES = ("#c0270d", "#0072b2", "#4d4d4d")
+SHADES = SERIES[:3]
+
+
+def with_printed_rounds(fig: Drawing | None, printed: pd.DataFrame) -> Drawing | None:
+    """The same learning curves with a line at each round that the paper's text names, in its learner's colour.
+
+    Args:
+        fig: with panels named after their kinds of users, or None.
+        printed: of one item; `mean` is the round, and `note` says "fewer than" or "more than".
+    """
+    for ax in fig.panels() if fig else ():
+        for line in frames.rows(printed):
+            if line.users in ax.get_title() and "rounds" in line.note:
+                color, word = LEARNERS[line.learner].color, "before" if "fewer than" in line.note else "after"
+                ax.axvline(line.mean, color=color, linewidth=1, linestyle=(0, (1, 1.5)))
+                ax.annotate(
+                    f"{word} {line.mean:g}", (line.mean, 1), (2, -1), xycoords=("data", "axes fraction"),
+                    textcoords="offset points", va="top", fontsize=7, color=color,
+                )  # fmt: skip
+    return fig
 
 
 def selection_ratios(frame: pd.DataFrame) -> pd.DataFrame:
@@ -40,46 +60,41 @@ def selection_ratios(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 @styled
-def selection_bars(frame: pd.DataFrame) -> Drawing:
-    """For every mix, bars show how often proposed null-space and uniform candidates win; a line shows the online score.
+def selection_dots(frame: pd.DataFrame) -> Drawing:
+    """For every mix: left, how often proposed null-space and uniform candidates win; right, the online score.
+
+    Both axes show the range of the values, not zero.
 
     Args:
         frame: as for `selection_ratios`, one kind of user.
     """
     table = selection_ratios(frame)
-    fig, (ax,) = panels([name_of(frame)], table, height=3.2)
     mixes = sorted(table["n_uniform"].unique())
-    place = {n: i for i, n in enumerate(mixes)}
-    for quantity, shift, color, hatch in (
-        ("null space", -0.2, LEARNERS["NSGD"].color, ""),
-        ("uniform", 0.2, FAINT, "///"),
+    fig, (wins, online) = panels(["candidates that win", "online score"], table, height=3.2, sharey=False)
+    for ax, quantity, shift, color, marker, face in (
+        (wins, "null space", -0.1, LEARNERS["NSGD"].color, "o", LEARNERS["NSGD"].color),
+        (wins, "uniform", 0.1, INK, "s", "white"),
+        (online, "online", 0.0, INK, "D", INK),
     ):
-        bars = table[table["quantity"] == quantity]
-        x = bars["n_uniform"].map(place) + shift
-        ax.bar(
-            x,
-            bars["mean"],
-            0.36,
-            color=color,
-            hatch=hatch,
-            edgecolor=QUIET,
-            linewidth=0.5,
-            label=f"{quantity} candidates",
-        )
-        ax.errorbar(x, bars["mean"], arms(bars), fmt="none", ecolor=INK, elinewidth=0.9, capsize=2)
-    ax.set_xticks(range(len(mixes)), [f"{4 - n}:{n}" for n in mixes])
-    ax.set_xlabel("null-space : uniform candidates")
-    ax.set_ylabel(f"wins per proposed candidate\n({INTERVAL})")
-    right = ax.twinx()
-    right.grid(False)
-    right.spines["right"].set_visible(True)
-    online = table[table["quantity"] == "online"].sort_values("n_uniform")
-    x = online["n_uniform"].map(place)
-    right.errorbar(
-        x, online["mean"], arms(online), color=INK, marker="o", capsize=2, label="online score (right axis)"
+        own = table[table["quantity"] == quantity]
+        places = own["n_uniform"].map(mixes.index) + shift
+        ax.errorbar(
+            places, own["mean"], arms(own), linestyle="", color=color, marker=marker, markerfacecolor=face, capsize=2,
+            label=f"{quantity} candidates" if ax is wins else None,
+        )  # fmt: skip
+    for ax in (wins, online):
+        ax.set_xticks(range(len(mixes)), [f"{4 - n}:{n}" for n in mixes])
+        ax.set_xlabel("null-space : uniform candidates")
+    wins.set_ylabel(f"{name_of(frame)}\nwins per proposed candidate\n({INTERVAL})")
+    online.set_ylabel("discounted cumulative NDCG@10")
+    legend(fig, [wins])
+    ends = table.groupby("quantity")["mean"].agg(["min", "max"])
+    null, uniform, score = (f"{line['min']:.3g} to {line['max']:.3g}" for line in frames.records(
+        ends.loc[["null space", "uniform", "online"]]))  # fmt: skip
+    fig.alt = (
+        f"A proposed candidate from the null space wins in a share of {null} over the mixes, a uniform one in "
+        f"{uniform}; the online score is {score}."
     )
-    right.set_ylabel("discounted cumulative NDCG@10")
-    legend(fig, [ax, right])
     return fig
 
 
@@ -152,20 +167,20 @@ def illustration(data: Mapping[str, np.ndarray]) -> Drawing:
             the worst and the null space's direction, documents and candidate directions with their preselection and
             whether they reorder the query, tied rankers with their NDCG on the hardest recorded queries and the winner.
     """
-    w, blue, red = data["current"], LEARNERS["MGD"].color, LEARNERS["NSGD"].color
+    w = data["current"]
     best = data["preselection"].argmax()
     others = np.arange(len(data["candidates"])) != best
     won, ndcg = int(data["winner"]), data["tied_ndcg"].mean(axis=0)
     arrows = [
-        ("null space", "tried, did not lose", data["tried"][~data["lost"]], "#a8a8a8", 1.2),
-        ("null space", "lost", data["tried"][data["lost"]], "#e3a59b", 1.2),
-        ("null space", "worst of the lost", data["loser"][None], red, 1.8),
-        ("null space", "null space of the worst", np.stack([data["null"], -data["null"]]), blue, 1.8),
-        ("preselection", "same order", data["candidates"][others & ~data["reorders"]], "#a8a8a8", 1.2),
-        ("preselection", "another order", data["candidates"][others & data["reorders"]], "#8fbbd9", 1.2),
-        ("preselection", "largest preselection", data["candidates"][[best]], blue, 1.8),
+        ("null space", "tried, did not lose", data["tried"][~data["lost"]], GREY, 1.2),
+        ("null space", "lost", data["tried"][data["lost"]], MAUVE, 1.2),
+        ("null space", "worst of the lost", data["loser"][None], RED, 1.8),
+        ("null space", "null space of the worst", np.stack([data["null"], -data["null"]]), BLUE, 1.8),
+        ("preselection", "same order", data["candidates"][others & ~data["reorders"]], GREY, 1.2),
+        ("preselection", "another order", data["candidates"][others & data["reorders"]], SKY, 1.2),
+        ("preselection", "largest preselection", data["candidates"][[best]], BLUE, 1.8),
         ("tie breaking", f"tied, NDCG {ndcg[1 - won]:.2f} on hard queries", data["tied"][[1 - won]] - w, QUIET, 1.2),
-        ("tie breaking", f"tied, NDCG {ndcg[won]:.2f}: wins", data["tied"][[won]] - w, blue, 1.8),
+        ("tie breaking", f"tied, NDCG {ndcg[won]:.2f}: wins", data["tied"][[won]] - w, BLUE, 1.8),
     ]
     steps = [(panel, arrow, *w, *step) for panel, arrow, many, _, _ in arrows for step in many]
     table = pd.DataFrame(steps, columns=["panel", "arrow", "from_1", "from_2", "step_1", "step_2"])

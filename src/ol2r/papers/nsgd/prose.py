@@ -106,14 +106,14 @@ SHORT = {
     "NS3": "NSGD and MGD lead offline",
     "NS4": "NSGD and MGD vary less from run to run",
     "NS5": "NSGD is ahead of MGD by 600 rounds",
-    "NS6": "NSGD nears w* much faster",
+    "NS6": "NSGD moves much faster towards the ranker fitted to labels",
     "NS7": "null-space candidates win more often",
-    "NS8": "each component helps",
+    "NS8": "each of its three parts helps",
     "NS9": "the hyper-parameters act as described",
     "NS10": "learners that preselect have the better cumulative NDCG",
     "NS11": "NSGD beats MGD with nine candidates",
     "NS12": "every online learner ends below offline LambdaRank",
-    "NS13": "the null space alone learns much faster than MGD",
+    "NS13": "NSGD with nothing but its null space learns much faster than MGD",
 }
 """What each claim says, in a few words."""
 

@@ -12,12 +12,23 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from ol2r import frames
-from ol2r.report.style import CHOICES, INK, QUIET, Drawing, legend, panels, styled
+from ol2r.report.style import (
+    BLUE,
+    CHOICES,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    QUIET,
+    RED,
+    SERIES,
+    Drawing,
+    legend,
+    panels,
+    styled,
+)
 
-RED, BLUE, GREEN, ORANGE, PURPLE, GREY = "#c0270d", "#0072b2", "#28a767", "#d2700b", "#a545f2", "#4d4d4d"
 TRUTHS = {"tangent": "h linear in the gradients", "network": "h another network"}
-COLORS = (RED, ORANGE, PURPLE, GREY, "#8c5a2b", BLUE, GREEN, "#117755", "#7a3b8f")
-"""Colours of kinds of world, in the order of their appearance."""
 COVARIANCES = {"current": ("full", "all of A"), "diagonal": ("diagonal", "diagonal of A (no proof)")}
 ASSUMED = {1: "labels of the model", 0: "users who stop: assumption violated"}
 DASHED = (0, (5, 1.5))
@@ -46,7 +57,7 @@ def coverage_against_scale(table: pd.DataFrame) -> Drawing:
         table: `bounds.coverage_figure`.
     """
     fig, axes = panels(ASSUMED.values(), table, height=3.9)
-    colors = dict(zip(dict.fromkeys(setting(line) for line in frames.rows(table)), COLORS, strict=False))
+    colors = dict(zip(dict.fromkeys(setting(line) for line in frames.rows(table)), SERIES, strict=False))
     for ax, assumed in zip(axes, ASSUMED, strict=True):
         kinds = ["truth", "bound", "regularization", "width", "quantity"]
         for (*_, quantity), own in frames.groups(table[table["assumed"] == assumed], kinds):
@@ -81,7 +92,7 @@ def log_det_ratios(table: pd.DataFrame) -> Drawing:
         "log det": ("bound for every m and λ", BLUE, "o"),
         "log det by rounds": ("printed, with H̃", GREEN, "D"),
         "log det as printed": ("printed, with H", RED, "s"),
-        "log det by documents": ("printed, each document once", GREY, "^"),
+        "log det by documents": ("printed, each document once", ORANGE, "^"),
     }
     own = table[table["assumed"] == 1]
     kinds = list(dict.fromkeys(setting(line) for line in frames.rows(own)))
@@ -184,7 +195,7 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
     fig, axes = panels([_part(scale) for scale, _ in cases], table, height=3.4)
     for ax, (_, own) in zip(axes, cases, strict=True):
         own = own.sort_values("round", kind="stable")
-        ax.plot(own["round"], own["shown"], color="#d0d0d0", linewidth=5, label="all pairs")  # others cover it
+        ax.plot(own["round"], own["shown"], color=GREY, linewidth=4, label="all pairs")  # others cover it
         ax.errorbar(
             own["round"], own["regret"], 2 * own["standard_error"], color=RED, marker="o", markevery=4, errorevery=4,
             elinewidth=0.9, label="mis-ordered",

@@ -11,7 +11,7 @@ from matplotlib.ticker import LogLocator
 
 from ol2r.experiments.effects import at_own_end, minus, summarize, windowed
 from ol2r.papers.olranknet.claims import LAST, weight
-from ol2r.report import figures
+from ol2r.report import alt, figures
 from ol2r.report import leads as end
 from ol2r.report.figures import INTERVAL
 from ol2r.report.style import CHOICES, LEARNERS, USERS, Drawing, Looks, legend, panels, spelled, styled
@@ -154,6 +154,7 @@ def covariance_curves(frame: pd.DataFrame, full: str, diagonal: str) -> Drawing:
         ax.set_xlabel("round")
     axes[0].set_ylabel(f"full minus diagonal\n({INTERVAL})")
     legend(fig, axes)
+    fig.alt = alt.ends(table, "users", "full minus diagonal", ["panel"])
     return fig
 
 
@@ -252,6 +253,7 @@ def speed_curves(frame: pd.DataFrame) -> Drawing:
         ax.yaxis.set_minor_formatter("{x:g}")
         ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
     legend(fig, [whole])
+    fig.alt = alt.ends(table, "variant", "rounds a second", [], y="speed")
     return fig
 
 

@@ -17,34 +17,47 @@ from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize
 from ol2r.report.orders import nodes, order_graph
-from ol2r.report.style import INK, QUIET, Drawing, Look, Looks, legend, panels, styled
+from ol2r.report.style import (
+    BLUE,
+    CHOICES,
+    GREY,
+    INK,
+    MAUVE,
+    ORANGE,
+    QUIET,
+    RED,
+    SERIES,
+    SKY,
+    TEAL,
+    Drawing,
+    Look,
+    Looks,
+    legend,
+    panels,
+    styled,
+)
 
 if TYPE_CHECKING:
     from ol2r.papers.olranknet.illustration import Example
 
 WAYS = Looks()
-WAYS.register("Adam, 20 passes", Look("#3a3fd1", "o", "-"))
-WAYS.register("Adam, 20 passes, fresh start", Look("#8f96a3", "X", (0, (1.5, 1.2))))
-WAYS.register("L-BFGS, 20 passes, memory emptied", Look("#d97a00", "s", (0, (5, 1.5))))
-WAYS.register("L-BFGS, 10 passes, memory kept", Look("#117755", "^", (0, (3, 1, 1, 1))))
+WAYS.register("Adam, 20 passes", Look(BLUE, "o", "-"))
+WAYS.register("Adam, 20 passes, fresh start", Look(MAUVE, "X", (0, (1.5, 1.2))))
+WAYS.register("L-BFGS, 20 passes, memory emptied", Look(ORANGE, "s", (0, (5, 1.5))))
+WAYS.register("L-BFGS, 10 passes, memory kept", Look(TEAL, "^", (0, (3, 1, 1, 1))))
 
-COVARIANCES = Looks()
-COVARIANCES.register("full", Look("#c0270d", "D", "-"))
-COVARIANCES.register("diagonal", Look("#117755", "v", (0, (5, 1.5))))
-COVARIANCES.register("constant", Look("#4d4d4d", "o", (0, (1.5, 1.2))))
 TOLD = {"full": "A", "diagonal": "diagonal of A", "constant": "one width for all pairs"}
 
 ORDERED_BY = Looks()
-ORDERED_BY.register("linear", Look("#d97a00", "s", (0, (5, 1.5))))
-ORDERED_BY.register("linear RankNet", Look("#0072b2", "o", (0, (3, 1, 1, 1))))
-ORDERED_BY.register("ceiling", Look("#3a3fd1", "P", "-"))
+ORDERED_BY.register("linear", Look(ORANGE, "s", (0, (5, 1.5))))
+ORDERED_BY.register("linear RankNet", Look(SKY, "o", (0, (3, 1, 1, 1))))
+ORDERED_BY.register("ceiling", Look(BLUE, "P", "-"))
 ORDERED_BY.register("truth", Look(INK, "D", (0, (1.5, 1.2))))
 
-GRADES = ("#8f96a3", "#0072b2", "#28a767", "#d97a00", "#c0270d")
+GRADES = (GREY, SKY, TEAL, ORANGE, RED)
 """Colours of the grades from 0."""
 GRADE_LINES = ((0, (1.5, 1.2)), (0, (5, 1.5)), "-", (0, (4, 1, 1, 1)), (0, (8, 1.5)))
 
-WIDTH_COLORS = ("#8f96a3", "#0072b2", "#d97a00", "#c0270d", "#117755")
 FORM_MARKS = "os^Dv"
 
 
@@ -96,8 +109,8 @@ def coverage_against_width(frame: pd.DataFrame, part: str = "test") -> Drawing:
     table = summarize(kept, "value", ["covariance", "quantity", "at"]).sort_values("at", kind="stable")
     fig, axes = panels(names.values(), table, height=3.0, sharey=False)
     for ax, quantity in zip(axes, names, strict=True):
-        for name in COVARIANCES.ordered(table["covariance"]):
-            own, look = table[(table["covariance"] == name) & (table["quantity"] == quantity)], COVARIANCES[name]
+        for name in CHOICES.ordered(table["covariance"]):
+            own, look = table[(table["covariance"] == name) & (table["quantity"] == quantity)], CHOICES[name]
             told = f"widths by {TOLD[name]}"
             ax.plot(own["at"], own["mean"], color=look.color, marker=look.marker, ls=look.line, label=told)
         ax.axvline(float(frame["tuned_alpha"].iloc[0]), color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
@@ -125,10 +138,10 @@ def wrong_by_width(frame: pd.DataFrame, part: str = "test") -> Drawing:
     table = summarize(kept, "value", ["covariance", "quantity", "round"]).sort_values("round", kind="stable")
     fig, axes = panels(names.values(), table, height=3.0)
     for ax, quantity in zip(axes, names, strict=True):
-        for name in COVARIANCES.ordered(table["covariance"]):
+        for name in CHOICES.ordered(table["covariance"]):
             if name == "constant" and quantity == "wrong in the narrower half":
                 continue  # equal widths have no narrower half
-            own, look = table[(table["covariance"] == name) & (table["quantity"] == quantity)], COVARIANCES[name]
+            own, look = table[(table["covariance"] == name) & (table["quantity"] == quantity)], CHOICES[name]
             ax.plot(own["round"], own["mean"], color=look.color, marker=look.marker, ls=look.line, label=TOLD[name])
         whole = table[(table["quantity"] == "wrong of all") & (table["covariance"] == "full")]
         ax.plot(whole["round"], whole["mean"], color=QUIET, ls=(0, (1, 1.5)), lw=1.2, label="all pairs")
@@ -214,6 +227,7 @@ def forms_against_pairs(frame: pd.DataFrame, met: pd.DataFrame) -> Drawing:
     from ol2r.networks.covariance import SWITCH
 
     dual = frame[frame["form"] == "dual"].merge(met[["shape", "width", "primal"]], on=["shape", "width"])
+    dual = dual.drop(columns="seed")
     table = dual.assign(per=dual["pairs"] / dual["parameters"], ratio=dual["milliseconds"] / dual["primal"])
     shapes = list(table["shape"].unique())
     fig, axes = panels([f"shape of {label(name)}" for name in shapes], table, height=3.2)
@@ -221,7 +235,7 @@ def forms_against_pairs(frame: pd.DataFrame, met: pd.DataFrame) -> Drawing:
     for ax, shape in zip(axes, shapes, strict=True):
         for (width,), own in frames.groups(table[table["shape"] == shape], ["width"]):
             k, own = widths.index(width), own.sort_values("per")
-            ax.plot(own["per"], own["ratio"], color=WIDTH_COLORS[k], marker=FORM_MARKS[k], label=f"m = {width}")
+            ax.plot(own["per"], own["ratio"], color=SERIES[k], marker=FORM_MARKS[k], label=f"m = {width}")
         ax.axhline(1.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
         ax.axvline(SWITCH, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
         ax.set(xscale="log", yscale="log", xlabel="pairs n / weights p")

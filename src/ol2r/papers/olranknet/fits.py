@@ -14,7 +14,7 @@ passes of a refit. A and its diagonal are kept of the same gradients; the lists 
 import copy
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -332,7 +332,7 @@ def measured(known: Known, alpha: float, ladder: Sequence[float] = LADDER) -> li
             first = np.argsort(order, kind="stable")[: (len(order) + 1) // 2]
             lines.append((name, f"wrong in the {half} half", alpha, float(wrong[first].mean())))
         lines.append((name, "wrong of all", alpha, float(wrong.mean())))
-        alike = stats.spearmanr(width, error).statistic if np.ptp(width) > 0 and np.ptp(error) > 0 else 0.0
+        alike = cast(float, stats.spearmanr(width, error)[0]) if np.ptp(width) > 0 and np.ptp(error) > 0 else 0.0
         lines.append((name, "width and error", alpha, float(alike)))
     return lines
 

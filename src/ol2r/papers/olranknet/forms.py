@@ -78,8 +78,13 @@ class Forms(OneByOne):
 
     def labels(self) -> dict[str, str | float | int]:
         """Shape, d, V, m and p."""
-        sizes = {"features": self.features, "documents": self.documents, "width": self.width}
-        return {"shape": self.shape} | sizes | {"parameters": self.network.n_parameters}
+        return {
+            "shape": self.shape,
+            "features": self.features,
+            "documents": self.documents,
+            "width": self.width,
+            "parameters": self.network.n_parameters,
+        }
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """A factor over the most pairs, and some rounds with each form."""

@@ -191,8 +191,9 @@ def _gradient(
     network: Network, theta: torch.Tensor, train: Part, queries: np.ndarray, rng: np.random.Generator
 ) -> torch.Tensor:
     """The gradient of the mean cross-entropy of one random pair for each document of some queries: Float32[1, p]."""
-    sizes = train.offsets[queries + 1] - train.offsets[queries]
-    rows = np.concatenate([np.arange(train.offsets[q], train.offsets[q + 1]) for q in queries])
+    first, last = train.offsets[queries], train.offsets[queries + 1]
+    sizes = last - first
+    rows = np.concatenate([np.arange(*ends) for ends in zip(first.tolist(), last.tolist(), strict=True)])
     starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
     other = starts + (rng.random(len(rows)) * np.repeat(sizes, sizes)).astype(np.int64)
     grades = train.grades[rows]
@@ -324,7 +325,8 @@ def densities(features: np.ndarray, grades: np.ndarray) -> pd.DataFrame:
     from scipy import ndimage  # here, because it takes long to load, and every command declares these cells
 
     places = (features - features.mean(axis=0)) @ discriminants(features, grades)[:, :2]
-    edges = [np.linspace(*np.quantile(along, (0.005, 0.995)), BINS + 1) for along in places.T]
+    ends = [[float(np.quantile(along, share)) for share in (0.005, 0.995)] for along in places.T]
+    edges = [np.linspace(low, high, BINS + 1) for low, high in ends]
     centres = [(edge[1:] + edge[:-1]) / 2 for edge in edges]
     parts = []
     for grade in np.unique(grades):

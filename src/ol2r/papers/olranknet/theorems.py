@@ -71,8 +71,8 @@ class Falls:
         """The paper prints no distances."""
 
 
-def theorem(number: int, statement: str, size: Size, *parts: Part) -> Claim:
-    return Claim("olranknet", f"ORT{number}", statement, parts, size)
+def theorem(number: int, statement: str, expected: str, size: Size, *parts: Part) -> Claim:
+    return Claim("olranknet", f"ORT{number}", statement, parts, size, expected=expected)
 
 
 def _in(audit: str, **labels: str | float) -> tuple[Label, ...]:
@@ -99,6 +99,8 @@ THEOREMS = (
         1,
         "Lemma 3.3: with probability at least 1 − δ₁ the estimated preference of every pair lies within its confidence "
         "width, by the full covariance, and an error ε of the true one.",
+        "In a larger share of simulated worlds than 1 − δ₁ every interval covers the true preference, up to the "
+        "error ε, at every look.",
         Size(rounds=80, seeds=100, folds=1),
         Part(
             "share of worlds in which the interval of every pair covered at every look, above 1 − δ₁; ε is measured "
@@ -116,6 +118,7 @@ THEOREMS = (
         "Lemma C.3, as its proof has it: with probability at least 1 − δ the log-determinant of the covariance of "
         "gradients at θ₀ is at most the effective dimension times a logarithm, and 1 (λ ≥ 1; the printed lemma has "
         "twice the left side and another logarithm).",
+        "In a larger share of simulated worlds than 1 − δ the log-determinant is below the bound at every look.",
         Size(rounds=80, seeds=100, folds=1),
         Part(
             "share of worlds in which log(det Ā/det λI) ≤ d̃ log(1 + n/λ) + 1 at every look, above 1 − δ; each "
@@ -132,6 +135,8 @@ THEOREMS = (
         3,
         "Definition B.1 and Lemma D.1: at the printed start the kernel of the gradients by all parameters comes as "
         "near to the matrix H = (H̃ + Σ)/2 as one likes as the width m grows.",
+        f"The relative distance of the kernel from H falls faster than m^(−{RATE:g}) over the last {DOUBLINGS} "
+        "doublings of the width m.",
         Size(rounds=1024, seeds=32, folds=1),
         Part(
             f"the relative distance from H falls faster than m^(−{RATE:g}), the lemma's rate, over the last "

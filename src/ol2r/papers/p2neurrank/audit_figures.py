@@ -10,10 +10,8 @@ from matplotlib.lines import Line2D
 
 from ol2r import frames
 from ol2r.papers.p2neurrank.audits import UNCERTAIN
-from ol2r.report.style import INK, QUIET, Drawing, legend, panels, styled
+from ol2r.report.style import BLUE, GREEN, INK, MAUVE, ORANGE, QUIET, RED, SERIES, TEAL, Drawing, legend, panels, styled
 
-RED, BLUE, GREEN, ORANGE, PURPLE, GREY = "#c0270d", "#0072b2", "#28a767", "#d2700b", "#a545f2", "#4d4d4d"
-COLORS = (RED, ORANGE, PURPLE, BLUE, GREEN, GREY)
 DASHED, DOTTED = (0, (5, 1.5)), (0, (1, 1.2))
 THRESHOLD: dict[str, Any] = {"color": QUIET, "linewidth": 0.9, "linestyle": (0, (2, 2))}
 BOUNDS = {"interval": "corrected", "interval as printed": "as printed"}
@@ -25,12 +23,12 @@ FAILURES = {
     "N of the lemma": ("as many as Lemma 4.4 asks for", RED, "s", DASHED),
     "N corrected": ("as many as are enough", BLUE, "o", "-"),
     "N = 2": ("N = 2", ORANGE, "v", DOTTED),
-    "N = 5": ("N = 5", PURPLE, "^", DOTTED),
-    "N = 10": ("N = 10", GREY, "D", DOTTED),
+    "N = 5": ("N = 5", MAUVE, "^", DOTTED),
+    "N = 10": ("N = 10", GREEN, "D", DOTTED),
 }
 PROBABILITY = ("probability", INK, "o", "-")
 LIMITS = {
-    "bound": (GREEN, "v", (0, (8, 1))),
+    "bound": (TEAL, "v", (0, (8, 1))),
     "bound, curved": (BLUE, "D", DASHED),
     "bound of the proof": (ORANGE, "s", (0, (3, 1, 1, 1))),
     "bound as printed": (RED, "^", DOTTED),
@@ -38,7 +36,7 @@ LIMITS = {
 SPOTS = {
     "labels perturbed": ("two rankers, noise on labels alone", RED, "s", DASHED),
     "all perturbed": ("two rankers, noise on pseudo-pairs as well", ORANGE, "o", "-"),
-    "α = 0.1": ("PairRank, α = .1", GREY, "^", DOTTED),
+    "α = 0.1": ("PairRank, α = .1", GREEN, "^", DOTTED),
     "α": ("PairRank, Lemma 4.2's α", BLUE, "D", (0, (8, 1))),
 }
 
@@ -68,7 +66,7 @@ def coverage_against_scale(table: pd.DataFrame) -> Drawing:
         table: `bounds.coverage_figure`.
     """
     fig, axes = panels(BOUNDS.values(), table, height=3.4)
-    colors = dict(zip(dict.fromkeys(setting(line) for line in frames.rows(table)), COLORS, strict=False))
+    colors = dict(zip(dict.fromkeys(setting(line) for line in frames.rows(table)), SERIES, strict=False))
     for ax, quantity in zip(axes, BOUNDS, strict=True):
         kinds = ["dimension", "bound", "regularization"]
         for _, own in frames.groups(table[table["quantity"] == quantity], kinds):
@@ -165,7 +163,7 @@ def regret_against_rounds(table: pd.DataFrame) -> Drawing:
     marks = ("o", "s", "D", "v", "^", "P")
     styles = ("-", DASHED, DOTTED, (0, (8, 1)), (0, (3, 1, 1, 1)), (0, (2, 1)))
     cases = frames.groups(table, ["noise", "rankers", "pseudo_pairs"])
-    for (key, own), color, mark, style in zip(cases, COLORS, marks, styles, strict=False):
+    for (key, own), color, mark, style in zip(cases, SERIES, marks, styles, strict=False):
         own = own.sort_values("round", kind="stable")
         for ax, column in zip(axes, ("regret", "wrong"), strict=True):
             error = 2 * own["standard_error"] if column == "regret" else None

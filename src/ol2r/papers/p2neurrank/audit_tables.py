@@ -196,7 +196,7 @@ def held_in_words(frame: pd.DataFrame) -> str:
     held = held[held["quantity"].isin(PRINTED)]
     optimistic = bounds.optimism_figure(frame)
     lemma = optimistic[optimistic["quantity"] == "N of the lemma"]
-    worst, rest = lemma.loc[lemma["failed"].idxmax()], lemma[lemma["beta"] >= printed_tail_from()]
+    worst, rest = lemma.iloc[int(lemma["failed"].argmax())], lemma[lemma["beta"] >= printed_tail_from()]
     whole = lost.empty and (held["held"] == held["worlds"]).all() and worst["failed"] <= worst["delta"]
     return (
         f"**Do they hold in simulation?** {'Yes' if whole else 'Not all'}. Lemma 4.2 covered in "
@@ -303,7 +303,7 @@ def uncertain_in_words(table: pd.DataFrame) -> str:
         table: `bounds.uncertain_table`.
     """
     held = table.groupby("quantity", sort=False)[["held", "worlds"]].sum()
-    told = [f"{UNCERTAIN[name]}: {line['held']:.0f} of {line['worlds']:.0f}" for name, line in held.iterrows()]
+    told = [f"{UNCERTAIN[str(name)]}: {line['held']:.0f} of {line['worlds']:.0f}" for name, line in held.iterrows()]
     printed = held.loc[list(PRINTED)]
     verdict = (
         "So the paper's bound holds here, though its proof does not."

@@ -195,6 +195,7 @@ def _edges() -> str:
 
 def _data() -> str:
     own, other = entry("Yahoo-LTRC-1"), entry("MSLR-WEB10K")
+    assert other.n_documents and other.n_queries  # which the catalogue knows
     return (
         f"Yahoo's set 1 has {own.n_queries:,} queries and {own.n_documents:,} documents, MSLR-WEB10K "
         f"{other.n_documents / other.n_queries:.0f} a query"

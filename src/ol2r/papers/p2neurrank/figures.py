@@ -20,12 +20,15 @@ from ol2r.experiments.claims import NotMeasured, Results
 from ol2r.experiments.effects import effect_over_runs, minus, summarize
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, in_lists, leads, speeds
 from ol2r.papers.p2neurrank.claims import RIVALS, Seconds, linear, neural
-from ol2r.report import figures
+from ol2r.report import alt, figures
 from ol2r.report.figures import INTERVAL
 from ol2r.report.style import (
+    BLUE,
+    GREY,
     INK,
     LEARNERS,
     QUIET,
+    RED,
     USERS,
     Drawing,
     Look,
@@ -90,7 +93,7 @@ def grouped_differences(
     fig = figures.grouped_curves(minus(frame, column, baseline, "variant"), column, groups, what)
     for part in fig.subfigs:
         for ax in part.axes:
-            ax.axhline(0.0, color=QUIET, linewidth=0.9)
+            ax.axhline(0.0, color=INK, linewidth=0.9)
     return fig
 
 
@@ -130,7 +133,7 @@ def near_and_far(
     fig.table = fig.table.assign(shown=fig.table["variant"].isin(near).map({True: DIFFERENCE, False: SCORE}))
     if len(fig.subfigs) == len(rows):
         for ax in fig.subfigs[0].axes:
-            ax.axhline(0.0, color=QUIET, linewidth=0.9)
+            ax.axhline(0.0, color=INK, linewidth=0.9)
     return fig
 
 
@@ -159,6 +162,7 @@ def zoomed(frame: pd.DataFrame) -> Drawing:
         ax.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylabel(f"{figures.name_of(own)}\n({INTERVAL})")
     legend(fig, axes, 5 if len("".join(set(table["variant"]))) <= 60 else 2)
+    fig.alt = alt.ends(table, "variant", figures.name_of(own), ["panel"])
     return fig
 
 
@@ -192,6 +196,9 @@ def cost_curves(frame: pd.DataFrame) -> Drawing:
         ax.set(xlabel=xlabel, ylabel=ylabel, yscale="log")
         _plain_logarithms(ax)
     legend(fig, [each], 3)
+    last = (alt.ends(table, "variant", told, [], y=column) for column, told in
+            (("milliseconds", "milliseconds a round"), ("seconds", "seconds of all rounds")))  # fmt: skip
+    fig.alt = " ".join(last)
     return fig
 
 
@@ -291,6 +298,8 @@ def shared_curves(frame: pd.DataFrame, noise: float, quantities: Mapping[str, st
     for ax in rows[-1]:
         ax.set_xlabel("round")
     legend(fig, [ax for axes in rows for ax in axes], 4)
+    told = {name: " ".join(what.split()) for name, what in shown.items()}
+    fig.alt = alt.ends(table.assign(quantity=table["quantity"].map(told)), "variant", "shares", ["quantity", "users"])
     return fig
 
 
@@ -327,6 +336,8 @@ def before_ten_curves(frame: pd.DataFrame, noise: float) -> Drawing:
     for ax in rows[-1]:
         ax.set_xlabel("round")
     legend(fig, [ax for axes in rows for ax in axes], 4)
+    what = "share of documents in blocks that start before place ten"
+    fig.alt = alt.ends(table, "variant", what, ["family", "users"])
     return fig
 
 
@@ -407,6 +418,7 @@ def against_seconds(frames_of: Mapping[str, pd.DataFrame]) -> Drawing:
     for ax in rows[-1]:
         ax.set_xlabel("seconds of one run")
     legend(fig, [ax for axes in rows for ax in axes], 4)
+    fig.alt = alt.ends(table, "variant", "offline NDCG@10", ["family", "users"], x="seconds")
     return fig
 
 
@@ -453,7 +465,7 @@ def noise_effects(frame: pd.DataFrame, choices: Mapping[str, tuple[str, Mapping]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-SURE, UNSURE = "#5c1482", "#8c8c8c"
+SURE, UNSURE = BLUE, GREY
 
 
 @styled
@@ -466,7 +478,7 @@ def interval_and_ensemble(table: pd.DataFrame) -> Drawing:
     Args:
         table: `illustration.figure_1`.
     """
-    rankers = [name for name in table if name.startswith("ranker_")]
+    rankers = [name for name in map(str, table) if name.startswith("ranker_")]
     fig, (left, right) = panels(["a confidence interval", f"{len(rankers)} rankers, the first 2 filled"], table, 3.6)
     for row, line in enumerate(frames.records(table)):
         color = SURE if line["certain"] else UNSURE
@@ -485,7 +497,7 @@ def interval_and_ensemble(table: pd.DataFrame) -> Drawing:
     return fig
 
 
-WAYS = {"label by label": Look("#c0270d", "s", ""), "in one draw": Look("#0072b2", "o", "")}
+WAYS = {"label by label": Look(RED, "s", ""), "in one draw": Look(BLUE, "o", "")}
 SHOWN = 300
 
 

@@ -293,7 +293,7 @@ def _timed(tier: str, dataset: str, kind: str, name: str, changed: Mapping[str, 
         checksum=grid.checksum(dataset),
         learner=learner,
         revision=LEARNERS[learner].revision,
-        hyperparameters=tuple(sorted((setting | tuned(dataset, name) | _depth(dataset, name) | changed).items())),
+        hyperparameters=tuple(sorted({**setting, **tuned(dataset, name), **_depth(dataset, name), **changed}.items())),
         users=users(kind, data.entry(dataset).n_grades),
         replicas=1,
         checkpoints=tuple(range(SMOKE_CURVE[-1] // TENTHS, SMOKE_CURVE[-1] + 1, SMOKE_CURVE[-1] // TENTHS))

@@ -9,7 +9,7 @@ ensembles, and which of them the grades contradict.
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -295,7 +295,8 @@ class Histories(OnDataset, OneByOne):
         """Both learners' own estimates at the data set's mean list length, and the looks; one row is kept at a time."""
         shape, last = self.size.shape, self.rounds[-1]
         choosing = self.learners.chooser.cost(dict(self.chooser), shape, last)
-        following = self.learners.ensemble.cost(self.followed(self.noises[0]), shape, last).of(len(self.noises))
+        of_one = cast(dict[str, Value], self.followed(self.noises[0]))
+        following = self.learners.ensemble.cost(of_one, shape, last).of(len(self.noises))
         looked = min(self.queries or self.size.held_out, self.size.held_out)
         sets = len(self.noises) * self.rankers[-1]
         looks = len(self.rounds) * looked * (1.5e-3 + sets * shape.documents**2 * 2e-9)

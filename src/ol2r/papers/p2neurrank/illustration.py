@@ -125,8 +125,8 @@ def figure_1(seed: int = 0) -> pd.DataFrame:
     inverse = np.linalg.inv(of.seen + REGULARIZATION * np.eye(FEATURES.shape[1]))
     scores, gram = FEATURES @ theta, FEATURES @ inverse @ FEATURES.T
     each = rankers @ FEATURES.T
-    tensors = (torch.from_numpy(part)[None] for part in (scores, gram))
-    certain = interval_orders(*tensors, torch.tensor([ALPHA], dtype=torch.float64))[0].numpy()
+    alpha = torch.tensor([ALPHA], dtype=torch.float64)
+    certain = interval_orders(torch.from_numpy(scores)[None], torch.from_numpy(gram)[None], alpha)[0].numpy()
     unanimous = {n: unanimous_orders(torch.from_numpy(each[:n])[None])[0].numpy() for n in (2, RANKERS)}
     order = np.argsort(-scores, kind="stable")
     lines = []

@@ -276,7 +276,7 @@ def sides(lines: pd.DataFrame) -> dict[str, list[str]]:
 
 def _sides_in_words(lines: pd.DataFrame, words: Sequence[str] = SIDES) -> str:
     """`sides` as a clause, with other words for them."""
-    called = dict(zip(SIDES, words, strict=True))
+    called: dict[str, str] = dict(zip(SIDES, words, strict=True))
     found = sides(lines)
     every = len(found) == 1 and len(lines) > 1
     return ", ".join(
@@ -371,9 +371,11 @@ def cost_in_words(frame: pd.DataFrame) -> str:
             continue
         ratio = (seconds[variant] / seconds[rival]).dropna()
         rounds = frame.loc[frame["variant"] == variant, "round"].max()
-        word = "longer" if ratio.min() > 1 else "less" if ratio.max() < 1 else "neither longer nor less under all users"
+        longer, less = f"longer than {rival}", f"less time than {rival}"
+        both = f"{longer} under some users and less under others"
+        takes = longer if ratio.min() > 1 else less if ratio.max() < 1 else both
         told.append(
-            f"{spelled(variant)} takes {word} than {rival}, {in_range(ratio, _times)} times as long "
+            f"{spelled(variant)} takes {takes}, {in_range(ratio, _times)} times as long "
             f"({in_range(seconds[variant], _times)} against {in_range(seconds[rival], _times)} seconds for {rounds:,} "
             "rounds of a single run, by kind of users)"
         )
@@ -499,15 +501,17 @@ def early_answer(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
         if "better" in wrong and "worse" in wrong:
             told[called] = "it depends on the users whether two are more often wrongly certain than ten"
         elif "better" not in wrong:
-            fewer = "less often wrongly than ten" if "worse" in wrong else "not more often wrongly than ten"
+            fewer = "less often wrongly than N = 10" if "worse" in wrong else "not more often wrongly than N = 10"
             told[called] = f"no, {fewer}, as far as these runs can tell"
         elif "better" in costs:
             told[called] = (
-                "yes, more often wrongly than ten, and they end lower, though the mean of ten may rank better by "
+                "yes, more often wrongly than N = 10, and they end lower, though the mean of ten may rank better by "
                 "averaging alone"
             )
         else:
-            told[called] = "more often wrongly than ten, but at no cost to the ranker that these runs could show"
+            told[called] = (
+                "more often wrongly than N = 10, but beside N = 10 at no cost to the ranker that these runs could show"
+            )
     if len(set(told.values())) == 1 and len(told) > 1:
         word = next(iter(told.values()))
         return f"{word[0].upper()}{word[1:]}."

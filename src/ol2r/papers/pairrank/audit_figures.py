@@ -10,15 +10,31 @@ from matplotlib.lines import Line2D
 
 from ol2r import frames
 from ol2r.papers.pairrank.audit_tables import SHUFFLES, examined, width
-from ol2r.report.style import INK, LEARNERS, QUIET, Drawing, legend, panels, styled
+from ol2r.report import alt
+from ol2r.report.style import (
+    BLUE,
+    GREEN,
+    INK,
+    LEARNERS,
+    MAUVE,
+    ORANGE,
+    QUIET,
+    RED,
+    SKY,
+    Drawing,
+    legend,
+    panels,
+    styled,
+    tiled,
+)
 
 SETTINGS = {
-    ("whole", "matched"): "#c0270d",
-    ("whole", "adjacent"): "#0072b2",
-    ("whole", "all"): "#4d4d4d",
-    ("inferred", "matched"): "#a545f2",
-    ("cascade", "matched"): "#d2700b",
-    ("cascade", "adjacent"): "#28a767",
+    ("whole", "matched"): RED,
+    ("whole", "adjacent"): BLUE,
+    ("whole", "all"): GREEN,
+    ("inferred", "matched"): MAUVE,
+    ("cascade", "matched"): ORANGE,
+    ("cascade", "adjacent"): SKY,
 }
 """Colours by what is examined and which pairs are learned from. Inferred examination with adjacent pairs gives the same
 lines as whole examination, and is not drawn."""
@@ -80,9 +96,9 @@ def width_against_rounds(table: pd.DataFrame) -> Drawing:
     bounds = sorted(table["bound"].unique())
     fig, axes = panels([f"Q = {bound:g}" for bound in bounds], table, height=3.2)
     looks = {
-        "theoretical": {"color": "#c0270d", "ls": "-"},
-        "needed": {"color": "#0072b2", "ls": (0, (5, 1.5))},
-        "needed_now": {"color": "#0072b2", "ls": (0, (1, 1)), "linewidth": 0.9},
+        "theoretical": {"color": RED, "ls": "-"},
+        "needed": {"color": BLUE, "ls": (0, (5, 1.5))},
+        "needed_now": {"color": BLUE, "ls": (0, (1, 1)), "linewidth": 0.9},
         "constant": {"color": INK, "ls": (0, (1.5, 1.2))},
     }
     for ax, bound in zip(axes, bounds, strict=True):
@@ -95,38 +111,68 @@ def width_against_rounds(table: pd.DataFrame) -> Drawing:
     return fig
 
 
+SUMS = ("regret", "standard_error", "open", "allowed", "bound", "printed_bound")
+TOP = 2.0
+"""Where the axis of shares of all pairs ends: what lies above says nothing."""
+
+
 @styled
 def regret_against_bounds(table: pd.DataFrame) -> Drawing:
-    """Mis-ordered pairs against rounds, between what no shuffle can exceed and what the theorem allows.
+    """Mis-ordered pairs as a share of all pairs, against rounds, with the share that Lemma 2 leaves open.
+
+    Where the theorem allows more than all pairs, the panel says in words how much more. The drawing's table has the
+    shares beside the counts.
 
     Args:
         table: `bounds.regret_figure`.
     """
+    table = table.assign(**{f"{name}_share": table[name] / table["everything"] for name in SUMS})
     cases = list(frames.groups(table, ["examination", "width", "alpha"]))
-    fig, axes = panels([examined(who, width(*which)) for (who, *which), _ in cases], table, height=4.0)
+    fig, axes = tiled([examined(who, width(*which)) for (who, *which), _ in cases], table)
     for ax, (_, case) in zip(axes, cases, strict=True):
         for shuffle, own in case.groupby("shuffle", sort=False):
             own, name = own.sort_values("round", kind="stable"), SHUFFLES[str(shuffle)]
             look = LEARNERS[name]
             ax.errorbar(
-                own["round"], own["regret"], 2 * own["standard_error"], color=look.color, marker=look.marker,
-                ls=look.line, elinewidth=0.9, label=name,
+                own["round"], own["regret_share"], 2 * own["standard_error_share"], color=look.color,
+                marker=look.marker, ls=look.line, elinewidth=0.9, label=name,
             )  # fmt: skip
-            ax.plot(own["round"], own["open"], color=look.color, linewidth=0.8, ls=(0, (1, 1)),
+            ax.plot(own["round"], own["open_share"], color=look.color, linewidth=0.9, ls=(0, (1, 1)),
                     label=f"uncertain pairs, {name}")  # fmt: skip
-            if own["bound"].notna().any():
-                ax.plot(own["round"], own["bound"], color=look.color, linewidth=1.0, ls=(0, (4, 1, 1, 1)),
-                        label=f"Theorem 8, corrected, {name}")  # fmt: skip
         one = case[case["shuffle"] == case["shuffle"].iloc[0]].sort_values("round", kind="stable")
-        ax.plot(one["round"], one["allowed"], color="#0072b2", ls=(0, (1.5, 1.2)), label="left open by Lemma 2")
-        ax.plot(one["round"], one["everything"], color="#a8a8a8", label="all pairs")
-        if one["printed_bound"].notna().any():
-            ax.plot(one["round"], one["printed_bound"], color=INK, linewidth=1.0, ls=(0, (8, 1.5)),
-                    label="Theorem 8 as printed")  # fmt: skip
+        ax.plot(one["round"], one["allowed_share"], color=INK, ls=(0, (5, 2)), label="left open by Lemma 2")
+        ax.axhline(1.0, color=QUIET, linewidth=0.9, label="all pairs")
         ax.set(xscale="log", yscale="log", xlabel="round")
-    axes[0].set_ylabel("pairs so far (mean over worlds,\nregret ± 2 standard errors)")
-    legend(fig, axes, ncols=2)
+        ax.text(0.03, 0.04, _beyond(case), transform=ax.transAxes, va="bottom", fontsize=8)
+    axes[0].set_ylim(top=TOP)
+    fig.supylabel("share of all pairs so far (mean over worlds,\nmis-ordered ± 2 standard errors)", fontsize=9)
+    legend(fig, axes, ncols=3)
+    names = ["examination", "width", "alpha"]
+    named = table.assign(
+        shuffle=table["shuffle"].map(SHUFFLES),
+        panel=[examined(who, width(*which)) for who, *which in zip(*(table[name] for name in names), strict=True)],
+    )
+    beyond = {_beyond(case) for _, case in cases} - {""}
+    fig.alt = " ".join([
+        alt.ends(named, "shuffle", "mis-ordered pairs as a share of all pairs", ["panel"], y="regret_share"),
+        *(f"{' '.join(told.split())}." for told in sorted(beyond)),
+    ])  # fmt: skip
     return fig
+
+
+def _beyond(case: pd.DataFrame) -> str:
+    """How many times all pairs the theorem allows where it allows least, corrected and as printed; empty without it.
+
+    Raises:
+        ValueError: a bound is less than all pairs somewhere, so that it would have to be drawn.
+    """
+    least = case[["bound_share", "printed_bound_share"]].min()
+    if (least < 1).any():
+        raise ValueError("a bound below the number of all pairs has to be drawn")
+    if least.isna().any():
+        return ""
+    corrected, printed = (f"{float(f'{value:.1g}'):,.0f}" for value in least)
+    return f"Theorem 8 allows at least {corrected} times\nall pairs; as printed, {printed} times"
 
 
 @styled
@@ -141,9 +187,9 @@ def uncertain_against_rounds(table: pd.DataFrame) -> Drawing:
     for ((who, alpha), own), line, mark in zip(cases, lines, "osD", strict=False):
         own = own.sort_values("round", kind="stable")
         told = examined(who, "uncertain" if alpha == 1 else f"uncertain at {alpha:g} times the width")
-        _with_errors(ax, own, "uncertain", color="#c0270d", ls=line, marker=mark, label=told)
+        _with_errors(ax, own, "uncertain", color=RED, ls=line, marker=mark, label=told)
         if (who, alpha) == ("whole", 1):
-            ax.plot(own["round"], own["allowed"], color="#0072b2", ls=(0, (1.5, 1.2)), label="left open by Lemma 2")
+            ax.plot(own["round"], own["allowed"], color=BLUE, ls=(0, (1.5, 1.2)), label="left open by Lemma 2")
             ax.plot(
                 own["round"], own["printed"], color=INK, ls=(0, (4, 1, 1, 1)), label="Lemma 7 as printed, at most 1"
             )

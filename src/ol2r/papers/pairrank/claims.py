@@ -364,12 +364,12 @@ class Below:
         """The paper has no simulated worlds."""
 
 
-def claim(number: int, statement: str, *parts: Part) -> Claim:
-    return Claim("pairrank", f"PR{number}", statement, parts, PROTOCOL, STAND_INS)
+def claim(number: int, statement: str, expected: str, *parts: Part) -> Claim:
+    return Claim("pairrank", f"PR{number}", statement, parts, PROTOCOL, STAND_INS, expected)
 
 
-def theorem(number: int, statement: str, size: Size, *parts: Part) -> Claim:
-    return Claim("pairrank", f"PRT{number}", statement, parts, size)
+def theorem(number: int, statement: str, expected: str, size: Size, *parts: Part) -> Claim:
+    return Claim("pairrank", f"PRT{number}", statement, parts, size, expected=expected)
 
 
 REFERENCE = Measure("reference", "test_ndcg", shared=True)
@@ -471,6 +471,8 @@ CLAIMS = (
         1,
         "PairRank, with either shuffle, ends significantly above DBGD, MGD, PDGD, ε-greedy and SGD RankNet in offline "
         "NDCG@10, on each data set and under each click model.",
+        f"PairRank_R and PairRank_C end more than {DIFFERENCE:g} of offline NDCG@10 above each baseline that leaves "
+        "so much room below offline RankNet.",
         Part(
             f"PairRank_R and PairRank_C above each baseline by more than {DIFFERENCE:g}, “significantly” being a 95 % "
             f"interval of the mean difference wholly above that; where the baseline ends at most {DIFFERENCE:g} below "
@@ -485,6 +487,8 @@ CLAIMS = (
         2,
         "Offline, DBGD and MGD perform worse than the other online learners (on MSLR-WEB10K but for ε-greedy and MGD, "
         "of which the paper says the opposite elsewhere).",
+        f"Every other online learner ends more than {DIFFERENCE:g} of offline NDCG@10 above DBGD and above MGD; on "
+        "MSLR-WEB10K ε-greedy need only end so far above DBGD.",
         Part(
             "PairRank, PDGD and SGD RankNet above DBGD and MGD",
             leads(offline, OFFLINE, (*PAIRRANK, "PDGD", "SGD RankNet"), DUELING),
@@ -500,6 +504,8 @@ CLAIMS = (
     claim(
         3,
         "PDGD consistently outperforms DBGD-type solutions offline, under all click models and on both data sets.",
+        f"PDGD ends more than {DIFFERENCE:g} of offline NDCG@10 above DBGD and above MGD, on each data set and for "
+        "every kind of users.",
         Part(
             "PDGD above DBGD and MGD in all cells, which is “consistently”",
             leads(offline, OFFLINE, ("PDGD",), DUELING),
@@ -509,6 +515,8 @@ CLAIMS = (
     claim(
         4,
         "On MSLR-WEB10K ε-greedy is often worse than MGD offline.",
+        f"MGD ends more than {DIFFERENCE:g} of offline NDCG@10 above ε-greedy for at least two of the three kinds of "
+        "users.",
         Part(
             "MGD above ε-greedy under most users, which is “often”",
             leads(offline, OFFLINE, ("MGD",), ("epsilon-greedy",)),
@@ -521,6 +529,9 @@ CLAIMS = (
         5,
         "SGD RankNet performs comparably to PDGD offline; online it is consistently better, especially under "
         "navigational and informational users.",
+        f"SGD RankNet and PDGD end less than {COMPARABLE:g} of offline NDCG@10 apart; SGD RankNet's cNDCG is more "
+        f"than {ONLINE.margin:g} above PDGD's, and under navigational and informational users this lead is larger "
+        f"than under perfect ones by more than {ONLINE.margin:g} as well.",
         Part(
             f"offline less than {COMPARABLE:g} apart, which is “comparably”",
             tuple(Near(lead, COMPARABLE) for lead in leads(offline, APART, ("SGD RankNet",), ("PDGD",))),
@@ -540,6 +551,8 @@ CLAIMS = (
     claim(
         6,
         "PairRank_C is at least as good as PairRank_R, offline and online (the paper: better).",
+        f"PairRank_C ends less than {NO_WORSE:g} of offline NDCG@10 and less than {NO_WORSE * WEIGHT:.2f} of cNDCG "
+        "below PairRank_R, or above it.",
         Part(
             f"PairRank_C not below PairRank_R by as much as {NO_WORSE:g} of NDCG@10 offline, nor online by as much as "
             f"{NO_WORSE * WEIGHT:.2f} of cNDCG, which is {NO_WORSE:g} in every shown list: so little lower, or higher, "
@@ -554,6 +567,8 @@ CLAIMS = (
     claim(
         7,
         "Under perfect users PairRank converges to its offline counterpart with only a few thousand impressions.",
+        f"After {ROUNDS:,} rounds under perfect users PairRank's NDCG@10 is less than {REACHED:g} below that of "
+        "offline RankNet.",
         Part(
             f"after {ROUNDS} rounds, which are “a few thousand”, at most {REACHED:g} below offline RankNet's test "
             "NDCG@10, which is “converges”; the λ of offline RankNet is ours and not tuned",
@@ -564,6 +579,8 @@ CLAIMS = (
     claim(
         8,
         "Online, PairRank significantly improves over all the baselines.",
+        f"The cNDCG of PairRank_R and PairRank_C is more than {ONLINE.margin:g} above that of each baseline, which "
+        f"is {DIFFERENCE:g} of NDCG@10 in every shown list.",
         Part(
             f"PairRank_R and PairRank_C above each baseline, {IN_EVERY_LIST}, “significantly” being a 95 % interval of "
             "the mean difference wholly above that",
@@ -575,6 +592,9 @@ CLAIMS = (
         9,
         "PairRank converges faster and closer to the offline ranker w* than the other learners, SGD RankNet faster "
         "than PDGD; the rankers of DBGD and MGD are quite different from it.",
+        f"PairRank's cosine with the offline ranker is more than {COSINE.margin:g} above that of each baseline, both "
+        "at the end and in the mean over rounds, and SGD RankNet's mean is so far above PDGD's; DBGD and MGD end "
+        "below half the cosine of PairRank, PDGD and SGD RankNet.",
         Part(
             "PairRank's last cosine above the baselines', which is “closer”; w* is offline RankNet at a λ that is ours "
             "and not tuned",
@@ -602,6 +622,9 @@ CLAIMS = (
         10,
         "Block sizes quickly converge to 1 at the top ranks, after hundreds of rounds; slowest at rank 10, and slower "
         "under navigational users.",
+        f"In rounds {EARLY - 199} to {EARLY} the blocks at ranks 1 and 5 have fewer than {1 + HALF:g} documents in "
+        f"the mean; in rounds 101 to {EARLY} the block at rank 10 is larger than those by more than {HALF:g} "
+        "documents, and blocks are larger by as much under navigational users than under others.",
         Part(
             f"in rounds {EARLY - 199} to {EARLY} the block at ranks 1 and 5 has fewer than {1 + HALF:g} documents in "
             "the mean, which is “quickly converge to 1”; the paper's “after hundred rounds” is read as hundreds of "
@@ -625,6 +648,8 @@ CLAIMS = (
     claim(
         11,
         "At the early stages PairRank has fewer blocks under navigational users.",
+        f"In rounds 1 to {EARLY} lists have more than {HALF:g} blocks fewer in the mean under navigational users "
+        "than under others.",
         Part(
             f"mean number of blocks in rounds 1 to {EARLY}, which are “early”, below that under other users",
             _each(_fewer, PAIRRANK, ("perfect", "informational")),
@@ -635,6 +660,8 @@ CLAIMS = (
         12,
         "Blocks in the middle ranks have more documents than those at the top and the bottom ranks (informational "
         "users).",
+        f"In rounds 101 to {EARLY} blocks in the middle of the lists have more than {HALF:g} documents more in the "
+        "mean than those at the top and those at the bottom.",
         Part(
             f"in rounds 101 to {EARLY}, mean block size at a third to a half of the lists' reach above that in its "
             f"first tenth and in its last sixth; {FULLY_CUT}",
@@ -645,6 +672,7 @@ CLAIMS = (
     claim(
         13,
         "Model-independent exploration, as ε-greedy's, strongly hurts online performance.",
+        "ε-greedy's cNDCG is more than 5 % below that of SGD RankNet, which does not explore.",
         Part(
             "ε-greedy more than 5 % below SGD RankNet, which does not explore: so much is “strongly”; at the ε "
             "chosen for the learned ranker, not for users; no other model-independent exploration is tested",
@@ -656,6 +684,7 @@ CLAIMS = (
         1,
         "Lemma 2: with probability at least 1 − δ₁ the estimated preference of every pair lies within α_t‖x‖_{M⁻¹} of "
         "the true one (projected estimate, labels of the lemma's own model).",
+        "In a larger share of simulated worlds than 1 − δ₁ all intervals cover the true preferences.",
         Size(rounds=2000, seeds=500, folds=1),
         Part(
             "share of worlds in which every interval covered, above 1 − δ₁: of every round where the estimate lies in "
@@ -668,6 +697,8 @@ CLAIMS = (
         2,
         "Theorem 8: the expected number of mis-ordered pairs grows no faster than log⁴ T and stays under the bound "
         "(V ≤ k, whole lists shown, Lemma 2's width).",
+        "In simulated worlds regret over log⁴ T falls in the last three doublings of T, and the mean regret is "
+        "below the bound at every checkpoint.",
         Size(rounds=100_000, seeds=16, folds=1),
         Part(
             "regret over log⁴ T falls in the last three doublings of T",

@@ -12,20 +12,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_own_end, summarize, windowed
 from ol2r.papers.pairrank.audit_tables import share
+from ol2r.report import alt
 from ol2r.report.figures import INTERVAL
 from ol2r.report.orders import edge, nodes, order_graph
 from ol2r.report.orders import rank_orders as rank_orders  # a figure of this chapter as well
-from ol2r.report.style import LEARNERS, QUIET, USERS, Drawing, legend, panels, stacked, styled
+from ol2r.report.style import (
+    BLUE,
+    INK,
+    LEARNERS,
+    ORANGE,
+    QUIET,
+    RED,
+    SKY,
+    TEAL,
+    USERS,
+    Drawing,
+    legend,
+    panels,
+    stacked,
+    styled,
+)
 
 if TYPE_CHECKING:
     from ol2r.papers.pairrank.illustration import Example
 
-SHADES = ("#16324f", "#3f7fa8", "#a35d00", "#c0270d", "#7a3b8f")
+SHADES = (BLUE, SKY, TEAL, ORANGE, RED)
 LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (4, 1, 1, 1)), (0, (8, 1.5)))
 MARKS = "osD^v"
 
@@ -136,6 +153,8 @@ def block_sizes(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> Drawi
     for ax in rows[-1]:
         ax.set_xlabel("round (middle of the window)")
     fig.supylabel(f"documents in the block\n({INTERVAL})", fontsize=9)
+    named = table.assign(rank="rank " + table["rank"].astype(str))
+    fig.alt = alt.ends(named, "rank", "documents in the block", ["dataset", "variant", "users"])
     legend(fig, [ax for axes in rows for ax in axes])
     return fig
 
@@ -184,6 +203,8 @@ def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 10
         ax.axvline(whole[name], color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label="last rank of every list")
         ax.set(xlabel="rank", yscale="log")
     legend(fig, [ax for *_, ax in cases], ncols=3)
+    last = table[table["round"] == windows[-1][1]].assign(rank="rank " + table["rank"].astype(str))
+    fig.alt = alt.ends(last, "rank", "documents in the block", ["dataset", "variant"])
     return fig
 
 
@@ -205,6 +226,7 @@ def block_counts(frame: pd.DataFrame, width: int = 200) -> Drawing:
             _band(ax, own, "middle", color=look.color, marker=look.marker, ls=look.line, label=user)
         ax.set_xlabel("round (middle of the window)")
     legend(fig, [ax for *_, ax in cases])
+    fig.alt = alt.ends(table, "users", "blocks of a list", ["dataset", "variant"])
     return fig
 
 
@@ -261,21 +283,25 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
         most_passes: the limit that is drawn in the third panel.
     """
     table = cost_of_rounds(frame)
-    fig, (by_round, by_pairs, passes) = panels(["a round", "learning", "passes of a refit"], table, 2.9, sharey=False)
+    names = {"learning": "-", "ranking": (0, (1.5, 1.2))}
+    fig, (by_round, by_pairs, passes) = panels(["a round", "learning", "passes of a refit"], table, 3.4, sharey=False)
     for k, (name, own) in enumerate(table.groupby("dataset", sort=False)):
         style = {"color": SHADES[k], "marker": MARKS[k], "markevery": max(1, len(own) // 6)}
-        told = label(str(name))
-        by_round.plot(own["middle"], own["learning"], label=f"{told}, learning", ls="-", **style)
-        by_round.plot(own["middle"], own["ranking"], label=f"{told}, ranking", ls=(0, (1.5, 1.2)), **style)
+        by_round.plot(own["middle"], own["learning"], label=label(str(name)), **style)
+        by_round.plot(own["middle"], own["ranking"], ls=names["ranking"], **style)
         by_pairs.plot(own["distinct_pairs"], own["learning"], **style)
         passes.plot(own["middle"], own["passes"], **style)
+    for name, line in names.items():
+        by_round.plot([], [], color=INK, ls=line, label=name)
     passes.axhline(most_passes, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
     for ax in (by_round, by_pairs, passes):
         ax.set_ylim(bottom=0)
+        ax.xaxis.set_major_locator(MaxNLocator(3))
+        ax.xaxis.set_major_formatter("{x:,.0f}")
     by_round.set(xlabel="round", ylabel="milliseconds a round and replica")
     by_pairs.set(xlabel="distinct pairs so far")
     passes.set(xlabel="round", ylabel="passes over the history")
-    legend(fig, [by_round], ncols=4)
+    legend(fig, [by_round], ncols=2)
     return fig
 
 

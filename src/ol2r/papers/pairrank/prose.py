@@ -146,13 +146,13 @@ SHORT = {
     "PR6": "PairRank_C is at least as good as PairRank_R",
     "PR7": "under perfect users PairRank reaches offline RankNet",
     "PR8": "PairRank is above every baseline online",
-    "PR9": "PairRank nears w* fastest, DBGD and MGD stay far",
+    "PR9": "PairRank nears the ranker fitted to labels fastest, DBGD and MGD stay far from it",
     "PR10": "blocks at the top shrink to 1 within hundreds of rounds",
     "PR11": "early lists have fewer blocks under navigational users",
     "PR12": "blocks are largest in the middle ranks",
     "PR13": "ε-greedy's exploration hurts online",
-    "PRT1": "Lemma 2's intervals cover",
-    "PRT2": "regret grows and is bounded as Theorem 8 says",
+    "PRT1": "its confidence intervals hold the truth as often as Lemma 2 says",
+    "PRT2": "the number of wrong orders grows, and is bounded, as Theorem 8 says",
 }
 """What each claim says, in a few words."""
 
@@ -283,7 +283,7 @@ def wins_in_words(table: pd.DataFrame, panel: str) -> str:
     }
     everywhere = [dataset for dataset, (above, _, n) in counts.items() if above == n]
     rest = "; ".join(
-        f"on {dataset} {above} and {below} of {n}"
+        f"on {dataset} it clearly wins {above} and clearly loses {below} of {n}"
         for dataset, (above, below, n) in counts.items()
         if dataset not in everywhere
     )
@@ -292,8 +292,8 @@ def wins_in_words(table: pd.DataFrame, panel: str) -> str:
     if everywhere:
         answer = "It depends on the data." if rest else "Yes."
         first = f"{answer} It ends {all_of}, on {leads.joined(everywhere)}."
-    clearly = "Of its comparisons with one baseline under one kind of users it clearly wins, and clearly loses"
-    return f"{first} {clearly}: {rest}." if rest else first
+    each = "Counting each baseline under each kind of users,"
+    return f"{first} {each} {rest}." if rest else first
 
 
 def exploring_in_words(pairs: Pairs) -> str:

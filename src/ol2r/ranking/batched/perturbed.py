@@ -68,7 +68,8 @@ class PerturbedEstimate(LogisticEstimate):
         pull = torch.einsum("rn,rnd->rd", counts.outcomes[:, :longest, 0], x)
         drawn = noise.sqrt()[:, None, None] * (normals.to(torch.float64) @ _root(self._gram).mT)
         pulls = torch.cat([pull[:, None], pull[:, None] + drawn], dim=1).flatten(0, 1)
-        history = *(each.repeat_interleave(n_rankers + 1, dim=0) for each in (x, met)), pulls
+        x, met = (each.repeat_interleave(n_rankers + 1, dim=0) for each in (x, met))
+        history = x, met, pulls
         least = 2 * TOLERANCE * (history[1].sum(dim=1) + 1.0)
         ridge = self._ridge[:, None, None] * eye(d, x.device)
 

@@ -1,0 +1,63 @@
+"""Alternative texts tell the result of a table: who ends where, and what an interval shows."""
+
+import pandas as pd
+
+from ol2r.report import alt
+
+
+def test_the_lines_that_end_highest_and_lowest_are_named_with_their_means_in_each_panel():
+    table = pd.DataFrame(
+        [("perfect", "P2LinRank", 1, 9.0), ("perfect", "P2LinRank", 10, 0.5), ("perfect", "DBGD", 10, 0.25),
+         ("perfect", "MGD", 10, 0.3), ("informational", "DBGD", 10, 0.1), ("informational", "level", None, 7.0)],
+        columns=["users", "learner", "round", "mean"],
+    )  # fmt: skip
+    told = alt.ends(table, "learner", "NDCG", ["users"])
+    assert told == (
+        "At the end, NDCG: highest for P²LinRank (0.5), lowest for DBGD (0.25) under perfect users; "
+        "DBGD (0.1) under informational users."
+    )
+
+
+def test_panels_are_told_by_data_set_and_then_in_the_order_of_users():
+    cases = [("b", "informational"), ("b", "perfect"), ("a", "perfect")]
+    table = pd.DataFrame(cases, columns=["dataset", "users"]).assign(learner="MGD", round=1, mean=1.0)
+    told = alt.ends(table, "learner", "NDCG", ["dataset", "users"]).split(": ")[1].split("; ")
+    assert [each.removeprefix("MGD (1) on ") for each in told] == [
+        "b, under perfect users", "b, under informational users", "a, under perfect users."
+    ]  # fmt: skip
+
+
+def test_a_figure_of_one_panel_names_no_place():
+    table = pd.DataFrame({"learner": ["a", "b"], "round": 10, "mean": [1.0, 12345.6]})
+    assert alt.ends(table, "learner", "Regret", []) == "At the end, Regret: highest for b (12,346), lowest for a (1)."
+
+
+def test_a_difference_is_clear_where_its_interval_leaves_out_the_line():
+    rows = [("a", "x", 1, 2), ("a", "y", 0.5, 2), ("b", "x", -2, -1), ("b", "y", -1, 1)]
+    table = pd.DataFrame(rows, columns=["row", "users", "low", "high"]).assign(mean=0.0)
+    told = "Lead: above 0 a (2 of 2); below 0 b (1 of 2); undecided b (1 of 2)."
+    assert alt.sides(table, "Lead") == told
+    assert alt.sides(table, "Lead", zero=1.0) == "Lead: below 1 b (1 of 2); undecided a (2 of 2), b (1 of 2)."
+    assert alt.sides(table[:0], "Lead") == "Lead: nothing was measured."
+
+
+def test_an_interval_that_is_missing_shows_nothing():
+    table = pd.DataFrame({"row": ["a"], "users": "x", "mean": 5.0, "low": float("nan"), "high": float("nan")})
+    assert alt.sides(table, "Lead") == "Lead: undecided a (1 of 1)."
+
+
+def test_an_axis_is_called_without_its_interval():
+    assert alt.plain("offline NDCG@10\n(mean, 95 % interval over runs)") == "offline NDCG@10"
+    assert alt.plain("violations,\nours − other") == "violations, ours − other"
+
+
+def test_beside_printed_means_it_tells_how_often_ours_are_apart_and_where_most():
+    rows = [("MGD", "perfect", 1.0, 0.1, 2.0, 0.1), ("MGD", "navigational", 1.0, 0.1, 0.9, 0.1),
+            ("NSGD", "perfect", 1.0, None, 0.5, 0.1), ("NSGD", "navigational", None, None, 0.5, 0.1)]  # fmt: skip
+    columns = ["learner", "users", "published_mean", "published_error", "mean", "error"]
+    table = pd.DataFrame(rows, columns=columns).assign(data="MQ2008")
+    assert alt.beside(table, "NDCG") == (
+        "NDCG: of 3 means ours is clearly above the printed one in 1 and clearly below in 1. "
+        "Farthest apart: MGD, perfect, on MQ2008: 1 printed, 2 ours."
+    )
+    assert alt.beside(table[3:], "NDCG") == "NDCG: nothing is printed."

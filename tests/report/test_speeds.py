@@ -1,0 +1,55 @@
+"""Speeds beside those of public code: what is stored is drawn and told, and nothing else."""
+
+import json
+from pathlib import Path
+
+from ol2r.report import speeds
+
+STORED = {
+    "dbgd.rounds_per_s": {"ours": 8000.0, "public": 1000.0},
+    "dbgd.rounds_per_s_1": {"ours": 2000.0, "public": 1000.0},
+    "mgd.rounds_per_s": {"ours": 300.0, "public": 100.0},
+    "toprank.steps_per_s": {"ours": 2e6, "public": 1e4},
+    "evaluate.queries_per_s": {"ours": 1.0, "public": 1.0},
+}
+
+
+def test_each_learner_has_its_stored_speeds_and_no_others():
+    table = speeds.speeds(STORED)
+    found = {(line.learner, line.how): line.speed for line in table.itertuples()}
+    assert found == {
+        ("DBGD", speeds.MANY): 8000.0,
+        ("DBGD", speeds.PUBLIC): 1000.0,
+        ("DBGD", speeds.ALONE): 2000.0,
+        ("MGD", speeds.MANY): 300.0,
+        ("MGD", speeds.PUBLIC): 100.0,
+        ("TopRank", speeds.MANY): 2e6,
+        ("TopRank", speeds.PUBLIC): 1e4,
+    }
+    assert dict(zip(table["learner"], table["unit"], strict=True))["TopRank"] == speeds.STEPS
+    assert speeds.speeds({}).empty
+
+
+def test_the_sentence_names_the_least_and_the_largest_gain():
+    told = speeds.in_words(speeds.speeds(STORED))
+    assert told == (
+        "Many runs of a learner at once are 3 to 8 times as fast as public code, least MGD and most DBGD. "
+        "Bandits, core by core, are 200 times as fast as public code."
+    )
+
+
+def test_public_code_is_hollow_and_each_unit_has_its_own_logarithmic_axis():
+    fig = speeds.beside_public_code(speeds.speeds(STORED))
+    assert [ax.get_xlabel() for ax in fig.axes] == [speeds.ROUNDS, speeds.STEPS]
+    assert {ax.get_xscale() for ax in fig.axes} == {"log"}
+    faces = {(line.get_xdata()[0], line.get_markerfacecolor() == "white") for line in fig.axes[0].lines}
+    assert faces == {(8000.0, False), (1000.0, True), (2000.0, False), (300.0, False), (100.0, True)}
+    assert "most DBGD" in fig.alt
+
+
+def test_the_stored_speeds_that_the_book_shows_are_of_all_learners_shown():
+    stored = json.loads((Path(__file__).parents[2] / "benchmarks" / "speed.json").read_text())
+    names = {name for learners in speeds.SHOWN.values() for name in learners.values()}
+    assert set(speeds.speeds(stored)["learner"]) == names
+    for figure in stored.values():
+        assert figure["ours"] > 0 and figure["public"] > 0 and figure["processor"] and len(figure["commit"]) == 40
