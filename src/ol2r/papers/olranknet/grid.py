@@ -49,10 +49,15 @@ from ol2r.parameters import Value
 DECAY = 0.999977
 PUBLISHED_DATASETS = (MSLR, YAHOO)
 DATASETS = (*PUBLISHED_DATASETS, "MQ2008")
-ELSEWHERE = ("synthetic-mslr", "MQ2007_partial85")
+ELSEWHERE = ("synthetic-mslr", "MQ2007_partial85", pairrank.CLUEWEB, "synthetic-yahoo")
 """Data sets on which the main figures alone are run, at the paper tier. Where networks are not tuned, all learners take
 the values tuned on MQ2008, linear ones too, although the PairRank chapter has values of their own: so none is
 favoured. The skyline, which costs more than all learners together, does not run there."""
+FEW: dict[str, tuple[str, ...]] = {ELSEWHERE[-1]: ("olRankNet", *FULL, "PairRank", "PDGD")}
+"""Data sets of so many features that only a few learners are run there: who they are."""
+LONG_ON = "MQ2008"
+"""The data set on which the main figures are run for as many rounds as the paper's too, on its first fold, without the
+skyline."""
 
 NETWORK: dict[str, Value] = {"width": 100, "depth": 2, "init": "symmetric-raw"}
 """m = 100 and one hidden layer are the authors' code's; the start is Algorithm 1's, documents as they are."""
@@ -146,8 +151,23 @@ def _main(*variants: str, reading: str = ""):
     def cells(tier: str) -> Sequence[Cell]:
         runs = list(product(on(*DATASETS)(tier), _users(tier, reading), variants))
         if tier == "paper" and not reading:
-            runs += product(ELSEWHERE, USERS, [each for each in variants if each != SKYLINE])
+            runs += [
+                (dataset, kind, each)
+                for dataset, kind, each in product(ELSEWHERE, USERS, variants)
+                if each in FEW.get(dataset, variants) and each != SKYLINE
+            ]
         return [curve(tier, *run, reading=reading if run[-1] in OURS else "") for run in runs]
+
+    return cells
+
+
+def _long(*variants: str):
+    """Learning curves of the paper's length on a data set where the main figures are shorter; not on a laptop."""
+
+    def cells(tier: str) -> Sequence[Cell]:
+        datasets = () if tier == "laptop" else on(LONG_ON, own=False)(tier)
+        shown = [each for each in variants if each != SKYLINE]
+        return [curve(tier, *run, rounds=ROUNDS) for run in product(datasets, USERS, shown)]
 
     return cells
 
@@ -187,6 +207,13 @@ def _far(tier: str) -> Sequence[Cell]:
         curve(tier, dataset, kind, "neural PDGD", rounds=FAR)
         for dataset, kind in product(on(*DATASETS)(tier), USERS)
     ]  # fmt: skip
+
+
+def _witness(tier: str) -> Sequence[Cell]:
+    """olRankNet with either form of the covariance for as many rounds as the paper's, where documents have as many
+    features and lists are as long as in its first data set; not on a laptop."""
+    datasets = () if tier == "laptop" else on("synthetic-mslr", own=False)(tier)
+    return [curve(tier, *run, rounds=ROUNDS) for run in product(datasets, USERS[:1], (OURS[0], *FULL))]
 
 
 def _exploration(tier: str) -> Sequence[Cell]:
@@ -292,8 +319,11 @@ _FIGURES: dict[str, tuple[str, Sequence[str]]] = {
     "fig-6": ("Share of certain orders among shown documents", (*OURS, *FULL)),
 }
 """The paper's figures of runs: (title, learners)."""
+LONGER = "as many rounds as the paper's"
+"""The name of the reading in which the shorter runs are as long as the paper's."""
 READINGS: dict[str, dict[str, str]] = {
     "public code": {name: f"{name}-code" for name in _FIGURES},
+    LONGER: {name: f"{name}-long" for name in _FIGURES},
     **audit_cells.READINGS,
 }
 """Other readings of the paper: {name: {item: the item that takes its place}}."""
@@ -316,6 +346,9 @@ ITEMS: dict[str, Item] = {
     **{f"{name}-code": Item(
         f"{title}, as in public code", _main(*_but_full(shown), reading=CODE), _seeds, None, variant
     ) for name, (title, shown) in _FIGURES.items()},
+    **{f"{name}-long": Item(
+        f"{title}, for as many rounds as the paper's", _long(*shown), _seeds, (1,), variant
+    ) for name, (title, shown) in _FIGURES.items()},
     "lda": Item("How far a line separates the grades", lda.lda_cells, _ONCE),
     "lda-densities": Item("Documents in the plane of LDA, by grade", lda.density_cells, _ONCE, (1,)),
     "far": Item("Neural PDGD for 20,000 rounds", _far, _seeds, None, variant),
@@ -327,6 +360,7 @@ ITEMS: dict[str, Item] = {
         "What the intervals cover on real documents", lambda tier: fits.coverage_cells(tier, _fitted()), FOUR_SEEDS,
         (1,),
     ),
+    "witness": Item("One run of the paper's length with full covariance", _witness, _ONCE, (1,), variant),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
     "forms": Item("What both forms of the full covariance cost", forms.form_cells, _ONCE),
     **audit_cells.ITEMS,
