@@ -52,9 +52,10 @@ function snippet(text, sought) {
 
 function entry(result, query) {
   const link = document.createElement("a");
-  link.href = result.address;
+  const [path, anchor] = result.address.split("#");
+  // in the address and not in local storage, which another process may read too early
+  link.href = `${path}?highlight=${encodeURIComponent(words(query).join(" "))}#${anchor}`;
   link.textContent = result.title;
-  link.addEventListener("click", () => localStorage.setItem("sphinx_highlight_terms", words(query).join(" ")));
   const page = document.createElement("span");
   page.className = "search-page";
   page.textContent = result.page === result.title ? "" : result.page;
