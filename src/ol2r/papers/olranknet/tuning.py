@@ -39,14 +39,12 @@ _INTERVALS = {"alpha": _WIDTHS, "regularization": _PULLS, "rate": _RATES}
 _FEWER = _INTERVALS | {"rate": _RATES[:-1]}
 _NEVER = {"alpha": (1.0,)}
 _STEPS = {"alpha": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)}
-_WIDE = {"alpha": (1e-3, 1e-2, 1e-1), "regularization": (1.0, 1e1, 1e2), "rate": (1e-4, 1e-3, 1e-2)}
+_WIDE = {"alpha": (1e-3, 1e-2, 1e-1), "regularization": (1.0, 1e1, 1e2), "rate": (1e-6, 1e-5, *_RATES[:-1])}
 _HARDLY_MOVES = {"alpha": (1e-5, 1e-4, 1e-3)}
 GRIDS: dict[str, TuningGrid] = {
     "olRankNet": TuningGrid(("olRankNet",), _INTERVALS, wide=_WIDE, never=_NEVER),
     "olLambdaRank": TuningGrid(("olLambdaRank",), _INTERVALS, wide=_WIDE, never=_NEVER),
-    "olRankNet, full": TuningGrid(
-        ("olRankNet, full",), _FEWER, wide=_WIDE | {"rate": (1e-5, *_WIDE["rate"])}, never=_NEVER,
-    ),
+    "olRankNet, full": TuningGrid(("olRankNet, full",), _FEWER, wide=_WIDE, never=_NEVER),
     "olRankNet" + CODE: TuningGrid(("olRankNet" + CODE,), _INTERVALS, never=_NEVER, datasets=("MQ2008",)),
     "neural PDGD": TuningGrid(("neural PDGD",), _STEPS),
     "neural DBGD": TuningGrid(("neural DBGD",), _STEPS, never=_HARDLY_MOVES),
@@ -60,8 +58,8 @@ GRIDS: dict[str, TuningGrid] = {
 }  # fmt: skip
 """All tuning grids, by name. They hold the paper's values but for the smallest: α = 1e-4, at which hardly an order is
 uncertain, and λ = 1e-4. A grid goes on past a chosen value on its edge while the edge gains more than one standard
-error over the value next to it, in either step. To save time, fewer values are tried where a data set has many
-features, the full covariance is not tried at the largest rate, and olLambdaRank takes the public code's values for
+error over the value next to it, in either step. To save time, fewer values of α and λ are tried where a data
+set has many features, the full covariance is not tried at the largest rate, and olLambdaRank takes the public code's values for
 olRankNet.
 
 The criterion is the score of the learned ranker alone, and as in the PairRank chapter settings that hardly do anything
