@@ -319,8 +319,8 @@ _FIGURES: dict[str, tuple[str, Sequence[str]]] = {
     "fig-6": ("Share of certain orders among shown documents", (*OURS, *FULL)),
 }
 """The paper's figures of runs: (title, learners)."""
-LONGER = "as many rounds as the paper's"
-"""The name of the reading in which the shorter runs are as long as the paper's."""
+LONGER = f"{ROUNDS:,} rounds on one fold"
+"""The name of the reading in which runs on the paper's data and on `LONG_ON` alone count, all of the paper's length."""
 READINGS: dict[str, dict[str, str]] = {
     "public code": {name: f"{name}-code" for name in _FIGURES},
     LONGER: {name: f"{name}-long" for name in _FIGURES},

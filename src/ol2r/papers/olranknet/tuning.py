@@ -58,8 +58,8 @@ GRIDS: dict[str, TuningGrid] = {
 }  # fmt: skip
 """All tuning grids, by name. They hold the paper's values but for the smallest: α = 1e-4, at which hardly an order is
 uncertain, and λ = 1e-4. A grid goes on past a chosen value on its edge while the edge gains more than one standard
-error over the value next to it, in either step. To save time, fewer values of α and λ are tried where a data
-set has many features, the full covariance is not tried at the largest rate, and olLambdaRank takes the public code's values for
+error over the value next to it, in either step. To save time, fewer values of α and λ are tried where a data set has
+many features, the full covariance is not tried at the largest rate, and olLambdaRank takes the public code's values for
 olRankNet.
 
 The criterion is the score of the learned ranker alone, and as in the PairRank chapter settings that hardly do anything
