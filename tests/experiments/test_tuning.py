@@ -49,6 +49,16 @@ def test_without_a_second_step_there_is_a_list_and_no_choice():
     assert table["longer"].isna().all() and (table["best_of"] == "").all()
 
 
+def test_a_listed_setting_stays_when_a_grid_is_extended_unless_a_run_of_it_diverged():
+    def listed(dataset, grid):
+        return [{"alpha": 10.0}, {"alpha": 1e9}] if (dataset, grid) == ("own", "both") else []
+
+    table = two_steps(FIRST, LONGER, NAMES, lambda *which: 1, anything, listed)
+    assert table["alpha"].tolist() == [0.0, 10.0]
+    lost = FIRST.assign(status=np.where(FIRST["alpha"] == 10.0, "diverged", "ok"))
+    assert two_steps(lost, LONGER, NAMES, lambda *which: 1, anything, listed)["alpha"].tolist() == [0.0]
+
+
 def test_where_nothing_was_tuned_nothing_is_listed():
     nothing = pd.DataFrame({"dataset": []})
     table = two_steps(nothing, nothing, NAMES, lambda *which: 3, anything)

@@ -6,7 +6,7 @@ no test query and no reported seed.
 """
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
@@ -133,8 +133,11 @@ class Tuned:
         return not any(setting[name] in values for name, values in self.grids[grid].never.items())
 
     def table(self, first: pd.DataFrame, longer: pd.DataFrame) -> pd.DataFrame:
-        """The shortlists and choices from the results of both steps; see `two_steps`."""
-        return two_steps(first, longer, self.names, self.size, self.may_choose)
+        """The shortlists and choices from the results of both steps; see `two_steps`.
+
+        A setting that is on a shortlist stays there when its grid is extended, even if others now precede it.
+        """
+        return two_steps(first, longer, self.names, self.size, self.may_choose, self.shortlist)
 
 
 def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
@@ -168,6 +171,7 @@ def two_steps(
     names: Sequence[str],
     size: Callable[[str, str], int],
     may_choose: Callable[[str, Mapping[str, float]], bool],
+    listed: Callable[[str, str], Collection[Mapping[str, float]]] = lambda dataset, grid: (),
 ) -> pd.DataFrame:
     """The shortlist of every grid, and the settings chosen from it.
 
@@ -177,6 +181,7 @@ def two_steps(
         names: hyper-parameters.
         size: gives the length of a shortlist for a data set and a grid.
         may_choose: tells whether a setting of a grid may be on the shortlist.
+        listed: gives settings of a data set and a grid that are on the shortlist whatever they score.
 
     Returns:
         dataset, grid, names, score (of the first step), longer (score of the second step, or NaN), best_of: for which
@@ -197,7 +202,9 @@ def two_steps(
         sound = cells[allowed & (cells["diverged"] == 0)]
         if sound.empty:
             raise ValueError(f"{grid} on {dataset}: a run diverged in every setting that was tuned")
-        kept.append(sound.sort_values("score", ascending=False, kind="stable").head(size(str(dataset), str(grid))))
+        ranked = sound.sort_values("score", ascending=False, kind="stable")
+        stays = [_own(names, line) in listed(str(dataset), str(grid)) for line in frames.records(ranked)]
+        kept.append(ranked[np.array(stays) | (np.arange(len(ranked)) < size(str(dataset), str(grid)))])
     table = pd.concat(kept, ignore_index=True)[[*keys, "score"]]
     again = grid_scores(longer, names, "grid").reindex(columns=[*keys, "score"])
     table = table.merge(again.rename(columns={"score": "longer"}), on=keys, how="left")
@@ -209,6 +216,11 @@ def two_steps(
         won = table.merge(scores, on=keys, how="left")["best"].eq(True)
         best_of = best_of.where(~won, best_of.where(best_of == "", best_of + " + ") + name)
     return table.assign(best_of=best_of)
+
+
+def _own(names: Sequence[str], line: Mapping[str, float]) -> dict[str, float]:
+    """The hyper-parameters of a line that its grid has."""
+    return {name: line[name] for name in names if line[name] == line[name]}
 
 
 def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

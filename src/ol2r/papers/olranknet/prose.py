@@ -110,7 +110,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         f"on validation queries of fold 1: mean NDCG@10 over users. All settings run {tuning.ROUNDS_FIRST} rounds with "
         f"{len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of olRankNet and the best "
         f"{tuning.SHORTLISTED_OTHERS} of every other grid {tuning.ROUNDS_LONGER} rounds with "
-        f"{len(tuning.SEEDS_LONGER)} other seeds; no reported run has any of these",
+        f"{len(tuning.SEEDS_LONGER)} other seeds, and so do those that were among the best before a grid was extended; "
+        "no reported run has any of these",
         "paper, 5.1: validation data of each fold; the rest ours",
     ),
     ("olLambdaRank as the public code reads", "the values that olRankNet has by this reading", "ours"),
