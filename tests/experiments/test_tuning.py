@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.experiments.tuning import TuningGrid, edges, grid_scores, marked, two_steps
+from ol2r.experiments.tuning import Tuned, TuningGrid, edges, grid_scores, marked, two_steps
 
 NAMES = ("alpha", "epsilon")
 
@@ -49,14 +49,33 @@ def test_without_a_second_step_there_is_a_list_and_no_choice():
     assert table["longer"].isna().all() and (table["best_of"] == "").all()
 
 
-def test_a_listed_setting_stays_when_a_grid_is_extended_unless_a_run_of_it_diverged():
-    def listed(dataset, grid):
-        return [{"alpha": 10.0}, {"alpha": 1e9}] if (dataset, grid) == ("own", "both") else []
+def tuned_before(**best_of):
+    """A grid of which some alphas were listed, and for whom each was chosen: by "a" and the alpha."""
+    grid = TuningGrid(("one", "two"), {"alpha": (10.0, 1e9)})
+    before = Tuned("nowhere", {"both": grid}, ("own",), lambda *which: 1)
+    vars(before)["lines"] = [  # as if its file had them
+        {"dataset": "own", "grid": "both", "alpha": name.removeprefix("a"), "best_of": of}
+        for name, of in best_of.items()
+    ]
+    return before
 
-    table = two_steps(FIRST, LONGER, NAMES, lambda *which: 1, anything, listed)
+
+def test_a_listed_setting_stays_when_a_grid_is_extended_unless_a_run_of_it_diverged():
+    before = tuned_before(a10="", a1e9="")
+    table = two_steps(FIRST, LONGER, NAMES, lambda *which: 1, anything, before)
     assert table["alpha"].tolist() == [0.0, 10.0]
     lost = FIRST.assign(status=np.where(FIRST["alpha"] == 10.0, "diverged", "ok"))
-    assert two_steps(lost, LONGER, NAMES, lambda *which: 1, anything, listed)["alpha"].tolist() == [0.0]
+    assert two_steps(lost, LONGER, NAMES, lambda *which: 1, anything, before)["alpha"].tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("gains", "chosen"), [((0.0, 0.03), 10.0), ((0.02, 0.03), 1.0)])
+def test_a_chosen_setting_stays_unless_another_gains_more_than_a_standard_error(gains, chosen):
+    """A mean gain of 0.015 or 0.025, with a standard error of 0.015 or 0.005 of two runs."""
+    added = LONGER[(LONGER["variant"] == "one") & (LONGER["users"] == "noisy") & (LONGER["seed"] < 4)]
+    added = added.assign(ndcg=np.where(added["alpha"] == 1.0, added["seed"].map({2: gains[0], 3: gains[1]}), 0.0))
+    for before, expected in ((None, 1.0), (tuned_before(a10="all"), chosen)):
+        table = two_steps(FIRST, added, NAMES, lambda *which: 4, anything, before)
+        assert table.loc[table["best_of"].str.startswith("all"), "alpha"].tolist() == [expected]
 
 
 def test_where_nothing_was_tuned_nothing_is_listed():

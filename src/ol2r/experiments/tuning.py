@@ -6,7 +6,7 @@ no test query and no reported seed.
 """
 
 import csv
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
@@ -119,6 +119,13 @@ class Tuned:
                 return MappingProxyType(setting)
         raise KeyError(f"nothing is tuned for {of} of {grid} on {dataset}")
 
+    def choice(self, dataset: str, grid: str, of: str) -> Mapping[str, float] | None:
+        """As `chosen`, and None if no setting was chosen."""
+        try:
+            return self.chosen(dataset, grid, of)
+        except KeyError:
+            return None
+
     def datasets_of(self, grid: str) -> tuple[str, ...]:
         """The data sets that a grid is tuned on."""
         own = self.grids[grid].datasets
@@ -135,9 +142,10 @@ class Tuned:
     def table(self, first: pd.DataFrame, longer: pd.DataFrame) -> pd.DataFrame:
         """The shortlists and choices from the results of both steps; see `two_steps`.
 
-        A setting that is on a shortlist stays there when its grid is extended, even if others now precede it.
+        When a grid is extended, a setting that is on its shortlist stays there, even if others now precede it, and a
+        setting that was chosen stays so unless another gains more than one standard error over it in the second step.
         """
-        return two_steps(first, longer, self.names, self.size, self.may_choose, self.shortlist)
+        return two_steps(first, longer, self.names, self.size, self.may_choose, self)
 
 
 def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
@@ -171,7 +179,7 @@ def two_steps(
     names: Sequence[str],
     size: Callable[[str, str], int],
     may_choose: Callable[[str, Mapping[str, float]], bool],
-    listed: Callable[[str, str], Collection[Mapping[str, float]]] = lambda dataset, grid: (),
+    before: Tuned | None = None,
 ) -> pd.DataFrame:
     """The shortlist of every grid, and the settings chosen from it.
 
@@ -181,7 +189,7 @@ def two_steps(
         names: hyper-parameters.
         size: gives the length of a shortlist for a data set and a grid.
         may_choose: tells whether a setting of a grid may be on the shortlist.
-        listed: gives settings of a data set and a grid that are on the shortlist whatever they score.
+        before: the shortlists and choices that came from the grids before they were extended, as `Tuned.table` says.
 
     Returns:
         dataset, grid, names, score (of the first step), longer (score of the second step, or NaN), best_of: for which
@@ -203,24 +211,64 @@ def two_steps(
         if sound.empty:
             raise ValueError(f"{grid} on {dataset}: a run diverged in every setting that was tuned")
         ranked = sound.sort_values("score", ascending=False, kind="stable")
-        stays = [_own(names, line) in listed(str(dataset), str(grid)) for line in frames.records(ranked)]
+        listed = before.shortlist(str(dataset), str(grid)) if before else ()
+        stays = [_setting(names, line) in listed for line in frames.records(ranked)]
         kept.append(ranked[np.array(stays) | (np.arange(len(ranked)) < size(str(dataset), str(grid)))])
     table = pd.concat(kept, ignore_index=True)[[*keys, "score"]]
     again = grid_scores(longer, names, "grid").reindex(columns=[*keys, "score"])
     table = table.merge(again.rename(columns={"score": "longer"}), on=keys, how="left")
-    wins = {ALL: grid_scores(longer, names, "grid").reindex(columns=[*keys, "best"])}
-    for variant, own in longer.groupby("variant") if len(longer) else ():
-        wins[str(variant)] = grid_scores(own, names, "grid").reindex(columns=[*keys, "best"])
     best_of = pd.Series([""] * len(table))
-    for name, scores in wins.items():
-        won = table.merge(scores, on=keys, how="left")["best"].eq(True)
-        best_of = best_of.where(~won, best_of.where(best_of == "", best_of + " + ") + name)
+    for of in (ALL, *(sorted(set(longer["variant"])) if len(longer) else ())):
+        own = longer if of == ALL else longer[longer["variant"] == of]
+        won = table.merge(_winners(own, names, of, before), on=keys, how="left")["best"].eq(True)
+        best_of = best_of.where(~won, best_of.where(best_of == "", best_of + " + ") + of)
     return table.assign(best_of=best_of)
 
 
-def _own(names: Sequence[str], line: Mapping[str, float]) -> dict[str, float]:
+def _winners(longer: pd.DataFrame, names: Sequence[str], of: str, before: Tuned | None) -> pd.DataFrame:
+    """The settings that the second step chooses, one for each data set and grid: the best, or what was chosen before if
+    the best gains no more than one standard error over it.
+
+    Args:
+        longer: runs of the second step, of all variants of a grid or of the variant `of` alone.
+        of: whom `before` chose for.
+
+    Returns:
+        dataset, grid, names, best (true).
+    """
+    won = []
+    for line in frames.records(grid_scores(longer, names, "grid").query("best")):
+        place, setting = {key: line[key] for key in ("dataset", "grid")}, _setting(names, line)
+        chosen = before.choice(*place.values(), of) if before else None
+        if chosen:
+            runs = longer[(longer["dataset"] == place["dataset"]) & (longer["grid"] == place["grid"])]
+            gain = _gain(at_own_end(runs), setting, chosen)
+            setting = chosen if len(gain) and gain.mean() <= _error(gain) else setting
+        won.append(place | dict(setting) | {"best": True})
+    return pd.DataFrame(won).reindex(columns=["dataset", "grid", *names, "best"])
+
+
+def _gain(last: pd.DataFrame, setting: Mapping[str, float], other: Mapping[str, float]) -> pd.Series:
+    """What a setting has more than another at the end, paired by users, variant and run.
+
+    Args:
+        last: the last rounds of a grid's runs on one data set.
+    """
+    one, two = (
+        last[np.logical_and.reduce([last[name] == value for name, value in each.items()])].set_index(RUN)["ndcg"]
+        for each in (setting, other)
+    )
+    return (one - two).dropna()
+
+
+def _error(gain: pd.Series) -> float:
+    """The standard error of the mean gain; NaN of a single run."""
+    return gain.std() / max(len(gain), 1) ** 0.5
+
+
+def _setting(names: Sequence[str], line: Mapping[str, float]) -> dict[str, float]:
     """The hyper-parameters of a line that its grid has."""
-    return {name: line[name] for name in names if line[name] == line[name]}
+    return {name: line[name] for name in names if name in line and line[name] == line[name]}
 
 
 def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -261,11 +309,7 @@ def edges(first: pd.DataFrame, scores: pd.DataFrame, names: Sequence[str], by: s
             if len(tried) < 2 or best[name] not in (tried[0], tried[-1]):
                 continue
             inside = tried[1] if best[name] == tried[0] else tried[-2]
-            pair = [
-                own[np.logical_and.reduce([own[key] == values[key] for key in mine])].set_index(RUN)["ndcg"]
-                for values in (best, best | {name: inside})
-            ]
-            gain = (pair[0] - pair[1]).dropna()
+            gain = _gain(own, {key: best[key] for key in mine}, {key: best[key] for key in mine} | {name: inside})
             found = {"dataset": best["dataset"], by: best[by], "name": name, "value": best[name], "inside": inside}
-            lines.append(found | {"gain": gain.mean(), "error": gain.std() / max(len(gain), 1) ** 0.5})
+            lines.append(found | {"gain": gain.mean(), "error": _error(gain)})
     return pd.DataFrame(lines, columns=["dataset", by, "name", "value", "inside", "gain", "error"])

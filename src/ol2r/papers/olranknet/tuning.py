@@ -39,7 +39,7 @@ _INTERVALS = {"alpha": _WIDTHS, "regularization": _PULLS, "rate": _RATES}
 _FEWER = _INTERVALS | {"rate": _RATES[:-1]}
 _NEVER = {"alpha": (1.0,)}
 _STEPS = {"alpha": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)}
-_WIDE = {"alpha": (1e-3, 1e-2, 1e-1), "regularization": (1.0, 1e1, 1e2), "rate": (1e-6, 1e-5, *_RATES[:-1])}
+_WIDE = {"alpha": (1e-3, 1e-2, 1e-1), "regularization": (1.0, 1e1, 1e2), "rate": (1e-7, 1e-6, 1e-5, *_RATES[:-1])}
 _HARDLY_MOVES = {"alpha": (1e-5, 1e-4, 1e-3)}
 GRIDS: dict[str, TuningGrid] = {
     "olRankNet": TuningGrid(("olRankNet",), _INTERVALS, wide=_WIDE, never=_NEVER),
