@@ -111,8 +111,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         f"{len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of olRankNet and the best "
         f"{tuning.SHORTLISTED_OTHERS} of every other grid {tuning.ROUNDS_LONGER} rounds with "
         f"{len(tuning.SEEDS_LONGER)} other seeds, and so do those that were among the best before a grid was extended; "
-        "what was chosen then stays unless another gains more than one standard error; no reported run has any of these "
-        "seeds",
+        "what was chosen then stays unless another gains more than one standard error; no reported run has any of "
+        "these seeds",
         "paper, 5.1: validation data of each fold; the rest ours",
     ),
     ("olLambdaRank as the public code reads", "the values that olRankNet has by this reading", "ours"),
