@@ -49,8 +49,8 @@ COURSES = pd.DataFrame(
 
 def test_a_course_is_told_by_the_first_and_the_last_value_of_each_line():
     assert alt.courses(COURSES, "learner", "the score", ["users"], "n", "the round") == (
-        "As the round goes from 1 to 10, the score goes from 0.25 to 0.5 for P²LinRank, from 0.5 to 0.75 for DBGD, "
-        "stays at 0.3 for MGD under perfect users; goes from 0.1 to 0.2 for DBGD under informational users."
+        "As the round goes from 1 to 10, the score under perfect users goes from 0.25 to 0.5 for P²LinRank, from 0.5 "
+        "to 0.75 for DBGD, stays at 0.3 for MGD; that under informational users goes from 0.1 to 0.2 for DBGD."
     )
     one = COURSES[COURSES["learner"] == "DBGD"]
     assert "from 0.5 to 0.75 for perfect, from 0.1 to 0.2" in alt.courses(one, "users", "it", [], "n", "n")

@@ -94,10 +94,10 @@ def courses(
             said = verb if verb != before else verb.removeprefix("goes ").removeprefix("stays ")
             span = "" if alike else f" ({' to '.join(dict.fromkeys(map(number, line[x].iloc[[0, -1]])))})"
             lines.append(f"{said} {' to '.join(values)} for {spelled(str(name))}{span}")
-        told.append(f"{', '.join(lines)} {where}".strip())
+        told.append(" ".join([*([where] if where else []), ", ".join(lines)]))
     first, last = map(number, spans.iloc[0])
     begin = f"As {along} goes from {first} to {last}" if alike else f"Along {along}"
-    return f"{begin}, {what} {'; '.join(told)}."
+    return f"{begin}, {what} {'; that '.join(told)}."
 
 
 def reaches(
