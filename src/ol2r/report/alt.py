@@ -120,9 +120,10 @@ def reaches(
         return f"{what}: nothing was measured."
     for own, where in _panels(shown, within):
         least = own[own[y] >= level].groupby(by, sort=False)[x].min().sort_values(kind="stable")
-        found = [f"{number(least[name])} ({spelled(str(name))})" for name in (*least.index[:1], *least.index[1:][-1:])]
-        if len(least) > 1 and least.iloc[0] == least.iloc[-1]:
-            found = [number(least.iloc[0])]
+        at = [(number(value), spelled(str(name))) for name, value in least.items()]
+        found = [f"{value} ({name})" for value, name in (*at[:1], *at[1:][-1:])]
+        if len(at) > 1 and at[0][0] == at[-1][0]:
+            found = [at[0][0]]
         never = [spelled(str(name)) for name in dict.fromkeys(own[by]) if name not in least.index]
         parts = [f"at {along} {' to '.join(found)}"] if found else []
         parts += [f"never for {', '.join(never)}"] if never else []
