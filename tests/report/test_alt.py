@@ -32,6 +32,50 @@ def test_a_figure_of_one_panel_names_no_place():
     assert alt.ends(table, "learner", "Regret", []) == "At the end, Regret: highest for b (12,346), lowest for a (1)."
 
 
+def test_the_last_x_is_called_as_it_is_asked_for():
+    table = pd.DataFrame({"learner": ["a", "b"], "round": 10, "mean": [1.0, 2.0]})
+    told = alt.ends(table, "learner", "NDCG", [], when="With most rankers")
+    assert told.startswith("With most rankers, NDCG: highest for b (2)")
+
+
+COURSES = pd.DataFrame(
+    [("perfect", "P2LinRank", 10, 0.5), ("perfect", "P2LinRank", 1, 0.25), ("perfect", "DBGD", 1, 0.5),
+     ("perfect", "DBGD", 10, 0.75), ("perfect", "MGD", 1, 0.3), ("perfect", "MGD", 10, 0.3),
+     ("informational", "DBGD", 1, 0.1), ("informational", "DBGD", 4, 0.9), ("informational", "DBGD", 10, 0.2),
+     ("informational", "level", None, 7.0)],
+    columns=["users", "learner", "n", "mean"],
+)  # fmt: skip
+
+
+def test_a_course_is_told_by_the_first_and_the_last_value_of_each_line():
+    assert alt.courses(COURSES, "learner", "the score", ["users"], "n", "the round") == (
+        "As the round goes from 1 to 10, the score under perfect users goes from 0.25 to 0.5 for P²LinRank, from 0.5 "
+        "to 0.75 for DBGD, stays at 0.3 for MGD; that under informational users goes from 0.1 to 0.2 for DBGD."
+    )
+    one = COURSES[COURSES["learner"] == "DBGD"]
+    assert "from 0.5 to 0.75 for perfect, from 0.1 to 0.2" in alt.courses(one, "users", "it", [], "n", "n")
+
+
+def test_lines_over_different_rounds_are_told_with_their_own():
+    table = pd.DataFrame({"learner": [*"aabbc"], "n": [1, 10, 1, 5000, 7], "mean": [1.0, 2.0, 3.0, 3.0, 4.0]})
+    assert alt.courses(table, "learner", "the score", [], "n", "the round") == (
+        "Along the round, the score goes from 1 to 2 for a (1 to 10), stays at 3 for b (1 to 5,000), is 4 for c (7)."
+    )
+    assert alt.courses(table[:0], "learner", "The score", [], "n", "the round") == "The score: nothing was measured."
+
+
+def test_a_level_is_reached_between_the_first_line_and_the_last_and_never_by_some():
+    told = alt.reaches(COURSES, "learner", "The score", ["users"], "n", "round", 0.5)
+    assert told == (
+        "The score reaches 0.5 at round 1 (DBGD) to 10 (P²LinRank), never for MGD under perfect users; "
+        "at round 4 (DBGD) under informational users."
+    )
+    low = alt.reaches(COURSES, "learner", "It", ["users"], "n", "round", 0.1)
+    assert low.startswith("It reaches 0.1 at round 1 under perfect users")
+    assert "reaches 0.9 never for P²LinRank" in alt.reaches(COURSES, "learner", "It", ["users"], "n", "round", 0.9)
+    assert alt.reaches(COURSES[:0], "learner", "It", [], "n", "round", 0.9) == "It: nothing was measured."
+
+
 def test_a_difference_is_clear_where_its_interval_leaves_out_the_line():
     rows = [("a", "x", 1, 2), ("a", "y", 0.5, 2), ("b", "x", -2, -1), ("b", "y", -1, 1)]
     table = pd.DataFrame(rows, columns=["row", "users", "low", "high"]).assign(mean=0.0)

@@ -149,6 +149,10 @@ def test_a_screen_has_a_row_a_switch_and_a_column_a_cell(grid):
     assert [t.get_text() for t in fig.axes[0].get_yticklabels()] == ["as in the paper", "start at 0"]
     first = table.query("switch == 'as in the paper' and users == 'perfect' and learner == 'DBGD'")["z"].iloc[0]
     assert drawn[0, 0] == first
+    gaps = (np.abs(drawn) > tables.GAP).sum(axis=1)
+    assert f"printed number: {gaps[0]} of 15 with as in the paper." in fig.alt
+    assert f"({drawn.max():,.0f}); farthest below: as in the paper, " in fig.alt
+    assert figures.screen(table.assign(z=np.nan)).alt == "Nothing is printed."
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ Each function takes a table as `ol2r.report.figures` aggregates them, with mean,
 learner.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,24 @@ def place(column: str, value: object) -> str:
     return f"under {value} users" if column == "users" and value in set(USERS) else spelled(str(value))
 
 
-def ends(table: pd.DataFrame, by: str, what: str, within: Sequence[str], x: str = "round", y: str = "mean") -> str:
+def _panels(table: pd.DataFrame, within: Sequence[str]) -> Iterator[tuple[pd.DataFrame, str]]:
+    """The part of each panel and where the panel is; by data set, and then in the order of users."""
+    order = {column: list(dict.fromkeys([*USERS, *CLICK_MODELS.values(), *table[column]])) for column in within}
+    cases = list(frames.groups(table, list(within))) if within else [((), table)]
+    cases.sort(key=lambda case: [order[column].index(value) for column, value in zip(within, case[0], strict=True)])
+    for key, own in cases:
+        yield own, ", ".join(place(*each) for each in zip(within, key, strict=True))
+
+
+def ends(
+    table: pd.DataFrame,
+    by: str,
+    what: str,
+    within: Sequence[str],
+    x: str = "round",
+    y: str = "mean",
+    when: str = "At the end",
+) -> str:
     """Which line ends highest and which lowest in each panel, with both values.
 
     Args:
@@ -40,18 +57,78 @@ def ends(table: pd.DataFrame, by: str, what: str, within: Sequence[str], x: str 
         within: the columns that tell panels apart.
         x: the column along the axis; lines without it, such as levels, are left out.
         y: the column that is drawn.
+        when: what the last x of a line is called.
     """
     told = []
-    shown = table.dropna(subset=[x, y])
-    order = {column: list(dict.fromkeys([*USERS, *CLICK_MODELS.values(), *shown[column]])) for column in within}
-    cases = list(frames.groups(shown, list(within))) if within else [((), shown)]
-    cases.sort(key=lambda case: [order[column].index(value) for column, value in zip(within, case[0], strict=True)])
-    for key, own in cases:
+    for own, where in _panels(table.dropna(subset=[x, y]), within):
         last = own.sort_values(x, kind="stable").groupby(by, sort=False).tail(1).sort_values(y, kind="stable")
         low, high = (f"{spelled(str(line[by]))} ({number(line[y])})" for _, line in last.iloc[[0, -1]].iterrows())
-        where = ", ".join(place(*each) for each in zip(within, key, strict=True))
         told.append(f"{f'highest for {high}, lowest for {low}' if len(last) > 1 else high} {where}".strip())
-    return f"At the end, {what}: {'; '.join(told)}."
+    return f"{when}, {what}: {'; '.join(told)}."
+
+
+def courses(
+    table: pd.DataFrame, by: str, what: str, within: Sequence[str], x: str, along: str, y: str = "mean"
+) -> str:
+    """From which value to which each line goes, from its first x to its last one, in each panel.
+
+    Args:
+        table: by, x, y and the columns `within`.
+        by: the column that tells lines apart.
+        what: what is drawn against x.
+        within: the columns that tell panels apart.
+        x: the column along the axis; where lines have different first or last x, those of each are told in brackets.
+        along: what the axis is called.
+        y: the column that is drawn.
+    """
+    shown = table.dropna(subset=[x, y]).sort_values(x, kind="stable")
+    if shown.empty:
+        return f"{what}: nothing was measured."
+    spans = shown.groupby([*within, by], sort=False)[x].agg(["min", "max"]).drop_duplicates()
+    alike, told = len(spans) == 1, []
+    for own, where in _panels(shown, within):
+        lines, verb = [], ""
+        for (name,), line in frames.groups(own, [by]):
+            values = list(dict.fromkeys(number(value) for value in line[y].iloc[[0, -1]]))
+            before, verb = verb, "goes from" if len(values) > 1 else "stays at" if len(line) > 1 else "is"
+            said = verb if verb != before else verb.removeprefix("goes ").removeprefix("stays ")
+            span = "" if alike else f" ({' to '.join(dict.fromkeys(map(number, line[x].iloc[[0, -1]])))})"
+            lines.append(f"{said} {' to '.join(values)} for {spelled(str(name))}{span}")
+        told.append(" ".join([*([where] if where else []), ", ".join(lines)]))
+    first, last = map(number, spans.iloc[0])
+    begin = f"As {along} goes from {first} to {last}" if alike else f"Along {along}"
+    return f"{begin}, {what} {'; that '.join(told)}."
+
+
+def reaches(
+    table: pd.DataFrame, by: str, what: str, within: Sequence[str], x: str, along: str, level: float, y: str = "mean"
+) -> str:
+    """At which x the first and the last line of each panel reach a level, and which lines never do.
+
+    Args:
+        table: by, x, y and the columns `within`.
+        by: the column that tells lines apart.
+        what: what is drawn against x.
+        within: the columns that tell panels apart.
+        x: the column along the axis.
+        along: what the axis is called.
+        level: the value that the lines may reach.
+        y: the column that is drawn.
+    """
+    shown, told = table.dropna(subset=[x, y]), []
+    if shown.empty:
+        return f"{what}: nothing was measured."
+    for own, where in _panels(shown, within):
+        least = own[own[y] >= level].groupby(by, sort=False)[x].min().sort_values(kind="stable")
+        at = [(number(value), spelled(str(name))) for name, value in least.items()]
+        found = [f"{value} ({name})" for value, name in (*at[:1], *at[1:][-1:])]
+        if len(at) > 1 and at[0][0] == at[-1][0]:
+            found = [at[0][0]]
+        never = [spelled(str(name)) for name in dict.fromkeys(own[by]) if name not in least.index]
+        parts = [f"at {along} {' to '.join(found)}"] if found else []
+        parts += [f"never for {', '.join(never)}"] if never else []
+        told.append(f"{', '.join(parts)} {where}".strip())
+    return f"{what} reaches {level:g} {'; '.join(told)}."
 
 
 def sides(table: pd.DataFrame, what: str, zero: float = 0.0, by: str = "users") -> str:

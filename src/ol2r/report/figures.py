@@ -39,6 +39,7 @@ from ol2r.report.style import (
     stacked,
     styled,
 )
+from ol2r.report.tables import GAP
 
 INTERVAL = "mean, 95 % interval over runs"
 OFFLINE = "offline RankNet"
@@ -374,7 +375,33 @@ def screen(table: pd.DataFrame) -> Drawing:
             ax.axvline(k * len(learners), color=INK, linewidth=1.2)
     ax.grid(False)
     ax.tick_params(length=0)
+    fig.alt = _gaps(table.dropna(subset="z"))
     return fig
+
+
+def _gaps(table: pd.DataFrame) -> str:
+    """How many entries of a screen are gaps, by which switch fewest and most, and which are farthest from the print."""
+    if table.empty:
+        return "Nothing is printed."
+    rows = table.assign(gap=table["z"].abs() > GAP).groupby("switch", sort=False)["gap"].agg(["sum", "size"])
+    whole = rows[rows["size"] == rows["size"].max()].sort_values("sum", kind="stable")
+    first, few, many = (
+        f"{line['sum']} of {line['size']} with {name}"
+        for name, line in zip(
+            (rows.index[0], whole.index[0], whole.index[-1]),
+            frames.records(pd.concat([rows.iloc[:1], whole.iloc[[0, -1]]])),
+            strict=True,
+        )
+    )
+    far = frames.records(table.loc[[table["z"].idxmax(), table["z"].idxmin()]])
+    above, below = (
+        f"{cell['switch']}, {cell['learner']} {alt.place('users', cell['users'])} ({alt.number(cell['z'])})"
+        for cell in far
+    )
+    return (
+        f"Entries more than {GAP:g} combined standard errors from the printed number: {first}. Where a switch touches "
+        f"all learners, fewest are {few}, most {many}. Farthest above: {above}; farthest below: {below}."
+    )
 
 
 @styled

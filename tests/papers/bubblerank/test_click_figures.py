@@ -19,7 +19,9 @@ def parameters():
 
 
 def test_v_stands_left_and_chi_right_published_first(parameters):
-    left, right = figures.positions_beside(parameters).axes
+    fig = figures.positions_beside(parameters)
+    assert "goes from 0.1 to 0.3 for published" in fig.alt and "last click" not in fig.alt
+    left, right = fig.axes
     assert [ax.get_title()[0] for ax in (left, right)] == ["v", "χ"]
     assert left.get_legend_handles_labels()[1] == ["published", "PyClick", "maximum likelihood"]
     assert list(line(right, "published").get_xdata()) == [1, 2, 3]
@@ -35,7 +37,10 @@ def test_rates_of_positions_stand_beside_both_ways_of_fitting():
             [("PBM", "PyClick", 0.1), ("PBM", "maximum likelihood", 0.2), ("RCTR", "maximum likelihood", 0.3)], (2, 1)
         )
     ]
-    left, right = figures.perplexity_by_position(pd.DataFrame(rows)).axes
+    fig = figures.perplexity_by_position(pd.DataFrame(rows))
+    assert "that of fits by maximum likelihood goes from 1.2 to 1.4 for PBM; " in fig.alt
+    assert "that of each position's own rate goes from 1.3 to 1.6 for RCTR" in fig.alt
+    left, right = fig.axes
     for ax, pbm in ((left, [1.1, 1.2]), (right, [1.2, 1.4])):
         assert ax.get_legend_handles_labels()[1] == ["PBM", "RCTR"]
         assert list(line(ax, "PBM").get_ydata()) == pytest.approx(pbm)
@@ -62,6 +67,7 @@ def test_errors_have_a_column_for_each_parameter_and_a_row_for_each_statistic(er
     assert list(line(fig.axes[1], "DCM, PyClick").get_ydata()) == pytest.approx([0.01, 0.0025])
     assert list(line(fig.axes[4], "DCM, PyClick").get_ydata()) == pytest.approx([0.03, 0.0075])
     assert list(line(fig.axes[4], "DCM, PyClick").get_xdata()) == [100, 400]
+    assert "that of v goes from 0.01 to 0.0025 for DCM, maximum likelihood" in fig.alt and "last" not in fig.alt
     assert set(fig.axes[0].get_legend_handles_labels()[1]) == {
         "1/√n", *(f"{users}, {way}" for users in ("CM", "DCM") for way in ("maximum likelihood", "PyClick"))
     }  # fmt: skip

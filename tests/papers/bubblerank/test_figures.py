@@ -114,25 +114,29 @@ def test_one_list_a_query_gives_a_line_and_no_slope_within_a_query(lists):
 
 
 def test_the_line_is_drawn_with_its_slope(lists):
-    (ax,) = figures.regret_against_inversions(lists).axes
+    fig = figures.regret_against_inversions(lists)
+    (ax,) = fig.axes
     drawn = line(ax, "least-squares line")
     (found,) = figures.lines_of_regret(lists).itertuples()
     assert list(drawn.get_ydata()) == pytest.approx(
         [found.intercept + 5 * found.slope, found.intercept + 20 * found.slope]
     )
     assert f"slope {found.slope:.3g}" in ax.texts[0].get_text()
+    assert f"pair: {found.slope:.3g} with R² {found.explained:.2f} for {CLICK_MODELS['DCM']}." in fig.alt
 
 
 def test_a_figure_without_enough_lists_is_empty_but_drawn(lists):
     fig = figures.regret_against_inversions(lists, least=100)
-    assert fig.table.empty and len(fig.axes) == 1
+    assert fig.table.empty and len(fig.axes) == 1 and fig.alt.endswith("too few lists.")
 
 
 def test_regret_against_examination_stands_beside_the_prediction_and_exact_doubling():
     lines = [(i, seed, n, 2.0**i * n + seed) for i in (1, 2, 3) for seed in (0, 2) for n in (10, 100)]
     frame = pd.DataFrame(lines, columns=["fold", "seed", "round", "regret"])
     predicted = pd.Series({1: 190.0, 2: 390.0, 3: 800.0})
-    steps, ends = figures.regret_against_examination(frame, predicted).axes
+    fig = figures.regret_against_examination(frame, predicted)
+    assert "401 for i = 2 (predicted 390, exact doubling 400)" in fig.alt
+    steps, ends = fig.axes
     assert list(line(steps, r"$\chi_{\min} = 0.5^{3}$").get_ydata()) == [81, 801]
     assert list(line(ends, "predicted").get_ydata()) == [190, 390, 800]
     assert list(line(ends, "doubling").get_ydata()) == pytest.approx([801 / 4, 801 / 2, 801])
@@ -156,7 +160,9 @@ def pairs():
 
 
 def test_randomized_pairs_stand_below_lemma_6_and_all_pairs(pairs):
-    first, second = figures.pairs_against_inversions(pairs).axes
+    fig = figures.pairs_against_inversions(pairs)
+    assert "with CM, K = 4 goes from 3 to 3.5 for the mean" in fig.alt and fig.alt.endswith("bound in 0 of 3 cases.")
+    first, second = fig.axes
     assert [first.get_title(), second.get_title()] == ["CM, K = 4", "PBM, K = 6"]
     assert list(line(first, "mean |P|").get_ydata()) == [3.0, 3.5] and list(line(first, "most").get_ydata()) == [3, 5]
     assert list(line(first, "K − 1 + 2|V₀|").get_ydata()) == [3, 5]

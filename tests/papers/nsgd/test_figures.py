@@ -56,24 +56,26 @@ def derived(**columns) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("draw", "x", "columns"),
+    ("draw", "x", "columns", "told"),
     [
-        (figures.advance_against_candidates, "candidates", {"candidates": [1, 4], "null_dimension": 21}),
-        (figures.losers_against_margin, "margin", {"margin": [-0.1, 0.1]}),
+        (figures.advance_against_candidates, "candidates", {"candidates": [1, 4], "null_dimension": 21}, "for d′ = 21"),
+        (figures.losers_against_margin, "margin", {"margin": [-0.1, 0.1]}, "1.01 at a margin of -0.1, 0.49 at"),
         (
             figures.error_against_energy,
             "energy",
             {"energy": [0.1, 0.5], "directions": 1, "orthogonal": False, "whole": 0.9, "threshold": 0.4},
+            "crosses that of the whole space, 0.9 at φ = 0.4 for 1 direction",
         ),
     ],
 )
-def test_an_audit_shows_what_was_derived_as_a_line_and_what_was_measured_as_points(draw, x, columns):
+def test_an_audit_shows_what_was_derived_as_a_line_and_what_was_measured_as_points(draw, x, columns, told):
     table = derived(**columns)
     fig = draw(table)
     line, points = fig.axes[0].lines[0], fig.axes[0].containers[0].lines[0]
     assert line.get_ydata().tolist() == table["expected"].tolist() and line.get_xdata().tolist() == table[x].tolist()
     assert points.get_ydata().tolist() == table["measured"].tolist()
     assert fig.axes[0].get_xlabel() and "standard errors" in fig.axes[0].get_ylabel()
+    assert told in fig.alt and fig.alt.endswith("No point is further than 1.0 standard errors from its derived line.")
 
 
 def test_audits_say_how_far_from_theory_and_from_the_mistake():

@@ -103,7 +103,9 @@ def test_the_width_series_has_a_line_for_either_covariance_over_all_widths():
     ]
     told = [part.assign(cell=part["cell"] + f"/{k}") for k, part in enumerate(parts)]
     series = pd.concat(told).query("users == 'perfect'")
-    above, below = figures.width_series(series).axes
+    fig = figures.width_series(series)
+    assert "from 0.35 to 0.45 for full covariance" in fig.alt and "last fifth stays at 0.5 for its diagonal" in fig.alt
+    above, below = fig.axes
     assert list(line(above, "full").get_xdata()) == [8, 100]
     assert line(above, "full").get_ydata() == pytest.approx([0.35, 0.45])
     assert line(above, "diagonal").get_ydata() == pytest.approx([0.05, 0.15])

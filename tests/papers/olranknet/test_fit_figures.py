@@ -1,8 +1,10 @@
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from shown import line
 
 from ol2r.papers.olranknet import fit_figures as figures
@@ -28,6 +30,7 @@ def test_gaps_are_drawn_against_pairs_with_a_panel_for_each_regularization():
     assert list(drawn.get_xdata()) == [101.5, 201.5]
     assert list(drawn.get_ydata()) == pytest.approx([1.501 / 50, 1.501 / 100])
     assert line(large, "L-BFGS, 10 passes, memory kept").get_ydata()[0] == pytest.approx(1.6 / 50)
+    assert "λ = 0.001 goes from 0.03 to 0.015 for Adam with 20 passes, from" in fig.alt
 
 
 @pytest.fixture
@@ -46,7 +49,9 @@ def coverage():
 
 
 def test_coverage_is_that_of_the_last_round_and_the_asked_part(coverage):
-    inside, certain, _ = figures.coverage_against_width(coverage).axes
+    fig = figures.coverage_against_width(coverage)
+    assert "share of covered pairs goes from 0.891 to 0.9 for A" in fig.alt and "The tuned α is 0.1." in fig.alt
+    inside, certain, _ = fig.axes
     drawn = line(inside, "widths by diagonal of A")
     assert list(drawn.get_xdata()) == [0.1, 1.0]
     assert list(drawn.get_ydata()) == pytest.approx([0.9 + 0.02 - 0.03 + 0.001, 0.9 + 0.02 - 0.03 + 0.01])
@@ -56,7 +61,10 @@ def test_coverage_is_that_of_the_last_round_and_the_asked_part(coverage):
 
 
 def test_wrong_orders_stand_beside_those_of_all_pairs(coverage):
-    narrower, surer = figures.wrong_by_width(coverage).axes
+    fig = figures.wrong_by_width(coverage)
+    assert fig.alt.count("one width for all pairs") == 1 and "by width goes from 0.211 to 0.191 for A" in fig.alt
+    assert "goes from 0.411 to 0.391 for all pairs" in fig.alt
+    narrower, surer = fig.axes
     assert "one width for all pairs" not in narrower.get_legend_handles_labels()[1]
     assert list(line(surer, "one width for all pairs").get_xdata()) == [100, 300]
     assert list(line(narrower, "A").get_ydata()) == pytest.approx([0.211, 0.191])
@@ -79,6 +87,8 @@ def test_regions_of_half_of_each_grade_have_one_contour_each():
         # half of a round Gaussian lies within √(2 log 2) deviations
         assert np.hypot(*first.T).mean() == pytest.approx((2 * np.log(2)) ** 0.5, rel=0.05)
     assert [text.get_text() for text in fig.legends[0].get_texts()] == ["grade 0", "grade 1"]
+    held = float(re.findall(r"lies a share of ([\d.]+) of grade 0 on one; ", fig.alt)[0])
+    assert held == pytest.approx(stats.ncx2.cdf(2 * np.log(2), 2, 1), abs=0.005)  # grade 1 is one deviation away
 
 
 def test_ordered_pairs_are_means_over_folds_with_their_range():
@@ -86,7 +96,9 @@ def test_ordered_pairs_are_means_over_folds_with_their_range():
         {"dataset": name, "fold": fold, "seed": 0, "quantity": q, "value": 0.6 + fold / 100 + 0.1 * (q == "ceiling")}
         for name, fold, q in itertools.product(("MQ2008", "synthetic-mq"), (1, 3), ("linear", "ceiling"))
     ]
-    (ax,) = figures.ordered_pairs(pd.DataFrame(rows), lda.QUANTITIES).axes
+    fig = figures.ordered_pairs(pd.DataFrame(rows), lda.QUANTITIES)
+    assert f"highest for {lda.QUANTITIES['ceiling']} (0.72), lowest for {lda.QUANTITIES['linear']} (0.62)" in fig.alt
+    (ax,) = fig.axes
     drawn = line(ax, lda.QUANTITIES["ceiling"])
     assert list(drawn.get_xdata()) == pytest.approx([0.72, 0.72]) and ax.yaxis_inverted()
     assert len(ax.get_yticklabels()) == 2
@@ -101,7 +113,9 @@ def test_forms_are_a_ratio_against_pairs_for_each_parameter():
     primal = [{**row, "form": "primal", "pairs": 1, "milliseconds": 2.0} for row in rows[::3]]
     unmeasured = [{**rows[0], "width": 100}]
     frame = pd.DataFrame(rows + primal + unmeasured)
-    left, right = figures.forms_against_pairs(frame, forms.crossover(frame)).axes
+    fig = figures.forms_against_pairs(frame, forms.crossover(frame))
+    assert "reaches 1 at pairs per weight of 1 with the shape of MQ2008" in fig.alt and "m = 8 (4.5)" in fig.alt
+    left, right = fig.axes
     assert right.get_title() == "shape of MSLR-WEB10K"
     assert left.get_legend_handles_labels()[1] == ["m = 8", "m = 16"]
     assert list(line(left, "m = 8").get_xdata()) == pytest.approx([0.5, 1.0, 1.5])

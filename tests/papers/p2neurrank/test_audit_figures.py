@@ -14,7 +14,9 @@ def test_coverage_counts_worlds_within_the_scaled_bound(audited):
     # it could be divided until its ratio at rank 19 of 20 was 1, which still covers nine tenths
     assert table.loc[(5, "interval", 1.0), "factor"] == pytest.approx(1 / 0.95)
     assert table.loc[(1, "interval as printed", 1.0), "covered"] == 0
-    left, right = figures.coverage_against_scale(bounds.coverage_figure(audited)).axes
+    fig = figures.coverage_against_scale(bounds.coverage_figure(audited))
+    left, right = fig.axes
+    assert "reaches 0.9 at multiple 1 for the corrected interval; at multiple 1.52 for the printed one" in fig.alt
     assert (left.get_title(), right.get_title()) == ("corrected", "as printed")
     assert left.lines[0].get_ydata()[-1] == 1.0 and left.lines[0].get_ydata()[0] == 0.0
 
@@ -31,6 +33,7 @@ def test_variances_have_a_panel_for_each_penalty(audited):
     assert [ax.get_title() for ax in fig.axes] == ["λ = 1", "λ = 0.1"]
     assert list(line(fig.axes[0], "noise on labels alone").get_ydata()) == pytest.approx([0.05, 0.5])
     assert list(line(fig.axes[1], "noise on pseudo-pairs as well").get_ydata()) == pytest.approx([1.0, 1.0])
+    assert "λ = 1 stays at 1 for noise on pseudo-pairs as well, goes from 0.05 to 0.5 for noise on labels" in fig.alt
 
 
 def test_failures_are_shares_of_worlds_without_an_optimistic_ranker(audited):
@@ -41,7 +44,9 @@ def test_failures_are_shares_of_worlds_without_an_optimistic_ranker(audited):
     assert (1.0, "N corrected") not in table.index, "what was not simulated has no share"
     low, high = table.loc[(0.15, "N of the lemma"), ["low", "high"]]
     assert low < 0.5 < high
-    (ax,) = figures.failures_against_beta(table.reset_index()).axes
+    fig = figures.failures_against_beta(table.reset_index())
+    assert "stays at 0.8 for N = 2 (0.15 to 1)" in fig.alt and fig.alt.endswith("The promised share is 0.1.")
+    (ax,) = fig.axes
     assert list(line(ax, "N = 2").get_ydata()) == pytest.approx([0.8, 0.8])
     assert list(line(ax, "as many as are enough").get_xdata()) == [0.15]
 
@@ -51,12 +56,16 @@ def test_uncertain_orders_have_a_panel_for_each_number_of_rankers_and_count_worl
     assert [ax.get_title() for ax in fig.axes] == ["N = 2, ν² = 0.1", "N = 5, ν² = 0.1"]
     assert list(line(fig.axes[0], "probability").get_ydata()) == pytest.approx([0.1, 0.001])
     assert list(line(fig.axes[0], "Lemma 4.4, proof").get_ydata()) == pytest.approx([0.8, 0.004])
+    assert "lowest for the orders themselves (0.001) with N = 2, ν² = 0.1" in fig.alt
+    assert fig.alt.endswith("above a bound in 0 of 16 cases.")
     found = bounds.uncertain_table(audited).iloc[0]
     assert found[["worlds", "held", "holds", "largest", "from"]].tolist() == [4, 3, 4, 1.25, 1000]
 
 
 def test_regret_stands_left_and_what_is_agreed_on_wrongly_right(audited):
-    left, right = figures.regret_against_rounds(bounds.regret_figure(audited)).axes
+    fig = figures.regret_against_rounds(bounds.regret_figure(audited))
+    assert "goes from 4.32 to 38.9 for N = 2, ν² = 0.1" in fig.alt and "After 512 rounds, mis-ordered" in fig.alt
+    left, right = fig.axes
     assert list(line(left, "no noise").get_ydata()) == pytest.approx(np.log([8, 64, 512]) ** 2)
     assert list(line(right, "N = 2, ν² = 0.1, pseudo-pairs too").get_ydata()) == [3.0] * 3
     found = bounds.growth_table(audited).iloc[0]
@@ -81,6 +90,7 @@ def test_the_blind_spot_has_a_panel_for_each_noise(audited):
     fig = figures.blind_spot(bounds.blind_figure(audited))
     assert [ax.get_title() for ax in fig.axes] == ["ν² = 0.1", "ν² = 0.01"]
     assert list(line(fig.axes[0], "PairRank, α = .1").get_ydata()) == [0.5, 0.5]
+    assert "with ν² = 0.01 stays at 1 for two rankers, noise on labels alone, at 0.5 for" in fig.alt
 
 
 def test_settings_ask_for_more_rankers_where_there_are_more_features_or_less_noise():

@@ -126,7 +126,9 @@ def test_ends_of_linear_rankers_and_networks_are_their_own(certainty):
 
 
 def test_certainty_has_a_row_for_each_family_and_a_line_for_users_and_noise(certainty):
-    axes = figures.certainty_series(certainty).axes
+    fig = figures.certainty_series(certainty)
+    assert "from 0.57 to 0.65 for perfect, ν² = 0.1" in fig.alt and "With most rankers, mis-ordered pairs" in fig.alt
+    axes = fig.axes
     assert [ax.get_title() for ax in axes] == [OFFLINE, figures.REGRET, "", ""]
     assert list(line(axes[0], "perfect, ν² = 0.1").get_xdata()) == [2, 10]
     assert line(axes[0], "perfect, ν² = 0.1").get_ydata() == pytest.approx([0.57, 0.65])
@@ -257,7 +259,10 @@ def test_the_example_has_a_row_for_each_pair_and_a_mark_for_each_ranker():
 def test_both_ways_to_draw_the_noise_lie_in_one_ellipse():
     table = illustration.one_draw(50)
     covariance = illustration.NOISE * illustration.history().seen
-    noise, _ = figures.two_ways(table, covariance, illustration.reach()).axes
+    fig = figures.two_ways(table, covariance, illustration.reach())
+    inside = 100 * (table[table["way"] == "in one draw"]["distance"] <= illustration.reach()).mean()
+    assert f"drawn in one draw, {inside:.0f} % of the noise lies in the ellipse" in fig.alt
+    noise, _ = fig.axes
     (ellipse,) = noise.patches
     edge = ellipse.get_transform().transform(ellipse.get_path().vertices[::3])  # between them stand control points
     edge = noise.transData.inverted().transform(edge)

@@ -31,6 +31,8 @@ def test_coverage_stands_left_where_the_assumptions_hold_and_right_where_not(cov
     assert list(drawn.get_xdata()) == [0.1, 0.5, 1, 2] and list(drawn.get_ydata()) == [0.1, 0.5, 1, 1]
     assert [0.9, 0.9] in [list(each.get_ydata()) for each in left.lines]
     assert left.get_xscale() == "log"
+    told = figures.coverage_against_scale(coverage).alt
+    assert "reaches 0.9 at a scale of 1 for the martingale bound, where assumptions hold" in told
 
 
 def test_the_legend_of_coverage_names_only_settings_that_are_drawn(coverage):
@@ -48,6 +50,7 @@ def test_widths_have_a_panel_for_each_bound_on_logarithmic_axes():
     for column, told in figures.TOLD.items():
         assert list(line(fig.axes[0], told).get_ydata()) == columns[column][::-1]
     assert {(ax.get_xscale(), ax.get_yscale()) for ax in fig.axes} == {("log", "log")}
+    assert "from 5 to 9 for Lemma 2, from 1 to 2 for what was enough so far, stays at 0.1" in fig.alt
 
 
 @pytest.fixture
@@ -112,7 +115,9 @@ def test_uncertain_shares_are_drawn_at_both_widths_and_the_bounds_once():
     cases = [("whole", 1.0), ("whole", 0.5), ("cascade", 1.0)]
     table = pd.concat([pd.DataFrame(columns).assign(examination=who, alpha=alpha) for who, alpha in cases])
     table.loc[table["examination"] == "cascade", "uncertain"] = 0.3
-    (ax,) = figures.uncertain_against_rounds(table).axes
+    fig = figures.uncertain_against_rounds(table)
+    assert "stays at 0.3 for pairs that are uncertain, cascade" in fig.alt and "from 1 to 0.9 for those left" in fig.alt
+    (ax,) = fig.axes
     assert sorted(ax.get_legend_handles_labels()[1]) == [
         "Lemma 7 as printed, at most 1", "left open by Lemma 2", "uncertain", "uncertain at 0.5 times the width",
         "uncertain, cascade",

@@ -164,7 +164,9 @@ def test_cost_in_words_is_that_of_the_whole_batch_and_of_the_first_and_last_wind
 
 
 def test_cost_stands_against_rounds_and_against_pairs_with_the_limit_of_passes(timing):
-    by_round, by_pairs, passes = figures.round_cost(timing, most_passes=4).axes
+    fig = figures.round_cost(timing, most_passes=4)
+    assert "time of learning in milliseconds goes from 1 to 3 for one" in fig.alt
+    by_round, by_pairs, passes = fig.axes
     assert list(line(by_round, "two").get_ydata()) == pytest.approx([1, 3])
     assert by_round.get_legend_handles_labels()[1] == ["one", "two", "learning", "ranking"]
     assert list(by_pairs.lines[0].get_xdata()) == [30, 300]

@@ -9,6 +9,7 @@ from matplotlib.ticker import NullLocator
 
 from ol2r import frames
 from ol2r.papers.bubblerank.figures import MODEL_LOOKS
+from ol2r.report import alt
 from ol2r.report.style import (
     BLUE,
     CLICK_MODELS,
@@ -62,6 +63,10 @@ def positions_beside(
         ax.set_xticks(sorted(own["position"].unique()))
     axes[0].set_ylabel("probability")
     legend(fig, axes)
+    symbols = {"DCM": "of leaving (v)", "PBM": "of examination (χ)"}
+    own = table[table["way"].isin(ways)]
+    own = own.assign(way=own["way"].str.replace("with ", "fits with "), symbol=own["users"].map(symbols))
+    fig.alt = alt.courses(own, "way", "the probability", ["symbol"], "position", "the position", y="value")
     return fig
 
 
@@ -84,6 +89,11 @@ def perplexity_by_position(table: pd.DataFrame) -> Drawing:
         ax.set_xticks(sorted(own["position"].unique()))
     axes[0].set_ylabel("held-out perplexity\n(1 is foresight, 2 a fair coin)")
     legend(fig, axes)
+    models = table[(table["users"] != "RCTR") & table["way"].isin(ways)]
+    fits = models["way"].map({"PyClick": "of fits by PyClick", "maximum likelihood": "of fits by maximum likelihood"})
+    rates = table[table["users"] == "RCTR"].assign(fit="of each position's own rate")
+    own = pd.concat([models.assign(fit=fits), rates])
+    fig.alt = alt.courses(own, "users", "the perplexity", ["fit"], "position", "the position", y="value")
     return fig
 
 
@@ -115,6 +125,12 @@ def errors_against_sessions(table: pd.DataFrame, ways: tuple[str, ...] = ("maxim
     for ax in axes[-1]:
         ax.set_xlabel("sessions of each query")
     legend(fig, [ax for line in axes for ax in line], ncols=3)
+    means = table[table["quantity"].str.startswith("mean ")]
+    own = means.assign(
+        case=means["users"] + ", " + means["way"], of=[f"of {quantity.split()[-1]}" for quantity in means["quantity"]]
+    )
+    sessions = "the number of sessions of a query"
+    fig.alt = alt.courses(own, "case", "the mean error", ["of"], "sessions", sessions)
     return fig
 
 

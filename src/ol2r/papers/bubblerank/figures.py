@@ -319,6 +319,11 @@ def regret_against_inversions(frame: pd.DataFrame, least: int = LEAST_LISTS) -> 
     axes[0].set_ylabel("regret after the last step, clicks lost\n(mean, 95 % interval over lists)")
     fig.supxlabel("wrong pairs of the initial list, |V₀|", fontsize=9)
     legend(fig, axes)
+    told = (
+        f"{alt.number(line.slope)} with R² {line.explained:.2f} for {CLICK_MODELS[line.users]}"
+        for line in frames.rows(lines)
+    )
+    fig.alt = f"Slope of the line of regret, clicks lost for each wrong pair: {', '.join(told) or 'too few lists'}."
     return fig
 
 
@@ -352,6 +357,11 @@ def regret_against_examination(frame: pd.DataFrame, predicted: pd.Series) -> Dra
     ends.set(xlabel=r"i, where $\chi_{\min} = 0.5^i$")
     ends.set_xticks(last["i"])
     legend(fig, [steps, ends], ncols=4)
+    told = (
+        f"{alt.number(mean)} for i = {i} (predicted {alt.number(predicted[i])}, exact doubling {alt.number(line)})"
+        for i, mean, line in zip(last["i"], last["mean"], doubled, strict=True)
+    )
+    fig.alt = f"After the last step, regret is {', '.join(told)}."
     return fig
 
 
@@ -386,6 +396,13 @@ def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
     axes[0].set_ylim(bottom=0, top=1.15 * table["everything"].max())  # Lemma 6 soon leaves what there is
     axes[0].set_ylabel("pairs that were ever neighbours")
     legend(fig, axes)
+    told = {"mean": "the mean", "allowed": "Lemma 6's bound"}
+    own = table.assign(panel=[f"with {line.users}, K = {line.positions}" for line in frames.rows(table)])
+    own = own.melt(["panel", "inversions"], list(told), "line", "pairs")
+    own = own.assign(line=own["line"].map(told))
+    course = alt.courses(own, "line", "the number of pairs", ["panel"], "inversions", "|V₀|", y="pairs")
+    above = (table["most"] > table["allowed"]).sum()
+    fig.alt = f"{course} The largest number is above Lemma 6's bound in {above} of {len(table)} cases."
     return fig
 
 

@@ -13,6 +13,7 @@ from matplotlib.text import Annotation
 
 from ol2r import frames
 from ol2r.experiments.effects import at_end, summarize
+from ol2r.report import alt
 from ol2r.report.figures import INTERVAL, arms, name_of, one_dataset
 from ol2r.report.style import BLUE, GREY, INK, LEARNERS, MAUVE, QUIET, RED, SERIES, SKY, Drawing, legend, panels, styled
 
@@ -107,6 +108,12 @@ def _derived(ax: Axes, table: pd.DataFrame, x: str, label: str, color: str, mark
     )  # fmt: skip
 
 
+def _apart(table: pd.DataFrame) -> str:
+    """How far the points are from the derived lines, in a sentence."""
+    z = ((table["measured"] - table["expected"]).abs() / table["standard_error"]).max()
+    return f"No point is further than {z:.1f} standard errors from its derived line."
+
+
 @styled
 def error_against_energy(table: pd.DataFrame) -> Drawing:
     """Error of the null-space gradient against the energy it cannot see; dashed, the error of the whole gradient.
@@ -123,6 +130,13 @@ def error_against_energy(table: pd.DataFrame) -> Drawing:
     ax.set_xlabel("share of the gradient's energy in the span of G, φ")
     ax.set_ylabel("relative squared error, best scaled\n(points ± 3 standard errors)")
     legend(fig, [ax])
+    named = independent.assign(line=independent["directions"].map(lambda m: f"{m} direction{'s' * (m > 1)}"))
+    told = (
+        f"{alt.number(line.whole)} at φ = {alt.number(line.threshold)} for {line.line}"
+        for line in frames.rows(named.drop_duplicates("line").sort_values("directions"))
+    )
+    course = alt.courses(named, "line", "the error", [], "energy", "φ", y="measured")
+    fig.alt = f"{course} It crosses that of the whole space, {', '.join(told)}. {_apart(independent)}"
     return fig
 
 
@@ -139,6 +153,9 @@ def advance_against_candidates(table: pd.DataFrame) -> Drawing:
     ax.set_xlabel("candidates m")
     ax.set_ylabel("advance along the gradient / α\n(points ± 3 standard errors)")
     legend(fig, [ax])
+    named = table.assign(line=[f"d′ = {size}" for size in table["null_dimension"]])
+    told = alt.courses(named, "line", "the advance over α", [], "candidates", "the number of candidates", y="measured")
+    fig.alt = f"{told} {_apart(table)}"
     return fig
 
 
@@ -155,6 +172,9 @@ def losers_against_margin(table: pd.DataFrame) -> Drawing:
     ax.set_xlabel("a direction loses when its cosine is below")
     ax.set_ylabel("odds of φ, relative to chance\n(points ± 3 standard errors)")
     legend(fig, [ax])
+    points = frames.rows(table.sort_values("margin"))
+    told = ", ".join(f"{alt.number(point.measured)} at a margin of {point.margin:g}" for point in points)
+    fig.alt = f"The odds relative to chance are {told}. {_apart(table)}"
     return fig
 
 

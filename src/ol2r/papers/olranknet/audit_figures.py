@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from ol2r import frames
+from ol2r.report import alt
 from ol2r.report.style import (
     BLUE,
     CHOICES,
@@ -78,6 +79,13 @@ def coverage_against_scale(table: pd.DataFrame) -> Drawing:
         for name, (_, told) in COVARIANCES.items()
     ]
     fig.legend(handles=marks, loc="outside upper center", ncols=2)
+    own = table.assign(
+        kind=[setting(line) for line in frames.rows(table)],
+        widths=table["quantity"].map({"current": "with all of A", "diagonal": "with its diagonal"}),
+        labels=table["assumed"].map({1: "labels of the model", 0: "users who stop"}),
+    )
+    what, level = "The share of worlds in which a multiple of the radius covered all pairs", table["nominal"].max()
+    fig.alt = alt.reaches(own, "kind", what, ["widths", "labels"], "scale", "multiple", level, y="coverage")
     return fig
 
 
@@ -109,6 +117,13 @@ def log_det_ratios(table: pd.DataFrame) -> Drawing:
     ax.invert_yaxis()
     ax.set(xlabel="observed over allowed (median of the worlds, bar to the largest)", xlim=(0, None))
     legend(fig, [ax], ncols=2)
+    largest = own.groupby("quantity")["largest"].agg(["min", "max"])
+    told = (
+        f"{alt.number(largest['min'][name])} to {alt.number(largest['max'][name])} ({bound})"
+        for name, (bound, *_) in names.items()
+        if name in largest.index
+    )
+    fig.alt = f"The largest ratio of observed to allowed among the worlds of a kind is {', '.join(told)}."
     return fig
 
 
@@ -140,6 +155,13 @@ def kernel_against_width(table: pd.DataFrame) -> Drawing:
         ax.xaxis.set_major_formatter("{x:,.0f}")
     axes[0].set_ylabel("relative distance of the kernel\n(mean over draws ± 2 s.e.)")
     legend(fig, axes, ncols=3)
+    limits = table["quantity"].str.removeprefix("from ")
+    own = table.assign(
+        limit=[f"{limit}, L = {depth:g}" for limit, depth in zip(limits, table["depth"], strict=True)],
+        parameters=table["parameters"].map({"all": "with all entries", "own blocks": "with own blocks only"}),
+    )
+    what = "the relative distance of the kernel"
+    fig.alt = alt.courses(own, "limit", what, ["parameters"], "width", "the width m")
     return fig
 
 
@@ -162,7 +184,17 @@ def typical_pairs(table: pd.DataFrame) -> Drawing:
         ax.set_xticks([], minor=True)
     axes[0].set_ylabel("median width of other pairs\n(1: before any pair was seen)")
     legend(fig, axes)
+    own = table[table["pairs"] > 0]
+    own = own.assign(start=[f"with the start {start(line.init, line.regularization)}" for line in frames.rows(own)])
+    own = _both(own, ["start", "pairs"])
+    fig.alt = alt.courses(own, "widths", "the median width", ["start"], "pairs", "the number of pairs seen")
     return fig
+
+
+def _both(table: pd.DataFrame, keep: list[str]) -> pd.DataFrame:
+    """What was measured by all of A and by its diagonal, one below the other: `keep`, widths, mean."""
+    own = table.melt(keep, ["full", "diagonal"], "widths", "mean")
+    return own.assign(widths=own["widths"].map({"full": "all of A", "diagonal": "its diagonal"}))
 
 
 @styled
@@ -181,6 +213,11 @@ def blind_spot(table: pd.DataFrame) -> Drawing:
     ax.set(xscale="log", yscale="log", xlabel="labels of the other pair")
     ax.set_ylabel("error / interval\n(median of the networks)")
     legend(fig, [ax])
+    ratios, what = _both(shown, ["labels"]), "the error over its interval"
+    fig.alt = " ".join([
+        alt.courses(ratios, "widths", what, [], "labels", "the number of labels"),
+        alt.reaches(ratios, "widths", "It", [], "labels", "a number of labels of", 1.0),
+    ])  # fmt: skip
     return fig
 
 
@@ -206,6 +243,16 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
         ax.set(xlabel="round")
     axes[0].set_ylabel("pairs so far (mean over worlds,\nmis-ordered ± 2 standard errors)")
     legend(fig, axes, ncols=4)
+    told = {
+        "shown": "all pairs",
+        "regret": "mis-ordered ones",
+        "open": "uncertain ones",
+        "allowed": "those that may be uncertain",
+    }
+    own = table.assign(part=[f"at {'the ' if scale == 1 else ''}{_part(scale)}" for scale in table["scale"]])
+    own = own.melt(["part", "round"], list(told), "pairs", "mean")
+    own = own.assign(pairs=own["pairs"].map(told))
+    fig.alt = alt.courses(own, "pairs", "the number of pairs", ["part"], "round", "the round")
     return fig
 
 

@@ -192,6 +192,12 @@ def width_series(frame: pd.DataFrame) -> Drawing:
         ax.set_xlabel("width m")
     axes[0].set_ylabel(INTERVAL)
     legend(fig, axes)
+    own = table.assign(covariance=table["covariance"].map({"full": "full covariance", "diagonal": "its diagonal"}))
+    told = dict(zip(ends, (OFFLINE, "the share of certain orders in the last fifth"), strict=True))
+    fig.alt = " ".join(
+        alt.courses(own[own["panel"] == panel], "covariance", what, [], "width", "the width m")
+        for panel, what in told.items()
+    )
     return fig
 
 

@@ -16,6 +16,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize
+from ol2r.report import alt
 from ol2r.report.orders import nodes, order_graph
 from ol2r.report.style import (
     BLUE,
@@ -90,6 +91,11 @@ def gap_against_pairs(frame: pd.DataFrame) -> Drawing:
         _few_ticks(ax)
     axes[0].set_ylabel("gap (0: local optimum,\n1: no better than θ₀)")
     legend(fig, axes, ncols=2)
+    own = table.assign(
+        penalty=[f"with λ = {each:g}" for each in table["regularization"]],
+        refit=table["refit"].str.replace(", ", " with ", n=1),
+    )
+    fig.alt = alt.courses(own, "refit", "the gap", ["penalty"], "pairs", "the number of distinct pairs")
     return fig
 
 
@@ -119,6 +125,14 @@ def coverage_against_width(frame: pd.DataFrame, part: str = "test") -> Drawing:
     axes[0].axhline(0.95, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
     axes[0].set_ylabel(f"share of pairs of {part} queries")
     legend(fig, axes[:1])
+    shares = {"inside": "of covered pairs", "certain": "of certain orders", "wrong": "of certain and wrong ones"}
+    own = table.assign(widths=table["covariance"].map(TOLD), share=table["quantity"].map(shares))
+    inside = own[own["quantity"] == "inside"]
+    fig.alt = " ".join([
+        alt.courses(own, "widths", "the share", ["share"], "at", "α"),
+        alt.reaches(inside, "widths", "The share of pairs inside the interval", [], "at", "α =", 0.95),
+        f"The tuned α is {float(frame['tuned_alpha'].iloc[0]):g}.",
+    ])  # fmt: skip
     return fig
 
 
@@ -149,6 +163,15 @@ def wrong_by_width(frame: pd.DataFrame, part: str = "test") -> Drawing:
         ax.set_ylim(bottom=0)
     axes[0].set_ylabel(f"wrong orders in the surest half\nof {part} pairs")
     legend(fig, axes)
+    halves = {"wrong in the narrower half": "by width", "wrong in the surer half": "by |σ̂ − ½|/width"}
+    own = table.assign(widths=table["covariance"].map(TOLD), half=table["quantity"].map(halves)).dropna(subset="half")
+    own = own[(own["covariance"] != "constant") | (own["quantity"] == "wrong in the surer half")]
+    whole = table[(table["quantity"] == "wrong of all") & (table["covariance"] == "full")].assign(all="all pairs")
+    what = "the share of wrong orders"
+    fig.alt = " ".join([
+        alt.courses(own, "widths", f"{what} in the surest half", ["half"], "round", "the round"),
+        alt.courses(whole, "all", what, [], "round", "the round"),
+    ])  # fmt: skip
     return fig
 
 
@@ -183,7 +206,23 @@ def lda_densities(table: pd.DataFrame, level: pd.DataFrame) -> Drawing:
     axes[0].set_ylabel("second direction")
     marks = [Line2D([], [], color=GRADES[g], linestyle=GRADE_LINES[g], label=f"grade {g}") for g in grades]
     fig.legend(handles=marks, loc="outside upper center", ncols=len(marks))
+    parts = frames.groups(table, ["dataset"])
+    told = (f"{_overlaps(own, level[level['dataset'] == name])} on {label(str(name))}" for (name,), own in parts)
+    fig.alt = f"Inside the line of the next grade lies a share of {'; '.join(told)}."
     return fig
+
+
+def _overlaps(own: pd.DataFrame, level: pd.DataFrame) -> str:
+    """Which share of the documents of each grade lies inside the line of the grade above it, on one data set."""
+    inside = own.merge(level[["grade", "level"]], on="grade").query("share >= level")
+    told = []
+    for grade in sorted(inside["grade"].unique()):
+        places = inside[inside["grade"] == grade][["x", "y"]]
+        below = own[own["grade"] == grade - 1]
+        if len(below):
+            share = below.merge(places, on=["x", "y"])["share"].sum()
+            told.append(f"{alt.number(share)} of grade {grade - 1}")
+    return ", ".join(told)
 
 
 @styled
@@ -211,6 +250,9 @@ def ordered_pairs(frame: pd.DataFrame, names: dict[str, str]) -> Drawing:
     ax.grid(True, axis="x")
     ax.set_xlabel("held-out pairs of different grade in the right order\n(mean and range over folds; a coin: 0.5)")
     legend(fig, [ax], ncols=2)
+    named = table.assign(ranker=table["quantity"].map(names), at=0)
+    what = "held-out pairs in the right order"
+    fig.alt = alt.ends(named, "ranker", what, ["dataset"], x="at", when="In the mean over folds")
     return fig
 
 
@@ -242,6 +284,15 @@ def forms_against_pairs(frame: pd.DataFrame, met: pd.DataFrame) -> Drawing:
         _few_ticks(ax)
     axes[0].set_ylabel("time of widths and update,\ndual / primal form")
     legend(fig, axes)
+    own = table.assign(
+        weights=[f"m = {width:g}" for width in table["width"]],
+        shape=[f"with the shape of {label(str(name))}" for name in table["shape"]],
+    )
+    what = "time of the dual form over that of the primal one"
+    fig.alt = " ".join([
+        alt.reaches(own, "weights", f"The {what}", ["shape"], "per", "pairs per weight of", 1.0, y="ratio"),
+        alt.ends(own, "weights", what, ["shape"], x="per", y="ratio", when="With most pairs"),
+    ])  # fmt: skip
     return fig
 
 

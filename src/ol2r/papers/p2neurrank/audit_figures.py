@@ -3,6 +3,7 @@
 Tables are those of `bounds`; this module draws them and computes nothing.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from ol2r import frames
 from ol2r.papers.p2neurrank.audits import UNCERTAIN
+from ol2r.report import alt
 from ol2r.report.style import BLUE, GREEN, INK, MAUVE, ORANGE, QUIET, RED, SERIES, TEAL, Drawing, legend, panels, styled
 
 DASHED, DOTTED = (0, (5, 1.5)), (0, (1, 1.2))
@@ -81,6 +83,10 @@ def coverage_against_scale(table: pd.DataFrame) -> Drawing:
         handles=[Line2D([], [], color=color, label=kind) for kind, color in colors.items()],
         loc="outside upper center", ncols=3,
     )  # fmt: skip
+    intervals = {"interval": "for the corrected interval", "interval as printed": "for the printed one"}
+    own = table.assign(kind=[setting(line) for line in frames.rows(table)], interval=table["quantity"].map(intervals))
+    what, level = "The share of worlds in which a multiple of the radius covered all pairs", table["nominal"].max()
+    fig.alt = alt.reaches(own, "kind", what, ["interval"], "scale", "multiple", level, y="coverage")
     return fig
 
 
@@ -104,7 +110,14 @@ def variance_against_rounds(table: pd.DataFrame) -> Drawing:
         ax.set(xscale="log", xlabel="round", ylim=(0, None))
     axes[0].set_ylabel("variance over ν²‖x‖²\n(mean over worlds ± 2 s.e.)")
     legend(fig, axes)
+    own = _told(table, VARIANCES).assign(penalty=[f"with λ = {each:g}" for each in table["regularization"]])
+    fig.alt = alt.courses(own, "told", "the variance over ν²‖x‖²", ["penalty"], "round", "the round")
     return fig
+
+
+def _told(table: pd.DataFrame, looks: Mapping[str, tuple]) -> pd.DataFrame:
+    """The table with what its lines are called as `told`, which is missing where a quantity is not drawn."""
+    return table.assign(told=table["quantity"].map({name: look[0] for name, look in looks.items()}))
 
 
 @styled
@@ -126,6 +139,9 @@ def failures_against_beta(table: pd.DataFrame) -> Drawing:
     ax.set(xlabel="β of Lemma 4.4's proof (larger: less noise)", ylim=(-0.02, 1.02))
     ax.set_ylabel("share of worlds in which\nno ranker is optimistic")
     legend(fig, [ax], ncols=3)
+    what = "the share of worlds in which no ranker is optimistic"
+    course = alt.courses(_told(table, FAILURES), "told", what, [], "beta", "β", y="failed")
+    fig.alt = f"{course} The promised share is {table['delta'].max():g}."
     return fig
 
 
@@ -149,6 +165,18 @@ def uncertain_against_labels(table: pd.DataFrame) -> Drawing:
         ax.set(xscale="log", yscale="log", ylim=(1e-5, 2), xlabel="labels of each pair")
     axes[0].set_ylabel("probability that an order is\nnot unanimously right")
     legend(fig, axes, ncols=3)
+    shown = pd.concat([part.assign(panel=f"with {name}") for name, part in named])
+    shown = shown.assign(line=shown["quantity"].map({PROBABILITY[0]: "the orders themselves"} | UNCERTAIN))
+    each = shown["quantity"] == PROBABILITY[0]
+    case = ["panel", "labels"]
+    pairs = shown[each].merge(shown[~each], on=case, suffixes=("", "_allowed"))
+    last = shown[each & (shown["mean"] > 0)].groupby("panel", sort=False)["labels"].max()
+    upto = shown[shown["labels"] <= shown["panel"].map(last)]
+    when = "With the most labels that leave a probability above 0"
+    fig.alt = " ".join([
+        alt.ends(upto, "line", "probability or bound", ["panel"], x="labels", when=when),
+        f"The probability is above a bound in {(pairs['mean'] > pairs['mean_allowed']).sum()} of {len(pairs)} cases.",
+    ])  # fmt: skip
     return fig
 
 
@@ -175,6 +203,13 @@ def regret_against_rounds(table: pd.DataFrame) -> Drawing:
         ax.set(xscale="log", yscale="log", ylim=(0.5, None), xlabel="round")
     axes[0].set_ylabel("pairs so far (mean over worlds,\nleft ± 2 standard errors)")
     legend(fig, axes, ncols=3)
+    own = table.assign(learner=[learner(line.noise, line.rankers, line.pseudo_pairs) for line in frames.rows(table)])
+    common = own.groupby("learner")["round"].max().min()
+    until, when = own[own["round"] <= common], f"After {alt.number(common)} rounds"
+    fig.alt = " ".join([
+        alt.courses(own, "learner", "the number of mis-ordered pairs", [], "round", "the round", y="regret"),
+        alt.ends(until, "learner", "mis-ordered pairs on which all rankers agree", [], y="wrong", when=when),
+    ])  # fmt: skip
     return fig
 
 
@@ -194,4 +229,6 @@ def blind_spot(table: pd.DataFrame) -> Drawing:
         ax.set(xscale="log", xlabel="labels of the other direction", ylim=(-0.03, 1.03))
     axes[0].set_ylabel("probability that the wrong\norder is certain")
     legend(fig, axes, ncols=2)
+    own = _told(table, SPOTS).assign(strength=[f"with ν² = {each:g}" for each in table["noise"]])
+    fig.alt = alt.courses(own, "told", "the probability", ["strength"], "labels", "the number of labels")
     return fig

@@ -241,6 +241,15 @@ def certainty_series(frame: pd.DataFrame) -> Drawing:
             ax.set_xlabel("rankers N")
         axes[0].set_ylabel(family)
     legend(fig, [ax for axes in rows for ax in axes], 4)
+    own = table.assign(
+        line=[f"{line.users}, ν² = {line.noise:g}" for line in frames.rows(table)],
+        family=table["family"].map({"linear": "of linear rankers", "neural": "of networks"}),
+    )
+    offline, regret = (own[own["panel"] == panel] for panel in measures)
+    fig.alt = " ".join([
+        alt.courses(offline, "line", OFFLINE, ["family"], "rankers", "N"),
+        alt.ends(regret, "line", REGRET, ["family"], x="rankers", when="With most rankers"),
+    ])  # fmt: skip
     return fig
 
 
@@ -524,6 +533,14 @@ def two_ways(table: pd.DataFrame, covariance: np.ndarray, distance: float) -> Dr
         ax.set(xlabel="first feature", ylabel="second feature")
         ax.grid(True)
     legend(fig, [noise])
+    told = []
+    for way in WAYS:
+        own = table[table["way"] == way].head(SHOWN)
+        theta = own[["theta_1", "theta_2"]].agg(["mean", "std"])
+        first, second = (f"{alt.number(theta[k]['mean'])} ± {alt.number(theta[k]['std'])}" for k in theta)
+        inside = 100 * (own["distance"] <= distance).mean()
+        told.append(f"drawn {way}, {inside:.0f} % of the noise lies in the ellipse, and θ has {first} and {second}")
+    fig.alt = f"Of the draws that are shown: {'; '.join(told)} (mean ± standard deviation)."
     return fig
 
 

@@ -83,6 +83,14 @@ def coverage_against_scale(table: pd.DataFrame) -> Drawing:
         for bound, mark in zip(bounds, BOUNDS, strict=False)
     ]
     fig.legend(handles=marks, loc="outside upper center", ncols=4)
+    shown = [key in SETTINGS for key in zip(table["examination"], table["pairs"], strict=True)]
+    own = table[shown].assign(
+        line=[f"{line.examination}, {line.pairs}, Q = {line.bound:g}" for line in frames.rows(table[shown])],
+        panel=table["assumed"].map({1: "where assumptions hold", 0: "where one is violated"}),
+        told=table["quantity"].map({"martingale": "for the martingale bound", "interval": "for Lemma 2"}),
+    )
+    what, level = "The share of worlds in which the bound held in all rounds", table["nominal"].max()
+    fig.alt = alt.reaches(own, "line", what, ["told", "panel"], "scale", "a scale of", level, y="coverage")
     return fig
 
 
@@ -108,6 +116,10 @@ def width_against_rounds(table: pd.DataFrame) -> Drawing:
         ax.set(xscale="log", yscale="log", xlabel="round")
     axes[0].set_ylabel("width α of the intervals")
     legend(fig, axes)
+    told = {"theoretical": TOLD["theoretical"], "needed": "what was enough so far", "constant": "the constant"}
+    own = table.melt(["round", "bound"], list(told), "width", "α")
+    own = own.assign(width=own["width"].map(told), panel=[f"with Q = {bound:g}" for bound in own["bound"]])
+    fig.alt = alt.courses(own, "width", "the width α", ["panel"], "round", "the round", y="α")
     return fig
 
 
@@ -184,18 +196,23 @@ def uncertain_against_rounds(table: pd.DataFrame) -> Drawing:
     """
     fig, (ax,) = panels([""], table, height=3.0)
     cases, lines = frames.groups(table, ["examination", "alpha"]), ("-", (0, (5, 1.5)), (0, (4, 1, 1, 1)))
+    shares = []
     for ((who, alpha), own), line, mark in zip(cases, lines, "osD", strict=False):
         own = own.sort_values("round", kind="stable")
         told = examined(who, "uncertain" if alpha == 1 else f"uncertain at {alpha:g} times the width")
         _with_errors(ax, own, "uncertain", color=RED, ls=line, marker=mark, label=told)
+        shares.append(own.assign(line=f"pairs that are {told}", share=own["uncertain"]))
         if (who, alpha) == ("whole", 1):
             ax.plot(own["round"], own["allowed"], color=BLUE, ls=(0, (1.5, 1.2)), label="left open by Lemma 2")
             ax.plot(
                 own["round"], own["printed"], color=INK, ls=(0, (4, 1, 1, 1)), label="Lemma 7 as printed, at most 1"
             )
+            shares.append(own.assign(line="those left open by Lemma 2", share=own["allowed"]))
+            shares.append(own.assign(line="those of Lemma 7 as printed", share=own["printed"]))
     ax.set(xscale="log", xlabel="round (end of the window)", ylim=(0, 1.03))
     ax.set_ylabel("share of pairs\n(mean over worlds ± 2 standard errors)")
     legend(fig, [ax], ncols=2)
+    fig.alt = alt.courses(pd.concat(shares), "line", "the share", [], "round", "the round", y="share")
     return fig
 
 

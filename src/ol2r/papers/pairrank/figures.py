@@ -302,6 +302,15 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
     by_pairs.set(xlabel="distinct pairs so far")
     passes.set(xlabel="round", ylabel="passes over the history")
     legend(fig, [by_round], ncols=2)
+    told = {
+        "learning": "the time of learning in milliseconds",
+        "ranking": "the time of ranking in milliseconds",
+        "passes": "the number of passes of a refit",
+    }
+    named = table.assign(dataset=table["dataset"].map(label))
+    fig.alt = " ".join(
+        alt.courses(named, "dataset", what, [], "round", "the round", y=column) for column, what in told.items()
+    )
     return fig
 
 
