@@ -19,7 +19,7 @@ from ol2r.papers.olranknet import tuning
 from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.errata import ERRATA
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
-from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, NETWORK, ONE_SEED, SEEDS_HERE, SETTINGS
+from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, NETWORK, ONE_SEED, SEEDS_HERE, SEEDS_OF_LONG_LISTS, SETTINGS
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report import leads
 from ol2r.report.leads import in_range, joined
@@ -52,12 +52,17 @@ def number(value: float) -> str:
 
 _OLRANKNET = tuning.GRIDS["olRankNet"]
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
-    ("rounds T", f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on other data", "paper, 5.2; the second ours"),
+    (
+        "rounds T",
+        f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on other data, and {ROUNDS} on one fold of MQ2008",
+        "paper, 5.2; the rest ours",
+    ),
     (
         "runs",
         f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol; {SEEDS_HERE} seeds of every "
-        f"fold on other data; widths and choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; "
-        f"coverage {len(FOUR_SEEDS['paper'])} seeds of fold 1",
+        f"fold on other data, {SEEDS_OF_LONG_LISTS} on ClueWeb09; of {ROUNDS} rounds {SEEDS_HERE} seeds of fold 1; "
+        f"widths and choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; coverage "
+        f"{len(FOUR_SEEDS['paper'])} seeds of fold 1",
         "paper, 5.2: ten seeds, and 5.1: five folds; the rest ours",
     ),
     ("queries of a round", "uniform with replacement from the training queries", "paper, 5.1"),
