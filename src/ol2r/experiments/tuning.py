@@ -238,13 +238,13 @@ def _winners(longer: pd.DataFrame, names: Sequence[str], of: str, before: Tuned 
     """
     won = []
     for line in frames.records(grid_scores(longer, names, "grid").query("best")):
-        place, setting = {key: line[key] for key in ("dataset", "grid")}, _setting(names, line)
-        chosen = before.choice(*place.values(), of) if before else None
+        dataset, grid, setting = str(line["dataset"]), str(line["grid"]), _setting(names, line)
+        chosen = before.choice(dataset, grid, of) if before else None
         if chosen:
-            runs = longer[(longer["dataset"] == place["dataset"]) & (longer["grid"] == place["grid"])]
+            runs = longer[(longer["dataset"] == dataset) & (longer["grid"] == grid)]
             gain = _gain(at_own_end(runs), setting, chosen)
             setting = chosen if len(gain) and gain.mean() <= _error(gain) else setting
-        won.append(place | dict(setting) | {"best": True})
+        won.append({"dataset": dataset, "grid": grid, **setting, "best": True})
     return pd.DataFrame(won).reindex(columns=["dataset", "grid", *names, "best"])
 
 

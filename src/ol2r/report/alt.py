@@ -141,7 +141,7 @@ def sides(table: pd.DataFrame, what: str, zero: float = 0.0, by: str = "users") 
         by: the column of which a row has several values.
     """
     side = pd.Series(OPEN, table.index).mask(table["low"] > zero, ABOVE).mask(table["high"] < zero, BELOW)
-    of = table.groupby("row", sort=False)[by].nunique()
+    of = table.groupby("row", sort=False)[by].nunique().to_dict()
     told = []
     for name in (ABOVE, BELOW, OPEN):
         rows = table[side == name].groupby("row", sort=False)[by].nunique()
@@ -169,7 +169,7 @@ def beside(comparison: pd.DataFrame, what: str) -> str:
     gap = own["mean"] - own["published_mean"]
     clear = gap.abs() > 1.96 * np.hypot(own["error"], own["published_error"].fillna(0))
     above, below = (clear & (gap > 0)).sum(), (clear & (gap < 0)).sum()
-    far = own.loc[gap.abs().idxmax()]
+    far = own.iloc[gap.abs().to_numpy().argmax()]
     return (
         f"{what}: of {len(own)} means ours is clearly above the printed one in {above} and clearly below in {below}. "
         f"Farthest apart: {far['learner']}, {far['users']}, on {label(str(far['data']))}: "

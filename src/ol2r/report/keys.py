@@ -34,7 +34,7 @@ def with_keys(table: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
     """
     if "cell" in table:
         return table.assign(**{KEY: table["cell"].str[:SHORT]}).drop(columns="cell")
-    shown = {name: table[other] for name in drawn if (other := _name_in(table, str(name))) in table}
+    shown = {name: table[other] for name in map(str, drawn) if (other := _name_in(table, name)) in table}
     shown = {name: _text(column) for name, column in shown.items()}
     shown = {name: column for name, column in shown.items() if column.isin(_text(drawn[name]).unique()).any()}
     of_cells = [name for name in shown if _is_constant(drawn[name], drawn["cell"])]
