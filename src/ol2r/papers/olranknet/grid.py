@@ -49,12 +49,10 @@ from ol2r.parameters import Value
 DECAY = 0.999977
 PUBLISHED_DATASETS = (MSLR, YAHOO)
 DATASETS = (*PUBLISHED_DATASETS, "MQ2008")
-ELSEWHERE = ("synthetic-mslr", "MQ2007_partial85", pairrank.CLUEWEB, "synthetic-yahoo")
+ELSEWHERE = ("synthetic-mslr", "MQ2007_partial85", pairrank.CLUEWEB)
 """Data sets on which the main figures alone are run, at the paper tier. Where networks are not tuned, all learners take
 the values tuned on MQ2008, linear ones too, although the PairRank chapter has values of their own: so none is
 favoured. The skyline, which costs more than all learners together, does not run there."""
-FEW: dict[str, tuple[str, ...]] = {ELSEWHERE[-1]: ("olRankNet", *FULL, "PairRank", "PDGD")}
-"""Data sets of so many features that only a few learners are run there: who they are."""
 LONG_ON = "MQ2008"
 """The data set on which the main figures are run for as many rounds as the paper's too, on its first fold, without the
 skyline."""
@@ -151,11 +149,7 @@ def _main(*variants: str, reading: str = ""):
     def cells(tier: str) -> Sequence[Cell]:
         runs = list(product(on(*DATASETS)(tier), _users(tier, reading), variants))
         if tier == "paper" and not reading:
-            runs += [
-                (dataset, kind, each)
-                for dataset, kind, each in product(ELSEWHERE, USERS, variants)
-                if each in FEW.get(dataset, variants) and each != SKYLINE
-            ]
+            runs += product(ELSEWHERE, USERS, [each for each in variants if each != SKYLINE])
         return [curve(tier, *run, reading=reading if run[-1] in OURS else "") for run in runs]
 
     return cells
@@ -207,13 +201,6 @@ def _far(tier: str) -> Sequence[Cell]:
         curve(tier, dataset, kind, "neural PDGD", rounds=FAR)
         for dataset, kind in product(on(*DATASETS)(tier), USERS)
     ]  # fmt: skip
-
-
-def _witness(tier: str) -> Sequence[Cell]:
-    """olRankNet with either form of the covariance for as many rounds as the paper's, where documents have as many
-    features and lists are as long as in its first data set; not on a laptop."""
-    datasets = () if tier == "laptop" else on("synthetic-mslr", own=False)(tier)
-    return [curve(tier, *run, rounds=ROUNDS) for run in product(datasets, USERS[:1], (OURS[0], *FULL))]
 
 
 def _exploration(tier: str) -> Sequence[Cell]:
@@ -322,7 +309,7 @@ _FIGURES: dict[str, tuple[str, Sequence[str]]] = {
 }
 """The paper's figures of runs: (title, learners)."""
 LONGER = f"{ROUNDS:,} rounds on one fold"
-"""The name of the reading in which runs on the paper's data and on `LONG_ON` alone count, all of the paper's length."""
+"""The name of the reading in which only runs on `LONG_ON` count that are as long as the paper's."""
 READINGS: dict[str, dict[str, str]] = {
     "public code": {name: f"{name}-code" for name in _FIGURES},
     LONGER: {name: f"{name}-long" for name in _FIGURES},
@@ -362,7 +349,6 @@ ITEMS: dict[str, Item] = {
         "What the intervals cover on real documents", lambda tier: fits.coverage_cells(tier, _fitted()), FOUR_SEEDS,
         (1,),
     ),
-    "witness": Item("One run of the paper's length with full covariance", _witness, _ONCE, (1,), variant),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
     "forms": Item("What both forms of the full covariance cost", forms.form_cells, _ONCE),
     **audit_cells.ITEMS,
