@@ -34,6 +34,23 @@ def test_bands_are_the_intervals_of_the_table(grid):
     assert (band.min(), band.max()) == pytest.approx((own["low"].min(), own["high"].max()))
 
 
+def test_lines_that_nearly_coincide_are_drawn_as_differences_above_the_scores_of_others(invented_runs):
+    means = {"PairRank": 0.55, "P2LinRank, N = 2": 0.5, "P2LinRank, N = 5": 0.45, "DBGD": 0.15}
+    scores = {("MQ2008", users, name): mean for users in USERS for name, mean in means.items()}
+    frame = invented_runs(scores, ("dataset", "users", "variant"), rounds=(0, 1, 10, 50))
+    two, five = list(means)[1:3]
+    fig = figures.near_and_far(frame, "ndcg", "PairRank", (two,), ("DBGD", "PDGD"), "NDCG", (five,))
+    near, far = fig.subfigs
+    assert line(near.axes[0], two).get_ydata()[-1] == pytest.approx(-0.05)
+    assert any(list(each.get_ydata()) == [0, 0] for each in near.axes[0].lines)
+    ends = {name: line(far.axes[1], name).get_ydata()[-1] for name in ("PairRank", "DBGD")}
+    assert ends == pytest.approx({"PairRank": 0.55, "DBGD": 0.15})
+    told = fig.table.groupby("variant")["shown"].unique().map(list).to_dict()
+    assert told == {two: ["difference"], "PairRank": ["score"], "DBGD": ["score"], five: ["score"]}
+    assert line(far.axes[0], five).get_linewidth() < 1 and five not in near.axes[0].get_legend_handles_labels()[1]
+    assert list(line(near.axes[0], two).get_xdata()) == [10, 50]
+
+
 def test_deviation_curves_draw_standard_deviations_over_runs(grid):
     fig = figures.deviation_curves(grid)
     own = grid[(grid["users"] == "perfect") & (grid["learner"] == "MGD")]

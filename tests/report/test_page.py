@@ -89,6 +89,13 @@ def test_a_figure_of_too_many_panels_has_a_tab_for_each_data_set_and_one_table(c
     assert strip_of(shown[0])["data"] == "MQ2008; MQ2007 (checksum unconfirmed); ClueWeb09 (Webis)"
 
 
+def test_a_figure_that_shows_one_data_set_has_a_tab_for_each_of_several(chapter, grid):
+    runs = pd.concat([grid.assign(dataset=name) for name in ("MQ2008", "MQ2007")])
+    rows = {"all": ["MGD"]}
+    choice = page.Page(chapter).drawn("fig-2", figures.grouped_curves, "ndcg", rows, "x", "learner", runs=runs)
+    assert list(choice.drawings) == ["MQ2008", "MQ2007"]
+
+
 def test_a_figure_of_one_data_set_with_too_many_panels_is_refused(chapter, grid):
     with pytest.raises(TooManyPanels):
         page.Page(chapter).drawn("fig-2", lambda runs: styled(lambda: panels("abcdefg", runs)[0])(), runs=grid)

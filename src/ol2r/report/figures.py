@@ -33,6 +33,7 @@ from ol2r.report.style import (
     Drawing,
     Look,
     Looks,
+    TooManyPanels,
     legend,
     panels,
     spelled,
@@ -50,9 +51,14 @@ SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ"
 
 
 def one_dataset(frame: pd.DataFrame) -> pd.DataFrame:
+    """A figure's runs, which are of one data set.
+
+    Raises:
+        TooManyPanels: there are several, of which each needs a drawing of its own, or none.
+    """
     names = frame["dataset"].unique()
     if len(names) != 1:
-        raise ValueError(f"a figure shows one data set, not {', '.join(names) or 'none'}")
+        raise TooManyPanels(f"a figure shows one data set, not {', '.join(names) or 'none'}")
     return frame
 
 
@@ -213,6 +219,46 @@ def grouped_curves(
         legend(part, axes, 5 if len(names) <= 5 and len("".join(names)) <= 60 else 4)
     told = {name: fig.table[fig.table[by].isin([*own, *thin.get(name, ())])] for name, own in rows.items()}
     fig.alt = " ".join(alt.ends(own, by, f"{what}, {name}", ["users"]) for name, own in told.items())
+    return fig
+
+
+DIFFERENCE, SCORE = "difference", "score"
+SINCE = 10
+"""The first round of curves whose intervals would be as wide as the scale before it."""
+
+
+@styled
+def near_and_far(
+    frame: pd.DataFrame,
+    column: str,
+    baseline: str,
+    near: Sequence[str],
+    far: Sequence[str],
+    what: str,
+    beside: Sequence[str] = (),
+) -> Drawing:
+    """Any column against rounds in two rows of panels: above, lines that would nearly coincide, as what each has more
+    than a baseline, paired by run; below, the baseline and lines that are further from it, as they are.
+
+    Means with 95 % intervals over runs, a panel for each kind of user, rounds from `SINCE` on, on a logarithmic axis.
+    The drawing's table has the column `shown`: "difference" or "score".
+
+    Args:
+        frame: runs of one data set with users, fold, seed, round, variant and the column.
+        baseline: the variant that is subtracted above.
+        near, far: the variants of either row.
+        what: what the column is called on the axis.
+        beside: variants that the lower row shows as thin lines without intervals.
+    """
+    frame = frame[frame["round"] >= SINCE]
+    differ = minus(frame[frame["variant"].isin((baseline, *near))], column, baseline, "variant")
+    both = pd.concat([differ, frame[~frame["variant"].isin(near)]], ignore_index=True)
+    rows = {f"difference to {baseline}": near, "scores": (baseline, *far)}
+    fig = grouped_curves(both, column, rows, what, beside={"scores": beside})
+    fig.table = fig.table.assign(shown=fig.table["variant"].isin(near).map({True: DIFFERENCE, False: SCORE}))
+    if len(fig.subfigs) == len(rows):
+        for ax in fig.subfigs[0].axes:
+            ax.axhline(0.0, color=INK, linewidth=0.9)
     return fig
 
 

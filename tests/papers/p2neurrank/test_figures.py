@@ -62,21 +62,6 @@ def test_differences_stand_in_rows_with_a_line_at_zero(frame):
     assert any(list(each.get_ydata()) == [0, 0] for each in few.axes[1].lines)
 
 
-def test_lines_that_nearly_coincide_are_drawn_as_differences_above_the_scores_of_others(frame):
-    far = runs({"DBGD": 0.1})
-    five = "P2LinRank, N = 5"
-    fig = figures.near_and_far(pd.concat([frame, far]), "ndcg", RIVAL, (TWO,), ("DBGD", "PDGD"), "NDCG", (five,))
-    near, scores = fig.subfigs
-    assert line(near.axes[0], TWO).get_ydata()[-1] == pytest.approx(-0.05)
-    assert any(list(each.get_ydata()) == [0, 0] for each in near.axes[0].lines)
-    ends = {name: line(scores.axes[1], name).get_ydata()[-1] for name in (RIVAL, "DBGD")}
-    assert ends == pytest.approx({RIVAL: 0.55, "DBGD": 0.15})
-    shown = fig.table.groupby("variant")["shown"].unique().map(list).to_dict()
-    assert shown == {TWO: ["difference"], RIVAL: ["score"], "DBGD": ["score"], five: ["score"]}
-    assert line(scores.axes[0], five).get_linewidth() < 1 and five not in near.axes[0].get_legend_handles_labels()[1]
-    assert list(line(near.axes[0], TWO).get_xdata()) == [10, 50]
-
-
 def test_numbers_of_rankers_have_a_line_each_offline_and_in_the_lists(frame):
     own = frame[frame["users"] == "perfect"]
     offline, shown = figures.zoomed(own).axes

@@ -97,52 +97,12 @@ def grouped_differences(
     return fig
 
 
-DIFFERENCE, SCORE = "difference", "score"
-SINCE = 10
-"""The first round of curves whose intervals would be as wide as the scale before it."""
-
-
-@styled
-def near_and_far(
-    frame: pd.DataFrame,
-    column: str,
-    baseline: str,
-    near: Sequence[str],
-    far: Sequence[str],
-    what: str,
-    beside: Sequence[str] = (),
-) -> Drawing:
-    """Any column against rounds in two rows of panels: above, lines that would nearly coincide, as what each has more
-    than a baseline, paired by run; below, the baseline and lines that are further from it, as they are.
-
-    Means with 95 % intervals over runs, a panel for each kind of user, rounds from `SINCE` on, on a logarithmic axis.
-    The drawing's table has the column `shown`: "difference" or "score".
-
-    Args:
-        frame: runs of one data set with users, fold, seed, round, variant and the column.
-        baseline: the variant that is subtracted above.
-        near, far: the variants of either row.
-        what: what the column is called on the axis.
-        beside: variants that the lower row shows as thin lines without intervals.
-    """
-    frame = frame[frame["round"] >= SINCE]
-    differ = minus(frame[frame["variant"].isin((baseline, *near))], column, baseline, "variant")
-    both = pd.concat([differ, frame[~frame["variant"].isin(near)]], ignore_index=True)
-    rows = {f"difference to {baseline}": near, "scores": (baseline, *far)}
-    fig = figures.grouped_curves(both, column, rows, what, beside={"scores": beside})
-    fig.table = fig.table.assign(shown=fig.table["variant"].isin(near).map({True: DIFFERENCE, False: SCORE}))
-    if len(fig.subfigs) == len(rows):
-        for ax in fig.subfigs[0].axes:
-            ax.axhline(0.0, color=INK, linewidth=0.9)
-    return fig
-
-
 @styled
 def zoomed(frame: pd.DataFrame) -> Drawing:
     """Offline NDCG@10 and the NDCG@10 of the lists shown so far against rounds, a line for each variant.
 
     Args:
-        frame: runs of one data set and one kind of users with ndcg and cndcg; rounds before `SINCE` are left out.
+        frame: runs of one data set and kind of users with ndcg and cndcg; no rounds before `figures.SINCE` are drawn.
 
     Raises:
         ValueError: there are several data sets or kinds of users.
@@ -150,7 +110,7 @@ def zoomed(frame: pd.DataFrame) -> Drawing:
     if len(set(frame["users"])) != 1:
         raise ValueError("a figure of N shows one kind of users")
     own = figures.one_dataset(frame)
-    own = own[own["round"] >= SINCE]
+    own = own[own["round"] >= figures.SINCE]
     measures = {OFFLINE: (own, "ndcg"), IN_LISTS: (in_lists(own), "in_lists")}
     table = _summed(measures, ["variant", "round"])
     fig, axes = panels(measures, table, height=3.0, sharey=False)
