@@ -1,5 +1,6 @@
 """Texts of the P²NeurRank page: every number, name and word of its sentences is read from what they tell of."""
 
+import dataclasses
 import itertools
 import re
 from pathlib import Path
@@ -237,6 +238,16 @@ def test_two_rankers_are_favoured_only_if_five_were_tuned_on_less(monkeypatch):
     assert f"none of them with two rankers' λ = {given['regularization']:g}: PP10" in said
     monkeypatch.setattr(tuning, "GRIDS", tuning.GRIDS | {NEURAL[1]: two})
     assert "as many settings" in prose.uneven_in_words()
+
+
+def test_smaller_rates_of_a_rival_are_told_only_where_it_has_some(monkeypatch):
+    own, rival = tuning.GRIDS[NEURAL[0]], olranknet.GRIDS["olRankNet"]
+    told = "with rates of Adam from 10⁻⁷ on, which gave it"
+    for least, expected in ((1e-7, True), (min(own.wide["rate"]), False)):
+        wide = {**rival.wide, "rate": (least, *own.wide["rate"])}
+        monkeypatch.setitem(olranknet.GRIDS, "olRankNet", dataclasses.replace(rival, wide=wide))
+        said = prose.rates_in_words()
+        assert (told in said and "favours olRankNet" in said) if expected else said == ""
 
 
 def test_what_tuning_gave_the_small_networks_is_told_where_it_differs(monkeypatch):

@@ -673,6 +673,20 @@ def uneven_in_words() -> str:
     )
 
 
+def rates_in_words() -> str:
+    """Whether olRankNet was tuned with smaller rates than P²NeurRank on data with many features; empty if not."""
+    own, other = (min(grid.wide["rate"]) for grid in (tuning.GRIDS[NEURAL[0]], olranknet.GRIDS[OLRANKNET]))
+    if other >= own:
+        return ""
+    on = [each for each in olranknet.DATASETS if olranknet.is_wide(each)]
+    given = [f"{number(olranknet.TUNED.chosen(each, OLRANKNET)['rate'])} on {named(each)}" for each in on]
+    return (
+        f"Where documents have many features, {OLRANKNET} was tuned with rates of Adam from {number(other)} on, which "
+        f"gave it {joined(given)}, and P²NeurRank with rates from {number(own)} on. So there what is between the two "
+        f"(PP5) favours {OLRANKNET}."
+    )
+
+
 def small_in_words() -> str:
     """What else than the covariance differs between the two small networks, as tuned."""
     full, diagonal = (dict(tuning.TUNED.chosen("MQ2008", name)) for name in (SIXTEEN_FULL, SIXTEEN_DIAGONAL))
