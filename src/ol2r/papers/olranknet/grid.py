@@ -49,13 +49,10 @@ from ol2r.parameters import Value
 DECAY = 0.999977
 PUBLISHED_DATASETS = (MSLR, YAHOO)
 DATASETS = (*PUBLISHED_DATASETS, "MQ2008")
-ELSEWHERE = ("synthetic-mslr", "MQ2007_partial85", pairrank.CLUEWEB)
+ELSEWHERE = ("synthetic-mslr", "MQ2007_partial85")
 """Data sets on which the main figures alone are run, at the paper tier. Where networks are not tuned, all learners take
 the values tuned on MQ2008, linear ones too, although the PairRank chapter has values of their own: so none is
 favoured. The skyline, which costs more than all learners together, does not run there."""
-LEFT_OUT: dict[str, tuple[str, ...]] = {pairrank.CLUEWEB: FULL}
-"""Learners that do not run on some of these either: widths by the full covariance of a whole list take time with the
-square of its length."""
 LONG_ON = "MQ2008"
 """The data set on which the main figures are run for as many rounds as the paper's too, on its first fold, without the
 skyline."""
@@ -152,8 +149,7 @@ def _main(*variants: str, reading: str = ""):
     def cells(tier: str) -> Sequence[Cell]:
         runs = list(product(on(*DATASETS)(tier), _users(tier, reading), variants))
         if tier == "paper" and not reading:
-            there = product(ELSEWHERE, USERS, variants)
-            runs += [run for run in there if run[-1] not in (SKYLINE, *LEFT_OUT.get(run[0], ()))]
+            runs += product(ELSEWHERE, USERS, [each for each in variants if each != SKYLINE])
         return [curve(tier, *run, reading=reading if run[-1] in OURS else "") for run in runs]
 
     return cells
@@ -281,16 +277,14 @@ def _timing(tier: str) -> Sequence[Cell]:
     return cells
 
 
-SEEDS_HERE, SEEDS_OF_LONG_LISTS = 5, 2
-"""Seeds of each fold that this edition has run of the ten that the protocol asks for; the second number is ClueWeb09's,
-whose lists are so long that a run takes several times as long."""
+SEEDS_HERE = 5
+"""Seeds of each fold that this edition has run of the ten that the protocol asks for."""
 
 
 def _seeds(tier: str, cell: Cell) -> Sequence[int]:
     """Ten seeds on the paper's data sets, and as many as were run elsewhere."""
-    dataset = cell.labels()["dataset"]
-    here = SEEDS_OF_LONG_LISTS if dataset == pairrank.CLUEWEB else SEEDS_HERE
-    return range({"smoke": 2, "laptop": 1, "paper": 10 if dataset in PUBLISHED_DATASETS else here}[tier])
+    own = cell.labels()["dataset"] in PUBLISHED_DATASETS
+    return range({"smoke": 2, "laptop": 1, "paper": 10 if own else SEEDS_HERE}[tier])
 
 
 ONE_SEED: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper": range(1)}
