@@ -47,7 +47,7 @@ OFFLINE = "offline RankNet"
 SOURCES = ("s", "o", "D", "^", "v")
 """Marks of printed numbers, which come first, and of ours on each data set."""
 BEST = RED
-SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ", "noise": "ν²"}
+SYMBOLS = {"alpha": "α", "regularization": "λ", "epsilon": "ε", "delta": "δ", "noise": "ν²", "rate": "η"}
 
 
 def one_dataset(frame: pd.DataFrame) -> pd.DataFrame:

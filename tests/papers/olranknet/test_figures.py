@@ -144,12 +144,12 @@ def test_speeds_are_drawn_for_the_whole_round_and_for_ranking(timing):
     assert sorted(each.get_ydata()[0] for each in ranking.lines) == pytest.approx([0.5, 1.0])
 
 
-def test_a_grid_of_three_hyperparameters_has_a_panel_for_each_rate():
-    lines = [(name, rate, a) for name in ("olRankNet", "other") for rate in (0.1, 0.001) for a in (0.1, 1.0)]
+def test_a_grid_of_three_hyperparameters_has_a_panel_for_each_alpha():
+    lines = [(name, rate, a) for name in ("olRankNet", "other") for rate in (0.1, 0.001) for a in (1.0, 0.1)]
     scores = pd.DataFrame(lines, columns=["grid", "rate", "alpha"])
-    own, axes_of = figures.by_rate(scores, "olRankNet")
-    assert list(axes_of) == ["η = 0.001", "η = 0.1"] and set(axes_of.values()) == {("regularization", "alpha")}
-    assert own.groupby("panel").size().to_dict() == {"η = 0.001": 2, "η = 0.1": 2}
+    own, axes_of = figures.by_alpha(scores, "olRankNet")
+    assert list(axes_of) == ["α = 0.1", "α = 1"] and set(axes_of.values()) == {("regularization", "rate")}
+    assert own.groupby("panel").size().to_dict() == {"α = 0.1": 2, "α = 1": 2}
 
 
 def test_looks_of_this_chapter_are_registered():

@@ -263,8 +263,8 @@ def speed_curves(frame: pd.DataFrame) -> Drawing:
     return fig
 
 
-def by_rate(scores: pd.DataFrame, grid: str) -> tuple[pd.DataFrame, Mapping[str, tuple[str, str]]]:
-    """A tuning grid of three hyper-parameters as one heat map of λ and α for each learning rate.
+def by_alpha(scores: pd.DataFrame, grid: str) -> tuple[pd.DataFrame, Mapping[str, tuple[str, str]]]:
+    """A tuning grid of three hyper-parameters as one heat map of λ and the learning rate η for each α.
 
     Args:
         scores: from `ol2r.experiments.tuning.marked`, by "grid".
@@ -273,6 +273,6 @@ def by_rate(scores: pd.DataFrame, grid: str) -> tuple[pd.DataFrame, Mapping[str,
     Returns:
         The grid's scores with the column `panel`, and the axes of each panel, as `tuning_grid` takes them.
     """
-    own = scores[scores["grid"] == grid].sort_values("rate", kind="stable")
-    own = own.assign(panel=[f"η = {rate:g}" for rate in own["rate"]])
-    return own, dict.fromkeys(own["panel"], ("regularization", "alpha"))
+    own = scores[scores["grid"] == grid].sort_values("alpha", kind="stable")
+    own = own.assign(panel=[f"α = {alpha:g}" for alpha in own["alpha"]])
+    return own, dict.fromkeys(own["panel"], ("regularization", "rate"))
