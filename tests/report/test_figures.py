@@ -46,7 +46,7 @@ def test_lines_that_nearly_coincide_are_drawn_as_differences_above_the_scores_of
     ends = {name: line(far.axes[1], name).get_ydata()[-1] for name in ("PairRank", "DBGD")}
     assert ends == pytest.approx({"PairRank": 0.55, "DBGD": 0.15})
     told = fig.table.groupby("variant")["shown"].unique().map(list).to_dict()
-    assert told == {two: ["difference"], "PairRank": ["score"], "DBGD": ["score"], five: ["score"]}
+    assert told == {two: ["difference"], "PairRank": ["value"], "DBGD": ["value"], five: ["value"]}
     assert line(far.axes[0], five).get_linewidth() < 1 and five not in near.axes[0].get_legend_handles_labels()[1]
     assert list(line(near.axes[0], two).get_xdata()) == [10, 50]
 

@@ -114,17 +114,14 @@ class Tuned:
         Raises:
             KeyError: no setting was chosen.
         """
-        for setting, best_of in self._shortlists.get((dataset, grid), []):
-            if of in best_of:
-                return MappingProxyType(setting)
-        raise KeyError(f"nothing is tuned for {of} of {grid} on {dataset}")
+        if (found := self._choice(dataset, grid, of)) is None:
+            raise KeyError(f"nothing is tuned for {of} of {grid} on {dataset}")
+        return found
 
-    def choice(self, dataset: str, grid: str, of: str) -> Mapping[str, float] | None:
+    def _choice(self, dataset: str, grid: str, of: str) -> Mapping[str, float] | None:
         """As `chosen`, and None if no setting was chosen."""
-        try:
-            return self.chosen(dataset, grid, of)
-        except KeyError:
-            return None
+        shortlist = self._shortlists.get((dataset, grid), [])
+        return next((MappingProxyType(setting) for setting, best_of in shortlist if of in best_of), None)
 
     def datasets_of(self, grid: str) -> tuple[str, ...]:
         """The data sets that a grid is tuned on."""
@@ -239,7 +236,7 @@ def _winners(longer: pd.DataFrame, names: Sequence[str], of: str, before: Tuned 
     won = []
     for line in frames.records(grid_scores(longer, names, "grid").query("best")):
         dataset, grid, setting = str(line["dataset"]), str(line["grid"]), _setting(names, line)
-        chosen = before.choice(dataset, grid, of) if before else None
+        chosen = before._choice(dataset, grid, of) if before else None
         if chosen:
             runs = longer[(longer["dataset"] == dataset) & (longer["grid"] == grid)]
             gain = _gain(at_own_end(runs), setting, chosen)

@@ -222,7 +222,7 @@ def grouped_curves(
     return fig
 
 
-DIFFERENCE, SCORE = "difference", "score"
+DIFFERENCE, VALUE = "difference", "value"
 SINCE = 10
 """The first round of curves whose intervals would be as wide as the scale before it."""
 
@@ -241,7 +241,7 @@ def near_and_far(
     than a baseline, paired by run; below, the baseline and lines that are further from it, as they are.
 
     Means with 95 % intervals over runs, a panel for each kind of user, rounds from `SINCE` on, on a logarithmic axis.
-    The drawing's table has the column `shown`: "difference" or "score".
+    The drawing's table has the column `shown`: "difference" or "value".
 
     Args:
         frame: runs of one data set with users, fold, seed, round, variant and the column.
@@ -253,9 +253,9 @@ def near_and_far(
     frame = frame[frame["round"] >= SINCE]
     differ = minus(frame[frame["variant"].isin((baseline, *near))], column, baseline, "variant")
     both = pd.concat([differ, frame[~frame["variant"].isin(near)]], ignore_index=True)
-    rows = {f"difference to {baseline}": near, "scores": (baseline, *far)}
-    fig = grouped_curves(both, column, rows, what, beside={"scores": beside})
-    fig.table = fig.table.assign(shown=fig.table["variant"].isin(near).map({True: DIFFERENCE, False: SCORE}))
+    rows = {f"difference to {baseline}": near, "values": (baseline, *far)}
+    fig = grouped_curves(both, column, rows, what, beside={"values": beside})
+    fig.table = fig.table.assign(shown=fig.table["variant"].isin(near).map({True: DIFFERENCE, False: VALUE}))
     if len(fig.subfigs) == len(rows):
         for ax in fig.subfigs[0].axes:
             ax.axhline(0.0, color=INK, linewidth=0.9)
@@ -312,9 +312,9 @@ def cumulative_curves(
 
 
 @styled
-def cosine_curves(frame: pd.DataFrame, by: str = "learner", named: bool = False) -> Drawing:
+def cosine_curves(frame: pd.DataFrame, named: bool = False) -> Drawing:
     """Cosine of the learner's weights to the offline reference against rounds: mean and 95 % interval over runs."""
-    return _curves(frame, "cosine", by, f"cosine to the offline reference\n({INTERVAL})", named=named)
+    return _curves(frame, "cosine", "learner", f"cosine to the offline reference\n({INTERVAL})", named=named)
 
 
 def arms(table: pd.DataFrame) -> np.ndarray:

@@ -700,7 +700,7 @@ def tuning(
     """Scores of every tuning grid's settings in the first step, and the best two of the second step with their scores.
 
     Args:
-        chosen: from `ol2r.experiments.tuning.two_steps`.
+        chosen: from `ol2r.experiments.tuning.Tuned.table`.
         scores: from `ol2r.experiments.tuning.grid_scores` of the first step, by "grid".
         names: symbols of the hyper-parameters.
         name_of: what a data set is called.

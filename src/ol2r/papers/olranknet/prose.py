@@ -19,7 +19,7 @@ from ol2r.papers.olranknet import tuning
 from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.errata import ERRATA
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
-from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, NETWORK, ONE_SEED, SEEDS_HERE, SETTINGS
+from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, LONG_ON, NETWORK, ONE_SEED, SEEDS_HERE, SETTINGS
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report import leads
 from ol2r.report.leads import in_range, joined
@@ -54,7 +54,7 @@ _OLRANKNET = tuning.GRIDS["olRankNet"]
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "rounds T",
-        f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on other data, and {ROUNDS} on one fold of MQ2008",
+        f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on other data, and {ROUNDS} on one fold of {named(LONG_ON)}",
         "paper, 5.2; the rest ours",
     ),
     (
@@ -415,7 +415,7 @@ def chosen_in_words(table: pd.DataFrame) -> str:
     """The chosen setting of every grid on each data set, in a sentence for each data set.
 
     Args:
-        table: from `ol2r.experiments.tuning.two_steps`.
+        table: from `ol2r.experiments.tuning.Tuned.table`.
     """
     won = table[[ALL in of.split(" + ") for of in table["best_of"]]] if len(table) else table
     told = []

@@ -625,7 +625,7 @@ def chosen_in_words(table: pd.DataFrame) -> str:
     """The chosen setting of every grid on each data set, in a sentence for each data set.
 
     Args:
-        table: from `ol2r.experiments.tuning.two_steps`.
+        table: from `ol2r.experiments.tuning.Tuned.table`.
     """
     won = table[[ALL in of.split(" + ") for of in table["best_of"]]] if len(table) else table
     told = []
