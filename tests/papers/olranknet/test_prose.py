@@ -211,7 +211,7 @@ def test_conventions_have_the_values_that_run():
     told = {name: str(value) for name, value, _ in prose.CONVENTIONS}
     protocol = f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on other data"
     assert told["rounds T"] == f"{protocol}, and {ROUNDS} on one fold of {grid.LONG_ON}"
-    assert f"{grid.SEEDS_HERE} seeds of every fold on other data" in told["runs"]
+    assert f"{grid.SEEDS_HERE} seeds of every fold on other data, {grid.SEEDS_CLUEWEB} on ClueWeb09" in told["runs"]
     steps = ["10⁻⁵", "0.0001", "0.001", "0.01", "0.1", "1"][-len(tuning.GRIDS["neural PDGD"].tried["alpha"]) :]
     assert told["grid of neural PDGD and DBGD"] == f"step ∈ {{{', '.join(steps)}}}"
     shared = told["grid of olRankNet, olLambdaRank, and olRankNet as the public code reads"]

@@ -45,8 +45,10 @@ USERS = ("perfect", "navigational", "informational")
 MSLR, YAHOO = "MSLR-WEB10K", "Yahoo-LTRC-1"
 STAND_INS = (
     StandIn(MSLR, "synthetic-mslr", same_shape=True),
+    StandIn(YAHOO, "synthetic-yahoo", same_shape=True),
     StandIn(MSLR, "MQ2008"),
     StandIn(MSLR, "MQ2007_partial85"),
+    StandIn(MSLR, "ClueWeb09_webis"),
 )
 """What stands in for the paper's two data sets."""
 BESIDE = {YAHOO: MSLR, "synthetic-yahoo": "synthetic-mslr"}

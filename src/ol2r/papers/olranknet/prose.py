@@ -19,8 +19,18 @@ from ol2r.papers.olranknet import tuning
 from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.errata import ERRATA
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
-from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, LONG_ON, NETWORK, ONE_SEED, SEEDS_HERE, SETTINGS
+from ol2r.papers.olranknet.grid import (
+    DECAY,
+    FOUR_SEEDS,
+    LONG_ON,
+    NETWORK,
+    ONE_SEED,
+    SEEDS_CLUEWEB,
+    SEEDS_HERE,
+    SETTINGS,
+)
 from ol2r.papers.pairrank.audit_tables import share
+from ol2r.papers.pairrank.grid import CLUEWEB
 from ol2r.report import leads
 from ol2r.report.leads import in_range, joined
 from ol2r.report.tables import named, signed
@@ -60,7 +70,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "runs",
         f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol; {SEEDS_HERE} seeds of every "
-        f"fold on other data; of {ROUNDS} rounds {SEEDS_HERE} seeds of fold 1; "
+        f"fold on other data, {SEEDS_CLUEWEB} on {named(CLUEWEB)}; of {ROUNDS} rounds {SEEDS_HERE} seeds of fold 1; "
         f"widths and choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; coverage "
         f"{len(FOUR_SEEDS['paper'])} seeds of fold 1",
         "paper, 5.2: ten seeds, and 5.1: five folds; the rest ours",
