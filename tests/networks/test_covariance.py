@@ -6,6 +6,7 @@ import torch
 
 from ol2r.networks import Dual, Explicit, Full, Inverted, Network
 from ol2r.networks import covariance as module
+from ol2r.networks.network import INITIALS
 from ol2r.random import Streams, generator
 from ol2r.ranking import engine
 from ol2r.ranking.covariance import gram
@@ -251,8 +252,9 @@ def test_gradients_that_are_not_finite_are_left_out_and_marked(form):
     assert covariance.gram(tangent).isfinite().all() and covariance.sound.tolist() == [True, False, True]
 
 
-def test_the_form_changes_with_the_number_of_pairs_and_nothing_else_does():
-    network = Network(D, 4)
+@pytest.mark.parametrize("init", INITIALS)
+def test_the_form_changes_with_the_number_of_pairs_and_nothing_else_does(init):
+    network = Network(D, 4, init=init)
     run = Run(network, share=0.0)
     covariance, dual = run.form("full"), run.form("dual")
     forms = []
@@ -263,8 +265,9 @@ def test_the_form_changes_with_the_number_of_pairs_and_nothing_else_does():
         wanted = dual.gram(tangent)
         torch.testing.assert_close(covariance.gram(tangent), wanted, rtol=0, atol=1e-8 * float(wanted.abs().max()))
         torch.testing.assert_close(covariance.log_det, dual.log_det, rtol=1e-8, atol=0)
-    assert forms.index(False) == int(module.SWITCH * network.n_parameters) // P
-    assert covariance.nbytes == 3 * network.n_parameters**2 * 8
+    entries = 4 * D + 4  # of a symmetric network too, whose doubled inputs say everything twice
+    assert forms.index(False) == int(module.SWITCH * entries) // P
+    assert covariance.nbytes == 3 * entries**2 * 8
 
 
 def test_single_precision_keeps_some_digits_and_half_the_memory():

@@ -139,10 +139,10 @@ class OlRankNet(RefittedNetwork):
         widths cost n² V in the dual form of n pairs."""
         network = network_of(shape.features, hyperparameters)
         p, passes, pairs = network.n_parameters, float(hyperparameters["passes"]), 2.0 * rounds
-        read = p / 2 if network.symmetric else p
+        read = network.n_folded
         refit = passes * (5e-5 + 6 * read * 1.3 * (pairs / 2) / CORE_OPERATIONS)
         widths = 6 * p * shape.documents / CORE_OPERATIONS
-        dual, primal, form = pairs**2 / 3, p**2, str(hyperparameters["covariance"])
+        dual, primal, form = pairs**2 / 3, network.n_folded**2, str(hyperparameters["covariance"])
         entries = {"diagonal": 0, "dual": dual, "full": min(dual, primal)}.get(form, primal)
         widths += 2 * entries * shape.documents / CORE_OPERATIONS
         if form == "inverted":
@@ -154,8 +154,8 @@ class OlRankNet(RefittedNetwork):
         """Bytes of the factor over all pairs or the inverse, of the memory of L-BFGS, and of the history."""
         network = network_of(shape.features, hyperparameters)
         pairs, p = 2 * rounds, network.n_parameters
-        dual, primal = 4 * pairs**2 + 16 * pairs * (shape.features + 2 * network.width), 8 * p**2
-        sizes = {"diagonal": 8 * p, "dual": dual, "primal": primal, "full": min(dual, primal), "inverted": 2 * primal}
+        dual, primal = 4 * pairs**2 + 16 * pairs * (shape.features + 2 * network.width), 8 * network.n_folded**2
+        sizes = {"diagonal": 8 * p, "dual": dual, "primal": primal, "full": min(dual, primal), "inverted": 16 * p**2}
         kept = sizes[str(hyperparameters["covariance"])]
         steps = 8 * 61 * p if hyperparameters["refit"] == "lbfgs" else 8 * p
         return round(kept + steps + 8 * pairs * (shape.features + 3 * network.width))

@@ -220,7 +220,7 @@ class P2NeurRank(RefittedNetwork):
         weights."""
         network = network_of(shape.features, hyperparameters)
         p, n, passes = network.n_parameters, float(hyperparameters["rankers"]), float(hyperparameters["passes"])
-        read = p / 2 if network.symmetric else p
+        read = network.n_folded
         refit = passes * (5e-5 + 6 * n * read * 0.7 * rounds / CORE_OPERATIONS)
         return 1.5e-3 + refit + 6 * n * p * shape.documents / CORE_OPERATIONS
 

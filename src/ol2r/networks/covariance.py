@@ -23,7 +23,7 @@ from ol2r.ranking.covariance import gram
 BLOCK = 256
 """Pairs for which the dual form makes room at a time, and rows of its factor that are multiplied at a time."""
 SWITCH = 1.2
-"""The primal form takes over when there are so many times more pairs than parameters."""
+"""The primal form takes over when there are so many times more pairs than entries of a folded gradient."""
 _LEAST_PIVOT = 0.5
 """The square of a pivot of I + Σ g gᵀ/(mλ) is at least 1; one below this has lost all its digits to rounding."""
 _LEAST_DIGITS = 1e4
@@ -138,7 +138,10 @@ def _differences(of_documents: torch.Tensor, dim: int = 1) -> torch.Tensor:
 
 
 class Explicit(Covariance):
-    """Gradients with all p entries: A⁻¹ itself, Float64[R, p, p] (primal), or the inverse of A's diagonal alone.
+    """Gradients with all their entries: A⁻¹ itself (primal), or the inverse of A's diagonal alone, Float64[R, p].
+
+    A⁻¹ is Float64[R, q, q], with the q entries of gradients that are folded (`Network.folded`): p, or of a symmetric
+    network about half as many.
 
     Args:
         full: whether to keep the whole A⁻¹.
@@ -148,7 +151,8 @@ class Explicit(Covariance):
         super().__init__(network, regularization)
         self._full = full
         self._compiled = not full and regularization.device.type == "cpu"
-        self._kept = batched.Covariance(self.regularization, network.n_parameters, full, regularization.device)
+        entries = network.n_folded if full else network.n_parameters
+        self._kept = batched.Covariance(self.regularization, entries, full, regularization.device)
 
     @property
     def nbytes(self) -> int:
@@ -158,13 +162,17 @@ class Explicit(Covariance):
         tangent = tangent.map(lambda factor: factor.to(self.dtype))
         if self._compiled:
             return scaled_kernel(tangent, self._kept.inverse[:, 0], doubled=self.network.symmetric)
-        return gram(tangent.explicit(), self._kept.inverse)
+        return gram(self._gradients(tangent), self._kept.inverse)
 
     def _add(self, documents: Tangent) -> None:
         if self._compiled:
             self._add_squares(squares(documents))
         else:
-            self.add_gradients(_differences(documents.explicit()))
+            self.add_gradients(_differences(self._gradients(documents)))
+
+    def _gradients(self, tangent: Tangent) -> torch.Tensor:
+        """g/√m of documents, folded for the whole A: Float64[R, V, entries]."""
+        return (self.network.folded(tangent) if self._full else tangent).explicit()
 
     def _add_squares(self, squares: torch.Tensor) -> None:
         """Add to the diagonal what pairs add to it, Float64[R, p]."""
@@ -176,7 +184,7 @@ class Explicit(Covariance):
         self.sound &= good
 
     def add_gradients(self, gradients: torch.Tensor) -> None:
-        """Add g gᵀ/m of pairs whose g/√m is known: Float64[R, P, p], zeros for none."""
+        """Add g gᵀ/m of pairs whose g/√m is known, folded for the whole A: Float64[R, P, entries], zeros for none."""
         norms = (gradients * gradients).sum(dim=2) / self.regularization[:, None]
         if not self._full:  # sums of squares lose no digits
             norms = torch.zeros_like(norms)
@@ -364,11 +372,11 @@ class Dual(Covariance):
         self._place.zero_()
 
     def gradients(self) -> Iterable[torch.Tensor]:
-        """The gradients of all pairs, g/√m, in parts of some rows: Float[R, BLOCK, p] each."""
+        """The folded gradients of all pairs, g/√m, in parts of some rows: Float[R, BLOCK, entries] each."""
         if self._documents is not None:
             for part in zip(*(factor.split(2 * BLOCK, dim=1) for factor in self._documents.factors), strict=True):
                 depth = len(self._documents.inputs)
-                yield _differences(Tangent(part[:depth], part[depth:]).explicit())
+                yield _differences(self.network.folded(Tangent(part[:depth], part[depth:])).explicit())
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         saved = {"sound": self.sound, "log_det": self.log_det, "last": torch.tensor(self._last)}
@@ -397,15 +405,16 @@ def _joined(one: Tangent, other: Tangent) -> Tangent:
 
 
 class Full(Covariance):
-    """The whole A in the cheaper form: dual, and primal from `SWITCH` times as many rows as parameters on.
+    """The whole A in the cheaper form: dual, and primal from `SWITCH` times as many rows as a gradient has entries on.
 
-    A round costs about n² V in the dual form and p² V in the primal one, beside smaller terms.
+    A round costs about n² V in the dual form and q² V in the primal one, with the q entries of a folded gradient, beside
+    smaller terms.
     """
 
     def __init__(self, network: Network, regularization: torch.Tensor):
         super().__init__(network, regularization)
         self._form: Dual | Explicit = Dual(network, regularization)
-        self._most_rows = SWITCH * network.n_parameters
+        self._most_rows = SWITCH * network.n_folded
 
     @property
     def is_dual(self) -> bool:

@@ -84,6 +84,12 @@ class Network:
         return sum(outputs * inputs for outputs, inputs in self.shapes)
 
     @cached_property
+    def n_folded(self) -> int:
+        """Entries of a gradient once it is `folded`."""
+        outputs, inputs = self.shapes[0]
+        return self.n_parameters - (outputs * inputs // 2 if self.symmetric else 0)
+
+    @cached_property
     def scale(self) -> float:
         """√m."""
         return math.sqrt(self.width)
@@ -201,3 +207,15 @@ class Network:
             delta = deltas[0] @ hidden[layer + 1] if deltas else last
             deltas.insert(0, delta * activations[layer + 1].sign())
         return Tangent(tuple(activations), tuple(deltas))
+
+    def folded(self, tangent: Tangent) -> Tangent:
+        """The same gradients without what a symmetric network has twice.
+
+        Both halves of its inputs are the same, (x, x)/√2, and so are those of a gradient in W_1. One half times √2 in
+        place of both leaves every ⟨g, g′⟩ as it is, and so all that a whole A says of intervals.
+        """
+        if not self.symmetric:
+            return tangent
+        first, *others = tangent.inputs
+        half = math.sqrt(2.0) * first[..., : first.shape[-1] // 2]
+        return Tangent((half, *others), tangent.deltas)
