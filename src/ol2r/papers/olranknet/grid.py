@@ -57,8 +57,8 @@ ELSEWHERE: dict[str, Sequence[str]] = {
     "MQ2007_partial85": ONLINE,
     pairrank.CLUEWEB: ONLINE,
 }
-"""Data sets on which the main figures alone are run, at the paper tier, each with its learners. The skyline, which costs
-more than all learners together, does not run there."""
+"""Data sets on which the main figures alone are run, at the paper tier, each with its learners. The skyline costs more
+than all learners together and does not run there."""
 LONG_ON = "MQ2008"
 """The data set on which the main figures are run for as many rounds as the paper's too, on its first fold, without the
 skyline."""
