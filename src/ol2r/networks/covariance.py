@@ -407,8 +407,8 @@ def _joined(one: Tangent, other: Tangent) -> Tangent:
 class Full(Covariance):
     """The whole A in the cheaper form: dual, and primal from `SWITCH` times as many rows as a gradient has entries on.
 
-    A round costs about n² V in the dual form and q² V in the primal one, with the q entries of a folded gradient, beside
-    smaller terms.
+    A round costs about n² V in the dual form and q² V in the primal one, with the q entries of a folded gradient, and
+    smaller terms beside.
     """
 
     def __init__(self, network: Network, regularization: torch.Tensor):

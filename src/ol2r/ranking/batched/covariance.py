@@ -5,6 +5,9 @@ import torch
 from ol2r.ranking import covariance
 from ol2r.ranking.constants import eye
 
+ROWS = 512
+"""Rows of a large inverse that an update changes at a time, so that it needs no second matrix of the same size."""
+
 
 class Covariance(covariance.Covariance):
     """See `ranking.covariance.Covariance`; the vectors of a call are added by one update (Woodbury)."""
@@ -21,5 +24,6 @@ class Covariance(covariance.Covariance):
         # I + X M⁻¹ Xᵀ is positive definite whatever the vectors are
         root, _ = torch.linalg.cholesky_ex(applied @ x.mT + eye(x.shape[1], x.device))
         half = torch.linalg.solve_triangular(root, applied, upper=False)
-        self.inverse -= half.mT @ half
+        for rows, part in zip(self.inverse.split(ROWS, dim=1), half.split(ROWS, dim=2), strict=True):
+            rows -= part.mT @ half
         self.log_det += 2.0 * root.diagonal(dim1=1, dim2=2).log().sum(dim=1)
