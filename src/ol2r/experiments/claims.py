@@ -350,8 +350,10 @@ class Measure:
         if not len(rows):
             if not len(searched.only({"dataset": dataset})):
                 raise NotMeasured(f"{self.item} has no rows of {label(dataset)}")
-            named = wanted | {"dataset": label(dataset)}
-            raise NotMeasured(f"{self.item} has no rows with {', '.join(f'{k} {v}' for k, v in named.items())}")
+            of_labels = {"dataset": dataset} | own
+            lacking = wanted if len(searched.only(of_labels)) else of_labels
+            named = ", ".join(f"{name} {value}" for name, value in lacking.items() if name != "dataset")
+            raise NotMeasured(f"{self.item} has no rows of {label(dataset)} with {named}")
         return rows.one_a_run if self.shared else rows  # a fit repeats its scores beside every weight
 
     def curve(self, results: Mapping[str, Results], dataset: str, users: str) -> Curves:

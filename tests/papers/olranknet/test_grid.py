@@ -102,6 +102,10 @@ def test_where_networks_are_not_tuned_every_learner_has_the_values_of_a_similar_
         assert {name for name in each if each[name] != there[name]} == {"dataset"}
 
 
+def test_a_reader_s_own_data_takes_the_values_of_mq2008():
+    assert olranknet.settings("a reader's own") == olranknet.settings("MQ2008")
+
+
 @pytest.mark.parametrize("dataset", [olranknet.MSLR, "synthetic-mslr"])
 def test_data_of_the_shape_of_mslr_takes_what_was_tuned_on_that_shape(dataset):
     own = [each for each in labels("fig-4") if each["dataset"] == dataset]
