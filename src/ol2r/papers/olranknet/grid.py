@@ -108,9 +108,9 @@ def rounds_of(dataset: str) -> int:
 
 
 def tuned_on(dataset: str, grid: str) -> str:
-    """The data set whose tuned values a data set takes: itself if the grid was tuned on it, else the one of MSLR-WEB10K's
-    shape if that is nearer, by default MQ2008. Where networks are not tuned, linear learners take values from there
-    too, although the PairRank chapter may have values of their own: so none is favoured."""
+    """The data set whose tuned values a data set takes: itself if the grid was tuned on it, else the one of
+    MSLR-WEB10K's shape if that is nearer, by default MQ2008. Where networks are not tuned, linear learners take values
+    from there too, although the PairRank chapter may have values of their own: so none is favoured."""
     shape = "synthetic-mslr" if is_wide(pairrank.tuned_on(dataset)) else "MQ2008"
     return TUNED.tuned_on(grid, dataset, shape, "MQ2008")
 
