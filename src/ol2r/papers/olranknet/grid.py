@@ -107,12 +107,18 @@ def rounds_of(dataset: str) -> int:
     return ROUNDS if dataset in PUBLISHED_DATASETS else ROUNDS_HERE
 
 
+def similar(dataset: str) -> str:
+    """Of the data sets that networks are tuned on, the one that a data set resembles: by its features, or MQ2008."""
+    return "synthetic-mslr" if is_wide(pairrank.tuned_on(dataset)) else "MQ2008"
+
+
 def tuned_on(dataset: str, grid: str) -> str:
-    """The data set whose tuned values a data set takes: itself if the grid was tuned on it, else the one of
-    MSLR-WEB10K's shape if that is nearer, by default MQ2008. Where networks are not tuned, linear learners take values
-    from there too, although the PairRank chapter may have values of their own: so none is favoured."""
-    shape = "synthetic-mslr" if is_wide(pairrank.tuned_on(dataset)) else "MQ2008"
-    return TUNED.tuned_on(grid, dataset, shape, "MQ2008")
+    """The data set whose tuned values a data set takes: itself if the grid was tuned on it, else one that is similar.
+
+    Where networks are not tuned, linear learners take values from there too, although the PairRank chapter may have
+    values of their own: so none is favoured.
+    """
+    return TUNED.tuned_on(grid, dataset, similar(dataset), "MQ2008")
 
 
 def tuned(dataset: str, variant: str, reading: str = "") -> dict[str, Value]:

@@ -102,9 +102,9 @@ def _depth(dataset: str, variant: str) -> dict[str, Value]:
 
 
 def tuned_on(dataset: str, grid: str) -> str:
-    """The data set whose tuned values a data set takes: itself if the grid was tuned on it, another of its shape if the
-    grid was tuned on that one, by default MQ2008."""
-    return TUNED.tuned_on(grid, dataset, pairrank.tuned_on(dataset), "MQ2008")
+    """The data set whose tuned values a data set takes: itself if the grid was tuned on it, else one that is similar,
+    if the grid was tuned on that, by default MQ2008."""
+    return TUNED.tuned_on(grid, dataset, olranknet.similar(dataset), "MQ2008")
 
 
 def tuned(dataset: str, variant: str) -> dict[str, Value]:
