@@ -168,7 +168,7 @@ class Explicit(Covariance):
         if self._compiled:
             self._add_squares(squares(documents))
         else:
-            self.add_gradients(_differences(self._gradients(documents)))
+            self._add_gradients(_differences(self._gradients(documents)))
 
     def _gradients(self, tangent: Tangent) -> torch.Tensor:
         """g/√m of documents, folded for the whole A: Float64[R, V, entries]."""
@@ -183,7 +183,7 @@ class Explicit(Covariance):
         self.log_det += grown.log().sum(dim=1)
         self.sound &= good
 
-    def add_gradients(self, gradients: torch.Tensor) -> None:
+    def _add_gradients(self, gradients: torch.Tensor) -> None:
         """Add g gᵀ/m of pairs whose g/√m is known, folded for the whole A: Float64[R, P, entries], zeros for none."""
         norms = (gradients * gradients).sum(dim=2) / self.regularization[:, None]
         if not self._full:  # sums of squares lose no digits
@@ -371,12 +371,17 @@ class Dual(Covariance):
         self._last = 0
         self._place.zero_()
 
-    def gradients(self) -> Iterable[torch.Tensor]:
-        """The folded gradients of all pairs, g/√m, in parts of some rows: Float[R, BLOCK, entries] each."""
+    def parts(self) -> Iterable[Tangent]:
+        """The documents of all pairs, those of a pair one after the other: of at most `BLOCK` pairs at a time."""
         if self._documents is not None:
+            depth = len(self._documents.inputs)
             for part in zip(*(factor.split(2 * BLOCK, dim=1) for factor in self._documents.factors), strict=True):
-                depth = len(self._documents.inputs)
-                yield _differences(self.network.folded(Tangent(part[:depth], part[depth:])).explicit())
+                yield Tangent(part[:depth], part[depth:])
+
+    def gradients(self) -> Iterable[torch.Tensor]:
+        """The gradients of all pairs, g/√m, in parts of some rows: Float[R, BLOCK, p] each."""
+        for documents in self.parts():
+            yield _differences(documents.explicit())
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         saved = {"sound": self.sound, "log_det": self.log_det, "last": torch.tensor(self._last)}
@@ -445,8 +450,8 @@ class Full(Covariance):
         if isinstance(self._form, Dual) and self._form.n_rows > self._most_rows:
             primal = Explicit(self.network, self.regularization, full=True)
             primal.sound = self._form.sound
-            for gradients in self._form.gradients():
-                primal.add_gradients(gradients)
+            for documents in self._form.parts():
+                primal._add(documents)
             self._form = primal
         self.sound, self.log_det = self._form.sound, self._form.log_det
 
