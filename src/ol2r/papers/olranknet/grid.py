@@ -175,7 +175,7 @@ def _long(*variants: str):
 
     def cells(tier: str) -> Sequence[Cell]:
         datasets = () if tier == "laptop" else on(LONG_ON, own=False)(tier)
-        shown = [each for each in variants if each != SKYLINE]
+        shown = [each for each in variants if each in ONLINE]
         return [curve(tier, *run, rounds=ROUNDS) for run in product(datasets, USERS, shown)]
 
     return cells
