@@ -9,6 +9,7 @@ from ol2r.networks import covariance as module
 from ol2r.networks.network import INITIALS
 from ol2r.random import Streams, generator
 from ol2r.ranking import engine
+from ol2r.ranking.batched import covariance as batched_covariance
 from ol2r.ranking.covariance import gram
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
@@ -29,8 +30,9 @@ every_network = pytest.mark.parametrize("network", NETWORKS, ids=lambda n: f"{n.
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Blocks of a few rows, so that short runs open many."""
+    """Blocks and strips of a few rows, so that short runs open many blocks and small inverses have many strips."""
     monkeypatch.setattr(module, "BLOCK", 8)
+    monkeypatch.setattr(batched_covariance, "ROWS", 8)
 
 
 class Run:
