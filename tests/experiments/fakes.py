@@ -23,7 +23,7 @@ class Learner:
 
 @dataclass(frozen=True)
 class Fake(Cell):
-    """Value = 100 fold + seed + offset; each row it runs is noted in the file FAKE_LOG names."""
+    """Value = 100 fold + seed + offset + the value it needs; each row it runs is noted in the file FAKE_LOG names."""
 
     kind: ClassVar[str] = "fake"
     code: ClassVar[tuple[str, ...]] = ("fakes",)
@@ -79,11 +79,11 @@ class Fake(Cell):
             time.sleep(cell.sleep)
             note("".join(f"{cell.name} {row.fold} {row.seed} {os.getpid()}\n" for row in rows))
             frame = pd.DataFrame(rows, columns=["fold", "seed"])
-            base = 0.0
-            if cell.needed is not None:
-                base = float(context.inputs[cell.needed]["value"].iloc[0])
             frame = frame.loc[frame.index.repeat(2)].reset_index(drop=True)
             frame["round"] = np.tile([5, 10], len(rows))
+            base = 0.0
+            if cell.needed is not None:  # of the row's own fold, because a row does not depend on those beside it
+                base = context.inputs[cell.needed].groupby("fold")["value"].last().loc[frame.fold].to_numpy()
             frame["value"] = (100.0 * frame.fold + frame.seed + cell.offset + base).astype(np.float32)
             frame["threads"] = int(os.environ.get("NUMBA_NUM_THREADS", 0))
             frame["status"] = "ok"
