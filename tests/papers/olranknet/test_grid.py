@@ -19,7 +19,7 @@ from ol2r.papers.pairrank import grid as pairrank
 
 PUBLISHED = Store.open().published
 RUNS = [name for name, item in olranknet.ITEMS.items() if isinstance(next(iter(item.jobs("paper"))).cell, Simulate)]
-LONG = {*olranknet.READINGS[olranknet.LONGER].values()}
+LONG = {*olranknet.READINGS[olranknet.LONGER].values(), "witness"}
 """Items that take hours, and that a laptop leaves out."""
 
 
@@ -58,8 +58,9 @@ def test_the_paper_s_data_sets_run_its_protocol_and_others_what_the_page_says():
         assert isinstance(job.cell, Simulate)
         own = job.cell.labels()["dataset"] in olranknet.PUBLISHED_DATASETS
         assert job.cell.evaluation.checkpoints[-1] == (5000 if own else 1000)
-        here = olranknet.SEEDS_CLUEWEB if job.cell.labels()["dataset"] == pairrank.CLUEWEB else olranknet.SEEDS_HERE
-        assert len(job.rows) == len(job.cell.folds) * (10 if own else here)
+        seeds = olranknet.SEEDS.get(job.cell.labels()["dataset"], olranknet.SEEDS_HERE)
+        assert len(job.rows) == len(job.cell.folds) * seeds
+        assert seeds == 10 or not own
 
 
 def test_longer_runs_are_those_of_the_first_fold_with_more_rounds():

@@ -25,7 +25,7 @@ from ol2r.papers.olranknet.grid import (
     LONG_ON,
     NETWORK,
     ONE_SEED,
-    SEEDS_CLUEWEB,
+    SEEDS,
     SEEDS_HERE,
     SETTINGS,
 )
@@ -64,14 +64,16 @@ _OLRANKNET = tuning.GRIDS["olRankNet"]
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "rounds T",
-        f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on other data, and {ROUNDS} on one fold of {named(LONG_ON)}",
+        f"{ROUNDS} by the paper's protocol; {ROUNDS_HERE} on other data, and {ROUNDS} on one fold of {named(LONG_ON)} "
+        f"and in one run on {named('synthetic-mslr')}",
         "paper, 5.2; the rest ours",
     ),
     (
         "runs",
-        f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol; {SEEDS_HERE} seeds of every "
-        f"fold on other data, {SEEDS_CLUEWEB} on {named(CLUEWEB)}; of {ROUNDS} rounds {SEEDS_HERE} seeds of fold 1; "
-        f"widths and choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; coverage "
+        f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol, and in the main figures on MQ2008 "
+        f"and MQ2007; {SEEDS[CLUEWEB]} seeds of every fold on {named(CLUEWEB)}, {SEEDS_HERE} on other data and in "
+        f"other figures; of {ROUNDS} rounds {SEEDS_HERE} seeds of fold 1, but one on synthetic data; widths and "
+        f"choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; coverage "
         f"{len(FOUR_SEEDS['paper'])} seeds of fold 1",
         "paper, 5.2: ten seeds, and 5.1: five folds; the rest ours",
     ),
