@@ -370,6 +370,27 @@ def forms_in_words(frame: pd.DataFrame) -> str:
     return f"In the dual form widths and the update of the full matrix cost {joined(told)}." if told else ""
 
 
+def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]], full: str, diagonal: str) -> str:
+    """How long one run of each form of the covariance took, and where it ended; empty without runs.
+
+    Args:
+        frame: one run of each variant on one data set, with `cell`, `variant` and ndcg.
+        provenance: the records of these cells, each of a file with this run alone.
+        full, diagonal: the variants.
+    """
+    if not {full, diagonal} <= set(frame.get("variant", ())):
+        return ""
+    minutes = {record["key"]: record["shard_core_seconds"] / 60 for record in provenance}
+    last = at_own_end(frame).set_index("variant")
+    told = {name: f"{minutes[last['cell'][name]]:.0f} minutes" for name in (full, diagonal)}
+    ends = {name: f"{last['ndcg'][name]:.3f}" for name in (full, diagonal)}
+    return (
+        f"A single run of {last['round'].max():,} rounds on {named(str(last['dataset'].iloc[0]))} took {told[full]} of "
+        f"a core with the full matrix and {told[diagonal]} with its diagonal. It ended at {ends[full]} and "
+        f"{ends[diagonal]} of offline NDCG@10; of a single run nothing follows on which form ranks better."
+    )
+
+
 def far_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str]) -> str:
     """The best checkpoint of the long runs beside where shorter ones end, by data set and kind of users.
 
