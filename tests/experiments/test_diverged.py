@@ -11,7 +11,7 @@ from ol2r.experiments.chapter import stored_results
 from ol2r.experiments.claims import Claim, Measure, Part, Scale, Size, difference
 from ol2r.experiments.grid import SMOKE_DATASET, USUAL, Grid
 from ol2r.experiments.paper import Paper
-from ol2r.experiments.tuning import grid_scores, two_steps
+from ol2r.experiments.tuning import Tuned, TuningGrid, grid_scores
 from ol2r.papers.nsgd import grid as nsgd
 from ol2r.report import tables
 
@@ -63,10 +63,12 @@ def test_a_diverged_run_is_marked_never_chosen_and_leaves_what_it_touches_open(r
     assert scores.set_index("alpha")["diverged"].gt(0).to_dict() == {0.1: False, 0.2: False, 1e30: True}
     assert scores.loc[scores["score"].idxmax(), "alpha"] == 1e30
     favoured = favoured.assign(grid="DBGD")
-    assert (two_steps(favoured, favoured[:0], ("alpha",), lambda *which: 6, lambda *setting: True)["alpha"] < 1).all()
+    tuned = Tuned("nowhere", {"DBGD": TuningGrid(("DBGD",), {"alpha": ()})}, ("synthetic-tiny",), lambda *which: 6)
+    vars(tuned)["lines"] = []  # no file
+    assert (tuned.table(favoured, favoured[:0])["alpha"] < 1).all()
     with pytest.raises(ValueError, match="DBGD on synthetic-tiny: a run diverged in every setting"):
         never = favoured[favoured["alpha"] == 1e30]
-        two_steps(never, favoured[:0], ("alpha",), lambda *which: 6, lambda *setting: True)
+        tuned.table(never, favoured[:0])
 
     named = frame.assign(variant=frame["alpha"].map({0.1: "MGD", 0.2: "PDGD", 1e30: "DBGD"}))
     text = tables.final_scores(tables.final(named, ("ndcg",)), {"ndcg": "offline"}, name="t", caption="Scores.")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.experiments.tuning import Tuned, TuningGrid, edges, grid_scores, marked, two_steps
+from ol2r.experiments.tuning import Tuned, TuningGrid, edges, grid_scores, marked
 
 NAMES = ("alpha", "epsilon")
 
@@ -26,8 +26,20 @@ def level(value):
     return lambda variant: value
 
 
-def anything(grid, setting):
-    return True
+def tuned(size, never=(), **best_of):
+    """A grid of alphas with shortlists of this size, of which some alphas never may be chosen.
+
+    Args:
+        best_of: alphas that its file has listed before, each with for whom it was chosen: by "a" and the alpha.
+    """
+    tried = {"alpha": (0.0, 0.1, 1.0, 10.0), "epsilon": ()}
+    grids = {name: TuningGrid(("one", "two"), tried, never={"alpha": tuple(never)}) for name in ("both", "long")}
+    own = Tuned("nowhere", grids, ("own",), lambda *which: size)
+    vars(own)["lines"] = [  # as if its file had them
+        {"dataset": "own", "grid": "both", "alpha": name.removeprefix("a"), "epsilon": "", "best_of": of}
+        for name, of in best_of.items()
+    ]
+    return own
 
 
 FIRST = runs({0.0: level(0.9), 0.1: level(0.5), 1.0: level(0.7), 10.0: level(0.6)}, (0, 1))
@@ -35,7 +47,7 @@ LONGER = runs({1.0: lambda variant: {"one": 0.8, "two": 0.4}[variant], 10.0: lev
 
 
 def test_the_best_of_the_first_step_are_listed_and_the_best_of_the_second_is_chosen():
-    table = two_steps(FIRST, LONGER, NAMES, lambda *which: 2, lambda grid, setting: setting["alpha"] > 0)
+    table = tuned(2, never=[0.0]).table(FIRST, LONGER)
     assert table["alpha"].tolist() == [1.0, 10.0]
     assert table["best_of"].tolist() == ["one", "all + two"]
     scores = marked(grid_scores(FIRST, NAMES, "grid"), table, NAMES)
@@ -44,28 +56,17 @@ def test_the_best_of_the_first_step_are_listed_and_the_best_of_the_second_is_cho
 
 
 def test_without_a_second_step_there_is_a_list_and_no_choice():
-    table = two_steps(FIRST, FIRST[:0], NAMES, lambda *which: 3, anything)
+    table = tuned(3).table(FIRST, FIRST[:0])
     assert table["alpha"].tolist() == [0.0, 1.0, 10.0]
     assert table["longer"].isna().all() and (table["best_of"] == "").all()
 
 
-def tuned_before(**best_of):
-    """A grid of which some alphas were listed, and for whom each was chosen: by "a" and the alpha."""
-    grid = TuningGrid(("one", "two"), {"alpha": (10.0, 1e9)})
-    before = Tuned("nowhere", {"both": grid}, ("own",), lambda *which: 1)
-    vars(before)["lines"] = [  # as if its file had them
-        {"dataset": "own", "grid": "both", "alpha": name.removeprefix("a"), "best_of": of}
-        for name, of in best_of.items()
-    ]
-    return before
-
-
 def test_a_listed_setting_stays_when_a_grid_is_extended_unless_a_run_of_it_diverged():
-    before = tuned_before(a10="", a1e9="")
-    table = two_steps(FIRST, LONGER, NAMES, lambda *which: 1, anything, before)
+    extended = tuned(1, a10="", a1e9="")
+    table = extended.table(FIRST, LONGER)
     assert table["alpha"].tolist() == [0.0, 10.0]
     lost = FIRST.assign(status=np.where(FIRST["alpha"] == 10.0, "diverged", "ok"))
-    assert two_steps(lost, LONGER, NAMES, lambda *which: 1, anything, before)["alpha"].tolist() == [0.0]
+    assert extended.table(lost, LONGER)["alpha"].tolist() == [0.0]
 
 
 @pytest.mark.parametrize(("gains", "chosen"), [((0.0, 0.03), 10.0), ((0.02, 0.03), 1.0)])
@@ -73,14 +74,14 @@ def test_a_chosen_setting_stays_unless_another_gains_more_than_a_standard_error(
     """A mean gain of 0.015 or 0.025, with a standard error of 0.015 or 0.005 of two runs."""
     added = LONGER[(LONGER["variant"] == "one") & (LONGER["users"] == "noisy") & (LONGER["seed"] < 4)]
     added = added.assign(ndcg=np.where(added["alpha"] == 1.0, added["seed"].map({2: gains[0], 3: gains[1]}), 0.0))
-    for before, expected in ((None, 1.0), (tuned_before(a10="all"), chosen)):
-        table = two_steps(FIRST, added, NAMES, lambda *which: 4, anything, before)
+    for grids, expected in ((tuned(4), 1.0), (tuned(4, a10="all"), chosen)):
+        table = grids.table(FIRST, added)
         assert table.loc[table["best_of"].str.startswith("all"), "alpha"].tolist() == [expected]
 
 
 def test_where_nothing_was_tuned_nothing_is_listed():
     nothing = pd.DataFrame({"dataset": []})
-    table = two_steps(nothing, nothing, NAMES, lambda *which: 3, anything)
+    table = tuned(3).table(nothing, nothing)
     assert table.empty and marked(grid_scores(nothing, NAMES, "grid"), table, NAMES).empty
     assert edges(nothing, grid_scores(nothing, NAMES, "grid"), NAMES, "grid").empty
 
@@ -101,5 +102,5 @@ def test_the_smoke_tier_tries_the_ends_of_every_hyper_parameter_and_the_others_a
 
 def test_grids_whose_runs_end_at_other_rounds_are_scored_at_their_own_end():
     long = runs({0.1: level(0.5), 1.0: level(0.7)}, (0, 1), ("long",)).assign(grid="long", round=50)
-    table = two_steps(pd.concat([FIRST, long]), FIRST.iloc[:0], NAMES, lambda *which: 1, anything)
+    table = tuned(1).table(pd.concat([FIRST, long]), FIRST.iloc[:0])
     assert dict(zip(table["grid"], table["alpha"], strict=True)) == {"both": 0.0, "long": 1.0}

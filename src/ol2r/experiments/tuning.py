@@ -137,12 +137,73 @@ class Tuned:
         return not any(setting[name] in values for name, values in self.grids[grid].never.items())
 
     def table(self, first: pd.DataFrame, longer: pd.DataFrame) -> pd.DataFrame:
-        """The shortlists and choices from the results of both steps; see `two_steps`.
+        """The shortlist of every grid, and the settings chosen from it, by the results of both steps.
 
         When a grid is extended, a setting that is on its shortlist stays there, even if others now precede it, and a
         setting that was chosen stays so unless another gains more than one standard error over it in the second step.
+
+        Args:
+            first: results of every setting, with the columns `grid` (what is tuned together) and `variant`.
+            longer: results of the shortlists; some or all of them may be missing.
+
+        Returns:
+            dataset, grid, names, score (of the first step), longer (score of the second step, or NaN), best_of: for
+            which variants the setting is the best of the shortlist after the second step (`ALL`, which means the grid's
+            variants together, or names of variants, joined by " + "). The best of the first step come first. No line
+            where nothing was tuned.
+
+        Raises:
+            ValueError: in every setting of a grid that may be chosen, a run diverged.
         """
-        return two_steps(first, longer, self.names, self.size, self.may_choose, self)
+        keys = ["dataset", "grid", *self.names]
+        if first.empty:
+            return pd.DataFrame(columns=[*keys, "score", "longer", "best_of"], dtype=str)
+        scored = grid_scores(first, self.names, "grid").reindex(columns=[*keys, "score", "diverged"])
+        shortlists = [
+            self._listed(str(dataset), str(grid), scores)
+            for (dataset, grid), scores in scored.groupby(["dataset", "grid"], sort=False)
+        ]
+        table = pd.concat(shortlists, ignore_index=True)[[*keys, "score"]]
+        again = grid_scores(longer, self.names, "grid").reindex(columns=[*keys, "score"])
+        table = table.merge(again.rename(columns={"score": "longer"}), on=keys, how="left")
+        best_of = pd.Series([""] * len(table))
+        for of in (ALL, *(sorted(set(longer["variant"])) if len(longer) else ())):
+            own = longer if of == ALL else longer[longer["variant"] == of]
+            won = table.merge(self._winners(own, of), on=keys, how="left")["best"].eq(True)
+            best_of = best_of.where(~won, best_of.where(best_of == "", best_of + " + ") + of)
+        return table.assign(best_of=best_of)
+
+    def _listed(self, dataset: str, grid: str, scores: pd.DataFrame) -> pd.DataFrame:
+        """The lines of a grid's scores on a data set that are on its shortlist, the best first."""
+        allowed = np.array([self.may_choose(grid, line) for line in frames.records(scores)])
+        sound = scores[allowed & (scores["diverged"] == 0)]
+        if sound.empty:
+            raise ValueError(f"{grid} on {dataset}: a run diverged in every setting that was tuned")
+        ranked = sound.sort_values("score", ascending=False, kind="stable")
+        before = self.shortlist(dataset, grid)
+        stays = np.array([_setting(self.names, line) in before for line in frames.records(ranked)])
+        return ranked[stays | (np.arange(len(ranked)) < self.size(dataset, grid))]
+
+    def _winners(self, longer: pd.DataFrame, of: str) -> pd.DataFrame:
+        """The settings that the second step chooses, one for each data set and grid: the best, or what was chosen
+        before if the best gains no more than one standard error over it.
+
+        Args:
+            longer: runs of the second step, of all variants of a grid or of the variant `of` alone.
+            of: whom the setting is chosen for.
+
+        Returns:
+            dataset, grid, names, best (true).
+        """
+        won = []
+        for line in frames.records(grid_scores(longer, self.names, "grid").query("best")):
+            dataset, grid, setting = str(line["dataset"]), str(line["grid"]), _setting(self.names, line)
+            if chosen := self._choice(dataset, grid, of):
+                runs = longer[(longer["dataset"] == dataset) & (longer["grid"] == grid)]
+                gain = _gain(at_own_end(runs), setting, chosen)
+                setting = chosen if len(gain) and gain.mean() <= _error(gain) else setting
+            won.append({"dataset": dataset, "grid": grid, **setting, "best": True})
+        return pd.DataFrame(won).reindex(columns=["dataset", "grid", *self.names, "best"])
 
 
 def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") -> pd.DataFrame:
@@ -168,81 +229,6 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
     scores = table.agg(score=("mean", "mean"), n=("n", "sum"), diverged=("diverged", "sum")).reset_index()
     sound = scores[scores["diverged"] == 0].groupby(["dataset", by], sort=False)["score"]
     return scores.assign(best=scores.index.to_series().isin(sound.idxmax()))
-
-
-def two_steps(
-    first: pd.DataFrame,
-    longer: pd.DataFrame,
-    names: Sequence[str],
-    size: Callable[[str, str], int],
-    may_choose: Callable[[str, Mapping[str, float]], bool],
-    before: Tuned | None = None,
-) -> pd.DataFrame:
-    """The shortlist of every grid, and the settings chosen from it.
-
-    Args:
-        first: results of every setting, with the columns `grid` (what is tuned together) and `variant`.
-        longer: results of the shortlists; some or all of them may be missing.
-        names: hyper-parameters.
-        size: gives the length of a shortlist for a data set and a grid.
-        may_choose: tells whether a setting of a grid may be on the shortlist.
-        before: the shortlists and choices that came from the grids before they were extended, as `Tuned.table` says.
-
-    Returns:
-        dataset, grid, names, score (of the first step), longer (score of the second step, or NaN), best_of: for which
-        variants the setting is the best of the shortlist after the second step (`ALL`, which means the grid's variants
-        together, or names of variants, joined by " + "). The best of the first step come first. No line where nothing
-        was tuned.
-
-    Raises:
-        ValueError: in every setting of a grid that may be chosen, a run diverged.
-    """
-    keys = ["dataset", "grid", *names]
-    if first.empty:
-        return pd.DataFrame(columns=[*keys, "score", "longer", "best_of"], dtype=str)
-    scored = grid_scores(first, names, "grid").reindex(columns=[*keys, "score", "diverged"])
-    kept = []
-    for (dataset, grid), cells in scored.groupby(["dataset", "grid"], sort=False):
-        allowed = np.array([may_choose(str(grid), cell) for cell in frames.records(cells)])
-        sound = cells[allowed & (cells["diverged"] == 0)]
-        if sound.empty:
-            raise ValueError(f"{grid} on {dataset}: a run diverged in every setting that was tuned")
-        ranked = sound.sort_values("score", ascending=False, kind="stable")
-        listed = before.shortlist(str(dataset), str(grid)) if before else ()
-        stays = [_setting(names, line) in listed for line in frames.records(ranked)]
-        kept.append(ranked[np.array(stays) | (np.arange(len(ranked)) < size(str(dataset), str(grid)))])
-    table = pd.concat(kept, ignore_index=True)[[*keys, "score"]]
-    again = grid_scores(longer, names, "grid").reindex(columns=[*keys, "score"])
-    table = table.merge(again.rename(columns={"score": "longer"}), on=keys, how="left")
-    best_of = pd.Series([""] * len(table))
-    for of in (ALL, *(sorted(set(longer["variant"])) if len(longer) else ())):
-        own = longer if of == ALL else longer[longer["variant"] == of]
-        won = table.merge(_winners(own, names, of, before), on=keys, how="left")["best"].eq(True)
-        best_of = best_of.where(~won, best_of.where(best_of == "", best_of + " + ") + of)
-    return table.assign(best_of=best_of)
-
-
-def _winners(longer: pd.DataFrame, names: Sequence[str], of: str, before: Tuned | None) -> pd.DataFrame:
-    """The settings that the second step chooses, one for each data set and grid: the best, or what was chosen before if
-    the best gains no more than one standard error over it.
-
-    Args:
-        longer: runs of the second step, of all variants of a grid or of the variant `of` alone.
-        of: whom `before` chose for.
-
-    Returns:
-        dataset, grid, names, best (true).
-    """
-    won = []
-    for line in frames.records(grid_scores(longer, names, "grid").query("best")):
-        dataset, grid, setting = str(line["dataset"]), str(line["grid"]), _setting(names, line)
-        chosen = before._choice(dataset, grid, of) if before else None
-        if chosen:
-            runs = longer[(longer["dataset"] == dataset) & (longer["grid"] == grid)]
-            gain = _gain(at_own_end(runs), setting, chosen)
-            setting = chosen if len(gain) and gain.mean() <= _error(gain) else setting
-        won.append({"dataset": dataset, "grid": grid, **setting, "best": True})
-    return pd.DataFrame(won).reindex(columns=["dataset", "grid", *names, "best"])
 
 
 def _gain(last: pd.DataFrame, setting: Mapping[str, float], other: Mapping[str, float]) -> pd.Series:
@@ -273,7 +259,7 @@ def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> p
 
     Args:
         scores: from `grid_scores` of the first step, by "grid".
-        table: from `two_steps`.
+        table: from `Tuned.table`.
         names: hyper-parameters.
     """
     keys = ["dataset", "grid", *names]
