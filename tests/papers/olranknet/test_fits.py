@@ -132,8 +132,8 @@ def test_the_optimum_of_a_linear_ranker_is_that_of_newtons_method():
         gradient = np.sqrt(m) * x.T @ (n * p - won[:, 0]) + m * 0.1 * (w - anchor)
         w -= np.linalg.solve(m * (x.T * (n * p * (1 - p))) @ x + m * 0.1 * np.eye(len(w)), gradient)
     before = fit.theta.clone()
-    assert fits.optimum(fit, history) == pytest.approx(value(w), rel=1e-7)
-    assert fits.optimum(fit, history) < value(before[0].double().numpy())
+    assert fits.optimum(fit, history, fits.MOST_PASSES) == pytest.approx(value(w), rel=1e-7)
+    assert fits.optimum(fit, history, fits.MOST_PASSES) < value(before[0].double().numpy())
     torch.testing.assert_close(fit.theta, before)  # the fit itself stays where it was
 
 
@@ -155,7 +155,7 @@ def test_a_kept_memory_is_kept_and_an_emptied_one_is_not():
     for _ in range(2):
         direct.refit(run.learner.history, torch.ones(1, dtype=torch.bool))
     torch.testing.assert_close(followers["Adam, 20 passes"].fit.theta, direct.theta)
-    told = followers["L-BFGS, 10 passes, memory kept"].quantities(run.learner.history)
+    told = followers["L-BFGS, 10 passes, memory kept"].quantities(run.learner.history, 200)
     assert told["optimum"] <= told["value"] < told["start"]
     assert told["gap"] == pytest.approx((told["value"] - told["optimum"]) / (told["start"] - told["optimum"]))
 
@@ -173,6 +173,8 @@ def test_cells_have_their_tables(init):
     gaps = tables[gap]
     assert set(gaps["refit"]) == set(fits.WAYS) and set(gaps["regularization"]) == {0.1}
     assert (gaps.loc[gaps["quantity"] == "gap", "value"] >= 0).all()
+    own = tables[coverage].query("part == 'history' and `round` == 8").set_index("quantity")["value"]
+    assert own["gap"] == pytest.approx((own["value"] - own["optimum"]) / (own["start"] - own["optimum"])) and own["gap"] >= 0
 
 
 def test_declared_cells_take_the_setting_and_name_their_rounds():
@@ -181,6 +183,10 @@ def test_declared_cells_take_the_setting_and_name_their_rounds():
         assert (smoke.dataset, paper.dataset) == (DATASET, "MQ2008")
         assert paper.rounds[-1] == rounds and paper.setting == SETTING
     assert fits.gap_cells("paper", SETTING)[0].regularizations == (0.1, fits.SMALL_REGULARIZATION)
+    adam, lbfgs = fits.refit_cells("paper", SETTING)
+    assert (adam.setting["refit"], lbfgs.setting["refit"]) == ("adam", "lbfgs")
+    for cell in (adam, lbfgs):
+        assert cell.setting | {"refit": "adam"} == SETTING | {"regularization": fits.SMALL_REGULARIZATION, "refit": "adam"}
     with pytest.raises(ValueError, match="ascending"):
         fits.Coverage(DATASET, "x", tuple(sorted(SETTING.items())), (5, 3))
 

@@ -31,6 +31,7 @@ from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
 from ol2r.learners import LEARNERS
 from ol2r.learners.olranknet import OlRankNet
 from ol2r.networks import Covariance, Explicit, Full, History, Network, NetworkFit, Tangent
+from ol2r.networks.refit import METHODS
 from ol2r.parameters import Value
 from ol2r.random import Stream, Streams, replica_key
 from ol2r.ranking import Candidates
@@ -104,13 +105,17 @@ class Way(NamedTuple):
 
 WAYS: dict[str, Way] = {
     "Adam, 20 passes": Way({"refit": "adam", "passes": 20, "start": "warm"}),
-    "Adam, 20 passes, fresh start": Way({"refit": "adam", "passes": 20, "start": "fresh"}),
+    "Adam, 20 passes, fresh start and decay": Way(
+        {"refit": "adam", "passes": 20, "start": "fresh", "penalty": "decay"}
+    ),
     "L-BFGS, 20 passes, memory emptied": Way({"refit": "lbfgs", "passes": 20, "start": "warm"}, kept=False),
     "L-BFGS, 10 passes, memory kept": Way({"refit": "lbfgs", "passes": 10, "start": "warm"}),
 }
 """The ways of refitting that are compared."""
 
 SMALL_REGULARIZATION = 1e-3
+MOST_PASSES = 200
+"""Passes to the optimum that gaps are measured from, unless it is reached before."""
 
 
 class Follower:
@@ -138,12 +143,26 @@ class Follower:
             start, self.fit = self.fit.theta, self._new().fit
         self.fit.refit(history, torch.ones(1, dtype=torch.bool), start)
 
-    def quantities(self, history: History) -> dict[str, float]:
-        """See `Gap`."""
-        n = float(history.n_labels[0])
-        start, value = (_value(self.fit, theta, history) for theta in (self.learner.theta0, self.fit.theta))
-        least = optimum(self.fit, history)
-        return {"start": start / n, "value": value / n, "optimum": least / n, "gap": (value - least) / (start - least)}
+    def quantities(self, history: History, most: int) -> dict[str, float]:
+        """What the last refit has won, of what so many passes to the optimum win."""
+        return quantities(self.fit, self.learner.theta0, history, most)
+
+
+def quantities(fit: NetworkFit, theta0: torch.Tensor, history: History, most: int) -> dict[str, float]:
+    """The objective for each label at θ₀, where a fit stands, and at the local optimum below that, and the gap.
+
+    Args:
+        fit, history, most: see `optimum`.
+        theta0: of one replica.
+
+    Returns:
+        "start", "value", "optimum", and "gap", (value − optimum)/(start − optimum): of all that a fit could win over
+        θ₀, the share that it has not won.
+    """
+    n = float(history.n_labels[0])
+    start, value = (_value(fit, theta, history) for theta in (theta0, fit.theta))
+    least = optimum(fit, history, most)
+    return {"start": start / n, "value": value / n, "optimum": least / n, "gap": (value - least) / (start - least)}
 
 
 def _value(fit: NetworkFit, theta: torch.Tensor, history: History) -> float:
@@ -159,7 +178,7 @@ def _precise(fit: NetworkFit, theta: torch.Tensor) -> NetworkFit:
     return other
 
 
-def optimum(fit: NetworkFit, history: History, most: int = 200) -> float:
+def optimum(fit: NetworkFit, history: History, most: int) -> float:
     """The objective's local minimum below the place where a fit stands, by L-BFGS in double precision.
 
     It ends when no entry of the gradient exceeds 1e-7 for each label, or after `most` passes, when what is left to win
@@ -191,17 +210,17 @@ class Gap(OfOlRankNet):
     """How far refits are from the local optimum of olRankNet's objective (Eq. 3.2), on a history of clicks.
 
     Its table: fold, seed, round, refit (a key of `WAYS`), regularization (λ of the refit), pairs (distinct ones so
-    far), quantity, value. The quantities "start", "value" and "optimum" are the objective for each label at θ₀, where
-    the refit ended, and at the local optimum below that. "gap" is (value − optimum)/(start − optimum): of all that a
-    fit could win over θ₀, the share that it has not won.
+    far), quantity (see `quantities`), value.
 
     Args:
         users: kind of the users.
         regularizations: λ of the refits.
+        most: passes to the optimum.
     """
 
     users: str = "informational"
     regularizations: tuple[float, ...] = ()
+    most: int = MOST_PASSES
 
     kind: ClassVar[str] = "gap"
     code: ClassVar[tuple[str, ...]] = (*_CODE, "ol2r.clicks", "ol2r.replay", "ol2r.simulation")
@@ -243,7 +262,7 @@ class Gap(OfOlRankNet):
             if round_ - 1 in self.rounds and n:
                 pairs = int(learner.history.n_pairs[0])
                 for (name, penalty), follower in followers.items():
-                    there = follower.quantities(learner.history).items()
+                    there = follower.quantities(learner.history, self.most).items()
                     lines.extend((*row, round_ - 1, name, penalty, pairs, *each) for each in there)
 
         evaluation = Evaluation(
@@ -347,25 +366,28 @@ class Coverage(OfOlRankNet):
     certain and in the wrong order. They are given at the tuned α, at those of `LADDER`, and " where needed": at the α
     with which 95 % of the pairs are inside, which is the value of "needed". Of all pairs, and of the half with the
     narrower intervals, and of the half with the largest |σ̂ − ½| for their width ("surer"), "wrong …" is the share in
-    the wrong order. "width and error" is the rank correlation of the width and |σ̂ − σ|.
+    the wrong order. "width and error" is the rank correlation of the width and |σ̂ − σ|. The part "history" has the
+    covariance "none" and what the refits have won (see `quantities`).
 
     Args:
         labels_a_round: pairs of a list that are labelled, at most.
         spread: deviation of h within queries.
         queries: of each part, at most.
+        most: passes to the optimum.
     """
 
     labels_a_round: int = 2
     spread: float = 1.0
     queries: int = 40
+    most: int = MOST_PASSES
 
     kind: ClassVar[str] = "coverage"
     code: ClassVar[tuple[str, ...]] = _CODE
 
     def labels(self) -> dict[str, str | float | int]:
-        """Those of all such cells, users, λ, and the deviation of h."""
+        """Those of all such cells, users, λ, how it is refitted, and the deviation of h."""
         own = {"users": "realizable", "regularization": float(self.setting["regularization"]), "spread": self.spread}
-        return super().labels() | own
+        return super().labels() | own | {"refit": self.setting["refit"]}
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """A run with the full covariance, and the widths of the looks."""
@@ -387,6 +409,8 @@ class Coverage(OfOlRankNet):
                 for part in ("train", "test"):
                     told = measured(run.known(getattr(fold, part)[: self.queries]), alpha)
                     lines += [(*row, round_, part, *each) for each in told]
+                won = quantities(run.learner.fit, run.learner.theta0, run.learner.history, self.most)
+                lines += [(*row, round_, "history", "none", name, alpha, value) for name, value in won.items()]
         names = ["fold", "seed", "round", "part", "covariance", "quantity", "at", "value"]
         return pd.DataFrame(lines, columns=names)
 
@@ -498,3 +522,34 @@ def coverage_cells(tier: str, setting: Mapping[str, Value]) -> list[Coverage]:
     """
     own = tuple(sorted(setting.items()))
     return [Coverage(name, checksum(name), own, _ROUNDS[tier]) for name in _DATASETS(tier)]
+
+
+def refit_cells(tier: str, setting: Mapping[str, Value]) -> list[Coverage]:
+    """Coverage with a small λ, at which refits leave much of the gap: the same passes with Adam and with L-BFGS.
+
+    Args:
+        tier: "smoke", "laptop" or "paper".
+        setting: hyper-parameters of olRankNet as tuned.
+    """
+    small = [setting | {"regularization": SMALL_REGULARIZATION, "refit": method} for method in METHODS]
+    return [cell for each in small for cell in coverage_cells(tier, each)]
+
+
+def by_refit(frame: pd.DataFrame) -> pd.DataFrame:
+    """What refits leave undone and what intervals cover, of test queries after the last round, means over runs.
+
+    Args:
+        frame: of the cells of `refit_cells`, of one data set.
+
+    Returns:
+        refit, gap, and by covariance: "inside …" (share of covered pairs at the tuned α), "needed …" (the α with which
+        95 % are covered). No line without runs.
+    """
+    names = ["refit", "gap", *(f"{what} {form}" for what in ("inside", "needed") for form in ("full", "diagonal"))]
+    if frame.empty:
+        return pd.DataFrame(columns=names)
+    last = frame[(frame["round"] == frame["round"].max()) & np.isclose(frame["at"], frame["tuned_alpha"])]
+    asked = last[((last["part"] == "test") & (last["covariance"] != "constant")) | (last["quantity"] == "gap")]
+    column = asked["quantity"] + (" " + asked["covariance"]).where(asked["quantity"] != "gap", "")
+    table = asked.assign(column=column).pivot_table(index="refit", columns="column", values="value", sort=False)
+    return table.reset_index()[names].rename_axis(columns=None)

@@ -375,6 +375,10 @@ ITEMS: dict[str, Item] = {
         "What the intervals cover on real documents", lambda tier: fits.coverage_cells(tier, _fitted()), FOUR_SEEDS,
         (1,),
     ),
+    "coverage-refit": Item(
+        "What they cover at a small λ, by how networks are refitted",
+        lambda tier: fits.refit_cells(tier, _fitted()), FOUR_SEEDS, (1,),
+    ),
     "witness": Item("One run of the paper's length with full covariance", _witness, _ONCE, (1,), variant),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
     "forms": Item("What both forms of the full covariance cost", forms.form_cells, _ONCE),

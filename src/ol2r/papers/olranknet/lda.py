@@ -37,6 +37,9 @@ DATASETS = (
     "MQ2007_partial85",
     "synthetic-mq",
     "synthetic-mq-net",
+    "ClueWeb09_webis",
+    "synthetic-mslr",
+    "synthetic-yahoo",
 )
 QUANTITIES = {
     "linear": "first direction of LDA",

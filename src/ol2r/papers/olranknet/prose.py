@@ -41,6 +41,7 @@ STEP = ("neural PDGD", "neural DBGD", "neural epsilon-greedy")
 """Baselines of which α is the step."""
 SYMBOLS = {"alpha": "α", "regularization": "λ", "rate": "η", "epsilon": "ε"}
 """What tables call the tuned hyper-parameters."""
+METHODS = {"adam": "Adam", "lbfgs": "L-BFGS"}
 PAPER_MOST, PAPER_LEAST_RATE = 0.1, 1e-3
 """The largest α, λ and rate and the smallest rate that the paper tries (5.1)."""
 
@@ -294,29 +295,91 @@ def diagonal_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
     return f"{shown} {'; '.join(told)}, by kind of users." if told else ""
 
 
-def coverage_in_words(frame: pd.DataFrame) -> str:
-    """How many intervals hold the true preference at the tuned α, and what is certain once 95 % of them do.
-
-    Of pairs of test queries after the last round; empty without runs.
+def inside_in_words(frame: pd.DataFrame) -> str:
+    """How many intervals hold the true preference at the tuned α, of pairs of test queries after the last round; empty
+    without runs.
 
     Args:
-        frame: of `fits.Coverage`, of one data set.
+        frame: of `fits.Coverage`, of one data set and one way of refitting.
     """
     if frame.empty:
         return ""
+    alpha, inside = _of_test(frame, "inside")
+    return (
+        f"At the tuned α = {number(alpha)} the true preference lies in {share(inside['full'])} of the intervals by "
+        f"the full matrix and in {share(inside['diagonal'])} of those by its diagonal."
+    )
+
+
+def _of_test(frame: pd.DataFrame, quantity: str) -> tuple[float, pd.Series]:
+    """The tuned α, and a quantity at it by covariance: the mean over runs, of test queries after the last round."""
     last = frame[(frame["round"] == frame["round"].max()) & (frame["part"] == "test")]
     alpha = float(last["tuned_alpha"].iloc[0])
-    at_tuned = last[(last["quantity"] == "inside") & np.isclose(last["at"], alpha)]
-    inside = at_tuned.groupby("covariance")["value"].mean()
+    own = last[(last["quantity"] == quantity) & np.isclose(last["at"], alpha)]
+    return alpha, own.groupby("covariance")["value"].mean()
+
+
+def covered_in_words(frame: pd.DataFrame) -> str:
+    """What is certain once 95 % of the intervals hold the true preference; as `inside_in_words`."""
+    if frame.empty:
+        return ""
+    last = frame[(frame["round"] == frame["round"].max()) & (frame["part"] == "test")]
     needed = last[last["quantity"] == "certain where needed"].groupby("covariance")[["at", "value"]].mean()
     certain = needed["value"].map(share)
     return (
-        f"At the tuned α = {number(alpha)} the true preference lies in {share(inside['full'])} of the intervals by "
-        f"the full matrix and in {share(inside['diagonal'])} of those by its diagonal. With α so large that 95 % of "
-        f"the intervals hold it ({needed['at']['full']:.2g} and {needed['at']['diagonal']:.2g}), {certain['full']} and "
-        f"{certain['diagonal']} of the orders are certain. With one width for all pairs, wide enough for 95 %, "
-        f"{certain['constant']} would be."
+        f"With α so large that 95 % of the intervals hold it ({needed['at']['full']:.2g} and "
+        f"{needed['at']['diagonal']:.2g}), {certain['full']} and {certain['diagonal']} of the orders are certain. With "
+        f"one width for all pairs, wide enough for 95 %, {certain['constant']} would be."
     )
+
+
+def halves_in_words(frame: pd.DataFrame) -> str:
+    """Whether narrow intervals mark pairs that are in the right order; as `inside_in_words`."""
+    if frame.empty:
+        return ""
+    _, everywhere = _of_test(frame, "wrong of all")
+    _, narrow = _of_test(frame, "wrong in the narrower half")
+    full, diagonal, whole = narrow["full"], narrow["diagonal"], everywhere["full"]
+    if min(full, diagonal) >= whole:
+        follows = "a narrow interval is no sign of a right order here, by either form."
+    elif max(full, diagonal) < whole:
+        follows = "narrow intervals mark right orders, by either form."
+    else:
+        follows = f"narrow intervals mark right orders by the {'full matrix' if full < whole else 'diagonal'} alone."
+    return (
+        f"After the last round {share(whole)} of all orders are wrong, and of the half with the narrower intervals "
+        f"{share(full)} by the full matrix and {share(diagonal)} by its diagonal: {follows}"
+    )
+
+
+def refits_in_words(table: pd.DataFrame) -> str:
+    """What the gap of a refit does to coverage, in words; empty without runs.
+
+    Args:
+        table: from `fits.by_refit`.
+    """
+    if table.empty:
+        return ""
+    worse, better = (table.sort_values("gap", ascending=False).iloc[i] for i in (0, -1))
+    told = (f"from {share(worse[name])} to {share(better[name])}" for name in ("inside full", "inside diagonal"))
+    by_full, by_diagonal = told
+    return (
+        f"{METHODS[str(worse['refit'])]} leaves a gap of {share(worse['gap'])}, {METHODS[str(better['refit'])]} with as "
+        f"many passes one of {share(better['gap'])}. With it the share of intervals that hold the true preference goes "
+        f"{by_full} by the full matrix, and {by_diagonal} by its diagonal."
+    )
+
+
+REFITS = ("refit", "gap", "holds, full", "holds, diagonal", "95 % hold from α, full", "95 % hold from α, diagonal")
+
+
+def refit_rows(table: pd.DataFrame) -> list[list[str]]:
+    """The lines of `fits.by_refit` as text, under the heads `REFITS`."""
+    shares, widths = ["gap", "inside full", "inside diagonal"], ["needed full", "needed diagonal"]
+    return [
+        [METHODS[str(line["refit"])], *(share(line[x]) for x in shares), *(f"{line[x]:.2g}" for x in widths)]
+        for line in frames.records(table)
+    ]
 
 
 def speed_in_words(frame: pd.DataFrame) -> str:
