@@ -32,9 +32,8 @@ MEASURED: dict[str, tuple[str, str]] = {
 }
 """By family: the chapter's variant, and the data set. Refitted learners count with the faster of their two refits."""
 PUBLIC = {
-    "olranknet.rounds_per_s": 18.0,  # with its bound vectorised; 0.6 as it is, at the shape of MSLR
-    "olranknet_mslr.rounds_per_s": 18.0,
-    "neuralpdgd.rounds_per_s": 1510.0,
+    "olranknet_mslr.rounds_per_s": 18.0,  # with its bound vectorised; 0.6 as it is
+    "neuralpdgd.rounds_per_s": 2300.0,  # at the shape of MQ2007, whose lists are twice as long as MQ2008's
 }
 TARGET = {
     "olranknet.rounds_per_s": 300.0,

@@ -219,13 +219,13 @@ FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
 
 
 def store(found: dict[str, float]) -> None:
-    """Keep the figures that have a peer in `STORED`, each beside the peer's and with how it was measured."""
+    """Keep the figures that have a peer or a target in `STORED`, each beside these and with how it was measured."""
     kept = json.loads(STORED.read_text()) if STORED.is_file() else {}
     cores, (*_, load) = os.cpu_count() or 1, os.getloadavg()
     about = {"processor": cpu(), "cores": cores, "load": round(load / cores, 1), "commit": device.commit()}
-    for key, peer in PUBLIC.items():
-        if key in found:
-            kept[key] = {"ours": round(found[key], 1), "public": peer} | about
+    for key in found.keys() & (PUBLIC.keys() | TARGET.keys()):
+        beside = {name: known[key] for name, known in (("public", PUBLIC), ("target", TARGET)) if key in known}
+        kept[key] = {"ours": float(f"{found[key]:.4g}")} | beside | about
     STORED.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
 
 

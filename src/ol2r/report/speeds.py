@@ -1,6 +1,7 @@
 """How fast the library runs beside the public code of the field, from the figures that its benchmark stored.
 
-The benchmark writes `speed.json`: by figure, our speed and that of public code, and how ours was measured. This module
+The benchmark writes `speed.json`: by figure, our speed, that of public code and what the project aims at, where there is
+either, and how ours was measured. This module
 shows the stored figures; it must not measure.
 """
 
@@ -18,7 +19,15 @@ ROUNDS, STEPS = "rounds a second", "steps a second and core"
 ALONE, MANY, PUBLIC = "one run", "many runs at once", "public code"
 MARKS = {PUBLIC: "s", ALONE: "D", MANY: "o"}
 SHOWN = {
-    ROUNDS: {"dbgd": "DBGD", "mgd": "MGD", "nsgd": "NSGD", "pdgd": "PDGD", "pairrank": "PairRank"},
+    ROUNDS: {
+        "dbgd": "DBGD",
+        "mgd": "MGD",
+        "nsgd": "NSGD",
+        "pdgd": "PDGD",
+        "pairrank": "PairRank",
+        "neuralpdgd": "neural PDGD",
+        "olranknet_mslr": "olRankNet",
+    },
     STEPS: {
         "cascadeklucb": "CascadeKL-UCB",
         "batchrank": "BatchRank",
@@ -61,6 +70,47 @@ def in_words(table: pd.DataFrame) -> str:
         ends = f", least {times.index[0]} and most {times.index[-1]}" if len(times) > 1 else ""
         sentences.append(f"{what} are {told} times as fast as public code{ends}.")
     return " ".join(sentences)
+
+
+AIMED: dict[str, str] = {
+    "dbgd.rounds_per_s": "DBGD, many runs at once",
+    "mgd.rounds_per_s": "MGD, many runs at once",
+    "nsgd.rounds_per_s": "NSGD, many runs at once",
+    "pdgd.rounds_per_s": "PDGD, many runs at once",
+    "egreedy.rounds_per_s": "ε-greedy, many runs at once",
+    "sgdranknet.rounds_per_s": "SGD RankNet, many runs at once",
+    "dbgd.rounds_per_s_1": "DBGD, one run",
+    "mgd.rounds_per_s_1": "MGD, one run",
+    "pdgd.rounds_per_s_1": "PDGD, one run",
+    "pairrank.rounds_per_s": "PairRank, 5,000 rounds with a refit in each",
+    "p2linrank.rounds_per_s": "P²LinRank with two rankers, 5,000 rounds",
+    "p2linrank.rounds_per_s_of_5": "P²LinRank with five rankers, 5,000 rounds",
+    "p2neurrank.share_of_olranknet": "P²NeurRank with two rankers, as a share of olRankNet's speed",
+    "p2neurrank.share_of_olranknet_of_10": "P²NeurRank with ten rankers, as a share of olRankNet's speed",
+    "olranknet.rounds_per_s": "olRankNet, MQ2008",
+    "olranknet_full.rounds_per_s": "olRankNet with full covariance, MQ2008",
+    "olranknet_mslr.rounds_per_s": "olRankNet, lists as long as MSLR-WEB10K's",
+    "olranknet_full_mslr.rounds_per_s": "olRankNet with full covariance, lists as long as MSLR-WEB10K's",
+    "neuralpdgd.rounds_per_s": "neural PDGD, MQ2008",
+    "bubblerank.steps_per_s": "BubbleRank, steps of a core",
+    "toprank.steps_per_s": "TopRank, steps of a core",
+    "batchrank.steps_per_s": "BatchRank, steps of a core",
+    "cascadeklucb.steps_per_s": "CascadeKL-UCB, steps of a core",
+    "evaluate.queries_per_s": "queries scored offline",
+    "letor.mb_per_s": "reading LETOR text, megabytes",
+}
+"""What the project aims at: by figure, what is measured, a second where nothing else is said."""
+
+
+def against_targets(stored: Stored) -> pd.DataFrame:
+    """The stored figures that have a target.
+
+    Returns:
+        what, ours, target, ratio (ours over the target), in the order of `AIMED`.
+    """
+    kept = {name: stored[key] for key, name in AIMED.items() if "target" in stored.get(key, {})}
+    lines = [(name, each["ours"], each["target"], each["ours"] / each["target"]) for name, each in kept.items()]
+    return pd.DataFrame(lines, columns=["what", "ours", "target", "ratio"])
 
 
 @styled

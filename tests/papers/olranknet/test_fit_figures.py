@@ -111,8 +111,7 @@ def test_forms_are_a_ratio_against_pairs_for_each_parameter():
         for shape, m, k in itertools.product(("MQ2008", "MSLR-WEB10K"), (8, 16), (1, 2, 3))
     ]
     primal = [{**row, "form": "primal", "pairs": 1, "milliseconds": 2.0} for row in rows[::3]]
-    unmeasured = [{**rows[0], "width": 100}]
-    frame = pd.DataFrame(rows + primal + unmeasured)
+    frame = pd.DataFrame(rows + primal)
     fig = figures.forms_against_pairs(frame, forms.crossover(frame))
     assert "reaches 1 at pairs per weight of 1 with the shape of MQ2008" in fig.alt and "m = 8 (4.5)" in fig.alt
     left, right = fig.axes

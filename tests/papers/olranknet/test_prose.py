@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import ol2r
-from ol2r.papers.olranknet import grid, prose, tuning
+from ol2r.papers.olranknet import fits, grid, prose, tuning
 from ol2r.papers.olranknet.claims import PROTOCOL, ROUNDS, ROUNDS_HERE
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 from ol2r.papers.pairrank.grid import CLUEWEB
@@ -59,7 +59,10 @@ def test_choices_are_told_by_the_side_on_which_their_interval_lies():
     assert "is clearly worse with *pull towards 0* (−0.200) and *He start* (−0.020); the interval of every" in said
     assert "better" not in said and "fresh start" not in said
     alike = prose.choices_in_words(effects[effects["row"] == "fresh start"])
-    assert "is much the same; the interval of every choice holds 0" in alike
+    assert "is much the same; the interval of every choice holds 0" in alike and "no list" not in alike
+    same = leads(*(("MQ2008", "perfect", "as displayed", panel, 0.0, 0.0, 0.0) for panel in (OFFLINE, IN_LISTS)))
+    said = prose.choices_in_words(pd.concat([effects, same]))
+    assert said.endswith("With *as displayed* no list and no score changed in any run.")
     assert prose.choices_in_words(effects[:0]) == ""
 
 
@@ -175,13 +178,63 @@ def test_coverage_is_told_at_the_tuned_alpha_and_where_95_in_a_hundred_hold():
     table = pd.DataFrame(lines, columns=["covariance", "quantity", "at", "value", "part"])
     table = table.assign(tuned_alpha=0.1, round=50)
     early = table.assign(round=10, value=0.5)
-    said = prose.coverage_in_words(pd.concat([early, table]))
+    said = f"{prose.inside_in_words(both := pd.concat([early, table]))} {prose.covered_in_words(both)}"
     assert said == (
         "At the tuned α = 0.1 the true preference lies in 8 % of the intervals by the full matrix and in 16 % of those "
         "by its diagonal. With α so large that 95 % of the intervals hold it (1.5 and 0.9), 21 % and 14 % of the "
         "orders are certain. With one width for all pairs, wide enough for 95 %, 26 % would be."
     )
-    assert prose.coverage_in_words(table[:0]) == ""
+    assert prose.inside_in_words(table[:0]) == prose.covered_in_words(table[:0]) == ""
+
+
+@pytest.mark.parametrize(
+    ("full", "diagonal", "follows"),
+    [
+        (0.15, 0.2, "a narrow interval is no sign of a right order here, by either form"),
+        (0.05, 0.1, "narrow intervals mark right orders, by either form"),
+        (0.05, 0.2, "narrow intervals mark right orders by the full matrix alone"),
+        (0.2, 0.05, "narrow intervals mark right orders by the diagonal alone"),
+    ],
+)
+def test_whether_narrow_intervals_mark_right_orders_follows_from_the_shares(full, diagonal, follows):
+    lines = [
+        (form, quantity, value)
+        for form, narrow in (("full", full), ("diagonal", diagonal))
+        for quantity, value in (("wrong of all", 0.125), ("wrong in the narrower half", narrow))
+    ]
+    table = pd.DataFrame(lines, columns=["covariance", "quantity", "value"])
+    said = prose.halves_in_words(table.assign(part="test", round=50, at=0.1, tuned_alpha=0.1))
+    assert "12.5 % of all orders are wrong" in said and f"{100 * full:g} % by the full matrix" in said
+    assert said.endswith(f": {follows}.")
+
+
+def refits(adam, lbfgs):
+    """Rows of two refits, each with its gap and what it covers by the full matrix; the diagonal covers twice that."""
+    lines = [
+        (method, part, covariance, quantity, value, at)
+        for method, (gap, inside) in (("adam", adam), ("lbfgs", lbfgs))
+        for part, covariance, quantity, value in (
+            ("history", "none", "gap", gap), ("history", "none", "start", 0.7),
+            ("test", "full", "inside", inside), ("test", "diagonal", "inside", 2 * inside),
+            ("test", "full", "needed", 3.0), ("test", "diagonal", "needed", 0.5), ("train", "full", "inside", 0.99),
+            ("test", "constant", "inside", 0.99),
+        )
+        for at in (0.1, 1.0)
+    ]  # fmt: skip
+    table = pd.DataFrame(lines, columns=["refit", "part", "covariance", "quantity", "value", "at"])
+    table = table.assign(value=table["value"].where(table["at"] == 0.1, 0.99), tuned_alpha=0.1, round=50)
+    return pd.concat([table.assign(round=10, value=0.123), table])
+
+
+def test_the_gap_of_a_refit_stands_beside_what_its_intervals_cover():
+    table = fits.by_refit(refits((0.25, 0.1), (0.005, 0.2)))
+    assert prose.refit_rows(table) == [
+        ["Adam", "25 %", "10 %", "20 %", "3", "0.5"], ["L-BFGS", "0.5 %", "20 %", "40 %", "3", "0.5"],
+    ]  # fmt: skip
+    said = prose.refits_in_words(table)
+    assert said.startswith("Adam leaves a gap of 25 %, L-BFGS with as many passes one of 0.5 %.")
+    assert "goes from 10 % to 20 % by the full matrix, and from 20 % to 40 % by its diagonal" in said
+    assert prose.refits_in_words(fits.by_refit(pd.DataFrame())) == ""
 
 
 def test_the_best_setting_stands_beside_the_best_that_the_paper_tries():

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from ol2r.data import entry
-from ol2r.random import generator
+from ol2r.random import Streams, generator, replica_key
 from ol2r.theory import confidence, neural
 from ol2r.theory.confidence import STEEPEST
 
@@ -176,6 +176,19 @@ def _which_kernel() -> str:
     return f"cosine .75, L = 2: limit {kernels.tangent[0, 1]:.3f}, H {kernels.printed[0, 1]:.3f}"
 
 
+def _spanned() -> str:
+    import torch  # here, because the other numbers do without
+
+    from ol2r.networks import Network
+
+    network, x = Network(3, 8, 2, "symmetric"), generator("span", 0).standard_normal((1, 400, 3))
+    theta = network.initial(Streams(np.array([replica_key("span", 1, 0)], dtype=np.uint64))).double()
+    inputs = network.inputs(torch.from_numpy(x)).double()
+    gradients = network.tangent(theta, network.forward(theta, inputs).activations).explicit()[0].numpy()
+    rank = np.linalg.matrix_rank(gradients[1:] - gradients[0])
+    return f"L = 2, m = 8, three features: 399 pairs have gradients of rank {rank} in {network.n_parameters} dimensions"
+
+
 def _units() -> str:
     proof, printed = (neural.least_log_width(25_000.0, 2, 0.1, each) / np.log(10) for each in (False, True))
     return f"T = 5,000, λ = .1, L = 2: 10^{printed:.0f} units by its statement, 10^{proof:.0f} by its proof"
@@ -232,6 +245,19 @@ def _vacuous() -> str:
 def _uncovered() -> str:
     bound = neural.printed_regret_bound(5000, 20, 10.0, 0.1, 0.0, 1.0, 0.1, 0.1, 0.2, 0.0)
     return f"p* = 0: the bound is {'infinite' if np.isinf(bound) else f'{bound:g}'}"
+
+
+def _close() -> str:
+    gap, error = 0.1, 0.049
+    return f"Δ = {gap:g}, ε = {error:g}: Δ − 2ε = {gap - 2 * error:.3f}, and uncertain pairs go with its inverse square"
+
+
+def _patience() -> str:
+    gamma = 0.9995
+    return (
+        f"users who stop with probability {gamma:g} make {1 / gamma:.1f} queries, those who go on with it "
+        f"{1 / (1 - gamma):,.0f}; the weights of the sum add up to {1 / (1 - gamma):,.0f}"
+    )
 
 
 def _data() -> str:
@@ -333,7 +359,7 @@ ERRATA = (
         "Lemma 4.2",
         "$\\lambda_{\\min}(\\Sigma) > 0$, which its proof needs, holds for no network without biases "
         "({prf:ref}`olranknet-thm-span`).",
-        "statement",
+        "statement", _spanned,
     ),
     Erratum(
         "Lemma 4.2, C.2",
@@ -345,8 +371,9 @@ ERRATA = (
         "Remark 4.3",
         "$\\epsilon(m) < \\Delta_{\\min}/2$ is what Lemma 4.2 and Theorem 4.4 need; $\\epsilon(m) = O(1)$ "
         "does not give "
-        "it.",
-        "none",
+        "it, and Theorem 4.4's last form needs $\\Delta_{\\min} - 2 \\epsilon(m)$ in proportion to "
+        "$\\Delta_{\\min}$.",
+        "proof", _close,
     ),
     Erratum(
         "Lemma B.9",
@@ -410,6 +437,9 @@ ERRATA = (
         "expectation. "
         "$p^*$ is 0 where lists are longer than what is shown.",
         "statement", _uncovered,
+    ),
+    Erratum(
+        "5.2", "$\\gamma$ is the probability that a user goes on after a query, not that he stops.", "none", _patience
     ),
     Erratum(
         "Data and notation",

@@ -182,7 +182,7 @@ def lda_densities(table: pd.DataFrame, level: pd.DataFrame) -> Drawing:
     A line is where the density of a grade has the value above which half of the grade's documents lie.
 
     Args:
-        table: of `lda.Densities`, of three data sets at most.
+        table: of `lda.Densities`.
         level: from `lda.levels`.
     """
     datasets = list(table["dataset"].unique())
@@ -264,7 +264,7 @@ def forms_against_pairs(frame: pd.DataFrame, met: pd.DataFrame) -> Drawing:
 
     Args:
         frame: of `forms.Forms`.
-        met: from `forms.crossover`; widths that are not in it are left out.
+        met: from `forms.crossover`.
     """
     from ol2r.networks.covariance import SWITCH
 

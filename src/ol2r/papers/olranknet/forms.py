@@ -39,7 +39,6 @@ class Forms(OneByOne):
         documents: V.
         width: m, of depth 2 with He's start.
         pairs: n of the dual form, ascending.
-        primal: whether the primal form is measured too.
         rounds: of which the median is taken.
     """
 
@@ -48,7 +47,6 @@ class Forms(OneByOne):
     documents: int
     width: int
     pairs: tuple[int, ...]
-    primal: bool = True
     rounds: int = 7
 
     kind: ClassVar[str] = "forms"
@@ -91,8 +89,8 @@ class Forms(OneByOne):
         p, n, v = self.network.n_parameters, self.pairs[-1], self.documents
         # the kernel of all pairs, their factor, and the rounds, in double precision at half the speed
         built = n**2 * (self.features + self.width) * 4 + n**3 / 3
-        spent = built + (self.rounds + 1) * (len(self.pairs) * n**2 + self.primal * 4 * p**2) * v
-        kept = 8 * max(n**2 // 2, 3 * p**2 * self.primal)
+        spent = built + (self.rounds + 1) * (len(self.pairs) * n**2 + 4 * p**2) * v
+        kept = 8 * max(n**2 // 2, p**2)
         return Cost(2 * spent / CORE_OPERATIONS + 0.2, kept).of(len(rows))
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
@@ -113,9 +111,9 @@ class Forms(OneByOne):
             spent = self._timed(dual, draws)
             lines.append(("dual", n, spent))
             rows = dual.n_rows
-        if self.primal:
-            primal = Explicit(self.network, lam, full=True)
-            lines.append(("primal", 1, self._timed(primal, draws)))
+        del dual
+        primal = Explicit(self.network, lam, full=True)
+        lines.append(("primal", 1, self._timed(primal, draws)))
         return pd.DataFrame(lines, columns=["form", "pairs", "milliseconds"])
 
     def _timed(self, covariance: Covariance, draws: "_Draws") -> float:
@@ -156,41 +154,39 @@ def crossover(frame: pd.DataFrame) -> pd.DataFrame:
         frame: of `Forms` cells, with their labels.
 
     Returns:
-        shape, width, parameters (p), primal (milliseconds), longest (the largest n of the dual form), pairs (the n at
-        which both take the same time; NaN if the dual form was still cheaper with the most pairs), ratio (n/p). Without
-        the cells whose primal form was not measured.
+        shape, width, parameters (p), primal (milliseconds), fewest and most (n of the dual form), pairs (the n at which
+        both take the same time; 0 if the primal form was cheaper with the fewest pairs already, infinite if the dual
+        form was so with the most), ratio (n/p). Without the cells whose primal form was not measured.
     """
     lines = []
     for key, own in frames.groups(frame, ["shape", "width", "parameters"]):
         dual, primal = own[own["form"] == "dual"].sort_values("pairs"), own[own["form"] == "primal"]
-        if primal.empty:
-            continue
         level = float(primal["milliseconds"].mean())
         n, spent = dual["pairs"].to_numpy(), dual["milliseconds"].to_numpy()
         above = np.flatnonzero(spent >= level)
-        met = np.nan
-        if len(above):
-            k = int(above[0])
-            met = float(n[0])
-            if k:
-                part = np.log(level / spent[k - 1]) / np.log(spent[k] / spent[k - 1])
-                met = float(n[k - 1] * (n[k] / n[k - 1]) ** part)
-        lines.append((*key, level, int(n[-1]), met, met / key[2]))
-    return pd.DataFrame(lines, columns=["shape", "width", "parameters", "primal", "longest", "pairs", "ratio"])
+        if not len(above):
+            met = np.inf
+        elif k := int(above[0]):
+            part = np.log(level / spent[k - 1]) / np.log(spent[k] / spent[k - 1])
+            met = float(n[k - 1] * (n[k] / n[k - 1]) ** part)
+        else:
+            met = 0.0
+        lines.append((*key, level, int(n[0]), int(n[-1]), met, met / key[2]))
+    columns = ["shape", "width", "parameters", "primal", "fewest", "most", "pairs", "ratio"]
+    return pd.DataFrame(lines, columns=columns)
 
 
 SHAPES = ("MQ2008", "MSLR-WEB10K")
 WIDTHS = (8, 16, 32, 100)
 SHARES = (0.125, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
 """n of the dual form, in parts of p."""
-_MOST_PAIRS, _MOST_PARAMETERS = 7000, 6000
+_MOST_PAIRS = 18_000
 
 
 def form_cells(tier: str) -> list[Forms]:
     """Both forms at the shapes of MQ2008 and MSLR-WEB10K, for several m.
 
-    The dual form has at most 7,000 pairs. The primal form is measured up to 6,000 parameters: beyond that its matrix
-    alone takes more than 0.3 GB, and with m = 100 at MSLR's shape 1.5.
+    The dual form has at most 18,000 pairs, with which it takes 1.3 GB.
 
     Args:
         tier: "smoke", "laptop" or "paper".
@@ -201,11 +197,5 @@ def form_cells(tier: str) -> list[Forms]:
         for width in (4,) if tier == "smoke" else WIDTHS:
             p = Network(features, width).n_parameters
             numbers = tuple(n for n in (round(share * p) for share in SHARES) if n <= _MOST_PAIRS)
-            cells.append(Forms(shape, features, round(documents), width, numbers, p <= _MOST_PARAMETERS))
+            cells.append(Forms(shape, features, round(documents), width, numbers))
     return cells
-
-
-def estimate(frame: pd.DataFrame) -> Mapping[str, float]:
-    """The smallest and the largest measured crossover n/p: "least" and "most"; empty if none was reached."""
-    ratios = crossover(frame)["ratio"].dropna()
-    return {} if ratios.empty else {"least": float(ratios.min()), "most": float(ratios.max())}

@@ -267,9 +267,12 @@ def choices_in_words(effects: pd.DataFrame) -> str:
     ]
     users = joined(list(dict.fromkeys(offline["users"])))
     rest = "the interval of every other choice holds 0" if told else "the interval of every choice holds 0"
+    unmoved = effects.groupby("row", sort=False)[["low", "high"]].agg(lambda ends: (ends == 0).all()).all(axis=1)
+    alike = [f"*{name}*" for name, same in unmoved.items() if same]
+    nothing = f" With {joined(alike)} no list and no score changed in any run." if alike else ""
     return (
         f"Offline NDCG@10 after the last round is {' and '.join(told) or 'much the same'}; {rest} (olRankNet with one "
-        f"other choice minus olRankNet as in the main results, {users} users, 95 % intervals)."
+        f"other choice minus olRankNet as in the main results, {users} users, 95 % intervals).{nothing}"
     )
 
 
@@ -361,12 +364,13 @@ def refits_in_words(table: pd.DataFrame) -> str:
     if table.empty:
         return ""
     worse, better = (table.sort_values("gap", ascending=False).iloc[i] for i in (0, -1))
-    told = (f"from {share(worse[name])} to {share(better[name])}" for name in ("inside full", "inside diagonal"))
-    by_full, by_diagonal = told
+    one, other = (METHODS[str(line["refit"])] for line in (worse, better))
+    forms = ("inside full", "inside diagonal")
+    full, diagonal = (f"from {share(worse[form])} to {share(better[form])}" for form in forms)
     return (
-        f"{METHODS[str(worse['refit'])]} leaves a gap of {share(worse['gap'])}, {METHODS[str(better['refit'])]} with as "
-        f"many passes one of {share(better['gap'])}. With it the share of intervals that hold the true preference goes "
-        f"{by_full} by the full matrix, and {by_diagonal} by its diagonal."
+        f"{one} leaves a gap of {share(worse['gap'])}, {other} with as many passes one of {share(better['gap'])}. With "
+        f"it the share of intervals that hold the true preference goes {full} by the full matrix, and {diagonal} by "
+        "its diagonal."
     )
 
 
@@ -431,6 +435,22 @@ def forms_in_words(frame: pd.DataFrame) -> str:
             f"weights) after {most['pairs']:,} pairs"
         )
     return f"In the dual form widths and the update of the full matrix cost {joined(told)}." if told else ""
+
+
+def crossover_in_words(met: pd.DataFrame) -> str:
+    """From how many pairs for a weight on the primal form was measured to be cheaper; empty without measurements.
+
+    Args:
+        met: from `forms.crossover`.
+    """
+    told, within = [], met[(met["ratio"] > 0) & np.isfinite(met["ratio"])]
+    if len(within):
+        told.append(f"both forms cost the same at {in_range(within['ratio'], '{:.2f}'.format)} pairs for each weight")
+    ends = {0.0: "the primal form was cheaper from the fewest pairs on", np.inf: "the dual one to the most"}
+    for at, what in ends.items():
+        if shapes := [f"m = {r.width} ({named(r.shape)})" for r in frames.rows(met[met["ratio"] == at])]:
+            told.append(f"with {joined(shapes)} {what}")
+    return f"As measured, {'; '.join(told)}." if told else ""
 
 
 def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]], full: str, diagonal: str) -> str:
