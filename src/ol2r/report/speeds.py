@@ -1,8 +1,7 @@
 """How fast the library runs beside the public code of the field, from the figures that its benchmark stored.
 
-The benchmark writes `speed.json`: by figure, our speed, that of public code and what the project aims at, where there is
-either, and how ours was measured. This module
-shows the stored figures; it must not measure.
+The benchmark writes `speed.json`: by figure, our speed, that of public code and what the project aims at where there is
+one, and how ours was measured. This module shows the stored figures; it must not measure.
 """
 
 from collections.abc import Mapping

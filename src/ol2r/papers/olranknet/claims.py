@@ -503,7 +503,8 @@ CLAIMS = (
             ALL_CELLS,
         ),
         Part(
-            f"the two are less than {SMALL:g} apart {IN_THE_MEAN}, which is “not very significant”",
+            f"the two are less than {SMALL:g} apart {IN_THE_MEAN}, which is “not very significant”, and so it is not "
+            "judged which of them is ahead; the paper sees olLambdaRank there",
             tuple(Near(lead, SMALL) for lead in leads(online, ONLINE_APART, OURS[1:], OURS[:1])),
             ALL_CELLS,
         ),

@@ -6,7 +6,7 @@ shown with machine and date, repeated by no second run.
 """
 
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 

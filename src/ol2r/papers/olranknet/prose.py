@@ -524,6 +524,8 @@ def tried_by_the_paper_in_words(scores: pd.DataFrame, grid: str = "olRankNet") -
                 f"{best['score']:.3f}, and the best one with values that the paper tries ({_setting(theirs)}) "
                 f"{theirs['score']:.3f}."
             )
+        else:
+            told.append(f"On {named(str(dataset))} no setting of the grid has such values alone.")
     return " ".join(told)
 
 
