@@ -165,7 +165,7 @@ def test_people_read_what_data_must_be_called_and_machines_its_name(results):
     found = judge(three, results(0.05, datasets=("MQ2007_partial85",)), NUMBERS)
     assert "partial85" not in found.reason
     assert "least favourable: A − B, perfect, on MQ2007, 85 % of documents" in found.reason
-    assert "no rows of MQ2007, 85 % of documents with learner C" in found.reason
+    assert "was not run on MQ2007, 85 % of documents with learner C" in found.reason
     assert found.to_json()["data"] == ["MQ2007_partial85"]
 
 

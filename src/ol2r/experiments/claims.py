@@ -349,11 +349,13 @@ class Measure:
         rows = searched.only(wanted)
         if not len(rows):
             if not len(searched.only({"dataset": dataset})):
-                raise NotMeasured(f"{self.item} has no rows of {label(dataset)}")
+                raise NotMeasured(f"{self.item} was not run on {label(dataset)}")
             of_labels = {"dataset": dataset} | own
             lacking = wanted if len(searched.only(of_labels)) else of_labels
-            named = ", ".join(f"{name} {value}" for name, value in lacking.items() if name != "dataset")
-            raise NotMeasured(f"{self.item} has no rows of {label(dataset)} with {named}")
+            spoken = {"variant": "{}", "users": "{} users"}  # what is told of a label's value; of others the name too
+            del lacking["dataset"]
+            told = ", ".join(spoken.get(name, f"{name} {{}}").format(value) for name, value in lacking.items())
+            raise NotMeasured(f"{self.item} was not run on {label(dataset)} with {told}")
         return rows.one_a_run if self.shared else rows  # a fit repeats its scores beside every weight
 
     def curve(self, results: Mapping[str, Results], dataset: str, users: str) -> Curves:

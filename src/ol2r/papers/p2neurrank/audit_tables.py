@@ -192,8 +192,8 @@ def held_in_words(frame: pd.DataFrame) -> str:
     if len(lost):
         worlds = "; ".join(setting(line) for line in frames.rows(lost))
         where = f" (all failures where {worlds}{_beyond(lost)})"
-    held = bounds.uncertain_table(frame)
-    held = held[held["quantity"].isin(PRINTED)]
+    held = bounds.uncertain_table(frame).groupby("quantity")[["held", "worlds"]].sum().loc[list(PRINTED)]
+    by_proof, by_statement = (f"{line.held:,} of {line.worlds:,}" for line in held.itertuples())
     optimistic = bounds.optimism_figure(frame)
     lemma = optimistic[optimistic["quantity"] == "N of the lemma"]
     worst, rest = lemma.iloc[int(lemma["failed"].argmax())], lemma[lemma["beta"] >= printed_tail_from()]
@@ -202,10 +202,10 @@ def held_in_words(frame: pd.DataFrame) -> str:
         f"**Do they hold in simulation?** {'Yes' if whole else 'Not all'}. Lemma 4.2 covered in "
         f"{own['covered'].sum():,} of {own['worlds'].sum():,} worlds as corrected here, in "
         f"{printed['covered'].sum():,} of {printed['worlds'].sum():,} as printed{where}. The bound on uncertain orders "
-        f"held in {held['held'].sum():,} of {held['worlds'].sum():,} worlds, though its proof does not. With as many "
-        f"rankers as Lemma 4.4 asks for and noise of the order that it needs, from β = {rest['beta'].min():g} on, none "
-        f"was optimistic in {_at_most(rest['failed'].max())} of the worlds, for a promised "
-        f"{share(worst['delta'])} at most.{_too_few(worst)}"
+        f"held in {by_proof} worlds in the form that its proof gives, and in {by_statement} as printed, though the "
+        f"proof fails. With as many rankers as Lemma 4.4 asks for and noise of the order that it needs, from "
+        f"β = {rest['beta'].min():g} on, none was optimistic in {_at_most(rest['failed'].max())} of the worlds, for a "
+        f"promised {share(worst['delta'])} at most.{_too_few(worst)}"
     )
 
 

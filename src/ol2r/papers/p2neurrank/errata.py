@@ -472,7 +472,7 @@ ERRATA = (
     Erratum("Algorithm 1, line 19", "$\\gamma_{ij}$ is drawn, not $y_{ij}$ (perhaps a fault of the copy).", "none"),
     Erratum("Section 3.3", "$E_t \\le V_t (V_t - 1)/2$, not $V_t$.", "none", _edges),
     Erratum(
-        "Sections 1, 3.2, 5.1.4",
+        "Sections 1, 3.3, 5.1.4",
         "“Two layers” are two hidden ones by the count $md + m^2 + m$, which is $L = 3$ in the paper's own $p$; the "
         "exponent of inversion is 2.373 in one place and 2.2373 in another.",
         "none", _parameters,

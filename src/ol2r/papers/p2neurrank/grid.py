@@ -258,7 +258,8 @@ def choice(cell: Cell) -> dict[str, str]:
 
 
 def _references(tier: str) -> Sequence[Cell]:
-    return [pairrank.reference(dataset) for dataset in on(*DATASETS)(tier)]
+    elsewhere = ELSEWHERE if tier == "paper" else ()
+    return [pairrank.reference(dataset) for dataset in (*on(*DATASETS)(tier), *elsewhere)]
 
 
 def _tuning_cell(

@@ -116,7 +116,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "networks",
         f"m = {WIDTH} ReLU units, no biases: d-m-m-1 on the paper's sets, d-m-1 elsewhere; {SMALL_WIDTH} × "
         f"{SMALL_WIDTH} is d-m-m-1 everywhere",
-        "paper, 3.2 and 5.1.4: d-m-m-1; d-m-1 differs from it, as for olRankNet",
+        "paper, 1 and 5.1.4: d-m-m-1; d-m-1 differs from it, as for olRankNet",
     ),
     ("first weights", "symmetric, all scores 0, of each ranker its own", "paper, Algorithm 1; the law ours"),
     (
