@@ -40,6 +40,7 @@ def audited():
         found += lines(own, values)
     for rankers, n, world in itertools.product((2, 5), (10, 1000), range(4)):
         own = {"audit": "uncertain", "noise": 0.1, "beta": 0.0, "rankers": rankers, "round": n, "world": world}
+        own["seed"] = 0
         values = {"probability": 1 / n} | dict.fromkeys(UNCERTAIN, 4 / n + (n < 100) * 0.4)
         if n == 1000:
             values |= {f"ratio, {name}": 0.5 + world / 4 for name in UNCERTAIN} | {"holds": 1.0}

@@ -1,3 +1,4 @@
+import numpy as np
 import pandas as pd
 import pytest
 from shown import rows
@@ -39,7 +40,7 @@ def test_agreement_and_failures_have_their_own_settings(audited):
 
 def test_bounds_and_growth_are_told_setting_by_setting(audited):
     held = rows(tables.uncertain(bounds.uncertain_table(audited), name="t", caption=""))
-    assert held[0] == ["N = 2, ν² = 0.1", "linear response", "3 of 4", "1.2", "1,000"]
+    assert held[0] == ["N = 2, ν² = 0.1", "linear response", "3 of 4", "1.2", "0.25", "1,000"]
     grown = rows(tables.growth(bounds.growth_table(audited), name="t", caption=""))
     assert [line[0] for line in grown] == ["N = 2, ν² = 0.1", "N = 2, ν² = 0.1, pseudo-pairs too", "no noise"]
     assert grown[0][6] == "2.00 ± 0.00" and grown[0][-1] == "4 of 4"
@@ -61,7 +62,9 @@ def test_words_carry_the_numbers(audited):
     held = bounds.uncertain_table(audited)
     told = tables.uncertain_in_words(held)
     assert "linear response: 6 of 8" in told and "bound is passed in some worlds" in told
+    assert "at most this multiple of it: linear response: 0.25; every response: 0.25" in told
     assert "bound holds here" in tables.uncertain_in_words(held.assign(held=held["worlds"]))
+    assert told.split(" Where")[0] + " No bound came below 1" in tables.uncertain_in_words(held.assign(below=np.nan))
     told = tables.regret_in_words(bounds.growth_table(audited), bounds.dearer_table(audited))
     assert "39 of 1,536 pairs with N = 2, ν² = 0.1" in told and "1,000,000 pairs or more, 651 times" in told
     assert "0 [0, 0] more with N = 2, ν² = 0.1, pseudo-pairs too" in told

@@ -132,12 +132,13 @@ def uncertain(table: pd.DataFrame, *, name: str, caption: str) -> str:
         [
             f"N = {rankers:g}, {strength(noise, beta)}", UNCERTAIN[line["quantity"]],
             f"{line['held']} of {line['worlds']}", f"{line['largest']:.2g}",
+            "–" if np.isnan(line["below"]) else f"{line['below']:.2g}",
             "–" if np.isnan(line["from"]) else f"{line['from']:,.0f}",
         ]
         for (noise, beta, rankers), own in frames.groups(table, bounds.STRENGTH)
         for line in frames.records(own)
     ]  # fmt: skip
-    header = ["rankers", "bound", "held in worlds", "largest ratio", "labels from which it is below ½"]
+    header = ["rankers", "bound", "held in worlds", "largest ratio", "where below 1", "labels from which it is below ½"]
     return myst(header, rows, name=name, caption=caption)
 
 
@@ -310,9 +311,17 @@ def uncertain_in_words(table: pd.DataFrame) -> str:
         if (printed["held"] == printed["worlds"]).all()
         else "So the paper's bound is passed in some worlds."
     )
+    below = table.groupby("quantity", sort=False)["below"].max().dropna()
+    slack = [f"{UNCERTAIN[str(name)]}: {value:.2g}" for name, value in below.items()]
+    far = (
+        f" Where a bound is below 1, and so says something, the probability was at most this multiple of it: "
+        f"{'; '.join(slack)}. A bound that is wrong by less than the inverse of that would have passed."
+        if slack
+        else " No bound came below 1, so none of them said anything."
+    )
     return (
         f"The probability that an order is not unanimously right stayed below each bound in so many worlds: "
-        f"{'; '.join(told)}. {verdict}"
+        f"{'; '.join(told)}. {verdict}{far}"
     )
 
 

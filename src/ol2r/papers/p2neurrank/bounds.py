@@ -211,18 +211,22 @@ def uncertain_table(frame: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         The columns of `STRENGTH`, quantity (of `UNCERTAIN`), worlds, held, holds (worlds in which Lemma 4.2 held),
-        largest ratio, and from: the least number of labels at which the mean bound is below one half.
+        largest ratio, below (the largest ratio where the bound, in the mean over a world's pairs, is below 1; NaN where
+        it never is), and from: the least number of labels at which the mean bound is below one half.
     """
     means, lines = uncertain_figure(frame), []
     for key, own in of_audit(frame, "uncertain").groupby(STRENGTH, sort=False):
         setting = dict(zip(STRENGTH, key, strict=True))
         holds = int(own.loc[own["quantity"] == "holds", "value"].sum())
         mine = means[(means[STRENGTH] == list(key)).all(axis=1)]
+        looks = own.pivot_table(index=["seed", "world", "round"], columns="quantity", values="value")
         for name in UNCERTAIN:
+            said = looks[looks[name] < 1]
             ratios = own.loc[own["quantity"] == f"ratio, {name}", "value"]
             low = mine[(mine["quantity"] == name) & (mine["mean"] < 0.5)]
             found = {"quantity": name, "worlds": len(ratios), "held": int((ratios <= 1).sum()), "holds": holds}
-            lines.append(setting | found | {"largest": float(ratios.max()), "from": low["labels"].min()})
+            found |= {"largest": float(ratios.max()), "below": (said["probability"] / said[name]).max()}
+            lines.append(setting | found | {"from": low["labels"].min()})
     return pd.DataFrame(lines)
 
 
