@@ -233,7 +233,7 @@ def test_the_gap_of_a_refit_stands_beside_what_its_intervals_cover():
     ]  # fmt: skip
     said = prose.refits_in_words(table)
     assert said.startswith("Adam leaves a gap of 25 %, L-BFGS with as many passes one of 0.5 %.")
-    assert "goes from 10 % to 20 % by the full matrix, and from 20 % to 40 % by its diagonal" in said
+    assert "preference: 20 % in place of 10 % by the full matrix; 40 % in place of 20 % by the diagonal." in said
     assert prose.refits_in_words(fits.by_refit(pd.DataFrame())) == ""
 
 

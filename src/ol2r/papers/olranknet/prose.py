@@ -365,12 +365,13 @@ def refits_in_words(table: pd.DataFrame) -> str:
         return ""
     worse, better = (table.sort_values("gap", ascending=False).iloc[i] for i in (0, -1))
     one, other = (METHODS[str(line["refit"])] for line in (worse, better))
-    forms = ("inside full", "inside diagonal")
-    full, diagonal = (f"from {share(worse[form])} to {share(better[form])}" for form in forms)
+    told = []
+    for form, name in (("full", "full matrix"), ("diagonal", "diagonal")):
+        before, after = (share(line[f"inside {form}"]) for line in (worse, better))
+        told.append(f"{after}{'' if after == before else f' in place of {before}'} by the {name}")
     return (
         f"{one} leaves a gap of {share(worse['gap'])}, {other} with as many passes one of {share(better['gap'])}. With "
-        f"it the share of intervals that hold the true preference goes {full} by the full matrix, and {diagonal} by "
-        "its diagonal."
+        f"the smaller gap so many intervals hold the true preference: {'; '.join(told)}."
     )
 
 
