@@ -140,14 +140,14 @@ def test_speed_is_told_at_the_end_and_time_for_all_rounds():
 def test_single_runs_of_both_covariances_are_told_with_their_minutes():
     lines = [
         {"cell": name[-4:], "dataset": "MQ2008", "users": "perfect", "fold": 1, "seed": 0, "variant": name,
-         "round": rounds, "ndcg": score}
+         "round": rounds, "ndcg": score, "distinct_pairs": 2.0 * rounds}
         for name, ends in (("olRankNet", (0.1, 0.5)), ("olRankNet, full", (0.2, 0.625)))
         for rounds, score in zip((0, 5000), ends, strict=True)
     ]  # fmt: skip
     records = [{"key": "full", "shard_core_seconds": 3000.0}, {"key": "kNet", "shard_core_seconds": 600.0}]
     said = prose.witness_in_words(pd.DataFrame(lines), records, "olRankNet, full", "olRankNet")
     assert "run of 5,000 rounds on MQ2008 took 50 minutes of a core with the full matrix and 10 minutes with" in said
-    assert "ended at 0.625 and 0.500 of" in said
+    assert "ended at 0.625 and 0.500 of" in said and "10,000 distinct pairs" in said and "of 0.4 GB" in said
     assert prose.witness_in_words(pd.DataFrame(lines[:2]), records, "olRankNet, full", "olRankNet") == ""
     assert prose.witness_in_words(pd.DataFrame(), [], "olRankNet, full", "olRankNet") == ""
 

@@ -458,7 +458,7 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
     """How long one run of each form of the covariance took, and where it ended; empty without runs.
 
     Args:
-        frame: one run of each variant on one data set, with `cell`, `variant` and ndcg.
+        frame: one run of each variant on one data set, with `cell`, `variant`, ndcg and distinct_pairs.
         provenance: the records of these cells, each of a file with this run alone.
         full, diagonal: the variants.
     """
@@ -468,10 +468,13 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
     last = at_own_end(frame).set_index("variant")
     told = {name: f"{minutes[last['cell'][name]]:.0f} minutes" for name in (full, diagonal)}
     ends = {name: f"{last['ndcg'][name]:.3f}" for name in (full, diagonal)}
+    n = float(last["distinct_pairs"][full])
     return (
         f"A single run of {last['round'].max():,} rounds on {named(str(last['dataset'].iloc[0]))} took {told[full]} of "
-        f"a core with the full matrix and {told[diagonal]} with its diagonal. It ended at {ends[full]} and "
-        f"{ends[diagonal]} of offline NDCG@10; of a single run nothing follows on which form ranks better."
+        f"a core with the full matrix and {told[diagonal]} with its diagonal. In the end the full one came from "
+        f"{n:,.0f} distinct pairs, of which the dual form keeps a triangle of {4 * n**2 / 1e9:.1f} GB. The runs ended at "
+        f"{ends[full]} and {ends[diagonal]} of offline NDCG@10; of single runs nothing follows on which form ranks "
+        "better."
     )
 
 
