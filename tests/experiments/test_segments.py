@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from ol2r.experiments.kinds.simulate import Simulate
 from ol2r.experiments.runner import JobsFailed, Shard, in_memory, lacking, run
 from ol2r.experiments.store import Store, StoreError, StoreWarning, encode
 from ol2r.learners import LEARNERS
+from ol2r.random import generator
 from ol2r.simulation import Evaluation
 
 
@@ -301,6 +303,21 @@ def test_a_damaged_state_is_set_aside_with_a_warning_and_its_shard_begins_anew(s
     assert_same(tables(jobs, store), in_memory(jobs, {}, progress=False)[0])
     assert states(store) == [path.with_name(path.name + ".damaged")]
     assert states(store)[0].read_bytes() == damaged
+
+
+def test_a_state_is_written_and_read_array_by_array(store):
+    """Of what Python allocates beside the state itself: no more than a few of its arrays at a time."""
+    state = {str(i): generator(f"state {i}", 0).standard_normal((1 << 19, 1)) for i in range(8)}
+    jobs, table = [job(Stepping(), 1)], pd.DataFrame({"step": [1, 2]})
+    tracemalloc.start()
+    store.keep(jobs, Kept(state, table), {"why": "a test"})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 * state["0"].nbytes
+    kept, record = store.kept(jobs, {"why": "a test"})
+    assert list(kept.state) == list(state) and record["why"] == "a test"
+    assert all(np.array_equal(kept.state[name], each) for name, each in state.items())
+    pd.testing.assert_frame_equal(kept.recorded, table)
 
 
 def test_no_flipped_bit_of_a_state_is_read_silently(store):

@@ -46,7 +46,7 @@ KEEPING_SHARE = 0.05
 """Share of a shard's time that keeping its state may take; a state that takes long to write is kept less often."""
 
 LARGEST_STATE = 1 << 30
-"""Bytes above which a shard's state is not kept, because encoding a state takes several times its size in memory."""
+"""Bytes above which a shard's state is not kept, because it would take long to write and much of the disk."""
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 

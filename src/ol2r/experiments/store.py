@@ -18,9 +18,10 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import groupby
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -49,6 +50,8 @@ _TEMPORARY, _DAMAGED = ".writing-", ".damaged"
 _KEY = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"folds(?P<folds>\d+(?:-\d+|(?:\.\d+)*))-seeds(?P<first>\d+)-(?P<last>\d+)\.parquet")
 _STATE = re.compile(r"unfinished-[0-9a-f]{16}\.parquet")
+_STATE_SCHEMA = pa.schema([("name", pa.string()), ("content", pa.large_binary())])
+_CHUNK = 1 << 20  # bytes of a file that are in memory while its digest is computed
 
 
 class StoreWarning(UserWarning):
@@ -280,27 +283,76 @@ def _state_name(jobs: Sequence) -> str:
     return f"unfinished-{hashlib.sha256(json.dumps(jobs).encode()).hexdigest()[:16]}.parquet"
 
 
-def _encode_state(kept: Kept, record: dict) -> bytes:
-    """A state with its record as the bytes of a parquet file, with a line for each array and one for the table."""
-    table = io.BytesIO()
-    kept.recorded.to_parquet(table, index=False)
-    parts = {"recorded": table.getvalue()}
-    for name, array in kept.state.items():
-        part = io.BytesIO()
-        np.save(part, array, allow_pickle=False)
-        parts[f"state.{name}"] = part.getvalue()
-    return encode(pd.DataFrame({"name": list(parts), "content": list(parts.values())}), record)
+def _write_state(file: BinaryIO, kept: Kept, record: dict) -> None:
+    """Write a state with its record as a parquet file, with a line for the table and one for each array.
+
+    A state is much of what a shard has in memory, so each line is a row group of its own, and no more than one is in
+    memory a second time.
+    """
+    with pq.ParquetWriter(
+        file, _STATE_SCHEMA, compression="zstd", use_dictionary=False, write_statistics=False
+    ) as writer:
+        for name, save in {
+            "recorded": lambda part: kept.recorded.to_parquet(part, index=False),
+            **{f"state.{name}": partial(np.save, arr=each, allow_pickle=False) for name, each in kept.state.items()},
+        }.items():
+            part = io.BytesIO()
+            save(part)
+            writer.write_table(pa.table([[name], [part.getvalue()]], schema=_STATE_SCHEMA))
+        text = json.dumps(record, sort_keys=True, separators=(",", ":"))
+        writer.add_key_value_metadata({"ol2r": text, "digest": _MARK + _ZEROS})
+    place, _ = _digest_in_footer(file)
+    digest = _digest(file, place)
+    file.seek(place)
+    file.write(digest)
 
 
 def _decode_state(place: Path, path: Path) -> tuple[Kept, dict]:
     """What is kept of a shard in a file that lies at `place` and should lie at `path`, and its record."""
-    with _opened(place) as (file, record):
-        _check_state(record, path)
-        columns = file.read(use_threads=False).to_pydict()
-        parts = dict(zip(columns["name"], map(io.BytesIO, columns["content"]), strict=True))
-        recorded = pd.read_parquet(parts.pop("recorded"))
-        state = {name.removeprefix("state."): np.load(part, allow_pickle=False) for name, part in parts.items()}
+    with _damage_told(), place.open("rb") as file:
+        stands, digest = _digest_in_footer(file)
+        if _digest(file, stands) != digest:
+            raise ValueError("its digest is not that of its content")
+        with pq.ParquetFile(file) as parts:
+            record = json.loads(parts.metadata.metadata[b"ol2r"])
+            _check_state(record, path)
+            state, recorded = {}, pd.DataFrame()
+            for group in range(parts.num_row_groups):
+                for line in parts.read_row_group(group, use_threads=False).to_pylist():
+                    name, part = line["name"], io.BytesIO(line["content"])
+                    if name == "recorded":
+                        recorded = pd.read_parquet(part)
+                    else:
+                        state[name.removeprefix("state.")] = np.load(part, allow_pickle=False)
     return Kept(state, recorded), record
+
+
+def _digest_in_footer(file: BinaryIO) -> tuple[int, bytes]:
+    """Where in an open parquet file its digest stands, and the digest.
+
+    Raises:
+        ValueError: its footer has none, or several.
+    """
+    end = file.seek(-8, os.SEEK_END)
+    footer = file.seek(end - int.from_bytes(file.read(4), "little"))
+    found = list(re.finditer(_MARK.encode() + rb"([0-9a-f]{64})", file.read(end - footer)))
+    if len(found) != 1:
+        raise ValueError("it has no digest")
+    return footer + found[0].start(1), found[0][1]
+
+
+def _digest(file: BinaryIO, place: int) -> bytes:
+    """SHA-256 of an open file with zeros in the place of its digest, as 64 hexadecimal digits."""
+    digest = hashlib.sha256()
+    file.seek(0)
+    for start in itertools.count(0, _CHUNK):
+        part = bytearray(file.read(_CHUNK))
+        if not part:
+            return digest.hexdigest().encode()
+        low, high = (min(max(at - start, 0), len(part)) for at in (place, place + len(_ZEROS)))
+        part[low:high] = _ZEROS.encode()[: high - low]
+        digest.update(part)
+    raise AssertionError("a file ends")
 
 
 def _state_record(path: Path) -> dict:
@@ -431,7 +483,7 @@ class Store:
         path = self._written / cell.key / file_name(rows)
         frame = frame.reset_index(drop=True)
         content = encode(frame, provenance)
-        while not _publish(path, content):
+        while not _publish(path, lambda file: file.write(content)):
             try:
                 first, _ = read_file(path)
             except FileNotFoundError:
@@ -473,8 +525,8 @@ class Store:
         """
         path, named = self._state(jobs)
         first = jobs[0].cell
-        content = _encode_state(kept, record | {"key": first.key, "cell": first.declaration, "jobs": named})
-        _publish(path, content, replace=True)
+        record = record | {"key": first.key, "cell": first.declaration, "jobs": named}
+        _publish(path, lambda file: _write_state(file, kept, record), replace=True)
 
     def kept(self, jobs: Sequence[Job], needed: dict) -> tuple[Kept, dict] | None:
         """What was last kept of these jobs, with its record, or None; a damaged file is set aside with a warning.
@@ -632,15 +684,19 @@ def _moved_aside(path: Path, decode: Callable[[Path, Path], object] = _decode) -
     return None
 
 
-def _publish(path: Path, content: bytes, *, replace: bool = False) -> bool:
-    """Put a file in place whole or not at all; returns False when there is one already that it may not replace."""
+def _publish(path: Path, write: Callable[[BinaryIO], object], *, replace: bool = False) -> bool:
+    """Put a file in place whole or not at all; returns False when there is one already that it may not replace.
+
+    Args:
+        write: writes the file's content.
+    """
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
         temporary = Path(name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
+        with os.fdopen(handle, "w+b") as file:
+            write(file)
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o644)

@@ -472,8 +472,8 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
     return (
         f"A single run of {last['round'].max():,} rounds on {named(str(last['dataset'].iloc[0]))} took {told[full]} of "
         f"a core with the full matrix and {told[diagonal]} with its diagonal. In the end the full one came from "
-        f"{n:,.0f} distinct pairs, of which the dual form keeps a triangle of {4 * n**2 / 1e9:.1f} GB. The runs ended at "
-        f"{ends[full]} and {ends[diagonal]} of offline NDCG@10; of single runs nothing follows on which form ranks "
+        f"{n:,.0f} distinct pairs, of which the dual form keeps a triangle of {4 * n**2 / 1e9:.1f} GB. The runs ended "
+        f"at {ends[full]} and {ends[diagonal]} of offline NDCG@10; of single runs nothing follows on which form ranks "
         "better."
     )
 
