@@ -191,11 +191,11 @@ def p2neurrank_family(quick: bool) -> dict[str, float]:
     start = time.perf_counter()
     seconds("P2NeurRank", 1, (3,))
     found = {"p2neurrank.compile_s": time.perf_counter() - start}
-    rounds = 200 if quick else 1000
-    single = seconds("olRankNet", 1, (rounds,), covariance="diagonal")
+    rounds = (200 if quick else 1000,)
+    single = round_seconds("olRankNet", 1, rounds, 0.0, covariance="diagonal")
     for rankers, of in ((2, ""), (10, "_of_10")):
-        spent = seconds("P2NeurRank", 1, (rounds,), rankers=rankers)
-        found[f"p2neurrank.rounds_per_s{of}"] = rounds / spent
+        spent = round_seconds("P2NeurRank", 1, rounds, 0.0, rankers=rankers)
+        found[f"p2neurrank.rounds_per_s{of}"] = 1 / spent
         found[f"p2neurrank.share_of_olranknet{of}"] = single / spent
     return found
 
