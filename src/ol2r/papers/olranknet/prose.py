@@ -419,7 +419,10 @@ def cost_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
         return ""
     last = at_own_end(frame)
     seconds = (last["rank_seconds"] + last["update_seconds"]).groupby(last["variant"]).mean()
-    return f"No: a run with it takes {seconds[full] / seconds[diagonal]:.2g} times as long as with its diagonal."
+    return (
+        f"No: on {named(str(last['dataset'].iloc[0]))} a run of {last['round'].max():,} rounds takes "
+        f"{seconds[full] / seconds[diagonal]:.2g} times as long with it as with its diagonal."
+    )
 
 
 def forms_in_words(frame: pd.DataFrame) -> str:
@@ -447,7 +450,7 @@ def crossover_in_words(met: pd.DataFrame) -> str:
     told, within = [], met[(met["ratio"] > 0) & np.isfinite(met["ratio"])]
     if len(within):
         told.append(f"both forms cost the same at {in_range(within['ratio'], '{:.2f}'.format)} pairs for each weight")
-    ends = {0.0: "the primal form was cheaper from the fewest pairs on", np.inf: "the dual one to the most"}
+    ends = {0.0: "the primal form was cheaper from the fewest pairs on", np.inf: "the dual one was, up to the most pairs"}
     for at, what in ends.items():
         if shapes := [f"m = {r.width} ({named(r.shape)})" for r in frames.rows(met[met["ratio"] == at])]:
             told.append(f"with {joined(shapes)} {what}")
