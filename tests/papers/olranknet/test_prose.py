@@ -133,8 +133,8 @@ def test_speed_is_told_at_the_end_and_time_for_all_rounds():
     )
     assert prose.speed_in_words(timing[:0]) == ""
     slower = timing.assign(variant="b", cell="y", update_seconds=[0.1, 5.2])
-    said = prose.cost_in_words(pd.concat([timing, slower]), "b", "a")
-    assert re.fullmatch(r"No: on \S+ a run of [\d,]+ rounds takes 1.5 times as long with it as with its diagonal.", said)
+    told = r"No: on \S+ a run of [\d,]+ rounds takes 1\.5 times as long with it as with its diagonal\."
+    assert re.fullmatch(told, prose.cost_in_words(pd.concat([timing, slower]), "b", "a"))
     assert prose.cost_in_words(timing, "b", "a") == prose.cost_in_words(timing[:0], "b", "a") == ""
 
 

@@ -450,8 +450,8 @@ def crossover_in_words(met: pd.DataFrame) -> str:
     told, within = [], met[(met["ratio"] > 0) & np.isfinite(met["ratio"])]
     if len(within):
         told.append(f"both forms cost the same at {in_range(within['ratio'], '{:.2f}'.format)} pairs for each weight")
-    ends = {0.0: "the primal form was cheaper from the fewest pairs on", np.inf: "the dual one was, up to the most pairs"}
-    for at, what in ends.items():
+    earlier, later = "the primal form was cheaper from the fewest pairs on", "the dual one was, up to the most pairs"
+    for at, what in ((0.0, earlier), (np.inf, later)):
         if shapes := [f"m = {r.width} ({named(r.shape)})" for r in frames.rows(met[met["ratio"] == at])]:
             told.append(f"with {joined(shapes)} {what}")
     return f"As measured, {'; '.join(told)}." if told else ""
