@@ -37,10 +37,9 @@ DATASETS = (
     "MQ2007_partial85",
     "synthetic-mq",
     "synthetic-mq-net",
-    "ClueWeb09_webis",
-    "synthetic-mslr",
-    "synthetic-yahoo",
 )
+LARGE = ("ClueWeb09_webis", "synthetic-mslr", "synthetic-yahoo")
+"""Data sets of the paper tier alone."""
 QUANTITIES = {
     "linear": "first direction of LDA",
     "linear RankNet": "linear RankNet on labels",
@@ -367,7 +366,7 @@ def lda_cells(tier: str) -> list[Separation]:
         tier: "smoke", "laptop" or "paper".
     """
     steps = {"smoke": 100}.get(tier, 600)
-    return [Separation(name, checksum(name), steps=steps) for name in on(*DATASETS, own=False)(tier)]
+    return [Separation(name, checksum(name), steps=steps) for name in _datasets(tier)]
 
 
 def density_cells(tier: str) -> list[Densities]:
@@ -376,4 +375,8 @@ def density_cells(tier: str) -> list[Densities]:
     Args:
         tier: "smoke", "laptop" or "paper".
     """
-    return [Densities(name, checksum(name)) for name in on(*DATASETS, own=False)(tier)]
+    return [Densities(name, checksum(name)) for name in _datasets(tier)]
+
+
+def _datasets(tier: str) -> Sequence[str]:
+    return (*on(*DATASETS, own=False)(tier), *(LARGE if tier == "paper" else ()))
