@@ -14,7 +14,12 @@ from ol2r.report.style import INK, LEARNERS, Drawing, panels, styled
 
 Stored = Mapping[str, Mapping]
 
-ROUNDS, STEPS = "rounds a second", "steps a second and core"
+ROUNDS, NETWORKS, STEPS = "rounds a second", "rounds a second (networks)", "steps a second and core"
+SAID = {
+    ROUNDS: "Many runs of a learner at once",
+    NETWORKS: "Networks, a run on each core,",
+    STEPS: "Bandits, core by core,",
+}
 ALONE, MANY, PUBLIC = "one run", "many runs at once", "public code"
 MARKS = {PUBLIC: "s", ALONE: "D", MANY: "o"}
 SHOWN = {
@@ -24,9 +29,8 @@ SHOWN = {
         "nsgd": "NSGD",
         "pdgd": "PDGD",
         "pairrank": "PairRank",
-        "neuralpdgd": "neural PDGD",
-        "olranknet_mslr": "olRankNet",
     },
+    NETWORKS: {"neuralpdgd": "neural PDGD", "olranknet_mslr": "olRankNet"},
     STEPS: {
         "cascadeklucb": "CascadeKL-UCB",
         "batchrank": "BatchRank",
@@ -46,7 +50,7 @@ def speeds(stored: Stored) -> pd.DataFrame:
     lines = []
     for unit, names in SHOWN.items():
         for word, learner in names.items():
-            whole = f"{word}.{'rounds' if unit == ROUNDS else 'steps'}_per_s"
+            whole = f"{word}.{'steps' if unit == STEPS else 'rounds'}_per_s"
             found = [(MANY, stored[whole]["ours"]), (PUBLIC, stored[whole]["public"])] if whole in stored else []
             found += [(ALONE, stored[f"{whole}_1"]["ours"])] if f"{whole}_1" in stored else []
             lines += [(unit, learner, how, float(speed)) for how, speed in found]
@@ -64,10 +68,9 @@ def in_words(table: pd.DataFrame) -> str:
     sentences = []
     for unit, own in table.groupby("unit", sort=False):
         times = _times(own)
-        what = "Many runs of a learner at once" if unit == ROUNDS else "Bandits, core by core,"
         told = in_range(times, lambda value: f"{value:,.2g}" if value < 100 else f"{value:,.0f}")
         ends = f", least {times.index[0]} and most {times.index[-1]}" if len(times) > 1 else ""
-        sentences.append(f"{what} are {told} times as fast as public code{ends}.")
+        sentences.append(f"{SAID[unit]} are {told} times as fast as public code{ends}.")
     return " ".join(sentences)
 
 
