@@ -394,7 +394,8 @@ def forms_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
         return ""
     last, seconds = at_own_end(frame), _seconds(at_own_end(frame)).groupby(level=0).mean()
     rounds = int(last["round"].max())
-    each = [f"{spelled(name)} {1e3 * seconds[name] / rounds:.2g} ms" for name in variants if name in seconds]
+    spent = {name: 1e3 * seconds[name] / rounds for name in variants if name in seconds}
+    each = [f"{spelled(name)} {ms:.2g} ms" if ms < 100 else f"{spelled(name)} {ms:.0f} ms" for name, ms in spent.items()]
     return f"On average over {rounds:,} rounds a round takes {joined(each)}." if each else ""
 
 
