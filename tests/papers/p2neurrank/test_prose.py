@@ -110,7 +110,7 @@ def test_costs_are_of_whole_runs_and_may_go_either_way(factors, word):
 def test_a_round_is_told_on_average_and_in_its_first_and_last_window():
     frame = pd.concat([timing(NEURAL[0], "perfect", [5, 20], 7.0), timing("olRankNet", "perfect", [5, 20], 14.0)])
     assert prose.forms_in_words(frame, ("olRankNet", NEURAL[0], "absent")) == (
-        "On average over 20 rounds a round takes olRankNet 7e+02 ms and P²NeurRank, N = 2 3.5e+02 ms."
+        "On average over 20 rounds a round takes olRankNet 700 ms and P²NeurRank, N = 2 350 ms."
     )
     frame.loc[(frame["round"] == 20) & (frame["variant"] == "olRankNet"), "update_seconds"] += 30.0
     told = prose.slowing_in_words(frame, ("olRankNet",))

@@ -394,8 +394,7 @@ def forms_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
         return ""
     last, seconds = at_own_end(frame), _seconds(at_own_end(frame)).groupby(level=0).mean()
     rounds = int(last["round"].max())
-    spent = {name: 1e3 * seconds[name] / rounds for name in variants if name in seconds}
-    each = [f"{spelled(name)} {ms:.2g} ms" if ms < 100 else f"{spelled(name)} {ms:.0f} ms" for name, ms in spent.items()]
+    each = [f"{spelled(name)} {_times(1e3 * seconds[name] / rounds)} ms" for name in variants if name in seconds]
     return f"On average over {rounds:,} rounds a round takes {joined(each)}." if each else ""
 
 
@@ -413,7 +412,7 @@ def slowing_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
         own = table[table["variant"] == name].sort_values("round")
         if len(own):
             first, last = (1e3 / own["speed"].iloc[place] for place in (0, -1))
-            told.append(f"{spelled(name)} from {first:.2g} to {last:.2g} ms a round")
+            told.append(f"{spelled(name)} from {_times(first)} to {_times(last)} ms a round")
     return f"From the first window between checkpoints to the last: {'; '.join(told)}." if told else ""
 
 
