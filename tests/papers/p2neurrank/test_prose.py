@@ -114,7 +114,7 @@ def test_a_round_is_told_on_average_and_in_its_first_and_last_window():
     )
     frame.loc[(frame["round"] == 20) & (frame["variant"] == "olRankNet"), "update_seconds"] += 30.0
     told = prose.slowing_in_words(frame, ("olRankNet",))
-    assert told == "From the first window between checkpoints to the last: olRankNet from 7e+02 to 1.7e+03 ms a round."
+    assert told == "From the first window between checkpoints to the last: olRankNet from 700 to 1,700 ms a round."
 
 
 def histories(two, ten, rival=0.2):
