@@ -450,7 +450,8 @@ def crossover_in_words(met: pd.DataFrame) -> str:
     told, within = [], met[(met["ratio"] > 0) & np.isfinite(met["ratio"])]
     if len(within):
         told.append(f"both forms cost the same at {in_range(within['ratio'], '{:.2f}'.format)} pairs for each weight")
-    earlier, later = "the primal form was cheaper from the fewest pairs on", "the dual form stayed cheaper throughout"
+    earlier = "the primal form was cheaper from the fewest pairs on"
+    later = "the dual form stayed cheaper throughout"
     for at, what in ((0.0, earlier), (np.inf, later)):
         if shapes := [f"m = {r.width} ({named(r.shape)})" for r in frames.rows(met[met["ratio"] == at])]:
             told.append(f"with {joined(shapes)} {what}")
@@ -532,7 +533,8 @@ def tried_by_the_paper_in_words(scores: pd.DataFrame, grid: str = "olRankNet") -
                 f"{theirs['score']:.3f}."
             )
         else:
-            told.append(f"On {named(str(dataset))} no setting lies wholly within the values that the paper tries.")
+            where = named(str(dataset))
+            told.append(f"On {where} no setting lies wholly within the values that the paper tries.")
     return " ".join(told)
 
 
