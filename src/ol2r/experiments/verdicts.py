@@ -5,7 +5,8 @@ by Holm's step-down over the claim's contrasts on one data set. Otherwise it is 
 results.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any, Literal
@@ -16,10 +17,12 @@ from ol2r.experiments.claims import (
     Claim,
     Compared,
     Indexed,
+    Measured,
     NotMeasured,
     Part,
     Printed,
     Results,
+    Selection,
     Where,
     indexed,
     label,
@@ -287,7 +290,7 @@ def _judge(claim: Claim, results: dict[str, Indexed], printed: Sequence[bool]) -
     measured = [one for one in everything if one.effect]
     own_measured = [one for part in own for one in part if one.effect]
 
-    used = {m.item for one in measured for m in one.contrast.measures}
+    used = {m.item for one in measured for m in one.contrast.measures} & set(results)
     tiers = sorted({results[item].tier for item in used or set(results)})
     smoke = "smoke" in tiers
     outcomes = [combine(part, found) for part, found in zip(claim.parts, own, strict=True)]
@@ -362,11 +365,19 @@ def _measured(contrast: Compared, cell: Where, data: str, results: dict[str, Ind
 def _diverged(contrast: Compared, results: dict[str, Indexed], data: str, users: str) -> int:
     """The number of runs that the contrast reads and that diverged at some time."""
     found = set()
-    for measure in dict.fromkeys(contrast.measures):
-        if not results[measure.item].any_diverged:
-            continue
-        found |= set(diverged_runs(measure.selected(results, data, users).frame).itertuples(index=False, name=None))
+    for measure, rows in _read(((measure, data, users) for measure in contrast.measures), results):
+        if results[measure.item].any_diverged:
+            found |= set(diverged_runs(rows.frame).itertuples(index=False, name=None))
     return len(found)
+
+
+def _read(
+    wanted: Iterable[tuple[Measured, str, str]], results: Mapping[str, Results]
+) -> Iterator[tuple[Measured, Selection]]:
+    """The rows of each (measure, data set, users), once; none of a measure without which a contrast was decided."""
+    for measure, data, users in dict.fromkeys(wanted):
+        with suppress(NotMeasured):
+            yield measure, measure.selected(results, data, users)
 
 
 def _place(claim: Claim, data: str, found: Sequence[Sequence[Finding]]) -> Place:
@@ -402,14 +413,18 @@ def _smaller(claim: Claim, results: dict[str, Indexed], own: Sequence[Finding], 
 
 def _rounds(results: Mapping[str, Results], one: Finding) -> float:
     """The last round of the shortest run that a contrast reads; infinite where it reads no rounds."""
-    own = [m.selected(results, one.data or "", one.cell[1]) for m in one.contrast.measures if not m.shared]
-    return min((rows.last_round for rows in own if "round" in rows), default=float("inf"))
+    read = _read(_wanted(one), results)
+    return min((rows.last_round for m, rows in read if not m.shared and "round" in rows), default=float("inf"))
 
 
 def _keys(results: Mapping[str, Results], tested: Iterable[Finding]) -> tuple[str, ...]:
-    used = dict.fromkeys((m, one.data or "", one.cell[1]) for one in tested for m in one.contrast.measures)
-    read = (measure.selected(results, dataset, users) for measure, dataset, users in used)
-    return tuple(dict.fromkeys(key for rows in read for key in rows.keys))
+    read = _read((each for one in tested for each in _wanted(one)), results)
+    return tuple(dict.fromkeys(key for _, rows in read for key in rows.keys))
+
+
+def _wanted(one: Finding) -> Iterator[tuple[Measured, str, str]]:
+    """What the contrast of a finding may read."""
+    return ((measure, one.data or "", one.cell[1]) for measure in one.contrast.measures)
 
 
 def _least(measured: Sequence[Finding]) -> Finding | None:

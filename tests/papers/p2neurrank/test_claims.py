@@ -460,11 +460,15 @@ def test_where_a_baseline_is_at_the_best_ranker_there_is_no_room_above_it_but_fo
             assert (f"{baseline} does not end 0.005 below" in judged.reason) == (side == 0)
 
 
-def test_without_the_reference_nobody_knows_whether_there_is_room(made):
-    results = made()
-    del results["reference"]
-    found, judged = sides("PP1", results)
-    assert found == [{0}, {1}, {1}] and "reference not computed" in judged.reason
+def test_without_the_reference_only_clear_leads_and_reversals_count(made):
+    lead = f"{LINEAR[0]} − PDGD"
+    for gap, side in ((0.02, 1), (0.002, 0), (-0.02, -1)):
+        results = made(noise=1e-5)
+        del results["reference"]
+        moved(results, "fig-2", "ndcg", OFFLINES[LINEAR[0]] - gap - OFFLINES["PDGD"], variant=["PDGD"])
+        judged = judge(BY_ID["PP1"], results, NUMBERS)
+        assert only(judged, BY_ID["PP1"].parts[0], lead) == {side}
+        assert ("reference not computed" in judged.reason) == (side == 0)
 
 
 def test_perturbation_maintains_a_lead_if_it_is_less_than_half_a_point_below_pairrank(made):

@@ -314,11 +314,15 @@ def test_no_room_hides_no_reversal(made):
     assert (found.side, found.missing) == (-1, "")
 
 
-def test_without_the_reference_nobody_knows_whether_there_is_room(made):
-    results = made(datasets=(MSLR, YAHOO))
-    del results["reference"]
-    judged = judge(CLAIMS[0], results, NUMBERS)
-    assert judged.verdict == "undecided" and "reference not computed" in judged.reason
+def test_without_the_reference_only_clear_leads_and_reversals_count(made):
+    """Nobody knows whether there is room, and it is asked for only where an interval does not decide by itself."""
+    for level, side, verdict in ((0.38, 1, "reproduced"), (0.402, 0, "undecided"), (0.42, -1, "not reproduced")):
+        results = made(datasets=(MSLR, YAHOO), noise=1e-4)  # PairRank_R ends at .40, PairRank_C at .41
+        del results["reference"]
+        ends(results, MSLR, "perfect", "PDGD", level)
+        judged, found = first_of(results, "PairRank_R")
+        assert (judged.verdict, found.side) == (verdict, side)
+        assert ("reference not computed" in judged.reason) == (side == 0)
 
 
 def test_a_few_thousand_rounds_reach_the_offline_ranker_to_a_point_of_a_hundred(made):

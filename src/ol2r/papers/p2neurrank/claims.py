@@ -396,7 +396,8 @@ def claim(name: str, statement: str, expected: str, *parts: Part, protocol: Size
 def _no_room(best: str) -> str:
     return (
         f"where a learner ends at most {DIFFERENCE:g} below {best}, there is no room to be so far above it, and the "
-        f"contrast is open unless its interval lies wholly above {DIFFERENCE:g} even so or wholly below −{DIFFERENCE:g}"
+        f"contrast is open unless its interval lies wholly above {DIFFERENCE:g} even so or wholly below "
+        f"−{DIFFERENCE:g}; the same holds where that ranker was not run"
     )
 
 

@@ -127,7 +127,7 @@ class Room:
     """A contrast that has no room where even the most it could be is not above its margin.
 
     Where a contrast has no room it is open, unless its interval lies wholly above the margin even so, or wholly below
-    the negative margin.
+    the negative margin. So such an interval decides by itself, also where nobody knows how much room there is.
 
     Attributes:
         contrast: what is claimed to lie above its margin.
@@ -155,13 +155,13 @@ class Room:
         """The effect of the contrast.
 
         Raises:
-            NotMeasured: there is no room, and the contrast's interval is neither wholly above the margin nor wholly
-                below the negative margin; or a value is missing.
+            NotMeasured: the contrast's interval is neither wholly above the margin nor wholly below the negative
+                margin, and there is no room or its amount is not known; or a value of the contrast is missing.
         """
-        room = self.most.effect(results, dataset, users).estimate > self.scale.margin
         found = self.contrast.effect(results, dataset, users)
         low, high = found.interval()
-        if not room and low <= self.scale.margin and high >= -self.scale.margin:
+        decided = low > self.scale.margin or high < -self.scale.margin
+        if not decided and self.most.effect(results, dataset, users).estimate <= self.scale.margin:
             raise NotMeasured(f"no room on {label(dataset)} {self.where.format(users=users)}")
         return found
 
@@ -477,8 +477,8 @@ CLAIMS = (
             f"PairRank_R and PairRank_C above each baseline by more than {DIFFERENCE:g}, “significantly” being a 95 % "
             f"interval of the mean difference wholly above that; where the baseline ends at most {DIFFERENCE:g} below "
             "offline RankNet, the paper's upper bound, there is no room to be so far above it, and the contrast is "
-            f"open unless its interval lies wholly above {DIFFERENCE:g} even so or wholly below −{DIFFERENCE:g}; the λ "
-            "of offline RankNet is ours and not tuned",
+            f"open unless its interval lies wholly above {DIFFERENCE:g} even so or wholly below −{DIFFERENCE:g}; the "
+            "same holds where that ranker was not run; its λ is ours and not tuned",
             _each(_above, PAIRRANK, BASELINES),
             ALL_CELLS,
         ),
