@@ -16,7 +16,7 @@ from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
 from ol2r.learners.network import CORE_OPERATIONS, network_of
 from ol2r.learners.refitted import RefittedNetwork
-from ol2r.networks import Covariance, Dual, Explicit, Full, Inverted, Network, Tangent
+from ol2r.networks import Covariance, Dual, Explicit, Full, Inverted, ListedHistory, Network, Tangent
 from ol2r.parameters import Choice, Parameter, Value
 from ol2r.random import Streams
 from ol2r.rankers import NetworkRanker
@@ -31,6 +31,8 @@ FORMS: dict[str, Callable[[Network, Tensor], Covariance]] = {
     "inverted": Inverted,
 }
 """A, by the value of `covariance`."""
+Shown = tuple[Tensor, Tensor]
+"""Lists, and the clicks on them."""
 
 
 class OlRankNet(RefittedNetwork):
@@ -79,25 +81,34 @@ class OlRankNet(RefittedNetwork):
         return ranking
 
     def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
-        pairs, labels = self.pairs_from_clicks(ranking, clicks)
-        self._learn(candidates, pairs, labels, self.weights(ranking, clicks, pairs))
+        self._learn(candidates, *self.pairs_from_clicks(ranking, clicks), (ranking, clicks))
         self.round += 1
-
-    def weights(
-        self, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"], pairs: Int64[Tensor, "R P 2"]
-    ) -> Float32[Tensor, "R P"] | None:
-        """As how many labels each pair's label counts in the loss; None for 1."""
-        return None
 
     def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
         self.inputs_shown = self.inputs(candidates)
         self.tangent_shown = self._at_theta(self.inputs_shown)[1]
         self._learn(candidates, pairs, labels, None)
 
-    def _learn(self, candidates: Candidates, pairs: Tensor, labels: Tensor, weights: Tensor | None) -> None:
+    def count(
+        self,
+        candidates: Candidates,
+        pairs: Int64[Tensor, "R P 2"],
+        labels: Bool[Tensor, "R P"],
+        shown: Shown | None,
+        most: int,
+    ) -> Bool[Tensor, " R"]:
+        """Count labelled pairs in the history, and say for which replicas there were any.
+
+        Args:
+            shown: the lists Int64[R, k] and the clicks Bool[R, k] that the labels come from; None where they come from
+                elsewhere.
+            most: as of `History.add`.
+        """
+        return self.history.add(candidates, self.inputs_shown, pairs, labels, most=most)
+
+    def _learn(self, candidates: Candidates, pairs: Tensor, labels: Tensor, shown: Shown | None) -> None:
         self.most_pairs = pairs.shape[1]
-        most = self.round * self.most_pairs
-        changed = self.history.add(candidates, self.inputs_shown, pairs, labels, weights, most)
+        changed = self.count(candidates, pairs, labels, shown, self.round * self.most_pairs)
         self.fit.refit(self.history, changed, self.beginning())
         self.alive = self.fit.alive
         refitted = self.choice["gradients"] == "refitted"
@@ -164,15 +175,56 @@ class OlRankNet(RefittedNetwork):
 class OlLambdaRank(OlRankNet):
     """olLambdaRank: olRankNet whose refit weights each label by |ΔNDCG|, as LambdaRank does.
 
-    The paper does not say how ΔNDCG is formed. Here clicks are the grades, and the two documents change places in the
-    list as it was shown; so the weights stay, and a refit has an objective: the weighted loss. Intervals and pairs are
-    those of olRankNet.
+    ΔNDCG is by how much the NDCG of a label's list would change if its two documents changed places. The paper does not
+    say how it is formed. Here clicks are the grades, and the list stands as it was shown; so the weights stay, and a
+    refit has an objective: the weighted loss. Intervals and pairs are those of olRankNet.
     """
 
     name = "olLambdaRank"
     revision = 1
 
-    def weights(
-        self, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"], pairs: Int64[Tensor, "R P 2"]
-    ) -> Float32[Tensor, "R P"]:
-        return self.ops.delta_ndcg(ranking, clicks, pairs)
+    def count(
+        self,
+        candidates: Candidates,
+        pairs: Int64[Tensor, "R P 2"],
+        labels: Bool[Tensor, "R P"],
+        shown: Shown | None,
+        most: int,
+    ) -> Bool[Tensor, " R"]:
+        weights = None if shown is None else self.ops.delta_ndcg(*shown, pairs)
+        return self.history.add(candidates, self.inputs_shown, pairs, labels, weights, most)
+
+
+class RankedLambdaRank(OlRankNet):
+    """olLambdaRank with ΔNDCG as in the public code, and as LambdaRank has it (Burges, 2010): the examined documents of
+    a list stand as the network ranks them in each pass of a refit.
+
+    Attributes:
+        history: with the lists that labels came from.
+    """
+
+    name = "olLambdaRank-ranked"
+    revision = 1
+    launches = 2000  # with 20 passes
+
+    def __init__(
+        self,
+        n_features: int,
+        hyperparameters: Mapping[str, Value | torch.Tensor],
+        streams: Streams,
+        engine: str | None = None,
+    ):
+        super().__init__(n_features, hyperparameters, streams, engine)
+        self.history: ListedHistory = ListedHistory(len(streams), self.network.shapes[0][1], self.device)
+
+    def count(
+        self,
+        candidates: Candidates,
+        pairs: Int64[Tensor, "R P 2"],
+        labels: Bool[Tensor, "R P"],
+        shown: Shown | None,
+        most: int,
+    ) -> Bool[Tensor, " R"]:
+        if shown is None:
+            return super().count(candidates, pairs, labels, shown, most)
+        return self.history.add_list(candidates, self.inputs_shown, *shown, pairs, labels, most)

@@ -82,6 +82,23 @@ def test_an_answer_begins_with_the_sides_of_the_offline_leads(sides, answer):
     other = leads(("MQ2008", "0", "a", IN_LISTS, 9, 8, 10), ("MQ2008", "0", "b", OFFLINE, 9, 8, 10))
     assert prose.gain_in_words(pd.concat([table, other]), "a") == answer
     assert prose.gain_in_words(other, "a") == ""
+    assert prose.counted_in_words(pd.concat([table, other]), "a") == ""
+
+
+def test_over_several_data_sets_the_sides_of_leads_are_counted():
+    lines = [("MQ2008", "perfect", "a", OFFLINE, 1, 0.5, 1.5), ("MQ2008", "informational", "a", OFFLINE, 0, -1, 1)]
+    lines += [("other", "perfect", "a", OFFLINE, -1, -1.5, -0.5), ("MQ2008", "perfect", "a", IN_LISTS, 1, 0.5, 1.5)]
+    table = leads(*lines, ("other", "perfect", "b", OFFLINE, 1, 0.5, 1.5))
+    assert prose.gain_in_words(table, "a") == "It depends on the data and the users."
+    assert prose.counted_in_words(table, "a") == (
+        "Over all data sets and kinds of users it is clearly above 0 in 1 and below in 1 of 3 for offline NDCG@10, and "
+        "clearly above 0 in 1 and below in 0 of 1 for the lists that users saw."
+    )
+    above = table.assign(low=0.1, high=1.0)
+    assert prose.gain_in_words(above, "a") == "Yes, on all data under all users."
+    assert prose.gain_in_words(above.assign(low=[0.1, -1, 0.1, 0.1, 0.1]), "a") == (
+        "Yes, on some data or under some users only."
+    )
 
 
 @pytest.fixture
@@ -133,7 +150,7 @@ def test_speed_is_told_at_the_end_and_time_for_all_rounds():
     )
     assert prose.speed_in_words(timing[:0]) == ""
     slower = timing.assign(variant="b", cell="y", update_seconds=[0.1, 5.2])
-    told = r"No: on \S+ a run of [\d,]+ rounds takes 1\.5 times as long with it as with its diagonal\."
+    told = r"On \S+ a run of [\d,]+ rounds takes 1\.5 times as long with it as with its diagonal\."
     assert re.fullmatch(told, prose.cost_in_words(pd.concat([timing, slower]), "b", "a"))
     assert prose.cost_in_words(timing, "b", "a") == prose.cost_in_words(timing[:0], "b", "a") == ""
 
@@ -149,6 +166,9 @@ def test_single_runs_of_both_covariances_are_told_with_their_minutes():
     said = prose.witness_in_words(pd.DataFrame(lines), records, "olRankNet, full", "olRankNet")
     assert "run of 5,000 rounds on MQ2008 took 50 minutes of a core with the full matrix and 10 minutes with" in said
     assert "ended at 0.625 and 0.500 of" in said and "10,000 distinct pairs" in said and "of 0.4 GB" in said
+    said = prose.witness_cost_in_words(pd.DataFrame(lines), records, "olRankNet, full", "olRankNet")
+    assert said.endswith("one of 5,000 rounds took 5 times as long, 50 minutes of a core in place of 10.")
+    assert prose.witness_cost_in_words(pd.DataFrame(), [], "olRankNet, full", "olRankNet") == ""
     assert prose.witness_in_words(pd.DataFrame(lines[:2]), records, "olRankNet, full", "olRankNet") == ""
     assert prose.witness_in_words(pd.DataFrame(), [], "olRankNet, full", "olRankNet") == ""
 
@@ -177,12 +197,12 @@ def test_coverage_is_told_at_the_tuned_alpha_and_where_95_in_a_hundred_hold():
         )
     ]  # fmt: skip
     table = pd.DataFrame(lines, columns=["covariance", "quantity", "at", "value", "part"])
-    table = table.assign(tuned_alpha=0.1, round=50)
+    table = table.assign(tuned_alpha=0.1, regularization=100.0, round=50)
     early = table.assign(round=10, value=0.5)
     said = f"{prose.inside_in_words(both := pd.concat([early, table]))} {prose.covered_in_words(both)}"
     assert said == (
-        "At the tuned α = 0.1 the true preference lies in 8 % of the intervals by the full matrix and in 16 % of those "
-        "by its diagonal. With α so large that 95 % of the intervals hold it (1.5 and 0.9), 21 % and 14 % of the "
+        "At the tuned α = 0.1 and λ = 100 the true preference lies in 8 % of the intervals by the full matrix and in "
+        "16 % of those by its diagonal. With α so large that 95 % of the intervals hold it (1.5 and 0.9), 21 % and 14 % of the "
         "orders are certain. With one width for all pairs, wide enough for 95 %, 26 % would be."
     )
     assert prose.inside_in_words(table[:0]) == prose.covered_in_words(table[:0]) == ""
@@ -201,12 +221,16 @@ def test_whether_narrow_intervals_mark_right_orders_follows_from_the_shares(full
     lines = [
         (form, quantity, value)
         for form, narrow in (("full", full), ("diagonal", diagonal))
-        for quantity, value in (("wrong of all", 0.125), ("wrong in the narrower half", narrow))
-    ]
+        for quantity, value in (
+            ("wrong of all", 0.125), ("wrong in the narrower half", narrow), ("wrong in the surer half", narrow / 2)
+        )
+    ]  # fmt: skip
+    lines.append(("constant", "wrong in the surer half", 0.03))
     table = pd.DataFrame(lines, columns=["covariance", "quantity", "value"])
     said = prose.halves_in_words(table.assign(part="test", round=50, at=0.1, tuned_alpha=0.1))
     assert "12.5 % of all orders are wrong" in said and f"{100 * full:g} % by the full matrix" in said
-    assert said.endswith(f": {follows}.")
+    assert f": {follows}. Of the half whose estimated preference is furthest from ½" in said
+    assert said.endswith(f"{50 * full:g} % and {50 * diagonal:g} % are wrong, and 3 % with one width for all pairs.")
 
 
 def refits(adam, lbfgs):
