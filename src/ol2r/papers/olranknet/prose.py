@@ -370,8 +370,8 @@ def halves_in_words(frame: pd.DataFrame) -> str:
     return (
         f"After the last round {share(whole)} of all orders are wrong, and of the half with the narrower intervals "
         f"{share(full)} by the full matrix and {share(diagonal)} by its diagonal: {follows} Of the half whose "
-        f"estimated preference is furthest from ½ in units of its width, {share(sure['full'])} and {share(sure['diagonal'])} are "
-        f"wrong, and {share(sure['constant'])} with one width for all pairs."
+        f"estimated preference is furthest from ½ in units of its width, {share(sure['full'])} and "
+        f"{share(sure['diagonal'])} are wrong, and {share(sure['constant'])} with one width for all pairs."
     )
 
 
