@@ -161,7 +161,7 @@ def test_the_weight_of_a_label_is_what_a_swap_costs():
     discount = 1 / np.log2(np.arange(2, 6))
     ideal = discount[0] + discount[1]
     wanted = [discount[0] - discount[1], discount[2] - discount[3], 0.0, discount[0] - discount[3]]
-    np.testing.assert_allclose(learner.weights(ranking, clicks, pairs)[0], np.array(wanted) / ideal, rtol=1e-6)
+    np.testing.assert_allclose(learner.ops.delta_ndcg(ranking, clicks, pairs)[0], np.array(wanted) / ideal, rtol=1e-6)
 
 
 def test_the_two_learners_differ_in_their_weights_alone(dataset):
