@@ -202,8 +202,8 @@ def test_coverage_is_told_at_the_tuned_alpha_and_where_95_in_a_hundred_hold():
     said = f"{prose.inside_in_words(both := pd.concat([early, table]))} {prose.covered_in_words(both)}"
     assert said == (
         "At the tuned α = 0.1 and λ = 100 the true preference lies in 8 % of the intervals by the full matrix and in "
-        "16 % of those by its diagonal. With α so large that 95 % of the intervals hold it (1.5 and 0.9), 21 % and 14 % of "
-        "the orders are certain. With one width for all pairs, wide enough for 95 %, 26 % would be."
+        "16 % of those by its diagonal. With α so large that 95 % of the intervals hold it (1.5 and 0.9), 21 % and "
+        "14 % of the orders are certain. With one width for all pairs, wide enough for 95 %, 26 % would be."
     )
     assert prose.inside_in_words(table[:0]) == prose.covered_in_words(table[:0]) == ""
 
