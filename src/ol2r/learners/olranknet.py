@@ -206,16 +206,8 @@ class RankedLambdaRank(OlRankNet):
     name = "olLambdaRank-ranked"
     revision = 1
     launches = 2000  # with 20 passes
-
-    def __init__(
-        self,
-        n_features: int,
-        hyperparameters: Mapping[str, Value | torch.Tensor],
-        streams: Streams,
-        engine: str | None = None,
-    ):
-        super().__init__(n_features, hyperparameters, streams, engine)
-        self.history: ListedHistory = ListedHistory(len(streams), self.network.shapes[0][1], self.device)
+    histories: ClassVar = ListedHistory
+    history: ListedHistory
 
     def count(
         self,

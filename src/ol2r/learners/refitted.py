@@ -31,6 +31,7 @@ class RefittedNetwork(PairwiseLearner, NetworkLearner):
         history: every labelled pair with its labels. theta0: θ₀ of all networks. fit: their θ_t, refitted to it.
     """
 
+    histories: ClassVar[type[History]] = History
     numeric: ClassVar = {
         "regularization": Number(above=0, because="without it A = λI has no inverse"),
         "rate": Number(above=0),
@@ -66,7 +67,7 @@ class RefittedNetwork(PairwiseLearner, NetworkLearner):
             rate=self.number["rate"].repeat_interleave(each),
             passes=self.choice["passes"],
         )
-        self.history = History(len(streams), self.network.shapes[0][1], self.device)
+        self.history = self.histories(len(streams), self.network.shapes[0][1], self.device)
         self.most_pairs = 0  # of a round; known from the first on
 
     def first_theta(self, round_: int = 0) -> Float32[Tensor, "networks p"]:
