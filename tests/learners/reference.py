@@ -794,7 +794,7 @@ class OlRankNet:
         self.net, self.hyper, self.draws, self.round = Net(d, hyper), hyper, draws, 1
         self.w = self.start = self.net.initial(draws)
         self.a = hyper["regularization"] * np.eye(len(self.w))
-        self.history = []  # of each label the preferred document, the other one, and the weight
+        self.history = []  # of each label the preferred document, the other one, and the weight at some θ
 
     def rank(self, query, features, k):
         self.features = self.net.read(features)
@@ -813,7 +813,7 @@ class OlRankNet:
         return np.diag(np.diag(self.a)) if self.hyper["covariance"] == "diagonal" else self.a
 
     def weight(self, upper, lower, clicks):
-        return 1.0
+        return lambda theta: 1.0
 
     def update(self, clicks):
         self.pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
@@ -823,11 +823,13 @@ class OlRankNet:
         self.learned = bool(self.pairs)
         self.round += 1
 
-    def objective_and_gradient(self, theta):
+    def objective_and_gradient(self, theta, weighed_at=None):
+        """At θ; labels have the weights of another θ if that is given."""
         away = theta - self.start if self.hyper["penalty"] == "theta0" else theta
         pull = self.hyper["regularization"] * (1 if self.hyper["penalty"] == "decay" else self.net.m)
         value, gradient = pull / 2 * away @ away, pull * away
-        for better, worse, weight in self.history:
+        for better, worse, weight_at in self.history:
+            weight = weight_at(theta if weighed_at is None else weighed_at)
             gap = self.net.score(theta, better) - self.net.score(theta, worse)
             value += weight * np.logaddexp(0, -gap)
             slope = -weight * math.exp(-np.logaddexp(0, gap))
@@ -840,8 +842,11 @@ class OlRankNet:
         return self.net.initial(self.draws, self.round - 1) if theta is None else theta
 
     def refits(self):
-        """Of each ranker, here of the only one: where a refit begins, and the objective with its gradient."""
-        yield self.beginning(), self.objective_and_gradient
+        """Of each ranker, here of the only one: where a refit begins, and the objective with its gradient. Weights of
+        labels follow θ, but not in L-BFGS, which compares objectives."""
+        begin = self.beginning()
+        held = begin if self.hyper["refit"] == "lbfgs" else None
+        yield begin, lambda theta: self.objective_and_gradient(theta, held)
 
     def refitted(self, theta, objective_and_gradient):
         """J steps of Adam on the objective for one label in the mean."""
@@ -868,10 +873,20 @@ class OlRankNet:
 class OlLambdaRank(OlRankNet):
     def weight(self, upper, lower, clicks):
         """How much NDCG changes, from two whole lists, when the documents change places."""
+        examined = range(max(i for i, clicked in enumerate(clicks) if clicked) + 2)
         grades = {j: int(clicked) for j, clicked in zip(self.ranking, clicks, strict=True)}
-        swapped = [{upper: lower, lower: upper}.get(j, j) for j in self.ranking]
-        found = [dcg([grades[j] for j in shown]) for shown in (self.ranking, swapped)]
-        return abs(found[0] - found[1]) / dcg(sorted(grades.values(), reverse=True))
+        shown, features = list(self.ranking), self.features
+
+        def change(theta):
+            order = shown
+            if self.hyper["places"] == "ranked":
+                seen = [shown[i] for i in examined if i < len(shown)]
+                order = sorted(seen, key=lambda j: -round(self.net.score(theta, features[j]), 6))  # ties as shown
+            swapped = [{upper: lower, lower: upper}.get(j, j) for j in order]
+            found = [dcg([grades[j] for j in each]) for each in (order, swapped)]
+            return abs(found[0] - found[1]) / dcg(sorted(grades.values(), reverse=True))
+
+        return change
 
 
 def unanimous(values):
@@ -968,7 +983,7 @@ class P2NeurRank(OlRankNet):
         pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
         for upper, lower, won in pairs:
             better, worse = (upper, lower) if won else (lower, upper)
-            self.history.append((self.features[better], self.features[worse], 1.0))
+            self.history.append((self.features[better], self.features[worse], lambda theta: 1.0))
             first, second = sorted((upper, lower))
             pair = self.seen.setdefault((self.query, first, second), [self.features[first], self.features[second], 0])
             pair[2] += 1

@@ -47,7 +47,7 @@ SETTINGS = {
     "neural epsilon-greedy": _NEURAL_STEP | {"epsilon": 0.3, "pairs": "matched"},
     "neural DBGD": _NEURAL_STEP | {"delta": 1.0, "prefix_credit": False},
     "olRankNet": _REFITTED,
-    "olLambdaRank": _REFITTED,
+    "olLambdaRank": _REFITTED | {"places": "ranked"},
     "P2LinRank": _PERTURBED | {"regularization": 0.1, "pairs": "matched", "pseudo_pairs": False},
     "P2NeurRank": _PERTURBED | {"rankers": 2, "theta0": "own"} | {name: _REFITTED[name] for name in _REFITS},
 }
@@ -64,7 +64,8 @@ OTHERWISE = {
     **{name: _DIVIDE_OTHERWISE for name in ("PairRank", "PairRank-Lemma2")},
     **{name: {"depth": 3, "init": "symmetric"} for name in ("neural PDGD", "neural DBGD")},
     "neural epsilon-greedy": {"pairs": "all", "depth": 1},
-    **{name: _REFITTED_OTHERWISE for name in ("olRankNet", "olLambdaRank")},
+    "olRankNet": _REFITTED_OTHERWISE,
+    "olLambdaRank": _REFITTED_OTHERWISE | {"places": "shown"},
     "P2LinRank": {"pairs": "adjacent", "pseudo_pairs": True, "scorer": "first"},
     "P2NeurRank": {name: _REFITTED_OTHERWISE[name] for name in _REFITTED_OTHERWISE if name in _REFITS}
     | {"theta0": "shared", "scorer": "first"},

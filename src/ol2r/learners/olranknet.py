@@ -16,7 +16,7 @@ from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
 from ol2r.learners.network import CORE_OPERATIONS, network_of
 from ol2r.learners.refitted import RefittedNetwork
-from ol2r.networks import Covariance, Dual, Explicit, Full, Inverted, Network, Tangent
+from ol2r.networks import Covariance, Dual, Explicit, Full, Inverted, ListedHistory, Network, Tangent
 from ol2r.parameters import Choice, Parameter, Value
 from ol2r.random import Streams
 from ol2r.rankers import NetworkRanker
@@ -79,25 +79,35 @@ class OlRankNet(RefittedNetwork):
         return ranking
 
     def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
-        pairs, labels = self.pairs_from_clicks(ranking, clicks)
-        self._learn(candidates, pairs, labels, self.weights(ranking, clicks, pairs))
+        self._learn(candidates, *self.pairs_from_clicks(ranking, clicks), (ranking, clicks))
         self.round += 1
-
-    def weights(
-        self, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"], pairs: Int64[Tensor, "R P 2"]
-    ) -> Float32[Tensor, "R P"] | None:
-        """As how many labels each pair's label counts in the loss; None for 1."""
-        return None
 
     def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
         self.inputs_shown = self.inputs(candidates)
         self.tangent_shown = self._at_theta(self.inputs_shown)[1]
         self._learn(candidates, pairs, labels, None)
 
-    def _learn(self, candidates: Candidates, pairs: Tensor, labels: Tensor, weights: Tensor | None) -> None:
+    def count(
+        self,
+        candidates: Candidates,
+        pairs: Int64[Tensor, "R P 2"],
+        labels: Bool[Tensor, "R P"],
+        shown: tuple[Int64[Tensor, "R k"], Bool[Tensor, "R k"]] | None,
+        most: int,
+    ) -> Bool[Tensor, " R"]:
+        """Count labelled pairs in the history, and say for which replicas there were any.
+
+        Args:
+            shown: the lists and the clicks that the labels come from; None where they come from elsewhere.
+            most: as of `History.add`.
+        """
+        return self.history.add(candidates, self.inputs_shown, pairs, labels, most=most)
+
+    def _learn(
+        self, candidates: Candidates, pairs: Tensor, labels: Tensor, shown: tuple[Tensor, Tensor] | None
+    ) -> None:
         self.most_pairs = pairs.shape[1]
-        most = self.round * self.most_pairs
-        changed = self.history.add(candidates, self.inputs_shown, pairs, labels, weights, most)
+        changed = self.count(candidates, pairs, labels, shown, self.round * self.most_pairs)
         self.fit.refit(self.history, changed, self.beginning())
         self.alive = self.fit.alive
         refitted = self.choice["gradients"] == "refitted"
@@ -164,15 +174,43 @@ class OlRankNet(RefittedNetwork):
 class OlLambdaRank(OlRankNet):
     """olLambdaRank: olRankNet whose refit weights each label by |ΔNDCG|, as LambdaRank does.
 
-    The paper does not say how ΔNDCG is formed. Here clicks are the grades, and the two documents change places in the
-    list as it was shown; so the weights stay, and a refit has an objective: the weighted loss. Intervals and pairs are
-    those of olRankNet.
+    ΔNDCG is by how much the NDCG of a label's list would change if its two documents changed places; clicks are the
+    grades. The paper does not say in which order the list then stands. Hyper-parameters: those of olRankNet, and
+
+    - `places` of the documents: `"ranked"`, among the examined documents by the scores of each pass of a refit, as in
+      LambdaRank (Burges, 2010, which the paper cites) and in the public code; or `"shown"`, in the list as it was
+      shown, so that weights stay and a refit has an objective.
+
+    Intervals and pairs are those of olRankNet.
     """
 
     name = "olLambdaRank"
-    revision = 1
+    revision = 2
+    launches = 2000  # with 20 passes
+    structural: ClassVar[dict[str, Parameter]] = OlRankNet.structural | {"places": Choice("ranked", "shown")}
 
-    def weights(
-        self, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"], pairs: Int64[Tensor, "R P 2"]
-    ) -> Float32[Tensor, "R P"]:
-        return self.ops.delta_ndcg(ranking, clicks, pairs)
+    def __init__(
+        self,
+        n_features: int,
+        hyperparameters: Mapping[str, Value | torch.Tensor],
+        streams: Streams,
+        engine: str | None = None,
+    ):
+        super().__init__(n_features, hyperparameters, streams, engine)
+        if self.choice["places"] == "ranked":
+            self.history = ListedHistory(len(streams), self.network.shapes[0][1], self.device)
+
+    def count(
+        self,
+        candidates: Candidates,
+        pairs: Int64[Tensor, "R P 2"],
+        labels: Bool[Tensor, "R P"],
+        shown: tuple[Int64[Tensor, "R k"], Bool[Tensor, "R k"]] | None,
+        most: int,
+    ) -> Bool[Tensor, " R"]:
+        if shown is None:
+            return super().count(candidates, pairs, labels, shown, most)
+        if isinstance(self.history, ListedHistory):
+            return self.history.add_list(candidates, self.inputs_shown, *shown, pairs, labels, most)
+        weights = self.ops.delta_ndcg(*shown, pairs)
+        return self.history.add(candidates, self.inputs_shown, pairs, labels, weights, most)

@@ -9,6 +9,7 @@ a device asks for no value, and for the same shapes as the round before it, exce
 
 from ol2r.networks.covariance import Covariance, Dual, Explicit, Full, Inverted
 from ol2r.networks.history import History
+from ol2r.networks.listed import ListedHistory
 from ol2r.networks.network import Network
 from ol2r.networks.perturbed import Perturbed
 from ol2r.networks.refit import NetworkFit
@@ -23,6 +24,7 @@ __all__ = [
     "Explicit",
     "Inverted",
     "History",
+    "ListedHistory",
     "NetworkFit",
     "Perturbed",
 ]

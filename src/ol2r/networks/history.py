@@ -3,6 +3,8 @@
 Counting has two bodies: in torch, and compiled for the CPU.
 """
 
+from typing import ClassVar
+
 import numpy as np
 import torch
 from numba import njit
@@ -26,7 +28,11 @@ class History:
     Attributes:
         n_documents, n_pairs: distinct ones, Int64[R].
         n_labels: labels of all pairs together, Float64[R].
+        follows_ranking: whether what labels count for depends on how the network ranks now (`ListedHistory`).
     """
+
+    follows_ranking: ClassVar = False
+    _rooms: ClassVar[tuple[tuple[str, ...], ...]] = (("_ids", "_pairs", "_outcomes"), ("_documents", "_x"))
 
     def __init__(self, n_replicas: int, n_inputs: int, device: torch.device | str = "cpu"):
         self.n_documents, self.n_pairs = (torch.zeros(n_replicas, dtype=torch.int64, device=device) for _ in range(2))
@@ -84,21 +90,17 @@ class History:
         """
         present = pairs[..., 0] >= 0
         n, here = pairs.shape[1], present.device.type == "cpu"
-        if not n or (here and not bool(present.any())):
-            return present.any(dim=1)
-        if most is None or here:
+        if n and not (here and not bool(present.any())):
+            self._make_room(candidates, n, most)
+            self._count(candidates, inputs, pairs, labels, weights)
+        return present.any(dim=1)
+
+    def _make_room(self, candidates: Candidates, n: int, most: int | None) -> None:
+        """Make room for n pairs of a round; `most` as of `add`."""
+        if most is None or self.n_pairs.device.type == "cpu":
             most = int(self.n_pairs.max()) + n
         self._highest = np.asarray(np.maximum(self._highest, candidates.base + len(candidates.features)))
         self._reserve(self.room(most, n))
-        if here:
-            if weights is None:
-                weights = torch.ones(labels.shape)
-            documents = candidates.starts + candidates.base, inputs.contiguous(), self._documents, self._x
-            counted = self._ids, self._pairs, self._outcomes, self.n_documents, self.n_pairs, self.n_labels
-            _count_each(*(each.numpy() for each in (pairs, labels, weights, *documents, *counted)))
-        else:
-            self._count(candidates, inputs, pairs, labels, weights, present)
-        return present.any(dim=1)
 
     def _count(
         self,
@@ -107,32 +109,60 @@ class History:
         pairs: torch.Tensor,
         labels: torch.Tensor,
         weights: torch.Tensor | None,
-        present: torch.Tensor,
-    ) -> None:
-        """Count the labels of pairs for which there is room; on the CPU it is compiled (`_count_each`)."""
+    ) -> torch.Tensor:
+        """Count the labels of pairs for which there is room.
+
+        Returns:
+            Where each was counted among the outcomes of its replica, one pair after another: Int64[R, P]; −1 for none.
+        """
+        present = pairs[..., 0] >= 0
+        if present.device.type == "cpu":
+            if weights is None:
+                weights = torch.ones(labels.shape)
+            at = torch.full(labels.shape, -1)
+            documents = candidates.starts + candidates.base, inputs.contiguous(), self._documents, self._x
+            counted = self._ids, self._pairs, self._outcomes, self.n_documents, self.n_pairs, self.n_labels
+            _count_each(*(each.numpy() for each in (pairs, labels, weights, *documents, *counted, at)))
+            return at
         numbers = torch.where(present[..., None], candidates.base + candidates.starts[:, None, None] + pairs, 0)
         turned = numbers[..., 0] > numbers[..., 1]
         won = (labels ^ turned) & present
-        positions = pairs.clamp_min(0).flatten(1)
-
-        both = present[..., None].expand_as(pairs).flatten(1)
-        rows, new = enrol(numbers.flatten(1), both, self._documents, self.n_documents)
-        x = inputs.gather(1, positions[..., None].expand(-1, -1, inputs.shape[2]))
-        self._x.scatter_(1, rows[..., None].expand_as(x), x)
-        self.n_documents += new.sum(dim=1)
-
-        rows = rows.view_as(pairs)
+        rows = self._enrol(candidates, inputs, pairs.flatten(1)).view_as(pairs)
         rows = torch.where(turned[..., None], rows.flip(2), rows)  # the document with the lower number first
         rows = torch.where(present[..., None], rows, 0)
         numbers = numbers.sort(dim=2).values
         row, new = enrol((numbers[..., 0] << 32) + numbers[..., 1], present, self._ids, self.n_pairs)
         self._pairs.scatter_(1, row[..., None].expand_as(rows), rows)
         counted = present if weights is None else present * weights
-        self._outcomes.flatten(1).scatter_add_(1, 2 * row + ~won, counted.to(self._outcomes.dtype))
+        at = 2 * row + ~won
+        self._outcomes.flatten(1).scatter_add_(1, at, counted.to(self._outcomes.dtype))
         self.n_pairs += new.sum(dim=1)
         self.n_labels += present.sum(dim=1)
+        return torch.where(present, at, -1)
 
-    def room(self, most: int, n: int) -> tuple[int, int]:
+    def _enrol(self, candidates: Candidates, inputs: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """The rows of some candidates in `documents`, which new ones enter; there must be room for them.
+
+        Args:
+            positions: Int64[R, n] in the query's own list; a negative one is none.
+
+        Returns:
+            Int64[R, n]; any row for none.
+        """
+        if positions.device.type == "cpu":
+            rows = torch.zeros_like(positions)
+            told = candidates.starts + candidates.base, inputs.contiguous(), self._documents, self._x, self.n_documents
+            _enrol_each(*(each.numpy() for each in (positions, *told, rows)))
+            return rows
+        present, positions = positions >= 0, positions.clamp_min(0)
+        numbers = torch.where(present, candidates.base + candidates.starts[:, None] + positions, 0)
+        rows, new = enrol(numbers, present, self._documents, self.n_documents)
+        x = inputs.gather(1, positions[..., None].expand(-1, -1, inputs.shape[2]))
+        self._x.scatter_(1, rows[..., None].expand_as(x), x)
+        self.n_documents += new.sum(dim=1)
+        return rows
+
+    def room(self, most: int, n: int) -> tuple[int, ...]:
         """For how many pairs and documents there is room once n pairs are added of a round; it grows in steps.
 
         Args:
@@ -140,10 +170,10 @@ class History:
         """
         documents = min(2 * most, int(self._highest) + 2 * n)
         # one row more stands for whatever is absent
-        return _grown(self._ids.shape[1], most + 1), _grown(self._documents.shape[1], documents + 1)
+        return grown(self._ids.shape[1], most + 1), grown(self._documents.shape[1], documents + 1)
 
-    def _reserve(self, room: tuple[int, int]) -> None:
-        for capacity, names in zip(room, (("_ids", "_pairs", "_outcomes"), ("_documents", "_x")), strict=True):
+    def _reserve(self, room: tuple[int, ...]) -> None:
+        for capacity, names in zip(room, self._rooms, strict=True):
             for name in names:
                 old = getattr(self, name)
                 if capacity > old.shape[1]:
@@ -151,7 +181,7 @@ class History:
                     setattr(self, name, torch.cat([old, more], dim=1))
 
 
-def _grown(capacity: int, wanted: int) -> int:
+def grown(capacity: int, wanted: int) -> int:
     return capacity if wanted <= capacity else max(wanted, capacity + capacity // 2, _FIRST_ROOM)
 
 
@@ -164,9 +194,28 @@ def _row(id_, known, n_known):
     return n_known
 
 
+@njit
+def _enter(position, start, inputs, documents, x, n_documents, r):
+    """The row of a replica's document, which it enters if it is new."""
+    row = _row(start + position, documents[r], n_documents[r])
+    if row == n_documents[r]:
+        documents[r, row] = start + position
+        x[r, row] = inputs[r, position]
+        n_documents[r] += 1
+    return row
+
+
+@njit(cache=True)
+def _enrol_each(positions, starts, inputs, documents, x, n_documents, rows):
+    for r in range(positions.shape[0]):
+        for i in range(positions.shape[1]):
+            if positions[r, i] >= 0:
+                rows[r, i] = _enter(positions[r, i], starts[r], inputs, documents, x, n_documents, r)
+
+
 @njit(cache=True)
 def _count_each(
-    pairs, labels, weights, starts, inputs, documents, x, ids, rows, outcomes, n_documents, n_pairs, n_labels
+    pairs, labels, weights, starts, inputs, documents, x, ids, rows, outcomes, n_documents, n_pairs, n_labels, at
 ):
     both = np.empty(2, dtype=np.int64)
     for r in range(pairs.shape[0]):
@@ -174,12 +223,7 @@ def _count_each(
             if pairs[r, i, 0] < 0:
                 continue
             for side in range(2):
-                number = starts[r] + pairs[r, i, side]
-                both[side] = _row(number, documents[r], n_documents[r])
-                if both[side] == n_documents[r]:
-                    documents[r, both[side]] = number
-                    x[r, both[side]] = inputs[r, pairs[r, i, side]]
-                    n_documents[r] += 1
+                both[side] = _enter(pairs[r, i, side], starts[r], inputs, documents, x, n_documents, r)
             first = 0 if pairs[r, i, 0] <= pairs[r, i, 1] else 1  # the document with the lower number
             low, high = starts[r] + pairs[r, i, first], starts[r] + pairs[r, i, 1 - first]
             id_ = (low << 32) + high
@@ -188,5 +232,7 @@ def _count_each(
                 ids[r, row] = id_
                 rows[r, row, 0], rows[r, row, 1] = both[first], both[1 - first]
                 n_pairs[r] += 1
-            outcomes[r, row, 0 if labels[r, i] == (first == 0) else 1] += weights[r, i]
+            side = 0 if labels[r, i] == (first == 0) else 1
+            outcomes[r, row, side] += weights[r, i]
+            at[r, i] = 2 * row + side
             n_labels[r] += 1

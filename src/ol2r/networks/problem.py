@@ -57,28 +57,37 @@ class Problem:
         weight: torch.Tensor,
         dtype: torch.dtype,
     ):
-        self.network, self.anchor = network, anchor
+        self.network, self.history, self.anchor, self.weight = network, history, anchor, weight
         self.inputs = history.documents.to(dtype)
         self.pairs = history.pairs
         self.rows = self.pairs.mT.flatten(1)  # of all first documents, then of all second ones
-        outcomes = history.outcomes * weight[:, None, None]
-        self.won, self.met = outcomes[..., 0].to(dtype), outcomes.sum(dim=2).to(dtype)
+        self._count(history.outcomes, dtype)
         self.pull = pull.to(dtype)
 
-    def expand(self, theta: torch.Tensor) -> Expansion:
-        """The objective and its gradient at θ, Float[R, p]."""
-        gap, activations, away = self._at(theta)
+    def _count(self, outcomes: torch.Tensor, dtype: torch.dtype) -> None:
+        outcomes = outcomes * self.weight[:, None, None]
+        self.won, self.met = outcomes[..., 0].to(dtype), outcomes.sum(dim=2).to(dtype)
+
+    def expand(self, theta: torch.Tensor, reweigh: bool = False) -> Expansion:
+        """The objective and its gradient at θ, Float[R, p].
+
+        Args:
+            reweigh: from now on labels count for what the ranking at this θ says, where the history follows it.
+        """
+        gap, activations, away = self._at(theta, reweigh)
         losses = self.met * softplus(gap, threshold=80.0) - self.won * gap
         value = losses.sum(dim=1, dtype=torch.float64) + 0.5 * self.pull * (away * away).sum(dim=1)
         return Expansion(value, self._gradient(theta, gap, activations, away))
 
-    def gradient(self, theta: torch.Tensor) -> torch.Tensor:
+    def gradient(self, theta: torch.Tensor, reweigh: bool = False) -> torch.Tensor:
         """The gradient alone."""
-        return self._gradient(theta, *self._at(theta))
+        return self._gradient(theta, *self._at(theta, reweigh))
 
-    def _at(self, theta):
+    def _at(self, theta, reweigh):
         """f(x_i) − f(x_j) of each pair, what the pass left behind, and θ − anchor."""
         scores, activations = self.network.forward(theta, self.inputs)
+        if reweigh and self.history.follows_ranking:
+            self._count(self.history.outcomes_at(scores), theta.dtype)
         first, second = scores.gather(1, self.rows).unflatten(1, (2, -1)).unbind(dim=1)
         return first - second, activations, theta if self.anchor is None else theta - self.anchor
 
@@ -105,6 +114,7 @@ class CompiledProblem:
         weight: torch.Tensor,
         dtype: torch.dtype,
     ):
+        self._history = history
         x = history.documents.to(dtype)
         self._read = network.n_features
         x = x[..., : self._read].contiguous()  # all of it unless the network is symmetric, whose halves are the same
@@ -118,20 +128,22 @@ class CompiledProblem:
             for below, (outputs, _) in zip(self._inputs, network.shapes, strict=False)
         ]
         self._starts = np.cumsum([0, *(outputs * inputs for outputs, inputs in network.shapes)])
-        pairs, outcomes = map(np.ascontiguousarray, (history.pairs.numpy(), history.outcomes.numpy()))
+        pairs, self._outcomes = map(np.ascontiguousarray, (history.pairs.numpy(), history.outcomes.numpy()))
         anchor = torch.zeros_like(self._theta) if anchor is None else anchor
         # what compiled code reads and writes in every pass
         self._parameters = self._theta.numpy(), anchor.numpy(), pull.numpy()
-        self._top = network.scale, units[-1].numpy(), pairs, outcomes, weight.numpy()
+        self._top = network.scale, units[-1].numpy(), pairs, self._outcomes, weight.numpy()
         self._made = [product.numpy() for product in self._products]
 
-    def expand(self, theta: torch.Tensor) -> Expansion:
+    def expand(self, theta: torch.Tensor, reweigh: bool = False) -> Expansion:
         """See `Problem.expand`."""
         *hidden, last = self._layers
         self._theta.copy_(theta)  # the layers look at this
         for w, below, units in zip(hidden, self._inputs, self._units, strict=True):
             once = w if w.shape[2] == below.shape[2] else w[..., : self._read] + w[..., self._read :]
             torch.bmm(below, once.mT, out=units).relu_()
+        if reweigh and self._history.follows_ranking:
+            self._outcomes[:] = self._history.outcomes_at(torch.bmm(self._units[-1], last.mT)[..., 0])
 
         gradient, value = torch.empty_like(theta), np.empty(len(theta))
         parameters = *self._parameters, gradient.numpy(), value
@@ -147,9 +159,9 @@ class CompiledProblem:
                 delta = torch.bmm(delta, w).mul_(below.sign())
         return Expansion(torch.from_numpy(value), gradient)
 
-    def gradient(self, theta: torch.Tensor) -> torch.Tensor:
+    def gradient(self, theta: torch.Tensor, reweigh: bool = False) -> torch.Tensor:
         """See `Problem.gradient`."""
-        return self.expand(theta).gradient
+        return self.expand(theta, reweigh).gradient
 
 
 @njit(fastmath={"reassoc", "contract", "nsz"})

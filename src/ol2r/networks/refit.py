@@ -39,6 +39,9 @@ class NetworkFit:
         passes: J, how often a refit forms the gradient; of L-BFGS at most, since on the CPU it stops when no replica
             moves.
 
+    Where what labels count for follows the ranking (`History.follows_ranking`), Adam asks for it in every pass, and
+    L-BFGS, which compares objectives, once in a refit.
+
     Attributes:
         theta: Float[R, p].
         alive: Bool[R], false for a replica that diverged; its `theta` is the last that was finite, for ever.
@@ -99,7 +102,7 @@ class NetworkFit:
 
     def expand(self, history: History) -> Expansion:
         """The objective, with the losses summed whatever `loss` is, and its gradient at θ."""
-        return self._problem(history, mean=False).expand(self.theta)
+        return self._problem(history, mean=False).expand(self.theta, reweigh=True)
 
     def _problem(self, history: History, *, mean: bool) -> Problem | CompiledProblem:
         """The objective, or the objective divided by the number of labels."""
@@ -111,7 +114,7 @@ class NetworkFit:
         assert self._rate is not None
         theta, moments = begin.clone(), moments_of(begin)
         for _ in range(self.passes):
-            moments.step(theta, problem.gradient(theta), self._rate)
+            moments.step(theta, problem.gradient(theta, reweigh=True), self._rate)
         return theta, theta.abs().amax(dim=1) < torch.inf
 
     def _lbfgs(
@@ -122,7 +125,7 @@ class NetworkFit:
         n_labels: torch.Tensor,
         memory: Memory,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        descent = descent_of(memory, begin, problem.expand(begin), moving, n_labels)
+        descent = descent_of(memory, begin, problem.expand(begin, reweigh=True), moving, n_labels)
         for _ in range(self.passes - 1):
             if moving.device.type == "cpu" and not bool(descent.moving.any()):
                 break

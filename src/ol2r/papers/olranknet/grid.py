@@ -75,7 +75,7 @@ PUBLIC_CODE: dict[str, Value] = {"init": "he", "start": "fresh", "penalty": "dec
 labels towards 0, and gradients as they were when the list was shown."""
 SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
     "olRankNet": ("olRankNet", _REFIT),
-    "olLambdaRank": ("olLambdaRank", _REFIT),
+    "olLambdaRank": ("olLambdaRank", _REFIT | {"places": "ranked"}),
     "olRankNet, full": ("olRankNet", _REFIT | {"covariance": "full"}),
     "PairRank": pairrank.SETTINGS["PairRank_C"],
     "PDGD": pairrank.SETTINGS["PDGD"],
