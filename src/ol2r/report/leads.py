@@ -115,18 +115,40 @@ def gain_in_words(table: pd.DataFrame, row: str, panel: str) -> str:
     """Whether a variant's leads in one score are clear, as the beginning of an answer; empty without runs.
 
     Args:
-        table: from `leads` or `leads_of`, of one data set.
+        table: from `leads` or `leads_of`; of one data set, or of several, which the answer then is about.
     """
     own = table[(table["row"] == row) & (table["panel"] == panel)]
     if own.empty:
         return ""
+    several = own["dataset"].nunique() > 1
     above, below = (own["low"] > 0).sum(), (own["high"] < 0).sum()
     if above and below:
-        return "It depends on the users."
+        return f"It depends on the {'data and the users' if several else 'users'}."
     if not above and not below:
         return "Not by an amount that these runs could show."
-    clear = "all users" if above + below == len(own) else "some users only"
-    return f"{'Yes' if above else 'No, it ranks worse'}, under {clear}."
+    everywhere = above + below == len(own)
+    if several:
+        clear = "on all data under all users" if everywhere else "on some data or under some users only"
+    else:
+        clear = "under all users" if everywhere else "under some users only"
+    return f"{'Yes' if above else 'No, it ranks worse'}, {clear}."
+
+
+def counted_in_words(table: pd.DataFrame, row: str, places: Mapping[str, str]) -> str:
+    """In how many pairs of data set and users a variant's leads are clear, in a sentence; empty with one data set.
+
+    Args:
+        table, row, places: as of `lead_in_words`, of all data sets.
+    """
+    own = table[table["row"] == row]
+    if own["dataset"].nunique() < 2:
+        return ""
+    told = []
+    for panel, where in places.items():
+        lines = own[own["panel"] == panel]
+        above, below = (lines["low"] > 0).sum(), (lines["high"] < 0).sum()
+        told.append(f"clearly above 0 in {above} and below in {below} of {len(lines)} for {where}")
+    return f"Over all data sets and kinds of users it is {', and '.join(told)}."
 
 
 def where_clear(lines: pd.DataFrame) -> str:

@@ -6,6 +6,7 @@ declare what is drawn from the results and how claims are judged.
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from ol2r import data
 from ol2r.clicks import users
@@ -35,6 +36,7 @@ from ol2r.papers.olranknet.claims import (
 )
 from ol2r.papers.olranknet.theorems import THEOREMS
 from ol2r.papers.olranknet.tuning import (
+    AS_SHOWN,
     CODE,
     GRIDS,
     ROUNDS_FIRST,
@@ -73,6 +75,27 @@ _REFIT |= {"start": "warm", "penalty": "theta0"}
 PUBLIC_CODE: dict[str, Value] = {"init": "he", "start": "fresh", "penalty": "decay", "gradients": "displayed"}
 """What the authors' public code does otherwise: fresh random weights at every refit, a decay of λ over the number of
 labels towards 0, and gradients as they were when the list was shown."""
+
+
+class Reading(NamedTuple):
+    """Another reading of the paper.
+
+    Args:
+        variants: the paper's own learners that it changes.
+        changed: their hyper-parameters that it sets otherwise.
+        grid: the tuning grid whose values they take.
+    """
+
+    variants: tuple[str, ...]
+    changed: Mapping[str, Value]
+    grid: str
+
+
+READ = {
+    CODE: Reading(OURS, PUBLIC_CODE, OURS[0] + CODE),
+    AS_SHOWN: Reading(OURS[1:], {"places": "shown"}, OURS[1] + AS_SHOWN),
+}
+"""Other readings, by what the names of their tuning grids end with."""
 SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
     "olRankNet": ("olRankNet", _REFIT),
     "olLambdaRank": ("olLambdaRank", _REFIT | {"places": "ranked"}),
@@ -126,11 +149,11 @@ def tuned(dataset: str, variant: str, reading: str = "") -> dict[str, Value]:
     """The hyper-parameters of a variant that were tuned, for a data set.
 
     Args:
-        reading: "", or `CODE` for the public code's reading of the paper's learners.
+        reading: "", or a key of `READ` for another reading of the paper's learners.
     """
     if variant in LINEAR:
         return pairrank.tuned(tuned_on(dataset, OURS[0]), LINEAR[variant])
-    name = OURS[0] + reading if reading else variant  # both learners share the public code's values
+    name = READ[reading].grid if reading else variant
     return dict(TUNED.chosen(tuned_on(dataset, name), name))
 
 
@@ -145,7 +168,7 @@ def curve(
     rounds: int | None = None,
 ) -> Cell:
     """A learning curve of a variant at its tuned values, except for what `changed` names."""
-    best = tuned(dataset, variant, reading) | (PUBLIC_CODE if reading else {})
+    best = {**tuned(dataset, variant, reading), **(READ[reading].changed if reading else {})}
     of = BY_ROUNDS[rounds or rounds_of(dataset)]
     return of.cell(tier, dataset, kind, variant, {**best, **(changed or {})}, curve=True)
 
@@ -166,7 +189,8 @@ def _main(*variants: str, reading: str = ""):
         if tier == "paper" and not reading:
             for dataset, learners in ELSEWHERE.items():
                 runs += product((dataset,), USERS, [each for each in variants if each in learners])
-        return [curve(tier, *run, reading=reading if run[-1] in OURS else "") for run in runs]
+        changed = READ[reading].variants if reading else ()
+        return [curve(tier, *run, reading=reading if run[-1] in changed else "") for run in runs]
 
     return cells
 
@@ -189,9 +213,15 @@ def _users(tier: str, reading: str) -> Sequence[str]:
 def _tuning_cell(
     tier: str, dataset: str, kind: str, name: str, variant: str, setting: Mapping[str, Value], rounds: int
 ) -> Cell:
-    plain = variant.removesuffix(CODE)
-    changed = {**(PUBLIC_CODE if plain != variant else {}), **GRIDS[name].fixed, **setting}
+    plain, reading = _apart(variant)
+    changed = {**(READ[reading].changed if reading else {}), **GRIDS[name].fixed, **setting}
     return BY_ROUNDS[ROUNDS_HERE].cell(tier, dataset, kind, plain, changed, split="validation", rounds=rounds)
+
+
+def _apart(variant: str) -> tuple[str, str]:
+    """The variant, and the reading that the name of its tuning grid ends with; "" for the main one."""
+    found = next((each for each in READ if variant.endswith(each)), "")
+    return variant.removesuffix(found), found
 
 
 def _tuning(tier: str) -> Sequence[Cell]:
@@ -206,8 +236,11 @@ def _tuning_longer(tier: str) -> Sequence[Cell]:
 
 def tuned_together(cell: Cell) -> dict[str, str]:
     """What a cell of the tuning is called: its variant, which is the name of its grid as well."""
-    named = variant(cell)["variant"]
-    name = named + CODE if named in OURS and cell.labels()["init"] == PUBLIC_CODE["init"] else named
+    name, labels = variant(cell)["variant"], cell.labels()
+    for reading, (variants, changed, _) in READ.items():
+        if name in variants and all(labels[each] == value for each, value in changed.items()):
+            name += reading
+            break
     return {"variant": name, "grid": name}
 
 
@@ -338,6 +371,7 @@ LONGER = f"{ROUNDS:,} rounds on one fold"
 """The name of the reading in which only runs on `LONG_ON` count that are as long as the paper's."""
 READINGS: dict[str, dict[str, str]] = {
     "public code": {name: f"{name}-code" for name in _FIGURES},
+    "ΔNDCG of the list as shown": {name: f"{name}-shown" for name in _FIGURES},
     LONGER: {name: f"{name}-long" for name in _FIGURES},
     **audit_cells.READINGS,
 }
@@ -360,6 +394,9 @@ ITEMS: dict[str, Item] = {
     **{name: Item(title, _main(*shown), _seeds, None, variant) for name, (title, shown) in _FIGURES.items()},
     **{f"{name}-code": Item(
         f"{title}, as in public code", _main(*_but_full(shown), reading=CODE), _fewer_seeds, None, variant
+    ) for name, (title, shown) in _FIGURES.items()},
+    **{f"{name}-shown": Item(
+        f"{title}, ΔNDCG of the list as shown", _main(*shown, reading=AS_SHOWN), _fewer_seeds, None, variant
     ) for name, (title, shown) in _FIGURES.items()},
     **{f"{name}-long": Item(
         f"{title}, for as many rounds as the paper's", _long(*shown), _fewer_seeds, (1,), variant

@@ -111,7 +111,12 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("gradients of a pair in A", "at the refitted θ", "paper, Algorithm 1, lines 11 and 12"),
     ("covariance A", "its diagonal; in full beside it", "paper, 5.2; the full one is ours"),
     ("interval of a pair", "α ‖g/√m‖ in A⁻¹, α constant and tuned, without ε(m)", "paper, 5.1; Lemma 3.3 has both"),
-    ("ΔNDCG of olLambdaRank", "clicks as grades, swap in the list as shown, ideal list of the same clicks", "ours"),
+    (
+        "ΔNDCG of olLambdaRank",
+        "clicks as grades; swap among the examined documents as the network ranks them in each pass of a refit; ideal "
+        "list of the same clicks",
+        "the public code; Burges (2010), whom the paper cites",
+    ),
     *((f"grid of {name}", _told(each), source) for name, each, source in (
         (
             "olRankNet, olLambdaRank, and olRankNet as the public code reads", _OLRANKNET,
@@ -153,8 +158,11 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("whether documents have length 1 in the experiments", "no; length 1 beside it", "choices"),
     ("which random start the experiments have", "Algorithm 1's; the usual one (He) beside it", "choices"),
     ("whether the pull is towards θ₀ or 0, and its scale", "Eq. (3.2)'s; two others beside it", "choices"),
-    ("how ΔNDCG is formed from clicks", "clicks as grades; no other way was run", None),
-    ("which pairs the experiments learn from", "a random matching; no other rule was run", None),
+    ("how ΔNDCG is formed from clicks", "clicks as grades, as in the public code; no other way was run", None),
+    (
+        "in which order ΔNDCG takes the documents of a list", "as the network ranks them now; as shown beside it", "places"
+    ),
+    ("how the disjoint pairs of its 3.2 are drawn", "a random matching; no other rule was run", None),
     ("ε of ε-greedy", "tuned", None),
     ("on which data set and for whom Figure 6 counts", "all that were run, all users", None),
     ("whether the order of a document with itself counts in Figure 6", "no", None),
@@ -240,6 +248,16 @@ def lead_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
     return leads.lead_in_words(table, row, f"{SPOKEN.get(row, row)} minus {baseline}", SHORTLY)
 
 
+def counted_in_words(table: pd.DataFrame, row: str) -> str:
+    """In how many pairs of data set and users a variant's leads are clear; empty with one data set.
+
+    Args:
+        table: from `figures.leads`, of all data sets.
+        row: the variant.
+    """
+    return leads.counted_in_words(table, row, SHORTLY)
+
+
 def gain_in_words(table: pd.DataFrame, row: str) -> str:
     """Whether a variant's offline lead is clear, as the beginning of an answer; empty without runs.
 
@@ -308,8 +326,9 @@ def inside_in_words(frame: pd.DataFrame) -> str:
     if frame.empty:
         return ""
     alpha, inside = _of_test(frame, "inside")
+    tuned_pull = float(frame["regularization"].iloc[0])
     return (
-        f"At the tuned α = {number(alpha)} the true preference lies in {share(inside['full'])} of the intervals by "
+        f"At the tuned α = {number(alpha)} and λ = {number(tuned_pull)} the true preference lies in {share(inside['full'])} of the intervals by "
         f"the full matrix and in {share(inside['diagonal'])} of those by its diagonal."
     )
 
@@ -349,9 +368,12 @@ def halves_in_words(frame: pd.DataFrame) -> str:
         follows = "narrow intervals mark right orders, by either form."
     else:
         follows = f"narrow intervals mark right orders by the {'full matrix' if full < whole else 'diagonal'} alone."
+    _, sure = _of_test(frame, "wrong in the surer half")
     return (
         f"After the last round {share(whole)} of all orders are wrong, and of the half with the narrower intervals "
-        f"{share(full)} by the full matrix and {share(diagonal)} by its diagonal: {follows}"
+        f"{share(full)} by the full matrix and {share(diagonal)} by its diagonal: {follows} Of the half whose estimated "
+        f"preference is furthest from ½ in units of its width, {share(sure['full'])} and {share(sure['diagonal'])} are "
+        f"wrong, and {share(sure['constant'])} with one width for all pairs."
     )
 
 
@@ -420,7 +442,7 @@ def cost_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
     last = at_own_end(frame)
     seconds = (last["rank_seconds"] + last["update_seconds"]).groupby(last["variant"]).mean()
     return (
-        f"No: on {named(str(last['dataset'].iloc[0]))} a run of {last['round'].max():,} rounds takes "
+        f"On {named(str(last['dataset'].iloc[0]))} a run of {last['round'].max():,} rounds takes "
         f"{seconds[full] / seconds[diagonal]:.2g} times as long with it as with its diagonal."
     )
 
@@ -458,6 +480,25 @@ def crossover_in_words(met: pd.DataFrame) -> str:
     return f"As measured, {'; '.join(told)}." if told else ""
 
 
+def witness_cost_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]], full: str, diagonal: str) -> str:
+    """How long the witness took with each form of the covariance, and how many times as long; as `witness_in_words`."""
+    if not {full, diagonal} <= set(frame.get("variant", ())):
+        return ""
+    minutes = _minutes(frame, provenance)
+    last = frame["round"].max()
+    return (
+        f"On longer lists with more features, {named(str(frame['dataset'].iloc[0]))}, one of {last:,} rounds took "
+        f"{minutes[full] / minutes[diagonal]:.2g} times as long, {minutes[full]:.0f} minutes of a core in place of "
+        f"{minutes[diagonal]:.0f}."
+    )
+
+
+def _minutes(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Minutes of a core by variant, of files with one run each."""
+    minutes = {record["key"]: record["shard_core_seconds"] / 60 for record in provenance}
+    return {str(name): minutes[own.iloc[0]] for name, own in frame.groupby("variant")["cell"]}
+
+
 def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]], full: str, diagonal: str) -> str:
     """How long one run of each form of the covariance took, and where it ended; empty without runs.
 
@@ -468,9 +509,8 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
     """
     if not {full, diagonal} <= set(frame.get("variant", ())):
         return ""
-    minutes = {record["key"]: record["shard_core_seconds"] / 60 for record in provenance}
+    told = {name: f"{minutes:.0f} minutes" for name, minutes in _minutes(frame, provenance).items()}
     last = at_own_end(frame).set_index("variant")
-    told = {name: f"{minutes[last['cell'][name]]:.0f} minutes" for name in (full, diagonal)}
     ends = {name: f"{last['ndcg'][name]:.3f}" for name in (full, diagonal)}
     n = float(last["distinct_pairs"][full])
     return (
