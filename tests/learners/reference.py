@@ -871,6 +871,8 @@ class OlRankNet:
 
 
 class OlLambdaRank(OlRankNet):
+    present = False
+
     def weight(self, upper, lower, clicks):
         """How much NDCG changes, from two whole lists, when the documents change places."""
         examined = range(max(i for i, clicked in enumerate(clicks) if clicked) + 2)
@@ -879,7 +881,7 @@ class OlLambdaRank(OlRankNet):
 
         def change(theta):
             order = shown
-            if self.hyper["places"] == "ranked":
+            if self.present:
                 seen = [shown[i] for i in examined if i < len(shown)]
                 order = sorted(seen, key=lambda j: -round(self.net.score(theta, features[j]), 6))  # ties as shown
             swapped = [{upper: lower, lower: upper}.get(j, j) for j in order]
@@ -887,6 +889,10 @@ class OlLambdaRank(OlRankNet):
             return abs(found[0] - found[1]) / dcg(sorted(grades.values(), reverse=True))
 
         return change
+
+
+class RankedLambdaRank(OlLambdaRank):
+    present = True
 
 
 def unanimous(values):
@@ -1031,6 +1037,7 @@ REFERENCES = {
     "neural DBGD": NeuralDBGD,
     "olRankNet": OlRankNet,
     "olLambdaRank": OlLambdaRank,
+    "olLambdaRank-ranked": RankedLambdaRank,
     "P2LinRank": P2LinRank,
     "P2NeurRank": P2NeurRank,
 }

@@ -47,7 +47,8 @@ SETTINGS = {
     "neural epsilon-greedy": _NEURAL_STEP | {"epsilon": 0.3, "pairs": "matched"},
     "neural DBGD": _NEURAL_STEP | {"delta": 1.0, "prefix_credit": False},
     "olRankNet": _REFITTED,
-    "olLambdaRank": _REFITTED | {"places": "ranked"},
+    "olLambdaRank": _REFITTED,
+    "olLambdaRank-ranked": _REFITTED,
     "P2LinRank": _PERTURBED | {"regularization": 0.1, "pairs": "matched", "pseudo_pairs": False},
     "P2NeurRank": _PERTURBED | {"rankers": 2, "theta0": "own"} | {name: _REFITTED[name] for name in _REFITS},
 }
@@ -64,8 +65,7 @@ OTHERWISE = {
     **{name: _DIVIDE_OTHERWISE for name in ("PairRank", "PairRank-Lemma2")},
     **{name: {"depth": 3, "init": "symmetric"} for name in ("neural PDGD", "neural DBGD")},
     "neural epsilon-greedy": {"pairs": "all", "depth": 1},
-    "olRankNet": _REFITTED_OTHERWISE,
-    "olLambdaRank": _REFITTED_OTHERWISE | {"places": "shown"},
+    **{name: _REFITTED_OTHERWISE for name in ("olRankNet", "olLambdaRank", "olLambdaRank-ranked")},
     "P2LinRank": {"pairs": "adjacent", "pseudo_pairs": True, "scorer": "first"},
     "P2NeurRank": {name: _REFITTED_OTHERWISE[name] for name in _REFITTED_OTHERWISE if name in _REFITS}
     | {"theta0": "shared", "scorer": "first"},
@@ -89,7 +89,8 @@ RANGES = {
 STEPPING = sorted(name for name, learner in LEARNERS.items() if "decay" in learner.numeric)
 """Learners that take steps of rate `alpha`: a rate of zero learns nothing, and a huge one leaves the finite numbers."""
 
-OPTIMUM = dict.fromkeys(("PairRank", "PairRank-Lemma2", "olRankNet", "olLambdaRank", "P2LinRank", "P2NeurRank"), 5e-3)
+REFITTED = ("olRankNet", "olLambdaRank", "olLambdaRank-ranked", "P2NeurRank")
+OPTIMUM = dict.fromkeys(("PairRank", "PairRank-Lemma2", "P2LinRank", *REFITTED), 5e-3)
 """How far apart the weights of two solvers may stop, where a learner minimises a loss to a relative 1e-6, or where it
 takes steps of Adam in single precision."""
 

@@ -9,7 +9,7 @@ from ol2r.learners.dueling import CPS, DBGD, DPDBGD, MGD
 from ol2r.learners.greedy import EpsilonGreedy, SGDRankNet
 from ol2r.learners.neural import NeuralDBGD, NeuralEpsilonGreedy, NeuralPDGD
 from ol2r.learners.nsgd import NSGD
-from ol2r.learners.olranknet import OlLambdaRank, OlRankNet
+from ol2r.learners.olranknet import OlLambdaRank, OlRankNet, RankedLambdaRank
 from ol2r.learners.pairrank import PairRank, PairRankLemma2
 from ol2r.learners.pdgd import PDGD
 from ol2r.learners.perturbed import P2LinRank, P2NeurRank
@@ -33,5 +33,6 @@ __all__ = [
     "P2NeurRank",
     "PairRank",
     "PairRankLemma2",
+    "RankedLambdaRank",
     "SGDRankNet",
 ]

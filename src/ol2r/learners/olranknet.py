@@ -31,6 +31,8 @@ FORMS: dict[str, Callable[[Network, Tensor], Covariance]] = {
     "inverted": Inverted,
 }
 """A, by the value of `covariance`."""
+Shown = tuple[Tensor, Tensor]
+"""Lists, and the clicks on them."""
 
 
 class OlRankNet(RefittedNetwork):
@@ -92,20 +94,19 @@ class OlRankNet(RefittedNetwork):
         candidates: Candidates,
         pairs: Int64[Tensor, "R P 2"],
         labels: Bool[Tensor, "R P"],
-        shown: tuple[Int64[Tensor, "R k"], Bool[Tensor, "R k"]] | None,
+        shown: Shown | None,
         most: int,
     ) -> Bool[Tensor, " R"]:
         """Count labelled pairs in the history, and say for which replicas there were any.
 
         Args:
-            shown: the lists and the clicks that the labels come from; None where they come from elsewhere.
+            shown: the lists Int64[R, k] and the clicks Bool[R, k] that the labels come from; None where they come from
+                elsewhere.
             most: as of `History.add`.
         """
         return self.history.add(candidates, self.inputs_shown, pairs, labels, most=most)
 
-    def _learn(
-        self, candidates: Candidates, pairs: Tensor, labels: Tensor, shown: tuple[Tensor, Tensor] | None
-    ) -> None:
+    def _learn(self, candidates: Candidates, pairs: Tensor, labels: Tensor, shown: Shown | None) -> None:
         self.most_pairs = pairs.shape[1]
         changed = self.count(candidates, pairs, labels, shown, self.round * self.most_pairs)
         self.fit.refit(self.history, changed, self.beginning())
@@ -174,20 +175,37 @@ class OlRankNet(RefittedNetwork):
 class OlLambdaRank(OlRankNet):
     """olLambdaRank: olRankNet whose refit weights each label by |ΔNDCG|, as LambdaRank does.
 
-    ΔNDCG is by how much the NDCG of a label's list would change if its two documents changed places; clicks are the
-    grades. The paper does not say in which order the list then stands. Hyper-parameters: those of olRankNet, and
-
-    - `places` of the documents: `"ranked"`, among the examined documents by the scores of each pass of a refit, as in
-      LambdaRank (Burges, 2010, which the paper cites) and in the public code; or `"shown"`, in the list as it was
-      shown, so that weights stay and a refit has an objective.
-
-    Intervals and pairs are those of olRankNet.
+    ΔNDCG is by how much the NDCG of a label's list would change if its two documents changed places. The paper does not
+    say how it is formed. Here clicks are the grades, and the list stands as it was shown; so the weights stay, and a
+    refit has an objective: the weighted loss. Intervals and pairs are those of olRankNet.
     """
 
     name = "olLambdaRank"
-    revision = 2
+    revision = 1
+
+    def count(
+        self,
+        candidates: Candidates,
+        pairs: Int64[Tensor, "R P 2"],
+        labels: Bool[Tensor, "R P"],
+        shown: Shown | None,
+        most: int,
+    ) -> Bool[Tensor, " R"]:
+        weights = None if shown is None else self.ops.delta_ndcg(*shown, pairs)
+        return self.history.add(candidates, self.inputs_shown, pairs, labels, weights, most)
+
+
+class RankedLambdaRank(OlRankNet):
+    """olLambdaRank with ΔNDCG as in the public code, and as LambdaRank has it (Burges, 2010): the examined documents of
+    a list stand as the network ranks them in each pass of a refit.
+
+    Attributes:
+        history: with the lists that labels came from.
+    """
+
+    name = "olLambdaRank-ranked"
+    revision = 1
     launches = 2000  # with 20 passes
-    structural: ClassVar[dict[str, Parameter]] = OlRankNet.structural | {"places": Choice("ranked", "shown")}
 
     def __init__(
         self,
@@ -197,20 +215,16 @@ class OlLambdaRank(OlRankNet):
         engine: str | None = None,
     ):
         super().__init__(n_features, hyperparameters, streams, engine)
-        if self.choice["places"] == "ranked":
-            self.history = ListedHistory(len(streams), self.network.shapes[0][1], self.device)
+        self.history: ListedHistory = ListedHistory(len(streams), self.network.shapes[0][1], self.device)
 
     def count(
         self,
         candidates: Candidates,
         pairs: Int64[Tensor, "R P 2"],
         labels: Bool[Tensor, "R P"],
-        shown: tuple[Int64[Tensor, "R k"], Bool[Tensor, "R k"]] | None,
+        shown: Shown | None,
         most: int,
     ) -> Bool[Tensor, " R"]:
         if shown is None:
             return super().count(candidates, pairs, labels, shown, most)
-        if isinstance(self.history, ListedHistory):
-            return self.history.add_list(candidates, self.inputs_shown, *shown, pairs, labels, most)
-        weights = self.ops.delta_ndcg(*shown, pairs)
-        return self.history.add(candidates, self.inputs_shown, pairs, labels, weights, most)
+        return self.history.add_list(candidates, self.inputs_shown, *shown, pairs, labels, most)
