@@ -181,6 +181,22 @@ def test_the_two_learners_differ_in_their_weights_alone(dataset):
     assert (one.evaluated().theta != other.evaluated().theta).any()
 
 
+def test_with_the_present_ranking_a_refit_is_another_one_from_the_same_pairs(dataset):
+    candidates = candidates_of(dataset, [5, 9, 13, 17])
+    names = ("olLambdaRank", "olLambdaRank-ranked")
+    one, other = (make_learner(name, dataset, replicas_of("perfect")) for name in names)
+    for _ in range(3):
+        ranking = one.rank(candidates, K)
+        other.rank(candidates, K)
+        clicks = (ranking >= 0) & (torch.arange(K) % 3 == 1)
+        for learner in (one, other):
+            learner.update(candidates, ranking, clicks)
+    assert torch.equal(one.history.n_pairs, other.history.n_pairs)
+    assert torch.equal(one.history.n_labels, other.history.n_labels)
+    assert (one.evaluated().theta != other.evaluated().theta).any()
+    assert not other.history.outcomes.any() and one.history.outcomes.any()
+
+
 SENSELESS = [
     ({"passes": 1}, "passes must be"),
     ({"regularization": 0.0}, "regularization must be"),

@@ -361,7 +361,7 @@ def test_values_on_an_edge_of_their_grid_are_told_with_what_they_gain():
     assert tables.tuning_edges(edges[:0], {}) == "No chosen value lies on an edge of its grid."
 
 
-def test_tuning_tells_the_range_of_a_grid_and_the_best_two_of_its_second_step():
+def test_tuning_tells_the_range_of_a_grid_and_the_chosen_setting_beside_the_best_other_one():
     scores = pd.DataFrame(
         {"dataset": "own", "grid": ["PairRank"] * 3 + ["PDGD"], "score": [0.4, 0.3, 0.35, 0.2]}
     )
@@ -369,11 +369,12 @@ def test_tuning_tells_the_range_of_a_grid_and_the_best_two_of_its_second_step():
         {
             "dataset": "own", "grid": ["PairRank"] * 3 + ["PDGD"], "alpha": [0.1, 0.01, 0.1, 0.001],
             "regularization": [1e-4, 0.1, 1.0, np.nan], "longer": [0.5, 0.55, 0.1, np.nan],
+            "best_of": ["all", "PairRank_C", "", "all"],
         }
     )  # fmt: skip
     names = {"alpha": "α", "regularization": "λ"}
     assert rows(tables.tuning(chosen, scores, names, name="t", caption="", name_of=str.upper)) == [
-        ["OWN", "PairRank", "3", "0.300 to 0.400", "α = 0.01, λ = 0.1: 0.550", "α = 0.1, λ = 0.0001: 0.500"],
+        ["OWN", "PairRank", "3", "0.300 to 0.400", "α = 0.1, λ = 0.0001: 0.500", "α = 0.01, λ = 0.1: 0.550"],
         ["OWN", "PDGD", "1", "0.200 to 0.200", "–", "–"],
     ]
 

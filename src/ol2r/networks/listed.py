@@ -5,7 +5,6 @@ Weighing has two bodies: in torch, and compiled for the CPU.
 
 from typing import ClassVar
 
-import numpy as np
 import torch
 from numba import njit
 

@@ -120,7 +120,7 @@ def gain_in_words(table: pd.DataFrame, row: str, panel: str) -> str:
     own = table[(table["row"] == row) & (table["panel"] == panel)]
     if own.empty:
         return ""
-    several = own["dataset"].nunique() > 1
+    several = len(set(own["dataset"])) > 1
     above, below = (own["low"] > 0).sum(), (own["high"] < 0).sum()
     if above and below:
         return f"It depends on the {'data and the users' if several else 'users'}."
@@ -141,7 +141,7 @@ def counted_in_words(table: pd.DataFrame, row: str, places: Mapping[str, str]) -
         table, row, places: as of `lead_in_words`, of all data sets.
     """
     own = table[table["row"] == row]
-    if own["dataset"].nunique() < 2:
+    if len(set(own["dataset"])) < 2:
         return ""
     told = []
     for panel, where in places.items():

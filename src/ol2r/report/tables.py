@@ -24,6 +24,7 @@ from ol2r.experiments.effects import (
     mean_effect,
     summarize,
 )
+from ol2r.experiments.tuning import ALL
 from ol2r.experiments.verdicts import Judgement
 from ol2r.report.style import LEARNERS, USERS, Looks, spelled
 
@@ -697,7 +698,8 @@ def tuning(
     caption: str,
     name_of: Callable[[str], str] = named,
 ) -> str:
-    """Scores of every tuning grid's settings in the first step, and the best two of the second step with their scores.
+    """Scores of every tuning grid's settings in the first step, and of the second the setting that was chosen for all
+    variants of the grid and the best other one.
 
     Args:
         chosen: from `ol2r.experiments.tuning.Tuned.table`.
@@ -709,10 +711,14 @@ def tuning(
     for (dataset, grid), cells in scores.groupby(["dataset", "grid"], sort=False):
         listed = chosen[(chosen["dataset"] == dataset) & (chosen["grid"] == grid)].dropna(subset=["longer"])
         ends = f"{cells['score'].min():.3f} to {cells['score'].max():.3f}"
-        listed = listed.sort_values("longer", ascending=False, kind="stable").head(2)
-        best = [f"{_setting(cell, names)}: {cell['longer']:.3f}" for cell in frames.records(listed)]
-        rows.append([name_of(str(dataset)), spelled(str(grid)), str(len(cells)), ends, *best, *["–"] * (2 - len(best))])
-    header = ["data", "learner", "settings", "all of them, first step", "chosen, second step", "next best, second step"]
+        won = np.array([ALL in of.split(" + ") for of in listed["best_of"]], dtype=bool)
+        both = [own.nlargest(1, "longer") for own in (listed[won], listed[~won])]
+        told = [
+            " ".join(f"{_setting(cell, names)}: {cell['longer']:.3f}" for cell in frames.records(own)) or "–"
+            for own in both
+        ]
+        rows.append([name_of(str(dataset)), spelled(str(grid)), str(len(cells)), ends, *told])
+    header = ["data", "learner", "settings", "all of them, first step", "chosen, second step", "best other, second step"]
     return myst(header, rows, name=name, caption=caption)
 
 

@@ -25,7 +25,6 @@ from ol2r.report.style import (
     INK,
     MAUVE,
     ORANGE,
-    RED,
     QUIET,
     RED,
     SERIES,

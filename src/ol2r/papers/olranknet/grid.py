@@ -171,7 +171,7 @@ def curve(
 
 
 def _read(variant: str, reading: str, setting: Mapping[str, Value]) -> tuple[str, dict[str, Value]]:
-    """The entry of `SETTINGS` that a variant is by a reading, and what is changed of it; a setting's values come last."""
+    """The entry of `SETTINGS` that a variant is by a reading, and what is changed of it, the setting included."""
     if not reading:
         return variant, dict(setting)
     return READ[reading].learners[variant], {**READ[reading].changed, **setting}
