@@ -77,7 +77,7 @@ def test_longer_runs_are_those_of_the_first_fold_with_more_rounds():
 
 
 def test_the_public_code_s_reading_changes_the_paper_s_learners_and_nothing_else():
-    tuned = {*tuning.TUNED.names, *olranknet.PUBLIC_CODE}
+    tuned = {*tuning.TUNED.names, *olranknet.PUBLIC_CODE, "learner"}
     for item, other in olranknet.READINGS["public code"].items():
         # public code does not have the full covariance, and is not tried elsewhere
         main = [each for each in labels(item) if each["variant"] not in olranknet.FULL]
@@ -87,6 +87,17 @@ def test_the_public_code_s_reading_changes_the_paper_s_learners_and_nothing_else
             assert differ <= (tuned if here["variant"] in olranknet.OURS else set())
             if here["variant"] in olranknet.OURS:
                 assert {name: there[name] for name in olranknet.PUBLIC_CODE} == olranknet.PUBLIC_CODE
+                assert (there["learner"] == "olLambdaRank-ranked") == (here["variant"] == "olLambdaRank")
+
+
+def test_the_reading_of_the_present_ranking_changes_ollambdarank_alone():
+    tuned = {*tuning.TUNED.names, "learner"}
+    for item, other in olranknet.READINGS["ΔNDCG of the present ranking"].items():
+        main = [each for each in labels(item) if each["dataset"] not in olranknet.ELSEWHERE]
+        for here, there in zip(main, labels(other), strict=True):
+            own = here["variant"] == "olLambdaRank"
+            differ = {name for name in here if here[name] != there[name]}
+            assert differ <= (tuned if own else set()) and ("learner" in differ) == own
 
 
 TAKES = {"MQ2007_partial85": "MQ2008", pairrank.CLUEWEB: "MQ2008", "synthetic-yahoo": "synthetic-mslr"}

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 WAYS = Looks()
 WAYS.register("Adam, 20 passes", Look(BLUE, "o", "-"))
 WAYS.register("Adam, 20 passes, fresh start and decay", Look(MAUVE, "X", (0, (1.5, 1.2))))
+WAYS.register("Adam, 20 passes, fresh start and decay, larger rate", Look(RED, "P", (0, (6, 1.2, 1.2, 1.2))))
 WAYS.register("L-BFGS, 20 passes, memory emptied", Look(ORANGE, "s", (0, (5, 1.5))))
 WAYS.register("L-BFGS, 10 passes, memory kept", Look(TEAL, "^", (0, (3, 1, 1, 1))))
 

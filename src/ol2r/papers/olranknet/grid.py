@@ -6,6 +6,7 @@ declare what is drawn from the results and how claims are judged.
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from ol2r import data
 from ol2r.clicks import users
@@ -37,6 +38,7 @@ from ol2r.papers.olranknet.theorems import THEOREMS
 from ol2r.papers.olranknet.tuning import (
     CODE,
     GRIDS,
+    RANKED,
     ROUNDS_FIRST,
     ROUNDS_LONGER,
     SEEDS_FIRST,
@@ -72,7 +74,24 @@ _REFIT |= {"covariance": "diagonal", "gradients": "refitted", "refit": "adam", "
 _REFIT |= {"start": "warm", "penalty": "theta0"}
 PUBLIC_CODE: dict[str, Value] = {"init": "he", "start": "fresh", "penalty": "decay", "gradients": "displayed"}
 """What the authors' public code does otherwise: fresh random weights at every refit, a decay of λ over the number of
-labels towards 0, and gradients as they were when the list was shown."""
+labels towards 0, and gradients as they were when the list was shown. Its ΔNDCG follows the present ranking too."""
+
+
+class Reading(NamedTuple):
+    """Another reading of the paper.
+
+    Args:
+        learners: by variant, for those of the paper's own learners that it changes: which learner they then are.
+        changed: the hyper-parameters that it sets otherwise.
+    """
+
+    learners: Mapping[str, str]
+    changed: Mapping[str, Value]
+
+
+_RANKED = {OURS[1]: "olLambdaRank-ranked"}
+READ = {CODE: Reading({OURS[0]: "olRankNet"} | _RANKED, PUBLIC_CODE), RANKED: Reading(_RANKED, {})}
+"""Other readings, by what the names of their tuning grids end with after a variant's name."""
 SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
     "olRankNet": ("olRankNet", _REFIT),
     "olLambdaRank": ("olLambdaRank", _REFIT),
@@ -83,6 +102,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
     "DBGD": pairrank.SETTINGS["DBGD"],
     "neural DBGD": ("neural DBGD", _STEP | {"delta": 1.0, "decay": 1.0, "prefix_credit": False}),
     "neural epsilon-greedy": ("neural epsilon-greedy", _STEP | {"pairs": "matched", "epsilon": 0.1, "decay": 1.0}),
+    _RANKED[OURS[1]]: (_RANKED[OURS[1]], _REFIT),
     SKYLINE: (SKYLINE, NETWORK | {"init": "he", "passes": 5, "rate": 1e-2, "regularization": 1e-4}),
 }
 """Every variant's learner and hyper-parameters before tuning."""
@@ -126,11 +146,11 @@ def tuned(dataset: str, variant: str, reading: str = "") -> dict[str, Value]:
     """The hyper-parameters of a variant that were tuned, for a data set.
 
     Args:
-        reading: "", or `CODE` for the public code's reading of the paper's learners.
+        reading: "", or a key of `READ` for another reading of the paper's learners.
     """
     if variant in LINEAR:
         return pairrank.tuned(tuned_on(dataset, OURS[0]), LINEAR[variant])
-    name = OURS[0] + reading if reading else variant  # both learners share the public code's values
+    name = variant + reading
     return dict(TUNED.chosen(tuned_on(dataset, name), name))
 
 
@@ -145,15 +165,22 @@ def curve(
     rounds: int | None = None,
 ) -> Cell:
     """A learning curve of a variant at its tuned values, except for what `changed` names."""
-    best = tuned(dataset, variant, reading) | (PUBLIC_CODE if reading else {})
     of = BY_ROUNDS[rounds or rounds_of(dataset)]
-    return of.cell(tier, dataset, kind, variant, {**best, **(changed or {})}, curve=True)
+    setting = {**tuned(dataset, variant, reading), **(changed or {})}
+    return of.cell(tier, dataset, kind, *_read(variant, reading, setting), curve=True)
+
+
+def _read(variant: str, reading: str, setting: Mapping[str, Value]) -> tuple[str, dict[str, Value]]:
+    """The entry of `SETTINGS` that a variant is by a reading, and what is changed of it, the setting included."""
+    if not reading:
+        return variant, dict(setting)
+    return READ[reading].learners[variant], {**READ[reading].changed, **setting}
 
 
 def variant(cell: Cell) -> dict[str, str]:
     """The name that figures give a cell's learner."""
     labels = cell.labels()
-    name = str(labels["learner"])
+    name = str(labels["learner"]).removesuffix("-ranked")
     return {"variant": f"{name}, full" if name in OURS and labels["covariance"] == "full" else name}
 
 
@@ -166,7 +193,8 @@ def _main(*variants: str, reading: str = ""):
         if tier == "paper" and not reading:
             for dataset, learners in ELSEWHERE.items():
                 runs += product((dataset,), USERS, [each for each in variants if each in learners])
-        return [curve(tier, *run, reading=reading if run[-1] in OURS else "") for run in runs]
+        changed = READ[reading].learners if reading else {}
+        return [curve(tier, *run, reading=reading if run[-1] in changed else "") for run in runs]
 
     return cells
 
@@ -189,9 +217,9 @@ def _users(tier: str, reading: str) -> Sequence[str]:
 def _tuning_cell(
     tier: str, dataset: str, kind: str, name: str, variant: str, setting: Mapping[str, Value], rounds: int
 ) -> Cell:
-    plain = variant.removesuffix(CODE)
-    changed = {**(PUBLIC_CODE if plain != variant else {}), **GRIDS[name].fixed, **setting}
-    return BY_ROUNDS[ROUNDS_HERE].cell(tier, dataset, kind, plain, changed, split="validation", rounds=rounds)
+    reading = next((each for each in READ if variant.endswith(each)), "")
+    run = _read(variant.removesuffix(reading), reading, {**GRIDS[name].fixed, **setting})
+    return BY_ROUNDS[ROUNDS_HERE].cell(tier, dataset, kind, *run, split="validation", rounds=rounds)
 
 
 def _tuning(tier: str) -> Sequence[Cell]:
@@ -206,8 +234,11 @@ def _tuning_longer(tier: str) -> Sequence[Cell]:
 
 def tuned_together(cell: Cell) -> dict[str, str]:
     """What a cell of the tuning is called: its variant, which is the name of its grid as well."""
-    named = variant(cell)["variant"]
-    name = named + CODE if named in OURS and cell.labels()["init"] == PUBLIC_CODE["init"] else named
+    name, labels = variant(cell)["variant"], cell.labels()
+    for reading, (learners, changed) in READ.items():
+        if labels["learner"] == learners.get(name) and all(labels[each] == value for each, value in changed.items()):
+            name += reading
+            break
     return {"variant": name, "grid": name}
 
 
@@ -338,6 +369,7 @@ LONGER = f"{ROUNDS:,} rounds on one fold"
 """The name of the reading in which only runs on `LONG_ON` count that are as long as the paper's."""
 READINGS: dict[str, dict[str, str]] = {
     "public code": {name: f"{name}-code" for name in _FIGURES},
+    "ΔNDCG of the present ranking": {name: f"{name}-ranked" for name in _FIGURES},
     LONGER: {name: f"{name}-long" for name in _FIGURES},
     **audit_cells.READINGS,
 }
@@ -360,6 +392,9 @@ ITEMS: dict[str, Item] = {
     **{name: Item(title, _main(*shown), _seeds, None, variant) for name, (title, shown) in _FIGURES.items()},
     **{f"{name}-code": Item(
         f"{title}, as in public code", _main(*_but_full(shown), reading=CODE), _fewer_seeds, None, variant
+    ) for name, (title, shown) in _FIGURES.items()},
+    **{f"{name}-ranked": Item(
+        f"{title}, ΔNDCG of the present ranking", _main(*shown, reading=RANKED), _fewer_seeds, None, variant
     ) for name, (title, shown) in _FIGURES.items()},
     **{f"{name}-long": Item(
         f"{title}, for as many rounds as the paper's", _long(*shown), _fewer_seeds, (1,), variant
@@ -388,7 +423,7 @@ ITEMS: dict[str, Item] = {
 
 def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
     """Every online learner with its hyper-parameters as tuned for a data set; MQ2008's if nothing is tuned on it."""
-    online = {each: setting for each, setting in SETTINGS.items() if each != SKYLINE}
+    online = {each: SETTINGS[each] for each in ONLINE}
     return {each: (learner, own | tuned(dataset, each)) for each, (learner, own) in online.items()}
 
 

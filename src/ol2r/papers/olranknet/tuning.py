@@ -30,22 +30,26 @@ ROUNDS_LONGER, SEEDS_LONGER = ROUNDS_HERE // 2, (1002, 1003, 1004, 1005, 1006)
 SHORTLISTED, SHORTLISTED_OTHERS = 6, 3
 """How many of the first step's best settings the second step runs: of the main reading, and of other grids."""
 
-CODE = ", public code"
-"""What the name of the grid of the public code's reading ends with."""
+CODE, RANKED = ", public code", ", present ranking"
+"""What the names of the grids end with that belong to other readings of the paper."""
 _WIDTHS = (1e-3, 1e-2, 1e-1, 1.0)
 _PULLS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
 _RATES = (1e-4, 1e-3, 1e-2, 1e-1)
 _INTERVALS = {"alpha": _WIDTHS, "regularization": _PULLS, "rate": _RATES}
+_FURTHER = {"alpha": (1e-4, *_WIDTHS), "regularization": (*_PULLS, 1e4), "rate": (1e-5, *_RATES)}
 _FEWER = _INTERVALS | {"rate": _RATES[:-1]}
 _NEVER = {"alpha": (1.0,)}
 _STEPS = {"alpha": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)}
-_WIDE = {"alpha": (1e-3, 1e-2, 1e-1), "regularization": (1.0, 1e1, 1e2), "rate": (1e-7, 1e-6, 1e-5, *_RATES[:-1])}
+_WIDE = {"alpha": (1e-4, *_WIDTHS[:-1]), "regularization": _PULLS[:-1], "rate": (1e-7, 1e-6, 1e-5, *_RATES[:-1])}
+_FEWER_WIDE = _WIDE | {"alpha": _WIDTHS[:-1], "regularization": (1.0, 1e1, 1e2)}
 _HARDLY_MOVES = {"alpha": (1e-5, 1e-4, 1e-3)}
 GRIDS: dict[str, TuningGrid] = {
     "olRankNet": TuningGrid(("olRankNet",), _INTERVALS, wide=_WIDE, never=_NEVER),
-    "olLambdaRank": TuningGrid(("olLambdaRank",), _INTERVALS, wide=_WIDE, never=_NEVER),
-    "olRankNet, full": TuningGrid(("olRankNet, full",), _FEWER, wide=_WIDE, never=_NEVER),
+    "olLambdaRank": TuningGrid(("olLambdaRank",), _INTERVALS, wide=_FEWER_WIDE, never=_NEVER),
+    "olRankNet, full": TuningGrid(("olRankNet, full",), _FEWER, wide=_FEWER_WIDE, never=_NEVER),
     "olRankNet" + CODE: TuningGrid(("olRankNet" + CODE,), _INTERVALS, never=_NEVER, datasets=("MQ2008",)),
+    "olLambdaRank" + CODE: TuningGrid(("olLambdaRank" + CODE,), _INTERVALS, never=_NEVER, datasets=("MQ2008",)),
+    "olLambdaRank" + RANKED: TuningGrid(("olLambdaRank" + RANKED,), _FURTHER, never=_NEVER, datasets=("MQ2008",)),
     "neural PDGD": TuningGrid(("neural PDGD",), _STEPS),
     "neural DBGD": TuningGrid(("neural DBGD",), _STEPS, never=_HARDLY_MOVES),
     "neural epsilon-greedy": TuningGrid(
@@ -56,11 +60,11 @@ GRIDS: dict[str, TuningGrid] = {
         datasets=("MQ2008",),
     ),
 }  # fmt: skip
-"""All tuning grids, by name. They hold the paper's values but for the smallest: α = 1e-4, at which hardly an order is
-uncertain, and λ = 1e-4. A grid goes on past a chosen value on its edge while the edge gains more than one standard
+"""All tuning grids, by name. They hold the paper's values but for λ = 1e-4 and, on MQ2008, α = 1e-4, at which hardly an
+order is uncertain there. A grid goes on past a chosen value on its edge while the edge gains more than one standard
 error over the value next to it, in either step. To save time, fewer values of α and λ are tried where a data set has
-many features, the full covariance is not tried at the largest rate, and olLambdaRank takes the public code's values for
-olRankNet.
+many features, of olRankNet with the diagonal α = 1 and λ = 1000 are left out and of the others more, and the full
+covariance is not tried at the largest rate.
 
 The criterion is the score of the learned ranker alone, and as in the PairRank chapter settings that hardly do anything
 but explore are scored and never chosen: α = 1, and steps of DBGD so short beside δ = 1 that its lists stay nearly
