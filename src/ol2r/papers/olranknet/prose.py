@@ -151,7 +151,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "olLambdaRank GT",
         "after each round LambdaRank on the true labels of all queries shown so far; from random weights of the usual "
-        "size (He)",
+        "size (He); it reads no click, so one run stands for all kinds of users",
         "paper, 5.1; start ours",
     ),
 )  # fmt: skip
