@@ -254,6 +254,11 @@ def _setting(names: Sequence[str], line: Mapping[str, float]) -> dict[str, float
     return {name: line[name] for name in names if name in line and line[name] == line[name]}
 
 
+def chosen_together(table: pd.DataFrame) -> np.ndarray:
+    """Which lines of `Tuned.table` were chosen for all variants of their grid together: Bool[lines]."""
+    return np.array([ALL in of.split(" + ") for of in table["best_of"]] if len(table) else [], dtype=bool)
+
+
 def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """The settings of the first step, with `best` set for those that the second step chose for all variants together.
 
@@ -263,7 +268,7 @@ def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> p
         names: hyper-parameters.
     """
     keys = ["dataset", "grid", *names]
-    won = table[np.array([ALL in of.split(" + ") for of in table["best_of"]], dtype=bool)]
+    won = table[chosen_together(table)]
     both = scores.drop(columns="best").merge(won[[*keys, "best_of"]], on=keys, how="left")
     return both.assign(best=both["best_of"].notna()).drop(columns="best_of")
 
