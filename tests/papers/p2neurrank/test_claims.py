@@ -605,10 +605,10 @@ def test_a_big_gap_is_more_than_twice_the_time_for_each_form_of_the_full_covaria
         results = made()
         slowed(results, form, doublings)
         slowed(results, DIAGONAL, 0.01)
-        slowed(results, neural(2), 0.1)
+        slowed(results, neural(2), 0.02)
         found, judged = sides("PP8", results)
         part = BY_ID["PP8"].parts[1 - others]
-        assert only(judged, part, f"{form} ÷ {neural(1)}") == only(judged, part, f"{form} ÷ {DIAGONAL}") == {side}
+        assert [only(judged, part, f"{form} ÷ {each}") for each in (neural(1), neural(2), DIAGONAL)] == [{side}] * 3
         assert found[others] == {1}
         assert judged.verdict == ("reproduced" if side == 1 else "not reproduced")
 
