@@ -577,8 +577,8 @@ CLAIMS = (
         "N = 1; the diagonal greatly reduces it; P²NeurRank with N = 2 takes slightly more time than the diagonal "
         "(16 × 16 networks).",
         "A round of the full covariance, in each of three forms, takes more than twice as long as one of P²NeurRank "
-        "with N = 1 or N = 2 and as one of the diagonal; a round with N = 2 takes longer than one of the diagonal, but by "
-        "less than half; and one with N = 1 takes less than either.",
+        "with N = 1 or N = 2 and as one of the diagonal; a round with N = 2 takes longer than one of the diagonal, but "
+        "by less than half; and one with N = 1 takes less than either.",
         Part(
             "a round of the full covariance, inverted in every round as in the paper, takes more than twice as long as "
             "one of N = 1, which is a “big gap”, and than one of the diagonal, which “greatly reduces” it; and so "
