@@ -6,6 +6,7 @@ from shown import rows
 from ol2r.papers.p2neurrank import audit_tables as tables
 from ol2r.papers.p2neurrank import bounds
 from ol2r.papers.p2neurrank.errata import ERRATA
+from ol2r.theory import confidence, perturbed
 
 
 def test_coverage_is_told_with_its_half_and_its_slack(audited):
@@ -26,7 +27,19 @@ def test_rankers_asked_for_are_powers_of_ten():
     assert [line[0] for line in lines][::2] == [
         "MSLR-WEB10K, d = 136", "Yahoo-LTRC-1, d = 700", "MQ2008, d = 46", "better than any setting",
     ]  # fmt: skip
-    assert lines[0][4].startswith("$10^{4") and lines[-2][4] == "$10^{21}$"
+    assert lines[0][5].startswith("$10^{4") and lines[-2][5] == "$10^{21}$"
+
+
+def test_rankers_asked_for_at_another_regularization_stand_below_the_paper_s():
+    plain, tuned = bounds.settings_table(), bounds.settings_table(tuned={"MQ2008": 10.0, "Yahoo-LTRC-1": 0.1})
+    added = tuned[tuned["regularization"] != bounds.LAMBDA]
+    pd.testing.assert_frame_equal(tuned.drop(added.index).reset_index(drop=True), plain)
+    assert added[["setting", "regularization"]].drop_duplicates().to_numpy().tolist() == [["MQ2008", 10.0]]
+    width = perturbed.width(
+        confidence.log_det_bound(46, 25_000, 1.0, 10.0), 10.0, 1.0, 1 / 5000, confidence.least_slope(1.0, 1.0)
+    )
+    assert added["alpha"].tolist() == [pytest.approx(width)] * 2
+    assert [line[1] for line in rows(tables.asked(tuned, name="t", caption=""))][4:8] == ["0.1", "0.1", "10", "10"]
 
 
 def test_agreement_and_failures_have_their_own_settings(audited):

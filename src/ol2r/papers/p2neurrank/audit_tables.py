@@ -81,13 +81,14 @@ def asked(table: pd.DataFrame, *, name: str, caption: str) -> str:
     rows = [
         [
             "better than any setting" if line.setting == "best case" else f"{line.setting}, d = {line.dimension}",
-            f"{line.noise:g}", f"{line.alpha:.3g}", f"{line.printed_beta:,.0f}", power(line.printed_power),
+            f"{line.regularization:g}", f"{line.noise:g}", f"{line.alpha:.3g}", f"{line.printed_beta:,.0f}",
+            power(line.printed_power),
             f"{line.beta:,.0f}", power(line.power), f"{line.enough:,.0f}",
         ]
         for line in frames.rows(table)
     ]  # fmt: skip
-    header = ["setting", "ν²", "α", "β, proof", "N, proof", "β, corrected", "N, corrected", "ν² at which 14 are enough"]
-    header[-1] = f"ν² at which {table['fewest'].iloc[0]:.0f} are enough"
+    enough = f"ν² at which {table['fewest'].iloc[0]:.0f} are enough"
+    header = ["setting", "λ", "ν²", "α", "β, proof", "N, proof", "β, corrected", "N, corrected", enough]
     return myst(header, rows, name=name, caption=caption)
 
 

@@ -4,7 +4,8 @@ Frames are the stored tables of `audit_cells`, each with its cell's labels as co
 themselves; what this module makes of them decides none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,7 @@ def optimism_figure(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def settings_table(delta: float = 1 / ROUNDS) -> pd.DataFrame:
+def settings_table(delta: float = 1 / ROUNDS, tuned: Mapping[str, float] = MappingProxyType({})) -> pd.DataFrame:
     """How many rankers Lemma 4.4 asks for in the experiments' settings, by formulas alone.
 
     u = Q = 1, λ = .1 and T = 5,000 for the data sets, log det at its largest; and a case better than any: nothing
@@ -162,22 +163,23 @@ def settings_table(delta: float = 1 / ROUNDS) -> pd.DataFrame:
 
     Args:
         delta: δ.
+        tuned: other λ, by data set, for further lines.
 
     Returns:
-        setting (a data set, or "best case"), dimension, noise (ν²), alpha (corrected), beta and power (corrected β and
-        the power of ten of N), printed_beta and printed_power (of its proof, with the corrected α), and enough: the ν²
-        at which as many rankers are enough as are needed at every ν, one more than log₂(1/δ).
+        setting (a data set, or "best case"), dimension, regularization (λ), noise (ν²), alpha (corrected), beta and
+        power (corrected β and the power of ten of N), printed_beta and printed_power (of its proof, with the corrected
+        α), and enough: the ν² at which as many rankers are enough as are needed at every ν, one more than log₂(1/δ).
     """
     lines = []
     fewest = np.ceil(np.log2(1 / delta)) + 1
-    cases = [(name, entry(name).n_features) for name in DATASETS] + [("best case", 1)]
-    for name, d in cases:
+    cases = [(name, pull) for name in DATASETS for pull in dict.fromkeys((LAMBDA, tuned.get(name, LAMBDA)))]
+    for name, pull in [*cases, ("best case", LAMBDA)]:
         if name == "best case":
-            least, alpha = confidence.STEEPEST, perturbed.width(0.0, LAMBDA, 0.0, delta, confidence.STEEPEST)
+            d, least, alpha = 1, confidence.STEEPEST, perturbed.width(0.0, pull, 0.0, delta, confidence.STEEPEST)
         else:
-            least = confidence.least_slope(1.0, 1.0)
-            log_det = confidence.log_det_bound(d, PAIRS * ROUNDS, 1.0, LAMBDA)
-            alpha = perturbed.width(log_det, LAMBDA, 1.0, delta, least)
+            d, least = entry(name).n_features, confidence.least_slope(1.0, 1.0)
+            log_det = confidence.log_det_bound(d, PAIRS * ROUNDS, 1.0, pull)
+            alpha = perturbed.width(log_det, pull, 1.0, delta, least)
         reach = -float(special.ndtri(1 - delta ** (1 / fewest)))
         for noise in NOISES:
             beta = perturbed.optimism_threshold(alpha, noise)
@@ -187,8 +189,8 @@ def settings_table(delta: float = 1 / ROUNDS) -> pd.DataFrame:
                 for each, told in ((beta, False), (printed, True))
             ]
             lines.append(
-                {"setting": name, "dimension": d, "noise": noise, "alpha": alpha, "beta": beta, "power": powers[0]}
-                | {"printed_beta": printed, "printed_power": powers[1], "fewest": fewest}
+                {"setting": name, "dimension": d, "regularization": pull, "noise": noise, "alpha": alpha, "beta": beta}
+                | {"power": powers[0], "printed_beta": printed, "printed_power": powers[1], "fewest": fewest}
                 | {"enough": (alpha / (confidence.STEEPEST * reach)) ** 2}
             )
     return pd.DataFrame(lines)
