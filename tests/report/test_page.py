@@ -67,6 +67,14 @@ def test_without_a_preferred_data_set_the_last_is_drawn(chapter):
     assert set(page.Page(chapter).on("fig-2", "MQ2008")["dataset"]) == {"MQ2008"}
 
 
+def test_every_data_set_of_an_item_is_there_and_the_preferred_one_first(chapter, shown):
+    for preferred in ("MQ2008", "ClueWeb09_webis"):
+        own = page.Page(chapter, preferred=(preferred,))
+        frame, every = own.results["fig-2"].frame, own.every("fig-2")
+        assert every["dataset"].iloc[0] == preferred and set(every["dataset"]) == {"MQ2008", "ClueWeb09_webis"}
+        pd.testing.assert_frame_equal(every.sort_values(list(frame)), frame.sort_values(list(frame)))
+
+
 def test_a_figure_of_several_data_sets_takes_them_in_the_order_asked(chapter, shown):
     own = page.Page(chapter)
     runs = own.among("fig-2", "ClueWeb09_webis", "MQ2007", "MQ2008")

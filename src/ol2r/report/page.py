@@ -148,6 +148,11 @@ class Page:
         chosen = next((each for each in first if each in names), names[-1] if names else None)
         return frame[frame["dataset"] == chosen] if names else frame
 
+    def every(self, item: str) -> pd.DataFrame:
+        """The item's runs on all data sets, those first that `on` chooses; `drawn` puts tabs in this order."""
+        frame, first = self.results[item].frame, self.on(item)
+        return pd.concat([first, frame[~frame["dataset"].isin(first["dataset"])]])
+
     def among(self, item: str, *datasets: str) -> pd.DataFrame:
         """The item's runs on all of these data sets, in the given order; data sets without runs are left out."""
         frame = self.results[item].frame
