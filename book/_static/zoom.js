@@ -32,6 +32,6 @@ addEventListener("DOMContentLoaded", () => {
     button.setAttribute("aria-label", `Enlarge ${name}`);
     button.addEventListener("click", open);
     image.addEventListener("click", open);
-    image.after(button);
+    (image.closest("picture") ?? image).after(button);
   }
 });

@@ -150,6 +150,26 @@ def test_no_formula_table_or_figure_is_cut_on_any_screen_or_in_print(book, name,
     assert faults == {width: [] for width in faults}
 
 
+SHRUNK = """async () => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+  const shown = [...document.querySelectorAll(".bd-article figure img")].filter((image) => image.clientWidth);
+  for (const image of shown) image.loading = "eager";
+  await Promise.all(shown.map((image) => image.decode()));
+  return shown.map((image) => [image.currentSrc, image.clientWidth / image.naturalWidth]);
+}"""
+
+
+@pytest.mark.parametrize(("book", "name"), PAGES)
+def test_on_a_phone_a_drawing_is_shown_at_about_its_size(book, name, request, browser):
+    page = request.getfixturevalue(f"{book}_html") / f"{name}.html"
+    if not any(tag == "figure" for tag, _ in elements(page)):
+        return
+    tab = browser.new_page(viewport={"width": SCREENS[0], "height": 900}, reduced_motion="reduce")
+    tab.goto(page.as_uri())
+    assert [(image, shown) for image, shown in tab.evaluate(SHRUNK) if shown < 0.85] == []
+    tab.close()
+
+
 @pytest.mark.parametrize("html", BOOKS, indirect=True)
 def test_every_image_says_in_words_what_it_shows(html):
     for page in html.rglob("*.html"):
@@ -323,6 +343,7 @@ def test_a_figure_opens_at_full_size_by_keyboard_and_tap_and_closes_by_escape(sa
     button = tab.get_by_role("button", name="Enlarge Fig. 1")
     button.press("Enter")
     assert opened.bounding_box()["width"] > tab.locator("#sample-fig-1 img").bounding_box()["width"]
+    assert tab.locator("#sample-fig-1 img").evaluate("image => image.currentSrc === image.src")
     assert opened.get_attribute("alt") == tab.locator("#sample-fig-1 img").get_attribute("alt")
     tab.add_script_tag(path=HERE / "axe.min.js")
     assert violations(tab, "'dialog', {preload: false}") == []

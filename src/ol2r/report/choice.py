@@ -13,10 +13,9 @@ from typing import Concatenate, ParamSpec
 import pandas as pd
 
 from ol2r import frames
+from ol2r.report import narrow
+from ol2r.report.narrow import FOLDER
 from ol2r.report.style import Drawing
-
-FOLDER = Path("data")
-"""Where a page's drawings behind tabs lie, beside its tables."""
 
 P = ParamSpec("P")
 
@@ -58,6 +57,7 @@ class Choice:
             svg = drawing._repr_svg_()
             path = FOLDER / f"{sha256(svg.encode()).hexdigest()[:16]}.svg"
             (page / path).write_text(svg)
+            narrow.put_beside(drawing, svg)
             image = [f":::{{image}} {path.as_posix()}", f":alt: {drawing.alt or name}", ":::"]
             tabs += [f"::::{{tab-item}} {name}", *image, "::::"]
         return "\n".join([":::::{tab-set}", *tabs, ":::::", ""])

@@ -5,7 +5,6 @@ learners has one hue. Colours that stand together in a figure are apart for the 
 not know what a figure shows.
 """
 
-import io
 import re
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -15,6 +14,8 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
+
+from ol2r.report import narrow
 
 WIDTH = 7.0
 """Width of a figure in inches; at 100 pixels an inch it fills the 700 pixels of a page."""
@@ -234,14 +235,12 @@ class Drawing(Figure):
         return [ax for ax in self.axes if ax.get_label() != "<colorbar>"]
 
     def _repr_svg_(self) -> str:
-        file = io.StringIO()
-        with mpl.rc_context({"svg.hashsalt": "ol2r"}):
-            self.savefig(file, format="svg", metadata={"Date": None})  # no date: the same results give the same bytes
-        return file.getvalue()
+        return narrow.svg_of(self)
 
     def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-        kind = "image/svg+xml"
-        return {kind: self._repr_svg_(), "text/plain": repr(self)}, {kind: {"alt": self.alt}} if self.alt else {}
+        kind, svg = "image/svg+xml", self._repr_svg_()
+        narrow.put_beside(self, svg)
+        return {kind: svg, "text/plain": repr(self)}, {kind: {"alt": self.alt}} if self.alt else {}
 
 
 def _check(count: int) -> None:

@@ -232,7 +232,7 @@ def answer_dots(table: pd.DataFrame, ours: str = "BubbleRank") -> Drawing:
         if not panel.startswith("first"):
             ax.set_xscale("log")
             ax.axvline(1.0, color=QUIET, linewidth=0.9)
-            ax.xaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}")
+            ax.xaxis.set_major_formatter("{x:g}")
             ax.xaxis.set_minor_formatter(NullFormatter())
     parts = [(panel, shown[shown["panel"] == panel]) for panel in xlabels]
     told = (

@@ -1,0 +1,109 @@
+"""The same drawing for a narrow screen: its panels one below the other, on which a page swaps it for the wide one.
+
+This module must not know what drawings show.
+"""
+
+import io
+import os
+import pickle
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, FigureBase
+from matplotlib.gridspec import GridSpec, SubplotSpec
+
+FOLDER = Path("data")
+"""Where the drawings of a page that is made lie, beside its tables."""
+WIDTH = 3.9
+"""Inches: text has the size of the page's on a screen of 390 px."""
+LINE = 44
+"""Letters that fit beside the marks of two columns of a legend."""
+
+
+def svg_of(figure: Figure) -> str:
+    """The figure as SVG; the same results give the same bytes."""
+    file = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": "ol2r"}):
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue()
+
+
+def name_of(svg: str) -> str:
+    """The name of the file with the narrow form of a drawing, from the wide form."""
+    return f"narrow-{sha256(svg.strip().encode()).hexdigest()[:16]}.svg"
+
+
+def put_beside(figure: Figure, svg: str) -> None:
+    """Write the narrow form of a figure beside the page that is being made, if one is.
+
+    Args:
+        svg: the wide form.
+    """
+    if "OL2R_PAGE" in os.environ:
+        folder = Path(os.environ["OL2R_PAGE"]) / FOLDER
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name_of(svg)).write_text(svg_of(stacked(figure)))
+
+
+def stacked(figure: Figure) -> Figure:
+    """A narrow copy of a figure, with all its panels in one column, row by row of the figure.
+
+    What a panel shares with its neighbours, it says itself in the copy: labels and numbers of axes, and the title of
+    its column.
+    """
+    copy: Figure = pickle.loads(pickle.dumps(figure))
+    rows = before = 0
+    for part in list(copy.subfigs) or [copy]:
+        places = _places(part)
+        before += max(place.get_gridspec().nrows for place in places.values())
+        rows += len(places)
+        _say_all(places)
+        column = GridSpec(len(places), 1, figure=part)
+        for number, ax in enumerate(sorted(places, key=lambda ax: _corner(places[ax]))):
+            ax.set_subplotspec(column[number])
+        _narrow_legends(part)
+    copy.set_size_inches(WIDTH, figure.get_size_inches()[1] * rows / before)
+    return copy
+
+
+def _places(part: FigureBase) -> dict[Axes, SubplotSpec]:
+    """Where each panel stands; bars of colours follow their panels and have no place."""
+    places = {ax: ax.get_subplotspec() for ax in part.axes if ax.get_label() != "<colorbar>"}
+    return {ax: place for ax, place in places.items() if place is not None}
+
+
+def _corner(place: SubplotSpec) -> tuple[int, int]:
+    return place.rowspan.start, place.colspan.start
+
+
+def _say_all(places: dict[Axes, SubplotSpec]) -> None:
+    """Give each panel the labels that its row or column has only once."""
+    corners = {ax: _corner(place) for ax, place in places.items()}
+    told = {ax: (ax.get_ylabel(), ax.get_xlabel(), ax.get_title()) for ax in places}
+    for ax, (row, column) in corners.items():
+        left, below, above = (
+            [other for other, corner in corners.items() if corner[axis] == own]
+            for axis, own in ((0, row), (1, column), (1, column))
+        )
+        ax.set_ylabel(told[ax][0] or _first(told[other][0] for other in left))
+        ax.set_xlabel(told[ax][1] or _first(told[other][1] for other in reversed(below)))
+        ax.set_title(told[ax][2] or _first(told[other][2] for other in above))
+        ax.tick_params(labelleft=bool(ax.yaxis.get_visible()), labelbottom=True)
+
+
+def _first(texts) -> str:
+    return next(filter(None, texts), "")
+
+
+def _narrow_legends(part: FigureBase) -> None:
+    """Each legend above the panels again, in as many columns as fit."""
+    for legend in list(part.legends):
+        names = [text.get_text() for text in legend.get_texts()]
+        size = legend.get_texts()[0].get_fontsize()
+        handles: Sequence = legend.legend_handles
+        legend.remove()
+        columns = 2 if 2 * max(map(len, names)) <= LINE else 1
+        part.legend(handles, names, loc="outside upper center", ncols=columns, fontsize=size, frameon=False)
