@@ -131,7 +131,18 @@ def gain_in_words(table: pd.DataFrame, row: str, panel: str) -> str:
         clear = "on all data under all users" if everywhere else "on some data or under some users only"
     else:
         clear = "under all users" if everywhere else "under some users only"
-    return f"{'Yes' if above else 'No, it ranks worse'}, {clear}."
+    return f"{'Yes' if above else 'No, worse'}, {clear}."
+
+
+def gains_in_words(table: pd.DataFrame, row: str, places: Mapping[str, str]) -> str:
+    """As `gain_in_words`, a sentence for each score; empty without runs.
+
+    Args:
+        table, row: as of `gain_in_words`.
+        places: by panel, what the sentence calls the score.
+    """
+    told = {where: gain_in_words(table, row, panel) for panel, where in places.items()}
+    return " ".join(f"For {where}: {gain[0].lower()}{gain[1:]}" for where, gain in told.items() if gain)
 
 
 def counted_in_words(table: pd.DataFrame, row: str, places: Mapping[str, str]) -> str:

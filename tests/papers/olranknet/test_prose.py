@@ -71,17 +71,20 @@ def test_choices_are_told_by_the_side_on_which_their_interval_lies():
     [
         ((1, 1), "Yes, under all users."),
         ((1, 0), "Yes, under some users only."),
-        ((-1, 0), "No, it ranks worse, under some users only."),
-        ((-1, -1), "No, it ranks worse, under all users."),
+        ((-1, 0), "No, worse, under some users only."),
+        ((-1, -1), "No, worse, under all users."),
         ((1, -1), "It depends on the users."),
         ((0, 0), "Not by an amount that these runs could show."),
     ],
 )
-def test_an_answer_begins_with_the_sides_of_the_offline_leads(sides, answer):
+def test_an_answer_begins_with_the_sides_of_the_leads_in_each_score(sides, answer):
     table = leads(*(("MQ2008", f"{k}", "a", OFFLINE, side, side - 0.5, side + 0.5) for k, side in enumerate(sides)))
     other = leads(("MQ2008", "0", "a", IN_LISTS, 9, 8, 10), ("MQ2008", "0", "b", OFFLINE, 9, 8, 10))
-    assert prose.gain_in_words(pd.concat([table, other]), "a") == answer
-    assert prose.gain_in_words(other, "a") == ""
+    offline = f"For offline NDCG@10: {answer[0].lower()}{answer[1:]}"
+    shown = "For the lists that users saw: yes, under all users."
+    assert prose.gain_in_words(table, "a") == offline
+    assert prose.gain_in_words(pd.concat([table, other]), "a") == f"{offline} {shown}"
+    assert prose.gain_in_words(other, "a") == shown and prose.gain_in_words(other, "c") == ""
     assert prose.counted_in_words(pd.concat([table, other]), "a") == ""
 
 
@@ -89,15 +92,16 @@ def test_over_several_data_sets_the_sides_of_leads_are_counted():
     lines = [("MQ2008", "perfect", "a", OFFLINE, 1, 0.5, 1.5), ("MQ2008", "informational", "a", OFFLINE, 0, -1, 1)]
     lines += [("other", "perfect", "a", OFFLINE, -1, -1.5, -0.5), ("MQ2008", "perfect", "a", IN_LISTS, 1, 0.5, 1.5)]
     table = leads(*lines, ("other", "perfect", "b", OFFLINE, 1, 0.5, 1.5))
-    assert prose.gain_in_words(table, "a") == "It depends on the data and the users."
+    begun = "For offline NDCG@10: "
+    assert prose.gain_in_words(table, "a").startswith(f"{begun}it depends on the data and the users. For the lists")
     assert prose.counted_in_words(table, "a") == (
         "Over all data sets and kinds of users it is clearly above 0 in 1 and below in 1 of 3 for offline NDCG@10, and "
         "clearly above 0 in 1 and below in 0 of 1 for the lists that users saw."
     )
     above = table.assign(low=0.1, high=1.0)
-    assert prose.gain_in_words(above, "a") == "Yes, on all data under all users."
-    assert prose.gain_in_words(above.assign(low=[0.1, -1, 0.1, 0.1, 0.1]), "a") == (
-        "Yes, on some data or under some users only."
+    assert prose.gain_in_words(above, "a").startswith(f"{begun}yes, on all data under all users.")
+    assert prose.gain_in_words(above.assign(low=[0.1, -1, 0.1, 0.1, 0.1]), "a").startswith(
+        f"{begun}yes, on some data or under some users only."
     )
 
 

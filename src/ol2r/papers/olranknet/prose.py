@@ -268,13 +268,14 @@ def counted_in_words(table: pd.DataFrame, row: str) -> str:
 
 
 def gain_in_words(table: pd.DataFrame, row: str) -> str:
-    """Whether a variant's offline lead is clear, as the beginning of an answer; empty without runs.
+    """Whether a variant's leads are clear, offline and in the shown lists, as the beginning of an answer; empty without
+    runs.
 
     Args:
         table: from `figures.leads`.
         row: the variant.
     """
-    return leads.gain_in_words(table, row, OFFLINE)
+    return leads.gains_in_words(table, row, SHORTLY)
 
 
 def choices_in_words(effects: pd.DataFrame) -> str:
