@@ -77,8 +77,8 @@ def test_regret_has_a_panel_for_each_part_of_the_width_and_its_bound_only_at_the
     assert table.set_index(["scale", "round"])["bound"].dropna().to_dict() == {(1.0, 20): 99.0}
     fig = figures.regret_against_bounds(table)
     assert [ax.get_title() for ax in fig.axes] == ["theorem's α", "1/8 of it"]
-    assert list(line(fig.axes[0], "mis-ordered").get_ydata()) == [2.5, 3.5]
-    assert "from 2.5 to 3.5 for mis-ordered ones" in fig.alt and "that at 1/8 of it goes" in fig.alt
+    assert list(line(fig.axes[0], "misordered").get_ydata()) == [2.5, 3.5]
+    assert "from 2.5 to 3.5 for misordered ones" in fig.alt and "that at 1/8 of it goes" in fig.alt
 
 
 def test_steps_of_the_proof_are_counted_world_by_world(audited):

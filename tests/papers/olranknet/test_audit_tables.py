@@ -45,7 +45,7 @@ def test_words_carry_the_numbers(audited, kernel_audits):
     assert "7.8 to 16 times the full one after 30 pairs" in tables.typical_in_words(audited.assign(value=shorter))
     assert "80 % away from $\\mathbf H$ and 60 %" in tables.kernel_in_words(bounds.kernel_figure(*kernel_audits))
     told = tables.regret_in_words(bounds.regret_figure(audited))
-    assert "4 mis-ordered and 10 uncertain of 20 pairs at the theorem's α" in told and "5 times all" in told
+    assert "4 misordered and 10 uncertain of 20 pairs at the theorem's α" in told and "5 times all" in told
     assert "$10^{50}$ hidden units" in tables.promised_in_words()
 
 

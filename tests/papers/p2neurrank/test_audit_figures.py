@@ -64,7 +64,7 @@ def test_uncertain_orders_have_a_panel_for_each_number_of_rankers_and_count_worl
 
 def test_regret_stands_left_and_what_is_agreed_on_wrongly_right(audited):
     fig = figures.regret_against_rounds(bounds.regret_figure(audited))
-    assert "goes from 4.32 to 38.9 for N = 2, ν² = 0.1" in fig.alt and "After 512 rounds, mis-ordered" in fig.alt
+    assert "goes from 4.32 to 38.9 for N = 2, ν² = 0.1" in fig.alt and "After 512 rounds, misordered" in fig.alt
     left, right = fig.axes
     assert list(line(left, "no noise").get_ydata()) == pytest.approx(np.log([8, 64, 512]) ** 2)
     assert list(line(right, "N = 2, ν² = 0.1, pseudo-pairs too").get_ydata()) == [3.0] * 3

@@ -17,7 +17,7 @@ TWO, TEN, RIVAL = "P2LinRank, N = 2", "P2LinRank, N = 10", "PairRank"
 
 def runs(scores, rounds=ROUNDS, **labels):
     """Runs of two folds with two seeds each: by variant an NDCG that lists have in every round and test queries at the
-    end; as many mis-ordered pairs a round as ten times what is missing to 1. Seed 1 is 0.1 better."""
+    end; as many misordered pairs a round as ten times what is missing to 1. Seed 1 is 0.1 better."""
     lines = []
     for (variant, ndcg), users, fold, seed in (
         (item, kind, f, s) for item in scores.items() for kind in USERS for f in (1, 2) for s in (0, 1)
@@ -112,7 +112,7 @@ def test_ends_of_linear_rankers_and_networks_are_their_own(certainty):
 
 def test_certainty_has_a_row_for_each_family_and_a_line_for_users_and_noise(certainty):
     fig = figures.certainty_series(certainty)
-    assert "from 0.57 to 0.65 for perfect, ν² = 0.1" in fig.alt and "With most rankers, mis-ordered pairs" in fig.alt
+    assert "from 0.57 to 0.65 for perfect, ν² = 0.1" in fig.alt and "With most rankers, misordered pairs" in fig.alt
     axes = fig.axes
     assert [ax.get_title() for ax in axes] == [OFFLINE, figures.REGRET, "", ""]
     assert list(line(axes[0], "perfect, ν² = 0.1").get_xdata()) == [2, 10]

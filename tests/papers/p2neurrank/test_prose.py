@@ -171,7 +171,7 @@ def test_two_rankers_are_certain_too_early_if_they_are_more_often_wrong_and_end_
 def test_costs_are_told_offline_and_in_regret():
     said = prose.costs_in_words(alone(0.4, 0.5))
     assert said.startswith("P²LinRank, N = 10 beside P²LinRank, N = 2: offline better under all users (+0.098);")
-    assert "mis-ordered pairs a round fewer under all users (−1.00)" in said
+    assert "misordered pairs a round fewer under all users (−1.00)" in said
     assert "worse under all users" in prose.costs_in_words(alone(0.6, 0.5))
 
 

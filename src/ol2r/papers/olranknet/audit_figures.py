@@ -235,17 +235,17 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
         ax.plot(own["round"], own["shown"], color=GREY, linewidth=4, label="all pairs")  # others cover it
         ax.errorbar(
             own["round"], own["regret"], 2 * own["standard_error"], color=RED, marker="o", markevery=4, errorevery=4,
-            elinewidth=0.9, label="mis-ordered",
+            elinewidth=0.9, label="misordered",
         )  # fmt: skip
         ax.plot(own["round"], own["open"], color=ORANGE, ls=DASHED, label="uncertain")
         told = "may be uncertain, if intervals hold"
         ax.plot(own["round"], own["allowed"], color=BLUE, ls=(0, (1.5, 1.2)), label=told)
         ax.set(xlabel="round")
-    axes[0].set_ylabel("pairs so far (mean over worlds,\nmis-ordered ± 2 standard errors)")
+    axes[0].set_ylabel("pairs so far (mean over worlds,\nmisordered ± 2 standard errors)")
     legend(fig, axes, ncols=4)
     told = {
         "shown": "all pairs",
-        "regret": "mis-ordered ones",
+        "regret": "misordered ones",
         "open": "uncertain ones",
         "allowed": "those that may be uncertain",
     }

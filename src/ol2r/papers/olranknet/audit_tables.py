@@ -86,7 +86,7 @@ def steps(table: pd.DataFrame, *, name: str, caption: str) -> str:
         table: `bounds.within_bounds`.
     """
     told = {
-        "regret ≤ open": "mis-ordered pairs are at most the uncertain ones",
+        "regret ≤ open": "misordered pairs are at most the uncertain ones",
         "open ≤ allowed": "uncertain pairs are at most those that may be",
         "wide ≤ most": "labelled pairs that were wide are at most as many as the log-determinant allows",
         "regret ≤ bound": "regret is at most the corrected Theorem 4.4",
@@ -216,7 +216,7 @@ def regret_in_words(table: pd.DataFrame) -> str:
     """
     last = table[table["round"] == table["round"].max()]
     told = [
-        f"{line.regret:.0f} mis-ordered and {line.open:.0f} uncertain of {line.shown:.0f} pairs at "
+        f"{line.regret:.0f} misordered and {line.open:.0f} uncertain of {line.shown:.0f} pairs at "
         + ("the theorem's α" if line.scale == 1 else f"1/{1 / line.scale:.0f} of it")
         for line in frames.rows(last)
     ]

@@ -140,7 +140,7 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
     """Data of the figure "regret and its bounds".
 
     Returns:
-        scale (of α_t), round, worlds; means over worlds of the cumulative numbers of mis-ordered pairs (regret, with
+        scale (of α_t), round, worlds; means over worlds of the cumulative numbers of misordered pairs (regret, with
         its standard error), uncertain ones (open), those that may be (allowed) and all (shown); bound, the mean of the
         corrected Theorem 4.4 after the last round, where it is promised (scale 1), else missing.
     """

@@ -187,7 +187,7 @@ def regret_against_rounds(table: pd.DataFrame) -> Drawing:
     Args:
         table: `bounds.regret_figure`.
     """
-    fig, axes = panels(["all mis-ordered pairs", "all rankers agree on the wrong order"], table, height=3.4)
+    fig, axes = panels(["all misordered pairs", "all rankers agree on the wrong order"], table, height=3.4)
     marks = ("o", "s", "D", "v", "^", "P")
     styles = ("-", DASHED, DOTTED, (0, (8, 1)), (0, (3, 1, 1, 1)), (0, (2, 1)))
     cases = frames.groups(table, ["noise", "rankers", "pseudo_pairs"])
@@ -207,8 +207,8 @@ def regret_against_rounds(table: pd.DataFrame) -> Drawing:
     common = own.groupby("learner")["round"].max().min()
     until, when = own[own["round"] <= common], f"After {alt.number(common)} rounds"
     fig.alt = " ".join([
-        alt.courses(own, "learner", "the number of mis-ordered pairs", [], "round", "the round", y="regret"),
-        alt.ends(until, "learner", "mis-ordered pairs on which all rankers agree", [], y="wrong", when=when),
+        alt.courses(own, "learner", "the number of misordered pairs", [], "round", "the round", y="regret"),
+        alt.ends(until, "learner", "misordered pairs on which all rankers agree", [], y="wrong", when=when),
     ])  # fmt: skip
     return fig
 

@@ -159,7 +159,7 @@ def growth(table: pd.DataFrame, *, name: str, caption: str) -> str:
         for line in frames.rows(table)
     ]  # fmt: skip
     header = [
-        "learner", "rounds", "mis-ordered", "uncertain", "agreed on wrongly", "all pairs", "p of log^p T ± 2 s.e.",
+        "learner", "rounds", "misordered", "uncertain", "agreed on wrongly", "all pairs", "p of log^p T ± 2 s.e.",
         "bound", "worlds within",
     ]  # fmt: skip
     return myst(header, rows, name=name, caption=caption)

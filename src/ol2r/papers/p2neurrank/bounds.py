@@ -236,7 +236,7 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
     """Data of the figure "regret of perturbed rankers".
 
     Returns:
-        The columns of `LEARNER`, round, worlds; means over worlds of the cumulative numbers of mis-ordered pairs
+        The columns of `LEARNER`, round, worlds; means over worlds of the cumulative numbers of misordered pairs
         (regret, with its standard error), of those in uncertain order (open), of those on whose wrong order all rankers
         agree (wrong) and of all (shown); and bound, the mean of the corrected Theorem 4.5 for every response after the
         last round, else missing.
@@ -278,7 +278,7 @@ def growth_table(frame: pd.DataFrame, doublings: int = 3) -> pd.DataFrame:
 
 
 def dearer_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """How many more pairs each learner mis-ordered than one ranker without noise, in the same worlds.
+    """How many more pairs each learner misordered than one ranker without noise, in the same worlds.
 
     Returns:
         The columns of `LEARNER`, for those that ran as long as the ranker without noise; worlds; more, the mean

@@ -130,7 +130,7 @@ TIME = Scale("doublings of the seconds a round", BIG)
 ANY_TIME = Scale("doublings of the seconds a round")
 LITTLE_TIME = Scale("doublings of the seconds a round short of that")
 WRONG = Scale("share of certain orders that are wrong", SHARE)
-REGRET = Scale("regret beyond that twentieth", unit="mis-ordered pairs")
+REGRET = Scale("regret", unit="misordered pairs")
 
 
 class FirstFifth(Beginning):
@@ -677,7 +677,7 @@ CLAIMS = (
             ON_MSLR,
         ),
         Part(
-            "it costs the users: there the regret of N = 10 is lower by more than 5 %, in mis-ordered pairs of shown "
+            "it costs the users: there the regret of N = 10 is lower by more than 5 %, in misordered pairs of shown "
             "documents; a certainty that spares them more than it costs is not too early",
             tuple(_regrets(of(2), of(10)) for of in (linear, neural)),
             ON_MSLR,

@@ -47,7 +47,7 @@ QUANTITIES = {
 """What the panels of shared histories show, and what they are called."""
 BEFORE_TEN = "before ten"
 """The share of documents in blocks that start before place ten."""
-REGRET = "mis-ordered pairs a round"
+REGRET = "misordered pairs a round"
 
 
 def rival_leads(scores: Mapping[str, tuple[pd.DataFrame, Sequence[str]]]) -> pd.DataFrame:
@@ -176,7 +176,7 @@ NOISE_LINES = ("-", (0, (2, 1.5)))
 def certainty_series(frame: pd.DataFrame) -> Drawing:
     """Offline NDCG@10 at the end and regret against N, a row of panels for linear rankers and one for networks.
 
-    A line for each kind of users and ν². Regret is the mean number of mis-ordered pairs of shown documents a round.
+    A line for each kind of users and ν². Regret is the mean number of misordered pairs of shown documents a round.
 
     Args:
         frame: runs of one data set with the labels rankers and noise, with ndcg and misordered.
@@ -227,7 +227,7 @@ def at_own_family_end(frame: pd.DataFrame) -> pd.DataFrame:
         frame: runs of one data set with variant, round and the cumulative `misordered`.
 
     Returns:
-        regret is the mean number of mis-ordered pairs a round.
+        regret is the mean number of misordered pairs a round.
     """
     own = frame.assign(family=family_of(frame["variant"]))
     last = own["round"] == own.groupby("family")["round"].transform("max")

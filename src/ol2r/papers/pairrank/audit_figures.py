@@ -157,7 +157,7 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
         ax.set(xscale="log", yscale="log", xlabel="round")
         ax.text(0.03, 0.04, _beyond(case), transform=ax.transAxes, va="bottom", fontsize=8)
     axes[0].set_ylim(top=TOP)
-    fig.supylabel("share of all pairs so far (mean over worlds,\nmis-ordered ± 2 standard errors)", fontsize=9)
+    fig.supylabel("share of all pairs so far (mean over worlds,\nmisordered ± 2 standard errors)", fontsize=9)
     legend(fig, axes, ncols=3)
     names = ["examination", "width", "alpha"]
     named = table.assign(
@@ -166,7 +166,7 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
     )
     beyond = {_beyond(case) for _, case in cases} - {""}
     fig.alt = " ".join([
-        alt.ends(named, "shuffle", "mis-ordered pairs as a share of all pairs", ["panel"], y="regret_share"),
+        alt.ends(named, "shuffle", "misordered pairs as a share of all pairs", ["panel"], y="regret_share"),
         *(f"{' '.join(told.split())}." for told in sorted(beyond)),
     ])  # fmt: skip
     return fig

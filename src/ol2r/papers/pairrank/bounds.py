@@ -172,7 +172,7 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One line for each variant and round: examination, shuffle ("random" is PairRank_R), width, alpha, round, regret
-        (mean over worlds of the cumulative number of mis-ordered pairs), standard_error, open (of pairs in uncertain
+        (mean over worlds of the cumulative number of misordered pairs), standard_error, open (of pairs in uncertain
         order, ΣN_t), allowed (of pairs that Lemma 2's intervals leave open, a bound on ΣN_t where they hold),
         everything (of all pairs), bound (corrected Theorem 8 at the cell's δ₁, for whole lists; missing for constant
         and halved widths, which it does not cover), and printed_bound (Theorem 8 as printed, c₁ = c₂ = 1, w = 0).

@@ -96,11 +96,11 @@ BLOCKS = Scale("blocks of a list", HALF, "blocks")
 
 # The margin is in the contrast itself: a half, a twentieth, or how far apart comparable scores may be.
 APART = Scale("NDCG@10")
-BEYOND_HALF = Scale("cosine beyond that half")
-BEYOND_TWENTIETH = Scale("cNDCG beyond that twentieth", unit=ONLINE.unit)
+BEYOND_HALF = Scale("cosine to w*")
+BEYOND_TWENTIETH = Scale("cumulative NDCG@10", unit=ONLINE.unit)
 
 # A theorem says "at most": a strict bound has no margin.
-RATE = Scale("fall of regret/log⁴ T", unit="mis-ordered pairs")
+RATE = Scale("fall of regret/log⁴ T", unit="misordered pairs")
 OF_BOUND = Scale("share of the bound that regret leaves")
 
 
@@ -452,7 +452,7 @@ SHUFFLES = ("random", "conservative")
 
 
 def _regret(shuffle: str) -> WorldMeasure:
-    """The cumulative number of mis-ordered pairs at Lemma 2's width, with whole lists examined."""
+    """The cumulative number of misordered pairs at Lemma 2's width, with whole lists examined."""
     labels = (("audit", "regret"), ("examination", "whole"), ("width", "Lemma 2"), ("alpha", 1.0))
     return WorldMeasure("audits", "regret", (*labels, ("shuffle", shuffle)))
 
@@ -695,7 +695,7 @@ CLAIMS = (
     ),
     theorem(
         2,
-        "Theorem 8: the expected number of mis-ordered pairs grows no faster than log⁴ T and stays under the bound "
+        "Theorem 8: the expected number of misordered pairs grows no faster than log⁴ T and stays under the bound "
         "(V ≤ k, whole lists shown, Lemma 2's width).",
         "In simulated worlds regret over log⁴ T falls in the last three doublings of T, and the mean regret is "
         "below the bound at every checkpoint.",

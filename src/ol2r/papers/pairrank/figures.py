@@ -348,7 +348,7 @@ def divide_and_conquer(example: "Example", examples: Mapping[str, int]) -> Drawi
         own = chances[shuffle]
         hatch = "///" if shuffle == "random" else ""
         regrets.bar(own.index + shift, own, 0.38, color=look.color, hatch=hatch, edgecolor="white", label=shuffle)
-    regrets.set(xlabel="mis-ordered pairs", ylabel="probability")
+    regrets.set(xlabel="misordered pairs", ylabel="probability")
     regrets.set_xticks(range(int(lists["regret"].max()) + 1))
     legend(fig, [documents, regrets], ncols=4)
     return fig
