@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from ol2r.report.choice import FOLDER, Choice, apart
+from ol2r.report.narrow import name_of
 from ol2r.report.style import panels, styled
 
 
@@ -18,7 +19,7 @@ def frame():
 def draw(own, color):
     fig, (ax,) = panels(["one"], own.drop(columns="dataset"))
     ax.plot(own["mean"], color=color)
-    fig.alt = f"{len(own)} points."
+    fig.alt = f"{len(own)}\npoints."
     return fig
 
 
@@ -40,7 +41,9 @@ def test_a_choice_shows_every_drawing_in_a_file_behind_a_tab_and_always_the_same
     assert [line for line in text.split("\n") if "tab-item" in line] == ["::::{tab-item} b", "::::{tab-item} a"]
     paths = [line.split()[1] for line in text.split("\n") if "{image}" in line]
     assert all("<svg" in Path(path).read_text() for path in paths)
-    assert sorted(Path(path).name for path in paths) == sorted(path.name for path in FOLDER.iterdir())
+    names = [Path(path).name for path in paths]
+    narrow = [name_of(Path(path).read_text()) for path in paths]
+    assert sorted([*names, *narrow]) == sorted(path.name for path in FOLDER.iterdir())
     assert [line for line in text.split("\n") if "alt" in line] == [":alt: 2 points.", ":alt: 1 points."]
     assert text == apart(draw, frame, "dataset", color="k")._repr_markdown_()
 

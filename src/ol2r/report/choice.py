@@ -58,7 +58,7 @@ class Choice:
             path = FOLDER / f"{sha256(svg.encode()).hexdigest()[:16]}.svg"
             (page / path).write_text(svg)
             narrow.put_beside(drawing, svg)
-            image = [f":::{{image}} {path.as_posix()}", f":alt: {drawing.alt or name}", ":::"]
+            image = [f":::{{image}} {path.as_posix()}", f":alt: {' '.join(drawing.alt.split()) or name}", ":::"]
             tabs += [f"::::{{tab-item}} {name}", *image, "::::"]
         return "\n".join([":::::{tab-set}", *tabs, ":::::", ""])
 
