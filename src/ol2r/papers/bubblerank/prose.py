@@ -55,7 +55,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "ours; the paper's bands are standard errors",
     ),
 )
-"""The first table of the chapter: (convention, value, where it comes from)."""
+"""The table of the chapter's conventions: (convention, value, where it comes from)."""
 
 SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which δ the experiments have", "n⁻⁴, as in its section 4.3; 1/n is shown", "choices"),

@@ -45,7 +45,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("reference w*", "LambdaRank without a hidden layer, fitted to each fold", "paper, 4.1"),
     ("grade 1 of binary data sets", "the click table's highest column", "ours; lerot's convention"),
 )
-"""The first table of the chapter: (convention, value, where it comes from)."""
+"""The table of the chapter's conventions: (convention, value, where it comes from)."""
 
 SILENCES: tuple[tuple[str, str, str | None], ...] = (
     (

@@ -156,7 +156,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "paper, 5.1; start ours",
     ),
 )  # fmt: skip
-"""The first table of the chapter: (convention, value, where it comes from)."""
+"""The table of the chapter's conventions: (convention, value, where it comes from)."""
 
 SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("how many steps J a refit takes, by which method", f"{PASSES} of Adam; L-BFGS beside it", "choices"),

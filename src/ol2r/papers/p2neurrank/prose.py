@@ -176,7 +176,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "paper, 5.1.4, for PDGD; it has the same for DBGD, none is ours",
     ),
 )  # fmt: skip
-"""The first table of the chapter: (convention, value, where it comes from)."""
+"""The table of the chapter's conventions: (convention, value, where it comes from)."""
 
 SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which ranker is evaluated offline", "the mean of the N; ranker 1 beside it", "choices"),

@@ -108,7 +108,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "paper, 4.2.1; λ ours",
     ),
 )
-"""The first table of the chapter: (convention, value, where it comes from)."""
+"""The table of the chapter's conventions: (convention, value, where it comes from)."""
 
 SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which pairs the experiments learn from", "matched; all three rules are shown", "pairs"),
