@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import build
 import pytest
@@ -327,6 +327,16 @@ def test_search_in_a_folder_finds_sections_and_leads_to_them(html, tab, request)
     tab.wait_for_url("**#*")
     assert tab.locator(".highlighted").first.inner_text().lower() in query
     tab.wait_for_url(lambda address: "highlight=" not in address)  # so that an address that is kept marks nothing
+
+
+def test_search_lists_chapters_before_modules_and_takes_greek_letters_by_their_names(published_html, tab):
+    found = {}
+    for query in ("verify", "δ = 1/n", "delta 1/n"):
+        tab.goto((published_html / "search.html").as_uri() + f"?q={quote(query)}")
+        links = tab.locator("#search-results li > a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+        found[query] = [link.split("?")[0] for link in links]
+    assert not found["verify"][0].startswith("api/") and any(page.startswith("api/") for page in found["verify"])
+    assert found["δ = 1/n"] == found["delta 1/n"] and "bubblerank" in found["δ = 1/n"][0]
 
 
 @pytest.mark.parametrize("html", BOOKS, indirect=True)

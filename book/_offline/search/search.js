@@ -6,8 +6,17 @@ const AROUND = 32; // words in a snippet
 const MATHJAX = new URL("../mathjax/settings.js", document.currentScript.src);
 const FORMULA = /\\\(.*?\\\)/gs;
 
-/** The words of a text as they are compared: "P²NeurRank's" has "p2neurrank" and "s". */
-const words = (text) => text.normalize("NFKC").toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+const GREEK = {
+  α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", η: "eta", θ: "theta", λ: "lambda", μ: "mu", ν: "nu",
+  π: "pi", σ: "sigma", φ: "phi",
+};
+
+/** The words of a text as they are compared: "P²NeurRank's" has "p2neurrank" and "s", and "δ" is "delta", as in TeX. */
+const words = (text) =>
+  text.normalize("NFKC").toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean).map((word) => GREEK[word] ?? word);
+
+/** Pages on the library's modules come after those on the papers. */
+const boost = (id, term, section) => (section.address.startsWith("api/") ? 0.2 : 1);
 
 function indexed() {
   const index = new MiniSearch({
@@ -15,7 +24,7 @@ function indexed() {
     storeFields: ["title", "page", "text", "address"],
     tokenize: words,
     processTerm: (word) => word,
-    searchOptions: { boost: { title: 4, page: 2 }, prefix: (word) => word.length > 2, combineWith: "AND" },
+    searchOptions: { boost: { title: 4, page: 2 }, prefix: (word) => word.length > 2, combineWith: "AND", boostDocument: boost },
   });
   index.addAll(SECTIONS.map((section, id) => ({ id, ...section })));
   return index;
