@@ -40,8 +40,8 @@ def test_each_data_set_has_a_row_with_a_mark_for_each_kind_of_users(judged):
     assert [cell for cell, _ in header[:5]] == ["data", "perfect", "navigational", "informational", "verdict"]
     assert [cell for cell, _ in own[:4]] == ["MQ2008 the paper's", "✔", "✔", "✔"]
     assert [cell for cell, _ in absent] == ["MQ2007, NP2003, TD2003, HP2003 the paper's", "–", "–", "–"]
-    assert [cell for cell, _ in shape[:4]] == ["MQ2007, 85 % of documents of the paper's shape", "✘", "", ""]
-    assert [cell for cell, _ in other] == ["ClueWeb09 (Webis)", "?", "", "", "?\N{NO-BREAK SPACE}undecided", "–"]
+    assert [cell for cell, _ in shape[:4]] == ["MQ2007, 85 % of documents of the paper's shape", "↔ 3/2/1", "", ""]
+    assert [cell for cell, _ in other] == ["ClueWeb09 (Webis)", "? 0/2/0", "", "", "?\N{NO-BREAK SPACE}undecided", "–"]
 
 
 def test_the_papers_data_share_one_verdict_with_the_effect_that_decides_it(judged):
@@ -57,14 +57,18 @@ def test_the_papers_data_share_one_verdict_with_the_effect_that_decides_it(judge
 
 def test_a_mark_is_told_to_a_screen_reader_in_words_and_explained_below_the_table(judged):
     text = marks.found(judged)
-    assert 'role="img" aria-label="perfect: against (3 as claimed, 2 open, 1 against)"' in text
+    assert 'role="img" aria-label="perfect: some as claimed, some against (3 as claimed, 2 open, 1 against)"' in text
     assert 'aria-label="perfect: data not at hand"' in text
     table = ElementTree.fromstring(text)
     (caption,) = table.iter("caption")
-    assert caption.text == "✔ as claimed, ? open, ✘ against, – data not at hand"
+    both = "↔ some as claimed, some against"
+    assert caption.text == f"✔ as claimed, ? open, – data not at hand, {both}; {marks.COUNTED}"
     assert {cell.get("scope") for cell in table.iter("th")} == {"col", "row"}
-    assert "✘" not in marks.found(replace(judged, elsewhere=(), marks=judged.marks[:-2]))
-    assert len({symbol for symbol, _ in marks.MARKS.values()}) == len(marks.MARKS)
+    alone = marks.found(replace(judged, elsewhere=(), marks=judged.marks[:-2]))
+    assert "↔" not in alone and marks.COUNTED not in alone
+    against = Mark("MQ2007_partial85", "perfect", Counts(0, 2, 1))
+    assert ">✘</span> <small>0/2/1" in marks.found(replace(judged, marks=(*judged.marks[:-2], against), elsewhere=()))
+    assert len({symbol for symbol, _ in (*marks.MARKS.values(), marks.BOTH)}) == len(marks.MARKS) + 1
 
 
 def test_myst_passes_the_table_on_as_it_is_whatever_data_is_called(judged):

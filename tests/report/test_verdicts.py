@@ -38,7 +38,7 @@ def test_every_claim_is_listed_under_its_anchor_with_both_answers_apart(judgemen
     left_out = "without “MGD above NSGD on TD2003 and HP2003”, data MQ2007"
     assert lines[0][2].startswith(f"{verdicts.badge('reproduced')}<br>3 of 14 cells, {left_out}")
     assert lines[0][3] == f"{verdicts.badge('mixed')} MQ2007, 85 % of documents"
-    assert "(NDCG@10)" in lines[0][4]
+    assert "(NDCG@10, MQ2008)" in lines[0][4]
     assert "not testable" in lines[2][2] and lines[2][3:] == ["–", "–"]
 
 

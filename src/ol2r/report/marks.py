@@ -17,6 +17,9 @@ from ol2r.report.tables import interval, signed
 SYMBOLS: dict[str, str] = dict(zip((*VERDICTS, *ELSEWHERE), "✔✘?–·→↛↔?", strict=True))
 MARKS = {1: ("✔", "as claimed"), 0: ("?", "open"), -1: ("✘", "against"), None: ("–", "data not at hand")}
 """By side of a mark: its symbol and its meaning."""
+BOTH = "↔", "some as claimed, some against"
+"""The symbol and the meaning of a mark with contrasts on both sides."""
+COUNTED = "numbers: contrasts as claimed / open / against"
 
 
 def badge(verdict: Verdict | Elsewhere) -> str:
@@ -68,8 +71,9 @@ def found(judgement: Judgement) -> str:
         rows.append(_row([data], note, by_data[data], users) + _judged(place.verdict, place.least))
     head = ("data", *users, "verdict", "least favourable contrast [95 % interval]")
     titles = "".join(f'<th scope="col">{escape(title)}</th>' for title in head)
-    present = {one.side for one in j.marks}
-    legend = ", ".join(f"{symbol} {meaning}" for side, (symbol, meaning) in MARKS.items() if side in present)
+    present = {_shown(one) for one in j.marks}
+    legend = ", ".join(" ".join(each) for each in (*MARKS.values(), BOTH) if each in present)
+    legend += f"; {COUNTED}" if any(map(_counted, j.marks)) else ""
     lines = [
         f'<div class="found"><table aria-label="{j.id} by data set and kind of users">',
         f"<caption>{legend}</caption>",
@@ -91,9 +95,20 @@ def _row(names: Sequence[str], note: str, cells: Mapping[str, Mark], users: Sequ
 
 def _mark(one: Mark) -> str:
     """A symbol whose meaning is told to a screen reader and to a pointer, with the contrasts behind it."""
-    symbol, meaning = MARKS[one.side]
+    symbol, meaning = _shown(one)
     told = f"{one.users}: {meaning}" + (f" ({one.counts})" if one.side is not None else "")
-    return f'<span role="img" aria-label="{escape(told)}" title="{escape(told)}">{symbol}</span>'
+    counted = f" <small>{_counted(one)}</small>" if _counted(one) else ""
+    return f'<span role="img" aria-label="{escape(told)}" title="{escape(told)}">{symbol}</span>{counted}'
+
+
+def _shown(one: Mark) -> tuple[str, str]:
+    return BOTH if one.counts.as_claimed and one.counts.against else MARKS[one.side]
+
+
+def _counted(one: Mark) -> str:
+    """The numbers behind a mark, where there is more than one contrast."""
+    numbers = one.counts.as_claimed, one.counts.open, one.counts.against
+    return "/".join(map(str, numbers)) if sum(numbers) > 1 else ""
 
 
 def _judged(verdict: Verdict | Elsewhere, least: Finding | None, rows: int = 1) -> str:

@@ -298,8 +298,9 @@ def _share(counts: Counts) -> str:
 
 
 def _effect(least: Finding | None) -> str:
-    """A contrast's effect with its interval, its unit and the name of the measured quantity."""
+    """A contrast's effect with its interval, its unit and the name of the measured quantity; and on which data."""
     if least is None:
         return "–"
     scale = least.contrast.scale
-    return f"{marks.estimate(least)}{' ' if scale.unit else ''}{scale.unit} ({scale.name})"
+    on = f", {named(least.data)}" if least.data not in (None, "", WORLDS) else ""
+    return f"{marks.estimate(least)}{' ' if scale.unit else ''}{scale.unit} ({scale.name}{on})"
