@@ -437,11 +437,13 @@ def _scores(
     diverged: pd.Series | None = None,
     apart: Sequence[str] = (),
     digits: int = 3,
+    least: bool = False,
 ) -> list[str]:
-    """Means with deviations in brackets, the best in bold; `apart` are never the best."""
+    """Means with deviations in brackets, the best in bold, the largest or the `least`; `apart` are never the best."""
     entries = []
     frozen = pd.Series(0, index=means.index) if diverged is None else diverged.fillna(0)
-    best = means.drop(list(apart), errors="ignore").max()
+    compared = means.drop(list(apart), errors="ignore")
+    best = compared.min() if least else compared.max()
     for name, mean in means.items():
         learner = str(name)
         if not np.isfinite(mean):
@@ -606,6 +608,7 @@ def final_scores(
     reference: Mapping[str, float] | None = None,
     not_at_hand: Sequence[str] = (),
     name_of: Callable[[str], str] = named,
+    least: bool = False,
 ) -> str:
     """Final scores: means over runs, with deviations in brackets and the best of each line in bold.
 
@@ -618,6 +621,7 @@ def final_scores(
         reference: by data set, the offline ranker's score, shown beside the first of `columns`.
         not_at_hand: catalogue names of declared data sets without runs; each has a line that says so.
         name_of: what a data set is called.
+        least: whether the least score is the best.
     """
     shown = looks.ordered(table[by])
     reference = reference or {}
@@ -632,7 +636,8 @@ def final_scores(
             of_each = own[own["score"] == column].set_index(by).reindex(shown)
             marks = pd.Series(False, index=shown)
             digits = 3 if of_each["mean"].max() < 10 else 1
-            line = _scores(of_each["mean"], of_each["deviation"], marks, of_each.get("diverged"), digits=digits)
+            told = of_each["mean"], of_each["deviation"], marks, of_each.get("diverged")
+            line = _scores(*told, digits=digits, least=least)
             level = [f"{reference[dataset]:.3f}" if i == 0 and dataset in reference else ""] if reference else []
             head = "" if i else f"{users}, {name_of(str(dataset))}"
             rows.append([head, *[called] * several, *line, *level])

@@ -120,6 +120,22 @@ def test_comparisons_of_both_shuffles_with_every_baseline_are_counted_but_for_da
     assert said.endswith(f"users, on MQ2008 {wins}; on synthetic-mslr {wins}.")
 
 
+def test_the_fewest_misordered_pairs_are_counted_by_learner_and_compared():
+    shown = {"PairRank_C": 50, "PairRank_R": 60, **dict.fromkeys(BASELINES, 100), BASELINES[0]: 40}
+    lines = [
+        ("MQ2008", users, name, seed, 10, number + seed + (users == "perfect") * 40 * (name == BASELINES[0]))
+        for users in ("perfect", "informational")
+        for name, number in shown.items()
+        for seed in (0, 2)
+    ]
+    frame = pd.DataFrame(lines, columns=["dataset", "users", "variant", "seed", "round", "misordered"])
+    early = frame.assign(round=5, misordered=0.0)
+    said = prose.misordered_in_words(pd.concat([early, frame]))
+    assert said.startswith("Of 2 pairs of data set and kind of users, the fewest misordered pairs by the last round")
+    assert f"PairRank_C in 1 and {BASELINES[0]} in 1." in said and "showed 0.63 to 1.24 times as many as" in said
+    assert prose.misordered_in_words(frame[:0]) == ""
+
+
 def test_data_sets_where_every_comparison_is_won_are_named_together(main):
     table = prose.ahead_of_baselines(main)
     best = table.assign(low=1.0, high=2.0)
