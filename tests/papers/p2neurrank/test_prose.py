@@ -51,6 +51,15 @@ def test_whether_disagreement_does_as_well_follows_from_the_sides_of_all_leads(o
     assert "*Networks*" not in prose.first_answer(table)
 
 
+def test_leads_over_rivals_are_counted_over_all_data_sets():
+    here = pd.concat([signed(1, 0, -1), signed(1, 1, 1, panel=IN_LISTS)])
+    assert prose.counted_in_words(here) == prose.counted_in_words(here[:0]) == ""
+    assert prose.counted_in_words(pd.concat([here, signed(-1).assign(dataset="other")])) == (
+        "P²LinRank, N = 2 minus PairRank: over all data sets and kinds of users it is clearly above 0 in 1 and below "
+        "in 2 of 4 for offline NDCG@10, and clearly above 0 in 3 and below in 0 of 3 for the lists that users saw."
+    )
+
+
 def test_without_runs_nothing_is_answered():
     empty = pd.DataFrame()
     assert prose.first_answer(empty) == prose.as_well_in_words(signed(1), "absent") == ""

@@ -19,6 +19,7 @@ from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.claims import GAMMA, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
 from ol2r.papers.olranknet.grid import DECAY
+from ol2r.papers.olranknet.prose import SHORTLY as SCORES
 from ol2r.papers.olranknet.prose import number
 from ol2r.papers.p2neurrank import tuning
 from ol2r.papers.p2neurrank.claims import (
@@ -43,6 +44,7 @@ from ol2r.papers.p2neurrank.figures import REGRET, at_a_look, at_own_family_end,
 from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, RUNS, SETTINGS
 from ol2r.papers.pairrank import tuning as pairrank
 from ol2r.papers.pairrank.audit_tables import share
+from ol2r.report.leads import counted_in_words as counted
 from ol2r.report.leads import in_range, joined
 from ol2r.report.style import USERS, spelled
 from ol2r.report.tables import myst, named, signed
@@ -337,6 +339,20 @@ def first_answer(table: pd.DataFrame) -> str:
     ]
     paired = "Differences of NDCG@10 after the last round, paired by run; a word other than “not apart” has a 95 % "
     return f"{' '.join(told)} {paired}interval on one side of 0." if told else ""
+
+
+def counted_in_words(table: pd.DataFrame) -> str:
+    """In how many pairs of data set and users two rankers are clearly better than confidence intervals, and worse; a
+    sentence for linear rankers and one for networks; empty with one data set.
+
+    Args:
+        table: from `figures.rival_leads`, of all data sets, of `LINEAR[0]` and `NEURAL[0]`.
+    """
+    told = []
+    for row in (LINEAR[0], NEURAL[0]):
+        if len(table) and (said := counted(table, row, SCORES)):
+            told.append(f"{spelled(row)} minus {RIVALS[row]}: {said[0].lower()}{said[1:]}")
+    return " ".join(told)
 
 
 def _seconds(frame: pd.DataFrame) -> pd.Series:
