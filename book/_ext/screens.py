@@ -12,8 +12,13 @@ from weight import size
 
 from ol2r.report.narrow import FOLDER, name_of
 
-IMAGE = re.compile(r'<img\b[^>]* src="((?:\.\./)?_images/)([^"]+\.svg)"[^>]*>')
+IMAGE = re.compile(r'<img\b[^>]* src="((?:\.\./)*_images/)([^"]+\.svg)"[^>]*>')
 MEDIA = "screen and (max-width: 600px)"
+
+
+def height(drawing: Path) -> int:
+    """The height of a drawing in pixels."""
+    return int(re.search(r'height="(\d+)"', size(drawing))[1])
 
 
 def offer(app: Sphinx, error: Exception | None) -> None:
@@ -31,7 +36,8 @@ def offer(app: Sphinx, error: Exception | None) -> None:
         if (other := narrow.get(image[2])) is None:
             return image[0]
         source = f'<source media="{MEDIA}" srcset="{image[1]}{other}"{size(images / other)}>'
-        return f"<picture>{source}{image[0]}</picture>"
+        moved = ' class="in-one-column"' if height(images / other) > height(images / image[2]) else ""
+        return f"<picture{moved}>{source}{image[0]}</picture>"
 
     for page in html.rglob("*.html"):
         page.write_text(IMAGE.sub(picture, page.read_text()))

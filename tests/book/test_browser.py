@@ -152,7 +152,8 @@ def test_no_formula_table_or_figure_is_cut_on_any_screen_or_in_print(book, name,
 
 SHRUNK = """async () => {
   for (const fold of document.querySelectorAll("details")) fold.open = true;
-  const shown = [...document.querySelectorAll(".bd-article figure img")].filter((image) => image.clientWidth);
+  for (const tab of document.querySelectorAll(".sd-tab-content")) tab.style.display = "block";
+  const shown = [...document.querySelectorAll(".bd-article figure img")];
   for (const image of shown) image.loading = "eager";
   await Promise.all(shown.map((image) => image.decode()));
   return shown.map((image) => [image.currentSrc, image.clientWidth / image.naturalWidth]);
@@ -353,7 +354,6 @@ def test_a_figure_opens_at_full_size_by_keyboard_and_tap_and_closes_by_escape(sa
     button = tab.get_by_role("button", name="Enlarge Fig. 1")
     button.press("Enter")
     assert opened.bounding_box()["width"] > tab.locator("#sample-fig-1 img").bounding_box()["width"]
-    assert tab.locator("#sample-fig-1 img").evaluate("image => image.currentSrc === image.src")
     assert opened.get_attribute("alt") == tab.locator("#sample-fig-1 img").get_attribute("alt")
     tab.add_script_tag(path=HERE / "axe.min.js")
     assert violations(tab, "'dialog', {preload: false}") == []

@@ -62,8 +62,17 @@ def test_without_a_second_step_there_is_a_list_and_no_choice():
 
 
 def test_without_a_second_step_what_was_chosen_before_stays():
-    table = tuned(1, a10="all", a1="").table(FIRST, FIRST[:0])
-    assert table["alpha"].tolist() == [0.0, 1.0, 10.0] and table["best_of"].tolist() == ["", "", "all"]
+    table = tuned(1, a10="all + one", a1="two").table(FIRST, FIRST[:0])
+    assert table["alpha"].tolist() == [0.0, 1.0, 10.0] and table["best_of"].tolist() == ["", "two", "all + one"]
+
+
+def test_a_run_that_stands_for_several_kinds_of_users_counts_once():
+    once = FIRST[FIRST["users"] == "noisy"].assign(cell=lambda own: own["alpha"].astype(str) + own["variant"])
+    thrice = pd.concat([once.assign(users=users) for users in ("perfect", "noisy", "informational")])
+    one, three = (grid_scores(frame, NAMES, "grid") for frame in (once, thrice))
+    pd.testing.assert_frame_equal(one, three)
+    best = one.assign(best=one["alpha"] == 10.0)
+    pd.testing.assert_frame_equal(edges(once, best, NAMES, "grid"), edges(thrice, best, NAMES, "grid"))
 
 
 def test_a_listed_setting_stays_when_a_grid_is_extended_unless_a_run_of_it_diverged():

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from ol2r.report import figures, narrow
 from ol2r.report.style import legend, panels, stacked, styled
@@ -31,7 +32,7 @@ def told(fig):
 @pytest.mark.parametrize("rows", [1, 2])
 def test_panels_stand_one_below_the_other_and_each_says_what_it_shows(rows):
     wide = draw(rows)
-    tall = narrow.stacked(wide)
+    tall = narrow.in_one_column(wide)
     assert told(tall) == [(f"users {c}", f"score {r}", "round") for r in range(rows) for c in range(3)]
     tall.draw_without_rendering()
     boxes = [ax.get_position() for ax in tall.axes]
@@ -46,17 +47,17 @@ def test_panels_stand_one_below_the_other_and_each_says_what_it_shows(rows):
 
 
 def test_a_legend_has_as_many_columns_as_fit():
-    (own,) = narrow.stacked(draw()).legends
+    (own,) = narrow.in_one_column(draw()).legends
     assert [text.get_text() for text in own.get_texts()] == [f"a line of a learner, {c}" for c in range(3)]
     assert own._ncols == 2
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(narrow, "LINE", 20)
-        assert narrow.stacked(draw()).legends[0]._ncols == 1
+        assert narrow.in_one_column(draw()).legends[0]._ncols == 1
 
 
 def test_rows_that_lay_out_themselves_are_stacked_each_by_itself(curves):
     wide = figures.grouped_curves(curves, "ndcg", {"one": ("PDGD",), "other": ("DBGD",)}, "NDCG")
-    tall = narrow.stacked(wide)
+    tall = narrow.in_one_column(wide)
     assert [len(part.axes) for part in tall.subfigs] == [len(part.axes) for part in wide.subfigs]
     assert all(ax.get_subplotspec().get_gridspec().ncols == 1 for ax in tall.axes)
     assert [ax.get_ylabel().split("\n")[0] for ax in tall.axes] == ["one"] * 2 + ["other"] * 2
@@ -78,7 +79,7 @@ def test_a_bar_of_colours_stays_beside_its_panel():
     fig, axes = panels(["one", "two"], pd.DataFrame())
     for ax in axes:
         fig.colorbar(ax.imshow([[0, 1]]), ax=ax)
-    tall = narrow.stacked(fig)
+    tall = narrow.in_one_column(fig)
     tall.draw_without_rendering()
     places = [ax for ax in tall.axes if ax.get_label() != "<colorbar>"]
     assert len(places) == 2 and len(tall.axes) == 4 and places[0].get_position().y0 > places[1].get_position().y1
@@ -86,9 +87,15 @@ def test_a_bar_of_colours_stays_beside_its_panel():
 
 def test_one_column_becomes_narrow_alone():
     wide = draw(2, 1)
-    tall = narrow.stacked(wide)
+    tall = narrow.in_one_column(wide)
     assert told(tall) == [("users 0", f"score {r}", "round") for r in range(2)]
     assert [*tall.get_size_inches()] == [narrow.WIDTH, wide.get_figheight()]
+
+
+def test_a_figure_without_panels_or_names_stays_one():
+    fig = Figure()
+    fig.legend([], [])
+    assert narrow.in_one_column(fig).get_figwidth() == narrow.WIDTH
 
 
 def test_the_narrow_form_lies_beside_a_page_that_is_made_and_is_found_from_the_wide_one(tmp_path, monkeypatch):
@@ -99,4 +106,4 @@ def test_the_narrow_form_lies_beside_a_page_that_is_made_and_is_found_from_the_w
     monkeypatch.setenv("OL2R_PAGE", str(tmp_path))
     svg = wide._repr_mimebundle_()[0]["image/svg+xml"]
     (found,) = (tmp_path / narrow.FOLDER).iterdir()
-    assert found.name == narrow.name_of(f"{svg}\n") and found.read_text() == narrow.svg_of(narrow.stacked(wide))
+    assert found.name == narrow.name_of(f"{svg}\n") and found.read_text() == narrow.svg_of(narrow.in_one_column(wide))

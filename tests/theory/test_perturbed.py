@@ -178,7 +178,7 @@ def test_the_printed_regret_counts_too_few_pairs_for_the_first_rounds():
     c = 2 * 2 * 0.25**2 * 0.1 / (0.1 * 0.5 * 0.1) ** 2
     assert found == pytest.approx(100 * 10 + 2 * 5 * 10 * c * np.log1p(10 * 1e4 / 10) / 0.5)
     first = found - perturbed.printed_regret_bound(1e4, **setting | {"settled": 0.0})
-    assert first == pytest.approx(100 * 10), "and 100 rounds of 10 documents can mis-order 100 × 45 pairs"
+    assert first == pytest.approx(100 * 10), "and 100 rounds of 10 documents can misorder 100 × 45 pairs"
     assert perturbed.printed_regret_bound(1e4, **setting | {"whole": 0.0}) == np.inf
 
 

@@ -6,14 +6,15 @@ const AROUND = 32; // words in a snippet
 const MATHJAX = new URL("../mathjax/settings.js", document.currentScript.src);
 const FORMULA = /\\\(.*?\\\)/gs;
 
-const GREEK = {
-  α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", η: "eta", θ: "theta", λ: "lambda", μ: "mu", ν: "nu",
-  π: "pi", σ: "sigma", φ: "phi",
-};
+const LETTERS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho - sigma tau upsilon phi chi psi omega";
+const GREEK = Object.fromEntries(LETTERS.split(" ").map((name, i) => [String.fromCodePoint(0x3b1 + i), name]));
 
-/** The words of a text as they are compared: "P²NeurRank's" has "p2neurrank" and "s", and "δ" is "delta", as in TeX. */
+/** The words of a text as they are. */
+const plain = (text) => text.normalize("NFKC").toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+
+/** The words as they are compared: "P²NeurRank's" has "p2neurrank" and "s"; "δ₁" has "delta", as in TeX, and "1". */
 const words = (text) =>
-  text.normalize("NFKC").toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean).map((word) => GREEK[word] ?? word);
+  plain(text.normalize("NFKC").toLowerCase().replace(/[α-ω]/g, (letter) => ` ${GREEK[letter]} `));
 
 /** Pages on the library's modules come after those on the papers. */
 const boost = (id, term, section) => (section.address.startsWith("api/") ? 0.2 : 1);
@@ -24,7 +25,12 @@ function indexed() {
     storeFields: ["title", "page", "text", "address"],
     tokenize: words,
     processTerm: (word) => word,
-    searchOptions: { boost: { title: 4, page: 2 }, prefix: (word) => word.length > 2, combineWith: "AND", boostDocument: boost },
+    searchOptions: {
+      boost: { title: 4, page: 2 },
+      prefix: (word) => word.length > 2,
+      combineWith: "AND",
+      boostDocument: boost,
+    },
   });
   index.addAll(SECTIONS.map((section, id) => ({ id, ...section })));
   return index;
@@ -63,7 +69,7 @@ function entry(result, query) {
   const link = document.createElement("a");
   const [path, anchor] = result.address.split("#");
   // in the address and not in local storage, which another process may read too early
-  link.href = `${path}?highlight=${encodeURIComponent(words(query).join(" "))}#${anchor}`;
+  link.href = `${path}?highlight=${encodeURIComponent(plain(query).join(" "))}#${anchor}`;
   link.textContent = result.title;
   const page = document.createElement("span");
   page.className = "search-page";

@@ -28,7 +28,7 @@ where only the means over rows agree."""
 
 ANY = "any"
 """The value of a label that changes nothing in a cell's results. An item shows the cell for each value that its other
-cells have."""
+cells have, on whatever data."""
 
 MOST_SEEDS = 10_000
 """The largest number of seeds that can be asked for: a larger one is a typing error, and its rows would fill memory."""

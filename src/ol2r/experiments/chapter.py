@@ -406,7 +406,7 @@ def _labelled(
 def _for_each(frame: pd.DataFrame, label: str) -> pd.DataFrame:
     """The table with each line whose label is `ANY` once for each value that other lines have, after these lines."""
     free = (frame[label] == ANY).to_numpy()
-    values = frame.loc[~free, label].unique()
+    values = frame.loc[~free, label].dropna().unique()
     if not len(values):
         return frame
     bound, lines = np.flatnonzero(~free), np.flatnonzero(free)

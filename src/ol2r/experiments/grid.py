@@ -87,7 +87,7 @@ class Grid:
         convention = {name: str(setting.pop(name)) for name in self.usual}
         skyline = learner == GroundTruth.name
         clickers = _users(
-            Skyline.UNREAD if skyline else kind,
+            Skyline.KIND if skyline else kind,
             data.entry(dataset).n_grades,
             stop_rule=convention["stop_rule"],
             binary=convention["binary"],

@@ -168,7 +168,7 @@ class Tuned:
         again = grid_scores(longer, self.names, "grid").reindex(columns=[*keys, "score"])
         table = table.merge(again.rename(columns={"score": "longer"}), on=keys, how="left")
         best_of = pd.Series([""] * len(table))
-        for of in (ALL, *(sorted(set(longer["variant"])) if len(longer) else ())):
+        for of in (ALL, *sorted({*first["variant"], *(longer["variant"] if len(longer) else ())})):
             own = longer if of == ALL else longer[longer["variant"] == of]
             won = table.merge(self._winners(own, of, table), on=keys, how="left")["best"].eq(True)
             best_of = best_of.where(~won, best_of.where(best_of == "", best_of + " + ") + of)
@@ -202,7 +202,7 @@ class Tuned:
             dataset, grid, setting = str(line["dataset"]), str(line["grid"]), _setting(self.names, line)
             if chosen := self._choice(dataset, grid, of):
                 runs = longer[(longer["dataset"] == dataset) & (longer["grid"] == grid)]
-                gain = _gain(at_own_end(runs), setting, chosen)
+                gain = _gain(_ends(runs), setting, chosen)
                 setting = chosen if len(gain) and gain.mean() <= _error(gain) else setting
             won.append({"dataset": dataset, "grid": grid, **setting, "best": True})
         decided = {(line["dataset"], line["grid"]) for line in won}
@@ -228,13 +228,19 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
     if frame.empty:
         return pd.DataFrame(columns=["dataset", by, *names, "score", "n", "diverged", "best"])
     given = [name for name in names if name in frame]
-    last = at_own_end(frame, by)
+    last = _ends(frame, by)
     cells = last.assign(diverged=diverged(last)).groupby(["dataset", by, *given, "users"], sort=False, dropna=False)
     means = cells.agg(mean=("ndcg", "mean"), n=("ndcg", "count"), diverged=("diverged", "sum")).reset_index()
     table = means.groupby(["dataset", by, *given], sort=False, dropna=False)
     scores = table.agg(score=("mean", "mean"), n=("n", "sum"), diverged=("diverged", "sum")).reset_index()
     sound = scores[scores["diverged"] == 0].groupby(["dataset", by], sort=False)["score"]
     return scores.assign(best=scores.index.to_series().isin(sound.idxmax()))
+
+
+def _ends(frame: pd.DataFrame, by: str = "variant") -> pd.DataFrame:
+    """The last rounds of all runs; a run that stands for several kinds of users counts once."""
+    last = at_own_end(frame, by)
+    return last.drop_duplicates(["cell", "fold", "seed"]) if "cell" in last else last
 
 
 def _gain(last: pd.DataFrame, setting: Mapping[str, float], other: Mapping[str, float]) -> pd.Series:
@@ -293,7 +299,7 @@ def edges(first: pd.DataFrame, scores: pd.DataFrame, names: Sequence[str], by: s
         dataset, `by`, name, value (on the edge), inside (the next value), gain and its standard error: of the final
         score, paired by users, variant and run.
     """
-    last = at_own_end(first, by) if len(first) else first
+    last = _ends(first, by) if len(first) else first
     lines = []
     for best in frames.records(scores.query("best")):
         own = last[(last["dataset"] == best["dataset"]) & (last[by] == best[by])]

@@ -6,7 +6,7 @@ This module must not know what drawings show.
 import io
 import os
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
@@ -45,11 +45,11 @@ def put_beside(figure: Figure, svg: str) -> None:
     if "OL2R_PAGE" in os.environ:
         folder = Path(os.environ["OL2R_PAGE"]) / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / name_of(svg)).write_text(svg_of(stacked(figure)))
+        (folder / name_of(svg)).write_text(svg_of(in_one_column(figure)))
 
 
-def stacked(figure: Figure) -> Figure:
-    """A narrow copy of a figure, with all its panels in one column, row by row of the figure.
+def in_one_column(figure: Figure) -> Figure:
+    """A narrow copy of a figure that was drawn, with all its panels in one column, row by row of the figure.
 
     What a panel shares with its neighbours, it says itself in the copy: labels and numbers of axes, and the title of
     its column.
@@ -58,10 +58,10 @@ def stacked(figure: Figure) -> Figure:
     rows = before = 0
     for part in list(copy.subfigs) or [copy]:
         places = _places(part)
-        before += max(place.get_gridspec().nrows for place in places.values())
-        rows += len(places)
+        before += max((place.get_gridspec().nrows for place in places.values()), default=1)
+        rows += max(len(places), 1)
         _say_all(places)
-        column = GridSpec(len(places), 1, figure=part)
+        column = GridSpec(max(len(places), 1), 1, figure=part)
         for number, ax in enumerate(sorted(places, key=lambda ax: _corner(places[ax]))):
             ax.set_subplotspec(column[number])
         _narrow_legends(part)
@@ -81,29 +81,26 @@ def _corner(place: SubplotSpec) -> tuple[int, int]:
 
 def _say_all(places: dict[Axes, SubplotSpec]) -> None:
     """Give each panel the labels that its row or column has only once."""
-    corners = {ax: _corner(place) for ax, place in places.items()}
-    told = {ax: (ax.get_ylabel(), ax.get_xlabel(), ax.get_title()) for ax in places}
-    for ax, (row, column) in corners.items():
-        left, below, above = (
-            [other for other, corner in corners.items() if corner[axis] == own]
-            for axis, own in ((0, row), (1, column), (1, column))
-        )
-        ax.set_ylabel(told[ax][0] or _first(told[other][0] for other in left))
-        ax.set_xlabel(told[ax][1] or _first(told[other][1] for other in reversed(below)))
-        ax.set_title(told[ax][2] or _first(told[other][2] for other in above))
-        ax.tick_params(labelleft=bool(ax.yaxis.get_visible()), labelbottom=True)
+    told = {_corner(place): (ax.get_ylabel(), ax.get_xlabel(), ax.get_title()) for ax, place in places.items()}
+    order = sorted(told)
+    for ax, place in places.items():
+        row, column = _corner(place)
+        y, x, title = told[row, column]
+        ax.set_ylabel(y or _first(told[at][0] for at in order if at[0] == row and at[1] < column))
+        ax.set_xlabel(x or _first(told[at][1] for at in reversed(order) if at[1] == column))
+        ax.set_title(title or _first(told[at][2] for at in order if at[1] == column))
+        ax.tick_params(labelleft=True, labelbottom=True)
 
 
-def _first(texts) -> str:
+def _first(texts: Iterable[str]) -> str:
     return next(filter(None, texts), "")
 
 
 def _narrow_legends(part: FigureBase) -> None:
     """Each legend above the panels again, in as many columns as fit."""
     for legend in list(part.legends):
-        names = [text.get_text() for text in legend.get_texts()]
-        size = legend.get_texts()[0].get_fontsize()
-        handles: Sequence = legend.legend_handles
+        names, handles = [text.get_text() for text in legend.get_texts()], legend.legend_handles
+        size = legend.get_texts()[0].get_fontsize() if names else None
         legend.remove()
-        columns = 2 if 2 * max(map(len, names)) <= LINE else 1
+        columns = 2 if 2 * max(map(len, names), default=0) <= LINE else 1
         part.legend(handles, names, loc="outside upper center", ncols=columns, fontsize=size, frameon=False)

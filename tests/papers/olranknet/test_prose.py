@@ -237,15 +237,14 @@ def test_whether_narrow_intervals_mark_right_orders_follows_from_the_shares(full
     assert said.endswith(f"{50 * full:g} % and {50 * diagonal:g} % are wrong, and 3 % with one width for all pairs.")
 
 
-def test_the_orders_of_lambdarank_are_told_with_what_follows():
-    lines = [("MQ2008", "olLambdaRank", 0.6), ("MQ2008", "olLambdaRank", 0.7)]
-    lines += [("MQ2008", f"olLambdaRank{tuning.RANKED}", 0.65), ("other", "olLambdaRank", 0.9)]
-    chosen = pd.DataFrame(lines, columns=["dataset", "grid", "longer"])
+def test_the_orders_of_lambdarank_are_told_with_the_scores_of_what_was_chosen():
+    lines = [("MQ2008", "olLambdaRank", 0.6, "all + x"), ("MQ2008", "olLambdaRank", 0.7, "")]
+    lines += [("MQ2008", f"olLambdaRank{tuning.RANKED}", 0.65, "all"), ("other", "olLambdaRank", 0.9, "all")]
+    chosen = pd.DataFrame(lines, columns=["dataset", "grid", "longer", "best_of"])
     said = prose.orders_in_words(chosen)
-    assert "scores 0.700 with lists as shown and 0.650 in the present ranking" in said
-    assert said.endswith("the main results have the one that serves the learner better.")
-    assert prose.orders_in_words(chosen.assign(longer=[0.1, 0.2, 0.65, 0.9])).endswith("the one that serves it less.")
+    assert "score 0.600 with lists as shown" in said and said.endswith("and 0.650 in the present ranking.")
     assert prose.orders_in_words(chosen[:2]) == prose.orders_in_words(chosen[:0]) == ""
+    assert prose.orders_in_words(chosen.assign(longer=[0.1, 0.2, None, 0.9])) == ""
 
 
 def refits(adam, lbfgs):

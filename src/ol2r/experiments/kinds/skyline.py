@@ -83,12 +83,10 @@ class GroundTruth(NetworkLearner, registered=False):
 
 @dataclass(frozen=True)
 class Skyline(Simulate):
-    """A network fitted to true labels, in the place of a learner; its name is that of `GroundTruth`.
+    """A network fitted to true labels, in the place of a learner; its name is that of `GroundTruth`."""
 
-    Its users click, and nothing depends on it; `UNREAD` names those that all such cells have.
-    """
-
-    UNREAD: ClassVar[str] = "perfect"
+    KIND: ClassVar[str] = "perfect"
+    """The kind of users of all such cells; it changes nothing, for nobody reads their clicks."""
 
     kind: ClassVar[str] = "skyline"
     on_device = False

@@ -223,7 +223,7 @@ def blind_spot(table: pd.DataFrame) -> Drawing:
 
 @styled
 def regret_against_bounds(table: pd.DataFrame) -> Drawing:
-    """Mis-ordered pairs against rounds, beside uncertain ones and what theory allows; a panel for each multiple of α_t.
+    """Misordered pairs against rounds, beside uncertain ones and what theory allows; a panel for each multiple of α_t.
 
     Args:
         table: `bounds.regret_figure`.

@@ -486,8 +486,8 @@ CLAIMS = (
         f"olLambdaRank ends less than {DIFFERENCE:g} of offline NDCG@10 below olRankNet, or above it.",
         Part(
             f"olLambdaRank not below olRankNet by as much as {DIFFERENCE:g}, which is “at least as good”; that it is "
-            "better, as the paper says, is not tested; ΔNDCG is of the list as shown, and by another reading of the "
-            "present ranking, as in the public code",
+            "better, as the paper says, is not tested; ΔNDCG is of the list as shown; another reading takes the "
+            "present ranking",
             (no_worse(offline(OURS[1]), offline(OURS[0]), f"{OURS[1]} − {OURS[0]}", OFFLINE),),
             ALL_CELLS,
         ),

@@ -598,14 +598,14 @@ def orders_in_words(chosen: pd.DataFrame) -> str:
     Args:
         chosen: from `ol2r.experiments.tuning.Tuned.table`.
     """
-    of = chosen[chosen["dataset"] == "MQ2008"] if len(chosen) else chosen.assign(grid="", longer=np.nan)
-    shown, ranked = (of.loc[of["grid"] == f"olLambdaRank{reading}", "longer"].max() for reading in ("", tuning.RANKED))
-    if np.isnan(shown) or np.isnan(ranked):
+    of = chosen[chosen_together(chosen)]
+    of = of[of["dataset"] == "MQ2008"].set_index("grid")["longer"].dropna() if len(of) else {}
+    shown, ranked = (of.get(f"olLambdaRank{reading}") for reading in ("", tuning.RANKED))
+    if shown is None or ranked is None:
         return ""
-    follows = "the one that serves the learner better" if shown >= ranked else "the one that serves it less"
     return (
-        f"On validation queries of MQ2008 the best setting of the second step scores {shown:.3f} with lists as shown "
-        f"and {ranked:.3f} in the present ranking: of the two, the main results have {follows}."
+        f"On validation queries of MQ2008 the settings that were chosen score {shown:.3f} with lists as shown, which "
+        f"the main results have, and {ranked:.3f} in the present ranking."
     )
 
 

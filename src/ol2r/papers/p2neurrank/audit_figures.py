@@ -182,7 +182,7 @@ def uncertain_against_labels(table: pd.DataFrame) -> Drawing:
 
 @styled
 def regret_against_rounds(table: pd.DataFrame) -> Drawing:
-    """Mis-ordered pairs against rounds on the left; those among them on which all rankers agree on the right.
+    """Misordered pairs against rounds on the left; those among them on which all rankers agree on the right.
 
     Args:
         table: `bounds.regret_figure`.

@@ -344,7 +344,7 @@ def regret_in_words(table: pd.DataFrame, dearer: pd.DataFrame) -> str:
     ]
     least = float(f"{table['bound'].min():.1e}")
     return (
-        f"Mis-ordered at the end: {'; '.join(told)}. In the same worlds and as many rounds as one ranker without "
+        f"Misordered at the end: {'; '.join(told)}. In the same worlds and as many rounds as one ranker without "
         f"noise (95 % intervals): {'; '.join(more)}. The corrected bound is {least:,.0f} pairs or more, "
         f"{(table['bound'] / table['shown']).min():.0f} times all that were shown or more."
     )

@@ -158,8 +158,8 @@ def optimism_figure(frame: pd.DataFrame) -> pd.DataFrame:
 def settings_table(delta: float = 1 / ROUNDS, tuned: Mapping[str, float] = MappingProxyType({})) -> pd.DataFrame:
     """How many rankers Lemma 4.4 asks for in the experiments' settings, by formulas alone.
 
-    u = Q = 1, λ = .1 and T = 5,000 for the data sets, log det at its largest; and a case better than any: nothing
-    labelled, Q = 0 and the steepest slope.
+    u = Q = 1, T = 5,000, λ = .1 and those of `tuned` for the data sets, log det at its largest; and a case better than
+    any: nothing labelled, Q = 0 and the steepest slope.
 
     Args:
         delta: δ.

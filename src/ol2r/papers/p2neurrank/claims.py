@@ -130,7 +130,7 @@ TIME = Scale("doublings of the seconds a round", BIG)
 ANY_TIME = Scale("doublings of the seconds a round")
 LITTLE_TIME = Scale("doublings of the seconds a round short of that")
 WRONG = Scale("share of certain orders that are wrong", SHARE)
-REGRET = Scale("regret", unit="misordered pairs")
+REGRET = Scale("regret, 5 % taken off", unit="misordered pairs")
 
 
 class FirstFifth(Beginning):

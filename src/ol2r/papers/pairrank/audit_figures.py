@@ -130,7 +130,7 @@ TOP = 2.0
 
 @styled
 def regret_against_bounds(table: pd.DataFrame) -> Drawing:
-    """Mis-ordered pairs as a share of all pairs, against rounds, with the share that Lemma 2 leaves open.
+    """Misordered pairs as a share of all pairs, against rounds, with the share that Lemma 2 leaves open.
 
     Where the theorem allows more than all pairs, the panel says in words how much more. The drawing's table has the
     shares beside the counts.

@@ -96,8 +96,8 @@ BLOCKS = Scale("blocks of a list", HALF, "blocks")
 
 # The margin is in the contrast itself: a half, a twentieth, or how far apart comparable scores may be.
 APART = Scale("NDCG@10")
-BEYOND_HALF = Scale("cosine to w*")
-BEYOND_TWENTIETH = Scale("cumulative NDCG@10", unit=ONLINE.unit)
+BEYOND_HALF = Scale("cosine to w*, a half taken off")
+BEYOND_TWENTIETH = Scale("cumulative NDCG@10, 5 % taken off", unit=ONLINE.unit)
 
 # A theorem says "at most": a strict bound has no margin.
 RATE = Scale("fall of regret/log⁴ T", unit="misordered pairs")
