@@ -23,6 +23,7 @@ LEARNER = {
     "neuraldbgd": "neural DBGD",
     "olranknet": "olRankNet",
     "ollambdarank": "olLambdaRank",
+    "ollambdarank-ranked": "olLambdaRank-ranked",
     "p2linrank": "P2LinRank",
     "p2neurrank": "P2NeurRank",
 }
@@ -43,6 +44,7 @@ _OF_NETWORKS = {
     "neural DBGD": _STEP | {"delta": 1.0, "prefix_credit": False},
     "olRankNet": _REFITTED,
     "olLambdaRank": _REFITTED,
+    "olLambdaRank-ranked": _REFITTED,
     "P2NeurRank": _PERTURBED | {"theta0": "own"} | {name: _REFITTED[name] for name in _REFITS},
 }
 _PERTURBED_LINEAR = _PERTURBED | {"regularization": 0.1, "pairs": "matched", "pseudo_pairs": False}

@@ -6,7 +6,7 @@ from fakes import Fake, ran
 
 import ol2r
 from ol2r.errors import ExperimentError, MissingRows
-from ol2r.experiments.cells import Item, Job
+from ol2r.experiments.cells import ANY, Item, Job
 from ol2r.experiments.chapter import (
     PARAMETERS,
     Results,
@@ -152,6 +152,22 @@ def test_a_label_that_is_a_column_of_another_cells_table_is_called_set():
     own = found.set_index("name")
     assert (own.loc["x", f"{extra}_set"] == 7).all() and own.loc["y", f"{extra}_set"].isna().all()
     assert own.loc["x", extra].isna().all() and own.loc["y", extra].notna().all()
+
+
+def test_a_label_that_changes_nothing_has_each_value_that_the_other_cells_have():
+    users = {"x": "perfect", "z": "informational", "y": ANY}
+    cells = [Fake(name="y"), Fake(name="x"), Fake(name="z")]
+    item = Item("For all", lambda tier: cells, SEEDS, names=lambda cell: {"users": users[cell.name]})
+    run(item.jobs("laptop"), Store.open())
+    found = stored_results(Paper("nsgd", {"all": item}), "laptop")["all"].frame
+    assert list(dict.fromkeys(zip(found["name"], found["users"], strict=True))) == [
+        ("x", "perfect"), ("z", "informational"), ("y", "perfect"), ("y", "informational"),
+    ]  # fmt: skip
+    lines = found[found["name"] == "y"].groupby("users")
+    once, again = (own.drop(columns="users").reset_index(drop=True) for _, own in lines)
+    pd.testing.assert_frame_equal(once, again)
+    alone = Item("Alone", lambda tier: cells[:1], SEEDS, names=item.names)
+    assert {*stored_results(Paper("nsgd", {"alone": alone}), "laptop")["alone"].frame["users"]} == {ANY}
 
 
 def run_of(cell):

@@ -61,6 +61,11 @@ def test_without_a_second_step_there_is_a_list_and_no_choice():
     assert table["longer"].isna().all() and (table["best_of"] == "").all()
 
 
+def test_without_a_second_step_what_was_chosen_before_stays():
+    table = tuned(1, a10="all", a1="").table(FIRST, FIRST[:0])
+    assert table["alpha"].tolist() == [0.0, 1.0, 10.0] and table["best_of"].tolist() == ["", "", "all"]
+
+
 def test_a_listed_setting_stays_when_a_grid_is_extended_unless_a_run_of_it_diverged():
     extended = tuned(1, a10="", a1e9="")
     table = extended.table(FIRST, LONGER)

@@ -26,6 +26,10 @@ Level = Literal["bits", "means"]
 """How exactly a second computation repeats a result: "bits", bit for bit in the columns named `exact`, or "means",
 where only the means over rows agree."""
 
+ANY = "any"
+"""The value of a label that changes nothing in a cell's results. An item shows the cell for each value that its other
+cells have."""
+
 MOST_SEEDS = 10_000
 """The largest number of seeds that can be asked for: a larger one is a typing error, and its rows would fill memory."""
 
@@ -204,7 +208,8 @@ class Cell(ABC):
 
     @abstractmethod
     def labels(self) -> dict[str, str | float | int]:
-        """Columns that tell this cell from others of its item: data set (`dataset`), users, learner, parameters."""
+        """Columns that tell this cell from others of its item: data set (`dataset`), users, learner, parameters. One
+        that the results do not depend on is `ANY`."""
 
     @abstractmethod
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:

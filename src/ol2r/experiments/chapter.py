@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ol2r.errors import ExperimentError, MissingRows, one_of
-from ol2r.experiments.cells import TIERS, Cell, Item, Job, merged
+from ol2r.experiments.cells import ANY, TIERS, Cell, Item, Job, merged
 from ol2r.experiments.origins import AtHand, check_data, names_of
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.runner import (
@@ -397,7 +397,22 @@ def _labelled(
     labels = [{f"{name}_set" if name in measures else name: value for name, value in own.items()} for own in labels]
     described = _repeated(pd.DataFrame(labels), sizes)
     order = dict.fromkeys(name for own, each in zip(labels, columns, strict=True) for name in (*own, *each))
-    return pd.concat([described, measured], axis=1)[list(order)]
+    frame = pd.concat([described, measured], axis=1)[list(order)]
+    for name in dict.fromkeys(name for own in labels for name, value in own.items() if value == ANY):
+        frame = _for_each(frame, name)
+    return frame
+
+
+def _for_each(frame: pd.DataFrame, label: str) -> pd.DataFrame:
+    """The table with each line whose label is `ANY` once for each value that other lines have, after these lines."""
+    free = (frame[label] == ANY).to_numpy()
+    values = frame.loc[~free, label].unique()
+    if not len(values):
+        return frame
+    bound, lines = np.flatnonzero(~free), np.flatnonzero(free)
+    whole = frame.iloc[np.concatenate([bound, np.tile(lines, len(values))])].reset_index(drop=True)
+    whole.loc[len(bound) :, label] = np.repeat(values, len(lines))
+    return whole
 
 
 def _repeated(table: pd.DataFrame, times: Sequence[int]) -> pd.DataFrame:

@@ -85,11 +85,14 @@ class Grid:
         learner, own = self.settings[variant]
         setting = {**self.usual, **own, **(changed or {})}
         convention = {name: str(setting.pop(name)) for name in self.usual}
+        skyline = learner == GroundTruth.name
         clickers = _users(
-            kind, data.entry(dataset).n_grades, stop_rule=convention["stop_rule"], binary=convention["binary"]
+            Skyline.UNREAD if skyline else kind,
+            data.entry(dataset).n_grades,
+            stop_rule=convention["stop_rule"],
+            binary=convention["binary"],
         )
         checkpoints = SMOKE_CURVE if tier == "smoke" else self.curve
-        skyline = learner == GroundTruth.name
         return (Skyline if skyline else Simulate)(
             dataset=dataset,
             checksum=checksum(dataset),

@@ -141,6 +141,7 @@ class Tuned:
 
         When a grid is extended, a setting that is on its shortlist stays there, even if others now precede it, and a
         setting that was chosen stays so unless another gains more than one standard error over it in the second step.
+        Where the second step has no results, what was chosen before stays.
 
         Args:
             first: results of every setting, with the columns `grid` (what is tuned together) and `variant`.
@@ -169,7 +170,7 @@ class Tuned:
         best_of = pd.Series([""] * len(table))
         for of in (ALL, *(sorted(set(longer["variant"])) if len(longer) else ())):
             own = longer if of == ALL else longer[longer["variant"] == of]
-            won = table.merge(self._winners(own, of), on=keys, how="left")["best"].eq(True)
+            won = table.merge(self._winners(own, of, table), on=keys, how="left")["best"].eq(True)
             best_of = best_of.where(~won, best_of.where(best_of == "", best_of + " + ") + of)
         return table.assign(best_of=best_of)
 
@@ -184,13 +185,14 @@ class Tuned:
         stays = np.array([_setting(self.names, line) in before for line in frames.records(ranked)])
         return ranked[stays | (np.arange(len(ranked)) < self.size(dataset, grid))]
 
-    def _winners(self, longer: pd.DataFrame, of: str) -> pd.DataFrame:
+    def _winners(self, longer: pd.DataFrame, of: str, table: pd.DataFrame) -> pd.DataFrame:
         """The settings that the second step chooses, one for each data set and grid: the best, or what was chosen
-        before if the best gains no more than one standard error over it.
+        before if the best gains no more than one standard error over it, or if there is no second step.
 
         Args:
             longer: runs of the second step, of all variants of a grid or of the variant `of` alone.
             of: whom the setting is chosen for.
+            table: all shortlists.
 
         Returns:
             dataset, grid, names, best (true).
@@ -203,6 +205,10 @@ class Tuned:
                 gain = _gain(at_own_end(runs), setting, chosen)
                 setting = chosen if len(gain) and gain.mean() <= _error(gain) else setting
             won.append({"dataset": dataset, "grid": grid, **setting, "best": True})
+        decided = {(line["dataset"], line["grid"]) for line in won}
+        for place in dict.fromkeys(zip(table["dataset"], table["grid"], strict=True)):
+            if place not in decided and (chosen := self._choice(*place, of)):
+                won.append({"dataset": place[0], "grid": place[1], **chosen, "best": True})
         return pd.DataFrame(won).reindex(columns=["dataset", "grid", *self.names, "best"])
 
 
@@ -254,6 +260,11 @@ def _setting(names: Sequence[str], line: Mapping[str, float]) -> dict[str, float
     return {name: line[name] for name in names if name in line and line[name] == line[name]}
 
 
+def chosen_together(table: pd.DataFrame) -> np.ndarray:
+    """Which lines of `Tuned.table` were chosen for all variants of their grid together: Bool[lines]."""
+    return np.array([ALL in of.split(" + ") for of in table["best_of"]] if len(table) else [], dtype=bool)
+
+
 def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """The settings of the first step, with `best` set for those that the second step chose for all variants together.
 
@@ -263,7 +274,7 @@ def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> p
         names: hyper-parameters.
     """
     keys = ["dataset", "grid", *names]
-    won = table[np.array([ALL in of.split(" + ") for of in table["best_of"]], dtype=bool)]
+    won = table[chosen_together(table)]
     both = scores.drop(columns="best").merge(won[[*keys, "best_of"]], on=keys, how="left")
     return both.assign(best=both["best_of"].notna()).drop(columns="best_of")
 

@@ -24,7 +24,7 @@ from ol2r.experiments.effects import (
     mean_effect,
     summarize,
 )
-from ol2r.experiments.tuning import ALL
+from ol2r.experiments.tuning import chosen_together
 from ol2r.experiments.verdicts import Judgement
 from ol2r.report.style import LEARNERS, USERS, Looks, spelled
 
@@ -711,7 +711,7 @@ def tuning(
     for (dataset, grid), cells in scores.groupby(["dataset", "grid"], sort=False):
         listed = chosen[(chosen["dataset"] == dataset) & (chosen["grid"] == grid)].dropna(subset=["longer"])
         ends = f"{cells['score'].min():.3f} to {cells['score'].max():.3f}"
-        won = np.array([ALL in of.split(" + ") for of in listed["best_of"]], dtype=bool)
+        won = chosen_together(listed)
         both = [own.nlargest(1, "longer") for own in (listed[won], listed[~won])]
         told = [
             " ".join(f"{_setting(cell, names)}: {cell['longer']:.3f}" for cell in frames.records(own)) or "–"

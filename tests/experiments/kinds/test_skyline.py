@@ -8,10 +8,12 @@ from small import Tape, evaluation, replicas_of, small_dataset
 
 from ol2r import data
 from ol2r.clicks import users
-from ol2r.experiments.cells import Job
+from ol2r.clicks.cascade import USERS
+from ol2r.experiments.cells import ANY, Job
 from ol2r.experiments.kinds.skyline import GroundTruth, Skyline
 from ol2r.experiments.runner import Shard, run_shard
 from ol2r.learners import LEARNERS
+from ol2r.papers.olranknet import grid as olranknet
 from ol2r.simulation import Evaluation, make_streams, simulate
 
 SETTING = {"rate": 0.01, "regularization": 0.001, "passes": 2, "width": 8, "depth": 2, "init": "he"}
@@ -70,3 +72,9 @@ def test_a_cell_gives_the_runs_of_its_learner():
     assert cell.cost(cell.rows(None, range(2))).seconds > 0
     grown = table.groupby("round")["ndcg"].mean()
     assert grown[30] > grown[0] and torch.isfinite(torch.tensor(table["ndcg"].to_numpy())).all()
+
+
+def test_one_cell_serves_all_users():
+    cells = [olranknet.curve("paper", "MQ2008", kind, GroundTruth.name) for kind in USERS]
+    assert len({cell.key for cell in cells}) == 1 and cells[0].labels()["users"] == ANY
+    assert cells[0].labels() | {"users": "perfect"} == super(Skyline, cells[0]).labels()

@@ -1,7 +1,7 @@
 """The `skyline` kind of cell: a network that is fitted in each round to the true labels of all queries so far.
 
 It shows what a learner of networks could reach that had labels in place of clicks (olLambdaRank GT of the olRankNet
-paper). Clicks change nothing, so all users see the same.
+paper). Clicks change nothing, so all users see the same, and one cell serves them all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ol2r import data
 from ol2r.cost import Shape
+from ol2r.experiments.cells import ANY
 from ol2r.experiments.kinds.simulate import Simulate
 from ol2r.learners.base import Learner
 from ol2r.learners.network import ARCHITECTURE, CORE_OPERATIONS, NetworkLearner, network_of
@@ -82,7 +83,12 @@ class GroundTruth(NetworkLearner, registered=False):
 
 @dataclass(frozen=True)
 class Skyline(Simulate):
-    """A network fitted to true labels, in the place of a learner; its name is that of `GroundTruth`."""
+    """A network fitted to true labels, in the place of a learner; its name is that of `GroundTruth`.
+
+    Its users click, and nothing depends on it; `UNREAD` names those that all such cells have.
+    """
+
+    UNREAD: ClassVar[str] = "perfect"
 
     kind: ClassVar[str] = "skyline"
     on_device = False
@@ -91,6 +97,10 @@ class Skyline(Simulate):
     @property
     def family(self) -> type[Learner]:
         return GroundTruth
+
+    def labels(self) -> dict[str, str | float | int]:
+        """As of `Simulate`, for any users."""
+        return super().labels() | {"users": ANY}
 
     def batch(
         self,

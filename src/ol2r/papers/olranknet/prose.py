@@ -13,7 +13,7 @@ import pandas as pd
 from ol2r import data, frames
 from ol2r.experiments import grid
 from ol2r.experiments.effects import at_own_end
-from ol2r.experiments.tuning import ALL, TuningGrid
+from ol2r.experiments.tuning import TuningGrid, chosen_together
 from ol2r.networks import Network
 from ol2r.papers.olranknet import tuning
 from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, K
@@ -119,9 +119,10 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ),
     *((f"grid of {name}", _told(each), source) for name, each, source in (
         (
-            "olRankNet and olLambdaRank, by every reading", _OLRANKNET,
+            "olRankNet and olLambdaRank, also as in public code", _OLRANKNET,
             "paper, 5.1: 0.1 to 10⁻⁴ (the last is not tried here), rates to 10⁻³; the rest ours",
         ),
+        ("olLambdaRank, present ranking", tuning.GRIDS["olLambdaRank" + tuning.RANKED], "paper, 5.1; the rest ours"),
         ("olRankNet with full covariance", tuning.GRIDS["olRankNet, full"], "ours"),
         (
             "olRankNet on data with many features", replace(_OLRANKNET, tried=_OLRANKNET.wide),
@@ -151,7 +152,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "olLambdaRank GT",
         "after each round LambdaRank on the true labels of all queries shown so far; from random weights of the usual "
-        "size (He)",
+        "size (He); it reads no click, so one run stands for all kinds of users",
         "paper, 5.1; start ours",
     ),
 )  # fmt: skip
@@ -613,7 +614,7 @@ def chosen_in_words(table: pd.DataFrame) -> str:
     Args:
         table: from `ol2r.experiments.tuning.Tuned.table`.
     """
-    won = table[[ALL in of.split(" + ") for of in table["best_of"]]] if len(table) else table
+    won = table[chosen_together(table)]
     told = []
     for dataset, own in won.groupby("dataset", sort=False):
         each = [f"{line['grid']}: {_setting(line)}" for line in frames.records(own)]

@@ -57,7 +57,6 @@ GRIDS: dict[str, TuningGrid] = {
     ),
     "olLambdaRank GT": TuningGrid(
         ("olLambdaRank GT",), {"rate": (1e-5, 1e-4, 1e-3, 1e-2), "regularization": (1e-4, 1e-2, 1.0, 1e2)},
-        datasets=("MQ2008",),
     ),
 }  # fmt: skip
 """All tuning grids, by name. They hold the paper's values but for λ = 1e-4 and, on MQ2008, α = 1e-4, at which hardly an

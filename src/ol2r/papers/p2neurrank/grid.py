@@ -65,7 +65,7 @@ HERE = ("MQ2008",)
 ELSEWHERE = ("synthetic-mslr", "MQ2007_partial85", pairrank.CLUEWEB)
 """The data sets of all figures, and others that linear rankers are run on."""
 NETWORKS_TOO = ELSEWHERE[:1]
-"""Those of the others that networks are run on, but for the skyline."""
+"""Those of the others that networks are run on."""
 DATASETS = (*BOTH, *HERE)
 OWN_DEPTH, DEPTH_HERE = 3, 2
 """Layers of weights: the paper's networks are d-m-m-1. On data sets that are run here they are d-m-1, as those of
@@ -149,7 +149,7 @@ def _main(*variants: str, kinds: Sequence[str] = USERS, elsewhere: Sequence[str]
     def cells(tier: str) -> Sequence[Cell]:
         runs = list(product(on(*DATASETS)(tier), kinds, variants))
         if tier == "paper":
-            runs += product(elsewhere, kinds, [each for each in variants if each != SKYLINE])
+            runs += product(elsewhere, kinds, variants)
         return [curve(tier, *run) for run in runs]
 
     return cells

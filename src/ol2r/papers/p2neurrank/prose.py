@@ -14,7 +14,7 @@ from ol2r import frames
 from ol2r.experiments import grid
 from ol2r.experiments.claims import NotMeasured, Results
 from ol2r.experiments.effects import TooFewSeeds, at_own_end
-from ol2r.experiments.tuning import ALL, TuningGrid
+from ol2r.experiments.tuning import ALL, TuningGrid, chosen_together
 from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.claims import GAMMA, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
@@ -631,7 +631,7 @@ def chosen_in_words(table: pd.DataFrame) -> str:
     Args:
         table: from `ol2r.experiments.tuning.Tuned.table`.
     """
-    won = table[[ALL in of.split(" + ") for of in table["best_of"]]] if len(table) else table
+    won = table[chosen_together(table)]
     told = []
     for dataset, own in won.groupby("dataset", sort=False):
         each = [f"{spelled(str(line['grid']))}: {_setting(line)}" for line in frames.records(own)]
@@ -709,7 +709,7 @@ def least_noise_in_words(table: pd.DataFrame) -> str:
     Args:
         table: as for `chosen_in_words`.
     """
-    won = table[[ALL in of.split(" + ") for of in table["best_of"]]] if len(table) else table
+    won = table[chosen_together(table)]
     won = won[won["noise"].notna()] if len(won) else won
     if won.empty:
         return ""
