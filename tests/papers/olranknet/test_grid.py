@@ -131,6 +131,14 @@ def test_data_of_the_shape_of_mslr_takes_what_was_tuned_on_that_shape(dataset):
         assert {name: each[name] for name in of} == of
 
 
+def test_every_grid_has_a_choice_on_every_data_set_that_it_is_tuned_on():
+    for name, own in tuning.GRIDS.items():
+        for dataset in tuning.TUNED.datasets_of(name):
+            setting = tuning.TUNED.chosen(dataset, name)
+            tried = {**own.tried, **own.wide} if tuning.is_wide(dataset) else own.tried
+            assert setting.keys() == tried.keys() and all(value in tried[each] for each, value in setting.items())
+
+
 def test_each_choice_changes_one_thing():
     by_choice = {each["choice"]: each for each in labels("choices") if each["users"] == "perfect"}
     assert list(by_choice) == list(olranknet.CHOICES)

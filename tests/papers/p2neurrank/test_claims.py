@@ -296,7 +296,7 @@ def test_only_any_lead_and_thresholds_have_no_margin():
         "NDCG@10 short of that",
         "doublings of the seconds a round",
         "doublings of the seconds a round short of that",
-        "regret beyond that twentieth",
+        "regret, 5 % taken off",
     }
     free = {one.id for one in CLAIMS for p in one.parts for c in p.contrasts
             if c.scale.margin == 0 and c.scale.name.startswith("NDCG@10")}  # fmt: skip
