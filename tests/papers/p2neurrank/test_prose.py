@@ -260,6 +260,17 @@ def test_smaller_rates_of_a_rival_are_told_only_where_it_has_some(monkeypatch):
         assert (told in said and "favours olRankNet" in said) if expected else said == ""
 
 
+def test_the_witness_is_told_in_the_end_and_where_the_main_runs_end():
+    lines = [(NEURAL[0], 1000, 0.5), ("olRankNet", 1000, 0.4), (NEURAL[0], 5000, 0.6), ("olRankNet", 5000, 0.7)]
+    frame = pd.DataFrame(lines, columns=["variant", "round", "ndcg"])
+    assert prose.witness_in_words(frame).startswith(
+        "After 5,000 rounds offline NDCG@10 was 0.600 for P²NeurRank, N = 2 and 0.700 for olRankNet, after 1,000 "
+        "rounds 0.500 for P²NeurRank, N = 2 and 0.400 for olRankNet."
+    )
+    assert "1,000" not in prose.witness_in_words(frame[2:])
+    assert prose.witness_in_words(frame[:1]) == prose.witness_in_words(frame[:0]) == ""
+
+
 def test_what_tuning_gave_the_small_networks_is_told_where_it_differs(monkeypatch):
     values = {SIXTEEN_FULL: {"alpha": 0.1, "rate": 0.01}, SIXTEEN_DIAGONAL: {"alpha": 0.1, "rate": 0.001}}
     monkeypatch.setattr(tuning, "TUNED", SimpleNamespace(chosen=lambda dataset, name: values[name]))

@@ -120,10 +120,18 @@ def tuned(dataset: str, variant: str) -> dict[str, Value]:
     return olranknet.tuned(dataset, variant)
 
 
-def curve(tier: str, dataset: str, kind: str, variant: str, changed: Mapping[str, Value] | None = None) -> Cell:
-    """A learning curve of a variant at its tuned values, except for what `changed` names."""
+def curve(
+    tier: str,
+    dataset: str,
+    kind: str,
+    variant: str,
+    changed: Mapping[str, Value] | None = None,
+    rounds: int | None = None,
+) -> Cell:
+    """A learning curve of a variant at its tuned values, except for what `changed` names; a network's may have another
+    number of rounds than is usual on its data set."""
     best = tuned(dataset, variant) | _depth(dataset, variant)
-    of = _LINEAR_GRID if is_linear(variant) else _NEURAL_GRIDS[olranknet.rounds_of(dataset)]
+    of = _LINEAR_GRID if is_linear(variant) else _NEURAL_GRIDS[rounds or olranknet.rounds_of(dataset)]
     return of.cell(tier, dataset, kind, variant, {**best, **(changed or {})}, curve=True)
 
 
@@ -153,6 +161,13 @@ def _main(*variants: str, kinds: Sequence[str] = USERS, elsewhere: Sequence[str]
         return [curve(tier, *run) for run in runs]
 
     return cells
+
+
+def _witness(tier: str) -> Sequence[Cell]:
+    """Two rankers, and olRankNet, for as many rounds as the paper's, where documents have as many features and lists
+    are as long as in its first data set; not on a laptop."""
+    datasets = () if tier == "laptop" else on(NETWORKS_TOO[0], own=False)(tier)
+    return [curve(tier, *run, rounds=ROUNDS) for run in product(datasets, USERS[:1], (NEURAL[0], OLRANKNET))]
 
 
 def _at_noise(tier: str, dataset: str, kind: str, rankers: int, noise: float, *, linear_too: bool) -> list[Cell]:
@@ -402,6 +417,7 @@ ITEMS: dict[str, Item] = {
     "certainty": _neural_item("False certainty beside score and regret, against N and ν²", _certainty),
     "histories": Item("Certain orders on the same histories", _histories, _neural_seeds, _neural_folds),
     "choices": _neural_item("What the paper leaves open, one choice at a time", _choices, choice),
+    "witness": Item("One run of the paper's length with two networks", _witness, _ONCE, (1,), variant),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
     **audit_cells.ITEMS,
 }  # fmt: skip

@@ -707,6 +707,26 @@ def rates_in_words() -> str:
     )
 
 
+def witness_in_words(frame: pd.DataFrame) -> str:
+    """Where one run of two rankers and one of olRankNet ended, and where they stood when the main runs end; empty
+    without runs.
+
+    Args:
+        frame: one run of each on one data set, with variant, round and ndcg.
+    """
+    pair = (NEURAL[0], OLRANKNET)
+    if not {*pair} <= set(frame.get("variant", ())):
+        return ""
+    at = {each: own.set_index("variant")["ndcg"] for each, own in frame.groupby("round")}
+    last = max(at)
+    told = {each: joined([f"{at[each][name]:.3f} for {spelled(name)}" for name in pair]) for each in at}
+    early = f", after {ROUNDS_HERE:,} rounds {told[ROUNDS_HERE]}" if ROUNDS_HERE in told and ROUNDS_HERE < last else ""
+    return (
+        f"After {last:,} rounds offline NDCG@10 was {told[last]}{early}. Of single runs nothing follows on which ranks "
+        "better."
+    )
+
+
 def small_in_words() -> str:
     """What else than the covariance differs between the two small networks, as tuned."""
     full, diagonal = (dict(tuning.TUNED.chosen("MQ2008", name)) for name in (SIXTEEN_FULL, SIXTEEN_DIAGONAL))
