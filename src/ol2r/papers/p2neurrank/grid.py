@@ -417,7 +417,7 @@ ITEMS: dict[str, Item] = {
     "certainty": _neural_item("False certainty beside score and regret, against N and ν²", _certainty),
     "histories": Item("Certain orders on the same histories", _histories, _neural_seeds, _neural_folds),
     "choices": _neural_item("What the paper leaves open, one choice at a time", _choices, choice),
-    "witness": Item("One run of the paper's length with two networks", _witness, _ONCE, (1,), variant),
+    "witness": Item("Single runs of the paper's length, two rankers and olRankNet", _witness, _ONCE, (1,), variant),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
     **audit_cells.ITEMS,
 }  # fmt: skip

@@ -718,13 +718,13 @@ def witness_in_words(frame: pd.DataFrame) -> str:
     if not {*pair} <= set(frame.get("variant", ())):
         return ""
     at = {each: own.set_index("variant")["ndcg"] for each, own in frame.groupby("round")}
+
+    def scores(round_: int) -> str:
+        return joined([f"{at[round_][name]:.3f} for {spelled(name)}" for name in pair])
+
     last = max(at)
-    told = {each: joined([f"{at[each][name]:.3f} for {spelled(name)}" for name in pair]) for each in at}
-    early = f", after {ROUNDS_HERE:,} rounds {told[ROUNDS_HERE]}" if ROUNDS_HERE in told and ROUNDS_HERE < last else ""
-    return (
-        f"After {last:,} rounds offline NDCG@10 was {told[last]}{early}. Of single runs nothing follows on which ranks "
-        "better."
-    )
+    early = f", after {ROUNDS_HERE:,} rounds {scores(ROUNDS_HERE)}" if ROUNDS_HERE in at and ROUNDS_HERE < last else ""
+    return f"After {last:,} rounds offline NDCG@10 was {scores(last)}{early}. Single runs cannot tell which ranks better."
 
 
 def small_in_words() -> str:
