@@ -724,7 +724,8 @@ def witness_in_words(frame: pd.DataFrame) -> str:
 
     last = max(at)
     early = f", after {ROUNDS_HERE:,} rounds {scores(ROUNDS_HERE)}" if ROUNDS_HERE in at and ROUNDS_HERE < last else ""
-    return f"After {last:,} rounds offline NDCG@10 was {scores(last)}{early}. Single runs cannot tell which ranks better."
+    told = f"After {last:,} rounds offline NDCG@10 was {scores(last)}{early}."
+    return f"{told} Single runs cannot tell which ranks better."
 
 
 def small_in_words() -> str:
