@@ -597,8 +597,8 @@ def skyline_in_words() -> str:
     more = (each for each, own in ELSEWHERE.items() if SKYLINE in own)
     there = joined([named(each) for each in ("MQ2008", *more)])
     return (
-        f"The skyline ran on {there} alone, for {ROUNDS_HERE:,} rounds. Elsewhere OR1 counts only contrasts that decide "
-        "by themselves, and leaves the others open."
+        f"The skyline ran on {there} alone, for {ROUNDS_HERE:,} rounds. Elsewhere OR1 counts only contrasts that "
+        "decide by themselves, and leaves the others open."
     )
 
 
