@@ -60,7 +60,15 @@ def test_whole_numbers_match_though_one_table_has_them_as_floats():
 def test_measured_columns_and_labels_called_otherwise_tell_no_cells_apart():
     rows = drawn({"learner": "MGD"}, {"learner": "NSGD"})
     rows["ndcg"] = [0.1, 0.2, 0.3, 0.4]
-    assert keys_of(pd.DataFrame({"row": ["MGD"], "ndcg": [0.15]}), rows) == ["MGD NSGD"]
+    assert keys_of(pd.DataFrame({"told": ["MGD"], "ndcg": [0.15]}), rows) == ["MGD NSGD"]
+
+
+def test_a_lead_has_the_key_of_the_learner_that_its_line_names():
+    rows = drawn(*({"dataset": data, "learner": name} for data in ("a", "b") for name in ("MGD", "NSGD", "DBGD")))
+    table = pd.DataFrame({"dataset": ["a", "b", "a"], "row": ["MGD", "MGD", "DBGD"], "mean": 0.1})
+    assert keys_of(table, rows) == ["a/MGD", "b/MGD", "a/DBGD"]
+    all_of = " ".join(f"a/{name}" for name in ("MGD", "NSGD", "DBGD"))
+    assert keys_of(table.assign(row=["MGD", "MGD", "none of them"]), rows)[0] == all_of
 
 
 def test_words_within_a_cell_count_where_they_leave_a_cell():

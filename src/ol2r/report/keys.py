@@ -12,6 +12,8 @@ SHORT = 12
 """Number of a key's first digits that are printed; `ol2r verify --cell` takes them for the whole key."""
 
 KEY = "key"
+ROW = "row"
+"""What an aggregate calls the values that its lines tell of."""
 _CALLED = {"dataset": "data"}
 """Labels of our rows that a table beside printed numbers calls otherwise: it has the printed ones under their name."""
 
@@ -22,7 +24,8 @@ def with_keys(table: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
     A line came from the cells that have rows with its labels: the columns of both tables that are the same in all rows
     of a cell, and words that differ within a cell. Where no cell has all of them, words within cells, and then numbers,
     are left out. What an aggregate calls otherwise than the rows do tells no cells apart: the line then has the keys of
-    all cells that its other labels leave. A difference between learners has the keys of the one that its line names.
+    all cells that its other labels leave. A difference between learners has the keys of the one that its line names, in
+    the column `ROW` or under the name of the rows' own column.
 
     Args:
         table: what a figure or table shows, a line for each aggregate.
@@ -35,6 +38,8 @@ def with_keys(table: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
     if "cell" in table:
         return table.assign(**{KEY: table["cell"].str[:SHORT]}).drop(columns="cell")
     shown = {name: table[other] for name in map(str, drawn) if (other := _name_in(table, name)) in table}
+    if (name := _named_by_rows(table, drawn)) is not None:
+        shown[name] = table[ROW]
     shown = {name: _text(column) for name, column in shown.items()}
     shown = {name: column for name, column in shown.items() if column.isin(_text(drawn[name]).unique()).any()}
     of_cells = [name for name in shown if _is_constant(drawn[name], drawn["cell"])]
@@ -45,6 +50,15 @@ def with_keys(table: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
         lines = zip(*(shown[name] for name in labels), strict=True) if labels else [()] * len(table)
         keys = [key or found.get(line, "") for key, line in zip(keys, lines, strict=True)]
     return table.assign(**{KEY: keys})
+
+
+def _named_by_rows(table: pd.DataFrame, drawn: pd.DataFrame) -> str | None:
+    """The column of the drawn rows whose values the lines of an aggregate are called by; None where there is none."""
+    if ROW not in table or ROW in drawn:
+        return None
+    called = set(_text(table[ROW]))
+    free = (str(name) for name in drawn if name not in table and not pd.api.types.is_numeric_dtype(drawn[name]))
+    return next((name for name in free if called <= set(_text(drawn[name]))), None)
 
 
 def _name_in(table: pd.DataFrame, name: str) -> str:

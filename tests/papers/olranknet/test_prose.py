@@ -237,6 +237,11 @@ def test_whether_narrow_intervals_mark_right_orders_follows_from_the_shares(full
     assert said.endswith(f"{50 * full:g} % and {50 * diagonal:g} % are wrong, and 3 % with one width for all pairs.")
 
 
+def test_the_page_says_on_which_data_the_skyline_ran(monkeypatch):
+    monkeypatch.setattr(prose, "ELSEWHERE", {"MQ2007_partial85": grid.SHOWN, "synthetic-mslr": grid.ONLINE})
+    assert "The skyline ran on MQ2008 and MQ2007, 85 % of documents alone" in prose.skyline_in_words()
+
+
 def test_the_orders_of_lambdarank_are_told_with_the_scores_of_what_was_chosen():
     lines = [("MQ2008", "olLambdaRank", 0.6, "all + x"), ("MQ2008", "olLambdaRank", 0.7, "")]
     lines += [("MQ2008", f"olLambdaRank{tuning.RANKED}", 0.65, "all"), ("other", "olLambdaRank", 0.9, "all")]

@@ -16,11 +16,12 @@ from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.tuning import TuningGrid, chosen_together
 from ol2r.networks import Network
 from ol2r.papers.olranknet import tuning
-from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, K
+from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, SKYLINE, K
 from ol2r.papers.olranknet.errata import ERRATA
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
 from ol2r.papers.olranknet.grid import (
     DECAY,
+    ELSEWHERE,
     FOUR_SEEDS,
     LONG_ON,
     NETWORK,
@@ -589,6 +590,16 @@ def tried_by_the_paper_in_words(scores: pd.DataFrame, grid: str = "olRankNet") -
             where = named(str(dataset))
             told.append(f"On {where} no setting lies wholly within the values that the paper tries.")
     return " ".join(told)
+
+
+def skyline_in_words() -> str:
+    """On which data this edition has the skyline, and what follows where it has not, in sentences."""
+    more = (each for each, own in ELSEWHERE.items() if SKYLINE in own)
+    there = joined([named(each) for each in ("MQ2008", *more)])
+    return (
+        f"The skyline ran on {there} alone, for {ROUNDS_HERE:,} rounds. Elsewhere OR1 counts only contrasts that "
+        "decide by themselves, and leaves the others open."
+    )
 
 
 def orders_in_words(chosen: pd.DataFrame) -> str:
