@@ -17,7 +17,7 @@ const words = (text) =>
   plain(text.normalize("NFKC").toLowerCase().replace(/[α-ω]/g, (letter) => ` ${GREEK[letter]} `));
 
 /** Pages on the library's modules come after those on the papers. */
-const boost = (id, term, section) => (section.address.startsWith("api/") ? 0.2 : 1);
+const boost = (id, term, section) => (section.address.startsWith("api/") ? 0.02 : 1);
 
 function indexed() {
   const index = new MiniSearch({
