@@ -3,9 +3,9 @@
 This module must not know what drawings show.
 """
 
+import copy
 import io
 import os
-import pickle
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -54,9 +54,9 @@ def in_one_column(figure: Figure) -> Figure:
     What a panel shares with its neighbours, it says itself in the copy: labels and numbers of axes, and the title of
     its column.
     """
-    copy: Figure = pickle.loads(pickle.dumps(figure))
+    tall = copy.deepcopy(figure)
     rows = before = 0
-    for part in list(copy.subfigs) or [copy]:
+    for part in list(tall.subfigs) or [tall]:
         places = _places(part)
         before += max((place.get_gridspec().nrows for place in places.values()), default=1)
         rows += max(len(places), 1)
@@ -65,8 +65,8 @@ def in_one_column(figure: Figure) -> Figure:
         for number, ax in enumerate(sorted(places, key=lambda ax: _corner(places[ax]))):
             ax.set_subplotspec(column[number])
         _narrow_legends(part)
-    copy.set_size_inches(WIDTH, figure.get_size_inches()[1] * rows / before)
-    return copy
+    tall.set_size_inches(WIDTH, figure.get_size_inches()[1] * rows / before)
+    return tall
 
 
 def _places(part: FigureBase) -> dict[Axes, SubplotSpec]:
@@ -101,6 +101,6 @@ def _narrow_legends(part: FigureBase) -> None:
     for legend in list(part.legends):
         names, handles = [text.get_text() for text in legend.get_texts()], legend.legend_handles
         size = legend.get_texts()[0].get_fontsize() if names else None
-        legend.remove()
+        part.legends.remove(legend)  # its own way to go leads to the figure that was copied
         columns = 2 if 2 * max(map(len, names), default=0) <= LINE else 1
         part.legend(handles, names, loc="outside upper center", ncols=columns, fontsize=size, frameon=False)
