@@ -60,8 +60,8 @@ ELSEWHERE: dict[str, Sequence[str]] = {
     "MQ2007_partial85": ONLINE,
     pairrank.CLUEWEB: ONLINE,
 }
-"""Data sets on which the main figures alone are run, at the paper tier, each with its learners. Where
-lists are long, a run of the skyline costs more than one of any other learner."""
+"""Data sets on which the main figures alone are run, at the paper tier, each with its learners. The skyline does not
+run on all of them, because it takes the most time."""
 LONG_ON = "MQ2008"
 """The data set on which the main figures are run for as many rounds as the paper's too, on its first fold, without the
 skyline."""
