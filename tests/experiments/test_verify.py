@@ -235,6 +235,34 @@ def test_columns_without_spread_must_agree_to_the_tolerance():
     assert compare_means(frame, frame.assign(metric=2.1)) == (False, "metric 2 stored, 2.1 now: no spread")
 
 
+def test_infinite_numbers_are_compared_by_their_share():
+    values = np.arange(40.0)
+    some, none = values.copy(), values.copy()
+    some[::4], all_ = np.inf, np.full(40, np.inf)
+    frame = pd.DataFrame({"fold": 1, "seed": range(40), "metric": some})
+    assert compare_means(frame, frame)[0] is True
+    assert compare_means(frame.assign(metric=all_), frame.assign(metric=all_))[0] is True
+    passed, detail = compare_means(frame.assign(metric=all_), frame)
+    assert passed is False
+    assert "infinite metric 1 stored, 0.25 now" in detail
+    assert compare_means(frame.assign(metric=all_), frame.assign(metric=none))[0] is False
+    shift = np.where(np.isfinite(some), values + 50, np.inf)
+    passed, detail = compare_means(frame, frame.assign(metric=shift))
+    assert passed is False
+    assert detail.startswith("metric ")
+
+
+def test_each_quantity_of_a_long_table_is_compared():
+    long = pd.DataFrame({"fold": 1, "seed": np.repeat(range(10), 2), "quantity": ["gap", "width"] * 10})
+    small, large = np.arange(10.0) / 1000, np.arange(10.0) * 1000
+    stored = long.assign(value=np.stack([small, large], axis=1).ravel())
+    fresh = long.assign(value=np.stack([small + 1, large], axis=1).ravel())  # its mean over both is lost in `width`'s
+    assert compare_means(stored, stored)[0] is True
+    passed, detail = compare_means(stored, fresh)
+    assert passed is False
+    assert detail.startswith("value of gap ")
+
+
 @pytest.mark.parametrize("n_columns", [1, 8])
 @pytest.mark.parametrize("n", [5, 25])
 def test_honest_repetitions_are_called_different_as_seldom_as_declared(n, n_columns):

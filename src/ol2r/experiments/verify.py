@@ -316,6 +316,8 @@ def compare_means(
     t is the quantile of Student's distribution with Welch's degrees of freedom at which all columns together differ by
     chance with probability `false_alarm`; by default, for one column and many rows, it is 3.
 
+    A column that is infinite anywhere has no mean. Its finite numbers are compared, and the share of infinite ones.
+
     Returns:
         Whether all agree (None for fewer than `FEWEST` rows), and the column that differs most.
     """
@@ -323,7 +325,11 @@ def compare_means(
 
     if list(stored.columns) != list(fresh.columns):
         return False, "other columns"
-    a, b = _last(stored), _last(fresh)
+    numbers = stored.select_dtypes("number").columns
+    endless = [name for name in numbers if np.isinf(stored[name]).any() or np.isinf(fresh[name]).any()]
+    a, b = (_last(_without_infinity(frame, endless)) for frame in (stored, fresh))
+    if set(a.columns) != set(b.columns):
+        return False, "other quantities"
     if len(a) < FEWEST:
         return None, f"{len(a)} rows are too few to compare means"
     compared = [name for name in a.columns if min(a[name].count(), b[name].count()) >= FEWEST]
@@ -343,14 +349,27 @@ def compare_means(
     return apart <= 1, detail
 
 
+def _without_infinity(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The table with NaN for infinity in these columns, and beside each a column of where it was infinite."""
+    infinite = {name: np.isinf(frame[name]) for name in columns}
+    shares = {f"infinite {name}": where.astype(float) for name, where in infinite.items()}
+    return frame.assign(**{name: frame[name].mask(where) for name, where in infinite.items()}, **shares)
+
+
 def means(frame: pd.DataFrame) -> pd.Series:
     """The mean of every measured column over the rows of a cell's table, at the last round where there are rounds."""
     return _last(frame).mean()
 
 
 def _last(frame: pd.DataFrame) -> pd.DataFrame:
-    """One line for each row of the cell: its numbers at the last round, or their mean over the row's lines."""
+    """One line for each row of the cell: its numbers at the last round, or their mean over the row's lines.
+
+    Where a column `quantity` says what a line measures, each quantity has its own columns.
+    """
     if "round" in frame:
         last = frame.groupby(["fold", "seed"])["round"].transform("max")
         frame = frame.iloc[np.flatnonzero(frame["round"] == last)].drop(columns="round")
-    return pd.DataFrame(frame.groupby(["fold", "seed"]).mean(numeric_only=True))
+    if "quantity" not in frame:
+        return pd.DataFrame(frame.groupby(["fold", "seed"]).mean(numeric_only=True))
+    wide = frame.groupby(["fold", "seed", "quantity"]).mean(numeric_only=True).unstack()
+    return wide.set_axis([f"{name} of {quantity}" for name, quantity in wide.columns], axis="columns")
