@@ -515,8 +515,13 @@ def test_a_contrast_that_reads_a_diverged_run_is_open_and_says_why(results, gap)
     assert judge(claim(), diverged(made, "C"), NUMBERS).verdict != "undecided"
 
 
+def of_other_cells(results):
+    """The same rows as of cells that the main reading does not have."""
+    return replace(results, frame=results.frame.assign(cell="other " + results.frame["cell"]))
+
+
 def test_readings_are_judged_where_they_replace_what_a_claim_reads(results):
-    made = {"table": results(0.05, 0.05)["table"], "table-mean": results(-0.05, -0.05)["table"]}
+    made = {"table": results(0.05, 0.05)["table"], "table-mean": of_other_cells(results(-0.05, -0.05)["table"])}
     other = replace(claim(difference(Measure("own", "ndcg"), score("B"), "", NDCG)), id="T2", parts=())
     readings = {"mean loss": {"table": "table-mean"}, "not run": {"table": "nowhere"}, "elsewhere": {"fig": "table"}}
     found = judge_all((claim(), other), made, NUMBERS, readings)
@@ -538,6 +543,15 @@ def test_a_reading_that_lacks_what_a_claim_compares_does_not_lend_the_main_readi
     (found,) = judge_all((both,), made, NUMBERS, readings).values()
     assert found.verdict == "reproduced"
     assert set(found.readings) == {"not run"}  # of "mean loss" only what it does not replace is measured
+
+
+def test_a_reading_that_has_fewer_runs_of_the_same_cells_judges_nothing(results):
+    table = results(0.05, 0.05)["table"]
+    fewer = replace(table, frame=table.frame[table.frame["seed"] < 2])
+    for instead, judged in ((fewer, set()), (of_other_cells(fewer), {"ranked"})):
+        made = {"table": table, "table-ranked": instead}
+        (found,) = judge_all((claim(),), made, NUMBERS, {"ranked": {"table": "table-ranked"}}).values()
+        assert set(found.readings) == judged
 
 
 def test_the_mean_over_rounds_is_the_area_under_the_curve(results):

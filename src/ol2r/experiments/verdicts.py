@@ -231,27 +231,22 @@ def judge_all(
     Args:
         claims, results, published: as for `judge`.
         readings: the paper's other readings; a claim is judged under those that replace an item it reads, but for one
-            of which nothing that was measured reads such an item: the main reading alone would then have answered.
+            by which all that was measured comes from cells of the main reading: that would have answered alone.
     """
     results, numbers = indexed(results), Printed(published)
     found = {}
     for claim in claims:
         printed, others = _printed(claim, numbers), {}
+        main = _judge(claim, results, printed)
         for name, items in (readings or {}).items():
             if claim.items & set(items):
                 kept = {item: own for item, own in results.items() if item not in items}
                 read = kept | {item: results[other] for item, other in items.items() if other in results}
                 other = _judge(claim, read, printed)
-                if _concerns(items, other):
+                if not other.cells or not set(other.cells) <= set(main.cells):
                     others[name] = other
-        found[claim.id] = replace(_judge(claim, results, printed), readings=others)
+        found[claim.id] = replace(main, readings=others)
     return found
-
-
-def _concerns(items: Mapping[str, str], judgement: Judgement) -> bool:
-    """Whether a reading that replaces these items had a say in a judgement, or nothing at all was measured."""
-    measured = [one for one in judgement.tested if one.effect]
-    return not measured or any(measure.item in items for one in measured for measure in one.contrast.measures)
 
 
 def judge(claim: Claim, results: Mapping[str, Results], published: pd.DataFrame) -> Judgement:
