@@ -91,8 +91,8 @@ class Reading(NamedTuple):
 
 _RANKED = {OURS[1]: "olLambdaRank-ranked"}
 _PLAIN = {learner: variant for variant, learner in _RANKED.items()}
-OTHER_READINGS = {CODE: Reading({OURS[0]: "olRankNet"} | _RANKED, PUBLIC_CODE), RANKED: Reading(_RANKED, {})}
-"""Other readings, by what the names of their tuning grids end with after a variant's name."""
+READ_OTHERWISE = {CODE: Reading({OURS[0]: "olRankNet"} | _RANKED, PUBLIC_CODE), RANKED: Reading(_RANKED, {})}
+"""How a reading takes the paper's own learners, by what the names of its tuning grids end with."""
 SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
     "olRankNet": ("olRankNet", _REFIT),
     "olLambdaRank": ("olLambdaRank", _REFIT),
@@ -147,7 +147,7 @@ def tuned(dataset: str, variant: str, reading: str = "") -> dict[str, Value]:
     """The hyper-parameters of a variant that were tuned, for a data set.
 
     Args:
-        reading: "", or a key of `OTHER_READINGS` for another reading of the paper's learners.
+        reading: "", or a key of `READ_OTHERWISE` for another reading of the paper's learners.
     """
     if variant in LINEAR:
         return pairrank.tuned(tuned_on(dataset, OURS[0]), LINEAR[variant])
@@ -175,7 +175,7 @@ def _read(variant: str, reading: str, setting: Mapping[str, Value]) -> tuple[str
     """The entry of `SETTINGS` that a variant is by a reading, and what is changed of it, the setting included."""
     if not reading:
         return variant, dict(setting)
-    return OTHER_READINGS[reading].learners[variant], {**OTHER_READINGS[reading].changed, **setting}
+    return READ_OTHERWISE[reading].learners[variant], {**READ_OTHERWISE[reading].changed, **setting}
 
 
 def variant(cell: Cell) -> dict[str, str]:
@@ -194,7 +194,7 @@ def _main(*variants: str, reading: str = ""):
         if tier == "paper" and not reading:
             for dataset, learners in ELSEWHERE.items():
                 runs += product((dataset,), USERS, [each for each in variants if each in learners])
-        changed = OTHER_READINGS[reading].learners if reading else {}
+        changed = READ_OTHERWISE[reading].learners if reading else {}
         return [curve(tier, *run, reading=reading if run[-1] in changed else "") for run in runs]
 
     return cells
@@ -218,7 +218,7 @@ def _users(tier: str, reading: str) -> Sequence[str]:
 def _tuning_cell(
     tier: str, dataset: str, kind: str, name: str, variant: str, setting: Mapping[str, Value], rounds: int
 ) -> Cell:
-    reading = next((each for each in OTHER_READINGS if variant.endswith(each)), "")
+    reading = next((each for each in READ_OTHERWISE if variant.endswith(each)), "")
     run = _read(variant.removesuffix(reading), reading, {**GRIDS[name].fixed, **setting})
     return BY_ROUNDS[ROUNDS_HERE].cell(tier, dataset, kind, *run, split="validation", rounds=rounds)
 
@@ -236,7 +236,7 @@ def _tuning_longer(tier: str) -> Sequence[Cell]:
 def tuned_together(cell: Cell) -> dict[str, str]:
     """What a cell of the tuning is called: its variant, which is the name of its grid as well."""
     name, labels = variant(cell)["variant"], cell.labels()
-    for reading, (learners, changed) in OTHER_READINGS.items():
+    for reading, (learners, changed) in READ_OTHERWISE.items():
         if labels["learner"] == learners.get(name) and all(labels[each] == value for each, value in changed.items()):
             name += reading
             break
