@@ -369,7 +369,10 @@ def _last(frame: pd.DataFrame) -> pd.DataFrame:
     if "round" in frame:
         last = frame.groupby(["fold", "seed"])["round"].transform("max")
         frame = frame.iloc[np.flatnonzero(frame["round"] == last)].drop(columns="round")
+    by = ["fold", "seed"]
     if "quantity" not in frame:
-        return pd.DataFrame(frame.groupby(["fold", "seed"]).mean(numeric_only=True))
-    wide = frame.groupby(["fold", "seed", "quantity"]).mean(numeric_only=True).unstack()
-    return wide.set_axis([f"{name} of {quantity}" for name, quantity in wide.columns], axis="columns")
+        return pd.DataFrame(frame.groupby(by).mean(numeric_only=True))
+    values = list(frame.select_dtypes("number").columns.difference(by, sort=False))
+    wide = frame.pivot_table(values, by, "quantity", dropna=False)
+    wide.columns = [f"{name} of {quantity}" for name, quantity in wide.columns]
+    return wide

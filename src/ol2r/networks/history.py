@@ -59,6 +59,10 @@ class History:
         labels that were given weights, the sum of these."""
         return self._cut(self._outcomes, self.n_pairs)
 
+    def outcomes_at(self, scores: torch.Tensor) -> torch.Tensor:
+        """`outcomes` by how these scores rank the documents, which changes nothing here."""
+        return self.outcomes
+
     @staticmethod
     def _cut(kept: torch.Tensor, used: torch.Tensor) -> torch.Tensor:
         """Without the room that no replica uses; on a device without the spare row, as far as that is never used."""

@@ -106,8 +106,9 @@ class ListedHistory(History):
         scores = scores.round(decimals=DECIMALS)
         kept = self._lists, self._at, self._slots, self._ideal
         if scores.device.type == "cpu":
-            told = scores.contiguous(), *kept, self.n_lists
-            _weigh_each(*(each.numpy() for each in told), discounts(kept[0].shape[2]), outcomes.numpy())
+            told = [each.numpy() for each in (scores.contiguous(), *kept, self.n_lists)]
+            told += [discounts(kept[0].shape[2]), outcomes.numpy()]
+            _weigh_each(*told)
             return outcomes
         lists, at, slots, ideal = (self._cut(each, self.n_lists) for each in kept)
         there = lists >= 0

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, FigureBase
-from matplotlib.gridspec import GridSpec, SubplotSpec
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.gridspec import SubplotSpec
 
 FOLDER = Path("data")
 """Where the drawings of a page that is made lie, beside its tables."""
@@ -61,7 +61,7 @@ def in_one_column(figure: Figure) -> Figure:
         before += max((place.get_gridspec().nrows for place in places.values()), default=1)
         rows += max(len(places), 1)
         _say_all(places)
-        column = GridSpec(max(len(places), 1), 1, figure=part)
+        column = part.add_gridspec(max(len(places), 1), 1)
         for number, ax in enumerate(sorted(places, key=lambda ax: _corner(places[ax]))):
             ax.set_subplotspec(column[number])
         _narrow_legends(part)
@@ -69,7 +69,7 @@ def in_one_column(figure: Figure) -> Figure:
     return tall
 
 
-def _places(part: FigureBase) -> dict[Axes, SubplotSpec]:
+def _places(part: Figure | SubFigure) -> dict[Axes, SubplotSpec]:
     """Where each panel stands; bars of colours follow their panels and have no place."""
     places = {ax: ax.get_subplotspec() for ax in part.axes if ax.get_label() != "<colorbar>"}
     return {ax: place for ax, place in places.items() if place is not None}
@@ -96,10 +96,11 @@ def _first(texts: Iterable[str]) -> str:
     return next(filter(None, texts), "")
 
 
-def _narrow_legends(part: FigureBase) -> None:
+def _narrow_legends(part: Figure | SubFigure) -> None:
     """Each legend above the panels again, in as many columns as fit."""
     for legend in list(part.legends):
-        names, handles = [text.get_text() for text in legend.get_texts()], legend.legend_handles
+        names = [text.get_text() for text in legend.get_texts()]
+        handles = [handle for handle in legend.legend_handles if handle is not None]
         size = legend.get_texts()[0].get_fontsize() if names else None
         part.legends.remove(legend)  # its own way to go leads to the figure that was copied
         columns = 2 if 2 * max(map(len, names), default=0) <= LINE else 1

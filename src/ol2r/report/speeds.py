@@ -70,7 +70,7 @@ def in_words(table: pd.DataFrame) -> str:
         times = _times(own)
         told = in_range(times, lambda value: f"{value:,.2g}" if value < 100 else f"{value:,.0f}")
         ends = f", least {times.index[0]} and most {times.index[-1]}" if len(times) > 1 else ""
-        sentences.append(f"{SAID[unit]} are {told} times as fast as public code{ends}.")
+        sentences.append(f"{SAID[str(unit)]} are {told} times as fast as public code{ends}.")
     return " ".join(sentences)
 
 

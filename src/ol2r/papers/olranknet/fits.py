@@ -538,7 +538,7 @@ def refit_cells(tier: str, setting: Mapping[str, Value]) -> list[Coverage]:
         tier: "smoke", "laptop" or "paper".
         setting: hyper-parameters of olRankNet as tuned.
     """
-    small = [setting | {"regularization": SMALL_REGULARIZATION, "refit": method} for method in METHODS]
+    small = [{**setting, "regularization": SMALL_REGULARIZATION, "refit": method} for method in METHODS]
     return [cell for each in small for cell in coverage_cells(tier, each)]
 
 

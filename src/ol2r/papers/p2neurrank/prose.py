@@ -717,7 +717,8 @@ def witness_in_words(frame: pd.DataFrame) -> str:
     pair = (NEURAL[0], OLRANKNET)
     if not {*pair} <= set(frame.get("variant", ())):
         return ""
-    at = {each: own.set_index("variant")["ndcg"] for each, own in frame.groupby("round")}
+    by_round = frame.set_index(["round", "variant"])["ndcg"]
+    at = {int(each): by_round[each] for each in frame["round"].unique()}
 
     def scores(round_: int) -> str:
         return joined([f"{at[round_][name]:.3f} for {spelled(name)}" for name in pair])
