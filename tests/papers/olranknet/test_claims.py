@@ -259,7 +259,8 @@ def test_what_full_covariance_costs_is_not_judged_by_a_reading_without_it(made):
     reading = {"fig-4": "fig-4-code", "fig-5": "fig-5-code", "fig-6": "fig-6-code"}
     for item, other in reading.items():
         frame = results[item].frame
-        results[other] = replace(results[item], frame=frame[~frame["variant"].isin(FULL)])
+        frame = frame[~frame["variant"].isin(FULL)]
+        results[other] = replace(results[item], frame=frame.assign(cell="code " + frame["cell"]))
     found = judge_all(CLAIMS, results, NUMBERS, {"public code": reading})
     assert found["ORX1"].elsewhere and found["ORX1"].readings == {}
     assert {"OR1", "OR7", "OR9"} <= {name for name, one in found.items() if one.readings}
