@@ -26,7 +26,7 @@ def install(session: nox.Session, *requirements: str) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run every test, one process a core; those that open the built book are skipped until `book` has built one."""
-    install(session, "-e", ".[book,test]")
+    install(session, "-e", ".[book,release,test]")
     session.run("pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal", *session.posargs)
 
 
@@ -64,6 +64,13 @@ def pdf(session: nox.Session) -> None:
     """Print the built book to one PDF and link it from the front page; needs Chromium, and `book` before it."""
     install(session, "-e", ".[book,test]")
     session.run("python", "book/_ext/pdf.py")
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """Make the archive of the last commit, an RO-Crate, as a folder and a zip in _build; builds the book if need be."""
+    install(session, "-e", ".[book,release,test]")
+    session.run("python", "book/_ext/crate.py", *session.posargs, env={"OL2R_COMPUTE": "never"})
 
 
 @nox.session

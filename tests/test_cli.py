@@ -276,6 +276,16 @@ def test_claims_without_results_say_so(capsys):
     assert "no results of nsgd are stored" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("asked", [["claims", "nsgd"], ["verify"], ["verify", "--quick"]])
+@pytest.mark.parametrize("alone", [True, False])
+def test_an_installation_without_a_clone_learns_how_to_name_results(asked, alone, surroundings, monkeypatch, capsys):
+    if alone:
+        monkeypatch.delenv("OL2R_RESULTS")
+        monkeypatch.setattr("ol2r.experiments.store.checkout", lambda: None)
+    assert cli.main(asked) > 0
+    assert ("set OL2R_RESULTS" in capsys.readouterr().err) == alone
+
+
 def test_help_does_not_import_the_library():
     code = "import sys; from ol2r import cli; cli.parser().format_help(); print({'torch', 'pandas'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -51,7 +51,7 @@ def pinned(name: str) -> str:
 
 
 def test_every_pin_lies_within_the_declared_bounds():
-    for requirement in declared("book", "lab", "test", "dev"):
+    for requirement in declared("book", "lab", "release", "test", "dev"):
         assert requirement.specifier.contains(pinned(requirement.name)), requirement
 
 
@@ -72,12 +72,12 @@ def test_everything_that_is_needed_however_indirectly_is_pinned():
         for line in needs:
             visit(Requirement(line))
 
-    for requirement in declared("book", "lab", "test", "dev"):
+    for requirement in declared("book", "lab", "release", "test", "dev"):
         visit(requirement)
 
 
 def test_what_is_installed_here_is_what_is_pinned():
-    for requirement in declared("book", "test"):
+    for requirement in declared("book", "release", "test"):
         assert version(requirement.name).partition("+")[0] == pinned(requirement.name)
 
 
@@ -89,7 +89,7 @@ def test_conda_users_get_the_same_versions():
     assert pins.pop("python") in PYPROJECT["project"]["requires-python"]
     for package, found in pins.items():
         assert found == pinned(CONDA_NAMES.get(package, package)), package
-    assert pip == ["-c constraints.txt", "-e .[book,lab,test,dev]"]
+    assert pip == ["-c constraints.txt", "-e .[book,lab,release,test,dev]"]
 
 
 def test_pip_resolves_the_pins_of_the_conda_environment():
@@ -145,7 +145,12 @@ def test_version_and_licence_are_the_same_wherever_they_stand():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert PYPROJECT["project"]["version"] == ol2r.__version__ == citation["version"]
     assert f"Version {ol2r.__version__}" in (ROOT / "book" / "cite.md").read_text()
-    assert PYPROJECT["project"]["license"] in citation["license"]
+    zenodo = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    assert ol2r.__version__ == zenodo["version"]
+    # one licence: in CITATION.cff two mean that a reader may choose
+    assert PYPROJECT["project"]["license"] == citation["license"] == zenodo["license"] == "MIT"
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License\n")
+    assert "CC BY 4.0" in (ROOT / "LICENSE-text").read_text(encoding="utf-8")
 
 
 def test_published_numbers_travel_with_the_package():

@@ -34,8 +34,10 @@ def write(app: Sphinx, error: Exception | None) -> None:
         return
     html = Path(app.outdir)
     names = sorted(name for name in app.env.found_docs if "/" not in name)
-    pages = {anchor: name for name in names for anchor in anchors_of(name, (html / f"{name}.html").read_text())}
-    (html / "_static" / SCRIPT).write_text(f"const pages = {json.dumps(pages, indent=0)};\n{_FOLLOW}")
+    texts = {name: (html / f"{name}.html").read_text(encoding="utf-8") for name in names}
+    pages = {anchor: name for name, text in texts.items() for anchor in anchors_of(name, text)}
+    script = f"const pages = {json.dumps(pages, indent=0)};\n{_FOLLOW}"
+    (html / "_static" / SCRIPT).write_text(script, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, object]:

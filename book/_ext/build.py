@@ -37,12 +37,12 @@ def pages(toc: Path) -> list[str]:
         own = [node[key] for key in ("root", "file") if key in node]
         return own + [page for key in ("parts", "chapters", "sections") for page in walk(node.get(key))]
 
-    return walk(yaml.safe_load(toc.read_text()))
+    return walk(yaml.safe_load(toc.read_text(encoding="utf-8")))
 
 
 def is_chapter(source: Path) -> bool:
     """Whether a page is a text notebook, that is, whether its front matter names a kernel."""
-    text = source.read_text()
+    text = source.read_text(encoding="utf-8")
     return text.startswith("---\n") and "\nkernelspec:" in text.split("\n---", 1)[0]
 
 
@@ -117,7 +117,7 @@ def stage_page(notebook: Path, files: Path, book: Path, staged: Path) -> None:
     shutil.rmtree(staged, ignore_errors=True)
     shutil.copytree(book, staged, ignore=lambda _, names: [name for name in names if name.endswith(".md")])
     nbformat.write(publishable(nbformat.read(notebook, as_version=4)), staged / f"{notebook.stem}.ipynb")
-    (staged / "_toc.yml").write_text(f"format: jb-book\nroot: {notebook.stem}\n")
+    (staged / "_toc.yml").write_text(f"format: jb-book\nroot: {notebook.stem}\n", encoding="utf-8")
     if files.is_dir():
         shutil.copytree(files, staged, dirs_exist_ok=True)
 

@@ -16,9 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 def git(*words: str) -> str:
     """What a git command prints; empty outside a repository."""
     try:
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     except (OSError, subprocess.CalledProcessError):
         return ""
+    return done.stdout.strip()
 
 
 def told() -> list[str]:

@@ -49,8 +49,8 @@ def one_page(staged: Path, out: Path) -> Path:
     copy = out / "book"
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(staged, copy, ignore=shutil.ignore_patterns("_build"))
-    contents = yaml.safe_load((staged / "_toc.yml").read_text())
-    (copy / "_toc.yml").write_text(yaml.safe_dump(without_library(contents), sort_keys=False))
+    contents = yaml.safe_load((staged / "_toc.yml").read_text(encoding="utf-8"))
+    (copy / "_toc.yml").write_text(yaml.safe_dump(without_library(contents), sort_keys=False), encoding="utf-8")
     command = [Path(sys.executable).with_name("jupyter-book"), "build", copy, "--config", build.ROOT / "_config.yml"]
     command += ["--path-output", out, "--builder", "custom", "--custom-builder", "singlehtml"]
     subprocess.run([str(word) for word in command], check=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
@@ -73,10 +73,10 @@ def printed(page: Path, out: Path, browser: "Browser") -> None:
 
 def linked(front: Path) -> None:
     """Put the link to the PDF into the front page."""
-    text = front.read_text()
+    text = front.read_text(encoding="utf-8")
     if PLACE not in text and LINK not in text:
         raise SystemExit(f"{front} has no place for the link to the PDF")
-    front.write_text(text.replace(PLACE, LINK))
+    front.write_text(text.replace(PLACE, LINK), encoding="utf-8")
 
 
 def main() -> None:

@@ -39,8 +39,9 @@ def write(app: Sphinx, error: Exception | None) -> None:
     html = Path(app.outdir)
     (html / FOLDER).mkdir(exist_ok=True)
     for name in app.env.found_docs:
-        if "/" not in name and (found := shown((html / f"{name}.html").read_text())):
-            (html / FOLDER / f"{name}.js").write_text(f"previews({json.dumps(name)}, {json.dumps(found)});\n")
+        if "/" not in name and (found := shown((html / f"{name}.html").read_text(encoding="utf-8"))):
+            script = f"previews({json.dumps(name)}, {json.dumps(found)});\n"
+            (html / FOLDER / f"{name}.js").write_text(script, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, object]:

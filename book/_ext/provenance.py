@@ -108,7 +108,7 @@ def drawn_by(function: str) -> nodes.paragraph:
     """
     module, _, name = function.rpartition(".")
     file = Path("src", *module.split(".")).with_suffix(".py")
-    body = ast.parse((edition.ROOT / file).read_text()).body
+    body = ast.parse((edition.ROOT / file).read_text(encoding="utf-8")).body
     (line,) = (node.lineno for node in body if isinstance(node, ast.FunctionDef) and node.name == name)
     address = f"{SOURCES}/{file.as_posix()}.txt#:~:text=def%20{name}("
     link = nodes.reference("", f"{name} in line {line} of {file.as_posix()}", refuri=address)

@@ -27,7 +27,7 @@ def offer(app: Sphinx, error: Exception | None) -> None:
         return
     html, made = Path(app.outdir), Path(app.srcdir) / FOLDER
     images = html / "_images"
-    narrow = {drawing.name: name_of(drawing.read_text()) for drawing in images.glob("*.svg")}
+    narrow = {drawing.name: name_of(drawing.read_text(encoding="utf-8")) for drawing in images.glob("*.svg")}
     narrow = {name: other for name, other in narrow.items() if (made / other).is_file()}
     for other in narrow.values():
         shutil.copy(made / other, images)
@@ -40,7 +40,7 @@ def offer(app: Sphinx, error: Exception | None) -> None:
         return f"<picture{moved}>{source}{image[0]}</picture>"
 
     for page in html.rglob("*.html"):
-        page.write_text(IMAGE.sub(picture, page.read_text()))
+        page.write_text(IMAGE.sub(picture, page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, object]:

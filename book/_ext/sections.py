@@ -79,7 +79,8 @@ class Sections:
         script = Path(app.outdir) / SCRIPT
         script.parent.mkdir(exist_ok=True)
         everything = [part for name in sorted(self._of) for part in self._of[name]]
-        script.write_text(f"const SECTIONS = {json.dumps(everything, ensure_ascii=False, indent=0)};\n")
+        text = f"const SECTIONS = {json.dumps(everything, ensure_ascii=False, indent=0)};\n"
+        script.write_text(text, encoding="utf-8")
 
 
 def begin(app: Sphinx) -> None:

@@ -26,7 +26,7 @@ def only(icons: str, used: set[str]) -> str:
 @cache
 def size(drawing: Path) -> str:
     """The attributes of an image for a drawing's size in pixels; none if it does not say its size in points."""
-    with drawing.open() as file:
+    with drawing.open(encoding="utf-8") as file:
         found = SIZE.search(file.read(2000))
     if found is None:
         return ""
@@ -46,11 +46,11 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
     html = Path(app.outdir)
     used: set[str] = set()
     for page in html.rglob("*.html"):
-        text = page.read_text()
+        text = page.read_text(encoding="utf-8")
         used |= set(re.findall(r"\bfa-([a-z0-9-]+)", text))
-        page.write_text(light(text, page.parent))
+        page.write_text(light(text, page.parent), encoding="utf-8")
     script = html / ICONS
-    script.write_text(only(script.read_text(), used))
+    script.write_text(only(script.read_text(encoding="utf-8"), used), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, object]:

@@ -287,14 +287,18 @@ def prune(arguments: argparse.Namespace) -> int:
 def claims(arguments: argparse.Namespace) -> int:
     """Judge every claim of the papers by the stored results."""
     from ol2r.experiments.claims import label
+    from ol2r.experiments.store import Store
     from ol2r.papers import judgements as judged
 
+    published = Store.open().published
     judgements: list[Judgement] = []
     for paper in _papers(arguments.paper):
         if found := judged(paper.name, arguments.tier):
             judgements += found.values()
         else:
-            print(f"ol2r: no results of {paper.name} are stored: run `ol2r run {paper.name}` first", file=sys.stderr)
+            advice = "" if published else ", or set OL2R_RESULTS to the results/ of a clone or an archive"
+            told = f"no results of {paper.name} are stored: run `ol2r run {paper.name}` first{advice}"
+            print(f"ol2r: {told}", file=sys.stderr)
     if not judgements:
         return 1
     if arguments.json:

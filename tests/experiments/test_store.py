@@ -433,6 +433,20 @@ def test_without_hard_links_nothing_is_replaced_either(store, monkeypatch, code)
     assert len(list(path.parent.iterdir())) == 1
 
 
+def test_where_folders_cannot_be_opened_results_are_stored_all_the_same(store, monkeypatch):
+    """As on Windows."""
+
+    def only_files(path, *flags, opened=os.open, **more):
+        if Path(path).is_dir():
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return opened(path, *flags, **more)
+
+    monkeypatch.setattr(store_module.os, "open", only_files)
+    monkeypatch.delattr(store_module.os, "O_DIRECTORY")
+    put(store, CELL, BLOCK)
+    assert store.missing(CELL, BLOCK) == ()
+
+
 def test_a_full_disk_is_a_clear_error_and_loses_nothing(store, monkeypatch):
     later = CELL.rows(None, range(5, 10))
     put(store, CELL, BLOCK)

@@ -40,7 +40,7 @@ def changes(package: str) -> "pd.DataFrame":
     path = files(package) / "former.csv"
     if not path.is_file():
         return pd.DataFrame(columns=list(COLUMNS))
-    with path.open() as file:
+    with path.open(encoding="utf-8") as file:
         return pd.read_csv(file, dtype=str, keep_default_na=False)
 
 
@@ -71,7 +71,7 @@ def record(
 
 if __name__ == "__main__":
     before, commit, after = sys.argv[1:]
-    old, new = (json.loads(Path(name).read_text()) for name in (before, after))
+    old, new = (json.loads(Path(name).read_text(encoding="utf-8")) for name in (before, after))
     writer: "csv.DictWriter[str]" = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(record(old, commit, new))

@@ -26,6 +26,6 @@ def printed_numbers(package: str) -> "pd.DataFrame":
     import pandas as pd
 
     numbers = ["mean", "deviation", "runs", "significant", "bold"]
-    with (files(package) / "published.csv").open() as file:
+    with (files(package) / "published.csv").open(encoding="utf-8") as file:
         table = pd.read_csv(file, dtype=str, keep_default_na=False)
     return table.assign(**{column: pd.to_numeric(table[column]) for column in numbers})

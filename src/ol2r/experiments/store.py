@@ -729,6 +729,8 @@ def _place(temporary: Path, path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
+    if not hasattr(os, "O_DIRECTORY"):
+        return  # Windows opens no folders
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

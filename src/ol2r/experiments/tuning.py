@@ -86,7 +86,7 @@ class Tuned:
         path = files(self.package) / TABLE
         if not path.is_file():
             return []
-        with path.open() as file:
+        with path.open(encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
     def _values(self, line: Mapping[str, str]) -> dict[str, float]:

@@ -56,7 +56,7 @@ class Choice:
         for name, drawing in self.drawings.items():
             svg = drawing._repr_svg_()
             path = FOLDER / f"{sha256(svg.encode()).hexdigest()[:16]}.svg"
-            (page / path).write_text(svg)
+            (page / path).write_text(svg, encoding="utf-8")
             narrow.put_beside(drawing, svg)
             image = [f":::{{image}} {path.as_posix()}", f":alt: {' '.join(drawing.alt.split()) or name}", ":::"]
             tabs += [f"::::{{tab-item}} {name}", *image, "::::"]

@@ -45,7 +45,7 @@ def put_beside(figure: Figure, svg: str) -> None:
     if "OL2R_PAGE" in os.environ:
         folder = Path(os.environ["OL2R_PAGE"]) / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / name_of(svg)).write_text(svg_of(in_one_column(figure)))
+        (folder / name_of(svg)).write_text(svg_of(in_one_column(figure)), encoding="utf-8")
 
 
 def in_one_column(figure: Figure) -> Figure:
