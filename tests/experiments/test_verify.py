@@ -252,6 +252,14 @@ def test_infinite_numbers_are_compared_by_their_share():
     assert detail.startswith("metric ")
 
 
+def test_numbers_that_are_all_missing_in_one_table_are_different():
+    frame = pd.DataFrame({"fold": 1, "seed": range(10), "metric": np.arange(10.0), "cosine": np.nan})
+    assert compare_means(frame, frame)[0] is True  # what is missing in both is the same
+    passed, detail = compare_means(frame, frame.assign(metric=np.nan))
+    assert passed is False
+    assert detail.startswith("missing metric 0 stored, 1 now")
+
+
 def test_each_quantity_of_a_long_table_is_compared():
     long = pd.DataFrame({"fold": 1, "seed": np.repeat(range(10), 2), "quantity": ["gap", "width"] * 10})
     small, large = np.arange(10.0) / 1000, np.arange(10.0) * 1000

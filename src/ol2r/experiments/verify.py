@@ -316,7 +316,8 @@ def compare_means(
     t is the quantile of Student's distribution with Welch's degrees of freedom at which all columns together differ by
     chance with probability `false_alarm`; by default, for one column and many rows, it is 3.
 
-    A column that is infinite anywhere has no mean. Its finite numbers are compared, and the share of infinite ones.
+    Of a column with numbers that are not finite, the finite ones are compared, and the shares of infinite and of
+    missing ones.
 
     Returns:
         Whether all agree (None for fewer than `FEWEST` rows), and the column that differs most.
@@ -326,8 +327,8 @@ def compare_means(
     if list(stored.columns) != list(fresh.columns):
         return False, "other columns"
     numbers = stored.select_dtypes("number").columns
-    endless = [name for name in numbers if np.isinf(stored[name]).any() or np.isinf(fresh[name]).any()]
-    a, b = (_last(_without_infinity(frame, endless)) for frame in (stored, fresh))
+    broken = [name for name in numbers if not all(np.isfinite(frame[name]).all() for frame in (stored, fresh))]
+    a, b = (_last(_with_shares(frame, broken)) for frame in (stored, fresh))
     if set(a.columns) != set(b.columns):
         return False, "other quantities"
     if len(a) < FEWEST:
@@ -349,11 +350,11 @@ def compare_means(
     return apart <= 1, detail
 
 
-def _without_infinity(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The table with NaN for infinity in these columns, and beside each a column of where it was infinite."""
-    infinite = {name: np.isinf(frame[name]) for name in columns}
-    shares = {f"infinite {name}": where.astype(float) for name, where in infinite.items()}
-    return frame.assign(**{name: frame[name].mask(where) for name, where in infinite.items()}, **shares)
+def _with_shares(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The table with NaN for infinity in these columns, and beside each two of where it was infinite, and missing."""
+    tests = {"infinite": np.isinf, "missing": np.isnan}
+    shares = {f"{kind} {name}": test(frame[name]).astype(float) for name in columns for kind, test in tests.items()}
+    return frame.assign(**{name: frame[name].replace([np.inf, -np.inf], np.nan) for name in columns}, **shares)
 
 
 def means(frame: pd.DataFrame) -> pd.Series:
