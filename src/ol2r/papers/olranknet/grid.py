@@ -57,8 +57,8 @@ SHOWN = (*ONLINE, SKYLINE)
 ELSEWHERE: dict[str, Sequence[str]] = {
     "synthetic-mslr": SHOWN,
     "synthetic-yahoo": (OURS[0], *FULL, "PairRank", "PDGD"),
-    "MQ2007_partial85": ONLINE,
-    pairrank.CLUEWEB: ONLINE,
+    "MQ2007_partial85": SHOWN,
+    pairrank.CLUEWEB: SHOWN,
 }
 """Data sets on which the main figures alone are run, at the paper tier, each with its learners. The skyline does not
 run on all of them, because it takes the most time."""
