@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 from numba import get_num_threads, njit, set_num_threads
 
-from ol2r.clicks import GradedCascade, UserBatch
+from ol2r.clicks import GradedUser, UserBatch
 from ol2r.clicks.cascade import click_list
 from ol2r.data import RankingDataset
 from ol2r.learners import Learner
@@ -68,7 +68,7 @@ class Replica:
 
     fold: int
     seed: int
-    users: GradedCascade
+    users: GradedUser
 
 
 Observer = Callable[[int, Candidates, torch.Tensor, torch.Tensor, torch.Tensor], None]
@@ -156,8 +156,8 @@ def _show(
     exponential,
     discount,
     click_probability,
-    stop_probability,
-    stops_unclicked,
+    leave_or_look,
+    rule,
     keys,
     round_,
     gamma,
@@ -179,8 +179,8 @@ def _show(
                 raise ValueError("a list shows a document that its query does not have")
             shown[r, i] = document >= 0
             grades[r, i] = relevance[first + document] if document >= 0 else 0
-        chances = click_probability[r], stop_probability[r]
-        click_list(grades[r], shown[r], *chances, stops_unclicked, keys[r], round_, clicks[r])
+        chances = click_probability[r], leave_or_look[r]
+        click_list(grades[r], shown[r], *chances, rule, keys[r], round_, clicks[r])
         ndcg = metrics.list_ndcg(grades[r], shown[r], ideal[query[r]], exponential, discount)
         cumulative[r] += round_weight[()] * ndcg
         since[r] += ndcg
@@ -196,6 +196,7 @@ class _Display:
     def __init__(self, queries: _Queries, replicas: Sequence[Replica], evaluation: Evaluation):
         self.queries, self.gain, self.gamma = queries, evaluation.gain, evaluation.gamma
         self.users = UserBatch([replica.users for replica in replicas], queries.streams)
+        self.users.check_length(evaluation.k)
         self.shape = (len(replicas), evaluation.k)
         device = queries.features.device
         self.cumulative = torch.zeros(len(replicas), dtype=torch.float64, device=device)
@@ -205,7 +206,7 @@ class _Display:
         self.compiled = device.type == "cpu"
         if self.compiled:
             labels = queries.offsets, queries.relevance, queries.ideal
-            chances = self.users.click_probability, self.users.stop_probability
+            chances = self.users.click_probability, self.users.leave_or_look
             scores = tuple(getattr(self, name) for name in self._KEPT)
             self.labels, self.chances, self.scores = (
                 [tensor.numpy() for tensor in tensors] for tensors in (labels, chances, scores)
@@ -234,7 +235,7 @@ class _Display:
             getattr(self, name).copy_(state[name])
 
     def _compiled(self, round_, candidates, ranking):
-        (offsets, relevance, ideal), (click, stop) = self.labels, self.chances
+        (offsets, relevance, ideal), (click, leave_or_look) = self.labels, self.chances
         cumulative, since, misordered, round_weight = self.scores
         grades = np.empty(self.shape, dtype=np.int64)
         shown, clicks = np.empty(self.shape, dtype=np.bool_), np.empty(self.shape, dtype=np.bool_)
@@ -247,8 +248,8 @@ class _Display:
             self.gain == "exponential",
             self.discounts,
             click,
-            stop,
-            self.users.stops_unclicked,
+            leave_or_look,
+            self.users.rule,
             self.queries.streams.keys,
             round_,
             self.gamma,

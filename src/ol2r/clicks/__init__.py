@@ -3,12 +3,14 @@
 This room sees labels, lists and click logs; it knows nothing of features, rankers or learners.
 """
 
-from ol2r.clicks.cascade import GradedCascade, UserBatch, users, users_of_grades
+from ol2r.clicks.cascade import GradedCascade, GradedPositions, GradedUser, UserBatch, users, users_of_grades
 from ol2r.clicks.items import CODES, ItemClicks, best_ranking, expected_reward, item_clicks, wrong_pairs
 
 __all__ = [
     "CODES",
     "GradedCascade",
+    "GradedPositions",
+    "GradedUser",
     "ItemClicks",
     "UserBatch",
     "best_ranking",

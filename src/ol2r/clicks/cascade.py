@@ -1,11 +1,13 @@
-"""Graded cascade users: they scan a list from the top, and the grade of a document decides their clicks and stops.
+"""Users whose clicks depend on grades. Cascade users scan a list from the top, and the grade of a document decides their
+clicks and stops; users by position look at each place with a probability of its own.
 
-The model is the dependent click model of Guo et al. (2009) in the instantiations that online learning to rank uses
-(perfect, navigational, informational).
+The cascade is the dependent click model of Guo et al. (2009) in the instantiations that online learning to rank uses
+(perfect, navigational, informational); the other is the position-based model of Craswell et al. (2008).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -14,6 +16,10 @@ from numba import njit
 from ol2r.random import Stream, Streams, uniform
 
 STOP_RULES = ("after_click", "every_document")
+BY_POSITION = "by_position"
+"""In the place of a stop rule: nobody stops, and each place is looked at or not by itself."""
+_RULES = (*STOP_RULES, BY_POSITION)
+_AFTER_CLICK, _EVERY_DOCUMENT, _BY_POSITION = range(len(_RULES))  # what compiled code calls them
 
 # user -> number of grades -> (click by grade, stop by grade); three grades: NSGD's Table 1; five: PairRank's protocol
 _TABLES = {
@@ -61,6 +67,37 @@ class GradedCascade:
             raise ValueError(f"user {self.name!r}: probabilities must lie in [0, 1]")
         if self.stop_rule not in STOP_RULES:
             raise ValueError(f"stop_rule must be one of {STOP_RULES}, not {self.stop_rule!r}")
+
+
+@dataclass(frozen=True)
+class GradedPositions:
+    """A user model in which the place alone decides whether a document is looked at, and its grade whether it is
+    clicked then: a click below says nothing of what was looked at above.
+
+    Args:
+        name: name in figures.
+        click: probability of a click on a document that is looked at, by grade.
+        examination: probability that a place of the list is looked at, from the top.
+
+    Raises:
+        ValueError: probabilities outside [0, 1], or no place.
+    """
+
+    name: str
+    click: tuple[float, ...]
+    examination: tuple[float, ...]
+
+    stop_rule: ClassVar[str] = BY_POSITION
+
+    def __post_init__(self):
+        if not self.examination:
+            raise ValueError(f"user {self.name!r}: a list has at least one place")
+        if not all(0.0 <= p <= 1.0 for p in self.click + self.examination):
+            raise ValueError(f"user {self.name!r}: probabilities must lie in [0, 1]")
+
+
+GradedUser = GradedCascade | GradedPositions
+"""A user whose clicks depend on grades."""
 
 
 def users(kind: str, n_grades: int, *, stop_rule: str = "after_click", binary: str = "highest") -> GradedCascade:
@@ -121,7 +158,7 @@ def users_of_grades(
 
 
 @njit
-def click_list(grades, shown, click_probability, stop_probability, stops_unclicked, key, round_, out):
+def click_list(grades, shown, click_probability, leave_or_look, rule, key, round_, out):
     """Write the clicks of one user on one list into `out`, Bool[k]; see `UserBatch.click`."""
     examining = True
     for i in range(grades.shape[0]):
@@ -130,34 +167,53 @@ def click_list(grades, shown, click_probability, stop_probability, stops_unclick
             continue
         grade = grades[i]
         out[i] = uniform(key, Stream.CLICK, round_, i) < click_probability[grade]
-        if out[i] or stops_unclicked:
-            examining = uniform(key, Stream.STOP, round_, i) >= stop_probability[grade]
+        if rule == _BY_POSITION:
+            out[i] = out[i] and uniform(key, Stream.STOP, round_, i) < leave_or_look[i]
+        elif out[i] or rule == _EVERY_DOCUMENT:
+            examining = uniform(key, Stream.STOP, round_, i) >= leave_or_look[grade]
 
 
 @njit(cache=True)
-def _click(grades, shown, click_probability, stop_probability, stops_unclicked, keys, round_, out):
+def _click(grades, shown, click_probability, leave_or_look, rule, keys, round_, out):
     for r in range(grades.shape[0]):
-        chances = click_probability[r], stop_probability[r]
-        click_list(grades[r], shown[r], *chances, stops_unclicked, keys[r], round_, out[r])
+        chances = click_probability[r], leave_or_look[r]
+        click_list(grades[r], shown[r], *chances, rule, keys[r], round_, out[r])
 
 
 class UserBatch:
-    """The users of a batch of replicas, one for each; they share a stop rule and a number of grades."""
+    """The users of a batch of replicas, one for each; they share a stop rule and a number of grades.
 
-    def __init__(self, batch: Sequence[GradedCascade], streams: Streams):
+    Attributes:
+        rule: the number of their stop rule, or of `BY_POSITION`.
+        leave_or_look: Float[R, grades], the probability of stopping, by grade; or, of users by position, Float[R,
+            places], the probability that a place is looked at.
+    """
+
+    def __init__(self, batch: Sequence[GradedUser], streams: Streams):
         rules = {user.stop_rule for user in batch}
-        if len(rules) != 1 or len({len(user.click) for user in batch}) != 1:
+        second = [user.examination if isinstance(user, GradedPositions) else user.stop for user in batch]
+        if len(rules) != 1 or len({len(user.click) for user in batch}) != 1 or len(set(map(len, second))) != 1:
             raise ValueError("the users of one batch must share their stop rule and their number of grades")
-        self.stops_unclicked = rules == {"every_document"}
+        self.rule = _RULES.index(rules.pop())
         self.streams = streams
         self.click_probability = torch.tensor([user.click for user in batch], device=streams.device)
-        self.stop_probability = torch.tensor([user.stop for user in batch], device=streams.device)
+        self.leave_or_look = torch.tensor(second, device=streams.device)
+
+    def check_length(self, k: int) -> None:
+        """Refuse lists that are longer than the users know places.
+
+        Raises:
+            ValueError: they are.
+        """
+        if self.rule == _BY_POSITION and k > self.leave_or_look.shape[1]:
+            raise ValueError(f"these users know {self.leave_or_look.shape[1]} places of a list, not {k}")
 
     def click(self, grades: torch.Tensor, shown: torch.Tensor, round_: int) -> torch.Tensor:
         """Clicks on displayed lists.
 
-        Slot i is examined iff the user stopped at no earlier slot. Its coins are word i of the replica's click stream
-        and of its stop stream in this round, whichever document it shows.
+        Slot i is examined iff the user stopped at no earlier slot, or, by position, with the probability of its place.
+        Its coins are word i of the replica's click stream and of its stop stream in this round, whichever document it
+        shows.
 
         Args:
             grades: Int64[R, k], the grade in each slot (0 where nothing is shown); shown: Bool[R, k].
@@ -167,15 +223,18 @@ class UserBatch:
         """
         if grades.device.type == "cpu":
             out = np.empty(grades.shape, dtype=np.bool_)
-            probabilities = self.click_probability.numpy(), self.stop_probability.numpy()
-            _click(grades.numpy(), shown.numpy(), *probabilities, self.stops_unclicked, self.streams.keys, round_, out)
+            probabilities = self.click_probability.numpy(), self.leave_or_look.numpy()
+            _click(grades.numpy(), shown.numpy(), *probabilities, self.rule, self.streams.keys, round_, out)
             return torch.from_numpy(out)
         return self._click_batched(grades, shown, round_)
 
     def _click_batched(self, grades: torch.Tensor, shown: torch.Tensor, round_: int) -> torch.Tensor:
         k = grades.shape[1]
         attracted = self.streams.uniforms(Stream.CLICK, round_, k) < self.click_probability.gather(1, grades)
-        stopping = self.streams.uniforms(Stream.STOP, round_, k) < self.stop_probability.gather(1, grades)
-        stops = stopping if self.stops_unclicked else stopping & attracted
+        coins = self.streams.uniforms(Stream.STOP, round_, k)
+        if self.rule == _BY_POSITION:
+            return attracted & (coins < self.leave_or_look[:, :k]) & shown
+        stopping = coins < self.leave_or_look.gather(1, grades)
+        stops = stopping if self.rule == _EVERY_DOCUMENT else stopping & attracted
         examined = stops.cumsum(dim=1) <= stops  # no stop before
         return attracted & examined & shown

@@ -1,4 +1,5 @@
-"""The papers, one folder each: its experiments and claims, the numbers it printed, and its own figures and tables.
+"""The papers, one folder each: its experiments and claims, the numbers it printed, and its own figures and tables; and
+in a folder of the same kind, the comparison of all their learners.
 
 A folder's `grid` module declares the `PAPER`. A paper may import another one only where `pyproject.toml` says so.
 """
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from ol2r.experiments.paper import Paper
     from ol2r.experiments.verdicts import Judgement
 
-NAMES: tuple[str, ...] = ("nsgd", "pairrank", "bubblerank", "olranknet", "p2neurrank")
+PAPERS: tuple[str, ...] = ("nsgd", "pairrank", "bubblerank", "olranknet", "p2neurrank")
 """The papers that have a folder here, in the order of the book."""
+NAMES: tuple[str, ...] = (*PAPERS, "comparison")
+"""All that has a folder here: the papers, and the comparison of their learners, which claims nothing."""
 
 
 def paper(name: str) -> "Paper":

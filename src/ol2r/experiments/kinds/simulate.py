@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 
 from ol2r import data
-from ol2r.clicks import GradedCascade
+from ol2r.clicks import GradedUser
 from ol2r.cost import Cost, batch_size, in_turn
 from ol2r.experiments.cells import Cell, Context, Job, Kept, Level, Row
 from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
@@ -41,7 +41,7 @@ class Simulate(OnDataset):
     learner: str
     revision: int
     hyperparameters: tuple[tuple[str, Value], ...]
-    users: GradedCascade
+    users: GradedUser
     evaluation: Evaluation
     features: str = "all"
     reference: Cell | None = None

@@ -23,6 +23,8 @@ POSITIONS = 10
 DATASETS = ("MQ2008", "synthetic-mslr")
 
 CHANCE = "random lists"
+STILL: tuple[str, Mapping[str, Value]] = ("PDGD", {"alpha": 0.0, "decay": 1.0})
+"""Who shows random lists: its w stays 0, so all lists are equally likely for ever."""
 FEATURE_BASED = ("DBGD", "NSGD", "PDGD", "PairRank_R", "PairRank_C")
 BANDIT = "BubbleRank"
 
@@ -44,8 +46,7 @@ def _players(dataset: str, bubblerank: Mapping[str, Value]) -> dict[str, tuple[s
     """By name: a learner or bandit with its hyper-parameters, which are its own chapter's."""
     variants = {each: pairrank.SETTINGS[each] for each in FEATURE_BASED if each in pairrank.SETTINGS}
     tuned = {each: (name, {**own, **pairrank.tuned(dataset, each)}) for each, (name, own) in variants.items()}
-    still = ("PDGD", {"alpha": 0.0, "decay": 1.0})  # w stays 0, so all lists are equally likely for ever
-    return {**tuned, "NSGD": ("NSGD", nsgd.SETTINGS["NSGD"]), CHANCE: still, BANDIT: (BANDIT, bubblerank)}
+    return {**tuned, "NSGD": ("NSGD", nsgd.SETTINGS["NSGD"]), CHANCE: STILL, BANDIT: (BANDIT, bubblerank)}
 
 
 def production(tier: str, dataset: str, labels: str) -> ProductionFit:
@@ -59,6 +60,42 @@ def production(tier: str, dataset: str, labels: str) -> ProductionFit:
     )
 
 
+def safety_cell(
+    tier: str,
+    dataset: str,
+    kind: str,
+    learner: str,
+    setting: Mapping[str, Value],
+    *,
+    items: str = CHOICES[0][0],
+    labels: str = CHOICES[0][1],
+    rounds: int = ROUNDS,
+) -> Safety:
+    """One cell of the comparison.
+
+    Args:
+        tier: "smoke", "laptop" or "paper"; the smoke tier has its own rounds and production rankers.
+        kind: the kind of users.
+        learner: a learner or a bandit, with all its hyper-parameters in `setting`.
+        items: what is ranked; labels: which production ranker starts: see `CHOICES`.
+        rounds: the last round.
+    """
+    last = grid.SMOKE_ROUNDS if tier == "smoke" else rounds
+    return Safety(
+        dataset=dataset,
+        checksum=grid.checksum(dataset),
+        learner=learner,
+        revision=(LEARNERS.get(learner) or BANDITS[learner]).revision,
+        hyperparameters=tuple(sorted(setting.items())),
+        users=users(kind, data.entry(dataset).n_grades),
+        production=production(tier, dataset, labels),
+        reference=pairrank.reference(dataset),
+        positions=POSITIONS,
+        items=items,
+        checkpoints=tuple(sorted({*logarithmic_checkpoints(last, 5), since(last)})),
+    )
+
+
 def safety_cells(tier: str, bubblerank: Mapping[str, Value]) -> Sequence[Cell]:
     """Every cell of the comparison.
 
@@ -68,26 +105,12 @@ def safety_cells(tier: str, bubblerank: Mapping[str, Value]) -> Sequence[Cell]:
         tier: "smoke", "laptop" or "paper".
         bubblerank: BubbleRank's parameters.
     """
-    rounds = grid.SMOKE_ROUNDS if tier == "smoke" else ROUNDS
-    found = []
-    for dataset, (items, labels) in product(grid.on(*DATASETS, own=False)(tier), CHOICES):
-        for learner, setting in _players(dataset, bubblerank).values():
-            for kind in USERS if learner in LEARNERS else ("perfect",):
-                cell = Safety(
-                    dataset=dataset,
-                    checksum=grid.checksum(dataset),
-                    learner=learner,
-                    revision=(LEARNERS.get(learner) or BANDITS[learner]).revision,
-                    hyperparameters=tuple(sorted(setting.items())),
-                    users=users(kind, data.entry(dataset).n_grades),
-                    production=production(tier, dataset, labels),
-                    reference=pairrank.reference(dataset),
-                    positions=POSITIONS,
-                    items=items,
-                    checkpoints=tuple(sorted({*logarithmic_checkpoints(rounds, 5), since(rounds)})),
-                )
-                found.append(cell)
-    return found
+    return [
+        safety_cell(tier, dataset, kind, learner, setting, items=items, labels=labels)
+        for dataset, (items, labels) in product(grid.on(*DATASETS, own=False)(tier), CHOICES)
+        for learner, setting in _players(dataset, bubblerank).values()
+        for kind in (USERS if learner in LEARNERS else ("perfect",))
+    ]
 
 
 def safety_names(cell: Cell) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""All learners under one protocol: the chapter that none of the papers has."""

@@ -1,0 +1,262 @@
+"""All learners under one protocol: who is compared, in which settings, on which runs.
+
+No paper has this comparison, so nothing is claimed and nothing is judged. Every learner keeps the settings of its own
+chapter, and a run that another chapter shows as well is the same run. Other modules declare what is drawn from the
+results, and the rule of the table of decisions.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from ol2r import data
+from ol2r.clicks import GradedCascade, GradedPositions, GradedUser, users
+from ol2r.clicks.cascade import USERS, users_of_grades
+from ol2r.experiments import grid
+from ol2r.experiments.cells import Cell, Item
+from ol2r.experiments.grid import SMOKE_CURVE, first_step, on, second_step
+from ol2r.experiments.kinds.simulate import Simulate
+from ol2r.experiments.kinds.timing import Timing
+from ol2r.experiments.paper import Paper
+from ol2r.learners import LEARNERS
+from ol2r.papers.bubblerank.grid import SETTINGS as BANDITS
+from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, STILL, safety_cell
+from ol2r.papers.comparison.footprint import Footprint
+from ol2r.papers.comparison.tuning import NSGD, ROUNDS_FIRST, ROUNDS_LONGER, SEEDS_FIRST, SEEDS_LONGER, TUNED
+from ol2r.papers.nsgd import grid as nsgd
+from ol2r.papers.olranknet import grid as olranknet
+from ol2r.papers.p2neurrank import grid as p2neurrank
+from ol2r.papers.pairrank import grid as pairrank
+from ol2r.parameters import Value
+
+SEEDS = 2
+"""Seeds of each fold at the paper tier, of everything but tuning and timing. All else follows from this number."""
+ROUNDS = olranknet.ROUNDS_HERE
+"""T, of all learners."""
+DATASETS = ("MQ2008",)
+
+P2LINRANK, P2NEURRANK = "P2LinRank, N = 2", "P2NeurRank, N = 2"
+LINEAR = ("PairRank", P2LINRANK, NSGD, "DBGD", "PDGD", "epsilon-greedy")
+NETWORKS = ("olRankNet", "olRankNet, full", P2NEURRANK, "neural PDGD")
+COMPARED = (*LINEAR, *NETWORKS)
+"""Who is compared: one or two learners of each paper, and the baselines that the papers share."""
+SKYLINE = olranknet.SKYLINE
+EXPLORING = {"linear": ("PairRank", P2LINRANK), "networks": ("olRankNet", "olRankNet, full", P2NEURRANK)}
+"""Who tells certain orders from uncertain ones."""
+
+_FROM_OLRANKNET = ("PairRank", "DBGD", "PDGD", "neural PDGD", "olRankNet", "olRankNet, full", SKYLINE)
+SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
+    **{name: olranknet.SETTINGS[name] for name in _FROM_OLRANKNET},
+    **{name: p2neurrank.SETTINGS[name] for name in (P2LINRANK, P2NEURRANK)},
+    NSGD: (NSGD, nsgd.SETTINGS[NSGD]),
+    "epsilon-greedy": pairrank.SETTINGS["epsilon-greedy"],
+}
+"""Every variant's learner and hyper-parameters before tuning."""
+GRID = replace(olranknet.BY_ROUNDS[ROUNDS], settings=SETTINGS)
+"""The conventions of the olRankNet chapter, whose runs are shared."""
+_TUNING_GRID = replace(pairrank.GRID, settings=SETTINGS)
+
+
+def tuned_on(dataset: str, grid: str) -> str:
+    """The data set whose tuned step of NSGD a data set takes."""
+    return TUNED.tuned_on(grid, dataset, "MQ2008")
+
+
+def tuned(dataset: str, variant: str) -> dict[str, Value]:
+    """The hyper-parameters of a variant that were tuned, for a data set, here or in its own chapter.
+
+    Before the table of NSGD's tuning is written, NSGD has the step that its paper gives.
+    """
+    if variant == NSGD:
+        lines = TUNED.shortlist(tuned_on(dataset, NSGD), NSGD)
+        return dict(TUNED.chosen(tuned_on(dataset, NSGD), NSGD)) if lines else {}
+    if variant in (P2LINRANK, P2NEURRANK):
+        return p2neurrank.tuned(dataset, variant) | ({"depth": p2neurrank.DEPTH_HERE} if variant in NETWORKS else {})
+    if variant == "epsilon-greedy":
+        return pairrank.tuned(dataset, variant)
+    return olranknet.tuned(dataset, variant)
+
+
+def setting(dataset: str, variant: str) -> dict[str, Value]:
+    """All hyper-parameters of a variant, as tuned for a data set."""
+    return SETTINGS[variant][1] | tuned(dataset, variant)
+
+
+def curve(tier: str, dataset: str, kind: str, variant: str, changed: Mapping[str, Value] | None = None) -> Simulate:
+    """A learning curve of a variant at its tuned values, except for what `changed` names."""
+    return GRID.cell(tier, dataset, kind, variant, {**tuned(dataset, variant), **(changed or {})}, curve=True)
+
+
+def variant(cell: Cell) -> dict[str, str]:
+    """The name that figures give a cell's learner."""
+    labels = cell.labels()
+    if labels["learner"] == BANDIT:
+        return {"variant": BANDIT}
+    if labels["learner"] == STILL[0] and labels["alpha"] == STILL[1]["alpha"]:
+        return {"variant": CHANCE}
+    return p2neurrank.variant(cell) if "rankers" in labels else olranknet.variant(cell)
+
+
+def _at(tier: str) -> Sequence[str]:
+    """Who is run beside the main comparison: on a laptop linear learners alone, which cost little."""
+    return LINEAR if tier == "laptop" else COMPARED
+
+
+Cells = Callable[[str], Sequence[Cell]]
+
+
+def _quality(tier: str) -> Sequence[Cell]:
+    """All learners; the skyline too, but not on a laptop."""
+    shown = COMPARED if tier == "laptop" else (*COMPARED, SKYLINE)
+    return [curve(tier, *run) for run in product(on(*DATASETS)(tier), USERS, shown)]
+
+
+BY_POSITION, HALFWAY = "by position", "halfway"
+OTHER_USERS = (BY_POSITION, HALFWAY)
+MOST_PLACES = 10
+
+
+def other_user(kind: str, n_grades: int) -> GradedUser:
+    """Users that no paper has.
+
+    Args:
+        kind: `BY_POSITION`, who look at place i with probability 1/i whatever stands there, and click as navigational
+            users do; or `HALFWAY`, whose probabilities are means of those of navigational and informational users.
+        n_grades: of the data set.
+    """
+    navigational, informational = (users_of_grades(each, n_grades) for each in ("navigational", "informational"))
+    if kind == BY_POSITION:
+        return GradedPositions(kind, navigational.click, tuple(1 / place for place in range(1, MOST_PLACES + 1)))
+    click, stop = (
+        tuple((a + b) / 2 for a, b in zip(one, other, strict=True))
+        for one, other in ((navigational.click, informational.click), (navigational.stop, informational.stop))
+    )
+    return GradedCascade(kind, click, stop, navigational.stop_rule)
+
+
+def _other_users(tier: str) -> Sequence[Cell]:
+    return [
+        replace(curve(tier, dataset, USERS[0], each), users=other_user(kind, data.entry(dataset).n_grades))
+        for dataset, kind, each in product(on(*DATASETS)(tier), OTHER_USERS, _at(tier))
+    ]
+
+
+UNLUCKY = {"twice": 2.0, "a tenth": 0.1}
+"""By name, what an unlucky choice multiplies the tuned value by."""
+UNLUCKY_USERS = "navigational"
+AS_TUNED = "as tuned"
+
+
+def unlucky_name(variant: str) -> str:
+    """The hyper-parameter that is chosen badly: λ of those that refit to all pairs, the step of the others."""
+    return "regularization" if "regularization" in SETTINGS[variant][1] else "alpha"
+
+
+def unlucky_setting(dataset: str, variant: str, factor: float) -> dict[str, Value]:
+    """The hyper-parameter that is chosen badly, with its bad value."""
+    name = unlucky_name(variant)
+    return {name: float(f"{float(setting(dataset, variant)[name]) * factor:.12g}")}
+
+
+def _unlucky(tier: str) -> Sequence[Cell]:
+    """As tuned and at both bad values, under one kind of users."""
+    return [
+        curve(tier, dataset, UNLUCKY_USERS, each, unlucky_setting(dataset, each, factor))
+        for dataset, each, factor in product(on(*DATASETS)(tier), _at(tier), (1.0, *UNLUCKY.values()))
+    ]
+
+
+def luck(cell: Cell) -> dict[str, str]:
+    """How the hyper-parameter of a cell was chosen."""
+    named, labels = variant(cell), cell.labels()
+    name = unlucky_name(named["variant"])
+    for called, factor in UNLUCKY.items():
+        if labels[name] == unlucky_setting(str(labels["dataset"]), named["variant"], factor)[name]:
+            return named | {"luck": called}
+    return named | {"luck": AS_TUNED}
+
+
+def _safety(tier: str) -> Sequence[Cell]:
+    """BubbleRank meets perfect users only, who alone have a model by item."""
+    cells: list[Cell] = []
+    for dataset in on(*DATASETS, own=False)(tier):
+        players = {each: (SETTINGS[each][0], setting(dataset, each)) for each in _at(tier)}
+        players[CHANCE] = STILL[0], dict(STILL[1])
+        cells += [
+            safety_cell(tier, dataset, kind, *player, rounds=ROUNDS)
+            for player, kind in product(players.values(), USERS)
+        ]
+        cells.append(safety_cell(tier, dataset, "perfect", BANDIT, BANDITS[BANDIT], rounds=ROUNDS))
+    return cells
+
+
+TENTHS = SMOKE_CURVE[1:], tuple(range(ROUNDS // 10, ROUNDS + 1, ROUNDS // 10))
+"""Rounds at which times are read: of the smoke tier, and of others."""
+
+
+def _timing(tier: str) -> Sequence[Cell]:
+    """One replica of each learner under perfect users: its times, and the memory that it keeps."""
+    cells: list[Cell] = []
+    for dataset, each in product(on(*DATASETS, own=False)(tier), _at(tier)):
+        learner = SETTINGS[each][0]
+        shared = {
+            "dataset": dataset,
+            "checksum": grid.checksum(dataset),
+            "learner": learner,
+            "revision": LEARNERS[learner].revision,
+            "hyperparameters": tuple(sorted(setting(dataset, each).items())),
+            "users": users("perfect", data.entry(dataset).n_grades),
+        }
+        checkpoints = TENTHS[tier != "smoke"]
+        cells += [
+            Timing(**shared, replicas=1, checkpoints=checkpoints), Footprint(**shared, rounds=checkpoints[-1]),
+        ]  # fmt: skip
+    return cells
+
+
+def _references(tier: str) -> Sequence[Cell]:
+    return [pairrank.reference(dataset) for dataset in on(*DATASETS)(tier)]
+
+
+def _tuning_cell(
+    tier: str, dataset: str, kind: str, name: str, variant: str, setting: Mapping[str, Value], rounds: int
+) -> Cell:
+    return _TUNING_GRID.cell(tier, dataset, kind, variant, setting, split="validation", rounds=rounds)
+
+
+def _tuning(tier: str) -> Sequence[Cell]:
+    """Every step of NSGD, scored on validation queries."""
+    return [_tuning_cell(tier, *run, ROUNDS_FIRST) for run in first_step(TUNED, tier, lambda dataset: False)]
+
+
+def _tuning_longer(tier: str) -> Sequence[Cell]:
+    """The best steps of `_tuning`, on more rounds and other seeds."""
+    return [_tuning_cell(tier, *run, ROUNDS_LONGER) for run in second_step(TUNED, tier, tuned_on)]
+
+
+def tuned_together(cell: Cell) -> dict[str, str]:
+    """What a cell of the tuning is called: its variant, which is the name of its grid as well."""
+    named = variant(cell)
+    return named | {"grid": named["variant"]}
+
+
+RUNS: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper": range(SEEDS)}
+_ONCE: dict[str, Sequence[int]] = dict.fromkeys(RUNS, range(1))
+ITEMS: dict[str, Item] = {
+    "reference": Item("Offline RankNet, a linear ranker of the true labels", _references, _ONCE),
+    "tuning": Item(
+        "Tuning of NSGD on validation queries, every step", _tuning, dict.fromkeys(_ONCE, SEEDS_FIRST), (1,),
+        tuned_together,
+    ),
+    "tuning-longer": Item(
+        "Tuning of NSGD on validation queries, the best steps on more rounds", _tuning_longer,
+        dict.fromkeys(_ONCE, SEEDS_LONGER), (1,), tuned_together,
+    ),
+    "quality": Item("All learners: ranker, lists, regret", _quality, RUNS, None, variant),
+    "safety": Item("Lists much worse than a production ranker's", _safety, RUNS, None, variant),
+    "other-users": Item("Users that no paper has", _other_users, RUNS, None, variant),
+    "unlucky": Item("An unlucky λ or step", _unlucky, RUNS, None, luck),
+    "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
+}  # fmt: skip
+
+PAPER = Paper("comparison", ITEMS, package="ol2r.papers.comparison", tuned=TUNED)
