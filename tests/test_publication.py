@@ -13,7 +13,7 @@ from packaging.version import Version
 from pybtex.database import Person, parse_file
 from pybtex.richtext import Text
 
-from ol2r.papers import NAMES
+from ol2r.papers import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
 GITHUB = ROOT / ".github"
@@ -48,7 +48,7 @@ def papers() -> list:
     """The five papers in the book's bibliography, in the order of the page on citing."""
     entries = parse_file(ROOT / "book" / "references.bib").entries
     keys = re.findall(r"\{cite:t\}`(\w+)`", read("book", "cite.md"))
-    assert len(keys) == len(NAMES)
+    assert len(keys) == len(PAPERS)
     return [entries[key] for key in keys]
 
 

@@ -292,7 +292,11 @@ def claims(arguments: argparse.Namespace) -> int:
 
     published = Store.open().published
     judgements: list[Judgement] = []
-    for paper in _papers(arguments.paper):
+    claiming = [paper for paper in _papers(arguments.paper) if paper.claims]
+    if not claiming:  # the comparison of learners
+        print("[]" if arguments.json else f"{arguments.paper} claims nothing")
+        return 0
+    for paper in claiming:
         if found := judged(paper.name, arguments.tier):
             judgements += found.values()
         else:

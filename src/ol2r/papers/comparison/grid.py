@@ -31,8 +31,8 @@ from ol2r.parameters import Value
 
 SEEDS = 2
 """Seeds of each fold at the paper tier, of everything but tuning and timing. All else follows from this number."""
-ROUNDS = olranknet.ROUNDS_HERE
-"""T, of all learners."""
+ROUNDS, K = olranknet.ROUNDS_HERE, olranknet.K
+"""T of all learners, and the cut of lists and of NDCG."""
 DATASETS = ("MQ2008",)
 
 P2LINRANK, P2NEURRANK = "P2LinRank, N = 2", "P2NeurRank, N = 2"

@@ -1,0 +1,426 @@
+"""Texts of the comparison: its answer, the table of decisions, and the tables of robustness and cost, all from results.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ol2r import frames
+from ol2r.experiments.effects import at_own_end
+from ol2r.papers.comparison import tuning
+from ol2r.papers.comparison.decisions import TIMES, Choice, Decision, Situation
+from ol2r.papers.comparison.grid import (
+    AS_TUNED,
+    BY_POSITION,
+    COMPARED,
+    HALFWAY,
+    K,
+    MOST_PLACES,
+    NSGD,
+    ROUNDS,
+    SEEDS,
+    SETTINGS,
+    SKYLINE,
+    UNLUCKY,
+    UNLUCKY_USERS,
+    setting,
+    unlucky_name,
+)
+from ol2r.papers.comparison.measures import EARLY, NEAR, interval_of, over_users
+from ol2r.papers.comparison.ranks import LEVEL, Ranks
+from ol2r.papers.nsgd.grid import SETTINGS as NSGD_SETTINGS
+from ol2r.papers.olranknet.claims import GAMMA
+from ol2r.papers.olranknet.prose import number
+from ol2r.report.leads import in_range, joined
+from ol2r.report.style import USERS, spelled
+from ol2r.report.tables import interval, myst, named, plain, signed
+
+SYMBOLS = {"alpha": "α", "regularization": "λ", "rate": "η", "noise": "ν²", "epsilon": "ε"}
+"""What tables call hyper-parameters that are tuned."""
+ORDERED = {name: place for place, name in enumerate(COMPARED)}
+
+
+def times(value: float) -> str:
+    """A ratio or a time with two significant digits, and no fewer than its whole part has."""
+    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
+
+
+def size(value: float) -> str:
+    """Bytes in words."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= scale:
+            return f"{times(value / scale)} {unit}"
+    return f"{value:.0f} B"
+
+
+def _shown(value: float, situation: Situation) -> str:
+    return f"{value:.{situation.digits}f}"
+
+
+def _lead(choice: Choice, situation: Situation) -> str:
+    """How far the chosen learner is ahead of the next, with the interval."""
+    if choice.next is None:
+        return "alone"
+    digits = situation.digits
+    told = f"{signed(choice.lead, digits)} {interval(choice.low, choice.high, digits)}"
+    return f"{told} over {plain(spelled(choice.next))}"
+
+
+def changes(decision: Decision) -> str:
+    """What would change a decision: other users, more compute, or more runs where the lead is not clear."""
+    told = [f"{kind} users alone: {plain(spelled(name))}" for kind, name in decision.by_users.items()]
+    if decision.at_any_cost:
+        told.append(f"compute without limit: {plain(spelled(decision.at_any_cost))}")
+    if decision.choice.next is not None and not decision.choice.clear:
+        told.append("more seeds: the lead is not clear")
+    return "; ".join(told) or "nothing that was run here"
+
+
+def decision_table(decisions: Sequence[Decision], *, name: str, caption: str) -> str:
+    """The table of decisions: a line for each situation."""
+    rows = [
+        [
+            one.situation.name,
+            f"**{plain(spelled(one.choice.best))}**",
+            f"{_shown(one.choice.score, one.situation)} ({one.situation.criterion})",
+            _lead(one.choice, one.situation),
+            ", ".join(plain(spelled(each)) for each in one.choice.fitting) or "none",
+            changes(one),
+        ]
+        for one in decisions
+    ]
+    header = ["when", "take", "its score", "ahead of the next by [95 %]", "fit as well", "what would change it"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def _decided(decisions: Sequence[Decision], column: str, source: str = "quality") -> Decision | None:
+    """The first decision by a number that no other condition restricts."""
+    found = (
+        one
+        for one in decisions
+        if one.situation.source == source and one.situation.column == column
+        and one.situation.users is None and not one.situation.quick
+    )  # fmt: skip
+    return next(found, None)
+
+
+def _as_well(choice: Choice) -> str:
+    return f"; {joined([spelled(each) for each in choice.fitting])} {'do' if len(choice.fitting) > 1 else 'does'} as well, as far as these runs can tell" if choice.fitting else ""
+
+
+def ranker_in_words(decisions: Sequence[Decision]) -> str:
+    """Who learns the best ranker, by how much; empty without runs."""
+    found = _decided(decisions, "offline")
+    if found is None:
+        return ""
+    one, where = found.choice, found.situation
+    lead = "" if one.next is None else f", {_lead(one, where)}"
+    return f"{spelled(one.best)} learns the best ranker (offline NDCG@10 {_shown(one.score, where)}{lead}){_as_well(one)}."
+
+
+def lists_in_words(decisions: Sequence[Decision]) -> str:
+    """Whose users saw the best lists on the way; empty without runs."""
+    found = _decided(decisions, "lists")
+    if found is None:
+        return ""
+    one, where = found.choice, found.situation
+    same = _decided(decisions, "offline")
+    too = " too" if same is not None and same.choice.best == one.best else ""
+    lead = "" if one.next is None else f", {_lead(one, where)}"
+    return f"The best lists on the way were {spelled(one.best)}'s{too} (NDCG@10 {_shown(one.score, where)}{lead}){_as_well(one)}."
+
+
+def price_in_words(decisions: Sequence[Decision], costs: pd.DataFrame) -> str:
+    """What the best ranker costs beside the best one of quick rounds; empty without runs or timings."""
+    best = _decided(decisions, "offline")
+    fast = next((one for one in decisions if one.situation.quick), None)
+    if best is None or fast is None or costs.empty:
+        return ""
+    spent = costs.set_index("variant")["milliseconds"]
+    if best.choice.best == fast.choice.best:
+        return (
+            f"No ranker that costs more is better on average: {spelled(best.choice.best)}'s rounds take "
+            f"{times(spent[best.choice.best])} ms, at most {TIMES:g} times as long as the fastest ones."
+        )
+    ratio = spent[best.choice.best] / spent[fast.choice.best]
+    less = best.choice.score - fast.choice.score
+    return (
+        f"{spelled(best.choice.best)}'s round takes {times(spent[best.choice.best])} ms, {times(ratio)} times as long as that of "
+        f"{spelled(fast.choice.best)}, the best learner of quick rounds, whose ranker scores {less:.3f} less."
+    )
+
+
+def safety_in_words(runs: pd.DataFrame, chance: str, bandit: str) -> str:
+    """How often lists were much worse than a production ranker's; empty without runs.
+
+    Args:
+        runs: from `measures.unsafe`, of one data set.
+        chance: the variant that shows random lists; bandit: the one that starts from the production ranker's lists.
+    """
+    perfect = runs[runs["users"] == "perfect"] if len(runs) else runs
+    if perfect.empty:
+        return ""
+    means = perfect.groupby("variant")["violations"].mean()
+    learners = means.drop([chance, bandit], errors="ignore").sort_values(kind="stable")
+    told = []
+    if bandit in means:
+        told.append(f"{spelled(bandit)}, which starts from the production ranker's lists, {times(means[bandit])}")
+    if len(learners):
+        told.append(f"{spelled(str(learners.index[0]))} {times(learners.iloc[0])}")
+    if len(learners) > 1:
+        told.append(f"{spelled(str(learners.index[-1]))} {times(learners.iloc[-1])}")
+    if chance in means:
+        told.append(f"random lists {times(means[chance])}")
+    return f"Of a hundred lists, so many are much worse than the production ranker's under perfect users: {joined(told)}."
+
+
+def ranks_in_words(found: Mapping[str, Ranks]) -> str:
+    """How many pairs of learners average ranks tell apart; empty without ranks."""
+    told = []
+    for name, own in found.items():
+        k = len(own.table)
+        p = "below 0.001" if own.p < 0.001 else f"{own.p:.3f}"
+        told.append(
+            f"by {name} {own.apart()} of {k * (k - 1) // 2} pairs are apart (critical difference "
+            f"{own.critical:.1f} of {own.blocks} blocks; Friedman's p is {p}), and "
+            f"{joined([spelled(each) for each in own.with_first()])} {'are' if len(own.with_first()) > 1 else 'is'} not apart from the best rank"
+        )
+    return f"Average ranks over kinds of users and folds: {'; '.join(told)}." if told else ""
+
+
+def near_in_words(runs: pd.DataFrame, frame: pd.DataFrame) -> str:
+    """How many queries learners need to come near an offline ranker, and who never does; empty without runs.
+
+    Args:
+        runs: from `measures.of_runs`, with `near`.
+        frame: the runs behind them, for the number of rounds.
+    """
+    if runs.empty or runs["near"].isna().all():
+        return ""
+    last = int(frame["round"].max())
+    reached = runs.groupby("variant")["near"].agg(lambda own: own.notna().mean())
+    soon = runs.assign(near=runs["near"].fillna(np.inf)).groupby("variant")["near"].median().sort_values(kind="stable")
+    first = soon[soon == soon.iloc[0]].index
+    never = [spelled(name) for name in COMPARED if name in reached.index and reached[name] == 0]
+    told = (
+        f"Within {last:,} rounds, {100 * runs['near'].notna().mean():.0f} % of all runs come to {NEAR:.0%} of the offline ranker's "
+        f"score; in the median run {joined([spelled(each) for each in first])} {'do' if len(first) > 1 else 'does'} so first, by round "
+        f"{soon.iloc[0]:,.0f}"
+    )
+    return f"{told}. No run of {joined(never)} gets there." if never else f"{told}."
+
+
+def scores(runs: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Every learner's numbers, averaged over users, with 95 % intervals over runs.
+
+    Args:
+        runs: from `measures.of_runs`, of one data set.
+    """
+    wide = {column: over_users(runs, column) for column in ("offline", "early", "lists", "regret")}
+    rows = []
+    for each in (each for each in COMPARED if each in set(runs["variant"])):
+        own = runs[runs["variant"] == each]["near"]
+        soon = own.fillna(np.inf).median()
+        entries = [
+            _with_interval(wide[column][each].dropna(), digits)
+            for column, digits in (("offline", 3), ("early", 3), ("lists", 3), ("regret", 2))
+        ]
+        near = f"{soon:,.0f}" if np.isfinite(soon) else "–"
+        rows.append([plain(spelled(each)), *entries, f"{near} ({100 * own.notna().mean():.0f} %)"])
+    header = ["learner", "offline", "offline, early", "shown lists", "regret a round", "rounds to 90 %".replace("90", f"{100 * NEAR:.0f}")]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def _with_interval(values: pd.Series, digits: int) -> str:
+    mean, low, high = interval_of(values)
+    return f"{mean:.{digits}f}" if np.isnan(low) else f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def cost_table(costs: pd.DataFrame, *, name: str, caption: str) -> str:
+    """What a round costs, and what is kept.
+
+    Args:
+        costs: from `measures.costs`.
+    """
+    rows = [
+        [plain(spelled(str(line.variant))), times(line.milliseconds), f"{times(line.first)} → {times(line.last)}",
+         size(line.kept) if np.isfinite(line.kept) else "–"]
+        for line in frames.rows(costs.sort_values("milliseconds", kind="stable"))
+    ]  # fmt: skip
+    return myst(["learner", "ms a round", "first → last window", "memory kept"], rows, name=name, caption=caption)
+
+
+def cost_in_words(costs: pd.DataFrame) -> str:
+    """Between which times and sizes the learners lie; empty without timings."""
+    if costs.empty:
+        return ""
+    order = costs.sort_values("milliseconds", kind="stable")
+    quick, slow = order.iloc[0], order.iloc[-1]
+    told = (
+        f"A round takes from {times(quick['milliseconds'])} ms ({spelled(quick['variant'])}) to {times(slow['milliseconds'])} ms "
+        f"({spelled(slow['variant'])})"
+    )
+    kept = costs.dropna(subset="kept").sort_values("kept", kind="stable")
+    if len(kept) > 1:
+        small, large = kept.iloc[0], kept.iloc[-1]
+        told += (
+            f"; at the end a run keeps from {size(small['kept'])} ({spelled(small['variant'])}) to {size(large['kept'])} "
+            f"({spelled(large['variant'])})"
+        )
+    return f"{told}."
+
+
+def other_users(runs: pd.DataFrame, main: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Offline NDCG@10 and shown lists under users that no paper has, with each learner's place beside its place under
+    the papers' users.
+
+    Args:
+        runs: from `measures.of_runs`, of the other users; main: the same of the papers' users.
+    """
+    places = _places(over_users(main, "offline"))
+    kinds = [kind for kind in (BY_POSITION, HALFWAY) if kind in set(runs["users"])]
+    tables = {kind: runs[runs["users"] == kind] for kind in kinds}
+    ranked = {kind: _places(over_users(own, "offline")) for kind, own in tables.items()}
+    rows = []
+    for each in (each for each in COMPARED if each in set(runs["variant"])):
+        entries = []
+        for kind, own in tables.items():
+            of = own[own["variant"] == each].set_index(["fold", "seed"])
+            entries += [f"{_with_interval(of['offline'], 3)}, {ranked[kind].get(each, '–')}", _with_interval(of["lists"], 3)]
+        rows.append([plain(spelled(each)), str(places.get(each, "–")), *entries])
+    header = ["learner", "place, papers' users", *(text for kind in kinds for text in (f"{kind}: offline, place", f"{kind}: lists"))]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def _places(wide: pd.DataFrame) -> dict[str, int]:
+    """The place of each learner by its mean, from 1."""
+    order = wide.dropna().mean().sort_values(ascending=False, kind="stable").index
+    return {str(name): place for place, name in enumerate(order, start=1)}
+
+
+def other_users_in_words(runs: pd.DataFrame, main: pd.DataFrame) -> str:
+    """How far the order of learners is the same under other users; empty without runs of both."""
+    if runs.empty or main.empty:
+        return ""
+    here, told = _places(over_users(main, "offline")), []
+    for kind in (BY_POSITION, HALFWAY):
+        own = runs[runs["users"] == kind]
+        if own.empty:
+            continue
+        there = _places(over_users(own, "offline"))
+        both = [name for name in here if name in there]
+        if len(both) < 2:
+            continue
+        agreement = float(pd.Series(here)[both].corr(pd.Series(there)[both], method="spearman"))
+        told.append(f"under users {kind} {spelled(next(iter(there)))} is first (rank correlation {signed(agreement, 2)})")
+    return f"Offline, with the order under the papers' users in mind: {'; '.join(told)}." if told else ""
+
+
+def unlucky(frame: pd.DataFrame, *, name: str, caption: str) -> str:
+    """What each learner loses by an unlucky λ or step, paired by run, offline after the last round.
+
+    Args:
+        frame: runs of one data set with `luck`.
+    """
+    last = at_own_end(frame).set_index(["fold", "seed"])
+    rows = []
+    for each in (each for each in COMPARED if each in set(frame["variant"])):
+        own = last[last["variant"] == each]
+        tuned = own.loc[own["luck"] == AS_TUNED, "ndcg"]
+        entries = []
+        for called in UNLUCKY:
+            mean, low, high = interval_of((own.loc[own["luck"] == called, "ndcg"] - tuned).dropna())
+            entries.append(signed(mean) if np.isnan(low) else f"{signed(mean)} {interval(low, high)}")
+        what = unlucky_name(each)
+        value = number(float(setting(str(frame["dataset"].iloc[0]), each)[what]))
+        rows.append([plain(spelled(each)), f"{SYMBOLS[what]} = {value}", _with_interval(tuned, 3), *entries])
+    return myst(["learner", "tuned", "offline as tuned", *UNLUCKY], rows, name=name, caption=caption)
+
+
+def unlucky_in_words(lost: pd.DataFrame) -> str:
+    """Who loses least and most by the worse unlucky choice; empty without runs.
+
+    Args:
+        lost: from `measures.worst_luck`.
+    """
+    if lost.empty:
+        return ""
+    means = lost.groupby("variant")["lacks"].mean().sort_values(kind="stable")
+    clear = [spelled(str(name)) for name, own in lost.groupby("variant", sort=False)
+             if interval_of(own.set_index(["fold", "seed"])["lacks"])[1] > 0]  # fmt: skip
+    who = f"It clearly costs {joined(clear)}." if clear else "It clearly costs nobody."
+    return (
+        f"The worse of both choices takes from {spelled(str(means.index[-1]))} most ({means.iloc[-1]:.3f}) and from "
+        f"{spelled(str(means.index[0]))} least ({means.iloc[0]:.3f}). {who}"
+    )
+
+
+def certain_in_words(table: pd.DataFrame) -> str:
+    """Between which shares of certain orders each learner's last windows lie, over kinds of users; empty without runs.
+
+    Args:
+        table: users, variant, round and share, a line for each run and window.
+    """
+    if table.empty:
+        return ""
+    last = table[table["round"] == table.groupby("variant")["round"].transform("max")]
+    means = last.groupby(["variant", "users"])["share"].mean()
+    told = [
+        f"{spelled(name)} {in_range(means[name], lambda share: f'{100 * share:.0f} %')}"
+        for name in COMPARED
+        if name in means.index.get_level_values(0)
+    ]
+    return f"Certain orders in the last window, by kind of users: {'; '.join(told)}."
+
+
+def ran_in_words(frame: pd.DataFrame) -> str:
+    """What was run: data, rounds, folds, seeds and users; empty without runs."""
+    if frame.empty:
+        return ""
+    n = {each: frame[each].nunique() for each in ("fold", "seed", "users")}
+    told = [f"{n['fold']} fold{'s' * (n['fold'] > 1)}", f"{n['seed']} seed{'s' * (n['seed'] > 1)}", f"{n['users']} kinds of users"]
+    return f"On {joined([named(str(name)) for name in frame['dataset'].unique()])}: {int(frame['round'].max()):,} rounds, {' × '.join(told)}."
+
+
+CONVENTIONS: tuple[tuple[str, str], ...] = (
+    ("rounds, queries", f"{ROUNDS:,}, queries drawn uniformly with replacement, the same for all learners of a run"),
+    ("folds, seeds", f"all folds, {SEEDS} seeds of each; times of one run alone"),
+    ("cut of lists and of NDCG", str(K)),
+    ("discount of the shown lists", f"γ = {GAMMA}"),
+    ("test queries without relevant documents", "left out offline; online they count zero"),
+    ("users", f"the papers' {joined(list(USERS))} users of three grades, who decide to stop after a click"),
+    (
+        f"users {BY_POSITION}",
+        f"look at place i with probability 1/i, up to {MOST_PLACES}; click what they look at as navigational users do",
+    ),
+    (f"users {HALFWAY}", "all probabilities are means of those of navigational and informational users"),
+    ("hyper-parameters", "tuned in each learner's own chapter on validation queries, NSGD here; see the table below"),
+    ("networks", "one hidden layer of 100 units"),
+    (f"few queries; near the offline ranker", f"after {EARLY:.0%} of the rounds; {NEAR:.0%} of offline RankNet's score in the same fold"),
+    ("unlucky choice", f"{joined(list(UNLUCKY))} of the tuned λ or step; {UNLUCKY_USERS} users"),
+    ("average ranks", f"blocks are a kind of users on a fold; critical differences at {LEVEL:.0%}"),
+)
+"""(convention, what is done)."""
+
+
+def settings_table(dataset: str, *, name: str, caption: str) -> str:
+    """The tuned hyper-parameters of every learner, and where they come from."""
+    origin = {NSGD: "here", "epsilon-greedy": "{doc}`pairrank-extras`"}
+    origin |= {each: "{doc}`pairrank-extras`" for each in ("PairRank", "PDGD", "DBGD")}
+    rows = []
+    for each in (*COMPARED, SKYLINE):
+        own = setting(dataset, each)
+        told = ", ".join(f"{symbol} = {number(float(own[key]))}" for key, symbol in SYMBOLS.items() if key in own)
+        default = "{doc}`p2neurrank-extras`" if "rankers" in SETTINGS[each][1] else "{doc}`olranknet-extras`"
+        rows.append([plain(spelled(each)), told, origin.get(each, default)])
+    return myst(["learner", "values", "tuned in"], rows, name=name, caption=caption)
+
+
+def nsgd_in_words() -> str:
+    """Which step of NSGD was chosen, beside that of its paper."""
+    printed = float(NSGD_SETTINGS[NSGD]["alpha"])
+    chosen = [line for line in tuning.TUNED.lines if line["best_of"]]
+    if not chosen:
+        return f"NSGD is not tuned yet: it has its paper's step, α = {number(printed)}."
+    return f"Tuned by the rule of the PairRank chapter, NSGD's step is α = {number(float(chosen[0]['alpha']))}; its paper has {number(printed)}."
