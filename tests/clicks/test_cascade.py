@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import Draws, clicks_of
 
-from ol2r.clicks import GradedCascade, UserBatch, users
+from ol2r.clicks import GradedCascade, GradedPositions, UserBatch, users
 from ol2r.clicks.cascade import STOP_RULES
 from ol2r.random import Streams
 
@@ -128,3 +128,39 @@ def test_one_batch_has_one_stop_rule_and_one_number_of_grades():
     for batch in (rules, [users("perfect", 3), users("perfect", 5)]):
         with pytest.raises(ValueError, match="must share their stop rule and their number of grades"):
             UserBatch(batch, streams)
+
+
+# Users by position
+
+LOOKING = (1.0, 0.5, 0.25)
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_users_by_position_look_at_each_place_by_itself_and_click_by_grade(body):
+    user, replicas = GradedPositions("by position", (0.1, 0.8), LOOKING), 4000
+    for grade in (0, 1):
+        clicks = click([user] * replicas, np.full((replicas, 3), grade), body=body).double()
+        assert clicks.mean(dim=0).numpy() == pytest.approx(user.click[grade] * np.array(LOOKING), abs=0.04)
+    both = (clicks[:, 0] * clicks[:, 1]).mean()  # no click stops anybody
+    assert both == pytest.approx(0.8 * 0.8 * 0.5, abs=0.04)
+
+
+def test_both_bodies_agree_on_users_by_position():
+    batch = [GradedPositions("a", (0.3, 0.9), LOOKING), GradedPositions("b", (0.5, 0.6), LOOKING)] * 50
+    grades, shown = np.arange(300).reshape(100, 3) % 2, np.arange(300).reshape(100, 3) % 5 > 0
+    one, other = (click(batch, grades, shown, body=body) for body in BODIES)
+    assert torch.equal(one, other) and one.any() and not one[torch.as_tensor(~shown)].any()
+
+
+def test_what_users_by_position_cannot_be_is_refused():
+    with pytest.raises(ValueError, match=r"probabilities must lie in \[0, 1\]"):
+        GradedPositions("a", (0.3, 1.9), LOOKING)
+    with pytest.raises(ValueError, match="at least one place"):
+        GradedPositions("a", (0.3, 0.9), ())
+    user = GradedPositions("a", (0.3, 0.9), LOOKING)
+    batch = UserBatch([user], Streams(np.arange(1, dtype=np.uint64)))
+    batch.check_length(3)
+    with pytest.raises(ValueError, match="know 3 places of a list, not 4"):
+        batch.check_length(4)
+    with pytest.raises(ValueError, match="must share their stop rule"):
+        UserBatch([user, users("perfect", 2)], Streams(np.arange(2, dtype=np.uint64)))

@@ -1,5 +1,5 @@
-"""Users whose clicks depend on grades. Cascade users scan a list from the top, and the grade of a document decides their
-clicks and stops; users by position look at each place with a probability of its own.
+"""Users whose clicks depend on grades. Cascade users scan a list from the top, and the grade of a document decides
+their clicks and stops; users by position look at each place with a probability of its own.
 
 The cascade is the dependent click model of Guo et al. (2009) in the instantiations that online learning to rank uses
 (perfect, navigational, informational); the other is the position-based model of Craswell et al. (2008).

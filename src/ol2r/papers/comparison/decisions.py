@@ -115,7 +115,10 @@ def quick(costs: pd.DataFrame, times: float = TIMES) -> list[str]:
 
 
 def decide(
-    situations: Sequence[Situation], tables: Mapping[str, pd.DataFrame], eligible: Collection[str], fast: Collection[str]
+    situations: Sequence[Situation],
+    tables: Mapping[str, pd.DataFrame],
+    eligible: Collection[str],
+    fast: Collection[str],
 ) -> list[Decision]:
     """Choose a learner for each situation; situations without runs are left out.
 

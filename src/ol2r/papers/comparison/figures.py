@@ -4,22 +4,20 @@ Figures that other chapters draw as well are in `ol2r.report.figures` and `ol2r.
 aggregates first and keeps the aggregate as its table.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import product
-from math import log10
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
 from ol2r import frames
-from ol2r.papers.comparison.grid import COMPARED, EXPLORING, LINEAR, NETWORKS, NSGD, P2LINRANK
+from ol2r.papers.comparison.grid import COMPARED, EXPLORING, NETWORKS, NSGD, P2LINRANK
 from ol2r.papers.comparison.measures import interval_of, over_users
 from ol2r.papers.comparison.ranks import Ranks
 from ol2r.papers.olranknet.figures import OFFLINE, share_of_certain
 from ol2r.report import alt, figures
 from ol2r.report.choice import Choice
-from ol2r.report.style import BLUE, INK, RED, USERS, Drawing, legend, panels, spelled, styled
+from ol2r.report.style import BLUE, RED, USERS, Drawing, legend, panels, spelled, styled
 
 KINDS = {"linear": BLUE, "network": RED}
 """Colours of the two kinds of rankers."""
@@ -101,9 +99,10 @@ def trade_off(table: pd.DataFrame) -> Drawing:
         ax.margins(0.12)
     axes[0].set_ylabel(f"{OFFLINE}\n({figures.INTERVAL})")
     present = [name for name in COMPARED if name in set(table["variant"])]
+    numbered = {name: f"{COMPARED.index(name) + 1} {spelled(name)}" for name in present}
     handles = [
-        Line2D([], [], linestyle="", marker="o", color=KINDS[kind_of(name)], label=f"{COMPARED.index(name) + 1} {spelled(name)}")
-        for name in present
+        Line2D([], [], linestyle="", marker="o", color=KINDS[kind_of(name)], label=label)
+        for name, label in numbered.items()
     ]
     fig.legend(handles=handles, loc="outside upper center", ncols=4, handlelength=1.0)
     fig.alt = _traded_in_words(table)
@@ -122,9 +121,9 @@ def _traded_in_words(table: pd.DataFrame) -> str:
         best, dear = own.loc[own["mean"].idxmax()], own.loc[own["lost"].idxmax()]
         kept = ", ".join(spelled(name) for name in own.loc[own["lost"] == own["lost"].min(), "variant"])
         told.append(
-            f"{alt.place('users', kind)} the best ranker is {spelled(best['variant'])}'s ({alt.number(best['mean'])}), whose "
-            f"users lost {alt.number(best['lost'])}; those of {kept} lost least, those of {spelled(dear['variant'])} most "
-            f"({alt.number(dear['lost'])})"
+            f"{alt.place('users', kind)} the best ranker is {spelled(best['variant'])}'s ({alt.number(best['mean'])}), "
+            f"whose users lost {alt.number(best['lost'])}; those of {kept} lost least, those of "
+            f"{spelled(dear['variant'])} most ({alt.number(dear['lost'])})"
         )
     return f"Offline NDCG@10, and NDCG@10 that users lost a round: {'; '.join(told)}."
 
@@ -172,7 +171,7 @@ def rank_bars(found: Mapping[str, Ranks]) -> Drawing:
             color = KINDS[kind_of(str(line.variant))]
             ax.errorbar(
                 [line.rank], [place], xerr=[[line.rank - line.low], [line.high - line.rank]], color=color, marker="o",
-                elinewidth=1.2, capsize=2.5, label=f"{kind_of(str(line.variant))}",
+                elinewidth=1.2, capsize=2.5, label=kind_of(str(line.variant)),
             )  # fmt: skip
         ax.set_yticks(range(len(own.table)), [spelled(name) for name in own.table["variant"]])
         ax.set_xlabel(f"average rank over {own.blocks} blocks\n(± half of the critical difference)")

@@ -1,7 +1,6 @@
-"""Texts of the comparison: its answer, the table of decisions, and the tables of robustness and cost, all from results.
-"""
+"""Texts of the comparison, all from results: its answer, the table of decisions, tables of robustness and cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,6 @@ from ol2r.papers.comparison.grid import (
     BY_POSITION,
     COMPARED,
     HALFWAY,
-    K,
     MOST_PLACES,
     NSGD,
     ROUNDS,
@@ -24,6 +22,7 @@ from ol2r.papers.comparison.grid import (
     SKYLINE,
     UNLUCKY,
     UNLUCKY_USERS,
+    K,
     setting,
     unlucky_name,
 )
@@ -52,6 +51,11 @@ def size(value: float) -> str:
         if value >= scale:
             return f"{times(value / scale)} {unit}"
     return f"{value:.0f} B"
+
+
+def _names(variants: Iterable[str]) -> str:
+    """Learners as readers see them, with commas between them."""
+    return joined([spelled(each) for each in variants])
 
 
 def _shown(value: float, situation: Situation) -> str:
@@ -106,7 +110,11 @@ def _decided(decisions: Sequence[Decision], column: str, source: str = "quality"
 
 
 def _as_well(choice: Choice) -> str:
-    return f"; {joined([spelled(each) for each in choice.fitting])} {'do' if len(choice.fitting) > 1 else 'does'} as well, as far as these runs can tell" if choice.fitting else ""
+    """Who else fits, as the end of a sentence; empty if nobody does."""
+    if not choice.fitting:
+        return ""
+    verb = "do" if len(choice.fitting) > 1 else "does"
+    return f"; {_names(choice.fitting)} {verb} as well, as far as these runs can tell"
 
 
 def ranker_in_words(decisions: Sequence[Decision]) -> str:
@@ -116,7 +124,9 @@ def ranker_in_words(decisions: Sequence[Decision]) -> str:
         return ""
     one, where = found.choice, found.situation
     lead = "" if one.next is None else f", {_lead(one, where)}"
-    return f"{spelled(one.best)} learns the best ranker (offline NDCG@10 {_shown(one.score, where)}{lead}){_as_well(one)}."
+    return (
+        f"{spelled(one.best)} learns the best ranker (offline NDCG@10 {_shown(one.score, where)}{lead}){_as_well(one)}."
+    )
 
 
 def lists_in_words(decisions: Sequence[Decision]) -> str:
@@ -128,7 +138,8 @@ def lists_in_words(decisions: Sequence[Decision]) -> str:
     same = _decided(decisions, "offline")
     too = " too" if same is not None and same.choice.best == one.best else ""
     lead = "" if one.next is None else f", {_lead(one, where)}"
-    return f"The best lists on the way were {spelled(one.best)}'s{too} (NDCG@10 {_shown(one.score, where)}{lead}){_as_well(one)}."
+    told = f"The best lists on the way were {spelled(one.best)}'s{too} (NDCG@10 {_shown(one.score, where)}{lead})"
+    return f"{told}{_as_well(one)}."
 
 
 def price_in_words(decisions: Sequence[Decision], costs: pd.DataFrame) -> str:
@@ -138,16 +149,18 @@ def price_in_words(decisions: Sequence[Decision], costs: pd.DataFrame) -> str:
     if best is None or fast is None or costs.empty:
         return ""
     spent = costs.set_index("variant")["milliseconds"]
-    if best.choice.best == fast.choice.best:
+    dear, cheap = best.choice, fast.choice
+    if not {dear.best, cheap.best} <= set(spent.index):
+        return ""
+    if dear.best == cheap.best:
         return (
-            f"No ranker that costs more is better on average: {spelled(best.choice.best)}'s rounds take "
-            f"{times(spent[best.choice.best])} ms, at most {TIMES:g} times as long as the fastest ones."
+            f"No ranker that costs more is better on average: {spelled(dear.best)}'s rounds take "
+            f"{times(spent[dear.best])} ms, at most {TIMES:g} times as long as the fastest ones."
         )
-    ratio = spent[best.choice.best] / spent[fast.choice.best]
-    less = best.choice.score - fast.choice.score
+    ratio, less = spent[dear.best] / spent[cheap.best], dear.score - cheap.score
     return (
-        f"{spelled(best.choice.best)}'s round takes {times(spent[best.choice.best])} ms, {times(ratio)} times as long as that of "
-        f"{spelled(fast.choice.best)}, the best learner of quick rounds, whose ranker scores {less:.3f} less."
+        f"{spelled(dear.best)}'s round takes {times(spent[dear.best])} ms, {times(ratio)} times as long as that of "
+        f"{spelled(cheap.best)}, the best learner of quick rounds, whose ranker scores {less:.3f} less."
     )
 
 
@@ -172,19 +185,21 @@ def safety_in_words(runs: pd.DataFrame, chance: str, bandit: str) -> str:
         told.append(f"{spelled(str(learners.index[-1]))} {times(learners.iloc[-1])}")
     if chance in means:
         told.append(f"random lists {times(means[chance])}")
-    return f"Of a hundred lists, so many are much worse than the production ranker's under perfect users: {joined(told)}."
+    return (
+        f"Of a hundred lists, so many are much worse than the production ranker's under perfect users: {joined(told)}."
+    )
 
 
 def ranks_in_words(found: Mapping[str, Ranks]) -> str:
     """How many pairs of learners average ranks tell apart; empty without ranks."""
     told = []
     for name, own in found.items():
-        k = len(own.table)
+        k, first, *near = len(own.table), *own.with_first()
         p = "below 0.001" if own.p < 0.001 else f"{own.p:.3f}"
+        beside = f"{_names(near)} {'are' if len(near) > 1 else 'is'} not apart from it" if near else "alone"
         told.append(
-            f"by {name} {own.apart()} of {k * (k - 1) // 2} pairs are apart (critical difference "
-            f"{own.critical:.1f} of {own.blocks} blocks; Friedman's p is {p}), and "
-            f"{joined([spelled(each) for each in own.with_first()])} {'are' if len(own.with_first()) > 1 else 'is'} not apart from the best rank"
+            f"by {name} {own.apart()} of {k * (k - 1) // 2} pairs are apart (critical difference {own.critical:.1f} "
+            f"with {own.blocks} blocks; Friedman's p is {p}), and {spelled(first)} is first, {beside}"
         )
     return f"Average ranks over kinds of users and folds: {'; '.join(told)}." if told else ""
 
@@ -204,10 +219,12 @@ def near_in_words(runs: pd.DataFrame, frame: pd.DataFrame) -> str:
     first = soon[soon == soon.iloc[0]].index
     never = [spelled(name) for name in COMPARED if name in reached.index and reached[name] == 0]
     told = (
-        f"Within {last:,} rounds, {100 * runs['near'].notna().mean():.0f} % of all runs come to {NEAR:.0%} of the offline ranker's "
-        f"score; in the median run {joined([spelled(each) for each in first])} {'do' if len(first) > 1 else 'does'} so first, by round "
-        f"{soon.iloc[0]:,.0f}"
+        f"Within {last:,} rounds, {100 * runs['near'].notna().mean():.0f} % of all runs come to {NEAR:.0%} of the "
+        "offline ranker's score"
     )
+    if np.isfinite(soon.iloc[0]):
+        verb = "do" if len(first) > 1 else "does"
+        told += f"; in the median run {_names(first)} {verb} so first, by round {soon.iloc[0]:,.0f}"
     return f"{told}. No run of {joined(never)} gets there." if never else f"{told}."
 
 
@@ -228,7 +245,7 @@ def scores(runs: pd.DataFrame, *, name: str, caption: str) -> str:
         ]
         near = f"{soon:,.0f}" if np.isfinite(soon) else "–"
         rows.append([plain(spelled(each)), *entries, f"{near} ({100 * own.notna().mean():.0f} %)"])
-    header = ["learner", "offline", "offline, early", "shown lists", "regret a round", "rounds to 90 %".replace("90", f"{100 * NEAR:.0f}")]
+    header = ["learner", "offline", "offline, early", "shown lists", "regret a round", f"rounds to {100 * NEAR:.0f} %"]
     return myst(header, rows, name=name, caption=caption)
 
 
@@ -257,17 +274,12 @@ def cost_in_words(costs: pd.DataFrame) -> str:
         return ""
     order = costs.sort_values("milliseconds", kind="stable")
     quick, slow = order.iloc[0], order.iloc[-1]
-    told = (
-        f"A round takes from {times(quick['milliseconds'])} ms ({spelled(quick['variant'])}) to {times(slow['milliseconds'])} ms "
-        f"({spelled(slow['variant'])})"
-    )
+    ends = (f"{times(each['milliseconds'])} ms ({spelled(str(each['variant']))})" for each in (quick, slow))
+    told = f"A round takes from {' to '.join(ends)}"
     kept = costs.dropna(subset="kept").sort_values("kept", kind="stable")
     if len(kept) > 1:
-        small, large = kept.iloc[0], kept.iloc[-1]
-        told += (
-            f"; at the end a run keeps from {size(small['kept'])} ({spelled(small['variant'])}) to {size(large['kept'])} "
-            f"({spelled(large['variant'])})"
-        )
+        both = (f"{size(each['kept'])} ({spelled(str(each['variant']))})" for each in (kept.iloc[0], kept.iloc[-1]))
+        told += f"; at the end a run keeps from {' to '.join(both)}"
     return f"{told}."
 
 
@@ -287,9 +299,16 @@ def other_users(runs: pd.DataFrame, main: pd.DataFrame, *, name: str, caption: s
         entries = []
         for kind, own in tables.items():
             of = own[own["variant"] == each].set_index(["fold", "seed"])
-            entries += [f"{_with_interval(of['offline'], 3)}, {ranked[kind].get(each, '–')}", _with_interval(of["lists"], 3)]
+            entries += [
+                f"{_with_interval(of['offline'], 3)}, {ranked[kind].get(each, '–')}",
+                _with_interval(of["lists"], 3),
+            ]
         rows.append([plain(spelled(each)), str(places.get(each, "–")), *entries])
-    header = ["learner", "place, papers' users", *(text for kind in kinds for text in (f"{kind}: offline, place", f"{kind}: lists"))]
+    header = [
+        "learner",
+        "place, papers' users",
+        *(text for kind in kinds for text in (f"{kind}: offline, place", f"{kind}: lists")),
+    ]
     return myst(header, rows, name=name, caption=caption)
 
 
@@ -313,7 +332,9 @@ def other_users_in_words(runs: pd.DataFrame, main: pd.DataFrame) -> str:
         if len(both) < 2:
             continue
         agreement = float(pd.Series(here)[both].corr(pd.Series(there)[both], method="spearman"))
-        told.append(f"under users {kind} {spelled(next(iter(there)))} is first (rank correlation {signed(agreement, 2)})")
+        told.append(
+            f"under users {kind} {spelled(next(iter(there)))} is first (rank correlation {signed(agreement, 2)})"
+        )
     return f"Offline, with the order under the papers' users in mind: {'; '.join(told)}." if told else ""
 
 
@@ -379,8 +400,13 @@ def ran_in_words(frame: pd.DataFrame) -> str:
     if frame.empty:
         return ""
     n = {each: frame[each].nunique() for each in ("fold", "seed", "users")}
-    told = [f"{n['fold']} fold{'s' * (n['fold'] > 1)}", f"{n['seed']} seed{'s' * (n['seed'] > 1)}", f"{n['users']} kinds of users"]
-    return f"On {joined([named(str(name)) for name in frame['dataset'].unique()])}: {int(frame['round'].max()):,} rounds, {' × '.join(told)}."
+    told = [
+        f"{n['fold']} fold{'s' * (n['fold'] > 1)}",
+        f"{n['seed']} seed{'s' * (n['seed'] > 1)}",
+        f"{n['users']} kinds of users",
+    ]
+    data = joined([named(str(name)) for name in frame["dataset"].unique()])
+    return f"On {data}: {int(frame['round'].max()):,} rounds, {' × '.join(told)}."
 
 
 CONVENTIONS: tuple[tuple[str, str], ...] = (
@@ -397,7 +423,10 @@ CONVENTIONS: tuple[tuple[str, str], ...] = (
     (f"users {HALFWAY}", "all probabilities are means of those of navigational and informational users"),
     ("hyper-parameters", "tuned in each learner's own chapter on validation queries, NSGD here; see the table below"),
     ("networks", "one hidden layer of 100 units"),
-    (f"few queries; near the offline ranker", f"after {EARLY:.0%} of the rounds; {NEAR:.0%} of offline RankNet's score in the same fold"),
+    (
+        "few queries; near the offline ranker",
+        f"after {EARLY:.0%} of the rounds; {NEAR:.0%} of offline RankNet's score in the same fold",
+    ),
     ("unlucky choice", f"{joined(list(UNLUCKY))} of the tuned λ or step; {UNLUCKY_USERS} users"),
     ("average ranks", f"blocks are a kind of users on a fold; critical differences at {LEVEL:.0%}"),
 )
@@ -423,4 +452,5 @@ def nsgd_in_words() -> str:
     chosen = [line for line in tuning.TUNED.lines if line["best_of"]]
     if not chosen:
         return f"NSGD is not tuned yet: it has its paper's step, α = {number(printed)}."
-    return f"Tuned by the rule of the PairRank chapter, NSGD's step is α = {number(float(chosen[0]['alpha']))}; its paper has {number(printed)}."
+    step = number(float(chosen[0]["alpha"]))
+    return f"Tuned by the rule of the PairRank chapter, NSGD's step is α = {step}; its paper has {number(printed)}."

@@ -1,0 +1,70 @@
+"""Invented runs of a few learners."""
+
+import pandas as pd
+import pytest
+
+from ol2r.papers.olranknet.claims import GAMMA
+
+ROUNDS = (0, 5, 10, 50, 100)
+KINDS = ("perfect", "navigational", "informational")
+SCORES = {"PairRank": 0.50, "PDGD": 0.45, "olRankNet": 0.60, "DBGD": 0.30}
+"""By learner, what its ranker comes to at the end; its lists have a tenth less in every round."""
+
+
+def made(scores, kinds=KINDS, seeds=2, **labels):
+    """Runs of two folds: the ranker gets better evenly; seed 1 is 0.02 better, and fold 2 is 0.01 better."""
+    lines = []
+    for variant, score in scores.items():
+        for kind in kinds:
+            for fold in (1, 2):
+                for seed in range(seeds):
+                    own = score + 0.02 * seed + 0.01 * (fold - 1)
+                    lines += [
+                        {"cell": f"{variant}/{kind}/{labels}", "dataset": "MQ2008", "users": kind, "variant": variant}
+                        | labels | {"fold": fold, "seed": seed, "round": t, "ndcg": own * t / ROUNDS[-1]}
+                        | {"cndcg": (own - 0.1) * sum(GAMMA**k for k in range(t)), "misordered": 10 * (1 - score) * t}
+                        | {"status": "ok", "certain_pairs": 4 * t, "shown_pairs": 5 * t}
+                        for t in ROUNDS
+                    ]  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+@pytest.fixture
+def frame():
+    return made(SCORES)
+
+
+@pytest.fixture
+def reference():
+    """An offline ranker that has 0.5 in fold 1 and 0.8 in fold 2, on two lines of each fit."""
+    return pd.DataFrame({"dataset": "MQ2008", "fold": [1, 1, 2, 2], "seed": 0, "test_ndcg": [0.5, 0.5, 0.8, 0.8]})
+
+
+@pytest.fixture
+def timed():
+    """PDGD takes 1 ms a round and keeps 500 bytes; PairRank 2 ms and 3 MB; olRankNet 30 ms, slower at the end."""
+    lines = []
+    spent_and_kept = (("PDGD", 0.05, 0.1, 500), ("PairRank", 0.1, 0.2, 3e6), ("olRankNet", 0.5, 3.0, 2e9))
+    for name, first, all_, kept in spent_and_kept:
+        shared = {"cell": name, "dataset": "MQ2008", "users": "perfect", "variant": name, "fold": 1, "seed": 0}
+        for t, seconds in ((50, first), (100, all_)):
+            spent = {"rank_seconds": seconds / 4, "update_seconds": seconds * 3 / 4, "replicas": 1}
+            lines.append(shared | {"round": t} | spent)
+        lines.append(shared | {"cell": f"{name} kept", "round": 100, "kept": kept})
+    return pd.DataFrame(lines)
+
+
+@pytest.fixture
+def judged():
+    """Of 100 rounds: random lists violate in 40, DBGD in 20, PairRank in 10 (navigational: 30), BubbleRank in none."""
+    lines = []
+    for name, kind, count in (
+        ("random lists", "perfect", 40), ("DBGD", "perfect", 20), ("PairRank", "perfect", 10),
+        ("PairRank", "navigational", 30), ("DBGD", "navigational", 20), ("BubbleRank", "perfect", 0),
+    ):  # fmt: skip
+        for fold in (1, 2):
+            for seed in (0, 1):
+                shared = {"cell": name + kind, "dataset": "MQ2008", "users": kind, "variant": name}
+                shared |= {"fold": fold, "seed": seed}
+                lines += [shared | {"round": t, "violations": t * count // 100 + seed * (count > 0)} for t in (50, 100)]
+    return pd.DataFrame(lines)

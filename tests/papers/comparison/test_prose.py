@@ -1,0 +1,147 @@
+"""Texts of the comparison: every number and name is read from what they tell of."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import ol2r
+from ol2r.papers.comparison import decisions, grid, measures, prose, ranks
+from ol2r.papers.comparison.decisions import Choice, Decision, Situation
+
+PAGE = Path(ol2r.__file__).parents[2] / "book" / "comparison.md"
+END = Situation("the end", "offline NDCG@10", "quality", "offline")
+
+
+def decision(best="A", second="B", low=0.01, fitting=(), by_users=None, at_any_cost="", situation=END):
+    return Decision(situation, Choice(best, 0.5, second, 0.02, low, 0.03, tuple(fitting)), by_users or {}, at_any_cost)
+
+
+def decided(frame, fast):
+    runs = measures.of_runs(frame)
+    return decisions.decide(decisions.SITUATIONS, {"quality": runs}, set(runs["variant"]), fast)
+
+
+def test_what_would_change_a_decision_is_told():
+    assert prose.changes(decision()) == "nothing that was run here"
+    told = prose.changes(decision(low=-0.01, by_users={"perfect": "P2LinRank, N = 2"}, at_any_cost="C"))
+    assert told == "perfect users alone: P²LinRank, N = 2; compute without limit: C; more seeds: the lead is not clear"
+
+
+def test_the_table_of_decisions_has_who_why_and_by_how_much():
+    table = prose.decision_table([decision(fitting=("P2NeurRank, N = 2",))], name="x", caption="c")
+    assert "| the end | **A** | 0.500 (offline NDCG@10) | +0.020 [+0.010, +0.030] over B | P²NeurRank, N = 2 |" in table
+    assert "| none |" in prose.decision_table([decision()], name="x", caption="c")
+    assert "alone" in prose.decision_table([decision(second=None)], name="x", caption="c")
+
+
+def test_the_answer_names_the_best_ranker_and_the_best_lists(frame):
+    made = decided(frame, ["PDGD"])
+    assert prose.ranker_in_words(made).startswith("olRankNet learns the best ranker (offline NDCG@10 0.615, +0.100 [")
+    assert prose.ranker_in_words(made).endswith("over PairRank).")
+    assert "were olRankNet's too (NDCG@10 0.515, +0.100" in prose.lists_in_words(made)
+    assert prose.ranker_in_words([]) == prose.lists_in_words([]) == ""
+    close = [decision(fitting=("B", "C"))]
+    assert prose.ranker_in_words(close).endswith("; B and C do as well, as far as these runs can tell.")
+
+
+def test_the_price_of_the_best_ranker_is_beside_the_best_quick_one(frame, timed):
+    costs = measures.costs(timed)
+    assert prose.price_in_words(decided(frame, ["PDGD"]), costs) == (
+        "olRankNet's round takes 30 ms, 30 times as long as that of PDGD, the best learner of quick rounds, whose "
+        "ranker scores 0.150 less."
+    )
+    assert "No ranker that costs more is better" in prose.price_in_words(decided(frame, ["olRankNet"]), costs)
+    assert prose.price_in_words(decided(frame, ["PDGD"]), costs[:0]) == prose.price_in_words([], costs) == ""
+
+
+def test_safety_is_told_from_the_safest_to_random_lists(judged):
+    assert prose.safety_in_words(measures.unsafe(judged), "random lists", "BubbleRank") == (
+        "Of a hundred lists, so many are much worse than the production ranker's under perfect users: BubbleRank, "
+        "which starts from the production ranker's lists, 0, PairRank 10, DBGD 20 and random lists 40."
+    )
+    assert prose.safety_in_words(measures.unsafe(judged[:0]), "random lists", "BubbleRank") == ""
+
+
+def test_ranks_are_told_with_what_they_tell_apart(frame):
+    runs = measures.of_runs(frame)
+    told = prose.ranks_in_words({"offline": ranks.ranks(runs, "offline")})
+    assert (
+        "by offline 3 of 6 pairs are apart (critical difference 1.9 with 6 blocks; Friedman's p is below 0.001" in told
+    )
+    assert told.endswith("olRankNet is first, PairRank is not apart from it.")
+    assert prose.ranks_in_words({}) == ""
+
+
+def test_who_comes_near_the_offline_ranker_is_told(frame, reference):
+    runs = measures.of_runs(frame, reference.assign(test_ndcg=0.5))
+    told = prose.near_in_words(runs, frame)
+    assert told.startswith(
+        "Within 100 rounds, 75 % of all runs come to 90% of the offline ranker's score; in the median"
+    )
+    assert told.endswith("by round 100. No run of DBGD gets there.")
+    assert prose.near_in_words(measures.of_runs(frame, reference.assign(test_ndcg=9)), frame) == ""
+
+
+def test_tables_have_a_line_for_each_learner_in_their_order(frame, reference, timed):
+    runs = measures.of_runs(frame, reference)
+    table = prose.scores(runs, name="x", caption="c")
+    assert re.findall(r"^\| (PairRank|DBGD|PDGD|olRankNet) \|", table, re.MULTILINE) == [
+        "PairRank",
+        "DBGD",
+        "PDGD",
+        "olRankNet",
+    ]
+    assert "| PDGD | 0.465 [" in table and "| – (0 %) |" in table
+    costs = prose.cost_table(measures.costs(timed), name="x", caption="c")
+    assert "| PDGD | 1 | 1 → 1 | 500 B |" in costs and "| olRankNet | 30 | 10 → 50 | 2 GB |" in costs
+    assert prose.cost_in_words(measures.costs(timed)) == (
+        "A round takes from 1 ms (PDGD) to 30 ms (olRankNet); at the end a run keeps from 500 B (PDGD) to 2 GB "
+        "(olRankNet)."
+    )
+    assert prose.cost_in_words(measures.costs(timed[:0])) == ""
+
+
+def test_other_users_are_beside_the_papers_users(frame):
+    main = measures.of_runs(frame)
+    others = measures.of_runs(frame[frame["users"] == "perfect"].assign(users="by position"))
+    table = prose.other_users(others, main, name="x", caption="c")
+    assert "| olRankNet | 1 | 0.615 [" in table and ", 1 |" in table
+    assert prose.other_users_in_words(others, main) == (
+        "Offline, with the order under the papers' users in mind: under users by position olRankNet is first (rank "
+        "correlation +1.00)."
+    )
+    assert prose.other_users_in_words(others[:0], main) == ""
+
+
+def test_an_unlucky_choice_is_told_with_what_it_costs(frame):
+    own = frame[(frame["users"] == "navigational") & frame["variant"].isin(["PDGD", "PairRank"])]
+    worse = own["ndcg"] - 0.1 * (own["variant"] == "PDGD")
+    luck = pd.concat([own.assign(luck="as tuned"), own.assign(luck="twice", ndcg=worse), own.assign(luck="a tenth")])
+    table = prose.unlucky(luck, name="x", caption="c")
+    assert "| PDGD | α = 0.1 | 0.465 [" in table and "| −0.100 [−0.100, −0.100] | +0.000 [+0.000, +0.000] |" in table
+    told = prose.unlucky_in_words(measures.worst_luck(luck, grid.AS_TUNED))
+    assert told.startswith("The worse of both choices takes from PDGD most (0.100) and from PairRank least (0.000).")
+    assert prose.unlucky_in_words(measures.worst_luck(luck[:0], grid.AS_TUNED)) == ""
+
+
+def test_certain_orders_and_what_ran_are_told(frame):
+    shares = frame[frame["round"] > 0].assign(share=0.8)
+    assert prose.certain_in_words(shares[shares["variant"] == "PairRank"]).endswith("by kind of users: PairRank 80 %.")
+    assert prose.ran_in_words(frame) == "On MQ2008: 100 rounds, 2 folds × 2 seeds × 3 kinds of users."
+    assert prose.certain_in_words(shares[:0]) == prose.ran_in_words(frame[:0]) == ""
+
+
+def test_every_learner_has_a_line_in_the_table_of_tuned_values():
+    table = prose.settings_table("MQ2008", name="x", caption="c")
+    assert len(re.findall(r"^\| .*\{doc\}|here \|$", table, re.MULTILINE)) == len(grid.COMPARED) + 1
+    assert "NSGD" in prose.nsgd_in_words()
+
+
+@pytest.mark.skipif(not PAGE.is_file(), reason="the book is not part of the package")
+def test_the_page_is_short_and_calls_every_item():
+    text = PAGE.read_text(encoding="utf-8")
+    assert len(text.split()) < 5000
+    for item in grid.ITEMS:
+        assert re.search(rf'["\' ]{item}["\' ]', text), item
