@@ -64,6 +64,6 @@ def test_bars_of_ranks_that_do_not_meet_are_apart(runs):
 
 def test_violations_are_listed_from_the_fewest(judged):
     table = figures.unsafe_dots(measures.unsafe(judged))
-    assert list(dict.fromkeys(table["row"])) == ["BubbleRank", "PairRank", "DBGD", "random lists"]
+    assert list(dict.fromkeys(table["row"])) == ["BubbleRank", "DBGD", "PairRank", "random lists"]
     assert table.loc[0, "mean"] == 0 and list(table.columns[:2]) == ["row", "users"]
     assert isinstance(table, pd.DataFrame) and set(table["panel"]) == {"violations"}

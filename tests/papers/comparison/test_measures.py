@@ -124,7 +124,8 @@ def test_decisions_follow_from_numbers_users_and_compute(frame):
 def test_every_situation_reads_a_number_that_runs_have(frame, judged):
     luck = measures.worst_luck(pd.concat([frame.assign(luck="as tuned"), frame.assign(luck="twice")]), "as tuned")
     runs = measures.of_runs(frame)
-    tables = {"quality": runs, "other users": runs.assign(users="by position"), "unlucky": luck}
+    tables = {"quality": runs, "unlucky": luck}
+    tables["other users"] = runs[runs["users"] == "perfect"].assign(users="by position")
     tables["safety"] = measures.unsafe(judged)
     made = decisions.decide(decisions.SITUATIONS, tables, {*frame["variant"], "BubbleRank"}, ["PDGD"])
     chosen = {one.situation.name: one.choice.best for one in made}

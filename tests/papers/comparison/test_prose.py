@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 
 import ol2r
+from ol2r.experiments.chapter import Chapter, Results
 from ol2r.papers.comparison import decisions, grid, measures, prose, ranks
 from ol2r.papers.comparison.decisions import Choice, Decision, Situation
+from ol2r.report import redraw
+from ol2r.report.page import Audience, shown_to
 
 PAGE = Path(ol2r.__file__).parents[2] / "book" / "comparison.md"
 END = Situation("the end", "offline NDCG@10", "quality", "offline")
@@ -145,3 +148,51 @@ def test_the_page_is_short_and_calls_every_item():
     assert len(text.split()) < 5000
     for item in grid.ITEMS:
         assert re.search(rf'["\' ]{item}["\' ]', text), item
+
+
+def results(item, frame):
+    record = {"device": "cpu", "ol2r": "0.1.0", "code": "c0de" * 16, "dirty": False}
+    records = tuple(record | {"key": key} for key in frame["cell"].unique())
+    return Results("comparison", item, grid.ITEMS[item].title, "paper", frame, (), records)
+
+
+@pytest.mark.skipif(not PAGE.is_file(), reason="the book is not part of the package")
+@pytest.mark.parametrize("empty", [False, True], ids=["results", "no results"])
+def test_the_page_runs_on_invented_results_and_on_none(frame, reference, timed, judged, empty, monkeypatch):
+    near = frame[frame["users"] == "navigational"]
+    sky = frame[frame["variant"] == "PDGD"].assign(variant=grid.SKYLINE, cell="sky")
+    tried = [frame[frame["variant"] == "PDGD"].assign(variant="NSGD", grid="NSGD", alpha=alpha, cell=f"{alpha}")
+             for alpha in (0.01, 0.1)]  # fmt: skip
+    frames = {
+        "reference": reference.assign(cell="w*", users="-", learner="RankNet"),
+        "tuning": pd.concat(tried),
+        "tuning-longer": pd.concat(tried),
+        "quality": pd.concat([frame, sky]),
+        "safety": judged,
+        "other-users": pd.concat([near.assign(users=kind, cell=near["cell"] + kind) for kind in grid.OTHER_USERS]),
+        "unlucky": pd.concat(
+            [near.assign(luck=each, cell=near["cell"] + each) for each in ("as tuned", *grid.UNLUCKY)]
+        ),
+        "timing": timed,
+    }
+    made = {item: results(item, own[:0] if empty else own) for item, own in frames.items()}
+    monkeypatch.setattr(Chapter, "all_results", lambda self, items=None: made)
+    shown, strips = [], []
+
+    class Listening(Audience):
+        def texts(self, *texts):
+            shown.extend(texts)
+
+        def strip(self, strip):
+            strips.append(strip.anchor)
+
+    names = {"__name__": "__main__"}
+    with shown_to(Listening()):
+        for cell in redraw._cells(PAGE):
+            exec(compile(cell.source, PAGE.name, "exec"), names)
+    text = "\n".join(shown)
+    assert "nan" not in text and "None" not in text
+    if empty:
+        assert text.count("Not run.") == 4 and not strips
+    else:
+        assert "olRankNet learns the best ranker" in text and len(strips) == len(set(strips)) == 11

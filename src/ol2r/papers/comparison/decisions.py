@@ -94,13 +94,14 @@ def choose(runs: pd.DataFrame, *, least: bool = False) -> Choice | None:
         return None
     sign = -1.0 if least else 1.0
     means = whole.groupby(level="fold").mean().mean() * sign
-    order = list(means.sort_values(ascending=False, kind="stable").index)
+    order = [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
     best = order[0]
     gains = {name: interval_of(sign * (whole[best] - whole[name])) for name in order[1:]}
     fitting = tuple(name for name, (_, low, _) in gains.items() if not low > 0)
     second = order[1] if len(order) > 1 else None
-    lead = gains[second] if second else (float("nan"),) * 3
-    return Choice(best, float(sign * means[best]), second, *lead, fitting)
+    nothing = float("nan")
+    lead, low, high = gains[second] if second else (nothing, nothing, nothing)
+    return Choice(best, float(sign * means[best]), second, lead, low, high, fitting)
 
 
 def quick(costs: pd.DataFrame, times: float = TIMES) -> list[str]:

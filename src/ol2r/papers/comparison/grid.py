@@ -199,18 +199,26 @@ def _timing(tier: str) -> Sequence[Cell]:
     cells: list[Cell] = []
     for dataset, each in product(on(*DATASETS, own=False)(tier), _at(tier)):
         learner = SETTINGS[each][0]
-        shared = {
-            "dataset": dataset,
-            "checksum": grid.checksum(dataset),
-            "learner": learner,
-            "revision": LEARNERS[learner].revision,
-            "hyperparameters": tuple(sorted(setting(dataset, each).items())),
-            "users": users("perfect", data.entry(dataset).n_grades),
-        }
-        checkpoints = TENTHS[tier != "smoke"]
-        cells += [
-            Timing(**shared, replicas=1, checkpoints=checkpoints), Footprint(**shared, rounds=checkpoints[-1]),
-        ]  # fmt: skip
+        timed = Timing(
+            dataset=dataset,
+            checksum=grid.checksum(dataset),
+            learner=learner,
+            revision=LEARNERS[learner].revision,
+            hyperparameters=tuple(sorted(setting(dataset, each).items())),
+            users=users("perfect", data.entry(dataset).n_grades),
+            replicas=1,
+            checkpoints=TENTHS[tier != "smoke"],
+        )
+        weighed = Footprint(
+            dataset=timed.dataset,
+            checksum=timed.checksum,
+            learner=timed.learner,
+            revision=timed.revision,
+            hyperparameters=timed.hyperparameters,
+            users=timed.users,
+            rounds=timed.checkpoints[-1],
+        )
+        cells += [timed, weighed]
     return cells
 
 

@@ -4,7 +4,7 @@ A block is a kind of users on a fold. Blocks are not independent, because folds 
 folds: the test takes the differences for surer than they are.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -72,5 +72,5 @@ def ranks(table: pd.DataFrame, column: str, *, least: bool = False) -> Ranks:
     critical = critical_difference(k, n)
     found = pd.DataFrame({"variant": list(means), "rank": average})
     found = found.assign(low=found["rank"] - critical / 2, high=found["rank"] + critical / 2)
-    p = float(stats.friedmanchisquare(*values.T).pvalue)  # pyright: ignore[reportAttributeAccessIssue]
-    return Ranks(found.sort_values("rank", kind="stable").reset_index(drop=True), critical, p, n)
+    _, p = cast(tuple[float, float], stats.friedmanchisquare(*values.T))  # scipy makes its class at run time
+    return Ranks(found.sort_values("rank", kind="stable").reset_index(drop=True), critical, float(p), n)
