@@ -24,6 +24,7 @@ from ol2r.papers.comparison.grid import (
     UNLUCKY_USERS,
     K,
     setting,
+    tuned,
     unlucky_name,
 )
 from ol2r.papers.comparison.measures import EARLY, NEAR, interval_of, over_users
@@ -85,16 +86,23 @@ def decision_table(decisions: Sequence[Decision], *, name: str, caption: str) ->
     """The table of decisions: a line for each situation."""
     rows = [
         [
-            one.situation.name,
+            f"{one.situation.name} ({one.situation.criterion})",
             f"**{plain(spelled(one.choice.best))}**",
-            f"{_shown(one.choice.score, one.situation)} ({one.situation.criterion})",
+            _shown(one.choice.score, one.situation),
             _lead(one.choice, one.situation),
             ", ".join(plain(spelled(each)) for each in one.choice.fitting) or "none",
             changes(one),
         ]
         for one in decisions
     ]
-    header = ["when", "take", "its score", "ahead of the next by [95 %]", "fit as well", "what would change it"]
+    header = [
+        "when (what is compared)",
+        "take",
+        "its score",
+        "ahead of the next by [95 %]",
+        "fit as well",
+        "what would change it",
+    ]
     return myst(header, rows, name=name, caption=caption)
 
 
@@ -178,16 +186,15 @@ def safety_in_words(runs: pd.DataFrame, chance: str, bandit: str) -> str:
     learners = means.drop([chance, bandit], errors="ignore").sort_values(kind="stable")
     told = []
     if bandit in means:
-        told.append(f"{spelled(bandit)}, which starts from the production ranker's lists, {times(means[bandit])}")
-    if len(learners):
-        told.append(f"{spelled(str(learners.index[0]))} {times(learners.iloc[0])}")
+        told.append(f"{spelled(bandit)}, which starts from the production ranker's lists, has {times(means[bandit])}")
     if len(learners) > 1:
-        told.append(f"{spelled(str(learners.index[-1]))} {times(learners.iloc[-1])}")
+        ends = [(spelled(str(name)), times(count)) for name, count in learners.iloc[[0, -1]].items()]
+        (fewest, few), (most, many) = ends
+        told.append(f"of the learners by features {fewest} has fewest, {few}, and {most} most, {many}")
     if chance in means:
-        told.append(f"random lists {times(means[chance])}")
-    return (
-        f"Of a hundred lists, so many are much worse than the production ranker's under perfect users: {joined(told)}."
-    )
+        told.append(f"random lists have {times(means[chance])}")
+    much = "Lists much worse than the production ranker's, of a hundred, under perfect users"
+    return f"{much}: {'; '.join(told)}."
 
 
 def ranks_in_words(found: Mapping[str, Ranks]) -> str:
@@ -196,7 +203,7 @@ def ranks_in_words(found: Mapping[str, Ranks]) -> str:
     for name, own in found.items():
         k, first, *near = len(own.table), *own.with_first()
         p = "below 0.001" if own.p < 0.001 else f"{own.p:.3f}"
-        beside = f"{_names(near)} {'are' if len(near) > 1 else 'is'} not apart from it" if near else "alone"
+        beside = f"with {_names(near)} not apart from it" if near else "apart from all others"
         told.append(
             f"by {name} {own.apart()} of {k * (k - 1) // 2} pairs are apart (critical difference {own.critical:.1f} "
             f"with {own.blocks} blocks; Friedman's p is {p}), and {spelled(first)} is first, {beside}"
@@ -219,7 +226,7 @@ def near_in_words(runs: pd.DataFrame, frame: pd.DataFrame) -> str:
     first = soon[soon == soon.iloc[0]].index
     never = [spelled(name) for name in COMPARED if name in reached.index and reached[name] == 0]
     told = (
-        f"Within {last:,} rounds, {100 * runs['near'].notna().mean():.0f} % of all runs come to {NEAR:.0%} of the "
+        f"Within {last:,} rounds, {100 * runs['near'].notna().mean():.0f} % of all runs come to {100 * NEAR:.0f} % of the "
         "offline ranker's score"
     )
     if np.isfinite(soon.iloc[0]):
@@ -425,10 +432,10 @@ CONVENTIONS: tuple[tuple[str, str], ...] = (
     ("networks", "one hidden layer of 100 units"),
     (
         "few queries; near the offline ranker",
-        f"after {EARLY:.0%} of the rounds; {NEAR:.0%} of offline RankNet's score in the same fold",
+        f"after {100 * EARLY:.0f} % of the rounds; {100 * NEAR:.0f} % of offline RankNet's score in the same fold",
     ),
     ("unlucky choice", f"{joined(list(UNLUCKY))} of the tuned λ or step; {UNLUCKY_USERS} users"),
-    ("average ranks", f"blocks are a kind of users on a fold; critical differences at {LEVEL:.0%}"),
+    ("average ranks", f"blocks are a kind of users on a fold; critical differences at {100 * LEVEL:.0f} %"),
 )
 """(convention, what is done)."""
 
@@ -439,7 +446,7 @@ def settings_table(dataset: str, *, name: str, caption: str) -> str:
     origin |= {each: "{doc}`pairrank-extras`" for each in ("PairRank", "PDGD", "DBGD")}
     rows = []
     for each in (*COMPARED, SKYLINE):
-        own = setting(dataset, each)
+        own = tuned(dataset, each) or {"alpha": setting(dataset, each)["alpha"]}
         told = ", ".join(f"{symbol} = {number(float(own[key]))}" for key, symbol in SYMBOLS.items() if key in own)
         default = "{doc}`p2neurrank-extras`" if "rankers" in SETTINGS[each][1] else "{doc}`olranknet-extras`"
         rows.append([plain(spelled(each)), told, origin.get(each, default)])
