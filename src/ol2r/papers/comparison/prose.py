@@ -226,8 +226,8 @@ def near_in_words(runs: pd.DataFrame, frame: pd.DataFrame) -> str:
     first = soon[soon == soon.iloc[0]].index
     never = [spelled(name) for name in COMPARED if name in reached.index and reached[name] == 0]
     told = (
-        f"Within {last:,} rounds, {100 * runs['near'].notna().mean():.0f} % of all runs come to {100 * NEAR:.0f} % of the "
-        "offline ranker's score"
+        f"Within {last:,} rounds, {100 * runs['near'].notna().mean():.0f} % of all runs come to {100 * NEAR:.0f} % of "
+        "the offline ranker's score"
     )
     if np.isfinite(soon.iloc[0]):
         verb = "do" if len(first) > 1 else "does"
