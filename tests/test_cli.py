@@ -276,6 +276,12 @@ def test_claims_without_results_say_so(capsys):
     assert "no results of nsgd are stored" in capsys.readouterr().err
 
 
+def test_the_comparison_of_learners_claims_nothing(monkeypatch, capsys):
+    declare(monkeypatch, Paper("comparison", {}))
+    assert cli.main(["claims", "comparison"]) == cli.main(["claims", "comparison", "--json"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["comparison claims nothing", "[]"]
+
+
 @pytest.mark.parametrize("asked", [["claims", "nsgd"], ["verify"], ["verify", "--quick"]])
 @pytest.mark.parametrize("alone", [True, False])
 def test_an_installation_without_a_clone_learns_how_to_name_results(asked, alone, surroundings, monkeypatch, capsys):

@@ -288,11 +288,12 @@ def claims(arguments: argparse.Namespace) -> int:
     """Judge every claim of the papers by the stored results."""
     from ol2r.experiments.claims import label
     from ol2r.experiments.store import Store
+    from ol2r.papers import PAPERS
     from ol2r.papers import judgements as judged
 
     published = Store.open().published
     judgements: list[Judgement] = []
-    claiming = [paper for paper in _papers(arguments.paper) if paper.claims]
+    claiming = [paper for paper in _papers(arguments.paper) if paper.claims or paper.name in PAPERS]
     if not claiming:  # the comparison of learners
         print("[]" if arguments.json else f"{arguments.paper} claims nothing")
         return 0
