@@ -15,6 +15,7 @@ from ol2r.experiments.tuning import TABLE
 from ol2r.papers import retune
 from ol2r.papers.olranknet import grid as olranknet
 from ol2r.papers.olranknet import tuning
+from ol2r.papers.olranknet.claims import AS_TUNED, ONE_STEP, STILL, WORTH
 from ol2r.papers.pairrank import grid as pairrank
 
 PUBLISHED = Store.open().published
@@ -41,7 +42,7 @@ def test_every_cell_can_be_declared_at_every_tier(item):
 def test_figures_of_the_same_runs_share_their_cells():
     main = {job.cell.key for job in jobs("fig-4")}
     assert {job.cell.key for job in jobs("fig-5")} == main > {job.cell.key for job in jobs("fig-6")}
-    assert len({job.cell.key for job in jobs("exploration")} & main) == 3  # three kinds of users
+    assert len({job.cell.key for job in jobs("exploration")} & main) == 6  # three kinds of users, on two data sets
     assert len({job.cell.key for job in jobs("width")} & main) == 2
     assert len({job.cell.key for job in jobs("choices")} & main) == 1
 
@@ -137,6 +138,19 @@ def test_every_grid_has_a_choice_on_every_data_set_that_it_is_tuned_on():
             setting = tuning.TUNED.chosen(dataset, name)
             tried = {**own.tried, **own.wide} if tuning.is_wide(dataset) else own.tried
             assert setting.keys() == tried.keys() and all(value in tried[each] for each, value in setting.items())
+
+
+def test_exploration_is_taken_away_alone_and_refitting_with_what_belongs_to_it():
+    for dataset in ("MQ2008", "synthetic-mslr"):
+        own = [each for each in labels("exploration") if each["dataset"] == dataset and each["users"] == "perfect"]
+        ways = {each["way"]: each for each in own}
+        assert len(own) == 3 and {ways_of for both in WORTH.values() for ways_of in both} == set(ways)
+        tuned, still, step = ways[AS_TUNED], ways[STILL], ways[ONE_STEP]
+        assert {name for name in tuned if tuned[name] != still[name]} == {"alpha", "way"} and still["alpha"] == 0
+        assert step["epsilon"] == 0
+        assert step["alpha"] == tuning.TUNED.chosen(dataset, "neural epsilon-greedy")["alpha"]
+        assert {still[name] == step[name] for name in ("pairs", *olranknet.NETWORK)} == {True}
+    assert {each["dataset"] for each in labels("exploration", "laptop")} == {"MQ2008"}
 
 
 def test_each_choice_changes_one_thing():

@@ -16,7 +16,7 @@ from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.tuning import TuningGrid, chosen_together
 from ol2r.networks import Network
 from ol2r.papers.olranknet import tuning
-from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, SKYLINE, K
+from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, SKYLINE, WORTH, K
 from ol2r.papers.olranknet.errata import ERRATA
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
 from ol2r.papers.olranknet.grid import (
@@ -534,6 +534,38 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
         f"at {ends[full]} and {ends[diagonal]} of offline NDCG@10; of single runs nothing follows on which form ranks "
         "better."
     )
+
+
+WORTH_OF = {"exploring": "olRankNet as tuned minus itself at α = 0", "refitting": "olRankNet at α = 0 minus the network of one step a round"}
+"""What sentences call the differences of `claims.WORTH`."""
+
+
+def worth_in_words(table: pd.DataFrame) -> str:
+    """Which of exploring and refitting is clearly worth something more often, how often each is, and how much; without
+    the first two if one of them was not run, and empty without runs.
+
+    Args:
+        table: from `figures.worth`.
+    """
+    if table.empty:
+        return ""
+    told, gains = [], {}
+    for what, own in table.groupby("row", sort=False):
+        above, below = own["low"] > 0, own["high"] < 0
+        gains[what] = above.sum()
+        each = [
+            f"{where} {above[of].sum()} and {below[of].sum()} of {of.sum()}"
+            for panel, where in SHORTLY.items()
+            if (of := own["panel"] == panel).any()
+        ]
+        told.append(f"{what}, for {', for '.join(each)}")
+    first = ""
+    if gains.keys() == WORTH.keys():
+        more = gains["refitting"] - gains["exploring"]
+        compared = "more often than" if more > 0 else "as often as" if more == 0 else "less often than"
+        counted = "How often each clearly helps and clearly harms, over data sets and kinds of users"
+        first = f"Refitting clearly helps {compared} exploring does. {counted}: {'; '.join(told)}. "
+    return first + " ".join(leads.lead_in_words(table, what, WORTH_OF[str(what)], SHORTLY) for what in gains)
 
 
 def far_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str]) -> str:
