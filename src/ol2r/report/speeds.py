@@ -98,20 +98,27 @@ AIMED: dict[str, str] = {
     "toprank.steps_per_s": "TopRank, steps of a core",
     "batchrank.steps_per_s": "BatchRank, steps of a core",
     "cascadeklucb.steps_per_s": "CascadeKL-UCB, steps of a core",
+    "olranknet_full.bytes": "bytes that olRankNet with full covariance keeps of 12,000 pairs, features as MSLR-WEB10K's",
     "evaluate.queries_per_s": "queries scored offline",
     "letor.mb_per_s": "reading LETOR text, megabytes",
 }
 """What the project aims at: by figure, what is measured, a second where nothing else is said."""
+LIMITS = ("olranknet_full.bytes",)
+"""Of these the figures whose aim is the most that they should be."""
 
 
 def against_targets(stored: Stored) -> pd.DataFrame:
     """The stored figures that have a target.
 
     Returns:
-        what, ours, target, ratio (ours over the target), in the order of `AIMED`.
+        what, ours, target, ratio (ours over the target, and the target over ours where it is a limit), in the order of
+        `AIMED`.
     """
-    kept = {name: stored[key] for key, name in AIMED.items() if "target" in stored.get(key, {})}
-    lines = [(name, each["ours"], each["target"], each["ours"] / each["target"]) for name, each in kept.items()]
+    lines = []
+    for key, name in AIMED.items():
+        if "target" in stored.get(key, {}):
+            ours, target = stored[key]["ours"], stored[key]["target"]
+            lines.append((name, ours, target, target / ours if key in LIMITS else ours / target))
     return pd.DataFrame(lines, columns=["what", "ours", "target", "ratio"])
 
 

@@ -201,9 +201,72 @@ SHORT = {
 OURS = tuple(each for each in SHORT if each.startswith("ORX"))
 """Claims that are not the paper's."""
 
+TABLE_2_HEAD = ("Table 2 of the paper", "what it is", "here")
+TABLE_2: tuple[tuple[str, str, str], ...] = (
+    (
+        r"$\mathbf{x}_i^t$, $\mathbf{x}_j^t$",
+        "features of documents $i$ and $j$ for the query of round $t$",
+        "$x_i$, `features`",
+    ),
+    ("$m$", "width of every layer", "the same, `width`"),
+    ("$L$", "number of layers", "the same, `depth`"),
+    ("$p$", "number of parameters", "the same, `n_parameters`"),
+    (r"$h(\cdot)$, $\mathbf{h}$", "the true scores; as a vector, those of all documents", "the same"),
+    (r"$\gamma^*$", r"$\theta^* - \theta_0$, the weights of the true linear model", r"$z^* / \sqrt m$"),
+    (r"$\hat\gamma_t$", "the fit of the linearized network in round $t$", r"$\hat z_t / \sqrt m$"),
+    (
+        r"$\mathbf{H}$",
+        "tangent kernel of all documents of all queries",
+        r"$\mathbf{H}$ as printed, $\tilde{\mathbf{H}}$ with all parameters ({prf:ref}`olranknet-thm-kernel`)",
+    ),
+    (
+        r"$\lambda_0$",
+        r"least eigenvalue of $\mathbf{H}$, $\mathbf{H} \succeq \lambda_0 \mathbf{I}$",
+        r"that of $\tilde{\mathbf{H}}$",
+    ),
+    (
+        r"$V_t$, $V_{\max}$",
+        "number of candidates of round $t$, and the most of any query",
+        "$V_t$, and $V$ in constants",
+    ),
+    (r"$\Psi_t$", "all pairs of candidates of round $t$", "the same"),
+    (r"$\omega_t$", "the certain orders of round $t$", "the same, `certain_orders`"),
+    (
+        "$n_t$",
+        r"number of documents of all queries up to round $t$, $\sum_{s \le t} V_s \le t V_{\max}$",
+        "$n_t$ in what the paper states; $n$ alone counts labelled pairs, as $n_t^P$",
+    ),
+    (
+        "$n_t^P$",
+        r"number of pairs that were learnt from, at most $\lceil tK/2 \rceil$ with $K$ documents shown",
+        "$n$, `labels`",
+    ),
+    (r"$f(\mathbf{x}_i; \theta_t)$", "score of document $i$", r"$f(x; \theta)$"),
+    ("$f_{ij}^t$", r"difference of two scores at $\theta_{t-1}$", "$f_{ij}$"),
+    (
+        r"$\mathbf{g}(\mathbf{x}_i; \theta_t)$",
+        "gradient of a score by all parameters",
+        r"$g$; at $\theta_0$ and divided by $\sqrt m$, $v(x)$",
+    ),
+    (
+        r"$\mathbf{g}_{ij}^t$",
+        r"difference of two gradients, at $\theta_t$ by Table 2",
+        r"at $\theta_t$ in $A$, as Algorithm 1 has it; the proofs have $\theta_{t-1}$",
+    ),
+    (r"$\mathbf{g}_{ij}^{t,0}$", r"the same at $\theta_0$", r"$\sqrt m\, w_{ij}$"),
+    (
+        r"$\eta$, $J$",
+        "step size and number of steps of gradient descent",
+        r"$\eta$ is the rate of Adam, $J$ its steps: `rate`, `passes`",
+    ),
+    (r"$\xi$", "noise of a pair's label", "the same"),
+    (r"$\nu$", r"$\xi$ is $\nu$-sub-Gaussian", r"`LABEL_NOISE`, $\tfrac12$"),
+)
+"""The rows of the paper's Table 2, its notation."""
+
 MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("Table 1, click models", "olranknet-table-1", ()),
-    ("Table 2, notation: {doc}`notation`", None, ()),
+    ("Table 2, notation", "olranknet-table-2", ()),
     ("Figure 1, certain orders and two rankings", "olranknet-fig-1", ()),
     ("Figure 2, certain and uncertain rank orders", "olranknet-fig-2", ()),
     ("Figure 3, LDA projection", "olranknet-fig-3", ("OR8",)),
@@ -517,7 +580,7 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
     """How long one run of each form of the covariance took, and where it ended; empty without runs.
 
     Args:
-        frame: one run of each variant on one data set, with `cell`, `variant`, ndcg and distinct_pairs.
+        frame: one run of each variant on one data set, with `cell`, `variant`, ndcg and labels.
         provenance: the records of these cells, each of a file with this run alone.
         full, diagonal: the variants.
     """
@@ -526,17 +589,20 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
     told = {name: f"{minutes:.0f} minutes" for name, minutes in _minutes(frame, provenance).items()}
     last = at_own_end(frame).set_index("variant")
     ends = {name: f"{last['ndcg'][name]:.3f}" for name in (full, diagonal)}
-    n = float(last["distinct_pairs"][full])
+    n = float(last["labels"][full])  # A grows by every pair that is labelled, also by one that was labelled before
     return (
         f"A single run of {last['round'].max():,} rounds on {named(str(last['dataset'].iloc[0]))} took {told[full]} of "
-        f"a core with the full matrix and {told[diagonal]} with its diagonal. In the end the full one came from "
-        f"{n:,.0f} distinct pairs, of which the dual form keeps a triangle of {4 * n**2 / 1e9:.1f} GB. The runs ended "
-        f"at {ends[full]} and {ends[diagonal]} of offline NDCG@10; of single runs nothing follows on which form ranks "
-        "better."
+        f"a core with the full matrix and {told[diagonal]} with its diagonal. In the end the full A had been changed by "
+        f"{n:,.0f} pairs, repeated ones included; of these the dual form keeps a triangle of {4 * n**2 / 1e9:.1f} GB. "
+        f"The runs ended at {ends[full]} and {ends[diagonal]} of offline NDCG@10; of single runs nothing follows on "
+        "which form ranks better."
     )
 
 
-WORTH_OF = {"exploring": "olRankNet as tuned minus itself at α = 0", "refitting": "olRankNet at α = 0 minus the network of one step a round"}
+WORTH_OF = {
+    "exploring": "olRankNet as tuned minus itself at α = 0",
+    "refitting": "olRankNet at α = 0 minus the network of one step a round",
+}
 """What sentences call the differences of `claims.WORTH`."""
 
 
