@@ -66,6 +66,14 @@ def test_choices_are_told_by_the_side_on_which_their_interval_lies():
     assert prose.choices_in_words(effects[:0]) == ""
 
 
+def test_gradients_are_compared_at_a_smaller_pull():
+    table = leads(("MQ2008", "perfect", "λ = 0.1, gradients as displayed", OFFLINE, 0.02, 0.01, 0.03))
+    said = prose.gradients_in_words(table)
+    assert said.startswith("On MQ2008 with λ = 0.1 olRankNet with gradients as displayed minus olRankNet with those at")
+    assert "comes to +0.020 in offline NDCG@10, clearly above 0 under perfect users" in said
+    assert prose.gradients_in_words(table[:0]) == ""
+
+
 @pytest.mark.parametrize(
     ("sides", "answer"),
     [
@@ -119,11 +127,13 @@ def test_what_exploring_and_refitting_are_worth_is_counted_and_told():
         "1 of 1; refitting, for offline NDCG@10 1 and 0 of 1, for the lists that users saw 0 and 0 of 1. On MQ2008 "
         "olRankNet as tuned minus itself at α = 0 comes to +0.010 in"
     )
-    assert "olRankNet at α = 0 minus the network of one step a round comes to +0.020 in offline NDCG@10, clearly" in said
+    assert "olRankNet at α = 0 minus the network of one step a round comes to +0.020 in offline NDCG@10" in said
     alone = prose.worth_in_words(table[table["row"] == "exploring"])
     assert alone.startswith("On MQ2008 olRankNet as tuned") and "one step" not in alone
     harmful = table.assign(high=[-0.01] * 4, low=-1.0, row=["exploring", "exploring", "refitting", "refitting"])
-    assert "Refitting clearly helps as often as exploring" in prose.worth_in_words(harmful)
+    assert prose.worth_in_words(harmful).startswith("Neither clearly helps. How often")
+    helpful = harmful.assign(low=0.1, high=1.0)
+    assert prose.worth_in_words(helpful).startswith("Refitting clearly helps as often as exploring does. How")
     assert prose.worth_in_words(table[:0]) == ""
 
 
@@ -261,7 +271,19 @@ def test_whether_narrow_intervals_mark_right_orders_follows_from_the_shares(full
 
 def test_the_page_says_on_which_data_the_skyline_ran(monkeypatch):
     monkeypatch.setattr(prose, "ELSEWHERE", {"MQ2007_partial85": grid.SHOWN, "synthetic-mslr": grid.ONLINE})
-    assert "The skyline ran on MQ2008 and MQ2007, 85 % of documents alone" in prose.skyline_in_words()
+    assert prose.skyline_in_words().startswith(
+        "The skyline ran for 1,000 rounds on MQ2008 and MQ2007, 85 % of documents; it did not run on "
+        f"{named('synthetic-mslr')} or for 5,000 rounds on one fold. Where it did not,"
+    )
+    monkeypatch.setattr(prose, "ELSEWHERE", {"MQ2007_partial85": grid.SHOWN})
+    assert "documents; it did not run for 5,000 rounds on one fold." in prose.skyline_in_words()
+
+
+def test_the_page_says_how_small_the_laptop_tier_is():
+    assert prose.laptop_in_words(grid.ITEMS["fig-4"]) == (
+        "So that the chapter takes half an hour on two cores, the laptop tier has 1 seed of each of the 5 folds of "
+        "MQ2008 in the main figures, where the paper tier has 10."
+    )
 
 
 def test_the_orders_of_lambdarank_are_told_with_the_scores_of_what_was_chosen():

@@ -12,6 +12,7 @@ import pandas as pd
 
 from ol2r import data, frames
 from ol2r.experiments import grid
+from ol2r.experiments.cells import Item
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.tuning import TuningGrid, chosen_together
 from ol2r.networks import Network
@@ -234,12 +235,12 @@ TABLE_2: tuple[tuple[str, str, str], ...] = (
     (
         "$n_t$",
         r"number of documents of all queries up to round $t$, $\sum_{s \le t} V_s \le t V_{\max}$",
-        "$n_t$ in what the paper states; $n$ alone counts labelled pairs, as $n_t^P$",
+        "$n_t$; $n$ in {prf:ref}`olranknet-thm-vacuous`",
     ),
     (
         "$n_t^P$",
         r"number of pairs that were learnt from, at most $\lceil tK/2 \rceil$ with $K$ documents shown",
-        "$n$, `labels`",
+        "$n$ elsewhere, `labels`",
     ),
     (r"$f(\mathbf{x}_i; \theta_t)$", "score of document $i$", r"$f(x; \theta)$"),
     ("$f_{ij}^t$", r"difference of two scores at $\theta_{t-1}$", "$f_{ij}$"),
@@ -366,6 +367,17 @@ def choices_in_words(effects: pd.DataFrame) -> str:
         f"Offline NDCG@10 after the last round is {' and '.join(told) or 'much the same'}; {rest} (olRankNet with one "
         f"other choice minus olRankNet as in the main results, {users} users, 95 % intervals).{nothing}"
     )
+
+
+def gradients_in_words(table: pd.DataFrame) -> str:
+    """What gradients as displayed change at a λ at which A moves, in a sentence; empty without runs.
+
+    Args:
+        table: from `figures.leads`, with that row alone.
+    """
+    those = "olRankNet with gradients as displayed minus olRankNet with those at the refitted θ"
+    told = f"with λ = {number(PAPER_MOST)} {those}"
+    return " ".join(leads.lead_in_words(table, row, told, SHORTLY) for row in dict.fromkeys(table["row"]))
 
 
 def diagonal_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
@@ -589,13 +601,13 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
     told = {name: f"{minutes:.0f} minutes" for name, minutes in _minutes(frame, provenance).items()}
     last = at_own_end(frame).set_index("variant")
     ends = {name: f"{last['ndcg'][name]:.3f}" for name in (full, diagonal)}
-    n = float(last["labels"][full])  # A grows by every pair that is labelled, also by one that was labelled before
+    n = float(last["labels"][full])  # A grows by every pair that is labelled, also by one that was so before
     return (
         f"A single run of {last['round'].max():,} rounds on {named(str(last['dataset'].iloc[0]))} took {told[full]} of "
-        f"a core with the full matrix and {told[diagonal]} with its diagonal. In the end the full A had been changed by "
-        f"{n:,.0f} pairs, repeated ones included; of these the dual form keeps a triangle of {4 * n**2 / 1e9:.1f} GB. "
-        f"The runs ended at {ends[full]} and {ends[diagonal]} of offline NDCG@10; of single runs nothing follows on "
-        "which form ranks better."
+        f"a core with the full matrix and {told[diagonal]} with its diagonal. In the end the full A had been changed "
+        f"by {n:,.0f} pairs, repeated ones included; of these the dual form keeps a triangle of "
+        f"{4 * n**2 / 1e9:.1f} GB. The runs ended at {ends[full]} and {ends[diagonal]} of offline NDCG@10; of single "
+        "runs nothing follows on which form ranks better."
     )
 
 
@@ -630,7 +642,8 @@ def worth_in_words(table: pd.DataFrame) -> str:
         more = gains["refitting"] - gains["exploring"]
         compared = "more often than" if more > 0 else "as often as" if more == 0 else "less often than"
         counted = "How often each clearly helps and clearly harms, over data sets and kinds of users"
-        first = f"Refitting clearly helps {compared} exploring does. {counted}: {'; '.join(told)}. "
+        answer = f"Refitting clearly helps {compared} exploring does" if any(gains.values()) else "Neither clearly helps"
+        first = f"{answer}. {counted}: {'; '.join(told)}. "
     return first + " ".join(leads.lead_in_words(table, what, WORTH_OF[str(what)], SHORTLY) for what in gains)
 
 
@@ -692,11 +705,30 @@ def tried_by_the_paper_in_words(scores: pd.DataFrame, grid: str = "olRankNet") -
 
 def skyline_in_words() -> str:
     """On which data this edition has the skyline, and what follows where it has not, in sentences."""
-    more = (each for each, own in ELSEWHERE.items() if SKYLINE in own)
-    there = joined([named(each) for each in ("MQ2008", *more)])
+    there = ["MQ2008", *(each for each, own in ELSEWHERE.items() if SKYLINE in own)]
+    lacking = [*(f"on {named(each)}" for each in ELSEWHERE if each not in there), f"for {ROUNDS:,} rounds on one fold"]
     return (
-        f"The skyline ran on {there} alone, for {ROUNDS_HERE:,} rounds. Elsewhere OR1 counts only contrasts that "
-        "decide by themselves, and leaves the others open."
+        f"The skyline ran for {ROUNDS_HERE:,} rounds on {joined([named(each) for each in there])}; it did not run "
+        f"{' or '.join(lacking)}. Where it did not, OR1 counts only contrasts that decide by themselves, and leaves "
+        "the others open."
+    )
+
+
+def laptop_in_words(item: Item) -> str:
+    """How much smaller the laptop tier of the main figures is than the paper tier, in a sentence.
+
+    Args:
+        item: one of the chapter's main figures.
+    """
+    of = {
+        tier: {(row.fold, row.seed) for job in item.jobs(tier, datasets=(LONG_ON,)) for row in job.rows}
+        for tier in ("laptop", "paper")
+    }
+    few, many = (len({seed for _, seed in rows}) for rows in of.values())
+    folds = len({fold for fold, _ in of["laptop"]})
+    return (
+        f"So that the chapter takes half an hour on two cores, the laptop tier has {few} seed{'s' * (few > 1)} of each "
+        f"of the {folds} folds of {named(LONG_ON)} in the main figures, where the paper tier has {many}."
     )
 
 
