@@ -642,7 +642,9 @@ def worth_in_words(table: pd.DataFrame) -> str:
         more = gains["refitting"] - gains["exploring"]
         compared = "more often than" if more > 0 else "as often as" if more == 0 else "less often than"
         counted = "How often each clearly helps and clearly harms, over data sets and kinds of users"
-        answer = f"Refitting clearly helps {compared} exploring does" if any(gains.values()) else "Neither clearly helps"
+        answer = "Neither clearly helps"
+        if any(gains.values()):
+            answer = f"Refitting clearly helps {compared} exploring does"
         first = f"{answer}. {counted}: {'; '.join(told)}. "
     return first + " ".join(leads.lead_in_words(table, what, WORTH_OF[str(what)], SHORTLY) for what in gains)
 
