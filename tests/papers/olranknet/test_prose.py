@@ -397,6 +397,12 @@ def test_every_claim_is_told_in_a_few_words_and_rests_on_an_item_of_the_map_or_i
     assert {each for *_, own in prose.MAP for each in own} == {each for each in ids if not each.startswith("ORX")}
 
 
+def test_every_row_of_the_papers_notation_says_what_it_is_and_what_it_is_here():
+    letters = [row[0] for row in prose.TABLE_2]
+    assert len(set(letters)) == len(letters) and all(all(row) for row in prose.TABLE_2)
+    assert {len(row) for row in prose.TABLE_2} == {len(prose.TABLE_2_HEAD)}
+
+
 def test_the_pages_judge_every_claim_once_and_have_every_anchor_that_is_named_once():
     text = "".join(path.read_text() for path in PAGES)
     judged = re.findall(r'"(OR[TX]?\d+)"', " ".join(re.findall(r"claims\((.*?)\)", text)))
