@@ -87,7 +87,7 @@ def test_words_carry_the_numbers(audited):
     assert "in 20 % with a constant" in told and "Lemma 4.2's α in 0 %" in told
     told = tables.variance_in_words(bounds.variance_figure(audited))
     assert "that of the analysis? No." in told and "1.000 to 1.000" in told and "0.01 to 0.05 of that" in told
-    assert "After 10 rounds it is 0.05 to 0.50" in told
+    assert "After 10 rounds it is 0.05 to 0.50" in told and "9 to 9 times A.2's variance by then" in told
     told = tables.failed_in_words(audited)
     assert told.startswith("Where the printed bound on the tail holds, no ranker is optimistic in 0 %")
     assert "At β = 0.15, where ν is 6.7 times the order" in told
