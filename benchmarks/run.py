@@ -7,8 +7,8 @@ streams all on. A rate tells as little as possible of what else the machine does
 seconds, and each hundredth of its rounds counts with its smallest time; the start and the last evaluation do not count.
 `*.compile_s` is the warm-up, `*.vs_public` the ratio to public code, `*.vs_target` the ratio to the project's target.
 Nothing is asserted: times depend on the machine.
-`launches.*` and `reads.*` are operations and host reads that a round asks of a GPU, counted without one; these targets
-are limits.
+`launches.*` and `reads.*` are operations and host reads that a round asks of a GPU, counted without one, and `*.bytes`
+is the memory that a run keeps; these targets are limits.
 
     python benchmarks/run.py --quick --store
 
@@ -243,8 +243,10 @@ def main() -> None:
     found: dict[str, float] = {}
     there: dict[str, float] = {}
     first = arguments.only.split(".")[0]
-    for prefix, measure in (FAMILIES if arguments.device == "cpu" else {}).items():
-        if prefix.startswith(first) or (prefix == "letor" and first.startswith("cache")):
+    alone = "." in arguments.only and arguments.only in FAMILIES  # a figure with a family of its own
+    families = {arguments.only: FAMILIES[arguments.only]} if alone else FAMILIES
+    for prefix, measure in (families if arguments.device == "cpu" else {}).items():
+        if alone or prefix.startswith(first) or (prefix == "letor" and first.startswith("cache")):
             found |= measure(arguments.quick)
     for family, measure in device.families(arguments.device).items():
         names = [f"{what}.{family}" for what in ("launches", "reads", "bytes", arguments.device)]

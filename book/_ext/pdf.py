@@ -1,6 +1,6 @@
-"""The whole book as one PDF with bookmarks: Sphinx makes one long page of the staged book, and Chromium prints it.
+"""The book as one PDF with bookmarks: Sphinx makes one long page of the staged book, and Chromium prints it.
 
-The pages on the library are left out, and so is the code of figures; folds are open, strips are one line. How print
+The pages for those who use or change the library are left out, and so is the code of figures; folds are open, strips are one line. How print
 differs from the screen is in the style sheet. `nox -s book` must have staged and built the book before.
 """
 
@@ -17,14 +17,16 @@ import yaml
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-LEFT_OUT = "The library"
+PART_LEFT_OUT = "The library"
 """The part of the table of contents that the PDF does not have."""
+PAGES_LEFT_OUT = {"library", "teach", "archive", "changelog", "contribute", "gpu"}
+"""Pages of other parts that it does not have: they are for those who use or change the library."""
 NAME = "online-learning-to-rank.pdf"
 PLACE = "<!-- the link to the PDF -->"
 """What stands in the front page's HTML until there is a PDF."""
-LINK = f'<p><a class="reference external" href="{NAME}">The whole book as one PDF</a></p>'
+LINK = f'<p><a class="reference external" href="{NAME}">This book as one PDF</a></p>'
 SCALE = 0.59
-MARGINS = {"top": "12mm", "bottom": "14mm", "left": "14mm", "right": "14mm"}
+MARGINS = {"top": "10mm", "bottom": "12mm", "left": "11mm", "right": "11mm"}
 FOOTER = '<div style="font-size: 8px; width: 100%; text-align: center"><span class="pageNumber"></span></div>'
 UNFOLD = """() => {
   for (const fold of document.querySelectorAll("details"))
@@ -39,9 +41,14 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-def without_library(contents: dict) -> dict:
-    """A table of contents without the pages on the library."""
-    return contents | {"parts": [part for part in contents["parts"] if part["caption"] != LEFT_OUT]}
+def on_paper(contents: dict) -> dict:
+    """A table of contents without the pages that the PDF does not have."""
+    parts = [
+        part | {"chapters": [each for each in part["chapters"] if each["file"] not in PAGES_LEFT_OUT]}
+        for part in contents["parts"]
+        if part["caption"] != PART_LEFT_OUT
+    ]
+    return contents | {"parts": parts}
 
 
 def one_page(staged: Path, out: Path) -> Path:
@@ -50,7 +57,7 @@ def one_page(staged: Path, out: Path) -> Path:
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(staged, copy, ignore=shutil.ignore_patterns("_build"))
     contents = yaml.safe_load((staged / "_toc.yml").read_text(encoding="utf-8"))
-    (copy / "_toc.yml").write_text(yaml.safe_dump(without_library(contents), sort_keys=False), encoding="utf-8")
+    (copy / "_toc.yml").write_text(yaml.safe_dump(on_paper(contents), sort_keys=False), encoding="utf-8")
     command = [Path(sys.executable).with_name("jupyter-book"), "build", copy, "--config", build.ROOT / "_config.yml"]
     command += ["--path-output", out, "--builder", "custom", "--custom-builder", "singlehtml"]
     subprocess.run([str(word) for word in command], check=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"})

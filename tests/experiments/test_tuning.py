@@ -56,7 +56,7 @@ def test_the_best_of_the_first_step_are_listed_and_the_best_of_the_second_is_cho
 
 
 def test_without_a_second_step_there_is_a_list_and_no_choice():
-    table = tuned(3).table(FIRST, FIRST[:0])
+    table = tuned(3).table(FIRST, pd.DataFrame())
     assert table["alpha"].tolist() == [0.0, 1.0, 10.0]
     assert table["longer"].isna().all() and (table["best_of"] == "").all()
 

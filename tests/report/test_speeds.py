@@ -13,6 +13,7 @@ STORED = {
     "evaluate.queries_per_s": {"ours": 1.0, "public": 1.0},
     "p2linrank.rounds_per_s": {"ours": 150.0, "target": 100.0},
     "toprank.rounds_per_s": {"ours": 1.0, "target": 1.0},
+    "olranknet_full.bytes": {"ours": 500.0 * 2**20, "target": 1000.0 * 2**20},
 }
 
 
@@ -51,7 +52,9 @@ def test_public_code_is_hollow_and_each_unit_has_its_own_logarithmic_axis():
 
 def test_figures_with_a_target_stand_beside_it_and_others_do_not():
     table = speeds.against_targets(STORED)
-    assert table.to_numpy().tolist() == [["P²LinRank with two rankers, 5,000 rounds", 150.0, 100.0, 1.5]]
+    *rates, memory = table.to_numpy().tolist()
+    assert rates == [["P²LinRank with two rankers, 5,000 rounds", 150.0, 100.0, 1.5]]
+    assert memory[0].startswith("memory that olRankNet") and memory[1:] == [500.0, 1000.0, 2.0]
 
 
 def test_the_stored_speeds_that_the_book_shows_are_of_all_learners_shown():

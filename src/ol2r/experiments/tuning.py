@@ -159,6 +159,7 @@ class Tuned:
         keys = ["dataset", "grid", *self.names]
         if first.empty:
             return pd.DataFrame(columns=[*keys, "score", "longer", "best_of"], dtype=str)
+        longer = longer if len(longer) else first[:0]
         scored = grid_scores(first, self.names, "grid").reindex(columns=[*keys, "score", "diverged"])
         shortlists = [
             self._listed(str(dataset), str(grid), scores)

@@ -98,20 +98,27 @@ AIMED: dict[str, str] = {
     "toprank.steps_per_s": "TopRank, steps of a core",
     "batchrank.steps_per_s": "BatchRank, steps of a core",
     "cascadeklucb.steps_per_s": "CascadeKL-UCB, steps of a core",
+    "olranknet_full.bytes": "memory that olRankNet with full covariance keeps of 12,000 pairs, 136 features, MiB",
     "evaluate.queries_per_s": "queries scored offline",
     "letor.mb_per_s": "reading LETOR text, megabytes",
 }
 """What the project aims at: by figure, what is measured, a second where nothing else is said."""
+LIMITS = {"olranknet_full.bytes": 2**20}
+"""Of these the figures whose aim is the most that they should be; and how many bytes are one of what is shown."""
 
 
 def against_targets(stored: Stored) -> pd.DataFrame:
     """The stored figures that have a target.
 
     Returns:
-        what, ours, target, ratio (ours over the target), in the order of `AIMED`.
+        what, ours, target, ratio (ours over the target, and the target over ours where it is a limit), in the order of
+        `AIMED`.
     """
-    kept = {name: stored[key] for key, name in AIMED.items() if "target" in stored.get(key, {})}
-    lines = [(name, each["ours"], each["target"], each["ours"] / each["target"]) for name, each in kept.items()]
+    lines = []
+    for key, name in AIMED.items():
+        if "target" in stored.get(key, {}):
+            ours, target = (stored[key][each] / LIMITS.get(key, 1) for each in ("ours", "target"))
+            lines.append((name, ours, target, target / ours if key in LIMITS else ours / target))
     return pd.DataFrame(lines, columns=["what", "ours", "target", "ratio"])
 
 

@@ -73,6 +73,15 @@ def test_leads_stand_in_two_panels_that_name_the_baseline(frame):
     assert line(fig.axes[1], "perfect").get_xdata() == pytest.approx([-0.1, -0.05])
 
 
+def test_a_part_is_worth_what_runs_with_it_have_more_than_runs_without(frame):
+    parts = {"exploring": (FULL, DIAGONAL), "refitting": (DIAGONAL, "PairRank"), "absent": ("PairRank", "PDGD")}
+    table = figures.worth(frame, parts, "variant")
+    assert table["mean"].to_numpy() == pytest.approx(np.where(table["row"] == "exploring", 0.05, -0.1))
+    assert list(dict.fromkeys(table["row"])) == ["exploring", "refitting"] and len(table) == 12
+    assert figures.worth(frame[:0], parts, "variant").empty
+    assert figures.worth(frame[frame["variant"] == FULL], parts, "variant").empty
+
+
 def test_certain_orders_have_a_panel_for_each_kind_of_user_from_none_to_all(frame):
     fig = figures.certain_curves(frame[frame["variant"] != "PairRank"])
     assert [ax.get_title() for ax in fig.axes] == list(USERS)

@@ -4,6 +4,7 @@ import dataclasses
 from importlib.resources import files
 
 import pandas as pd
+import pyarrow.compute as pc
 import pytest
 
 from ol2r import data
@@ -15,6 +16,7 @@ from ol2r.experiments.tuning import TABLE
 from ol2r.papers import retune
 from ol2r.papers.olranknet import grid as olranknet
 from ol2r.papers.olranknet import tuning
+from ol2r.papers.olranknet.claims import AS_TUNED, ONE_STEP, STILL, WORTH
 from ol2r.papers.pairrank import grid as pairrank
 
 PUBLISHED = Store.open().published
@@ -41,7 +43,7 @@ def test_every_cell_can_be_declared_at_every_tier(item):
 def test_figures_of_the_same_runs_share_their_cells():
     main = {job.cell.key for job in jobs("fig-4")}
     assert {job.cell.key for job in jobs("fig-5")} == main > {job.cell.key for job in jobs("fig-6")}
-    assert len({job.cell.key for job in jobs("exploration")} & main) == 3  # three kinds of users
+    assert len({job.cell.key for job in jobs("exploration")} & main) == 6  # three kinds of users, on two data sets
     assert len({job.cell.key for job in jobs("width")} & main) == 2
     assert len({job.cell.key for job in jobs("choices")} & main) == 1
 
@@ -139,13 +141,28 @@ def test_every_grid_has_a_choice_on_every_data_set_that_it_is_tuned_on():
             assert setting.keys() == tried.keys() and all(value in tried[each] for each, value in setting.items())
 
 
-def test_each_choice_changes_one_thing():
+def test_exploration_is_taken_away_alone_and_refitting_with_what_belongs_to_it():
+    for dataset in ("MQ2008", "synthetic-mslr"):
+        own = [each for each in labels("exploration") if each["dataset"] == dataset and each["users"] == "perfect"]
+        ways = {each["way"]: each for each in own}
+        assert len(own) == 3 and {ways_of for both in WORTH.values() for ways_of in both} == set(ways)
+        tuned, still, step = ways[AS_TUNED], ways[STILL], ways[ONE_STEP]
+        assert {name for name in tuned if tuned[name] != still[name]} == {"alpha", "way"} and still["alpha"] == 0
+        assert step["epsilon"] == 0
+        assert step["alpha"] == tuning.TUNED.chosen(dataset, "neural epsilon-greedy")["alpha"]
+        assert {still[name] == step[name] for name in ("pairs", *olranknet.NETWORK)} == {True}
+    assert {each["dataset"] for each in labels("exploration", "laptop")} == {"MQ2008"}
+
+
+def test_each_choice_changes_one_thing_or_the_pull_beside():
     by_choice = {each["choice"]: each for each in labels("choices") if each["users"] == "perfect"}
     assert list(by_choice) == list(olranknet.CHOICES)
     main = by_choice["as in the main results"]
     for name, changed in olranknet.CHOICES.items():
         differ = {each: value for each, value in by_choice[name].items() if main[each] != value and each != "choice"}
         assert differ == changed
+        assert len(changed) <= 1 or name in olranknet.SMALL_PULL
+    assert not {each["choice"] for each in labels("choices", "laptop")} & {*olranknet.SMALL_PULL}
 
 
 def test_linear_baselines_take_the_values_of_their_own_chapter():
@@ -225,6 +242,22 @@ def test_what_is_tuned_is_what_the_stored_grids_choose():
     pd.testing.assert_frame_equal(retune.stored(olranknet.PAPER, store)[list(stored)], stored)
     assert set(stored["dataset"]) == set(tuning.TUNED.datasets)
     assert set(stored["grid"]) == set(tuning.GRIDS)
+
+
+def test_every_stored_run_could_add_all_its_pairs():
+    """An unsound covariance leaves pairs out: such a run would have other widths than the page says."""
+    store = Store(PUBLISHED, PUBLISHED / "none") if PUBLISHED else Store.open()
+    tuned = [job for item in ("tuning", "tuning-longer") for job in jobs(item)]
+    shown = [job for item in RUNS if not item.startswith("tuning") for job in jobs(item)]
+    keys, checked = set(), 0
+    for job in (*shown, *tuned):
+        if job.cell.key not in keys and (read := store.read(job.cell, job.rows)).tables:
+            keys.add(job.cell.key)
+            for table in read.tables:
+                if "sound" in table.column_names:
+                    checked += len(table)
+                    assert pc.all(table["sound"]).as_py(), job.cell.describe()
+    assert checked or not PUBLISHED
 
 
 def test_the_laptop_tier_takes_half_an_hour_on_two_cores():

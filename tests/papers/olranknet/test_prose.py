@@ -66,6 +66,14 @@ def test_choices_are_told_by_the_side_on_which_their_interval_lies():
     assert prose.choices_in_words(effects[:0]) == ""
 
 
+def test_gradients_are_compared_at_a_smaller_pull():
+    table = leads(("MQ2008", "perfect", "λ = 0.1, gradients as displayed", OFFLINE, 0.02, 0.01, 0.03))
+    said = prose.gradients_in_words(table)
+    assert said.startswith("On MQ2008 with λ = 0.1 olRankNet with gradients as displayed minus olRankNet with those at")
+    assert "comes to +0.020 in offline NDCG@10, clearly above 0 under perfect users" in said
+    assert prose.gradients_in_words(table[:0]) == ""
+
+
 @pytest.mark.parametrize(
     ("sides", "answer"),
     [
@@ -103,6 +111,30 @@ def test_over_several_data_sets_the_sides_of_leads_are_counted():
     assert prose.gain_in_words(above.assign(low=[0.1, -1, 0.1, 0.1, 0.1]), "a").startswith(
         f"{begun}yes, on some data or under some users only."
     )
+
+
+def test_what_exploring_and_refitting_are_worth_is_counted_and_told():
+    table = leads(
+        ("MQ2008", "perfect", "exploring", OFFLINE, 0.01, -0.01, 0.03),
+        ("MQ2008", "perfect", "exploring", IN_LISTS, -0.02, -0.03, -0.01),
+        ("MQ2008", "perfect", "refitting", OFFLINE, 0.02, 0.01, 0.03),
+        ("MQ2008", "perfect", "refitting", IN_LISTS, 0.0, 0.0, 0.0),
+    )
+    said = prose.worth_in_words(table)
+    assert said.startswith(
+        "Refitting clearly helps more often than exploring does. How often each clearly helps and clearly harms, over "
+        "data sets and kinds of users: exploring, for offline NDCG@10 0 and 0 of 1, for the lists that users saw 0 and "
+        "1 of 1; refitting, for offline NDCG@10 1 and 0 of 1, for the lists that users saw 0 and 0 of 1. On MQ2008 "
+        "olRankNet as tuned minus itself at α = 0 comes to +0.010 in"
+    )
+    assert "olRankNet at α = 0 minus the network of one step a round comes to +0.020 in offline NDCG@10" in said
+    alone = prose.worth_in_words(table[table["row"] == "exploring"])
+    assert alone.startswith("On MQ2008 olRankNet as tuned") and "one step" not in alone
+    harmful = table.assign(high=[-0.01] * 4, low=-1.0, row=["exploring", "exploring", "refitting", "refitting"])
+    assert prose.worth_in_words(harmful).startswith("Neither clearly helps. How often")
+    helpful = harmful.assign(low=0.1, high=1.0)
+    assert prose.worth_in_words(helpful).startswith("Refitting clearly helps as often as exploring does. How")
+    assert prose.worth_in_words(table[:0]) == ""
 
 
 @pytest.fixture
@@ -162,14 +194,14 @@ def test_speed_is_told_at_the_end_and_time_for_all_rounds():
 def test_single_runs_of_both_covariances_are_told_with_their_minutes():
     lines = [
         {"cell": name[-4:], "dataset": "MQ2008", "users": "perfect", "fold": 1, "seed": 0, "variant": name,
-         "round": rounds, "ndcg": score, "distinct_pairs": 2.0 * rounds}
+         "round": rounds, "ndcg": score, "labels": 2.0 * rounds}
         for name, ends in (("olRankNet", (0.1, 0.5)), ("olRankNet, full", (0.2, 0.625)))
         for rounds, score in zip((0, 5000), ends, strict=True)
     ]  # fmt: skip
     records = [{"key": "full", "shard_core_seconds": 3000.0}, {"key": "kNet", "shard_core_seconds": 600.0}]
     said = prose.witness_in_words(pd.DataFrame(lines), records, "olRankNet, full", "olRankNet")
     assert "run of 5,000 rounds on MQ2008 took 50 minutes of a core with the full matrix and 10 minutes with" in said
-    assert "ended at 0.625 and 0.500 of" in said and "10,000 distinct pairs" in said and "of 0.4 GB" in said
+    assert "ended at 0.625 and 0.500 of" in said and "changed by 10,000 pairs, repeated" in said and "of 0.4 GB" in said
     said = prose.witness_cost_in_words(pd.DataFrame(lines), records, "olRankNet, full", "olRankNet")
     assert said.endswith("one of 5,000 rounds took 5 times as long, 50 minutes of a core in place of 10.")
     assert prose.witness_cost_in_words(pd.DataFrame(), [], "olRankNet, full", "olRankNet") == ""
@@ -239,7 +271,19 @@ def test_whether_narrow_intervals_mark_right_orders_follows_from_the_shares(full
 
 def test_the_page_says_on_which_data_the_skyline_ran(monkeypatch):
     monkeypatch.setattr(prose, "ELSEWHERE", {"MQ2007_partial85": grid.SHOWN, "synthetic-mslr": grid.ONLINE})
-    assert "The skyline ran on MQ2008 and MQ2007, 85 % of documents alone" in prose.skyline_in_words()
+    assert prose.skyline_in_words().startswith(
+        "The skyline ran for 1,000 rounds on MQ2008 and MQ2007, 85 % of documents; it did not run on "
+        f"{named('synthetic-mslr')} or for 5,000 rounds on one fold. Where it did not,"
+    )
+    monkeypatch.setattr(prose, "ELSEWHERE", {"MQ2007_partial85": grid.SHOWN})
+    assert "documents; it did not run for 5,000 rounds on one fold." in prose.skyline_in_words()
+
+
+def test_the_page_says_how_small_the_laptop_tier_is():
+    assert prose.laptop_in_words(grid.ITEMS["fig-4"]) == (
+        "So that the chapter takes half an hour on two cores, the laptop tier has 1 seed of each of the 5 folds of "
+        "MQ2008 in the main figures, where the paper tier has 10."
+    )
 
 
 def test_the_orders_of_lambdarank_are_told_with_the_scores_of_what_was_chosen():
@@ -351,6 +395,12 @@ def test_every_claim_is_told_in_a_few_words_and_rests_on_an_item_of_the_map_or_i
     ids = {claim.id for claim in grid.PAPER.claims}
     assert ids == set(prose.SHORT)
     assert {each for *_, own in prose.MAP for each in own} == {each for each in ids if not each.startswith("ORX")}
+
+
+def test_every_row_of_the_papers_notation_says_what_it_is_and_what_it_is_here():
+    letters = [row[0] for row in prose.TABLE_2]
+    assert len(set(letters)) == len(letters) and all(all(row) for row in prose.TABLE_2)
+    assert {len(row) for row in prose.TABLE_2} == {len(prose.TABLE_2_HEAD)}
 
 
 def test_the_pages_judge_every_claim_once_and_have_every_anchor_that_is_named_once():

@@ -25,13 +25,16 @@ def test_needed_constants_stand_beside_the_lemmas(audited):
 def test_rankers_asked_for_are_powers_of_ten():
     lines = rows(tables.asked(bounds.settings_table(), name="t", caption=""))
     assert [line[0] for line in lines][::2] == [
-        "MSLR-WEB10K, d = 136", "Yahoo-LTRC-1, d = 700", "MQ2008, d = 46", "better than any setting",
+        "MSLR-WEB10K, d = 136", "Yahoo! LTRC set 1, d = 700", "MQ2008, d = 46", "ClueWeb09 (Webis), d = 42",
+        "better than any setting",
     ]  # fmt: skip
     assert lines[0][5].startswith("$10^{4") and lines[-2][5] == "$10^{21}$"
 
 
 def test_rankers_asked_for_at_another_regularization_stand_below_the_paper_s():
-    plain, tuned = bounds.settings_table(), bounds.settings_table(tuned={"MQ2008": 10.0, "Yahoo-LTRC-1": 0.1})
+    given = {"MQ2008": (10.0, 0.1), "Yahoo-LTRC-1": (bounds.LAMBDA, 0.01)}
+    settings = {name: {"regularization": pull, "noise": noise} for name, (pull, noise) in given.items()}
+    plain, tuned = bounds.settings_table(), bounds.settings_table(tuned=settings)
     added = tuned[tuned["regularization"] != bounds.LAMBDA]
     pd.testing.assert_frame_equal(tuned.drop(added.index).reset_index(drop=True), plain)
     assert added[["setting", "regularization"]].drop_duplicates().to_numpy().tolist() == [["MQ2008", 10.0]]
@@ -42,13 +45,30 @@ def test_rankers_asked_for_at_another_regularization_stand_below_the_paper_s():
     assert [line[1] for line in rows(tables.asked(tuned, name="t", caption=""))][4:8] == ["0.1", "0.1", "10", "10"]
 
 
+def test_a_tuned_noise_that_the_paper_does_not_try_has_a_line_of_its_own():
+    lines = bounds.settings_table(tuned={"MQ2008": {"regularization": 10.0, "noise": 1e-3}})
+    own = lines[(lines["setting"] == "MQ2008") & (lines["regularization"] == 10.0)]
+    assert own["noise"].tolist() == [0.1, 0.01, 1e-3]
+    assert own["power"].is_monotonic_increasing
+
+
 def test_agreement_and_failures_have_their_own_settings(audited):
     table = bounds.optimism_table(audited)
     agreed = rows(tables.optimism(table, name="t", caption=""))
     assert agreed[0] == ["1", "0.1", "labels", "40 %", "30 %", "12 %", "6 %", "20 %", "0 %"]
     failed = rows(tables.failures(table, name="t", caption=""))
-    assert failed[0] == ["0.15", "1", "$10^{300}$", "80 %", "50 %", "0 %", "50 %", "0 %"]
-    assert failed[1][-2:] == ["0 %", "–"]
+    by_noise = {line[0]: line[1:] for line in failed}
+    assert by_noise["β = 0.15, λ = 1, labels alone"][1:] == ["1", "$10^{300}$", "80 %", "50 %", "0 %", "50 %", "0 %"]
+    assert len(failed) == len(table) and sum(each.startswith("ν² = ") for each in by_noise) == (table["noise"] > 0).sum()
+
+
+def test_how_seldom_a_ranker_is_optimistic_at_the_experiments_noise(audited):
+    table = bounds.optimism_table(audited)
+    own = table["noise"] > 0
+    for name, best, told in (("N = 2", 0.0, "N = 2: all"), ("N = 5", 0.25, "N = 5: 75 % or more")):
+        given = table.assign(**{name: table[name].where(~own, best)})
+        assert told in tables.usual_in_words(given)
+    assert tables.usual_in_words(table[~own]) == ""
 
 
 def test_bounds_and_growth_are_told_setting_by_setting(audited):
@@ -61,13 +81,13 @@ def test_bounds_and_growth_are_told_setting_by_setting(audited):
 
 def test_words_carry_the_numbers(audited):
     told = tables.answer_in_words(bounds.settings_table())
-    assert "No." in told and "at least 13 at *every* ν" in told and "for MQ2008" in told and "$10^{21}$" in told
+    assert "No." in told and "at least 13 at *every* ν" in told and "for ClueWeb09 (Webis)" in told and "$10^{21}$" in told
     told = tables.agreed_in_words(audited)
     assert "has 40 % of all orders wrong" in told and "in 30 % at ν² = 0.01, 30 % at ν² = 0.1, so" in told
     assert "in 20 % with a constant" in told and "Lemma 4.2's α in 0 %" in told
     told = tables.variance_in_words(bounds.variance_figure(audited))
     assert "that of the analysis? No." in told and "1.000 to 1.000" in told and "0.01 to 0.05 of that" in told
-    assert "After 10 rounds it is 0.05 to 0.50" in told
+    assert "After 10 rounds it is 0.05 to 0.50" in told and "9 to 9 times A.2's variance by then" in told
     told = tables.failed_in_words(audited)
     assert told.startswith("Where the printed bound on the tail holds, no ranker is optimistic in 0 %")
     assert "At β = 0.15, where ν is 6.7 times the order" in told

@@ -58,8 +58,14 @@ OURS = ("olRankNet", "olLambdaRank")
 FULL = ("olRankNet, full",)
 EXPLORING = OURS[:1]
 """Who is run without exploration as well; full and diagonal covariance are then the same."""
+STEPPING = "neural epsilon-greedy"
+"""The network that learns from the same pairs by one step a round; at ε = 0 it neither explores nor refits."""
+AS_TUNED, STILL, ONE_STEP = "as tuned", "α = 0", "one step a round"
+"""Ways to learn: refitting with exploration, refitting without, and neither."""
+WORTH = {"exploring": (AS_TUNED, STILL), "refitting": (STILL, ONE_STEP)}
+"""What is taken apart: by name, the way that has it, and the way that is the same without it."""
 DUELING = ("DBGD", "neural DBGD")
-BASELINES = ("PairRank", "PDGD", "neural PDGD", "DBGD", "neural DBGD", "neural epsilon-greedy")
+BASELINES = ("PairRank", "PDGD", "neural PDGD", "DBGD", "neural DBGD", STEPPING)
 FAR_BASELINES = tuple(name for name in BASELINES if name != "PairRank")
 """The baselines that the paper's learners lead clearly; their lead over PairRank, it says, is not as large."""
 SKYLINE = "olLambdaRank GT"

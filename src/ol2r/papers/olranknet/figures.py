@@ -77,6 +77,25 @@ def leads(
     return end.leads(_scores(frame), baseline, by, variants)
 
 
+def worth(frame: pd.DataFrame, parts: Mapping[str, tuple[str, str]], by: str) -> pd.DataFrame:
+    """What each part of a learner is worth at the end: the runs that have it minus the same runs without it.
+
+    Args:
+        frame: runs with ndcg and cndcg.
+        parts: by name, the value of `by` that has the part, and the value that is without it.
+
+    Returns:
+        As `leads`, `row` being the part; without the parts of which the frame lacks either runs.
+    """
+    of = {name: frame[frame[by].isin(ways)] for name, ways in parts.items()} if len(frame) else {}
+    tables = [
+        leads(of[name], without, by, (has,)).assign(row=name)
+        for name, (has, without) in parts.items()
+        if name in of and {has, without} <= set(of[name][by])
+    ]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
 def _scores(frame: pd.DataFrame) -> end.Scores:
     return {OFFLINE: (frame, "ndcg"), IN_LISTS: (in_lists(frame), "in_lists")}
 

@@ -1,8 +1,8 @@
 """What the covariance costs in its dual and in its primal form, and where the one becomes cheaper than the other.
 
-The paper calls the full covariance of m = 100 out of reach. The dual form keeps a Cholesky factor over the n pairs, the
-primal one the inverse of A, p × p. Their numbers are the same, so only their times differ, and these are measured here:
-shown with machine and date, repeated by no second run.
+The paper finds a complete A computationally expensive to store and operate on, and uses its diagonal. The dual form
+keeps a Cholesky factor over the n pairs, the primal one the inverse of A, p × p. Their numbers are the same, so only
+their times differ, and these are measured here: shown with machine and date, repeated by no second run.
 """
 
 import time

@@ -19,6 +19,7 @@ from ol2r.experiments.paper import Paper
 from ol2r.learners import LEARNERS
 from ol2r.papers.olranknet import audit_cells, fits, forms, lda
 from ol2r.papers.olranknet.claims import (
+    AS_TUNED,
     BASELINES,
     CLAIMS,
     EXPLORING,
@@ -26,11 +27,14 @@ from ol2r.papers.olranknet.claims import (
     FULL,
     GAMMA,
     MSLR,
+    ONE_STEP,
     OURS,
     PROTOCOL,
     ROUNDS,
     ROUNDS_HERE,
     SKYLINE,
+    STEPPING,
+    STILL,
     YAHOO,
     K,
 )
@@ -60,8 +64,8 @@ ELSEWHERE: dict[str, Sequence[str]] = {
     "MQ2007_partial85": SHOWN,
     pairrank.CLUEWEB: SHOWN,
 }
-"""Data sets on which the main figures alone are run, at the paper tier, each with its learners. The skyline does not
-run on all of them, because it takes the most time."""
+"""Data sets on which the main figures are run and little else, at the paper tier, each with its learners. The skyline
+does not run on all of them, because it takes the most time."""
 LONG_ON = "MQ2008"
 """The data set on which the main figures are run for as many rounds as the paper's too, on its first fold, without the
 skyline."""
@@ -253,18 +257,28 @@ def _far(tier: str) -> Sequence[Cell]:
 
 def _witness(tier: str) -> Sequence[Cell]:
     """olRankNet with either form of the covariance for as many rounds as the paper's, where documents have as many
-    features and lists are as long as in its first data set; not on a laptop."""
+    features and lists are as long as in MSLR-WEB10K; not on a laptop."""
     datasets = () if tier == "laptop" else on("synthetic-mslr", own=False)(tier)
     return [curve(tier, *run, rounds=ROUNDS) for run in product(datasets, USERS[:1], (OURS[0], *FULL))]
 
 
+_STILL: dict[str, Value] = {"epsilon": 0.0}
+
+
 def _exploration(tier: str) -> Sequence[Cell]:
-    """The paper's learners as tuned, and without exploration, for which the covariance makes no difference."""
-    return [
-        curve(tier, dataset, kind, each, changed)
-        for dataset, kind, each in product(on("MQ2008")(tier), USERS, EXPLORING)
-        for changed in ({}, {"alpha": 0.0})
-    ]
+    """The paper's learner as tuned, and without exploration, for which the covariance makes no difference; and the
+    network that takes one step a round, without exploration as well. At the paper tier, too, where lists are long."""
+    runs: list[tuple[str, dict[str, Value]]] = [*product(EXPLORING, ({}, {"alpha": 0.0})), (STEPPING, _STILL)]
+    datasets = (*on("MQ2008")(tier), *(("synthetic-mslr",) if tier == "paper" else ()))
+    return [curve(tier, dataset, kind, *run) for dataset, kind, run in product(datasets, USERS, runs)]
+
+
+def way(cell: Cell) -> dict[str, str]:
+    """In which way a cell of `_exploration` learns: with exploration, without, or without refitting either."""
+    name, labels = variant(cell), cell.labels()
+    if name["variant"] == STEPPING:
+        return name | {"way": ONE_STEP}
+    return name | {"way": STILL if labels["alpha"] == 0 else AS_TUNED}
 
 
 WIDTHS = (8, 16, 32, 100)
@@ -280,6 +294,13 @@ def _widths(tier: str) -> Sequence[Cell]:
     ]
 
 
+_PULL: dict[str, Value] = {"regularization": 0.1}
+SMALL_PULL: dict[str, dict[str, Value]] = {
+    "λ = 0.1": _PULL,
+    "λ = 0.1, gradients as displayed": _PULL | {"gradients": "displayed"},
+}
+"""By name, the same choice of gradients at the largest λ that the paper tries, for at a large one A hardly moves and it
+could not matter; no choices by themselves, and not run on a laptop."""
 CHOICES: dict[str, dict[str, Value]] = {
     "as in the main results": {},
     "gradients as displayed": {"gradients": "displayed"},
@@ -290,26 +311,26 @@ CHOICES: dict[str, dict[str, Value]] = {
     "L-BFGS": {"refit": "lbfgs"},
     "He start": {"init": "he"},
     "unit norm": {"init": "symmetric"},
-}
-"""By name, what is changed in olRankNet as in the main results: one silent choice at a time."""
+} | SMALL_PULL
+"""By name, what is changed in olRankNet as in the main results: one silent choice at a time, and then `SMALL_PULL`."""
 
 
 def _choices(tier: str) -> Sequence[Cell]:
-    """Under perfect users alone; every third of the choices at the laptop tier."""
+    """Under perfect users alone; every third of the silent choices at the laptop tier."""
     choices = list(CHOICES.values())
+    if tier == "laptop":
+        choices = choices[: -len(SMALL_PULL) : 3]
     return [
         curve(tier, dataset, USERS[0], "olRankNet", changed)
-        for dataset, changed in product(on("MQ2008")(tier), choices[::3] if tier == "laptop" else choices)
+        for dataset, changed in product(on("MQ2008")(tier), choices)
     ]
 
 
 def choice(cell: Cell) -> dict[str, str]:
     """Which choice a cell makes otherwise than the main results."""
     labels = cell.labels()
-    for name, changed in CHOICES.items():
-        if changed and all(labels[each] == value for each, value in changed.items()):
-            return variant(cell) | {"choice": name}
-    return variant(cell) | {"choice": next(iter(CHOICES))}
+    fits = [name for name, changed in CHOICES.items() if all(labels[each] == value for each, value in changed.items())]
+    return variant(cell) | {"choice": max(fits, key=lambda name: len(CHOICES[name]))}
 
 
 def _timing(tier: str) -> Sequence[Cell]:
@@ -403,7 +424,7 @@ ITEMS: dict[str, Item] = {
     "lda": Item("How far a line separates the grades", lda.lda_cells, _ONCE),
     "lda-densities": Item("Documents in the plane of LDA, by grade", lda.density_cells, _ONCE, (1,)),
     "far": Item("Neural PDGD for 20,000 rounds", _far, _fewer_seeds, None, variant),
-    "exploration": Item("With and without exploration", _exploration, _fewer_seeds, None, variant),
+    "exploration": Item("With and without exploration, and without refitting", _exploration, _fewer_seeds, None, way),
     "width": Item("Width of the network", _widths, ONE_SEED, None, variant),
     "choices": Item("What the paper leaves open, one choice at a time", _choices, ONE_SEED, None, choice),
     "gap": Item("How far refits are from the optimum", lambda tier: fits.gap_cells(tier, _fitted()), _ONCE, (1,)),

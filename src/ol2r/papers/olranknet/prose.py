@@ -12,11 +12,12 @@ import pandas as pd
 
 from ol2r import data, frames
 from ol2r.experiments import grid
+from ol2r.experiments.cells import Item
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.tuning import TuningGrid, chosen_together
 from ol2r.networks import Network
 from ol2r.papers.olranknet import tuning
-from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, SKYLINE, K
+from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, SKYLINE, WORTH, K
 from ol2r.papers.olranknet.errata import ERRATA
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
 from ol2r.papers.olranknet.grid import (
@@ -201,9 +202,72 @@ SHORT = {
 OURS = tuple(each for each in SHORT if each.startswith("ORX"))
 """Claims that are not the paper's."""
 
+TABLE_2_HEAD = ("Table 2 of the paper", "what it is", "here")
+TABLE_2: tuple[tuple[str, str, str], ...] = (
+    (
+        r"$\mathbf{x}_i^t$, $\mathbf{x}_j^t$",
+        "features of documents $i$ and $j$ for the query of round $t$",
+        "$x_i$, `features`",
+    ),
+    ("$m$", "width of every layer", "the same, `width`"),
+    ("$L$", "number of layers", "the same, `depth`"),
+    ("$p$", "number of parameters", "the same, `n_parameters`"),
+    (r"$h(\cdot)$, $\mathbf{h}$", "the true scores; as a vector, those of all documents", "the same"),
+    (r"$\gamma^*$", r"$\theta^* - \theta_0$, the weights of the true linear model", r"$z^* / \sqrt m$"),
+    (r"$\hat\gamma_t$", "the fit of the linearized network in round $t$", r"$\hat z_t / \sqrt m$"),
+    (
+        r"$\mathbf{H}$",
+        "tangent kernel of all documents of all queries",
+        r"$\mathbf{H}$ as printed, $\tilde{\mathbf{H}}$ with all parameters ({prf:ref}`olranknet-thm-kernel`)",
+    ),
+    (
+        r"$\lambda_0$",
+        r"least eigenvalue of $\mathbf{H}$, $\mathbf{H} \succeq \lambda_0 \mathbf{I}$",
+        r"that of $\tilde{\mathbf{H}}$",
+    ),
+    (
+        r"$V_t$, $V_{\max}$",
+        "number of candidates of round $t$, and the most of any query",
+        "$V_t$, and $V$ in constants",
+    ),
+    (r"$\Psi_t$", "all pairs of candidates of round $t$", "the same"),
+    (r"$\omega_t$", "the certain orders of round $t$", "the same, `certain_orders`"),
+    (
+        "$n_t$",
+        r"number of documents of all queries up to round $t$, $\sum_{s \le t} V_s \le t V_{\max}$",
+        "$n_t$; $n$ in {prf:ref}`olranknet-thm-vacuous`",
+    ),
+    (
+        "$n_t^P$",
+        r"number of pairs that were learnt from, at most $\lceil tK/2 \rceil$ with $K$ documents shown",
+        "$n$ elsewhere, `labels`",
+    ),
+    (r"$f(\mathbf{x}_i; \theta_t)$", "score of document $i$", r"$f(x; \theta)$"),
+    ("$f_{ij}^t$", r"difference of two scores at $\theta_{t-1}$", "$f_{ij}$"),
+    (
+        r"$\mathbf{g}(\mathbf{x}_i; \theta_t)$",
+        "gradient of a score by all parameters",
+        r"$g$; at $\theta_0$ and divided by $\sqrt m$, $v(x)$",
+    ),
+    (
+        r"$\mathbf{g}_{ij}^t$",
+        r"difference of two gradients, at $\theta_t$ by Table 2",
+        r"at $\theta_t$ in $A$, as Algorithm 1 has it; the proofs have $\theta_{t-1}$",
+    ),
+    (r"$\mathbf{g}_{ij}^{t,0}$", r"the same at $\theta_0$", r"$\sqrt m\, w_{ij}$"),
+    (
+        r"$\eta$, $J$",
+        "step size and number of steps of gradient descent",
+        r"$\eta$ is the rate of Adam, $J$ its steps: `rate`, `passes`",
+    ),
+    (r"$\xi$", "noise of a pair's label", "the same"),
+    (r"$\nu$", r"$\xi$ is $\nu$-sub-Gaussian", r"`LABEL_NOISE`, $\tfrac12$"),
+)
+"""The rows of the paper's Table 2, its notation."""
+
 MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("Table 1, click models", "olranknet-table-1", ()),
-    ("Table 2, notation: {doc}`notation`", None, ()),
+    ("Table 2, notation", "olranknet-table-2", ()),
     ("Figure 1, certain orders and two rankings", "olranknet-fig-1", ()),
     ("Figure 2, certain and uncertain rank orders", "olranknet-fig-2", ()),
     ("Figure 3, LDA projection", "olranknet-fig-3", ("OR8",)),
@@ -303,6 +367,17 @@ def choices_in_words(effects: pd.DataFrame) -> str:
         f"Offline NDCG@10 after the last round is {' and '.join(told) or 'much the same'}; {rest} (olRankNet with one "
         f"other choice minus olRankNet as in the main results, {users} users, 95 % intervals).{nothing}"
     )
+
+
+def gradients_in_words(table: pd.DataFrame) -> str:
+    """What gradients as displayed change at a λ at which A moves, in a sentence; empty without runs.
+
+    Args:
+        table: from `figures.leads`, with that row alone.
+    """
+    those = "olRankNet with gradients as displayed minus olRankNet with those at the refitted θ"
+    told = f"with λ = {number(PAPER_MOST)} {those}"
+    return " ".join(leads.lead_in_words(table, row, told, SHORTLY) for row in dict.fromkeys(table["row"]))
 
 
 def diagonal_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
@@ -517,7 +592,7 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
     """How long one run of each form of the covariance took, and where it ended; empty without runs.
 
     Args:
-        frame: one run of each variant on one data set, with `cell`, `variant`, ndcg and distinct_pairs.
+        frame: one run of each variant on one data set, with `cell`, `variant`, ndcg and labels.
         provenance: the records of these cells, each of a file with this run alone.
         full, diagonal: the variants.
     """
@@ -526,14 +601,52 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
     told = {name: f"{minutes:.0f} minutes" for name, minutes in _minutes(frame, provenance).items()}
     last = at_own_end(frame).set_index("variant")
     ends = {name: f"{last['ndcg'][name]:.3f}" for name in (full, diagonal)}
-    n = float(last["distinct_pairs"][full])
+    n = float(last["labels"][full])  # A grows by every pair that is labelled, also by one that was so before
     return (
         f"A single run of {last['round'].max():,} rounds on {named(str(last['dataset'].iloc[0]))} took {told[full]} of "
-        f"a core with the full matrix and {told[diagonal]} with its diagonal. In the end the full one came from "
-        f"{n:,.0f} distinct pairs, of which the dual form keeps a triangle of {4 * n**2 / 1e9:.1f} GB. The runs ended "
-        f"at {ends[full]} and {ends[diagonal]} of offline NDCG@10; of single runs nothing follows on which form ranks "
-        "better."
+        f"a core with the full matrix and {told[diagonal]} with its diagonal. In the end the full A had been changed "
+        f"by {n:,.0f} pairs, repeated ones included; of these the dual form keeps a triangle of "
+        f"{4 * n**2 / 1e9:.1f} GB. The runs ended at {ends[full]} and {ends[diagonal]} of offline NDCG@10; of single "
+        "runs nothing follows on which form ranks better."
     )
+
+
+WORTH_OF = {
+    "exploring": "olRankNet as tuned minus itself at α = 0",
+    "refitting": "olRankNet at α = 0 minus the network of one step a round",
+}
+"""What sentences call the differences of `claims.WORTH`."""
+
+
+def worth_in_words(table: pd.DataFrame) -> str:
+    """Which of exploring and refitting is clearly worth something more often, how often each is, and how much; without
+    the first two if one of them was not run, and empty without runs.
+
+    Args:
+        table: from `figures.worth`.
+    """
+    if table.empty:
+        return ""
+    told, gains = [], {}
+    for what, own in table.groupby("row", sort=False):
+        above, below = own["low"] > 0, own["high"] < 0
+        gains[what] = above.sum()
+        each = [
+            f"{where} {above[of].sum()} and {below[of].sum()} of {of.sum()}"
+            for panel, where in SHORTLY.items()
+            if (of := own["panel"] == panel).any()
+        ]
+        told.append(f"{what}, for {', for '.join(each)}")
+    first = ""
+    if gains.keys() == WORTH.keys():
+        more = gains["refitting"] - gains["exploring"]
+        compared = "more often than" if more > 0 else "as often as" if more == 0 else "less often than"
+        counted = "How often each clearly helps and clearly harms, over data sets and kinds of users"
+        answer = "Neither clearly helps"
+        if any(gains.values()):
+            answer = f"Refitting clearly helps {compared} exploring does"
+        first = f"{answer}. {counted}: {'; '.join(told)}. "
+    return first + " ".join(leads.lead_in_words(table, what, WORTH_OF[str(what)], SHORTLY) for what in gains)
 
 
 def far_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str]) -> str:
@@ -594,11 +707,30 @@ def tried_by_the_paper_in_words(scores: pd.DataFrame, grid: str = "olRankNet") -
 
 def skyline_in_words() -> str:
     """On which data this edition has the skyline, and what follows where it has not, in sentences."""
-    more = (each for each, own in ELSEWHERE.items() if SKYLINE in own)
-    there = joined([named(each) for each in ("MQ2008", *more)])
+    there = ["MQ2008", *(each for each, own in ELSEWHERE.items() if SKYLINE in own)]
+    lacking = [*(f"on {named(each)}" for each in ELSEWHERE if each not in there), f"for {ROUNDS:,} rounds on one fold"]
     return (
-        f"The skyline ran on {there} alone, for {ROUNDS_HERE:,} rounds. Elsewhere OR1 counts only contrasts that "
-        "decide by themselves, and leaves the others open."
+        f"The skyline ran for {ROUNDS_HERE:,} rounds on {joined([named(each) for each in there])}; it did not run "
+        f"{' or '.join(lacking)}. Where it did not, OR1 counts only contrasts that decide by themselves, and leaves "
+        "the others open."
+    )
+
+
+def laptop_in_words(item: Item) -> str:
+    """How much smaller the laptop tier of the main figures is than the paper tier, in a sentence.
+
+    Args:
+        item: one of the chapter's main figures.
+    """
+    of = {
+        tier: {(row.fold, row.seed) for job in item.jobs(tier, datasets=(LONG_ON,)) for row in job.rows}
+        for tier in ("laptop", "paper")
+    }
+    few, many = (len({seed for _, seed in rows}) for rows in of.values())
+    folds = len({fold for fold, _ in of["laptop"]})
+    return (
+        f"So that the chapter takes half an hour on two cores, the laptop tier has {few} seed{'s' * (few > 1)} of each "
+        f"of the {folds} folds of {named(LONG_ON)} in the main figures, where the paper tier has {many}."
     )
 
 

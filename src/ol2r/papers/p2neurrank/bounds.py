@@ -28,7 +28,7 @@ LEARNER = ["noise", "rankers", "pseudo_pairs"]
 """What tells the learners of the audits of regret apart."""
 OPTIMISTIC = (*(f"N = {n}" for n in RANKERS), "N of the lemma", "N corrected")
 SURE = tuple(f"wrong and certain, {name}" for name in (*(f"N = {n}" for n in RANKERS), "α", "α = 0.1"))
-DATASETS = ("MSLR-WEB10K", "Yahoo-LTRC-1", "MQ2008")
+DATASETS = ("MSLR-WEB10K", "Yahoo-LTRC-1", "MQ2008", "ClueWeb09_webis")
 NOISES = (0.1, 0.01)
 ROUNDS = 5000
 PAIRS = 5
@@ -155,7 +155,9 @@ def optimism_figure(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def settings_table(delta: float = 1 / ROUNDS, tuned: Mapping[str, float] = MappingProxyType({})) -> pd.DataFrame:
+def settings_table(
+    delta: float = 1 / ROUNDS, tuned: Mapping[str, Mapping[str, float]] = MappingProxyType({})
+) -> pd.DataFrame:
     """How many rankers Lemma 4.4 asks for in the experiments' settings, by formulas alone.
 
     u = Q = 1, T = 5,000, λ = .1 and those of `tuned` for the data sets, log det at its largest; and a case better than
@@ -163,7 +165,7 @@ def settings_table(delta: float = 1 / ROUNDS, tuned: Mapping[str, float] = Mappi
 
     Args:
         delta: δ.
-        tuned: other λ, by data set, for further lines.
+        tuned: by data set, another regularization (λ) and noise (ν²), for further lines.
 
     Returns:
         setting (a data set, or "best case"), dimension, regularization (λ), noise (ν²), alpha (corrected), beta and
@@ -172,8 +174,11 @@ def settings_table(delta: float = 1 / ROUNDS, tuned: Mapping[str, float] = Mappi
     """
     lines = []
     fewest = np.ceil(np.log2(1 / delta)) + 1
-    cases = [(name, pull) for name in DATASETS for pull in dict.fromkeys((LAMBDA, tuned.get(name, LAMBDA)))]
-    for name, pull in [*cases, ("best case", LAMBDA)]:
+    cases = {(name, LAMBDA): NOISES for name in DATASETS}
+    for name, own in tuned.items():
+        cases[name, own["regularization"]] = tuple(sorted({*NOISES, own["noise"]}, reverse=True))
+    ordered = sorted(cases, key=lambda case: DATASETS.index(case[0]))
+    for name, pull in [*ordered, ("best case", LAMBDA)]:
         if name == "best case":
             d, least, alpha = 1, confidence.STEEPEST, perturbed.width(0.0, pull, 0.0, delta, confidence.STEEPEST)
         else:
@@ -181,7 +186,7 @@ def settings_table(delta: float = 1 / ROUNDS, tuned: Mapping[str, float] = Mappi
             log_det = confidence.log_det_bound(d, PAIRS * ROUNDS, 1.0, pull)
             alpha = perturbed.width(log_det, pull, 1.0, delta, least)
         reach = -float(special.ndtri(1 - delta ** (1 / fewest)))
-        for noise in NOISES:
+        for noise in cases.get((name, pull), NOISES):
             beta = perturbed.optimism_threshold(alpha, noise)
             printed = perturbed.printed_threshold(alpha, noise, least, proof=True)
             powers = [

@@ -89,8 +89,9 @@ LINEAR_GREEDY = "epsilon-greedy"
 LINEAR_BASELINES = (LINEAR_GREEDY, "DBGD", "PDGD")
 LINEAR_VARIANTS = (*LINEAR, PAIRRANK, PAIRRANK_DIAGONAL, *LINEAR_BASELINES)
 NEURAL = neural(SHOWN[0]), neural(SHOWN[1])
-OLRANKNET = "olRankNet"
-"""With diagonal covariance, as the paper's olRankNet-Diag."""
+OLRANKNET, OLRANKNET_FULL = "olRankNet", "olRankNet, full"
+"""With diagonal covariance, as the paper's olRankNet-Diag; and with the full one, which the paper has for 16 × 16
+networks alone."""
 NEURAL_BASELINES = ("neural epsilon-greedy", "neural DBGD", "neural PDGD")
 NEURAL_VARIANTS = (*NEURAL, OLRANKNET, *NEURAL_BASELINES)
 SIXTEEN_FULL, SIXTEEN_DIAGONAL = (f"olRankNet, 16 × 16, {covariance}" for covariance in ("full", "diagonal"))

@@ -484,6 +484,12 @@ ERRATA = (
         "none",
     ),
     Erratum(
+        "5.1.4, 5.2.2",
+        "The rates of PDGD and DBGD are said to be those of their own papers, and to be searched for. What the method "
+        "adds to tune is $N$ alone in one place, $N$ and $\\nu^2$ in the other.",
+        "none",
+    ),
+    Erratum(
         "5.1.1, 5.2.1, 5.2.3",
         "29,921 queries for 292,921, 120 documents a query for 125; MGD is named as a baseline and not among them; "
         "P²NeurRank is compared with olRankNet in Figures 4 and 6, not 2 and 6.",

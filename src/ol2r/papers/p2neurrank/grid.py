@@ -33,6 +33,7 @@ from ol2r.papers.p2neurrank.claims import (
     NEURAL_VARIANTS,
     NUMBERS_OF_RANKERS,
     OLRANKNET,
+    OLRANKNET_FULL,
     PAIRRANK,
     PAIRRANK_DIAGONAL,
     PROTOCOL,
@@ -84,7 +85,11 @@ SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
     PAIRRANK_DIAGONAL: ("PairRank", pairrank.SETTINGS["PairRank_C"][1] | {"covariance": "diagonal"}),
     **{name: pairrank.SETTINGS[name] for name in LINEAR_VARIANTS if name in pairrank.SETTINGS},
     **{neural(n): ("P2NeurRank", _NETWORK | {"rankers": n}) for n in (1, *NUMBERS_OF_RANKERS)},
-    **{name: olranknet.SETTINGS[name] for name in (*NEURAL_VARIANTS, SKYLINE) if name in olranknet.SETTINGS},
+    **{
+        name: olranknet.SETTINGS[name]
+        for name in (*NEURAL_VARIANTS, OLRANKNET_FULL, SKYLINE)
+        if name in olranknet.SETTINGS
+    },
     SIXTEEN_FULL: (OLRANKNET, _SIXTEEN | {"covariance": "full"}),
     SIXTEEN_DIAGONAL: (OLRANKNET, _SIXTEEN),
 }
@@ -145,6 +150,8 @@ def variant(cell: Cell) -> dict[str, str]:
         name = PAIRRANK_DIAGONAL
     elif name == OLRANKNET and labels["width"] == _SIXTEEN["width"]:
         name = SIXTEEN_FULL if labels["covariance"] == "full" else SIXTEEN_DIAGONAL
+    elif name == OLRANKNET and labels["covariance"] == "full":
+        name = OLRANKNET_FULL
     return {"variant": name}
 
 
@@ -390,7 +397,7 @@ def _neural_item(title: str, cells: Cells, names=variant) -> Item:
     return Item(title, cells, _neural_seeds, _neural_folds, names)
 
 
-_SMALL_NETWORKS = (NEURAL[0], OLRANKNET, SIXTEEN_FULL, SIXTEEN_DIAGONAL)
+_COVARIANCES = (NEURAL[0], OLRANKNET, OLRANKNET_FULL, SIXTEEN_FULL, SIXTEEN_DIAGONAL)
 ITEMS: dict[str, Item] = {
     "reference": Item("Offline RankNet, a linear ranker of the true labels", _references, _ONCE),
     "tuning": Item(
@@ -409,7 +416,8 @@ ITEMS: dict[str, Item] = {
         "Cumulative NDCG@10 against rounds, networks", _main(*NEURAL_VARIANTS, elsewhere=NETWORKS_TOO)
     ),
     "fig-6": _neural_item(
-        "Small networks with the full covariance, and with its diagonal", _main(*_SMALL_NETWORKS, kinds=USERS[:1]),
+        "Networks with the full covariance, and with its diagonal",
+        _main(*_COVARIANCES, kinds=USERS[:1], elsewhere=NETWORKS_TOO),
     ),
     "fig-7": _neural_item("N rankers under much noise", _noises(LARGE_NOISE)),
     "fig-8": _neural_item("N rankers under little noise", _noises(SMALL_NOISE)),

@@ -188,6 +188,7 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("λ of P²LinRank and P²NeurRank", "tuned", "tuning"),
     ("ν² in Figures 2 to 6 and 9", "tuned", "tuning"),
     ("data and users of Figures 7 and 8", "all that were run; perfect users", None),
+    ("N and data of Figure 6", "2; all that were run", None),
     ("whether 0.1 and 0.01 in Figures 7 and 8 are ν, as in the text, or ν², as in the captions", "ν²", None),
     ("l, how far users look past the last click", "1; no other was run", None),
     ("how many steps a refit of a network takes, by which method", "as olRankNet's", None),
