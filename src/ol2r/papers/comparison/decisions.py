@@ -183,21 +183,22 @@ SITUATIONS: tuple[Situation, ...] = (
     Situation(
         "safety first, clean clicks",
         "lists much worse than the production ranker's, of a hundred; perfect users, the only ones that BubbleRank's "
-        "model by item fits",
+        "model by item fits; of linear rankers and BubbleRank",
         "safety", "violations", ("perfect",), least=True, digits=2,
     ),
     Situation(
         "safety first, noisy clicks",
-        "the same under navigational and informational users, learners by features alone",
+        "the same under navigational and informational users, of linear rankers",
         "safety", "violations", ("navigational", "informational"), least=True, digits=2,
     ),
     Situation(
-        "users look at places, not from the top down", "offline NDCG@10 after the last round, users by position",
+        "users look at places, not from the top down", "offline NDCG@10 after the last round, users by position, of linear rankers",
         "other users", "offline", ("by position",),
     ),
     Situation(
         "nobody can tune",
-        "offline NDCG@10 after the last round, the worse one of twice and a tenth of the tuned λ or step",
+        "offline NDCG@10 after the last round, the worse one of twice and a tenth of the tuned λ or step, of linear "
+        "rankers",
         "unlucky", "offline",
     ),
 )  # fmt: skip

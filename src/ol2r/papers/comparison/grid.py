@@ -97,9 +97,9 @@ def variant(cell: Cell) -> dict[str, str]:
     return p2neurrank.variant(cell) if "rankers" in labels else olranknet.variant(cell)
 
 
-def _at(tier: str) -> Sequence[str]:
-    """Who is run beside the main comparison: on a laptop linear learners alone, which cost little."""
-    return LINEAR if tier == "laptop" else COMPARED
+BESIDE = LINEAR
+"""Who is run beside the main comparison, under other users, at unlucky values and for safety: linear rankers, which
+cost little. Networks are still to come."""
 
 
 Cells = Callable[[str], Sequence[Cell]]
@@ -137,7 +137,7 @@ def other_user(kind: str, n_grades: int) -> GradedUser:
 def _other_users(tier: str) -> Sequence[Cell]:
     return [
         replace(curve(tier, dataset, USERS[0], each), users=other_user(kind, data.entry(dataset).n_grades))
-        for dataset, kind, each in product(on(*DATASETS)(tier), OTHER_USERS, _at(tier))
+        for dataset, kind, each in product(on(*DATASETS)(tier), OTHER_USERS, BESIDE)
     ]
 
 
@@ -162,7 +162,7 @@ def _unlucky(tier: str) -> Sequence[Cell]:
     """As tuned and at both bad values, under one kind of users."""
     return [
         curve(tier, dataset, UNLUCKY_USERS, each, unlucky_setting(dataset, each, factor))
-        for dataset, each, factor in product(on(*DATASETS)(tier), _at(tier), (1.0, *UNLUCKY.values()))
+        for dataset, each, factor in product(on(*DATASETS)(tier), BESIDE, (1.0, *UNLUCKY.values()))
     ]
 
 
@@ -180,7 +180,7 @@ def _safety(tier: str) -> Sequence[Cell]:
     """BubbleRank meets perfect users only, who alone have a model by item."""
     cells: list[Cell] = []
     for dataset in on(*DATASETS, own=False)(tier):
-        players = {each: (SETTINGS[each][0], setting(dataset, each)) for each in _at(tier)}
+        players = {each: (SETTINGS[each][0], setting(dataset, each)) for each in BESIDE}
         players[CHANCE] = STILL[0], dict(STILL[1])
         cells += [
             safety_cell(tier, dataset, kind, *player, rounds=ROUNDS)
@@ -195,9 +195,10 @@ TENTHS = SMOKE_CURVE[1:], tuple(range(ROUNDS // 10, ROUNDS + 1, ROUNDS // 10))
 
 
 def _timing(tier: str) -> Sequence[Cell]:
-    """One replica of each learner under perfect users: its times, and the memory that it keeps."""
+    """One replica of each learner under perfect users, on a laptop of linear rankers: times, and the memory it keeps."""
     cells: list[Cell] = []
-    for dataset, each in product(on(*DATASETS, own=False)(tier), _at(tier)):
+    timed_too = LINEAR if tier == "laptop" else COMPARED
+    for dataset, each in product(on(*DATASETS, own=False)(tier), timed_too):
         learner = SETTINGS[each][0]
         timed = Timing(
             dataset=dataset,

@@ -190,7 +190,7 @@ def safety_in_words(runs: pd.DataFrame, chance: str, bandit: str) -> str:
     if len(learners) > 1:
         ends = [(spelled(str(name)), times(count)) for name, count in learners.iloc[[0, -1]].items()]
         (fewest, few), (most, many) = ends
-        told.append(f"of the learners by features {fewest} has fewest, {few}, and {most} most, {many}")
+        told.append(f"of the linear rankers {fewest} has fewest, {few}, and {most} most, {many}")
     if chance in means:
         told.append(f"random lists have {times(means[chance])}")
     much = "Lists much worse than the production ranker's, of a hundred, under perfect users"
@@ -297,7 +297,7 @@ def other_users(runs: pd.DataFrame, main: pd.DataFrame, *, name: str, caption: s
     Args:
         runs: from `measures.of_runs`, of the other users; main: the same of the papers' users.
     """
-    places = _places(over_users(main, "offline"))
+    places = _places(over_users(main[main["variant"].isin(runs["variant"])], "offline"))
     kinds = [kind for kind in (BY_POSITION, HALFWAY) if kind in set(runs["users"])]
     tables = {kind: runs[runs["users"] == kind] for kind in kinds}
     ranked = {kind: _places(over_users(own, "offline")) for kind, own in tables.items()}
@@ -434,6 +434,7 @@ CONVENTIONS: tuple[tuple[str, str], ...] = (
         "few queries; near the offline ranker",
         f"after {100 * EARLY:.0f} % of the rounds; {100 * NEAR:.0f} % of offline RankNet's score in the same fold",
     ),
+    ("safety, other users, unlucky choice", "linear rankers; networks are still to come"),
     ("unlucky choice", f"{joined(list(UNLUCKY))} of the tuned λ or step; {UNLUCKY_USERS} users"),
     ("average ranks", f"blocks are a kind of users on a fold; critical differences at {100 * LEVEL:.0f} %"),
 )
