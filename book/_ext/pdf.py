@@ -1,7 +1,8 @@
 """The book as one PDF with bookmarks: Sphinx makes one long page of the staged book, and Chromium prints it.
 
-The pages for those who use or change the library are left out, and so is the code of figures; folds are open, strips are one line. How print
-differs from the screen is in the style sheet. `nox -s book` must have staged and built the book before.
+The pages for those who use or change the library are left out, and so is the code of figures; folds are open, strips
+are one line. How print differs from the screen is in the style sheet. `nox -s book` must have staged and built the book
+before.
 """
 
 import os

@@ -192,7 +192,8 @@ SITUATIONS: tuple[Situation, ...] = (
         "safety", "violations", ("navigational", "informational"), least=True, digits=2,
     ),
     Situation(
-        "users look at places, not from the top down", "offline NDCG@10 after the last round, users by position, of linear rankers",
+        "users look at places, not from the top down",
+        "offline NDCG@10 after the last round, users by position, of linear rankers",
         "other users", "offline", ("by position",),
     ),
     Situation(

@@ -195,7 +195,7 @@ TENTHS = SMOKE_CURVE[1:], tuple(range(ROUNDS // 10, ROUNDS + 1, ROUNDS // 10))
 
 
 def _timing(tier: str) -> Sequence[Cell]:
-    """One replica of each learner under perfect users, on a laptop of linear rankers: times, and the memory it keeps."""
+    """One replica of each learner under perfect users, on a laptop of linear rankers alone: times and memory kept."""
     cells: list[Cell] = []
     timed_too = LINEAR if tier == "laptop" else COMPARED
     for dataset, each in product(on(*DATASETS, own=False)(tier), timed_too):

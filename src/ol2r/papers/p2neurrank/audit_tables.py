@@ -80,7 +80,9 @@ def asked(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """
     rows = [
         [
-            "better than any setting" if line.setting == "best case" else f"{named(line.setting)}, d = {line.dimension}",
+            "better than any setting"
+            if line.setting == "best case"
+            else f"{named(line.setting)}, d = {line.dimension}",
             f"{line.regularization:g}", f"{line.noise:g}", f"{line.alpha:.3g}", f"{line.printed_beta:,.0f}",
             power(line.printed_power),
             f"{line.beta:,.0f}", power(line.power), f"{line.enough:,.0f}",
@@ -181,8 +183,8 @@ def answer_in_words(table: pd.DataFrame) -> str:
         f"is optimistic with probability 1 − δ about an order that the estimate has wrong. At δ = 1/T and "
         f"T = {bounds.ROUNDS:,} that is at least {table['fewest'].iloc[0] - 1:.0f} at *every* ν, because such a ranker "
         f"is more often wrong than right. At ν² = {bounds.NOISES[0]:g} it is {power(nearest['power'])} for "
-        f"{named(nearest['setting'])} ({power(nearest['printed_power'])} as the paper's proof counts), and as it counts still "
-        f"{power(best['printed_power'])} where nothing has been labelled and every constant is at its best. For "
+        f"{named(nearest['setting'])} ({power(nearest['printed_power'])} as the paper's proof counts), and as it counts "
+        f"still {power(best['printed_power'])} where nothing has been labelled and every constant is at its best. For "
         f"{nearest['fewest']:.0f} rankers to be enough, ν² would have to be {nearest['enough']:,.0f}."
     )
 
@@ -281,9 +283,9 @@ def variance_in_words(table: pd.DataFrame) -> str:
         f"variance that optimism needs is {both.min():.3f} to {both.max():.3f} times that of A.2 after the first "
         f"round. Algorithm 1 perturbs labels alone, and then it is {alone.min():.2f} to {alone.max():.2f} of that: "
         f"nothing in directions that no label has touched. After {table['round'].max():,} rounds it is "
-        f"{ended.min():.2f} to {ended.max():.2f}: the gap closes as labels reach all directions. Rankers that are refitted to "
-        f"the noise spread wider than either, {refitted.min():.0f} to {refitted.max():.0f} times A.2's variance by then: "
-        "A.2 takes the response to have slope 1, and σ has at most ¼, which alone is a factor of 16 or more."
+        f"{ended.min():.2f} to {ended.max():.2f}: the gap closes as labels reach all directions. Rankers that are "
+        f"refitted to the noise spread wider than either, {refitted.min():.0f} to {refitted.max():.0f} times A.2's "
+        "variance by then: A.2 takes the response to have slope 1, and σ has at most ¼, which alone is a factor of 16 or more."
     )
 
 
