@@ -182,9 +182,9 @@ def answer_in_words(table: pd.DataFrame) -> str:
         f"**Do they cover two rankers at the experiments' ν? No.** Lemma 4.4 asks for so many rankers that one of them "
         f"is optimistic with probability 1 − δ about an order that the estimate has wrong. At δ = 1/T and "
         f"T = {bounds.ROUNDS:,} that is at least {table['fewest'].iloc[0] - 1:.0f} at *every* ν, because such a ranker "
-        f"is more often wrong than right. At ν² = {bounds.NOISES[0]:g} it is {power(nearest['power'])} for "
-        f"{named(nearest['setting'])} ({power(nearest['printed_power'])} as the paper's proof counts), and as it counts "
-        f"still {power(best['printed_power'])} where nothing has been labelled and every constant is at its best. For "
+        f"is more often wrong than right. At ν² = {bounds.NOISES[0]:g} it is {power(nearest['power'])} "
+        f"for {named(nearest['setting'])} ({power(nearest['printed_power'])} as the paper's proof counts), and as "
+        f"it counts still {power(best['printed_power'])} where nothing has been labelled and every constant is at its best. For "
         f"{nearest['fewest']:.0f} rankers to be enough, ν² would have to be {nearest['enough']:,.0f}."
     )
 
@@ -285,7 +285,8 @@ def variance_in_words(table: pd.DataFrame) -> str:
         f"nothing in directions that no label has touched. After {table['round'].max():,} rounds it is "
         f"{ended.min():.2f} to {ended.max():.2f}: the gap closes as labels reach all directions. Rankers that are "
         f"refitted to the noise spread wider than either, {refitted.min():.0f} to {refitted.max():.0f} times A.2's "
-        "variance by then: A.2 takes the response to have slope 1, and σ has at most ¼, which alone is a factor of 16 or more."
+        "variance by then: A.2 takes the response to have slope 1, and σ has at most ¼, which alone is a factor of 16 "
+        "or more."
     )
 
 
