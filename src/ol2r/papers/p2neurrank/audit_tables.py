@@ -184,8 +184,8 @@ def answer_in_words(table: pd.DataFrame) -> str:
         f"T = {bounds.ROUNDS:,} that is at least {table['fewest'].iloc[0] - 1:.0f} at *every* ν, because such a ranker "
         f"is more often wrong than right. At ν² = {bounds.NOISES[0]:g} it is {power(nearest['power'])} "
         f"for {named(nearest['setting'])} ({power(nearest['printed_power'])} as the paper's proof counts), and as "
-        f"it counts still {power(best['printed_power'])} where nothing has been labelled and every constant is at its best. For "
-        f"{nearest['fewest']:.0f} rankers to be enough, ν² would have to be {nearest['enough']:,.0f}."
+        f"it counts still {power(best['printed_power'])} where nothing has been labelled and every constant is at its "
+        f"best. For {nearest['fewest']:.0f} rankers to be enough, ν² would have to be {nearest['enough']:,.0f}."
     )
 
 
