@@ -62,7 +62,7 @@ def test_the_price_of_the_best_ranker_is_beside_the_best_quick_one(frame, timed)
 def test_safety_is_told_from_the_safest_to_random_lists(judged):
     assert prose.safety_in_words(measures.unsafe(judged), "random lists", "BubbleRank") == (
         "Lists much worse than the production ranker's, of a hundred, under perfect users: BubbleRank, which starts "
-        "from the production ranker's lists, has 0; of the learners by features PairRank has fewest, 10, and DBGD "
+        "from the production ranker's lists, has 0; of the linear rankers PairRank has fewest, 10, and DBGD "
         "most, 20; random lists have 40."
     )
     assert prose.safety_in_words(measures.unsafe(judged[:0]), "random lists", "BubbleRank") == ""
