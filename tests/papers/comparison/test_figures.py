@@ -46,7 +46,7 @@ def test_curves_of_each_kind_of_learner_are_behind_a_tab_on_one_scale(frame):
 
 def test_certain_orders_are_a_share_of_shown_pairs(frame):
     fig = figures.certain(frame)
-    assert set(fig.table["variant"]) == {"PairRank", "olRankNet"}
+    assert set(fig.table["variant"]) == {"olRankNet"}
     assert fig.table["mean"].to_numpy() == pytest.approx(0.8)
 
 

@@ -113,8 +113,8 @@ def test_other_users_are_beside_the_papers_users(frame):
     table = prose.other_users(others, main, name="x", caption="c")
     assert "| olRankNet | 1 | 0.615 [" in table and ", 1 |" in table
     assert prose.other_users_in_words(others, main) == (
-        "Offline, with the order under the papers' users in mind: under users by position olRankNet is first (rank "
-        "correlation +1.00)."
+        "By the ranker after the last round: under users by position olRankNet is first, and the order of all agrees "
+        "with that under the papers' users to a rank correlation of +1.00."
     )
     assert prose.other_users_in_words(others[:0], main) == ""
 

@@ -21,7 +21,7 @@ from ol2r.parameters import Value
 from ol2r.ranking import engine as hot_operations
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
-_WARM_UP = 3  # rounds of a first batch that is thrown away, so that compiling is not counted
+_WARM_UP = 30  # rounds of a first batch that is thrown away: some code compiles after the first clicks alone
 
 
 @dataclass(frozen=True)

@@ -146,14 +146,13 @@ def curves(frame: pd.DataFrame) -> Choice:
 
 
 def certain(frame: pd.DataFrame) -> Drawing:
-    """Share of certain orders among the pairs of shown documents against rounds, a row of panels for linear rankers and
-    one for networks.
+    """Share of certain orders among the pairs of shown documents against rounds, a panel for each kind of users.
 
     Args:
         frame: runs of one data set, with the cumulative `certain_pairs` and `shown_pairs`.
     """
-    own = frame[frame["variant"].isin([name for names in EXPLORING.values() for name in names])]
-    return figures.grouped_curves(share_of_certain(own), "share", EXPLORING, "certain orders")
+    own = frame[frame["variant"].isin(EXPLORING)]
+    return figures.grouped_curves(share_of_certain(own), "share", {"networks": EXPLORING}, "certain orders")
 
 
 @styled

@@ -41,8 +41,8 @@ NETWORKS = ("olRankNet", "olRankNet, full", P2NEURRANK, "neural PDGD")
 COMPARED = (*LINEAR, *NETWORKS)
 """Who is compared: one or two learners of each paper, and the baselines that the papers share."""
 SKYLINE = olranknet.SKYLINE
-EXPLORING = {"linear": ("PairRank", P2LINRANK), "networks": ("olRankNet", "olRankNet, full", P2NEURRANK)}
-"""Who tells certain orders from uncertain ones."""
+EXPLORING = ("olRankNet", "olRankNet, full", P2NEURRANK)
+"""Who tells certain orders from uncertain ones, and counts them in every list; linear rankers count blocks."""
 
 _FROM_OLRANKNET = ("PairRank", "DBGD", "PDGD", "neural PDGD", "olRankNet", "olRankNet, full", SKYLINE)
 SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {

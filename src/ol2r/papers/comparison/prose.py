@@ -340,9 +340,10 @@ def other_users_in_words(runs: pd.DataFrame, main: pd.DataFrame) -> str:
             continue
         agreement = float(pd.Series(here)[both].corr(pd.Series(there)[both], method="spearman"))
         told.append(
-            f"under users {kind} {spelled(next(iter(there)))} is first (rank correlation {signed(agreement, 2)})"
+            f"under users {kind} {spelled(next(iter(there)))} is first, and the order of all agrees with that under "
+            f"the papers' users to a rank correlation of {signed(agreement, 2)}"
         )
-    return f"Offline, with the order under the papers' users in mind: {'; '.join(told)}." if told else ""
+    return f"By the ranker after the last round: {'; '.join(told)}." if told else ""
 
 
 def unlucky(frame: pd.DataFrame, *, name: str, caption: str) -> str:
