@@ -46,7 +46,7 @@ def test_the_answer_names_the_best_ranker_and_the_best_lists(frame):
     assert "were olRankNet's too (NDCG@10 0.515, +0.100" in prose.lists_in_words(made)
     assert prose.ranker_in_words([]) == prose.lists_in_words([]) == ""
     close = [decision(fitting=("B", "C"))]
-    assert prose.ranker_in_words(close).endswith("; B and C do as well, as far as these runs can tell.")
+    assert prose.ranker_in_words(close).endswith("; B and C are not clearly behind.")
 
 
 def test_the_price_of_the_best_ranker_is_beside_the_best_quick_one(frame, timed):

@@ -1,8 +1,9 @@
 """The table of decisions: for each situation a learner, by a rule that was written before the results existed.
 
 A situation names a number of every run, the users that count and the learners that are eligible. The learner of the
-best mean over users, folds and seeds is chosen. Others fit as well if the 95 % interval of the paired difference to it
-holds 0. The interval does not know that the best was chosen as the best, so a narrow lead is weaker than it looks.
+best mean over users, folds and seeds is chosen. Others are not clearly behind if the 95 % interval of the paired
+difference to it holds 0. The interval does not know that the best was chosen as the best, so a narrow lead is weaker
+than it looks.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -50,7 +51,7 @@ class Choice(NamedTuple):
         best: the learner of the best mean; score: this mean.
         next: the second best (None: there is no other); lead: how much better the best is, at least 0, with its 95 %
             interval low to high (NaN where there are too few runs).
-        fitting: the others that fit as well, best first.
+        fitting: the others that are not clearly behind, best first.
     """
 
     best: str

@@ -27,7 +27,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "networks": NETWORKS,
 }
 """Whose curves stand in one drawing."""
-AREAS = 40.0, 210.0
+AREAS = 18.0, 110.0
 """Areas of the marks of the quickest and of the slowest learner, in points²."""
 
 
@@ -74,7 +74,9 @@ def _areas(milliseconds: pd.Series) -> np.ndarray:
 def trade_off(table: pd.DataFrame) -> Drawing:
     """Offline NDCG@10 at the end against what the shown lists cost the users, a panel for each kind of user.
 
-    Each learner is a numbered mark whose area grows with the time of a round; bars are 95 % intervals over runs.
+    Each learner is a numbered mark whose area grows with the time of a round; bars are 95 % intervals over runs. The
+    axes hold all marks; a bar may go on beyond them, so that one learner with a wide interval does not squeeze the
+    others.
 
     Args:
         table: from `traded`.
@@ -84,19 +86,21 @@ def trade_off(table: pd.DataFrame) -> Drawing:
     timed = table["milliseconds"].notna().any()
     table = table.assign(area=_areas(table["milliseconds"]) if timed else AREAS[0] * 2)
     for ax, kind in zip(axes, users, strict=True):
-        for line in frames.rows(table[table["users"] == kind]):
+        own = table[table["users"] == kind].sort_values("area", ascending=False, kind="stable")
+        for line in frames.rows(own):
             color = KINDS[kind_of(str(line.variant))]
             ax.errorbar(
                 [line.lost], [line.mean], xerr=_bar(line.lost, line.lost_low, line.lost_high),
                 yerr=_bar(line.mean, line.low, line.high), color=color, elinewidth=0.8, alpha=0.45, zorder=2,
             )  # fmt: skip
             ax.scatter([line.lost], [line.mean], s=line.area, color=color, edgecolors="white", linewidths=0.8, zorder=3)
-            ax.text(
-                line.lost, line.mean, str(line.number), color="white", fontsize=6.5, ha="center", va="center", zorder=4
-            )
-        ax.set_xlabel("NDCG@10 lost by users a round")
+            ax.annotate(
+                str(line.number), (line.lost, line.mean), (3.5, 3.5), textcoords="offset points", color=color,
+                fontsize=8, zorder=4,
+            )  # fmt: skip
+        ax.set_xlabel("NDCG@10 lost a round")
         ax.grid(True, axis="both")
-        ax.margins(0.12)
+        ax.set(xlim=_around(own["lost"]), ylim=_around(table["mean"]))
     axes[0].set_ylabel(f"{OFFLINE}\n({figures.INTERVAL})")
     present = [name for name in COMPARED if name in set(table["variant"])]
     numbered = {name: f"{COMPARED.index(name) + 1} {spelled(name)}" for name in present}
@@ -107,6 +111,12 @@ def trade_off(table: pd.DataFrame) -> Drawing:
     fig.legend(handles=handles, loc="outside upper center", ncols=4, handlelength=1.0)
     fig.alt = _traded_in_words(table)
     return fig
+
+
+def _around(values: pd.Series, margin: float = 0.12) -> tuple[float, float]:
+    """Limits of an axis that hold all values."""
+    room = margin * max(values.max() - values.min(), 1e-3)
+    return float(values.min() - room), float(values.max() + room)
 
 
 def _bar(value: float, low: float, high: float) -> np.ndarray | None:

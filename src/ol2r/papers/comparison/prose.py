@@ -100,7 +100,7 @@ def decision_table(decisions: Sequence[Decision], *, name: str, caption: str) ->
         "take",
         "its score",
         "ahead of the next by [95 %]",
-        "fit as well",
+        "not clearly behind",
         "what would change it",
     ]
     return myst(header, rows, name=name, caption=caption)
@@ -118,11 +118,11 @@ def _decided(decisions: Sequence[Decision], column: str, source: str = "quality"
 
 
 def _as_well(choice: Choice) -> str:
-    """Who else fits, as the end of a sentence; empty if nobody does."""
+    """Who is not clearly behind, as the end of a sentence; empty if everybody is."""
     if not choice.fitting:
         return ""
-    verb = "do" if len(choice.fitting) > 1 else "does"
-    return f"; {_names(choice.fitting)} {verb} as well, as far as these runs can tell"
+    verb = "are" if len(choice.fitting) > 1 else "is"
+    return f"; {_names(choice.fitting)} {verb} not clearly behind"
 
 
 def ranker_in_words(decisions: Sequence[Decision]) -> str:
