@@ -56,6 +56,11 @@ def test_the_worst_luck_is_the_worse_of_both_choices(frame):
     table = measures.worst_luck(luck, "as tuned")
     assert table["lacks"].to_numpy() == pytest.approx(0.1)
     assert len(table) == 4 * 3 * 4
+    # where each choice is worse in some runs, the one that is worse on average counts in all of them
+    moved = luck["ndcg"].where(luck["seed"] == 0, luck["ndcg"] + 0.09 * (luck["luck"] == "twice"))
+    lacks = measures.worst_luck(luck.assign(ndcg=moved), "as tuned").set_index(["variant", "seed"])["lacks"]
+    assert lacks["PairRank", 0].to_numpy() == pytest.approx(0.1)
+    assert lacks["PairRank", 1].to_numpy() == pytest.approx(0.01)
 
 
 def test_the_critical_difference_is_that_of_the_table_of_demsar():

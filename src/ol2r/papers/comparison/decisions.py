@@ -30,6 +30,7 @@ class Situation:
         column: the number of every run.
         users: the kinds of users that count (None: all of the table).
         least: whether the least number is the best.
+        when: when to take the chosen learner, as the end of a sentence; empty if the short answer leaves it out.
         quick: whether only learners of quick rounds are eligible; see `TIMES`.
         digits: after the point.
     """
@@ -42,6 +43,7 @@ class Situation:
     least: bool = False
     quick: bool = False
     digits: int = 3
+    when: str = ""
 
 
 class Choice(NamedTuple):
@@ -168,24 +170,31 @@ def frame_of(decisions: Sequence[Decision]) -> pd.DataFrame:
 
 
 SITUATIONS: tuple[Situation, ...] = (
-    Situation("the ranker at the end is what counts", "offline NDCG@10 after the last round", "quality", "offline"),
+    Situation(
+        "the ranker at the end is what counts", "offline NDCG@10 after the last round", "quality", "offline",
+        when="only the ranker at the end counts",
+    ),
     Situation("few queries", "offline NDCG@10 after a tenth of the rounds", "quality", "early"),
     Situation(
         "noisy users", "offline NDCG@10 after the last round, informational users", "quality", "offline",
         ("informational",),
     ),
-    Situation("today's users count as well", "NDCG@10 of the lists that users saw on the way", "quality", "lists"),
+    Situation(
+        "today's users count as well", "NDCG@10 of the lists that users saw on the way", "quality", "lists",
+        when="the lists that users see today count",
+    ),
     Situation(
         "no compute to spare",
         f"offline NDCG@10 after the last round, of learners whose round takes at most {TIMES:g} times as long as the "
         "fastest one's",
-        "quality", "offline", quick=True,
+        "quality", "offline", quick=True, when="there is no compute to spare",
     ),
     Situation(
         "safety first, clean clicks",
         "lists much worse than the production ranker's, of a hundred; perfect users, the only ones that BubbleRank's "
         "model by item fits; of linear rankers and BubbleRank",
         "safety", "violations", ("perfect",), least=True, digits=2,
+        when="a production ranker's lists are good already and clicks are clean",
     ),
     Situation(
         "safety first, noisy clicks",
@@ -198,9 +207,9 @@ SITUATIONS: tuple[Situation, ...] = (
         "other users", "offline", ("by position",),
     ),
     Situation(
-        "nobody can tune",
-        "offline NDCG@10 after the last round, the worse one of twice and a tenth of the tuned λ or step, of linear "
-        "rankers",
+        "λ or step may be off",
+        "offline NDCG@10 after the last round, at that of twice and a tenth of the tuned λ or step which is worse on "
+        "average, of linear rankers",
         "unlucky", "offline",
     ),
 )  # fmt: skip

@@ -11,10 +11,10 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from ol2r import frames
-from ol2r.papers.comparison.grid import COMPARED, EXPLORING, NETWORKS, NSGD, P2LINRANK
+from ol2r.papers.comparison.grid import COMPARED, NETWORKS, NSGD, P2LINRANK
 from ol2r.papers.comparison.measures import interval_of, over_users
 from ol2r.papers.comparison.ranks import Ranks
-from ol2r.papers.olranknet.figures import OFFLINE, share_of_certain
+from ol2r.papers.olranknet.figures import OFFLINE
 from ol2r.report import alt, figures
 from ol2r.report.choice import Choice
 from ol2r.report.style import BLUE, RED, USERS, Drawing, legend, panels, spelled, styled
@@ -153,16 +153,6 @@ def curves(frame: pd.DataFrame) -> Choice:
     for ax in (ax for each in drawings.values() for ax in each.axes):
         ax.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
     return Choice(drawings, "group")
-
-
-def certain(frame: pd.DataFrame) -> Drawing:
-    """Share of certain orders among the pairs of shown documents against rounds, a panel for each kind of users.
-
-    Args:
-        frame: runs of one data set, with the cumulative `certain_pairs` and `shown_pairs`.
-    """
-    own = frame[frame["variant"].isin(EXPLORING)]
-    return figures.grouped_curves(share_of_certain(own), "share", {"networks": EXPLORING}, "certain orders")
 
 
 @styled

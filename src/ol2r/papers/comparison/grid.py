@@ -41,8 +41,6 @@ NETWORKS = ("olRankNet", "olRankNet, full", P2NEURRANK, "neural PDGD")
 COMPARED = (*LINEAR, *NETWORKS)
 """Who is compared: one or two learners of each paper, and the baselines that the papers share."""
 SKYLINE = olranknet.SKYLINE
-EXPLORING = ("olRankNet", "olRankNet, full", P2NEURRANK)
-"""Who tells certain orders from uncertain ones, and counts them in every list; linear rankers count blocks."""
 
 _FROM_OLRANKNET = ("PairRank", "DBGD", "PDGD", "neural PDGD", "olRankNet", "olRankNet, full", SKYLINE)
 SETTINGS: dict[str, tuple[str, dict[str, Value]]] = {
@@ -117,7 +115,7 @@ MOST_PLACES = 10
 
 
 def other_user(kind: str, n_grades: int) -> GradedUser:
-    """Users that no paper has.
+    """Users that no paper on these learners has.
 
     Args:
         kind: `BY_POSITION`, who look at place i with probability 1/i whatever stands there, and click as navigational
@@ -263,7 +261,7 @@ ITEMS: dict[str, Item] = {
     ),
     "quality": Item("All learners: ranker, lists, regret", _quality, RUNS, None, variant),
     "safety": Item("Lists much worse than a production ranker's", _safety, RUNS, None, variant),
-    "other-users": Item("Users that no paper has", _other_users, RUNS, None, variant),
+    "other-users": Item("Users that no paper on these learners has", _other_users, RUNS, None, variant),
     "unlucky": Item("An unlucky λ or step", _unlucky, RUNS, None, luck),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
 }  # fmt: skip

@@ -140,7 +140,10 @@ def unsafe(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def worst_luck(frame: pd.DataFrame, as_tuned: str) -> pd.DataFrame:
-    """Every run's worse score of the unlucky choices, and what it lacks to the tuned one.
+    """Every run at the unlucky choice that is worse on average, and what it lacks to the tuned one.
+
+    The choice is made by means, for the worse one of two noisy scores of a run would be below the tuned score even if
+    nothing depended on the choice.
 
     Args:
         frame: runs with `luck` and ndcg.
@@ -153,6 +156,9 @@ def worst_luck(frame: pd.DataFrame, as_tuned: str) -> pd.DataFrame:
     if frame.empty:
         return pd.DataFrame(columns=[*RUN, "offline", "lacks"])
     last = at_own_end(frame)
-    bad = last[last["luck"] != as_tuned].groupby(RUN, sort=False)["ndcg"].min()
+    unlucky, of = last[last["luck"] != as_tuned], ["dataset", "users", "variant"]
+    means = unlucky.groupby([*of, "luck"], sort=False)["ndcg"].mean().reset_index()
+    worse = means.loc[means.groupby(of, sort=False)["ndcg"].idxmin(), [*of, "luck"]]
+    bad = unlucky.merge(worse, on=[*of, "luck"]).set_index(RUN)["ndcg"]
     tuned = last[last["luck"] == as_tuned].set_index(RUN)["ndcg"]
     return pd.DataFrame({"offline": bad, "lacks": tuned.reindex(bad.index) - bad}).reset_index()

@@ -1,14 +1,14 @@
 """Texts of the comparison, all from results: its answer, the table of decisions, tables of robustness and cost."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from ol2r import frames
+from ol2r import data, frames
 from ol2r.experiments.effects import at_own_end
 from ol2r.papers.comparison import tuning
-from ol2r.papers.comparison.decisions import TIMES, Choice, Decision, Situation
+from ol2r.papers.comparison.decisions import Choice, Decision, Situation
 from ol2r.papers.comparison.grid import (
     AS_TUNED,
     BY_POSITION,
@@ -32,7 +32,7 @@ from ol2r.papers.comparison.ranks import LEVEL, Ranks
 from ol2r.papers.nsgd.grid import SETTINGS as NSGD_SETTINGS
 from ol2r.papers.olranknet.claims import GAMMA
 from ol2r.papers.olranknet.prose import number
-from ol2r.report.leads import in_range, joined
+from ol2r.report.leads import joined
 from ol2r.report.style import USERS, spelled
 from ol2r.report.tables import interval, myst, named, plain, signed
 
@@ -78,7 +78,7 @@ def changes(decision: Decision) -> str:
     if decision.at_any_cost:
         told.append(f"compute without limit: {plain(spelled(decision.at_any_cost))}")
     if decision.choice.next is not None and not decision.choice.clear:
-        told.append("more seeds: the lead is not clear")
+        told.append("more seeds, perhaps: the lead is not clear")
     return "; ".join(told) or "nothing that was run here"
 
 
@@ -117,28 +117,41 @@ def _decided(decisions: Sequence[Decision], column: str, source: str = "quality"
     return next(found, None)
 
 
-def _as_well(choice: Choice) -> str:
+def _as_well(choice: Choice, near: Collection[str] | None) -> str:
     """Who is not clearly behind, as the end of a sentence; empty if everybody is."""
-    if not choice.fitting:
+    fitting = [each for each in choice.fitting if near is None or each in near]
+    if not fitting:
         return ""
-    verb = "are" if len(choice.fitting) > 1 else "is"
-    return f"; {_names(choice.fitting)} {verb} not clearly behind"
+    verb = "are" if len(fitting) > 1 else "is"
+    return f"; {_names(fitting)} {verb} not clearly behind" + ("" if near is None else ", nor by average ranks")
 
 
-def ranker_in_words(decisions: Sequence[Decision]) -> str:
-    """Who learns the best ranker, by how much; empty without runs."""
+def short_answer(decisions: Sequence[Decision]) -> str:
+    """Which learner to take when, of the situations that have such words; empty without runs."""
+    told = [f"{spelled(one.choice.best)} if {one.situation.when}" for one in decisions if one.situation.when]
+    return f"Take {'; '.join(told)}." if told else ""
+
+
+def ranker_in_words(decisions: Sequence[Decision], near: Collection[str] | None = None) -> str:
+    """Who learns the best ranker, by how much; empty without runs.
+
+    Args:
+        near: learners whose average ranks are not apart from the first one's (None: ranks do not matter); others that
+            are not clearly behind are not named.
+    """
     found = _decided(decisions, "offline")
     if found is None:
         return ""
     one, where = found.choice, found.situation
     lead = "" if one.next is None else f", {_lead(one, where)}"
     return (
-        f"{spelled(one.best)} learns the best ranker (offline NDCG@10 {_shown(one.score, where)}{lead}){_as_well(one)}."
+        f"{spelled(one.best)} learns the best ranker (offline NDCG@10 {_shown(one.score, where)}{lead})"
+        f"{_as_well(one, near)}."
     )
 
 
-def lists_in_words(decisions: Sequence[Decision]) -> str:
-    """Whose users saw the best lists on the way; empty without runs."""
+def lists_in_words(decisions: Sequence[Decision], near: Collection[str] | None = None) -> str:
+    """Whose users saw the best lists on the way; empty without runs; `near` as for `ranker_in_words`."""
     found = _decided(decisions, "lists")
     if found is None:
         return ""
@@ -147,7 +160,7 @@ def lists_in_words(decisions: Sequence[Decision]) -> str:
     too = " too" if same is not None and same.choice.best == one.best else ""
     lead = "" if one.next is None else f", {_lead(one, where)}"
     told = f"The best lists on the way were {spelled(one.best)}'s{too} (NDCG@10 {_shown(one.score, where)}{lead})"
-    return f"{told}{_as_well(one)}."
+    return f"{told}{_as_well(one, near)}."
 
 
 def price_in_words(decisions: Sequence[Decision], costs: pd.DataFrame) -> str:
@@ -161,10 +174,14 @@ def price_in_words(decisions: Sequence[Decision], costs: pd.DataFrame) -> str:
     if not {dear.best, cheap.best} <= set(spent.index):
         return ""
     if dear.best == cheap.best:
-        return (
-            f"No ranker that costs more is better on average: {spelled(dear.best)}'s rounds take "
-            f"{times(spent[dear.best])} ms, at most {TIMES:g} times as long as the fastest ones."
-        )
+        lists = _decided(decisions, "lists")
+        told = f"No ranker that costs more is better on average: {spelled(dear.best)}'s round takes "
+        told += f"{times(spent[dear.best])} ms, and the quickest one's {times(spent.min())}."
+        if lists is not None and lists.choice.best in spent.index and lists.choice.best != dear.best:
+            named_too = [each for each in (lists.choice.best, lists.choice.next) if each in spent.index]
+            costs_of = joined([f"{times(spent[each])} ms ({spelled(str(each))})" for each in named_too])
+            told += f" A round of the learners with the best lists takes {costs_of}."
+        return told
     ratio, less = spent[dear.best] / spent[cheap.best], dear.score - cheap.score
     return (
         f"{spelled(dear.best)}'s round takes {times(spent[dear.best])} ms, {times(ratio)} times as long as that of "
@@ -188,9 +205,8 @@ def safety_in_words(runs: pd.DataFrame, chance: str, bandit: str) -> str:
     if bandit in means:
         told.append(f"{spelled(bandit)}, which starts from the production ranker's lists, has {times(means[bandit])}")
     if len(learners) > 1:
-        ends = [(spelled(str(name)), times(count)) for name, count in learners.iloc[[0, -1]].items()]
-        (fewest, few), (most, many) = ends
-        told.append(f"of the linear rankers {fewest} has fewest, {few}, and {most} most, {many}")
+        few, many = (f"{times(count)} ({spelled(str(name))})" for name, count in learners.iloc[[0, -1]].items())
+        told.append(f"linear rankers, which start untrained, have from {few} to {many}")
     if chance in means:
         told.append(f"random lists have {times(means[chance])}")
     much = "Lists much worse than the production ranker's, of a hundred, under perfect users"
@@ -226,8 +242,8 @@ def near_in_words(runs: pd.DataFrame, frame: pd.DataFrame) -> str:
     first = soon[soon == soon.iloc[0]].index
     never = [spelled(name) for name in COMPARED if name in reached.index and reached[name] == 0]
     told = (
-        f"Within {last:,} rounds, {100 * runs['near'].notna().mean():.0f} % of all runs come to {100 * NEAR:.0f} % of "
-        "the offline ranker's score"
+        f"Within {last:,} rounds, {100 * runs['near'].notna().mean():.0f} % of all runs reach {100 * NEAR:.0f} % of "
+        "the offline ranker's score at least once"
     )
     if np.isfinite(soon.iloc[0]):
         verb = "do" if len(first) > 1 else "does"
@@ -291,7 +307,7 @@ def cost_in_words(costs: pd.DataFrame) -> str:
 
 
 def other_users(runs: pd.DataFrame, main: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Offline NDCG@10 and shown lists under users that no paper has, with each learner's place beside its place under
+    """Offline NDCG@10 and shown lists under other users, with each learner's place beside its place under
     the papers' users.
 
     Args:
@@ -326,24 +342,17 @@ def _places(wide: pd.DataFrame) -> dict[str, int]:
 
 
 def other_users_in_words(runs: pd.DataFrame, main: pd.DataFrame) -> str:
-    """How far the order of learners is the same under other users; empty without runs of both."""
+    """Who is first under other users, with the place under the papers' users; empty without runs of both."""
     if runs.empty or main.empty:
         return ""
-    here, told = _places(over_users(main, "offline")), []
+    here, told = _places(over_users(main[main["variant"].isin(runs["variant"])], "offline")), []
     for kind in (BY_POSITION, HALFWAY):
         own = runs[runs["users"] == kind]
         if own.empty:
             continue
-        there = _places(over_users(own, "offline"))
-        both = [name for name in here if name in there]
-        if len(both) < 2:
-            continue
-        agreement = float(pd.Series(here)[both].corr(pd.Series(there)[both], method="spearman"))
-        told.append(
-            f"under users {kind} {spelled(next(iter(there)))} is first, and the order of all agrees with that under "
-            f"the papers' users to a rank correlation of {signed(agreement, 2)}"
-        )
-    return f"By the ranker after the last round: {'; '.join(told)}." if told else ""
+        first = next(iter(_places(over_users(own, "offline"))))
+        told.append(f"{spelled(first)} under users {kind} (place {here[first]} under the papers' users)")
+    return f"The best ranker after the last round is that of {joined(told)}." if told else ""
 
 
 def unlucky(frame: pd.DataFrame, *, name: str, caption: str) -> str:
@@ -385,24 +394,6 @@ def unlucky_in_words(lost: pd.DataFrame) -> str:
     )
 
 
-def certain_in_words(table: pd.DataFrame) -> str:
-    """Between which shares of certain orders each learner's last windows lie, over kinds of users; empty without runs.
-
-    Args:
-        table: users, variant, round and share, a line for each run and window.
-    """
-    if table.empty:
-        return ""
-    last = table[table["round"] == table.groupby("variant")["round"].transform("max")]
-    means = last.groupby(["variant", "users"])["share"].mean()
-    told = [
-        f"{spelled(name)} {in_range(means[name], lambda share: f'{100 * share:.0f} %')}"
-        for name in COMPARED
-        if name in means.index.get_level_values(0)
-    ]
-    return f"Certain orders in the last window, by kind of users: {'; '.join(told)}."
-
-
 def ran_in_words(frame: pd.DataFrame) -> str:
     """What was run: data, rounds, folds, seeds and users; empty without runs."""
     if frame.empty:
@@ -413,8 +404,8 @@ def ran_in_words(frame: pd.DataFrame) -> str:
         f"{n['seed']} seed{'s' * (n['seed'] > 1)}",
         f"{n['users']} kinds of users",
     ]
-    data = joined([named(str(name)) for name in frame["dataset"].unique()])
-    return f"On {data}: {int(frame['round'].max()):,} rounds, {' × '.join(told)}."
+    where = joined([named(str(name)) for name in frame["dataset"].unique()])
+    return f"On {where}: {int(frame['round'].max()):,} rounds, {' × '.join(told)}."
 
 
 CONVENTIONS: tuple[tuple[str, str], ...] = (
@@ -430,7 +421,8 @@ CONVENTIONS: tuple[tuple[str, str], ...] = (
     ),
     (f"users {HALFWAY}", "all probabilities are means of those of navigational and informational users"),
     ("hyper-parameters", "tuned in each learner's own chapter on validation queries, NSGD here; see the table below"),
-    ("networks", "one hidden layer of 100 units"),
+    ("networks", "one hidden layer of 100 units; P²NeurRank's paper has two"),
+    ("tuning of networks", "in fewer rounds than that of linear rankers: as in their chapters"),
     (
         "few queries; near the offline ranker",
         f"after {100 * EARLY:.0f} % of the rounds; {100 * NEAR:.0f} % of offline RankNet's score in the same fold",
@@ -453,6 +445,18 @@ def settings_table(dataset: str, *, name: str, caption: str) -> str:
         default = "{doc}`p2neurrank-extras`" if "rankers" in SETTINGS[each][1] else "{doc}`olranknet-extras`"
         rows.append([plain(spelled(each)), told, origin.get(each, default)])
     return myst(["learner", "values", "tuned in"], rows, name=name, caption=caption)
+
+
+def meetings_in_words(dataset: str) -> str:
+    """How often a query comes in a run, and what follows for a learner that learns each query by itself."""
+    queries = data.entry(dataset).n_queries
+    if not queries:
+        return ""
+    return (
+        f"In {ROUNDS:,} rounds one of {named(dataset)}'s {queries:,} queries, three fifths of which are for training, "
+        f"comes {times(ROUNDS / (0.6 * queries))} times on average. So BubbleRank hardly learns here, and its count "
+        "says little more than that it starts from the production ranker's lists."
+    )
 
 
 def nsgd_in_words() -> str:
