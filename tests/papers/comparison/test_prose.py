@@ -141,7 +141,7 @@ def test_an_unlucky_choice_is_told_with_what_it_costs(frame):
     table = prose.unlucky(luck, name="x", caption="c")
     assert "| PDGD | α = 0.1 | 0.465 [" in table and "| −0.100 [−0.100, −0.100] | +0.000 [+0.000, +0.000] |" in table
     told = prose.unlucky_in_words(measures.worst_luck(luck, grid.AS_TUNED))
-    assert told.startswith("The worse of both choices takes from PDGD most (0.100) and from PairRank least (0.000).")
+    assert told.startswith("The worse of both choices takes from PDGD most (−0.100) and from PairRank least (+0.000).")
     assert prose.unlucky_in_words(measures.worst_luck(luck[:0], grid.AS_TUNED)) == ""
 
 

@@ -175,8 +175,10 @@ def price_in_words(decisions: Sequence[Decision], costs: pd.DataFrame) -> str:
         return ""
     if dear.best == cheap.best:
         lists = _decided(decisions, "lists")
-        told = f"No ranker that costs more is better on average: {spelled(dear.best)}'s round takes "
-        told += f"{times(spent[dear.best])} ms, and the quickest one's {times(spent.min())}."
+        own, least = spent[dear.best], spent.min()
+        takes = f"is the quickest, {times(own)} ms" if own == least else f"takes {times(own)} ms"
+        beside = "" if own == least else f", and the quickest one's {times(least)}"
+        told = f"No ranker that costs more is better on average: {spelled(dear.best)}'s round {takes}{beside}."
         if lists is not None and lists.choice.best in spent.index and lists.choice.best != dear.best:
             named_too = [each for each in (lists.choice.best, lists.choice.next) if each in spent.index]
             costs_of = joined([f"{times(spent[each])} ms ({spelled(str(each))})" for each in named_too])
@@ -389,8 +391,8 @@ def unlucky_in_words(lost: pd.DataFrame) -> str:
              if interval_of(own.set_index(["fold", "seed"])["lacks"])[1] > 0]  # fmt: skip
     who = f"It clearly costs {joined(clear)}." if clear else "It clearly costs nobody."
     return (
-        f"The worse of both choices takes from {spelled(str(means.index[-1]))} most ({means.iloc[-1]:.3f}) and from "
-        f"{spelled(str(means.index[0]))} least ({means.iloc[0]:.3f}). {who}"
+        f"The worse of both choices takes from {spelled(str(means.index[-1]))} most ({signed(0.0 - means.iloc[-1])}) and "
+        f"from {spelled(str(means.index[0]))} least ({signed(0.0 - means.iloc[0])}). {who}"
     )
 
 
