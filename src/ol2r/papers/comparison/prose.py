@@ -391,8 +391,8 @@ def unlucky_in_words(lost: pd.DataFrame) -> str:
              if interval_of(own.set_index(["fold", "seed"])["lacks"])[1] > 0]  # fmt: skip
     who = f"It clearly costs {joined(clear)}." if clear else "It clearly costs nobody."
     return (
-        f"The worse of both choices takes from {spelled(str(means.index[-1]))} most ({signed(0.0 - means.iloc[-1])}) and "
-        f"from {spelled(str(means.index[0]))} least ({signed(0.0 - means.iloc[0])}). {who}"
+        f"The worse of both choices takes from {spelled(str(means.index[-1]))} most ({signed(0.0 - means.iloc[-1])}) "
+        f"and from {spelled(str(means.index[0]))} least ({signed(0.0 - means.iloc[0])}). {who}"
     )
 
 
