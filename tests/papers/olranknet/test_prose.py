@@ -124,8 +124,8 @@ def test_what_exploring_and_refitting_are_worth_is_counted_and_told():
     assert said.startswith(
         "Refitting clearly helps more often than exploring does. How often each clearly helps and clearly harms, over "
         "data sets and kinds of users: exploring, for offline NDCG@10 0 and 0 of 1, for the lists that users saw 0 and "
-        "1 of 1; refitting, for offline NDCG@10 1 and 0 of 1, for the lists that users saw 0 and 0 of 1. On MQ2008 "
-        "olRankNet as tuned minus itself at α = 0 comes to +0.010 in"
+        "1 of 1; refitting, for offline NDCG@10 1 and 0 of 1, for the lists that users saw 0 and 0 of 1.\n\nOn "
+        "MQ2008 olRankNet as tuned minus itself at α = 0 comes to +0.010 in"
     )
     assert "olRankNet at α = 0 minus the network of one step a round comes to +0.020 in offline NDCG@10" in said
     alone = prose.worth_in_words(table[table["row"] == "exploring"])

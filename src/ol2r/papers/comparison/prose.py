@@ -54,9 +54,15 @@ def size(value: float) -> str:
     return f"{value:.0f} B"
 
 
+def _name(variant: str) -> str:
+    """A learner as sentences name it, what comes after a comma in brackets."""
+    name, _, rest = spelled(variant).partition(", ")
+    return f"{name} ({rest})" if rest else name
+
+
 def _names(variants: Iterable[str]) -> str:
-    """Learners as readers see them, with commas between them."""
-    return joined([spelled(each) for each in variants])
+    """Learners as sentences name them, with commas between them."""
+    return joined([_name(each) for each in variants])
 
 
 def _shown(value: float, situation: Situation) -> str:
@@ -69,12 +75,12 @@ def _lead(choice: Choice, situation: Situation) -> str:
         return "alone"
     digits = situation.digits
     told = f"{signed(choice.lead, digits)} {interval(choice.low, choice.high, digits)}"
-    return f"{told} over {plain(spelled(choice.next))}"
+    return f"{told} over {plain(_name(choice.next))}"
 
 
 def changes(decision: Decision) -> str:
     """What would change a decision: other users, more compute, or more runs where the lead is not clear."""
-    told = [f"{kind} users alone: {plain(spelled(name))}" for kind, name in decision.by_users.items()]
+    told = [f"{kind} users alone: {plain(_name(name))}" for kind, name in decision.by_users.items()]
     if decision.at_any_cost:
         told.append(f"compute without limit: {plain(spelled(decision.at_any_cost))}")
     if decision.choice.next is not None and not decision.choice.clear:
@@ -90,7 +96,7 @@ def decision_table(decisions: Sequence[Decision], *, name: str, caption: str) ->
             f"**{plain(spelled(one.choice.best))}**",
             _shown(one.choice.score, one.situation),
             _lead(one.choice, one.situation),
-            ", ".join(plain(spelled(each)) for each in one.choice.fitting) or "none",
+            ", ".join(plain(_name(each)) for each in one.choice.fitting) or "none",
             changes(one),
         ]
         for one in decisions
@@ -128,7 +134,7 @@ def _as_well(choice: Choice, near: Collection[str] | None) -> str:
 
 def short_answer(decisions: Sequence[Decision]) -> str:
     """Which learner to take when, of the situations that have such words; empty without runs."""
-    told = [f"{spelled(one.choice.best)} if {one.situation.when}" for one in decisions if one.situation.when]
+    told = [f"{_name(one.choice.best)} if {one.situation.when}" for one in decisions if one.situation.when]
     return f"Take {'; '.join(told)}." if told else ""
 
 
@@ -145,7 +151,7 @@ def ranker_in_words(decisions: Sequence[Decision], near: Collection[str] | None 
     one, where = found.choice, found.situation
     lead = "" if one.next is None else f", {_lead(one, where)}"
     return (
-        f"{spelled(one.best)} learns the best ranker (offline NDCG@10 {_shown(one.score, where)}{lead})"
+        f"{_name(one.best)} learns the best ranker (offline NDCG@10 {_shown(one.score, where)}{lead})"
         f"{_as_well(one, near)}."
     )
 
@@ -159,7 +165,7 @@ def lists_in_words(decisions: Sequence[Decision], near: Collection[str] | None =
     same = _decided(decisions, "offline")
     too = " too" if same is not None and same.choice.best == one.best else ""
     lead = "" if one.next is None else f", {_lead(one, where)}"
-    told = f"The best lists on the way were {spelled(one.best)}'s{too} (NDCG@10 {_shown(one.score, where)}{lead})"
+    told = f"The best lists on the way were {_name(one.best)}'s{too} (NDCG@10 {_shown(one.score, where)}{lead})"
     return f"{told}{_as_well(one, near)}."
 
 
@@ -181,7 +187,7 @@ def price_in_words(decisions: Sequence[Decision], costs: pd.DataFrame) -> str:
         told = f"No ranker that costs more is better on average: {spelled(dear.best)}'s round {takes}{beside}."
         if lists is not None and lists.choice.best in spent.index and lists.choice.best != dear.best:
             named_too = [each for each in (lists.choice.best, lists.choice.next) if each in spent.index]
-            costs_of = joined([f"{times(spent[each])} ms ({spelled(str(each))})" for each in named_too])
+            costs_of = joined([f"{times(spent[each])} ms ({_name(str(each))})" for each in named_too])
             told += f" A round of the learners with the best lists takes {costs_of}."
         return told
     ratio, less = spent[dear.best] / spent[cheap.best], dear.score - cheap.score
@@ -224,7 +230,7 @@ def ranks_in_words(found: Mapping[str, Ranks]) -> str:
         beside = f"with {_names(near)} not apart from it" if near else "apart from all others"
         told.append(
             f"by {name} {own.apart()} of {k * (k - 1) // 2} pairs are apart (critical difference {own.critical:.1f} "
-            f"with {own.blocks} blocks; Friedman's p is {p}), and {spelled(first)} is first, {beside}"
+            f"with {own.blocks} blocks; Friedman's p is {p}), and {_name(first)} is first, {beside}"
         )
     return f"Average ranks over kinds of users and folds: {'; '.join(told)}." if told else ""
 

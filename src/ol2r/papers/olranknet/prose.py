@@ -645,8 +645,9 @@ def worth_in_words(table: pd.DataFrame) -> str:
         answer = "Neither clearly helps"
         if any(gains.values()):
             answer = f"Refitting clearly helps {compared} exploring does"
-        first = f"{answer}. {counted}: {'; '.join(told)}. "
-    return first + " ".join(leads.lead_in_words(table, what, WORTH_OF[str(what)], SHORTLY) for what in gains)
+        first = f"{answer}. {counted}: {'; '.join(told)}."
+    each = (leads.lead_in_words(table, what, WORTH_OF[str(what)], SHORTLY) for what in gains)
+    return "\n\n".join(text for text in (first, *each) if text)
 
 
 def far_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str]) -> str:
