@@ -106,7 +106,7 @@ FAMILIES: dict[str, dict[str, Look]] = {
         "olRankNet, full": Look("#0b554b", "s", (0, (5, 1))),
         "olLambdaRank GT": Look("#1099c4", ".", (0, (1, 2.4))),
         "olRankNet, 16 × 16, full": Look("#00526b", "v", (0, (8, 1.2, 2, 1.2))),
-        "olRankNet, 16 × 16, diagonal": Look("#206459", "*", (0, (4, 1.3, 1, 1.3))),
+        "olRankNet, 16 × 16, diagonal": Look("#1d8344", "*", (0, (4, 1.3, 1, 1.3))),
         "olRankNet, full (naive inversion)": Look("#4d99a2", "D", (0, (13, 1))),
         "olRankNet, full (rank updates)": Look("#004739", "o", (0, (6, 0.9, 2, 0.9))),
         "olRankNet, full (dual)": Look("#156a7a", "P", (0, (2, 1.3))),
