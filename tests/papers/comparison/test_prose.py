@@ -157,7 +157,6 @@ def test_every_learner_has_a_line_in_the_table_of_tuned_values():
     assert "NSGD" in prose.nsgd_in_words()
 
 
-@pytest.mark.skipif(not PAGE.is_file(), reason="the book is not part of the package")
 def test_the_page_is_short_and_calls_every_item():
     text = PAGE.read_text(encoding="utf-8")
     assert len(text.split()) < 5000
@@ -171,7 +170,6 @@ def results(item, frame):
     return Results("comparison", item, grid.ITEMS[item].title, "paper", frame, (), records)
 
 
-@pytest.mark.skipif(not PAGE.is_file(), reason="the book is not part of the package")
 @pytest.mark.parametrize("empty", [False, True], ids=["results", "no results"])
 def test_the_page_runs_on_invented_results_and_on_none(frame, reference, timed, judged, empty, monkeypatch):
     near = frame[frame["users"] == "navigational"]

@@ -15,6 +15,7 @@ from ol2r.clicks import GradedCascade
 from ol2r.cost import Cost, in_turn
 from ol2r.experiments.cells import Level, OneByOne, Row
 from ol2r.experiments.kinds.on_dataset import OnDataset
+from ol2r.experiments.kinds.timing import Timing
 from ol2r.learners import LEARNERS
 from ol2r.parameters import Value
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
@@ -40,19 +41,7 @@ class Footprint(OnDataset, OneByOne):
     rounds: int
 
     kind: ClassVar[str] = "footprint"
-    code: ClassVar[tuple[str, ...]] = (
-        "ol2r.random",
-        "ol2r.ranking",
-        "ol2r.networks",
-        "ol2r.theory.confidence",
-        "ol2r.data",
-        "ol2r.clicks",
-        "ol2r.rankers",
-        "ol2r.learners",
-        "ol2r.replay",
-        "ol2r.simulation",
-        "ol2r.papers.comparison.footprint",
-    )
+    code: ClassVar[tuple[str, ...]] = (*Timing.code[:-1], "ol2r.papers.comparison.footprint")
 
     def __post_init__(self):
         LEARNERS[self.learner].check(dict(self.hyperparameters))
