@@ -225,6 +225,8 @@ def store(found: dict[str, float]) -> None:
     about = {"processor": cpu(), "cores": cores, "load": round(load / cores, 1), "commit": device.commit()}
     for key in found.keys() & (PUBLIC.keys() | TARGET.keys()):
         beside = {name: known[key] for name, known in (("public", PUBLIC), ("target", TARGET)) if key in known}
+        if (bound := key.replace(".rounds_per_s", ".bound")) in found and bound != key:
+            beside["bound"] = float(f"{found[bound]:.4g}")
         kept[key] = {"ours": float(f"{found[key]:.4g}")} | beside | about
     STORED.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
 

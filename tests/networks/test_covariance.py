@@ -8,7 +8,7 @@ from ol2r.networks import Dual, Explicit, Full, Inverted, Network
 from ol2r.networks import covariance as module
 from ol2r.networks.network import INITIALS
 from ol2r.random import Streams, generator
-from ol2r.ranking import engine
+from ol2r.ranking import Candidates, engine, interval_orders
 from ol2r.ranking.batched import covariance as batched_covariance
 from ol2r.ranking.covariance import gram
 
@@ -189,6 +189,53 @@ def test_gradients_are_those_of_the_round_in_which_a_pair_was_seen():
     assert not any(factor.any() for factor in factors)
     (rows,) = covariance.gradients()
     assert rows[:, 0].any() and not rows[:, 1:].any()
+
+
+def lists_of(scores, certain, sizes, depth, engine_name):
+    """What `arrange` makes of orders, in queries of these sizes."""
+    offsets = torch.cat([torch.zeros(1, dtype=torch.int64), sizes.cumsum(0)])
+    features = torch.zeros(int(offsets[-1]), 1)
+    query = torch.arange(len(sizes))
+    candidates = Candidates(features, offsets, torch.zeros(len(sizes), 1), query, longest=scores.shape[1])
+    return engine(engine_name).arrange(candidates, scores, certain, True, depth, (), Streams(KEYS), 5)[0]
+
+
+@every_form
+@every_network
+@pytest.mark.parametrize("alpha", [0.0, 0.03, 0.3, 3.0, float("inf")])
+def test_orders_that_a_list_depends_on_are_those_of_all_widths(network, form, alpha):
+    run = Run(network)
+    covariance, width = run.form(form), torch.full((3,), alpha, dtype=torch.float64)
+    sizes = torch.tensor([V, 4, 1])
+    present = torch.arange(V) < sizes[:, None]
+    for round_ in range(12):
+        tangent, depth = run.tangent(), (1, 3, 10)[round_ % 3]
+        scores = torch.from_numpy(run.rng.normal(0, 0.3, (3, V)).round(1))  # with ties
+        wanted = interval_orders(scores, covariance.gram(tangent), width) & present[:, :, None] & present[:, None]
+        got = covariance.orders(scores, tangent, width, present, depth) & present[:, :, None] & present[:, None]
+        assert not (got & ~wanted).any()
+        shown = wanted.sum(dim=1) < depth
+        assert torch.equal(got & shown[:, None], wanted & shown[:, None])
+        for engine_name in ("numba", "torch"):
+            listed = [lists_of(scores, orders, sizes, depth, engine_name) for orders in (got, wanted)]
+            assert torch.equal(*listed)
+        run.round(covariance)
+
+
+def test_only_documents_of_orders_that_depend_on_the_pairs_have_their_widths_computed(monkeypatch):
+    run = Run(Network(D, 8), regularization=(1.0,))
+    covariance, asked = run.form("dual"), []
+    run.round(covariance)
+    gram = covariance.gram
+    monkeypatch.setattr(covariance, "gram", lambda some: asked.append(some.inputs[0].shape[1]) or gram(some))
+    width, present = torch.tensor([1e-3], dtype=torch.float64), torch.ones(1, V, dtype=torch.bool)
+    apart = torch.arange(V, dtype=torch.float64)[None]
+    assert covariance.orders(apart, run.tangent(), width, present, 10).sum() == V * (V - 1) / 2 and not asked
+    apart[0, 2] = apart[0, 1] + 1e-9
+    covariance.orders(apart, run.tangent(), width, present, 10)
+    assert asked == [2]
+    covariance.orders(apart, run.tangent(), width, present, 3)  # both are below others that fill the list
+    assert asked == [2]
 
 
 @pytest.mark.parametrize("form", ["dual", "primal", "full"])

@@ -20,7 +20,8 @@ from ol2r.networks import Covariance, Dual, Explicit, Full, Inverted, ListedHist
 from ol2r.parameters import Choice, Parameter, Value
 from ol2r.random import Streams
 from ol2r.rankers import NetworkRanker
-from ol2r.ranking import Candidates, interval_orders
+from ol2r.ranking import Candidates
+from ol2r.ranking.constants import numbers
 from ol2r.ranking.orders import DECIMALS
 
 FORMS: dict[str, Callable[[Network, Tensor], Covariance]] = {
@@ -74,7 +75,8 @@ class OlRankNet(RefittedNetwork):
     def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         self.inputs_shown = self.inputs(candidates)
         scores, self.tangent_shown = self._at_theta(self.inputs_shown)
-        certain = interval_orders(scores, self.covariance.gram(self.tangent_shown), self.precise["alpha"])
+        present = numbers(candidates.width, scores.device) < candidates.sizes[:, None]
+        certain = self.covariance.orders(scores, self.tangent_shown, self.precise["alpha"], present, depth)
         # a random topological order: of the documents with no certain superior left, a random one comes next
         ranking, _, _ = self.ops.arrange(candidates, scores, certain, True, depth, (), self.streams, self.round)
         self.count_certain(ranking, certain)

@@ -16,7 +16,7 @@ import torch
 from ol2r.networks.diagonal import scaled_kernel, squares
 from ol2r.networks.network import Network
 from ol2r.networks.tangent import Tangent
-from ol2r.ranking import batched
+from ol2r.ranking import batched, interval_orders
 from ol2r.ranking.constants import eye, numbers
 from ol2r.ranking.covariance import gram
 
@@ -70,6 +70,36 @@ class Covariance(ABC):
         Args:
             tangent: of V documents.
         """
+
+    def orders(
+        self, scores: torch.Tensor, tangent: Tangent, width: torch.Tensor, present: torch.Tensor, depth: int
+    ) -> torch.Tensor:
+        """The certain orders that a list of some depth depends on (`ranking.interval_orders`): Bool[R, V, V].
+
+        A − λI has no negative eigenvalue, so no interval is wider than with λI in place of A, and what is certain with
+        λI is certain. On the CPU only the documents of the other orders have their widths computed. A document below
+        `depth` certain superiors is not shown, so orders with it as the lower one may be missing.
+
+        Args:
+            scores: Float64[R, V]. tangent: of these V documents. width: α, Float64[R].
+            present: Bool[R, V], where a document is.
+        """
+        if scores.device.type != "cpu":
+            return interval_orders(scores, self.gram(tangent), width)
+        tangent = tangent.map(lambda factor: factor.to(self.dtype))
+        certain = interval_orders(scores, tangent.kernel(tangent) / self.regularization[:, None, None], width)
+        certain &= present[:, :, None] & present[:, None]
+        shown = present & (certain.sum(dim=1) < depth)
+        asked = (scores[:, :, None] > scores[:, None]) & ~certain & present[:, :, None] & shown[:, None]
+        open_ = asked.any(dim=2) | asked.any(dim=1)
+        most = int(open_.sum(dim=1).max())
+        if not most:
+            return certain
+        some = (~open_).to(torch.uint8).argsort(dim=1, stable=True)[:, :most]
+        exact = interval_orders(scores.gather(1, some), self.gram(tangent.of(some)), width)
+        replica = torch.arange(len(some))[:, None, None]
+        certain[replica, some[:, :, None], some[:, None]] = exact
+        return certain
 
     def add(self, tangent: Tangent, pairs: torch.Tensor) -> None:
         """Add g gᵀ/m of some pairs, g = g_i − g_j.
@@ -271,7 +301,7 @@ class Dual(Covariance):
         self._last = 0  # rows of the last block that are in use
         # the same on the device, from where a round that is replayed reads it
         self._place = torch.zeros(1, dtype=torch.int64, device=regularization.device)
-        self._documents: Tangent | None = None  # of each row the first and the second, Float[R, 2n, …]
+        self._documents: Tangent | None = None  # of each row the first and the second, folded: Float[R, 2n, …]
 
     @property
     def n_rows(self) -> int:
@@ -304,7 +334,7 @@ class Dual(Covariance):
         return self.n_rows if self._place.device.type == "cpu" else len(self._steps) * BLOCK
 
     def gram(self, tangent: Tangent) -> torch.Tensor:
-        tangent = tangent.map(lambda factor: factor.to(self.dtype))
+        tangent = self.network.folded(tangent).map(lambda factor: factor.to(self.dtype))
         kernel = self._inverse * tangent.kernel(tangent)
         if self._documents is None:
             return kernel
@@ -312,7 +342,7 @@ class Dual(Covariance):
         return kernel - u @ u.mT
 
     def _by_row(self, tangent: Tangent, rows: int) -> torch.Tensor:
-        """(k_n/λ)ᵀ of V documents with the pairs of the first rows: Float[R, V, rows].
+        """(k_n/λ)ᵀ of V folded documents with the pairs of the first rows: Float[R, V, rows].
 
         The fewer documents stand in its rows, as in all products that follow: the transposed ones take twice the time.
         """
@@ -332,6 +362,7 @@ class Dual(Covariance):
         return u
 
     def _add(self, documents: Tangent) -> None:
+        documents = self.network.folded(documents)
         n = documents.inputs[0].shape[1] // 2
         if self._is_full(n):
             self._open(documents)
@@ -376,7 +407,7 @@ class Dual(Covariance):
         if self._documents is not None:
             depth = len(self._documents.inputs)
             for part in zip(*(factor.split(2 * BLOCK, dim=1) for factor in self._documents.factors), strict=True):
-                yield Tangent(part[:depth], part[depth:])
+                yield self.network.unfolded(Tangent(part[:depth], part[depth:]))
 
     def gradients(self) -> Iterable[torch.Tensor]:
         """The gradients of all pairs, g/√m, in parts of some rows: Float[R, BLOCK, p] each."""

@@ -219,3 +219,11 @@ class Network:
         first, *others = tangent.inputs
         half = math.sqrt(2.0) * first[..., : first.shape[-1] // 2]
         return Tangent((half, *others), tangent.deltas)
+
+    def unfolded(self, tangent: Tangent) -> Tangent:
+        """The gradients with all their entries, of what `folded` left."""
+        if not self.symmetric:
+            return tangent
+        first, *others = tangent.inputs
+        half = first / math.sqrt(2.0)
+        return Tangent((torch.cat([half, half], dim=-1), *others), tangent.deltas)

@@ -103,6 +103,9 @@ class CompiledProblem:
 
     A symmetric network reads each feature twice. Its products read it once, with the sum of both weights, so that they
     are half as large.
+
+    Attributes:
+        n_documents: how many the history of the replica with the most of them has.
     """
 
     def __init__(
@@ -116,6 +119,7 @@ class CompiledProblem:
     ):
         self._history = history
         x = history.documents.to(dtype)
+        self.n_documents = x.shape[1]
         self._read = network.n_features
         x = x[..., : self._read].contiguous()  # all of it unless the network is symmetric, whose halves are the same
         self._theta = x.new_empty(len(x), network.n_parameters)
