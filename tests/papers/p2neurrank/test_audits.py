@@ -2,11 +2,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
+from ol2r.learners import LEARNERS
 from ol2r.papers.p2neurrank import audits
 from ol2r.papers.p2neurrank.audits import RATIOS, UNCERTAIN, Run
 from ol2r.papers.pairrank.audits import Realizable
-from ol2r.random import generator
+from ol2r.random import Streams, generator, replica_key
+from ol2r.ranking import Candidates
 from ol2r.theory import confidence, perturbed
 
 WORLD = Realizable(dimension=3, queries=3, documents=4, norm=1.0, bound=0.5, gap=0.01)
@@ -89,6 +92,49 @@ def test_one_draw_of_d_normals_has_the_covariance_of_noise_on_every_label(pseudo
     for r in range(3):
         wanted = labelled[r] + (0.3 * 0.7 * np.eye(3) if pseudo_pairs else 0.0)
         np.testing.assert_allclose(np.cov(drawn[r].T), wanted, atol=0.05 * np.trace(wanted))
+
+
+class Told(Run):
+    """Worlds whose labels a learner hears as well, each world under a key of its own."""
+
+    def __init__(self, pseudo_pairs, rankers, variance, worlds=2, regularization=3.0):
+        super().__init__(WORLD, worlds, regularization, seed=5)
+        size, documents = WORLD.documents, torch.from_numpy(self.drawn.documents).float()
+        self.shown = documents.flatten(0, 2)
+        self.offsets = torch.arange(worlds * WORLD.queries + 1) * size
+        setting = {"noise": variance, "regularization": regularization, "rankers": rankers, "pairs": "matched"}
+        setting |= {"pseudo_pairs": pseudo_pairs, "scorer": "mean"}
+        keys = np.array([replica_key("an audit's learner", 1, world) for world in range(worlds)], dtype=np.uint64)
+        self.learner = LEARNERS["P2LinRank"](WORLD.dimension, setting, Streams(keys))
+
+    def _add(self, number, there, first):
+        super()._add(number, there, first)
+        query = number[:, 0] // self.per
+        within = number % self.per
+        pairs = np.stack([self.drawn.upper[within], self.drawn.lower[within]], axis=2)
+        pairs[~there] = -1
+        of_world = torch.from_numpy(query + np.arange(len(number)) * WORLD.queries)
+        totals = self.shown.unflatten(0, (-1, WORLD.documents)).sum(dim=1)
+        candidates = Candidates(self.shown, self.offsets, totals, of_world)
+        self.learner.observe(candidates, torch.from_numpy(pairs), torch.from_numpy(first & there))
+        self.learner.round += 1
+
+
+@pytest.mark.parametrize("pseudo_pairs", [True, False])
+def test_the_audited_rankers_are_those_of_the_learner(pseudo_pairs):
+    rankers, variance = 1500, 0.3
+    run = Told(pseudo_pairs, rankers, variance)
+    while not run.parts or len(run.parts) < 8 or not run.parts[-1].any(axis=(1, 2)).all():
+        run.step()  # until a round in which every world hears of a pair, and so refits
+    own = run.learner.estimate.rankers.numpy()
+    audited, other = (run.rankers(rankers, np.full(2, variance), each) for each in (pseudo_pairs, not pseudo_pairs))
+    for r in range(2):
+        spread = np.cov(audited[r].T)
+        error = np.sqrt(np.diag(spread) * 2 / rankers)
+        assert (np.abs(own[r].mean(axis=0) - audited[r].mean(axis=0)) < 4 * error).all()
+        found = np.cov(own[r].T)
+        np.testing.assert_allclose(found, spread, atol=0.1 * np.trace(spread))
+        assert not 0.7 < np.trace(found) / np.trace(np.cov(other[r].T)) < 1.4
 
 
 @pytest.fixture(scope="module")
