@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.papers.p2neurrank.audits import RANKERS, RATIOS, UNCERTAIN
+from ol2r.papers.p2neurrank.audits import RANKERS, RATIOS, STOPPED, UNCERTAIN
 
 
 def lines(shared, values):
@@ -22,6 +22,8 @@ def audited():
         values = dict.fromkeys(RATIOS, 0.2) | {"interval": (world + 1) / 20, "interval as printed": 1.5}
         values |= {"width": 10.0, "width as printed": 30.0, "width needed": 0.5, "width needed, pseudo-pairs": 0.25}
         found += lines(own | {"world": world}, values | {"moved": 0.1, "labels": 80.0})
+        stopped = {"interval": (world + 1) / 10, "interval as printed": 3.0}
+        found += lines(own | {"world": world, "audit": STOPPED}, stopped)
     for regularization, t, world in itertools.product((1.0, 0.1), (1, 10), range(4)):
         own = {"audit": "variance", "regularization": regularization, "round": t, "world": world}
         alone = t / 20 * regularization

@@ -3,12 +3,14 @@ import pytest
 
 from ol2r.experiments.cells import TIERS, Row
 from ol2r.papers.p2neurrank.audit_cells import ITEMS, PerturbedAudit, audit_cells
+from ol2r.papers.p2neurrank.audits import STOPPED
 from ol2r.papers.pairrank.audits import Realizable
 from ol2r.theory import perturbed
 
 WORLD = Realizable(dimension=2, queries=2, documents=3, norm=1.0, bound=0.5, gap=0.01)
 SETTINGS = {
     "coverage": {"rounds": 4, "every": 2},
+    STOPPED: {"rounds": 4, "every": 2},
     "variance": {"looks": (1, 3), "draws": 8},
     "optimism": {"rounds": 4, "noise": 0.1, "draws": 8, "pseudo_pairs": 0},
     "uncertain": {"labels": (2, 4), "noise": 0.1, "draws": 8},

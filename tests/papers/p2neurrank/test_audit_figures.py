@@ -15,9 +15,11 @@ def test_coverage_counts_worlds_within_the_scaled_bound(audited):
     assert table.loc[(5, "interval", 1.0), "factor"] == pytest.approx(1 / 0.95)
     assert table.loc[(1, "interval as printed", 1.0), "covered"] == 0
     fig = figures.coverage_against_scale(bounds.coverage_figure(audited))
-    left, right = fig.axes
+    left, middle, right = fig.axes
     assert "reaches 0.9 at multiple 1 for the corrected interval; at multiple 1.52 for the printed one" in fig.alt
-    assert (left.get_title(), right.get_title()) == ("corrected", "as printed")
+    assert (left.get_title(), middle.get_title()) == ("corrected", "as printed")
+    assert right.get_title() == "corrected, users who stop"
+    assert np.interp(1.0, *right.lines[0].get_data()) == pytest.approx(0.5, abs=0.06)
     assert left.lines[0].get_ydata()[-1] == 1.0 and left.lines[0].get_ydata()[0] == 0.0
 
 

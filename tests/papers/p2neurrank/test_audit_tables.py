@@ -16,6 +16,12 @@ def test_coverage_is_told_with_its_half_and_its_slack(audited):
     assert own[2:4] == ["20", "90 %"] and own[4].startswith("100 % [") and own[5:] == ["50 %", "1.05"]
 
 
+def test_users_who_stop_leave_less_room_and_are_told_so(audited):
+    told = tables.stopped_in_words(audited)
+    assert "covered everywhere in 20 of 40 worlds, which nothing promises" in told
+    assert told.endswith("narrower is 0.5 to 0.5 times what it is with labels of the model.")
+
+
 def test_needed_constants_stand_beside_the_lemmas(audited):
     assert rows(tables.needed(bounds.needed_table(audited), name="t", caption=""))[0] == [
         "d = 1, Q = 0.5, λ = 1", "10", "0.5", "30", "0.25", "0.1",

@@ -157,6 +157,19 @@ def test_pseudo_pairs_move_preferences(covered):
     assert covered["moved"].min() > 0.05
 
 
+def test_users_who_stop_bias_labels_and_are_seen_to_the_last_click():
+    run = Run(WORLD, 200, 0.7, seed=2, stops=True)
+    whole = Run(WORLD, 200, 0.7, seed=2)
+    for _ in range(60):
+        run.step(), whole.step()
+    assert 0 < run.counts.sum() < whole.counts.sum(), "who leaves early compares fewer documents"
+    off = [np.abs((each.wins - each.counts * each.preference).sum()) for each in (run, whole)]
+    spread = [np.sqrt((each.counts * each.preference * (1 - each.preference)).sum()) for each in (run, whole)]
+    assert off[1] < 4 * spread[1]
+    found = last(audits.coverage(WORLD, worlds=10, rounds=20, stops=True))
+    assert set(RATIOS) <= set(found.columns) and (found["labels"] > 0).all()
+
+
 def test_the_printed_lemma_42_fails_where_the_term_that_it_forgets_is_large_and_the_corrected_one_does_not():
     heavy = Realizable(dimension=1, queries=4, documents=3, norm=0.5, bound=1.0, gap=0.0)
     found = last(audits.coverage(heavy, worlds=10, rounds=10, regularization=1000.0))

@@ -22,6 +22,7 @@ import torch
 from scipy import special
 
 from ol2r.networks import Dual, Explicit, History, Network, NetworkFit, Tangent
+from ol2r.papers.pairrank.audits import until_left
 from ol2r.random import Stream, Streams, generator, replica_key
 from ol2r.ranking import Candidates, engine
 from ol2r.theory import confidence, neural
@@ -283,16 +284,8 @@ class Run:
         shown = np.argsort(-scores, axis=1, kind="stable")
         h = self.drawn.scores[np.arange(len(documents))[:, None], np.take_along_axis(documents, shown, axis=1)]
         clicks = self.streams.uniforms(Stream.CLICK, self.round, v).numpy() < special.expit(h)
-        left = clicks & (self.streams.uniforms(Stream.STOP, self.round, v).numpy() < STOP)
-        clicks &= np.cumsum(left, axis=1) - left == 0
-        ranking = torch.from_numpy(shown)
-        pairs, labels = engine("torch").pairs_from_clicks(
-            ranking, torch.from_numpy(clicks), "matched", self.streams, self.round
-        )
-        slots, upper = pairs.numpy(), labels.numpy()
-        turned = slots[..., 0] > slots[..., 1]
-        there = slots[..., 0] >= 0
-        return np.sort(slots, axis=2), (upper ^ turned) & there
+        clicks, _ = until_left(clicks, self.streams.uniforms(Stream.STOP, self.round, v).numpy() < STOP)
+        return inferred(shown, clicks, self.streams, self.round)
 
     def linear(self) -> np.ndarray:
         """ẑ, the fit of the linear model, in the coordinates of the pool: Float64[R, D]."""
@@ -325,6 +318,26 @@ class Run:
             # the eigenvalues of G S Gᵀ that are not zero are those of S Gᵀ G
             norms.append(float(np.abs(np.linalg.eigvals((both @ both.T) * sign)).max(initial=0.0)))
         return np.array(norms)
+
+
+def inferred(
+    shown: np.ndarray, clicks: np.ndarray, streams: Streams, round_: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Matched pairs that a learner infers from clicks on lists.
+
+    Args:
+        shown: the lists, Int64[R, V]; clicks: Bool[R, V].
+
+    Returns:
+        Int64[R, P, 2], positions of two documents, the first of which comes first in the query, padded with −1; and
+        Bool[R, P], whether it is preferred.
+    """
+    pairs, labels = engine("torch").pairs_from_clicks(
+        torch.from_numpy(shown), torch.from_numpy(clicks), "matched", streams, round_
+    )
+    slots = pairs.numpy()
+    turned, there = slots[..., 0] > slots[..., 1], slots[..., 0] >= 0
+    return np.sort(slots, axis=2), (labels.numpy() ^ turned) & there
 
 
 class Look(NamedTuple):

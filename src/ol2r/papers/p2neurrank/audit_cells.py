@@ -14,12 +14,14 @@ import pandas as pd
 from ol2r.cost import Cost
 from ol2r.experiments.cells import Item, Level, OneByOne, Row
 from ol2r.papers.p2neurrank import audits
+from ol2r.papers.p2neurrank.audits import STOPPED
 from ol2r.papers.pairrank.audits import GENTLE, SMALL, STEEP, Realizable
 
 Setting = tuple[str, str | int | float | tuple[int, ...]]
 
 AUDITS_BY_NAME: dict[str, Callable[..., pd.DataFrame]] = {
     "coverage": audits.coverage,
+    STOPPED: partial(audits.coverage, stops=True),
     "variance": audits.variance,
     "optimism": audits.optimism,
     "uncertain": audits.uncertain,
@@ -96,7 +98,7 @@ class PerturbedAudit(OneByOne):
         if self.audit == "regret":
             fits = self.worlds * settings.get("rankers", 2)
             seconds = settings["rounds"] * (8e-4 + 1.2e-5 * fits * (1 + 4 * strong))
-        elif self.audit == "coverage":
+        elif self.audit in ("coverage", STOPPED):
             seconds = self.worlds * settings["rounds"] * 3e-5
         elif self.audit == "blind spot":
             seconds = self.worlds * len(settings["labels"]) * 1e-3
@@ -128,8 +130,8 @@ SMALL_BLOCK = 10
 """The same where each world draws many rankers, label by label, and where it runs long."""
 BLOCKS: dict[str, dict[str, int]] = {
     "smoke": {},
-    "laptop": {"coverage": 3, "optimism": 3, "uncertain": 2, "variance": 3, "regret": 2},
-    "paper": {"coverage": 10, "optimism": 10, "uncertain": 5, "variance": 10, "regret": 5},
+    "laptop": {"coverage": 3, STOPPED: 3, "optimism": 3, "uncertain": 2, "variance": 3, "regret": 2},
+    "paper": {"coverage": 10, STOPPED: 10, "optimism": 10, "uncertain": 5, "variance": 10, "regret": 5},
 }
 """Blocks by tier and audit; elsewhere one."""
 ROUNDS = {"smoke": (20, 63), "laptop": (100, 2_000), "paper": (200, 10_000)}
@@ -161,14 +163,15 @@ STRONG = 100.0
 
 
 def coverage_audits(tier: str) -> list[PerturbedAudit]:
-    """Lemma 4.2 in two kinds of world at both λ, and in one with a very large λ."""
+    """Lemma 4.2 in two kinds of world at both λ, and in one with a very large λ; in the first two also with users who
+    stop."""
     rounds = ROUNDS[tier][0]
     settings = [(world, regularization) for world in (GENTLE, STEEP) for regularization in LAMBDAS]
+    cells = [("coverage", *setting) for setting in [*settings, (HEAVY, HEAVY_LAMBDA)]]
+    cells += [(STOPPED, *setting) for setting in settings]
     return [
-        _audit(
-            "coverage", BLOCK, world, rounds=rounds, regularization=regularization, delta=DELTA, every=rounds // 10
-        )
-        for world, regularization in [*settings, (HEAVY, HEAVY_LAMBDA)]
+        _audit(audit, BLOCK, world, rounds=rounds, regularization=regularization, delta=DELTA, every=rounds // 10)
+        for audit, world, regularization in cells
     ]
 
 

@@ -10,13 +10,13 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from ol2r import frames
-from ol2r.papers.p2neurrank.audits import UNCERTAIN
+from ol2r.papers.p2neurrank.audits import STOPPED, UNCERTAIN
 from ol2r.report import alt
 from ol2r.report.style import BLUE, GREEN, INK, MAUVE, ORANGE, QUIET, RED, SERIES, TEAL, Drawing, legend, panels, styled
 
 DASHED, DOTTED = (0, (5, 1.5)), (0, (1, 1.2))
 THRESHOLD: dict[str, Any] = {"color": QUIET, "linewidth": 0.9, "linestyle": (0, (2, 2))}
-BOUNDS = {"interval": "corrected", "interval as printed": "as printed"}
+BOUNDS = {"interval": "corrected", "interval as printed": "as printed", STOPPED: "corrected, users who stop"}
 VARIANCES = {
     "all perturbed": ("noise on pseudo-pairs as well", BLUE, "o", "-"),
     "labels perturbed": ("noise on labels alone", RED, "s", DASHED),
@@ -62,7 +62,8 @@ def learner(noise: float, rankers: float, pseudo_pairs: float) -> str:
 
 @styled
 def coverage_against_scale(table: pd.DataFrame) -> Drawing:
-    """Share of worlds in which Lemma 4.2, scaled, held at every look: corrected on the left, as printed on the right.
+    """Share of worlds in which Lemma 4.2, scaled, held at every look: corrected, as printed, and corrected with users
+    who stop, which its assumption on labels does not allow.
 
     Args:
         table: `bounds.coverage_figure`.
@@ -83,7 +84,11 @@ def coverage_against_scale(table: pd.DataFrame) -> Drawing:
         handles=[Line2D([], [], color=color, label=kind) for kind, color in colors.items()],
         loc="outside upper center", ncols=3,
     )  # fmt: skip
-    intervals = {"interval": "for the corrected interval", "interval as printed": "for the printed one"}
+    intervals = {
+        "interval": "for the corrected interval",
+        "interval as printed": "for the printed one",
+        STOPPED: "for the corrected one with users who stop",
+    }
     own = table.assign(kind=[setting(line) for line in frames.rows(table)], interval=table["quantity"].map(intervals))
     what, level = "The share of worlds in which a multiple of the radius covered all pairs", table["nominal"].max()
     fig.alt = alt.reaches(own, "kind", what, ["interval"], "scale", "multiple", level, y="coverage")

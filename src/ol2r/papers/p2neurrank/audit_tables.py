@@ -10,7 +10,7 @@ from ol2r import frames
 from ol2r.papers.olranknet.audit_tables import errata, share
 from ol2r.papers.p2neurrank import bounds
 from ol2r.papers.p2neurrank.audit_figures import learner, setting, strength
-from ol2r.papers.p2neurrank.audits import RANKERS, UNCERTAIN
+from ol2r.papers.p2neurrank.audits import RANKERS, STOPPED, UNCERTAIN
 from ol2r.report.tables import myst, named
 from ol2r.theory.perturbed import printed_tail_from
 
@@ -247,6 +247,19 @@ def forgotten_in_words(frame: pd.DataFrame) -> str:
     return (
         f"In {{numref}}`p2neurrank-coverage` the printed interval fails in worlds of λ = {lambdas}{_beyond(lost)}, and "
         f"covers in all others."
+    )
+
+
+def stopped_in_words(frame: pd.DataFrame) -> str:
+    """Whether Lemma 4.2 as corrected covers although users stop, and by how much less room it then has."""
+    held, stopped = (bounds.coverage_table(frame, (1.0,), bounds.COVERED[:1], audit) for audit in ("coverage", STOPPED))
+    both = stopped.merge(held, on=bounds.WORLD, suffixes=("", " of the model"))
+    least, most = (f"{each:.2g}" for each in ((both["factor"] / both["factor of the model"]).agg(["min", "max"])))
+    return (
+        f"Users who stop break the assumption on labels, here as for PairRank ({{numref}}`pairrank-violations-table`). "
+        f"The corrected interval then covered everywhere in {stopped['covered'].sum():,} of "
+        f"{stopped['worlds'].sum():,} worlds, which nothing promises. By how much it could be narrower is {least} to "
+        f"{most} times what it is with labels of the model."
     )
 
 

@@ -2,6 +2,8 @@
 
 Worlds are those of PairRank's audits: documents with ‖x‖ ≤ u, weights ‖θ*‖ = Q, users who click each document of a list
 independently with probability σ(x·θ* + b) and see all of it; pairs are matched. So labels are as the theorems assume.
+Users who stop break the assumption: they read a random list from the top, leave after a click with probability ½, and
+the learner infers what they saw.
 Rankers are refitted exactly, by Newton's method, to labels under fresh noise: nothing here assumes a linear response,
 and everything is plain numpy in double precision, apart from the learners of the library.
 
@@ -15,14 +17,17 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from ol2r.papers.pairrank.audits import Realizable, checkpoints, draw, whole_pairs
-from ol2r.random import generator
+from ol2r.papers.olranknet.audits import inferred
+from ol2r.papers.pairrank.audits import Realizable, checkpoints, draw, until_left, whole_pairs
+from ol2r.random import Streams, generator, replica_key
 from ol2r.theory import confidence, perturbed
 
 RATIOS = ("martingale", "interval", "interval, pseudo-pairs", "interval as printed")
 """Quantities that Lemma 4.2 keeps at or below one with probability 1 − δ: the martingale bound; the corrected interval
 for P²LinRank's estimate and for that of Eq. 4.2, which has the penalty twice; and the printed interval, for the latter.
 """
+STOPPED = "coverage, users who stop"
+"""The audit of Lemma 4.2 where its assumption on labels is violated."""
 RANKERS = (2, 5, 10)
 """N of the experiments."""
 MOST = 500
@@ -103,10 +108,13 @@ class Run:
         preference: σ(x·θ*) of each, Float64[R, E].
         wins, losses: labels of each, Float64[R, E].
         rows: the pairs of all labels, one after another, 0 where a round brought none, Float64[R, labels, d].
+        stops: whether users stop.
     """
 
-    def __init__(self, world: Realizable, worlds: int, regularization: float, seed: int):
-        self.world, self.regularization = world, regularization
+    def __init__(self, world: Realizable, worlds: int, regularization: float, seed: int, stops: bool = False):
+        self.world, self.regularization, self.stops = world, regularization, stops
+        keys = [replica_key(f"users who stop {seed} {world}", 1, number) for number in range(worlds)]
+        self.streams = Streams(np.array(keys, dtype=np.uint64))
         drawn = draw(world, worlds, seed)
         self.drawn, self.every = drawn, np.arange(worlds)
         self.rng = generator("rounds of perturbed rankers", seed)
@@ -135,13 +143,23 @@ class Run:
         """
         n, v, every = len(self.every), self.world.documents, self.every
         query = self.rng.integers(self.world.queries, size=n)
-        clicks = self.rng.random((n, v)) < self.drawn.click[every, query]
-        slots, first = whole_pairs(clicks, "matched", self.rng.random((n, v)))
+        chance = self.drawn.click[every, query]
+        if self.stops:
+            slots, first = self._stopped(chance)
+        else:
+            slots, first = whole_pairs(self.rng.random((n, v)) < chance, "matched", self.rng.random((n, v)))
         there = slots[..., 0] >= 0
         within = self.pair_of[np.maximum(slots[..., 0], 0), np.maximum(slots[..., 1], 0)]
         number = np.where(there, query[:, None] * self.per + within, 0)
         self._add(number, there, first)
         return query, number, there
+
+    def _stopped(self, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs and labels as `inferred` from users who may leave after a click."""
+        shown = self.rng.permuted(np.tile(np.arange(chance.shape[1]), (len(chance), 1)), axis=1)
+        clicks = self.rng.random(chance.shape) < np.take_along_axis(chance, shown, axis=1)
+        clicks, _ = until_left(clicks, self.rng.random(chance.shape) < self.world.stop)
+        return inferred(shown, clicks, self.streams, len(self.parts) + 1)
 
     def _add(self, number: np.ndarray, there: np.ndarray, first: np.ndarray) -> None:
         every = self.every[:, None]
@@ -229,6 +247,7 @@ def coverage(
     every: int = 5,
     seed: int = 0,
     scale: float = 1.0,
+    stops: bool = False,
 ) -> pd.DataFrame:
     """How near the errors of fits without noise come to Lemma 4.2.
 
@@ -245,8 +264,9 @@ def coverage(
         every: rounds between two looks.
         seed: of the worlds and of all that happens in them.
         scale: multiplies every bound, to see that a smaller one is found out.
+        stops: whether users stop, which the lemma does not allow.
     """
-    run, d = Run(world, worlds, regularization, seed), world.dimension
+    run, d = Run(world, worlds, regularization, seed, stops), world.dimension
     names = (*RATIOS, "width needed", "width needed, pseudo-pairs", "moved")
     largest = {name: np.zeros(worlds) for name in names}
     alpha = printed = np.zeros(worlds)

@@ -14,7 +14,7 @@ from scipy import special
 
 from ol2r.data import entry
 from ol2r.experiments.effects import mean_effect, share_interval
-from ol2r.papers.p2neurrank.audits import RANKERS, RATIOS, UNCERTAIN
+from ol2r.papers.p2neurrank.audits import RANKERS, RATIOS, STOPPED, UNCERTAIN
 from ol2r.theory import confidence, perturbed
 
 WORLD = ["dimension", "bound", "regularization"]
@@ -44,9 +44,15 @@ def of_audit(frame: pd.DataFrame, audit: str, *quantities: str) -> pd.DataFrame:
 
 
 def coverage_table(
-    frame: pd.DataFrame, scales: Sequence[float] = (1.0, 0.5), quantities: Sequence[str] = RATIOS
+    frame: pd.DataFrame,
+    scales: Sequence[float] = (1.0, 0.5),
+    quantities: Sequence[str] = RATIOS,
+    audit: str = "coverage",
 ) -> pd.DataFrame:
     """In how many worlds each bound, multiplied by each of `scales`, held at every look.
+
+    Args:
+        audit: `"coverage"` or `STOPPED`.
 
     Returns:
         The columns of `WORLD`, quantity, scale, worlds, covered, coverage with its exact 95 % interval low … high,
@@ -54,7 +60,7 @@ def coverage_table(
         nominal share of these worlds.
     """
     lines = []
-    for key, own in of_audit(frame, "coverage", *quantities).groupby([*WORLD, "quantity"], sort=False):
+    for key, own in of_audit(frame, audit, *quantities).groupby([*WORLD, "quantity"], sort=False):
         setting: dict[str, Any] = dict(zip([*WORLD, "quantity"], key, strict=True))
         nominal, ratios = 1 - float(own["delta"].iloc[0]), own["value"].to_numpy(dtype=float)
         factor = 1 / float(np.quantile(ratios, nominal, method="higher"))
@@ -67,8 +73,10 @@ def coverage_table(
 
 
 def coverage_figure(frame: pd.DataFrame) -> pd.DataFrame:
-    """Data of the figure "coverage against scale": Lemma 4.2, corrected and as printed, closely spaced."""
-    return coverage_table(frame, SCALES, COVERED)
+    """Data of the figure "coverage against scale": Lemma 4.2, corrected and as printed, closely spaced; and corrected
+    with users who stop, as the quantity `STOPPED`."""
+    stopped = coverage_table(frame, SCALES, COVERED[:1], STOPPED).assign(quantity=STOPPED)
+    return pd.concat([coverage_table(frame, SCALES, COVERED), stopped], ignore_index=True)
 
 
 def needed_table(frame: pd.DataFrame) -> pd.DataFrame:

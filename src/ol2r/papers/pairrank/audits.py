@@ -265,9 +265,7 @@ class Run:
         clicks = self.streams.uniforms(Stream.CLICK, round_, chance.shape[1]).numpy() < chance
         if self.cell.examination != "cascade":
             return clicks, np.ones(len(clicks), dtype=bool)
-        left = clicks & (self.streams.uniforms(Stream.STOP, round_, chance.shape[1]).numpy() < self.world.stop)
-        before = np.cumsum(left, axis=1) - left  # times the user had left before this slot
-        return clicks & (before == 0), before[:, -1] == 0
+        return until_left(clicks, self.streams.uniforms(Stream.STOP, round_, chance.shape[1]).numpy() < self.world.stop)
 
     def _account(self, query, pairs, labels, width, uncertain, preference) -> None:
         there = pairs[..., 0] >= 0
@@ -290,6 +288,20 @@ class Run:
         counts = self.counts.reshape(len(self.every), -1)[outside]
         x = self.worlds.x.reshape(len(self.every), -1, self.world.dimension)[outside]
         return confidence.project(self.theta[outside], x, counts, self.cell.regularization, self.world.bound)
+
+
+def until_left(clicks: np.ndarray, leaving: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The clicks of users who may leave after each, up to the one after which they do.
+
+    Args:
+        clicks: Bool[R, k], what a user who never leaves would click; leaving: Bool[R, k], whether he leaves after that.
+
+    Returns:
+        Bool[R, k], and Bool[R], whether the user saw the last slot.
+    """
+    left = clicks & leaving
+    before = np.cumsum(left, axis=1) - left  # times the user had left before this slot
+    return clicks & (before == 0), before[:, -1] == 0
 
 
 def checkpoints(rounds: int, per_doubling: int) -> list[int]:
