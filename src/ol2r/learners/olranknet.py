@@ -149,9 +149,10 @@ class OlRankNet(RefittedNetwork):
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
         """A refit makes J passes over the documents of the history, for which a symmetric network has half the weights;
-        widths cost n² V in the dual form of n pairs."""
+        widths cost n² V in the dual form of n pairs. Long lists have two pairs in a round, and shorter ones fewer."""
         network = network_of(shape.features, hyperparameters)
-        p, passes, pairs = network.n_parameters, float(hyperparameters["passes"]), 2.0 * rounds
+        p, passes = network.n_parameters, float(hyperparameters["passes"])
+        pairs = 2.0 * rounds * shape.documents / (shape.documents + 10)
         read = network.n_folded
         refit = passes * (5e-5 + 6 * read * 1.3 * (pairs / 2) / CORE_OPERATIONS)
         widths = 6 * p * shape.documents / CORE_OPERATIONS

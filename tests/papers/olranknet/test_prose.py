@@ -281,7 +281,7 @@ def test_the_page_says_on_which_data_the_skyline_ran(monkeypatch):
 
 def test_the_page_says_how_small_the_laptop_tier_is():
     assert prose.laptop_in_words(grid.ITEMS["fig-4"]) == (
-        "So that the chapter takes half an hour on two cores, the laptop tier has 1 seed of each of the 5 folds of "
+        "So that the chapter takes half an hour on two cores, the laptop tier has 2 seeds of each of the 5 folds of "
         "MQ2008 in the main figures, where the paper tier has 10."
     )
 
