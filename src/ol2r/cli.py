@@ -122,6 +122,35 @@ def export(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def cost(arguments: argparse.Namespace) -> int:
+    """Say what a run of each learner would take on data that is not at hand."""
+    from ol2r.experiments import projected
+    from ol2r.experiments.store import Store, read_record
+    from ol2r.papers.comparison.grid import COMPARED, SETTINGS, setting
+
+    published = Store.open().published
+    found = projected.off(projected.shards(map(read_record, sorted(published.rglob("*.parquet")) if published else [])))
+    given = arguments.queries, arguments.documents, arguments.features
+    elsewhere = projected.ELSEWHERE
+    if any(given):
+        if not all(given):
+            raise ExperimentError("give all of --queries, --documents and --features, or none")
+        elsewhere = {"your data": (projected.Elsewhere(*given), 5000)}
+    if arguments.rounds:
+        elsewhere = {name: (there, arguments.rounds) for name, (there, _) in elsewhere.items()}
+    settings = {name: (SETTINGS[name][0], setting("MQ2008", name)) for name in COMPARED}
+    lines = projected.table(settings, projected.corrections(found), elsewhere)
+    for name, (there, rounds) in elsewhere.items():
+        print(
+            f"{name}: {there.queries:,} queries, {there.documents:,} documents, {there.features} features "
+            f"({projected.size(there.bytes)}); a run of {rounds:,} rounds on one core:"
+        )
+        for line in lines[lines["data"] == name].itertuples():
+            print(f"  {line.variant:20} {projected.duration(line.seconds):>12}, state {projected.size(line.bytes)}")
+    print(projected.in_words(found))
+    return 0
+
+
 def _stored(arguments: argparse.Namespace) -> "Chapter":
     """The chapter at the tier, seeds and data that were asked for; it reads what is stored and computes nothing."""
     from ol2r.experiments.chapter import Chapter, checked
@@ -424,6 +453,12 @@ def parser() -> argparse.ArgumentParser:
     add.add_argument("paper", nargs="?")
     add.add_argument("--tier", choices=TIERS, help="(for each item the largest that is stored)")
     add.add_argument("--json", action="store_true", help="a list with one object for each claim")
+
+    add = command(cost)
+    add.add_argument("--queries", type=_positive, help="of your data, with --documents and --features")
+    add.add_argument("--documents", type=_positive, help="of all queries together")
+    add.add_argument("--features", type=_positive)
+    add.add_argument("--rounds", type=_positive, help="of a run (5,000, and a million on the log)")
 
     actions = command(data).add_subparsers(dest="action", required=True, metavar="ACTION")
     actions.add_parser("list", help="all data sets and whether they are at hand")
