@@ -339,15 +339,3 @@ def test_a_dry_verification_says_how_long_it_takes_and_recomputes_nothing(surrou
     assert out.count("recompute ") == 3 and "5 rows, bit for bit: about 0 s" in out
     assert out.endswith("3 files to recompute, about 0.0 minutes\n")
     assert len(ran(surroundings / "log")) == before
-
-
-def test_cost_says_what_runs_take_on_other_data_by_the_stored_runs_or_without_any(surroundings, capsys):
-    assert cli.main(["cost"]) == 0
-    out = capsys.readouterr().out
-    assert "MSLR-WEB30K: 31,531 queries, 3,771,125 documents, 136 features (1.9 GiB); a run of 5,000 rounds" in out
-    assert out.count("PairRank ") == 3 and "nothing says how good this is" in out
-    assert cli.main(["cost", "--queries", "10", "--documents", "200", "--features", "46", "--rounds", "70"]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("your data: 10 queries, 200 documents, 46 features (under 1 MiB); a run of 70 rounds")
-    assert cli.main(["cost", "--queries", "10"]) == 2
-    assert "give all of --queries, --documents and --features" in capsys.readouterr().err

@@ -5,9 +5,11 @@ import math
 import pandas as pd
 import pytest
 
+from ol2r import cli
 from ol2r.cost import Shape
 from ol2r.experiments import projected
 from ol2r.experiments.projected import Elsewhere
+from ol2r.experiments.store import Store
 from ol2r.learners import LEARNERS
 
 ROUNDS = 100_000
@@ -98,3 +100,16 @@ def test_times_have_the_unit_that_suits_them(seconds, told):
 def test_sizes_have_the_unit_that_suits_them():
     assert [projected.size(each) for each in (10, 3 * 2**20, 1.5 * 2**30)] == ["under 1 MiB", "3 MiB", "1.5 GiB"]
     assert isinstance(projected.off(pd.DataFrame(columns=projected.COLUMNS)), pd.DataFrame)
+
+
+def test_cost_says_what_runs_take_on_other_data_by_the_stored_runs_or_without_any(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(Store, "open", lambda: Store(None, tmp_path))
+    assert cli.main(["cost"]) == 0
+    out = capsys.readouterr().out
+    assert "MSLR-WEB30K: 31,531 queries, 3,771,125 documents, 136 features (1.9 GiB); a run of 5,000 rounds" in out
+    assert out.count("PairRank ") == 3 and "nothing says how good this is" in out
+    assert cli.main(["cost", "--queries", "10", "--documents", "200", "--features", "46", "--rounds", "70"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("your data: 10 queries, 200 documents, 46 features (under 1 MiB); a run of 70 rounds")
+    assert cli.main(["cost", "--queries", "10"]) == 2
+    assert "give all of --queries, --documents and --features" in capsys.readouterr().err
