@@ -124,6 +124,7 @@ def export(arguments: argparse.Namespace) -> int:
 
 def cost(arguments: argparse.Namespace) -> int:
     """Say what a run of each learner would take on data that is not at hand."""
+    from ol2r import frames
     from ol2r.experiments import projected
     from ol2r.experiments.store import Store, read_record
     from ol2r.papers.comparison.grid import COMPARED, SETTINGS, setting
@@ -145,7 +146,7 @@ def cost(arguments: argparse.Namespace) -> int:
             f"{name}: {there.queries:,} queries, {there.documents:,} documents, {there.features} features "
             f"({projected.size(there.bytes)}); a run of {rounds:,} rounds on one core:"
         )
-        for line in lines[lines["data"] == name].itertuples():
+        for line in frames.rows(lines[lines["data"] == name]):
             print(f"  {line.variant:20} {projected.duration(line.seconds):>12}, state {projected.size(line.bytes)}")
     print(projected.in_words(found))
     return 0

@@ -107,11 +107,11 @@ def off(table: pd.DataFrame) -> pd.DataFrame:
     """
     lines = []
     for (learner,), own in frames.groups(table, ["learner"]):
-        logs = np.log(own["actual"] / own["expected"]).groupby(own["dataset"]).agg(["median", "size"])
-        for dataset, line in logs.iterrows():
-            others = logs["median"].drop(dataset)
+        logs = np.log(own["actual"] / own["expected"]).groupby(own["dataset"]).agg(median="median", shards="size")
+        for line in frames.rows(logs):
+            others = logs["median"].drop(line.Index)
             predicted = float(np.exp(others.mean())) if len(others) else np.nan
-            lines.append((learner, dataset, int(line["size"]), float(np.exp(line["median"])), predicted))
+            lines.append((learner, line.Index, line.shards, float(np.exp(line.median)), predicted))
     return pd.DataFrame(lines, columns=["learner", "dataset", "shards", "times", "predicted"])
 
 

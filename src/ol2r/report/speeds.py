@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from ol2r import frames
 from ol2r.report.leads import in_range
 from ol2r.report.style import INK, LEARNERS, Drawing, panels, styled
 
@@ -131,7 +132,7 @@ def missed_in_words(table: pd.DataFrame) -> str:
         table: from `against_targets`.
     """
     sentences = []
-    for line in table[(table["ratio"] < 1) & table["bound"].notna()].itertuples():
+    for line in frames.rows(table[(table["ratio"] < 1) & table["bound"].notna()]):
         left = 1 - line.target / line.bound
         so = (
             f"the aim leaves {left:.0%} of the time for all else"
