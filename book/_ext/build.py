@@ -24,6 +24,8 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 STARTS = 3
 """How often a chapter's kernel is started: of two that start at once and choose the same port, one dies."""
+ANSWER_SECONDS = 60
+"""How long to wait until a kernel says that a cell has ended: on a busy machine the usual four seconds are too few."""
 
 
 def pages(toc: Path) -> list[str]:
@@ -78,6 +80,7 @@ def run_chapter(source: Path, parameters: Mapping[str, object]) -> None:
     page = source.with_suffix(".ipynb")
     # saved once: by default papermill writes the notebook, with its figures, after every cell
     options = {"cwd": page.parent, "progress_bar": False, "request_save_on_cell_execute": False}
+    options["iopub_timeout"] = ANSWER_SECONDS
     for left in reversed(range(STARTS)):
         nbformat.write(notebook, page)
         try:
