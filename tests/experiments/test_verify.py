@@ -165,6 +165,16 @@ def test_time_is_kept_and_at_least_one_row_is_recomputed(store, committing, monk
     assert all(check.passed is None for check in later) and len(later) < 3
 
 
+def test_a_file_takes_no_more_than_a_share_of_the_time_unless_it_was_asked_for(store, committing):
+    jobs = [job(Fake(name=str(i), seconds_a_row=20.0)) for i in range(3)]
+    run(jobs, committing, n_jobs=1)
+    first, *later = verified(jobs, store, minutes=1.0)
+    assert first.passed and first.n_rows == 1
+    assert [check.passed for check in later] == [None, None]
+    assert all("take about 20 s, 15 are left for them" in check.detail for check in later)
+    assert all(check.passed for check in verified(jobs[:1], store, minutes=1.0, asked=True))
+
+
 def test_no_results_folder_is_an_error(tmp_path):
     with pytest.raises(ExperimentError, match="no results/ folder"):
         verified([], Store(None, tmp_path))

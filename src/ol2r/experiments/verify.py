@@ -29,6 +29,9 @@ ROWS_DRAWN = 5
 """Number of a file's rows that are recomputed where bits are compared. A few are enough to recompute alone, because a
 trajectory does not depend on the replicas beside it."""
 
+LARGEST_SHARE = 0.25
+"""Of the time to spend, what one file may take, unless it was asked for."""
+
 FALSE_ALARM = 0.0027
 """The probability that a verification calls means of honest, independent repetitions different: what the normal
 distribution leaves beyond three standard errors. The k-th file that is compared by means spends its 1 / k(k + 1), which
@@ -121,7 +124,7 @@ def verify(
         left = deadline - time.monotonic()
         if started and left <= 0:
             return
-        plan = _planned(*drawn, left, first=not started, asked=asked)
+        plan = _planned(*drawn, _allowed(left, minutes, asked), first=not started, asked=asked)
         check = _carried_out(plan, store, progress, FALSE_ALARM / ((by_means + 1) * (by_means + 2)))
         started |= check.level is not None
         by_means += check.level == "means"
@@ -135,10 +138,15 @@ def plans(jobs: Iterable[Job], store: Store, *, minutes: float, seed: str, asked
     for drawn in _drawn(jobs, store, seed, asked):
         if started and left <= 0:
             return
-        plan = _planned(*drawn, left, first=not started, asked=asked)
+        plan = _planned(*drawn, _allowed(left, minutes, asked), first=not started, asked=asked)
         started |= bool(plan.tries)
         left -= plan.seconds
         yield plan
+
+
+def _allowed(left: float, minutes: float, asked: bool) -> float:
+    """Seconds that one file may take: no more than a share of all, so that a short verification compares several."""
+    return left if asked else min(left, LARGEST_SHARE * 60 * minutes)
 
 
 def _drawn(jobs: Iterable[Job], store: Store, seed: str, asked: bool) -> Iterator[tuple[Cell, Path, list[Row]]]:
@@ -212,7 +220,7 @@ def _planned(cell: Cell, path: Path, rows: list[Row], seconds: float, *, first: 
         few = _few(cell, rows[:most], fewest, seconds, device)
         expected = cell.cost(few, device).whole
         if expected > seconds and not (first and (asked or level == "bits")):
-            detail = f"{len(few)} rows take about {expected:.0f} s, {max(0.0, seconds):.0f} are left"
+            detail = f"{len(few)} rows take about {expected:.0f} s, {max(0.0, seconds):.0f} are left for them"
             break
         tries.append((level, tuple(sorted(few))))
     return Plan(path, cell, tuple(tries), (device, engine), stored, detail)
