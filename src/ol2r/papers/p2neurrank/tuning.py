@@ -40,12 +40,12 @@ _PULLS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2)
 _RATES = (1e-4, 1e-3, 1e-2)
 _WIDTHS = (1e-3, 1e-2, 1e-1)
 _WIDE = {"noise": _NOISES[:2], "regularization": (1.0, 1e1, 1e2), "rate": _RATES}
-_PERTURBED = {"noise": (*_NOISES, 10.0), "regularization": _LINEAR_PULLS}
+_PERTURBED = {"noise": (0.001, *_NOISES, 10.0), "regularization": _LINEAR_PULLS}
 _SIXTEEN = {"alpha": _WIDTHS, "regularization": (1e-2, 1.0, 1e2), "rate": (1e-3, 1e-2)}
 GRIDS: dict[str, TuningGrid] = {
     **{name: TuningGrid((name,), _PERTURBED, never={"noise": (10.0,)}) for name in LINEAR},
     PAIRRANK_DIAGONAL: TuningGrid(
-        (PAIRRANK_DIAGONAL,), {"alpha": (0.01, 0.1, 1.0), "regularization": _LINEAR_PULLS}, never={"alpha": (1.0,)},
+        (PAIRRANK_DIAGONAL,), {"alpha": (*_WIDTHS, 1.0), "regularization": _LINEAR_PULLS}, never={"alpha": (1.0,)},
     ),
     NEURAL[0]: TuningGrid(
         NEURAL[:1], {"noise": _NOISES, "regularization": _PULLS, "rate": _RATES}, wide=_WIDE,
