@@ -45,7 +45,8 @@ _SIXTEEN = {"alpha": _WIDTHS, "regularization": (1e-2, 1.0, 1e2), "rate": (1e-3,
 GRIDS: dict[str, TuningGrid] = {
     **{name: TuningGrid((name,), _PERTURBED, never={"noise": (10.0,)}) for name in LINEAR},
     PAIRRANK_DIAGONAL: TuningGrid(
-        (PAIRRANK_DIAGONAL,), {"alpha": (*_WIDTHS, 1.0), "regularization": _LINEAR_PULLS}, never={"alpha": (1.0,)},
+        (PAIRRANK_DIAGONAL,), {"alpha": (1e-4, *_WIDTHS, 1.0), "regularization": _LINEAR_PULLS},
+        never={"alpha": (1.0,)},
     ),
     NEURAL[0]: TuningGrid(
         NEURAL[:1], {"noise": _NOISES, "regularization": _PULLS, "rate": _RATES}, wide=_WIDE,
