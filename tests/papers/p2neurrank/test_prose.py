@@ -302,7 +302,7 @@ def test_conventions_have_the_values_that_run():
     told = {name: str(value) for name, value, _ in prose.CONVENTIONS}
     assert told["rounds T"].startswith(f"{ROUNDS:,}; networks 1,000")
     assert f"{grid.RUNS} runs of linear rankers" in told["runs"]
-    assert told["grid of P²LinRank"].startswith("ν² ∈ {0.01, 0.1, 1, 10}; λ ∈ {0.01,")
+    assert told["grid of P²LinRank"].startswith("ν² ∈ {0.001, 0.01, 0.1, 1, 10}; λ ∈ {0.01,")
     assert all(source for _, _, source in prose.CONVENTIONS)
 
 

@@ -40,12 +40,13 @@ _PULLS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2)
 _RATES = (1e-4, 1e-3, 1e-2)
 _WIDTHS = (1e-3, 1e-2, 1e-1)
 _WIDE = {"noise": _NOISES[:2], "regularization": (1.0, 1e1, 1e2), "rate": _RATES}
-_PERTURBED = {"noise": (*_NOISES, 10.0), "regularization": _LINEAR_PULLS}
+_PERTURBED = {"noise": (1e-3, *_NOISES, 10.0), "regularization": _LINEAR_PULLS}
 _SIXTEEN = {"alpha": _WIDTHS, "regularization": (1e-2, 1.0, 1e2), "rate": (1e-3, 1e-2)}
 GRIDS: dict[str, TuningGrid] = {
     **{name: TuningGrid((name,), _PERTURBED, never={"noise": (10.0,)}) for name in LINEAR},
     PAIRRANK_DIAGONAL: TuningGrid(
-        (PAIRRANK_DIAGONAL,), {"alpha": (0.01, 0.1, 1.0), "regularization": _LINEAR_PULLS}, never={"alpha": (1.0,)},
+        (PAIRRANK_DIAGONAL,), {"alpha": (1e-4, *_WIDTHS, 1.0), "regularization": _LINEAR_PULLS},
+        never={"alpha": (1.0,)},
     ),
     NEURAL[0]: TuningGrid(
         NEURAL[:1], {"noise": _NOISES, "regularization": _PULLS, "rate": _RATES}, wide=_WIDE,
@@ -58,12 +59,12 @@ GRIDS: dict[str, TuningGrid] = {
     **{name: TuningGrid((name,), _SIXTEEN, datasets=_SMALL_ON) for name in (SIXTEEN_FULL, SIXTEEN_DIAGONAL)},
 }  # fmt: skip
 """All tuning grids, by name. The noise ν² is tuned like every other hyper-parameter, from the paper's two values and
-larger ones. For its learners with intervals the paper tries λ and α from 0.1 to 10⁻⁴, for networks rates from 0.1 to
-10⁻³; for P²LinRank and P²NeurRank it gives no λ. The grids here leave out some of these values, among them the largest
-rate, and reach to larger λ. P²NeurRank with N = 5 and the 16 × 16 networks have every second or third value of λ and
-two rates, to save time; so N = 5 has a third of the settings of N = 2. As in the PairRank chapter, settings that hardly
-do anything but explore are scored and never chosen: labels that lie between 0 and 1 drown in noise of variance 10, and
-intervals of α = 1 leave hardly an order certain."""
+larger ones, of linear rankers from a smaller one too. For its learners with intervals the paper tries λ and α from 0.1
+to 10⁻⁴, for networks rates from 0.1 to 10⁻³; for P²LinRank and P²NeurRank it gives no λ. The grids here leave out some
+of these values, among them the largest rate, and reach to larger λ. P²NeurRank with N = 5 and the 16 × 16 networks have
+every second or third value of λ and two rates, to save time; so N = 5 has a third of the settings of N = 2. As in the
+PairRank chapter, settings that hardly do anything but explore are scored and never chosen: labels that lie between 0
+and 1 drown in noise of variance 10, and intervals of α = 1 leave hardly an order certain."""
 
 
 def is_linear(variant: str) -> bool:
