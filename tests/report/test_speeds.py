@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from ol2r.experiments.kinds.timing import Timing
+from ol2r.experiments.provenance import code_digest
 from ol2r.report import speeds
 
 STORED = {
@@ -66,6 +68,21 @@ def test_a_missed_aim_is_told_with_what_its_products_alone_allow():
     assert told.endswith("so no program that makes these refits reaches the aim there.")
     reached = STORED | {"olranknet_mslr.rounds_per_s": missed | {"ours": 90.0}}
     assert speeds.missed_in_words(speeds.against_targets(reached)) == ""
+
+
+def test_times_are_told_with_their_days_and_whether_the_code_has_changed():
+    now = code_digest(Timing.code)
+    timed = [
+        {"cell": {"type": "timing"}, "time": f"2026-01-0{day}T10:00:00+00:00", "code": code}
+        for day, code in ((3, now), (1, now), (2, "older"))
+    ]
+    other = {"cell": {"type": "simulate"}, "time": "2025-01-01T10:00:00+00:00", "code": "x"}
+    assert speeds.measured_in_words([*timed[:2], other]) == "Times were measured on 2026-01-01 to 2026-01-03 (UTC)."
+    assert speeds.measured_in_words(timed).endswith("The code of some of them has changed since then.")
+    assert speeds.measured_in_words(timed[2:]) == (
+        "Times were measured on 2026-01-02 (UTC). The code of what was timed has changed since then."
+    )
+    assert speeds.measured_in_words([other]) == ""
 
 
 def test_the_stored_speeds_that_the_book_shows_are_of_all_learners_shown():

@@ -5,12 +5,15 @@ one, and how ours was measured. This module shows the stored figures; it must no
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pandas as pd
 from matplotlib.lines import Line2D
 
 from ol2r import frames
+from ol2r.experiments.kinds.timing import Timing
+from ol2r.experiments.provenance import code_digest
 from ol2r.report.leads import in_range
 from ol2r.report.style import INK, LEARNERS, Drawing, panels, styled
 
@@ -74,6 +77,21 @@ def in_words(table: pd.DataFrame) -> str:
         ends = f", least {times.index[0]} and most {times.index[-1]}" if len(times) > 1 else ""
         sentences.append(f"{SAID[str(unit)]} are {told} times as fast as public code{ends}.")
     return " ".join(sentences)
+
+
+def measured_in_words(records: Iterable[Mapping[str, Any]]) -> str:
+    """When learners were timed, and whether the code that was timed has changed since.
+
+    Args:
+        records: provenance; only that of timings counts.
+    """
+    timed = [record for record in records if record["cell"]["type"] == Timing.kind]
+    if not timed:
+        return ""
+    days = " to ".join(dict.fromkeys(f([record["time"][:10] for record in timed]) for f in (min, max)))
+    older = len(timed) - sum(record["code"] == code_digest(Timing.code) for record in timed)
+    since = f" The code of {'some of them' if older < len(timed) else 'what was timed'} has changed since then."
+    return f"Times were measured on {days} (UTC).{since if older else ''}"
 
 
 AIMED: dict[str, str] = {
