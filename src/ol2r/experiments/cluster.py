@@ -208,7 +208,7 @@ def connected(address: str) -> Iterator["Cluster"]:
                 client.__init__(address, timeout=ANSWER_SECONDS, set_as_default=False)
         except Exception as error:  # what is wrong with an address has many types
             with suppress(Exception):
-                client.close(timeout=1)
+                client.close()
             raise ExperimentError(f"no Dask scheduler answers at {address}: {_in_a_line(error)}") from error
         try:
             try:
@@ -217,7 +217,7 @@ def connected(address: str) -> Iterator["Cluster"]:
                 raise ExperimentError(f"the Dask scheduler at {address} has no worker") from error
             yield Cluster(client, address)
         finally:
-            client.close(timeout=ANSWER_SECONDS)
+            client.close()
 
 
 class Cluster:
