@@ -288,19 +288,21 @@ def other_code(tmp_path):
     return package.parent
 
 
-def test_a_worker_with_other_code_is_refused_before_anything_is_computed(workers, dask, store, other_code):
-    with altered(dask, other_code) as address, pytest.raises(Refused) as caught:
-        run([job(Fake(name="coded"))], store, workers=workers, progress=False)
-    assert str(caught.value).startswith(f"worker {address}: its code of ol2r is ") and "\n" not in str(caught.value)
-    assert dask.ran("coded") == [] and not list(store.scratch.glob("*/*"))
-    assert run([job(Fake(name="coded"))], store, workers=workers, progress=False) == 25
-
-
-def test_a_worker_that_comes_later_with_other_code_is_refused_as_well(workers, dask, store, other_code, monkeypatch):
-    monkeypatch.setattr(workers, "_ask", lambda asked: None)
-    jobs = [job(Fake(name=f"late{i}", **SLOW)) for i in range(4)]
-    with altered(dask, other_code) as address, pytest.raises(Refused, match=f"^worker {address}: its code of ol2r is"):
-        run(jobs, store, workers=workers, progress=False)
+def test_a_worker_with_other_code_is_refused_before_anything_is_computed_or_as_soon_as_it_comes(
+    workers, dask, store, other_code, monkeypatch
+):
+    jobs = [job(Fake(name=f"coded{i}", **SLOW)) for i in range(4)]
+    with altered(dask, other_code) as address:
+        with pytest.raises(Refused) as caught:
+            run(jobs, store, workers=workers, progress=False)
+        assert str(caught.value).startswith(f"worker {address}: its code of ol2r is ")
+        assert "\n" not in str(caught.value)
+        assert not any(dask.ran(each.cell.name) for each in jobs) and not list(store.scratch.glob("*/*"))
+        monkeypatch.setattr(workers, "_ask", lambda asked: None)  # as if it came after the others were asked
+        with pytest.raises(Refused, match=f"^worker {address}: its code of ol2r is "):
+            run(jobs, store, workers=workers, progress=False)
+    run(jobs, store, workers=workers, progress=False)
+    assert_whole(jobs, store)
 
 
 def test_a_worker_with_other_versions_or_another_target_is_refused(workers, dask, store, tmp_path):

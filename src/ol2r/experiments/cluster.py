@@ -255,6 +255,7 @@ class Cluster:
         if not shards:
             return
         asked = _asked(shards)
+        # not through joblib's Dask backend, which waits forever for a task whose workers or scheduler are lost
         with self._told():
             self._ask(asked)
             futures = {
