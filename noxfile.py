@@ -26,7 +26,7 @@ def install(session: nox.Session, *requirements: str) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run every test, one process a core; those that open the built book are skipped until `book` has built one."""
-    install(session, "-e", ".[book,release,test]")
+    install(session, "-e", ".[book,dask,release,test]")
     session.run("pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal", *session.posargs)
 
 
@@ -41,7 +41,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check static types."""
-    install(session, "-e", ".[book,test,dev]")
+    install(session, "-e", ".[book,dask,test,dev]")
     session.run("pyright", *session.posargs)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ol2r.experiments.cells import Cell, Job, Row
     from ol2r.experiments.chapter import Chapter
     from ol2r.experiments.paper import Paper
+    from ol2r.experiments.runner import Workers
     from ol2r.experiments.store import Store
     from ol2r.experiments.verdicts import Judgement
 
@@ -61,6 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     from ol2r.experiments.runner import run as run_jobs
     from ol2r.experiments.store import Store
 
+    if arguments.dask and (arguments.jobs or arguments.device != "cpu"):
+        raise ExperimentError("--dask computes on the CPUs of the scheduler's workers: leave out --jobs and --device")
     if arguments.data and arguments.commit:
         raise ExperimentError("--commit writes to results/, which holds no results of your own data: leave out one")
     (paper,) = _papers(arguments.paper)
@@ -76,19 +79,31 @@ def run(arguments: argparse.Namespace) -> int:
     jobs = [job for job in jobs if at_hand.missing(job.cell) is None]
     store = Store.open(commit=arguments.commit)
     todo = lacking(jobs, store)
-    minutes = expected_seconds(todo, arguments.jobs, arguments.device) / 60
-    for data in absent:
-        print(f"{data} is not at hand: its cells are left out (`ol2r data info {data}` says where to get it)")
-    print(f"{sum(len(job.rows) for job in todo)} rows of {len(todo)} cells to compute, about {minutes:.1f} minutes")
-    if arguments.dry_run:
-        for job in todo:
-            seconds = job.cost(arguments.device).whole
-            print(f"  {job.cell.key[:12]} {job.cell.describe()}: {len(job.rows)} rows, {seconds:.0f} s")
-        return 0
-    check_data(todo)
-    n_rows = run_jobs(jobs, store, device=arguments.device, engine=arguments.engine, n_jobs=arguments.jobs)
+    with _workers(arguments.dask) as workers:
+        n_jobs = arguments.jobs if workers is None else len(workers)
+        minutes = expected_seconds(todo, n_jobs, arguments.device) / 60
+        for data in absent:
+            print(f"{data} is not at hand: its cells are left out (`ol2r data info {data}` says where to get it)")
+        print(f"{sum(len(job.rows) for job in todo)} rows of {len(todo)} cells to compute, about {minutes:.1f} minutes")
+        if arguments.dry_run:
+            for job in todo:
+                seconds = job.cost(arguments.device).whole
+                print(f"  {job.cell.key[:12]} {job.cell.describe()}: {len(job.rows)} rows, {seconds:.0f} s")
+            return 0
+        check_data(todo)
+        how = {"device": arguments.device, "engine": arguments.engine, "n_jobs": arguments.jobs, "workers": workers}
+        n_rows = run_jobs(jobs, store, **how)
     print(f"{n_rows} rows stored in {store.published if arguments.commit else store.scratch}")
     return 0
+
+
+def _workers(address: str | None) -> "contextlib.AbstractContextManager[Workers | None]":
+    """The workers of a Dask scheduler while a block runs, or None where no scheduler is named."""
+    if address is None:
+        return contextlib.nullcontext()
+    from ol2r.experiments.cluster import connected
+
+    return connected(address)
 
 
 def draw(arguments: argparse.Namespace) -> int:
@@ -374,7 +389,7 @@ def _positive(text: str) -> int:
     return value
 
 
-def _workers(text: str) -> int:
+def _processes(text: str) -> int:
     value = _positive(text)
     if value > 256:
         raise argparse.ArgumentTypeError("at most 256")
@@ -413,7 +428,8 @@ def parser() -> argparse.ArgumentParser:
     add.add_argument("paper")
     add.add_argument("--item", action="append", help="a figure or table, such as fig-2; may be repeated (all)")
     choice(add, tier="laptop")
-    add.add_argument("--jobs", type=_workers, help="worker processes (one per core)")
+    add.add_argument("--jobs", type=_processes, help="worker processes (one per core)")
+    add.add_argument("--dask", metavar="ADDRESS", help="compute on the workers of this Dask scheduler, tcp://HOST:PORT")
     add.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     add.add_argument("--engine", choices=("numba", "torch"), help="numba on the CPU, torch on a GPU")
     add.add_argument("--commit", action="store_true", help="write to results/ instead of the scratch store")

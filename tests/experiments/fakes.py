@@ -133,6 +133,22 @@ class Stepping(Fake):
 
 
 @dataclass(frozen=True)
+class Waiting(Fake):
+    """A fake that notes that it has begun, and ends when the file that it names is there."""
+
+    kind: ClassVar[str] = "waiting"
+
+    until: str = ""
+
+    @classmethod
+    def run_group(cls, jobs, context):
+        note("".join(f"{cell.name}@begun {row.fold} {row.seed} {os.getpid()}\n" for cell, rows in jobs for row in rows))
+        while not all(Path(job.cell.until).exists() for job in jobs):
+            time.sleep(0.02)
+        return super().run_group(jobs, context)
+
+
+@dataclass(frozen=True)
 class Timing(Fake):
     """A cell that no second run repeats."""
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
 from joblib import Parallel, cpu_count, delayed, parallel_config
@@ -110,6 +110,26 @@ class Failure:
 
 
 Outcome = Computed | Failure
+
+
+class Workers(Protocol):
+    """Worker processes that are started and ended by somebody else, perhaps on other machines."""
+
+    def __len__(self) -> int:
+        """The number of shards that they compute at the same time."""
+        ...
+
+    def spread(
+        self, shards: Sequence[Shard], inputs: Sequence[Mapping[Cell, pd.DataFrame]], engine: str
+    ) -> Iterator[tuple[Shard, list[Outcome]]]:
+        """Run shards on the CPU and yield each with its outcomes as it ends.
+
+        Args:
+            shards: what to run.
+            inputs: for each shard, the table of every cell that its jobs need.
+            engine: "numba" or "torch".
+        """
+        ...
 
 
 class JobsFailed(Failed):
@@ -386,6 +406,7 @@ def compute(
     n_jobs: int | None = None,
     progress: bool = True,
     store: Store | None = None,
+    workers: Workers | None = None,
 ) -> Iterator[Outcome]:
     """Run jobs whose needs are in `inputs`, shard by shard, and yield the outcomes as shards end.
 
@@ -403,13 +424,22 @@ def compute(
             a new machine.
         store: where the states of shards are kept while they run; the shards that an earlier run began go on first.
             When the next outcome is asked for, those of a shard that has ended must be stored.
+        workers: what runs everything but timings, in the place of `n_jobs` processes. It keeps no states, and begins
+            shards anew that an earlier run began.
     """
     device, engine = check_device(device), resolve_engine(engine, device)
+    begun = []
+    if workers is not None:
+        if device != "cpu":
+            raise ExperimentError("workers elsewhere compute on their CPUs only")
+        n_jobs = max(1, len(workers))
+    elif store is not None:
+        begun = [Shard(part) for part in store.unfinished(jobs, device, engine)]
     n_jobs = n_jobs or cpu_count()
-    begun = [] if store is None else [Shard(part) for part in store.unfinished(jobs, device, engine)]
     shards = [*begun, *plan(_without(jobs, begun), n_jobs, device, free_memory(device))]
     seconds = sum(shard.seconds(device) for shard in shards)
-    here = device != "cpu" or n_jobs == 1 or len(shards) == 1 or seconds < WORTH_PROCESSES
+    short = n_jobs == 1 or len(shards) == 1 or seconds < WORTH_PROCESSES
+    here = device != "cpu" or (short and workers is None)
 
     n_rows = sum(shard.n_rows for shard in shards)
     often = 1 if sys.stderr.isatty() else 15  # a log gets a line each time
@@ -423,8 +453,12 @@ def compute(
             timed = [shard for shard in shards if not shard.jobs[0].cell.verifiable]
             rest = [shard for shard in shards if shard.jobs[0].cell.verifiable]
             first = sum(shard.seconds(device) for shard in rest)
+            if workers is None:
+                spread = _spread(rest, inputs, device, engine, store, n_jobs)
+            else:
+                spread = workers.spread(rest, [_inputs_of(shard, inputs) for shard in rest], engine)
             ended = chain(
-                _spread(rest, inputs, device, engine, store, n_jobs),
+                spread,
                 _here(timed, inputs, device, engine, store, bar, first),
             )
         for shard, outcomes in ended:
@@ -470,7 +504,7 @@ def _here(
         done += shard.seconds(device)
 
 
-def _begin(parent: int, own: tuple) -> None:
+def begin_process(parent: int, own: tuple) -> None:
     """Prepare a worker: make it end whenever the parent process ends, as Loky's workers would otherwise wait for work
     forever, and tell it of the reader's own data."""
     if sys.platform == "linux":
@@ -503,7 +537,7 @@ def _spread(
     from ol2r.data.own import taken_in  # here, because it loads numba, which looking results up need not
 
     threads = max(1, cpu_count() // n_jobs)
-    begun = {"initializer": _begin, "initargs": (os.getpid(), taken_in())}
+    begun = {"initializer": begin_process, "initargs": (os.getpid(), taken_in())}
     with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=threads, **begun):
         arguments = [(shard, _inputs_of(shard, inputs), device, engine) for shard in shards]
         tasks = (delayed(_attempt)(i, *each, store=store) for i, each in enumerate(arguments))
@@ -596,6 +630,7 @@ def run(
     engine: str | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
+    workers: Workers | None = None,
 ) -> int:
     """Compute and store all rows that the store lacks, with what they need; returns the number of computed rows.
 
@@ -606,6 +641,7 @@ def run(
         engine: "numba", "torch" or None for the device's usual one.
         n_jobs: worker processes (None: one per core).
         progress: whether to show a bar.
+        workers: what runs everything but timings, in the place of processes of this machine; on the CPU only.
 
     Raises:
         JobsFailed: some jobs raised; everything else has run and is stored.
@@ -624,8 +660,8 @@ def run(
         ready = [job for job in wave if not lacking(job.cell.needs(job.rows), store)]
         n_blocked += len(wave) - len(ready)
         inputs = read_inputs(ready, store)
-        outcomes = compute(ready, inputs, device=device, engine=engine, n_jobs=n_jobs, progress=progress, store=store)
-        for outcome in outcomes:
+        how = {"device": device, "engine": engine, "n_jobs": n_jobs, "progress": progress, "workers": workers}
+        for outcome in compute(ready, inputs, store=store, **how):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:
