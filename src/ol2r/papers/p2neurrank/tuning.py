@@ -41,7 +41,7 @@ _RATES = (1e-4, 1e-3, 1e-2)
 _WIDTHS = (1e-3, 1e-2, 1e-1)
 _WIDE = {"noise": _NOISES[:2], "regularization": (1.0, 1e1, 1e2), "rate": _RATES}
 _PERTURBED = {"noise": (0.001, *_NOISES, 10.0), "regularization": _LINEAR_PULLS}
-_SIXTEEN = {"alpha": _WIDTHS, "regularization": (1e-2, 1.0, 1e2), "rate": (1e-3, 1e-2)}
+_SIXTEEN = {"alpha": (1e-4, *_WIDTHS), "regularization": (1e-2, 1.0, 1e2), "rate": (*_RATES, 1e-1)}
 GRIDS: dict[str, TuningGrid] = {
     **{name: TuningGrid((name,), _PERTURBED, never={"noise": (10.0,)}) for name in LINEAR},
     PAIRRANK_DIAGONAL: TuningGrid(
