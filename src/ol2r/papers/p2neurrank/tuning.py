@@ -61,10 +61,10 @@ GRIDS: dict[str, TuningGrid] = {
 """All tuning grids, by name. The noise ν² is tuned like every other hyper-parameter, from the paper's two values and
 larger ones, of linear rankers from a smaller one too. For its learners with intervals the paper tries λ and α from 0.1
 to 10⁻⁴, for networks rates from 0.1 to 10⁻³; for P²LinRank and P²NeurRank it gives no λ. The grids here leave out some
-of these values, among them the largest rate, and reach to larger λ. P²NeurRank with N = 5 and the 16 × 16 networks have
-every second or third value of λ and two rates, to save time; so N = 5 has a third of the settings of N = 2. As in the
-PairRank chapter, settings that hardly do anything but explore are scored and never chosen: labels that lie between 0
-and 1 drown in noise of variance 10, and intervals of α = 1 leave hardly an order certain."""
+of these values, of P²NeurRank the largest rate among them, and reach to larger λ. To save time, P²NeurRank with N = 5
+and the 16 × 16 networks have every second value of λ, and N = 5 two rates; so it has a third of the settings of N = 2.
+As in the PairRank chapter, settings that hardly do anything but explore are scored and never chosen: labels that lie
+between 0 and 1 drown in noise of variance 10, and intervals of α = 1 leave hardly an order certain."""
 
 
 def is_linear(variant: str) -> bool:
