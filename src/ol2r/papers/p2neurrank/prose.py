@@ -158,7 +158,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
             ("P²NeurRank, N = 2", NEURAL[0], "paper, 5.1.4: rates; λ as for P²LinRank; the rest ours"),
             ("P²NeurRank, N = 5", NEURAL[1], "as for N = 2, thinned to save time"),
             ("PairRank, diagonal", PAIRRANK_DIAGONAL, "paper, 5.1.4; larger values ours"),
-            ("olRankNet, 16 × 16, either covariance", SIXTEEN_FULL, "paper, 5.1.4, thinned; larger values ours"),
+            ("olRankNet, 16 × 16, either covariance", SIXTEEN_FULL, "paper, 5.1.4, thinned; larger λ, least rate ours"),
         )
     ),
     (

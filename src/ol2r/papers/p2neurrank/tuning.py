@@ -41,7 +41,7 @@ _RATES = (1e-4, 1e-3, 1e-2)
 _WIDTHS = (1e-3, 1e-2, 1e-1)
 _WIDE = {"noise": _NOISES[:2], "regularization": (1.0, 1e1, 1e2), "rate": _RATES}
 _PERTURBED = {"noise": (1e-3, *_NOISES, 10.0), "regularization": _LINEAR_PULLS}
-_SIXTEEN = {"alpha": _WIDTHS, "regularization": (1e-2, 1.0, 1e2), "rate": (1e-3, 1e-2)}
+_SIXTEEN = {"alpha": (1e-4, *_WIDTHS), "regularization": (1e-2, 1.0, 1e2), "rate": (*_RATES, 1e-1)}
 GRIDS: dict[str, TuningGrid] = {
     **{name: TuningGrid((name,), _PERTURBED, never={"noise": (10.0,)}) for name in LINEAR},
     PAIRRANK_DIAGONAL: TuningGrid(
@@ -61,11 +61,10 @@ GRIDS: dict[str, TuningGrid] = {
 """All tuning grids, by name. The noise ν² is tuned like every other hyper-parameter, from the paper's two values and
 larger ones, of linear rankers from a smaller one too. For its learners with intervals the paper tries λ and α from 0.1
 to 10⁻⁴, for networks rates from 0.1 to 10⁻³; for P²LinRank and P²NeurRank it gives no λ. The grids here leave out some
-of these values and reach to larger λ; the 16 × 16 networks have all α and rates that the paper tries, and others the
-largest rate never. P²NeurRank with N = 5 and the 16 × 16 networks have every second or third value of λ, and N = 5 two
-rates, to save time; so N = 5 has a third of the settings of N = 2. As in the PairRank chapter, settings that hardly do
-anything but explore are scored and never chosen: labels that lie between 0 and 1 drown in noise of variance 10, and
-intervals of α = 1 leave hardly an order certain."""
+of these values, of P²NeurRank the largest rate among them, and reach to larger λ. To save time, P²NeurRank with N = 5
+and the 16 × 16 networks have every second value of λ, and N = 5 two rates; so it has a third of the settings of N = 2.
+As in the PairRank chapter, settings that hardly do anything but explore are scored and never chosen: labels that lie
+between 0 and 1 drown in noise of variance 10, and intervals of α = 1 leave hardly an order certain."""
 
 
 def is_linear(variant: str) -> bool:
