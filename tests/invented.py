@@ -12,7 +12,7 @@ from ol2r.random import generator
 
 def results(frame: pd.DataFrame, tier: str = "paper") -> Results:
     """Results of a frame, with one record of provenance a cell."""
-    record = {"device": "cpu", "ol2r": "0.1.0", "code": "c0de" * 16, "dirty": False}
+    record = {"cell": {"type": "invented"}, "device": "cpu", "ol2r": "0.1.0", "code": "c0de" * 16, "dirty": False}
     records = tuple(record | {"key": key} for key in frame["cell"].unique())
     return Results("nsgd", "table-3", "Offline NDCG@10", tier, frame, (), records, ("TD2003",))
 

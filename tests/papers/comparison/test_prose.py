@@ -165,7 +165,7 @@ def test_the_page_is_short_and_calls_every_item():
 
 
 def results(item, frame):
-    record = {"device": "cpu", "ol2r": "0.1.0", "code": "c0de" * 16, "dirty": False}
+    record = {"cell": {"type": "invented"}, "device": "cpu", "ol2r": "0.1.0", "code": "c0de" * 16, "dirty": False}
     records = tuple(record | {"key": key} for key in frame["cell"].unique())
     return Results("comparison", item, grid.ITEMS[item].title, "paper", frame, (), records)
 

@@ -314,9 +314,9 @@ class Beside:
         self.asked.add(tangent, pairs)
         self.other.add(tangent, pairs)
 
-    def gram(self, tangent: Tangent) -> torch.Tensor:
-        """See `Covariance.gram`."""
-        return self.asked.gram(tangent)
+    def orders(self, *arguments: Any) -> torch.Tensor:
+        """See `Covariance.orders`."""
+        return self.asked.orders(*arguments)
 
 
 class Known(NamedTuple):
