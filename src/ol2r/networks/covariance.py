@@ -86,8 +86,8 @@ class Covariance(ABC):
         """
         if scores.device.type != "cpu":
             return interval_orders(scores, self.gram(tangent), width)
-        tangent = tangent.map(lambda factor: factor.to(self.dtype))
-        certain = interval_orders(scores, tangent.kernel(tangent) / self.regularization[:, None, None], width)
+        once = self.network.folded(tangent).map(lambda factor: factor.to(self.dtype))
+        certain = interval_orders(scores, once.kernel(once) / self.regularization[:, None, None], width)
         certain &= present[:, :, None] & present[:, None]
         shown = present & (certain.sum(dim=1) < depth)
         asked = (scores[:, :, None] > scores[:, None]) & ~certain & present[:, :, None] & shown[:, None]
