@@ -16,7 +16,8 @@ keeps what has a peer in benchmarks/speed.json for the page "Machines and timing
 
     python benchmarks/run.py --device cuda --store
 
-measures rounds per second on a GPU, and keeps them in benchmarks/device.json for the page "On a GPU".
+measures rounds per second on a GPU, repeats stored runs of the CPU there (`--only repeated` does this alone), and keeps
+both in benchmarks/device.json for the page "On a GPU".
 """
 
 import argparse
@@ -253,11 +254,16 @@ def main() -> None:
     for family, measure in device.families(arguments.device).items():
         names = [f"{what}.{family}" for what in ("launches", "reads", "bytes", arguments.device)]
         if any(name.startswith(arguments.only) for name in names):
-            there |= measure(arguments.quick)
+            measured = measure(arguments.quick)
+            there |= measured
+            if arguments.store:
+                device.store(measured, arguments.device)
+    if arguments.device != "cpu" and "repeated".startswith(arguments.only):
+        repeated = device.repeated(arguments.device)
+        if arguments.store:
+            device.store({}, arguments.device, repeated)
     if arguments.store and found:
         store(found)
-    if arguments.store and there:
-        device.store(there, arguments.device)
     found |= there
     found["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found |= {f"{key}.vs_public": found[key] / peer for key, peer in PUBLIC.items() if key in found}
