@@ -39,7 +39,7 @@ COUNTED = 8
 BEFORE, MEASURED = 20, (200, 20)
 """Rounds before the measured ones, and how many are measured: the first number that is expected to take no longer than
 `LONGEST`, else the last."""
-LONGEST = 3.0
+LONGEST = 4.0
 """In seconds."""
 REPEATED_ON = {"dataset": "MQ2008", "users": "informational", "features": "all"}
 """Which stored runs are repeated on a device."""

@@ -206,6 +206,7 @@ def _run(dataset: data.RankingDataset, part: list, context: Context) -> pd.DataF
         keep=keep,
         keep_after=lambda round_: context.due(),
         resume=None if kept is None else {name: torch.from_numpy(values) for name, values in kept.state.items()},
+        graph=True,
         progress=context.progress,
     )
     return lines(table)

@@ -81,7 +81,9 @@ class LogisticEstimate:
         gradient = torch.addcmul(torch.einsum("rn,rnd->rd", expected, x) - pull, self._ridge[:, None], self.theta)
         curvature = torch.addcmul(expected, expected, p, value=-1.0)
         root, _ = torch.linalg.cholesky_ex(torch.baddbmm(ridge, (x * curvature[..., None]).mT, x))
-        back = torch.cholesky_solve(gradient[..., None], root)[..., 0]  # the step, the other way round
+        # two triangular systems and not `cholesky_solve`, which a CUDA graph cannot record for a batch
+        half = torch.linalg.solve_triangular(root, gradient[..., None], upper=False)
+        back = torch.linalg.solve_triangular(root.mT, half, upper=True)[..., 0]  # the step, the other way round
         promise = (gradient * back).sum(dim=1)
         self.passes += moving
         moving = moving & (promise > least)
