@@ -97,7 +97,8 @@ def speeds(family: str, device: str = "cuda", replicas: tuple[int, ...] = (64, 5
             try:
                 seconds(8)
                 fewer, before = n, seconds(BEFORE)
-                rounds = next((n for n in MEASURED if before * n / BEFORE < LONGEST), MEASURED[-1])
+                each = (before - seconds(8)) / (BEFORE - 8)
+                rounds = next((rounds for rounds in MEASURED if each * rounds < LONGEST), MEASURED[-1])
                 spent = min(seconds(BEFORE + rounds) for _ in range(2)) - min(before, seconds(BEFORE))
             except torch.OutOfMemoryError:
                 break

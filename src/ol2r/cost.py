@@ -12,17 +12,19 @@ LARGEST_BATCH = 512
 BATCH_BYTES = 3 << 30
 """The most bytes that the replicas of one batch may hold on the CPU."""
 
-LAUNCH_SECONDS = 1e-5
-"""Seconds from one GPU operation to the next, even for few numbers: with few replicas launches take all the time."""
+LAUNCH_SECONDS = 1.6e-5
+"""Seconds from one GPU operation to the next that Python asks for, even for few numbers: with few replicas launches
+take all the time. As measured on an H100; see the page "On a GPU"."""
 
-REPLAY_SECONDS = 2e-6
-"""Seconds from one operation to the next in a CUDA graph that is replayed: what we suppose, not measured by us."""
+REPLAY_SECONDS = 3.8e-6
+"""Seconds from one operation to the next in a CUDA graph that is replayed, as measured likewise."""
 
-BANDWIDTH = 3.35e12
-"""Bytes that the memory of an H100 moves in a second at best (NVIDIA's data sheet of the H100 SXM)."""
+BANDWIDTH = 2.95e12
+"""Bytes that the memory of an H100 moves in a second, as measured by a copy."""
 
 DEVICE_CORES = 50
-"""How many CPU cores a GPU with many replicas is worth. A guess that nobody has measured: launches dominate."""
+"""How many CPU cores a GPU is worth where launches do not take all the time. Among round numbers this one, with
+`REPLAY_SECONDS`, comes nearest to the seconds of the stored runs that were repeated on an H100."""
 
 
 class Shape(NamedTuple):

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float32, Int64
 from torch import Tensor
 
 from ol2r import ranking
-from ol2r.cost import DEVICE_CORES, LAUNCH_SECONDS, Cost, Shape
+from ol2r.cost import DEVICE_CORES, REPLAY_SECONDS, Cost, Shape
 from ol2r.parameters import Number, Parameter, Value, check_all
 from ol2r.random import Streams
 from ol2r.rankers import LinearRanker, Ranker
@@ -206,7 +206,7 @@ class Learner(ABC):
             return Cost(seconds, memory, rounds * cls.batch_seconds, not cls.side_by_side)
         # the longest query of a round is several times longer than the mean, and its features are copied several times
         passing = round(64 * shape.documents * (shape.features + 32))
-        return Cost(seconds / DEVICE_CORES, memory + passing, rounds * cls.launches * LAUNCH_SECONDS)
+        return Cost(seconds / DEVICE_CORES, memory + passing, rounds * cls.launches * REPLAY_SECONDS)
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:

@@ -1,0 +1,246 @@
+"""What a round asks of a GPU, what it was predicted and measured to take there, and how stored runs came out there.
+
+The benchmark writes `device.json`: what it counted without a device, and by device what it measured there. This module
+shows the stored figures; it must not measure.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from ol2r import frames
+from ol2r.cost import BANDWIDTH, LAUNCH_SECONDS, REPLAY_SECONDS, Shape, device_round_seconds
+from ol2r.learners import LEARNERS
+from ol2r.parameters import Value
+from ol2r.report import alt
+from ol2r.report.style import BLUE, INK, RED, Drawing, legend, panels, styled
+
+MSLR = Shape(136, 125.0)
+ROUNDS = (20, 220)
+"""The rounds that were measured: those after the first number, up to the second."""
+SINGLE, REPLAYED, CORES = "single rounds", "replayed rounds", "two CPU cores"
+LOOKS = {SINGLE: ("--", BLUE, "o"), REPLAYED: ("-", RED, "D"), CORES: (":", INK, "")}
+_HOW = {SINGLE: "eager", REPLAYED: "graph"}
+NEAR = 3.0
+"""Combined standard errors within which means of runs on different machines must agree."""
+TOO_FAST = 1.25
+"""Single rounds do all that replayed ones do, and ask Python besides. Where they came out this many times as fast or
+faster, the clock was off, and neither figure is shown."""
+
+
+class Stored(NamedTuple):
+    """What the benchmark stored.
+
+    Args:
+        counted: launches, host reads and bytes of a round.
+        name: of the device that was measured, or "" where none was.
+        measured: its figures.
+    """
+
+    counted: Mapping[str, Any]
+    name: str
+    measured: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, path: Path) -> "Stored":
+        """From the benchmark's file."""
+        devices = json.loads(path.read_text(encoding="utf-8"))
+        counted = devices.pop("counted")
+        name, measured = next(iter(devices.items()), ("", {}))
+        return cls(counted, name, measured)
+
+    @property
+    def learners(self) -> dict[str, str]:
+        """By learner, the name of its family of figures."""
+        return {learner: family for family, learner in self.counted["learners"].items()}
+
+    def launches(self, learner: str) -> float:
+        """Operations of a round."""
+        return self.counted[f"launches.{self.learners[learner]}"]
+
+    def bytes(self, learner: str) -> float:
+        """Bytes that a round moves for each replica."""
+        return self.counted[f"bytes.{self.learners[learner]}"]
+
+    def hyperparameters(self, learner: str) -> Mapping[str, Value]:
+        """Those that were counted and measured."""
+        return self.counted["settings"][learner]
+
+    def turn(self, learner: str) -> float:
+        """The number of replicas from which on a single round is expected to wait for memory."""
+        return self.launches(learner) * LAUNCH_SECONDS * BANDWIDTH / self.bytes(learner)
+
+    def predicted(self, learner: str, replicas: int, way: str) -> float:
+        """Rounds a second of all replicas together, on a GPU in one of its two ways, or on two CPU cores."""
+        if way == CORES:
+            return two_cores(learner, self.hyperparameters(learner), replicas)
+        spent = device_round_seconds(self.launches(learner), self.bytes(learner), replicas, way == REPLAYED)
+        return replicas / spent
+
+    def speed(self, learner: str, replicas: int, way: str) -> float | None:
+        """Rounds a second of all replicas together as measured; None where it was not, or where the clock was off."""
+        at = {each: self._speed(learner, replicas, each) for each in _HOW}
+        single, replayed = at[SINGLE], at[REPLAYED]
+        if single is not None and replayed is not None and single > TOO_FAST * replayed:
+            return None
+        return at[way]
+
+    def _speed(self, learner: str, replicas: int, way: str) -> float | None:
+        return self.measured.get(f"cuda.{self.learners[learner]}.{_HOW[way]}.rounds_per_s_{replicas}")
+
+    def replicas(self) -> list[int]:
+        """The numbers of replicas that were measured, ascending."""
+        ends = {key.rpartition("_")[2] for key in self.measured if ".rounds_per_s_" in key}
+        return sorted(map(int, ends))
+
+    def repeated(self) -> pd.DataFrame:
+        """The stored runs that were repeated: a line for each."""
+        return pd.DataFrame(self.measured.get("repeated", []))
+
+
+def two_cores(learner: str, hyperparameters: Mapping[str, Value], replicas: int) -> float:
+    """Rounds a second of all replicas together on two cores by the cost model, of the rounds that were measured."""
+    until = [LEARNERS[learner].cost(hyperparameters, MSLR, rounds).of(replicas).whole for rounds in ROUNDS]
+    return 2 * replicas * (ROUNDS[1] - ROUNDS[0]) / (until[1] - until[0])
+
+
+def _short(speed: float | None) -> str:
+    return "—" if speed is None else f"{speed / 1e3:,.3g}"
+
+
+def speed_rows(stored: Stored) -> tuple[list[str], list[list[str]]]:
+    """Thousands of rounds a second as measured: header, and a row for each learner."""
+    counts = stored.replicas()
+    header = ["learner", *(f"{way}, {n:,}" for way in _HOW for n in counts), f"two CPU cores, {counts[0]}"]
+    rows = [
+        [
+            learner,
+            *(_short(stored.speed(learner, n, way)) for way in _HOW for n in counts),
+            _short(stored.predicted(learner, counts[0], CORES)),
+        ]
+        for learner in stored.learners
+    ]
+    return header, rows
+
+
+def asked_rows(stored: Stored) -> tuple[list[str], list[list[str]]]:
+    """What a round asks of a device as counted: header, and a row for each learner."""
+    header = ["learner", "launches a round", "limit", "host reads", "MB a replica", "memory-bound from replicas"]
+    rows = [
+        [
+            learner,
+            f"{stored.launches(learner):.0f}",
+            f"{LEARNERS[learner].launches}",
+            f"{stored.counted[f'reads.{family}']:.0f}",
+            f"{stored.bytes(learner) / 1e6:.1f}",
+            f"{stored.turn(learner):,.0f}",
+        ]
+        for learner, family in stored.learners.items()
+    ]
+    return header, rows
+
+
+def repeated_rows(runs: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """The stored runs that were repeated: header, and a row for each."""
+    header = [
+        "learner", "rounds", "runs", "NDCG, CPU", "NDCG, GPU", "standard errors apart", "runs that end alike",
+        "all alike until round", "seconds",
+    ]  # fmt: skip
+    rows = [
+        [
+            f"{run['learner']}, {run['covariance']}" if isinstance(run["covariance"], str) else str(run["learner"]),
+            f"{run['rounds']:,}",
+            f"{run['rows']}",
+            f"{run['cpu']:.3f}",
+            f"{run['device']:.3f}",
+            f"{run['errors_apart']:.2f}",
+            f"{run['same_rows']}",
+            f"{run['same_until']:,}" if run["same_until"] >= 0 else "none",
+            f"{run['seconds']:.1f}",
+        ]
+        for run in frames.records(runs)
+    ]
+    return header, rows
+
+
+def faster_in_words(stored: Stored, learners: Sequence[str], replicas: int) -> str:
+    """How many times as fast as two CPU cores replayed rounds are, learner by learner; those not measured are left
+    out."""
+    told = []
+    for learner in learners:
+        if (speed := stored.speed(learner, replicas, REPLAYED)) is not None:
+            told.append(f"{learner} {speed / stored.predicted(learner, replicas, CORES):,.1f} times")
+    *first, last = told
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def repeated_in_words(runs: pd.DataFrame) -> str:
+    """How many of the repeated runs agree with the stored ones in the mean, and which learners went the same way to
+    the end."""
+    near = runs["errors_apart"] <= NEAR
+    whole = runs[runs["same_rows"] == runs["rows"]]
+    last = frames.records(runs.sort_values("errors_apart"))[-1]
+    return (
+        f"In {near.sum()} of {len(runs)} the mean NDCG of GPU and CPU differs by at most {NEAR:g} combined standard "
+        f"errors; the largest difference is {last['errors_apart']:.1f} of them, {last['cpu']:.3f} and "
+        f"{last['device']:.3f} ({last['learner']}). {len(whole)} end alike in every single run: "
+        f"{', '.join(whole['learner'])}."
+    )
+
+
+def supposed_in_words(stored: Stored) -> str:
+    """The times and the bandwidth that predictions suppose, beside those of the plainest operations."""
+    plain = stored.measured
+    beside = ""
+    if "cuda.launch_us" in plain:
+        beside = (
+            f" A loop over one small multiplication takes {plain['cuda.launch_us']:.1f} and "
+            f"{plain['cuda.replay_us']:.1f} µs for each, so a round's own Python takes the rest; the bandwidth is that "
+            "of a large copy."
+        )
+    return (
+        f"Predictions suppose {LAUNCH_SECONDS * 1e6:g} µs for a launch from Python, {REPLAY_SECONDS * 1e6:g} µs for one "
+        "in a replayed round, which is what the lighter learners take with few replicas, and "
+        f"{BANDWIDTH / 1e12:g} TB a second.{beside}"
+    )
+
+
+@styled
+def figure(stored: Stored, shown: Sequence[str]) -> Drawing:
+    """Rounds per second of all replicas together against the number of replicas: predicted lines, measured marks."""
+    ways = (*_HOW, CORES)
+    table = pd.DataFrame(
+        [
+            (learner, n, way, "predicted", stored.predicted(learner, n, way))
+            for learner in shown
+            for n in (2**i for i in range(13))
+            for way in ways
+        ]
+        + [
+            (learner, n, way, "measured", speed)
+            for learner in shown
+            for n in stored.replicas()
+            for way in _HOW
+            if (speed := stored.speed(learner, n, way)) is not None
+        ],
+        columns=["learner", "replicas", "way", "how", "speed"],
+    )
+    fig, axes = panels(shown, table)
+    for ax, learner in zip(axes, shown, strict=True):
+        own = table[table["learner"] == learner]
+        for way, (line, color, mark) in LOOKS.items():
+            at = own[own["way"] == way]
+            told, seen = (at[at["how"] == how] for how in ("predicted", "measured"))
+            ax.loglog(told["replicas"], told["speed"], line, color=color, label=way)
+            if len(seen):
+                ax.loglog(seen["replicas"], seen["speed"], mark, color=color, label=f"{way}, measured")
+        ax.set_xlabel("replicas")
+    axes[0].set_ylabel("rounds per second")
+    legend(fig, axes)
+    spoken = table.assign(way=table["way"] + ", " + table["how"], learner="of " + table["learner"])
+    what = "the number of rounds per second"
+    fig.alt = alt.courses(spoken, "way", what, ["learner"], "replicas", "the number of replicas", y="speed")
+    return fig
