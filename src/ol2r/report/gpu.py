@@ -202,8 +202,8 @@ def supposed_in_words(stored: Stored) -> str:
             "of a large copy."
         )
     return (
-        f"Predictions suppose {LAUNCH_SECONDS * 1e6:g} µs for a launch from Python, {REPLAY_SECONDS * 1e6:g} µs for one "
-        "in a replayed round, which is what the lighter learners take with few replicas, and "
+        f"Predictions suppose {LAUNCH_SECONDS * 1e6:g} µs for a launch from Python, {REPLAY_SECONDS * 1e6:g} µs for "
+        "one in a replayed round, which is what the lighter learners take with few replicas, and "
         f"{BANDWIDTH / 1e12:g} TB a second.{beside}"
     )
 
