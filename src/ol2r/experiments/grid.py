@@ -155,7 +155,7 @@ class TuningRun(NamedTuple):
 
 
 def first_step(tuned: Tuned, tier: str, is_wide: Callable[[str], bool]) -> list[TuningRun]:
-    """Every setting of every grid; at the smoke tier the grids' corners alone.
+    """Every setting of every grid; at the smoke tier the grids' corners alone, with one kind of users.
 
     Args:
         is_wide: whether fewer settings are tried on a data set; see `TuningGrid.wide`.
@@ -163,22 +163,27 @@ def first_step(tuned: Tuned, tier: str, is_wide: Callable[[str], bool]) -> list[
     return [
         TuningRun(dataset, kind, name, variant, setting)
         for name, grid, dataset in _tuned_places(tuned, tier)
-        for setting, variant, kind in product(grid.at(tier, is_wide(dataset)), grid.variants, USERS)
+        for setting, variant, kind in product(grid.at(tier, is_wide(dataset)), grid.variants, _users_of_tuning(tier))
     ]
 
 
 def second_step(tuned: Tuned, tier: str, tuned_on: Callable[[str, str], str]) -> list[TuningRun]:
-    """The settings that the first step put on a shortlist.
+    """The settings that the first step put on a shortlist; at the smoke tier the first two, with one kind of users.
 
     Args:
         tuned_on: the data set whose shortlist is taken, for a data set and a grid.
     """
+    few = 2 if tier == "smoke" else None
     return [
         TuningRun(dataset, kind, name, variant, setting)
         for name, grid, dataset in _tuned_places(tuned, tier)
-        for setting in tuned.shortlist(tuned_on(dataset, name), name)
-        for variant, kind in product(grid.variants, USERS)
+        for setting in tuned.shortlist(tuned_on(dataset, name), name)[:few]
+        for variant, kind in product(grid.variants, _users_of_tuning(tier))
     ]
+
+
+def _users_of_tuning(tier: str) -> Sequence[str]:
+    return USERS[:1] if tier == "smoke" else USERS
 
 
 def _tuned_places(tuned: Tuned, tier: str) -> Iterator[tuple[str, TuningGrid, str]]:
