@@ -1,5 +1,6 @@
 """The history of lists: what labels count for by a ranking, against whole lists with two documents swapped."""
 
+import copy
 import math
 
 import numpy as np
@@ -161,6 +162,33 @@ def test_only_a_pass_that_asks_for_it_weighs_anew(network):
         assert torch.equal(problem.expand(there, reweigh=True).value, at_there)
     values = [body(*told).expand(there, reweigh=True).value for body in (Problem, CompiledProblem)]
     torch.testing.assert_close(*values, rtol=1e-4, atol=0)
+
+
+def alone(history, r):
+    """The history of one replica of many, by itself."""
+    one = copy.copy(history)
+    for name, value in vars(history).items():
+        if isinstance(value, torch.Tensor):
+            setattr(one, name, value[r : r + 1].clone())
+    return one
+
+
+@pytest.mark.parametrize("method", ["adam", "lbfgs"])
+def test_refits_of_one_replica_alone_leave_its_labels_and_are_those_beside_others(method):
+    network = Network(DATASET.n_features, 6)
+    start = network.initial(Streams(np.arange(REPLICAS, dtype=np.uint64)))
+    history, one = history_of(25, network=network), torch.ones(REPLICAS).double()
+    own = alone(history, 1)
+    labels = own.outcomes.clone()
+    told = {"method": method, "passes": 10}
+    whole = NetworkFit(network, start, start, 0.01 * one, rate=0.01 * one, **told)
+    single = NetworkFit(network, start[1:2], start[1:2], 0.01 * one[:1], rate=0.01 * one[:1], **told)
+    for _ in range(3):
+        for fit, of in ((whole, history), (single, own)):
+            fit.refit(of, torch.ones(len(fit.theta), dtype=torch.bool))
+            fit.expand(of)  # a checkpoint asks for the objective
+    assert torch.equal(own.outcomes, labels)
+    torch.testing.assert_close(single.theta, whole.theta[1:2], rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("method", ["adam", "lbfgs"])

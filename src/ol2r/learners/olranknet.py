@@ -207,7 +207,7 @@ class RankedLambdaRank(OlRankNet):
     """
 
     name = "olLambdaRank-ranked"
-    revision = 1
+    revision = 2
     launches = 2000  # with 20 passes
     histories: ClassVar = ListedHistory
     history: ListedHistory

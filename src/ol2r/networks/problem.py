@@ -132,7 +132,9 @@ class CompiledProblem:
             for below, (outputs, _) in zip(self._inputs, network.shapes, strict=False)
         ]
         self._starts = np.cumsum([0, *(outputs * inputs for outputs, inputs in network.shapes)])
-        pairs, self._outcomes = map(np.ascontiguousarray, (history.pairs.numpy(), history.outcomes.numpy()))
+        # what labels count for may be written anew in a pass, so it is copied; of a single replica it would be a look at
+        # the history's own
+        pairs, self._outcomes = np.ascontiguousarray(history.pairs.numpy()), np.array(history.outcomes.numpy())
         anchor = torch.zeros_like(self._theta) if anchor is None else anchor
         # what compiled code reads and writes in every pass
         self._parameters = self._theta.numpy(), anchor.numpy(), pull.numpy()
