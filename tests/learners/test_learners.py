@@ -89,6 +89,17 @@ def test_a_replica_is_the_same_alone_and_in_any_company(dataset, name, changed):
     assert_same(name, together[:], side_by_side(alone))
 
 
+@pytest.mark.parametrize("name", sorted(name for name, learner in LEARNERS.items() if learner.repeats == "means"))
+def test_what_repeats_only_in_its_means_goes_the_same_way_at_first_alone_and_in_company(dataset, name):
+    replicas = replicas_of("perfect", "informational")
+    numbers = per_replica(name, len(replicas))
+    together = play(name, dataset, replicas, 6, **numbers)
+    for r, replica in enumerate(replicas):
+        alone = play(name, dataset, [replica], 6, **{k: v[r : r + 1] for k, v in numbers.items()})
+        np.testing.assert_array_equal(alone.rankings[:, 0], together.rankings[:, r])
+        np.testing.assert_allclose(alone.weights[-1][0], together.weights[-1][r], atol=1e-4)
+
+
 @every_learner
 def test_shards_put_side_by_side_are_the_whole(dataset, name):
     replicas = replicas_of("informational", seeds=range(4))

@@ -132,8 +132,8 @@ class CompiledProblem:
             for below, (outputs, _) in zip(self._inputs, network.shapes, strict=False)
         ]
         self._starts = np.cumsum([0, *(outputs * inputs for outputs, inputs in network.shapes)])
-        # what labels count for may be written anew in a pass, so it is copied; of a single replica it would be a look at
-        # the history's own
+        # what labels count for may be written anew in a pass, so it is copied: of a single replica it would be a look
+        # at the history's own
         pairs, self._outcomes = np.ascontiguousarray(history.pairs.numpy()), np.array(history.outcomes.numpy())
         anchor = torch.zeros_like(self._theta) if anchor is None else anchor
         # what compiled code reads and writes in every pass
