@@ -383,11 +383,21 @@ class Store:
     """
 
     def __init__(self, published: Path | None, scratch: Path, *, commit: bool = False):
-        if commit and published is None:
-            raise ExperimentError("no results/ folder found: run inside the repository or set OL2R_RESULTS")
         self.published = published
         self.scratch = scratch
         self.commit = commit
+        if commit:
+            self.results()
+
+    def results(self) -> Path:
+        """The published folder.
+
+        Raises:
+            ExperimentError: there is none.
+        """
+        if self.published is None:
+            raise ExperimentError("no results/ folder found: run inside the repository or set OL2R_RESULTS")
+        return self.published
 
     @classmethod
     def open(cls, *, commit: bool = False) -> "Store":

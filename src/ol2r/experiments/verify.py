@@ -151,9 +151,7 @@ def _allowed(left: float, minutes: float, asked: bool) -> float:
 
 def _drawn(jobs: Iterable[Job], store: Store, seed: str, asked: bool) -> Iterator[tuple[Cell, Path, list[Row]]]:
     """The stored files of some jobs in an order drawn from `seed`, each with its rows in such an order."""
-    if store.published is None and not asked:
-        raise ExperimentError("no results/ folder found: run inside the repository or set OL2R_RESULTS")
-    searched = store if asked or store.published is None else Store(None, store.published)
+    searched = store if asked else Store(None, store.results())
     files = [(job.cell, path, rows) for job in jobs for path, rows in searched.files(job.cell)]
     order = generator(f"verify {seed}", 0)
     for number in order.permutation(len(files)):
@@ -175,11 +173,13 @@ def inspect(jobs: Iterable[Job], store: Store) -> Iterator[tuple[Path, str | Non
     Args:
         jobs: all declared jobs; they say which columns of which kind of cell may hold NaN or infinity.
         store: the store whose published folder is read; a file that does not belong there counts as damaged.
+
+    Raises:
+        ExperimentError: there is no published folder.
     """
-    if store.published is None:
-        raise ExperimentError("no results/ folder found: run inside the repository or set OL2R_RESULTS")
+    published = store.results()
     undefined = {type(job.cell).kind: type(job.cell).undefined for job in jobs}
-    for path in sorted(store.published.glob("*/*")):
+    for path in sorted(published.glob("*/*")):
         yield path, _damage(path, undefined)
 
 
