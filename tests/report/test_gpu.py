@@ -81,7 +81,8 @@ def test_what_is_stored_covers_every_learner_and_every_repeated_mean_agrees():
     stored = gpu.Stored.of(FILE)
     assert set(stored.learners) <= set(LEARNERS)
     runs = stored.repeated()
-    assert set(stored.learners) == set(runs["learner"]) - {"PairRank-Lemma2"}
+    again = {"olLambdaRank-ranked"}  # its stored runs are younger: the repeat showed a fault of the CPU's code
+    assert set(stored.learners) - again == set(runs["learner"]) - {"PairRank-Lemma2"}
     assert (runs["errors_apart"] <= gpu.NEAR).all()
     fig = gpu.figure(stored, ("PDGD", "DBGD"))
     marks = [line for ax in fig.axes for line in ax.lines if line.get_marker() in ("o", "D")]
