@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 from pretend import DEVICE, Pretend, PretendGraph, rounds_counted
-from small import OPTIMUM, evaluation, make_learner, play, replicas_of, small_dataset
+from small import OPTIMUM, OTHERWISE, evaluation, make_learner, play, replicas_of, small_dataset
 
 from ol2r import random, simulation
 from ol2r.learners import LEARNERS
@@ -103,8 +103,16 @@ def test_a_recording_does_again_what_the_device_did_and_nothing_that_the_host_di
         assert total.tolist() == [3.0 + 11.0] * 3 and doubled.tolist() == [10.0] * 3
 
 
-@pytest.mark.parametrize("name", sorted(LEARNERS))
-def test_replayed_rounds_give_what_rounds_give_that_run_as_asked_for(name, monkeypatch):
+REPLAYED = [
+    *((name, {}) for name in sorted(LEARNERS)),
+    ("olRankNet", OTHERWISE["olRankNet"]),
+    ("olRankNet", {"refit": "lbfgs"}),
+    ("olLambdaRank-ranked", {"start": "fresh"}),
+]
+
+
+@pytest.mark.parametrize(("name", "changed"), REPLAYED, ids=str)
+def test_replayed_rounds_give_what_rounds_give_that_run_as_asked_for(name, changed, monkeypatch):
     monkeypatch.setitem(RECORDINGS, DEVICE.type, PretendGraph)
     made = []
     monkeypatch.setattr(
@@ -114,7 +122,7 @@ def test_replayed_rounds_give_what_rounds_give_that_run_as_asked_for(name, monke
     tables, states = [], []
     with Pretend():
         for graph in (False, True):
-            learner = make_learner(name, dataset, replicas, device=THERE)
+            learner = make_learner(name, dataset, replicas, device=THERE, **changed)
             tables.append(simulate(dataset, replicas, learner, evaluation(40), graph=graph))
             states.append({name: value.cpu() for name, value in learner.state_dict().items()})
     pd.testing.assert_frame_equal(*tables)
