@@ -36,7 +36,6 @@ _WIDTHS = (1e-3, 1e-2, 1e-1, 1.0)
 _PULLS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
 _RATES = (1e-4, 1e-3, 1e-2, 1e-1)
 _INTERVALS = {"alpha": _WIDTHS, "regularization": _PULLS, "rate": _RATES}
-_FURTHER = {"alpha": (1e-4, *_WIDTHS), "regularization": (*_PULLS, 1e4), "rate": (1e-5, *_RATES)}
 _FEWER = _INTERVALS | {"rate": _RATES[:-1]}
 _NEVER = {"alpha": (1.0,)}
 _STEPS = {"alpha": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)}
@@ -49,7 +48,7 @@ GRIDS: dict[str, TuningGrid] = {
     "olRankNet, full": TuningGrid(("olRankNet, full",), _FEWER, wide=_FEWER_WIDE, never=_NEVER),
     "olRankNet" + CODE: TuningGrid(("olRankNet" + CODE,), _INTERVALS, never=_NEVER, datasets=("MQ2008",)),
     "olLambdaRank" + CODE: TuningGrid(("olLambdaRank" + CODE,), _INTERVALS, never=_NEVER, datasets=("MQ2008",)),
-    "olLambdaRank" + RANKED: TuningGrid(("olLambdaRank" + RANKED,), _FURTHER, never=_NEVER, datasets=("MQ2008",)),
+    "olLambdaRank" + RANKED: TuningGrid(("olLambdaRank" + RANKED,), _INTERVALS, never=_NEVER, datasets=("MQ2008",)),
     "neural PDGD": TuningGrid(("neural PDGD",), _STEPS),
     "neural DBGD": TuningGrid(("neural DBGD",), _STEPS, never=_HARDLY_MOVES),
     "neural epsilon-greedy": TuningGrid(
