@@ -744,13 +744,17 @@ def orders_in_words(chosen: pd.DataFrame) -> str:
         chosen: from `ol2r.experiments.tuning.Tuned.table`.
     """
     of = chosen[chosen_together(chosen)]
-    of = of[of["dataset"] == "MQ2008"].set_index("grid")["longer"].dropna() if len(of) else {}
-    shown, ranked = (of.get(f"olLambdaRank{reading}") for reading in ("", tuning.RANKED))
-    if shown is None or ranked is None:
+    of = of[of["dataset"] == "MQ2008"].set_index("grid") if len(of) else of
+    names = [f"olLambdaRank{reading}" for reading in ("", tuning.RANKED)]
+    if not len(of) or not {*names} <= {*of["longer"].dropna().index}:
         return ""
+    shown, ranked = of.loc[names, "longer"]
+    rates = tuning.GRIDS[names[1]].tried["rate"]
+    on_edge = "rate" in of and of.loc[names[1], "rate"] in (min(rates), max(rates))
+    edge = " The rate of the latter lies on the edge of its grid, beyond which a better one may lie." if on_edge else ""
     return (
         f"On validation queries of MQ2008 the settings that were chosen score {shown:.3f} with lists as shown, which "
-        f"the main results have, and {ranked:.3f} in the present ranking."
+        f"the main results have, and {ranked:.3f} in the present ranking.{edge}"
     )
 
 
