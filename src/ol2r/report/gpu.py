@@ -16,7 +16,7 @@ from ol2r.cost import BANDWIDTH, LAUNCH_SECONDS, REPLAY_SECONDS, Shape, device_r
 from ol2r.learners import LEARNERS
 from ol2r.parameters import Value
 from ol2r.report import alt
-from ol2r.report.style import BLUE, INK, RED, Drawing, legend, panels, styled
+from ol2r.report.style import BLUE, INK, RED, Drawing, legend, panels, spelled, styled
 
 MSLR = Shape(136, 125.0)
 ROUNDS = (20, 220)
@@ -117,7 +117,7 @@ def speed_rows(stored: Stored) -> tuple[list[str], list[list[str]]]:
     header = ["learner", *(f"{way}, {n:,}" for way in _HOW for n in counts), f"two CPU cores, {counts[0]}"]
     rows = [
         [
-            learner,
+            spelled(learner),
             *(_short(stored.speed(learner, n, way)) for way in _HOW for n in counts),
             _short(stored.predicted(learner, counts[0], CORES)),
         ]
@@ -131,7 +131,7 @@ def asked_rows(stored: Stored) -> tuple[list[str], list[list[str]]]:
     header = ["learner", "launches a round", "limit", "host reads", "MB a replica", "memory-bound from replicas"]
     rows = [
         [
-            learner,
+            spelled(learner),
             f"{stored.launches(learner):.0f}",
             f"{LEARNERS[learner].launches}",
             f"{stored.counted[f'reads.{family}']:.0f}",
@@ -151,7 +151,7 @@ def repeated_rows(runs: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     ]  # fmt: skip
     rows = [
         [
-            f"{run['learner']}, {run['covariance']}" if isinstance(run["covariance"], str) else str(run["learner"]),
+            spelled(str(run["learner"])) + (f", {run['covariance']}" if isinstance(run["covariance"], str) else ""),
             f"{run['rounds']:,}",
             f"{run['rows']}",
             f"{run['cpu']:.3f}",
@@ -172,7 +172,7 @@ def faster_in_words(stored: Stored, learners: Sequence[str], replicas: int) -> s
     told = []
     for learner in learners:
         if (speed := stored.speed(learner, replicas, REPLAYED)) is not None:
-            told.append(f"{learner} {speed / stored.predicted(learner, replicas, CORES):,.1f} times")
+            told.append(f"{spelled(learner)} {speed / stored.predicted(learner, replicas, CORES):,.1f}")
     *first, last = told
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -186,8 +186,8 @@ def repeated_in_words(runs: pd.DataFrame) -> str:
     return (
         f"In {near.sum()} of {len(runs)} the mean NDCG of GPU and CPU differs by at most {NEAR:g} combined standard "
         f"errors; the largest difference is {last['errors_apart']:.1f} of them, {last['cpu']:.3f} and "
-        f"{last['device']:.3f} ({last['learner']}). {len(whole)} end alike in every single run: "
-        f"{', '.join(whole['learner'])}."
+        f"{last['device']:.3f} ({spelled(str(last['learner']))}). {len(whole)} end alike in every single run: "
+        f"{', '.join(map(spelled, whole['learner']))}."
     )
 
 
@@ -239,7 +239,7 @@ def figure(stored: Stored, shown: Sequence[str]) -> Drawing:
                 ax.loglog(seen["replicas"], seen["speed"], mark, color=color, label=f"{way}, measured")
         ax.set_xlabel("replicas")
     axes[0].set_ylabel("rounds per second")
-    legend(fig, axes)
+    legend(fig, axes, ncols=3)
     spoken = table.assign(way=table["way"] + ", " + table["how"], learner="of " + table["learner"])
     what = "the number of rounds per second"
     fig.alt = alt.courses(spoken, "way", what, ["learner"], "replicas", "the number of replicas", y="speed")
