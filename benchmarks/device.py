@@ -106,6 +106,7 @@ def speeds(family: str, device: str = "cuda", replicas: tuple[int, ...] = (64, 5
                 torch.cuda.empty_cache()
             if spent > 0:
                 found[f"{device}.{family}.{how}.rounds_per_s_{n}"] = n * rounds / spent
+                found[f"{device}.{family}.{how}.rounds_{n}"] = rounds
     return found
 
 

@@ -48,7 +48,9 @@ _OF_NETWORKS = {
     "P2NeurRank": _PERTURBED | {"theta0": "own"} | {name: _REFITTED[name] for name in _REFITS},
 }
 _PERTURBED_LINEAR = _PERTURBED | {"regularization": 0.1, "pairs": "matched", "pseudo_pairs": False}
-SETTINGS = {name: (_OF_CHAPTERS | _OF_NETWORKS | {"P2LinRank": _PERTURBED_LINEAR})[name] for name in LEARNER.values()}
+SETTINGS = {
+    name: (_OF_CHAPTERS | _OF_NETWORKS | {"P2LinRank": _PERTURBED_LINEAR})[name] for name in LEARNER.values()
+}
 """The hyper-parameters of each learner as the chapters set them; of those that have no chapter yet, as their paper does
 where it names any."""
 
