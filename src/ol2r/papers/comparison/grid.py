@@ -29,8 +29,8 @@ from ol2r.papers.p2neurrank import grid as p2neurrank
 from ol2r.papers.pairrank import grid as pairrank
 from ol2r.parameters import Value
 
-SEEDS = 2
-"""Seeds of each fold at the paper tier, of everything but tuning and timing. All else follows from this number."""
+SEEDS, SEEDS_BESIDE = 10, 2
+"""Seeds of each fold at the paper tier: of the main comparison, and of what is run beside it."""
 ROUNDS, K = olranknet.ROUNDS_HERE, olranknet.K
 """T of all learners, and the cut of lists and of NDCG."""
 DATASETS = ("MQ2008",)
@@ -95,9 +95,10 @@ def variant(cell: Cell) -> dict[str, str]:
     return p2neurrank.variant(cell) if "rankers" in labels else olranknet.variant(cell)
 
 
-BESIDE = LINEAR
-"""Who is run beside the main comparison, under other users, at unlucky values and for safety: linear rankers, which
-cost little. Networks are still to come."""
+def beside(tier: str) -> Sequence[str]:
+    """Who is run beside the main comparison, under other users, at unlucky values and for safety: everyone, on a laptop
+    linear rankers alone."""
+    return LINEAR if tier == "laptop" else COMPARED
 
 
 Cells = Callable[[str], Sequence[Cell]]
@@ -135,7 +136,7 @@ def other_user(kind: str, n_grades: int) -> GradedUser:
 def _other_users(tier: str) -> Sequence[Cell]:
     return [
         replace(curve(tier, dataset, USERS[0], each), users=other_user(kind, data.entry(dataset).n_grades))
-        for dataset, kind, each in product(on(*DATASETS)(tier), OTHER_USERS, BESIDE)
+        for dataset, kind, each in product(on(*DATASETS)(tier), OTHER_USERS, beside(tier))
     ]
 
 
@@ -160,7 +161,7 @@ def _unlucky(tier: str) -> Sequence[Cell]:
     """As tuned and at both bad values, under one kind of users."""
     return [
         curve(tier, dataset, UNLUCKY_USERS, each, unlucky_setting(dataset, each, factor))
-        for dataset, each, factor in product(on(*DATASETS)(tier), BESIDE, (1.0, *UNLUCKY.values()))
+        for dataset, each, factor in product(on(*DATASETS)(tier), beside(tier), (1.0, *UNLUCKY.values()))
     ]
 
 
@@ -178,7 +179,7 @@ def _safety(tier: str) -> Sequence[Cell]:
     """BubbleRank meets perfect users only, who alone have a model by item."""
     cells: list[Cell] = []
     for dataset in on(*DATASETS, own=False)(tier):
-        players = {each: (SETTINGS[each][0], setting(dataset, each)) for each in BESIDE}
+        players = {each: (SETTINGS[each][0], setting(dataset, each)) for each in beside(tier)}
         players[CHANCE] = STILL[0], dict(STILL[1])
         cells += [
             safety_cell(tier, dataset, kind, *player, rounds=ROUNDS)
@@ -195,8 +196,7 @@ TENTHS = SMOKE_CURVE[1:], tuple(range(ROUNDS // 10, ROUNDS + 1, ROUNDS // 10))
 def _timing(tier: str) -> Sequence[Cell]:
     """One replica of each learner under perfect users, on a laptop of linear rankers alone: times and memory kept."""
     cells: list[Cell] = []
-    timed_too = LINEAR if tier == "laptop" else COMPARED
-    for dataset, each in product(on(*DATASETS, own=False)(tier), timed_too):
+    for dataset, each in product(on(*DATASETS, own=False)(tier), beside(tier)):
         learner = SETTINGS[each][0]
         timed = Timing(
             dataset=dataset,
@@ -248,6 +248,7 @@ def tuned_together(cell: Cell) -> dict[str, str]:
 
 
 RUNS: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper": range(SEEDS)}
+RUNS_BESIDE = RUNS | {"paper": range(SEEDS_BESIDE)}
 _ONCE: dict[str, Sequence[int]] = dict.fromkeys(RUNS, range(1))
 ITEMS: dict[str, Item] = {
     "reference": Item("Offline RankNet, a linear ranker of the true labels", _references, _ONCE),
@@ -260,9 +261,9 @@ ITEMS: dict[str, Item] = {
         dict.fromkeys(_ONCE, SEEDS_LONGER), (1,), tuned_together,
     ),
     "quality": Item("All learners: ranker, lists, regret", _quality, RUNS, None, variant),
-    "safety": Item("Lists much worse than a production ranker's", _safety, RUNS, None, variant),
-    "other-users": Item("Users that no paper on these learners has", _other_users, RUNS, None, variant),
-    "unlucky": Item("An unlucky λ or step", _unlucky, RUNS, None, luck),
+    "safety": Item("Lists much worse than a production ranker's", _safety, RUNS_BESIDE, None, variant),
+    "other-users": Item("Users that no paper on these learners has", _other_users, RUNS_BESIDE, None, variant),
+    "unlucky": Item("An unlucky λ or step", _unlucky, RUNS_BESIDE, None, luck),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
 }  # fmt: skip
 

@@ -364,15 +364,9 @@ def _seeds(tier: str, cell: Cell) -> Sequence[int]:
     return range({"smoke": 2, "laptop": 2, "paper": SEEDS.get(str(cell.labels()["dataset"]), SEEDS_HERE)}[tier])
 
 
-SEEDS_RANKED = 1
-"""Seeds of each fold of olLambdaRank where it follows the present ranking, on data that is not the paper's: a run takes
-nearly twice as long as one of olLambdaRank as in the main results, and all had to be run anew."""
-
-
 def _fewer_seeds(tier: str, cell: Cell) -> Sequence[int]:
-    labels = cell.labels()
-    few = SEEDS_RANKED if labels["learner"] in _PLAIN else SEEDS_HERE
-    return _seeds(tier, cell)[: 1 if tier == "laptop" else None if labels["dataset"] in PUBLISHED_DATASETS else few]
+    own = cell.labels()["dataset"] in PUBLISHED_DATASETS
+    return _seeds(tier, cell)[: 1 if tier == "laptop" else None if own else SEEDS_HERE]
 
 
 ONE_SEED: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper": range(1)}

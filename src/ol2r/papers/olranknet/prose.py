@@ -29,7 +29,6 @@ from ol2r.papers.olranknet.grid import (
     ONE_SEED,
     SEEDS,
     SEEDS_HERE,
-    SEEDS_RANKED,
     SETTINGS,
 )
 from ol2r.papers.pairrank.audit_tables import share
@@ -76,9 +75,9 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "runs",
         f"{PROTOCOL.seeds} seeds × {PROTOCOL.folds} folds by the paper's protocol, and in the main figures on MQ2008 "
         f"and MQ2007; {SEEDS[CLUEWEB]} seeds of every fold on {named(CLUEWEB)}, {SEEDS_HERE} on other data and in "
-        f"other figures, {SEEDS_RANKED} where olLambdaRank follows the present ranking; of {ROUNDS} rounds "
-        f"{SEEDS_HERE} seeds of fold 1, but one on synthetic data; widths and choices {len(ONE_SEED['paper'])} seed × "
-        f"5 folds under perfect users alone; coverage {len(FOUR_SEEDS['paper'])} seeds of fold 1",
+        f"other figures; of {ROUNDS} rounds {SEEDS_HERE} seeds of fold 1, but one on synthetic data; widths and "
+        f"choices {len(ONE_SEED['paper'])} seed × 5 folds under perfect users alone; coverage "
+        f"{len(FOUR_SEEDS['paper'])} seeds of fold 1",
         "paper, 5.2: ten seeds, and 5.1: five folds; the rest ours",
     ),
     ("queries of a round", "uniform with replacement from the training queries", "paper, 5.1"),

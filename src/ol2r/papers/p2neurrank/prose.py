@@ -164,10 +164,9 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "tuning",
         f"on validation queries of fold 1: mean NDCG@10 over users. All settings run a fifth of the main run's rounds "
-        f"with {len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of a grid (of 16 × 16 "
-        f"networks {tuning.SHORTLISTED_SMALL}, of PairRank {pairrank.SHORTLISTED}, of olRankNet "
-        f"{olranknet.SHORTLISTED}) half of the rounds with {len(tuning.SEEDS_LONGER)} other seeds; no reported "
-        "run has any of these",
+        f"with {len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of a grid (of networks "
+        f"{tuning.SHORTLISTED_NETWORKS}, of PairRank {pairrank.SHORTLISTED}) half of the rounds with "
+        f"{len(tuning.SEEDS_LONGER)} other seeds; no reported run has any of these",
         "paper, 5.1.4: validation data of each fold; the rest ours",
     ),
     ("P²NeurRank with N = 10", "the values tuned for N = 5; in Figures 7 and 8 those of N = 2", "ours"),
@@ -666,9 +665,10 @@ def budgets_in_words() -> str:
     told = []
     for name, rival, of in ((LINEAR[0], PAIRRANK, pairrank), (NEURAL[0], OLRANKNET, olranknet)):
         own, other = (len(grids[each].settings()) for grids, each in ((tuning.GRIDS, name), (of.GRIDS, rival)))
+        ran = tuning.TUNED.size("MQ2008", name)
         told.append(
-            f"{spelled(name)}, had {own} settings, of which {tuning.SHORTLISTED} ran longer, beside {rival}'s {other} "
-            f"and {of.SHORTLISTED}"
+            f"{spelled(name)}, had {own} settings, of which {ran} ran longer, beside {rival}'s {other} and "
+            f"{of.SHORTLISTED}"
         )
     shared, own = (
         {dataset: _setting(pairrank.TUNED.chosen(dataset, PAIRRANK, of)) for dataset in tuning.DATASETS}
