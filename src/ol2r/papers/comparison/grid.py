@@ -29,7 +29,7 @@ from ol2r.papers.p2neurrank import grid as p2neurrank
 from ol2r.papers.pairrank import grid as pairrank
 from ol2r.parameters import Value
 
-SEEDS, SEEDS_BESIDE = 10, 2
+SEEDS, SEEDS_BESIDE = 5, 2
 """Seeds of each fold at the paper tier: of the main comparison, and of what is run beside it."""
 ROUNDS, K = olranknet.ROUNDS_HERE, olranknet.K
 """T of all learners, and the cut of lists and of NDCG."""
