@@ -748,12 +748,9 @@ def orders_in_words(chosen: pd.DataFrame) -> str:
     if not len(of) or not {*names} <= {*of["longer"].dropna().index}:
         return ""
     shown, ranked = of.loc[names, "longer"]
-    rates = tuning.GRIDS[names[1]].tried["rate"]
-    on_edge = "rate" in of and of.loc[names[1], "rate"] in (min(rates), max(rates))
-    edge = " The rate of the latter lies on the edge of its grid, beyond which a better one may lie." if on_edge else ""
     return (
         f"On validation queries of MQ2008 the settings that were chosen score {shown:.3f} with lists as shown, which "
-        f"the main results have, and {ranked:.3f} in the present ranking.{edge}"
+        f"the main results have, and {ranked:.3f} in the present ranking."
     )
 
 

@@ -65,7 +65,7 @@ order is uncertain there. Where a data set has many features, smaller rates are 
 the others: olRankNet with the diagonal lacks α = 1, λ = 1000 and the paper's λ = 1e-4, olLambdaRank and the full
 covariance also α = 1e-4 and every λ below 1; none of them has the paper's rate of 0.1. On MQ2008 the full covariance is
 not tried at the largest rate. A grid goes on past a chosen value on its edge while the edge gains more than one
-standard error over the value next to it, in either step; that of the present ranking therefore has rates of 1e-5.
+standard error over the value next to it, in either step; so that of the present ranking has a rate of 1e-5.
 
 The criterion is the score of the learned ranker alone, and as in the PairRank chapter settings that hardly do anything
 but explore are scored and never chosen: α = 1, and steps of DBGD so short beside δ = 1 that its lists stay nearly

@@ -664,11 +664,11 @@ def budgets_in_words() -> str:
     PairRank's values are those that are best for the shuffle that is shown."""
     told = []
     for name, rival, of in ((LINEAR[0], PAIRRANK, pairrank), (NEURAL[0], OLRANKNET, olranknet)):
-        own, other = (len(grids[each].settings()) for grids, each in ((tuning.GRIDS, name), (of.GRIDS, rival)))
+        own, other = (_n_settings(grids[each]) for grids, each in ((tuning.GRIDS, name), (of.GRIDS, rival)))
         ran = tuning.TUNED.size("MQ2008", name)
         told.append(
-            f"{spelled(name)}, had {own} settings, of which {ran} ran longer, beside {rival}'s {other} and "
-            f"{of.SHORTLISTED}"
+            f"{spelled(name)}, had {own}, of which {ran} ran longer, beside {rival}'s {other}, of which "
+            f"{of.SHORTLISTED} ran longer"
         )
     shared, own = (
         {dataset: _setting(pairrank.TUNED.chosen(dataset, PAIRRANK, of)) for dataset in tuning.DATASETS}
@@ -679,33 +679,9 @@ def budgets_in_words() -> str:
     return f"{'; '.join(told)}. {PAIRRANK} has what is best for both of its shuffles together{alone}."
 
 
-def uneven_in_words() -> str:
-    """How much less P²NeurRank with five rankers was tuned than with two, and what that does to their comparison."""
-    two, five = (tuning.GRIDS[name] for name in NEURAL)
-    sizes = [len(each.settings()) for each in (two, five)]
-    given = tuning.TUNED.chosen("MQ2008", NEURAL[0])
-    absent = {name: value for name, value in given.items() if value not in five.tried.get(name, ())}
-    if sizes[0] == sizes[1] and not absent:
-        return f"{spelled(NEURAL[1])} was tuned on as many settings as with two rankers, {sizes[0]}."
-    left = f", none of them with two rankers' {_setting(absent)}" if absent else ""
-    return (
-        f"{spelled(NEURAL[1])} was tuned on {sizes[1]} settings, two rankers on {sizes[0]}{left}: PP10 and "
-        "{numref}`p2neurrank-fig-4` favour N = 2 by as much."
-    )
-
-
-def rates_in_words() -> str:
-    """Whether olRankNet was tuned with smaller rates than P²NeurRank on data with many features; empty if not."""
-    own, other = (min(grid.wide["rate"]) for grid in (tuning.GRIDS[NEURAL[0]], olranknet.GRIDS[OLRANKNET]))
-    if other >= own:
-        return ""
-    on = [each for each in olranknet.DATASETS if olranknet.is_wide(each)]
-    given = [f"{number(olranknet.TUNED.chosen(each, OLRANKNET)['rate'])} on {named(each)}" for each in on]
-    return (
-        f"Where documents have many features, {OLRANKNET} was tuned with rates of Adam from {number(other)} on, which "
-        f"gave it {joined(given)}, and P²NeurRank with rates from {number(own)} on. So there what is between the two "
-        f"(PP5) favours {OLRANKNET}."
-    )
+def _n_settings(grid: TuningGrid) -> str:
+    own, wide = len(grid.settings()), len(grid.settings(wide=True))
+    return f"{own} settings" + (f" ({wide} where documents have many features)" if wide != own else "")
 
 
 def witness_in_words(frame: pd.DataFrame) -> str:
