@@ -50,27 +50,35 @@ MARKS = "osD^v"
 CASE = ["dataset", "variant", "users"]
 
 
-def _per_window(frame: pd.DataFrame, total: str, per: str, width: int | None = None) -> pd.DataFrame:
+def _per_window(
+    frame: pd.DataFrame, total: str, per: str, width: int | None = None, ends: Sequence[int] | None = None
+) -> pd.DataFrame:
     """Mean over runs of each window's increase: `CASE`, since, round, mean, deviation, n, low, high, and the middle of
-    the window."""
+    the window; of the windows that end at the rounds `ends` (None: of all)."""
     if frame[[*CASE, "cell"]].drop_duplicates().duplicated(CASE).any():
         raise ValueError("more than one setting of the same variant: choose one before drawing")
-    table = summarize(windowed(frame, total, per, width), "value", [*CASE, "since", "round"]).dropna(subset=["mean"])
+    kept = [*CASE, "cell", "fold", "seed", "round", "status", total, per]  # few columns are sorted faster than all
+    grown = windowed(frame[[name for name in kept if name in frame]], total, per, width)
+    grown = grown if ends is None else grown[grown["round"].isin(ends)]
+    table = summarize(grown, "value", [*CASE, "since", "round"]).dropna(subset=["mean"])
     return table.assign(middle=(table["since"] + 1 + table["round"]) / 2)
 
 
-def sizes_at_ranks(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> pd.DataFrame:
+def sizes_at_ranks(
+    frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10), ends: Sequence[int] | None = None
+) -> pd.DataFrame:
     """Size of the block that holds each rank, window by window, in the lists that are as long: mean over runs.
 
     Args:
         frame: runs with `round` and the cumulative `size_r` and `lists_r` of every rank r.
         ranks: the ranks to take.
+        ends: the rounds in which the windows to take end (None: all).
 
     Returns:
         dataset, variant, users, rank, since and round (the window's rounds are since + 1 … round), middle, mean,
         deviation, n, low, high.
     """
-    parts = [_per_window(frame, f"size_{r}", f"lists_{r}").assign(rank=r) for r in ranks]
+    parts = [_per_window(frame, f"size_{r}", f"lists_{r}", ends=ends).assign(rank=r) for r in ranks]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -162,8 +170,7 @@ def block_sizes(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> Drawi
 def sizes_by_rank(frame: pd.DataFrame, rounds: Sequence[int]) -> pd.DataFrame:
     """Size of the block that holds each rank, in the windows that end at some rounds: as `sizes_at_ranks`."""
     ranks = sorted(int(name.removeprefix("size_")) for name in frame.columns if name.startswith("size_"))
-    table = sizes_at_ranks(frame, ranks)
-    return table[table["round"].isin(rounds)]
+    return sizes_at_ranks(frame, ranks, rounds)
 
 
 def _cases(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str):
