@@ -41,7 +41,7 @@ def test_every_learner_meets_the_same_folds_seeds_and_users():
     for item in ("quality", "other-users", "unlucky", "safety"):
         rows = {job.rows for job in jobs(item)}
         assert len(rows) == 1
-        assert {row.seed for row in rows.pop()} == set(range(grid.SEEDS if item == "quality" else grid.SEEDS_BESIDE))
+        assert {row.seed for row in rows.pop()} == set(range(grid.SEEDS))
     met = {(each["variant"], each["users"]) for each in labels("quality") if each["variant"] != grid.SKYLINE}
     assert met == {(name, kind) for name in grid.COMPARED for kind in grid.USERS}
 

@@ -18,7 +18,6 @@ from ol2r.papers.comparison.grid import (
     NSGD,
     ROUNDS,
     SEEDS,
-    SEEDS_BESIDE,
     SETTINGS,
     SKYLINE,
     UNLUCKY,
@@ -419,10 +418,7 @@ def ran_in_words(frame: pd.DataFrame) -> str:
 
 CONVENTIONS: tuple[tuple[str, str], ...] = (
     ("rounds, queries", f"{ROUNDS:,}, queries drawn uniformly with replacement, the same for all learners of a run"),
-    (
-        "folds, seeds",
-        f"all folds, {SEEDS} seeds of each, {SEEDS_BESIDE} beside the main comparison; times of one run alone",
-    ),
+    ("folds, seeds", f"all folds, {SEEDS} seeds of each; times of one run alone"),
     ("cut of lists and of NDCG", str(K)),
     ("discount of the shown lists", f"γ = {GAMMA}"),
     ("test queries without relevant documents", "left out offline; online they count zero"),
