@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from ol2r.networks import memory as module
-from ol2r.networks.memory import CompiledMemory, Memory
+from ol2r.networks.memory import CompiledMemory, Memory, memory_of
 from ol2r.random import generator
 
 either_body = pytest.mark.parametrize("body", [Memory, CompiledMemory])
@@ -24,10 +23,9 @@ def two_loops(pairs, gradient):
 
 
 @either_body
-def test_directions_are_those_of_the_two_loops(body, monkeypatch):
-    monkeypatch.setattr(module, "MEMORY", 5)
+def test_directions_are_those_of_the_two_loops(body):
     rng, p = generator("steps", 0), 20
-    memory = body(torch.zeros(2, p, dtype=torch.float64))
+    memory = body(torch.zeros(2, p, dtype=torch.float64), 5)
     root = torch.from_numpy(rng.standard_normal((2, p, p)))
     hessian, pairs = root @ root.mT + torch.eye(p), [[], []]
     gradient, along = torch.zeros(2, p, dtype=torch.float64), None
@@ -95,3 +93,8 @@ def test_a_step_that_was_not_taken_is_forgotten_even_where_it_is_not_finite():
         direction, slope = memory.direction(gradient, memory.products(gradient))
         assert direction.isfinite().all() and (slope < 0).all()
         assert memory.oldest.tolist() == [0, 1]
+
+
+def test_few_passes_need_few_steps_and_many_no_more_than_sixty():
+    theta = torch.zeros(1, 3)
+    assert [memory_of(theta, passes).kept.shape[2] - 1 for passes in (2, 4, 10, 20)] == [12, 24, 60, 60]

@@ -78,6 +78,22 @@ def test_compiled_steps_of_adam_are_those_of_torch(dtype):
     assert (one[:2] != one[2:]).any()
 
 
+@pytest.mark.parametrize("body", [Descent, CompiledDescent])
+def test_the_last_step_is_taken_and_remembered_without_another_direction(body):
+    def bowl(theta):
+        return Expansion(2.0 * (theta * theta).sum(dim=1), 4.0 * theta)
+
+    start, ways = torch.ones(1, 3, dtype=torch.float64), []
+    for last in (False, True):
+        way = body(CompiledMemory(start), start, bowl(start), torch.tensor([True]), torch.ones(1, dtype=torch.float64))
+        first, trial = way.direction.clone(), way.trial()
+        way.settle(trial, bowl(trial), last=last)
+        assert torch.equal(way.direction, first) == last
+        ways.append(way)
+    assert torch.equal(ways[0].theta, ways[1].theta) and torch.equal(ways[0].memory.kept, ways[1].memory.kept)
+    assert not torch.equal(ways[0].theta, start) and ways[1].memory.kept.any()
+
+
 def test_the_compiled_way_of_lbfgs_is_that_of_torch():
     rng = generator("a bowl", 0)
     root = torch.from_numpy(rng.standard_normal((REPLICAS, 8, 8)))

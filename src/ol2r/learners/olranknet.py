@@ -15,7 +15,7 @@ from torch import Tensor
 from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
 from ol2r.learners.network import CORE_OPERATIONS, network_of
-from ol2r.learners.refitted import RefittedNetwork
+from ol2r.learners.refitted import RefittedNetwork, steps_kept
 from ol2r.networks import Covariance, Dual, Explicit, Full, Inverted, ListedHistory, Network, Tangent
 from ol2r.parameters import Choice, Parameter, Value
 from ol2r.random import Streams
@@ -171,7 +171,7 @@ class OlRankNet(RefittedNetwork):
         dual, primal = 4 * pairs**2 + 16 * pairs * (shape.features + 2 * network.width), 8 * network.n_folded**2
         sizes = {"diagonal": 8 * p, "dual": dual, "primal": primal, "full": min(dual, primal), "inverted": 16 * p**2}
         kept = sizes[str(hyperparameters["covariance"])]
-        steps = 8 * 61 * p if hyperparameters["refit"] == "lbfgs" else 8 * p
+        steps = 8 * p * (1 + steps_kept(hyperparameters))
         return round(kept + steps + 8 * pairs * (shape.features + 3 * network.width))
 
 

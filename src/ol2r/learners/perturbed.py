@@ -17,7 +17,7 @@ from ol2r.cost import Shape
 from ol2r.learners.base import Learner
 from ol2r.learners.blocks import EXACT, RANKS, BlockLearner
 from ol2r.learners.network import CORE_OPERATIONS, network_of
-from ol2r.learners.refitted import RefittedNetwork
+from ol2r.learners.refitted import RefittedNetwork, steps_kept
 from ol2r.networks import Perturbed
 from ol2r.parameters import Choice, Number, Parameter, Value
 from ol2r.random import Stream, Streams
@@ -228,6 +228,6 @@ class P2NeurRank(RefittedNetwork):
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
         """Bytes of the rankers and of their memory of L-BFGS, of the history, and of its copy for all in a refit."""
         network, n = network_of(shape.features, hyperparameters), int(hyperparameters["rankers"])
-        pairs, steps = 2 * rounds, 61 if hyperparameters["refit"] == "lbfgs" else 1
+        pairs, steps = 2 * rounds, 1 + steps_kept(hyperparameters)
         layers = network.depth * network.width
         return round(8 * n * steps * network.n_parameters + 8 * pairs * (n + 1) * (shape.features + 3 * layers))

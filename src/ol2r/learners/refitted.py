@@ -10,9 +10,15 @@ from torch import Tensor
 from ol2r.learners.network import ARCHITECTURE, NetworkLearner
 from ol2r.learners.pairwise import PairwiseLearner
 from ol2r.networks import History, NetworkFit
+from ol2r.networks.memory import steps_of
 from ol2r.networks.refit import METHODS
 from ol2r.parameters import Choice, Number, Parameter, Value
 from ol2r.random import Streams
+
+
+def steps_kept(hyperparameters: Mapping[str, Value]) -> int:
+    """How many steps of L-BFGS a learner with these hyper-parameters remembers; none with Adam."""
+    return steps_of(int(hyperparameters["passes"])) if hyperparameters["refit"] == "lbfgs" else 0
 
 
 class RefittedNetwork(PairwiseLearner, NetworkLearner):

@@ -57,8 +57,8 @@ class Descent:
         self.step = self.length.to(self.theta.dtype)[:, None] * self.direction
         return self.theta + self.step
 
-    def settle(self, trial: torch.Tensor, there: Expansion) -> None:
-        """Take the step where the objective fell enough, or shorten it."""
+    def settle(self, trial: torch.Tensor, there: Expansion, last: bool = False) -> None:
+        """Take the step where the objective fell enough, or shorten it; after the last one no direction is needed."""
         promised = self.length * self.slope
         risen = there.value - self.value
         taken = self.moving & (risen <= _ARMIJO * promised + self.tolerance)  # of a NaN the comparison is false
@@ -66,6 +66,8 @@ class Descent:
         self.theta = torch.where(taken[:, None], trial, self.theta)
         self.value = torch.where(taken, there.value, self.value)
         self.gradient = torch.where(taken[:, None], there.gradient, self.gradient)
+        if last:
+            return
         # after a step that was refused, the same again
         self.direction, self.slope = self.memory.direction(self.gradient, self.along)
         # the parabola through both values and the slope has its minimum at this share of the step
@@ -90,13 +92,13 @@ class CompiledDescent(Descent):
         _try(*(each.numpy() for each in (self.theta, self.direction, self.length, self.step, trial)))
         return trial
 
-    def settle(self, trial: torch.Tensor, there: Expansion) -> None:
+    def settle(self, trial: torch.Tensor, there: Expansion, last: bool = False) -> None:
         """See `Descent.settle`."""
         here = self.theta, self.value, self.gradient
         ahead = self.direction, self.slope, self.length, self.step
         limits = self.moving, self.tolerance, self.flat
         assert isinstance(self.memory, CompiledMemory)
-        _settle(self.memory.arrays(), *(each.numpy() for each in (*here, *ahead, *limits, trial, *there)))
+        _settle(self.memory.arrays(), last, *(each.numpy() for each in (*here, *ahead, *limits, trial, *there)))
 
 
 @njit(cache=True)
@@ -111,6 +113,7 @@ def _try(theta, direction, length, step, trial):
 @njit(cache=True)
 def _settle(
     memory,
+    last,
     theta,
     value,
     gradient,
@@ -132,6 +135,8 @@ def _settle(
         if risen <= _ARMIJO * promised + tolerance[r]:
             remember(memory, r, step[r], new_gradient[r] - gradient[r])
             theta[r], value[r], gradient[r] = trial[r], new_value[r], new_gradient[r]
+            if last:
+                continue
             slope[r] = two_loops(memory, r, gradient[r], direction[r])
             length[r] = 1.0
             moving[r] = np.abs(gradient[r]).max() > flat[r]

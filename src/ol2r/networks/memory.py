@@ -4,15 +4,20 @@ import numpy as np
 import torch
 from numba import njit
 
-MEMORY = 60
-"""Steps that are remembered."""
+MOST_STEPS, REFITS = 60, 6
+"""How many steps are remembered at most, and of how many refits: each direction costs as much as they are many."""
 _CURVED = 1e-6
 """A step is remembered when the gradient grew along it: cos(s, y) is above this."""
 
 
-def memory_of(theta: torch.Tensor) -> "Memory":
-    """An empty memory: the compiled one on the CPU, the batched one elsewhere."""
-    return CompiledMemory(theta) if theta.device.type == "cpu" else Memory(theta)
+def steps_of(passes: int) -> int:
+    """How many steps are remembered where a refit makes so many passes."""
+    return min(MOST_STEPS, REFITS * passes)
+
+
+def memory_of(theta: torch.Tensor, passes: int) -> "Memory":
+    """An empty memory for refits of so many passes: the compiled one on the CPU, the batched one elsewhere."""
+    return (CompiledMemory if theta.device.type == "cpu" else Memory)(theta, steps_of(passes))
 
 
 class Memory:
@@ -29,11 +34,12 @@ class Memory:
 
     Args:
         theta: Float[R, p], for its shape, precision and device.
+        steps: how many it remembers.
     """
 
-    def __init__(self, theta: torch.Tensor):
+    def __init__(self, theta: torch.Tensor, steps: int = MOST_STEPS):
         n, p = theta.shape
-        places = MEMORY + 1
+        places = steps + 1
         like = {"dtype": torch.float64, "device": theta.device}
         self.kept = theta.new_zeros(n, 2, places, p)  # s, then y
         self.inverse, self.squared = (torch.zeros(n, places, places, **like) for _ in range(2))  # R⁻¹ and YᵀY
@@ -89,7 +95,8 @@ class Memory:
         grown, steepness = torch.bmm(both, change[..., None])[..., 0].to(torch.float64).unbind(dim=1)
         length = (step * step).sum(dim=1)
         remembered = taken & (grown > _CURVED * (length * steepness).sqrt())
-        place = torch.where(remembered, self.oldest, MEMORY)[:, None]
+        places = self.kept.shape[2]
+        place = torch.where(remembered, self.oldest, places - 1)[:, None]
         both = torch.where(remembered[:, None, None], both, 0.0)
         self.kept.scatter_(2, place[:, None, :, None].expand(-1, 2, 1, both.shape[2]), both[:, :, None])
         by_gradient = torch.bmm(both, gradient[..., None]).to(torch.float64)
@@ -98,7 +105,7 @@ class Memory:
 
         grown = torch.where(remembered, grown, 0.0)[:, None]
         scale = torch.where(remembered[:, None], 1.0 / grown, 0.0)
-        row, column = place[:, None].expand(-1, 1, MEMORY + 1), place[..., None].expand(-1, MEMORY + 1, 1)
+        row, column = place[:, None].expand(-1, 1, places), place[..., None].expand(-1, places, 1)
         none = torch.zeros_like(row, dtype=torch.float64)
         self.inverse.scatter_(1, row, none)  # the oldest is forgotten: what was left of it in R⁻¹
         own = by_change[:, 0].scatter(1, place, 0.0)
@@ -108,7 +115,7 @@ class Memory:
         self.squared.scatter_(2, column, squares[..., None]).scatter_(1, row, squares[:, None])
         self.curvature.scatter_(1, place, grown)
         self.gamma = torch.where(remembered, grown[:, 0] / steepness, self.gamma)
-        self.oldest = torch.where(remembered, (self.oldest + 1) % MEMORY, self.oldest)
+        self.oldest = torch.where(remembered, (self.oldest + 1) % (places - 1), self.oldest)
         return along + by_change
 
 

@@ -34,7 +34,8 @@ class NetworkFit:
             pull grows with the labels.
         method: `"adam"`: steps of Adam (Kingma and Ba, 2015) on the objective divided by the number of labels, with
             moments that begin at zero in every refit. `"lbfgs"`: L-BFGS in its compact form (Byrd et al., 1994); its
-            memory stays from refit to refit, although the objective grows.
+            memory stays from refit to refit, although the objective grows: it has the steps of six refits, and no more
+            than sixty.
         rate: learning rate of Adam, Float64[R]; L-BFGS has none.
         passes: J, how often a refit forms the gradient; of L-BFGS at most, since on the CPU it stops when no replica
             moves.
@@ -78,7 +79,7 @@ class NetworkFit:
         self._pull = network.width * regularization
         self._rate = None if rate is None else rate.to(theta.dtype)
         self.alive = torch.ones(len(theta), dtype=torch.bool, device=theta.device)
-        self._memory = memory_of(theta) if method == "lbfgs" else None
+        self._memory = memory_of(theta, passes) if method == "lbfgs" else None
 
     def refit(self, history: History, changed: torch.Tensor, start: torch.Tensor | None = None) -> None:
         """Go on from θ, or begin somewhere else, with the history as it is now.
@@ -126,11 +127,11 @@ class NetworkFit:
         memory: Memory,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         descent = descent_of(memory, begin, problem.expand(begin, reweigh=True), moving, n_labels)
-        for _ in range(self.passes - 1):
+        for left in reversed(range(self.passes - 1)):
             if moving.device.type == "cpu" and not bool(descent.moving.any()):
                 break
             trial = descent.trial()
-            descent.settle(trial, problem.expand(trial))
+            descent.settle(trial, problem.expand(trial), last=not left)
         return descent.theta, descent.finite
 
     def state_places(self) -> Iterator[tuple[MutableMapping[str, Any], str]]:

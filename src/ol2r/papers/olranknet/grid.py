@@ -309,6 +309,7 @@ CHOICES: dict[str, dict[str, Value]] = {
     "pull towards 0": {"penalty": "zero"},
     "decay as in public code": {"penalty": "decay"},
     "L-BFGS": {"refit": "lbfgs"},
+    "L-BFGS, 4 passes": {"refit": "lbfgs", "passes": 4},
     "He start": {"init": "he"},
     "unit norm": {"init": "symmetric"},
 } | SMALL_PULL
