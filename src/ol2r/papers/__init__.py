@@ -48,6 +48,20 @@ def judgements(name: str, tier: str | None = None) -> "dict[str, Judgement]":
     return judge_all(own.claims, results, own.printed(), own.readings) if results else {}
 
 
+def answer(name: str, tier: str | None = None) -> str:
+    """What a paper comes to, in one sentence from the stored results; empty where they are not stored whole.
+
+    Args:
+        name: the paper; the comparison has no such answer.
+        tier: as of `judgements`.
+    """
+    from ol2r.experiments.chapter import stored_results
+
+    own = import_module(f"{__name__}.{one_of(name, PAPERS, 'paper')}.answer")
+    results = stored_results(paper(name), tier, own.ITEMS)
+    return own.in_words(results) if {*own.ITEMS} <= results.keys() else ""
+
+
 def chapter(name: str, given: Mapping[str, object]) -> "Chapter":
     """Check a chapter's parameters and open its results.
 

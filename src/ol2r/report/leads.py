@@ -162,6 +162,21 @@ def counted_in_words(table: pd.DataFrame, row: str, places: Mapping[str, str]) -
     return f"Over all data sets and kinds of users it is {', and '.join(told)}."
 
 
+def balance_in_words(table: pd.DataFrame, offline: str, online: str) -> str:
+    """In how many lines of a table a lead is clear and in how many it is clearly negative: the end of a sentence.
+
+    Args:
+        table: from `leads` or `leads_of`; a line is a case.
+        offline, online: the panels of the learned ranker and of the lists that users saw.
+    """
+    ranker, lists = (table[table["panel"] == panel] for panel in (offline, online))
+    (better, worse), (more, less) = (((own["low"] > 0).sum(), (own["high"] < 0).sum()) for own in (ranker, lists))
+    return (
+        f"ranks clearly better in {better} of {len(ranker)} cases and clearly worse in {worse}; the lists that its "
+        f"users saw on the way were clearly better in {more} and clearly worse in {less}"
+    )
+
+
 def where_clear(lines: pd.DataFrame) -> str:
     """Under which users an interval lies on one side of 0."""
     sides = {"above": lines["low"] > 0, "below": lines["high"] < 0}

@@ -158,11 +158,6 @@ def ledger(judgements: Mapping[str, Sequence[Judgement]], titles: Mapping[str, s
     return myst(["paper", *_CLAIMS], rows, name=name, caption=caption, style="sortable asc ledger")
 
 
-def headlines(judgements: Iterable[Judgement]) -> str:
-    """Some claims in the paper's words, each with its verdicts in ours, for one table entry."""
-    return "<br>".join(f"{plain(j.statement.rstrip('.'))}: {carried_in_words(j)}." for j in judgements)
-
-
 def _elsewhere(j: Judgement) -> str:
     """The verdicts on other data, each with the data sets that give it."""
     return "<br>".join(f"{badge(word)} {'; '.join(names)}" for word, names in _by_answer(j).items()) or "–"

@@ -228,11 +228,11 @@ def ahead(results: Mapping[str, Results], learner: str, others: Sequence[str], d
     return leads.leads_of(learner, scores, others=others)
 
 
-def ahead_of_baselines(results: Mapping[str, Results]) -> pd.DataFrame:
+def ahead_of_baselines(results: Mapping[str, Results], shuffles: Sequence[str] = PAIRRANK) -> pd.DataFrame:
     """What each shuffle has more than every baseline, on all data sets that have enough queries to learn from: as
     `ahead`, one shuffle below the other."""
     datasets = [name for name in results["fig-3"].frame["dataset"].unique() if name != FEW_QUERIES]
-    return pd.concat([ahead(results, each, BASELINES, datasets) for each in PAIRRANK], ignore_index=True)
+    return pd.concat([ahead(results, each, BASELINES, datasets) for each in shuffles], ignore_index=True)
 
 
 WORTH = {
