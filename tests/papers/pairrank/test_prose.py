@@ -108,14 +108,15 @@ def test_leads_are_those_of_both_scores_on_the_data_sets_that_were_asked_for(mai
 def test_leads_without_runs_are_none():
     table = prose.ahead(results_of(), "PairRank_C", ("PDGD",), ("MQ2008",))
     assert table.empty and prose.wins_in_words(table, prose.OFFLINE) == ""
+    assert prose.wins_by_data_in_words(table, prose.OFFLINE) == ""
     assert prose.ahead(results_of(), "PairRank_C", ("PDGD",), ()).empty
 
 
 def test_comparisons_of_both_shuffles_with_every_baseline_are_counted_but_for_data_with_few_queries(main):
     table = prose.ahead_of_baselines(main)
     assert set(table["dataset"]) == {"MQ2008", "synthetic-mslr"} and len(table) == 2 * 2 * 2 * 5 * 2
-    said = prose.wins_in_words(table, prose.OFFLINE)
-    assert said.startswith("On no data set does it end clearly above every baseline")
+    assert prose.wins_in_words(table, prose.OFFLINE).startswith("On no data set does it end clearly above every")
+    said = prose.wins_by_data_in_words(table, prose.OFFLINE)
     wins = "it clearly wins 16 and clearly loses 4 of 20"
     assert said.endswith(f"users, on MQ2008 {wins}; on synthetic-mslr {wins}.")
 
@@ -142,9 +143,10 @@ def test_data_sets_where_every_comparison_is_won_are_named_together(main):
     everywhere = "It ends clearly above every baseline, with either shuffle and under all users, on"
     assert prose.wins_in_words(best, prose.ONLINE) == f"Yes. {everywhere} MQ2008 and synthetic-mslr."
     one = best.assign(low=best["low"].where(best["dataset"] == "MQ2008", -1.0))
-    assert prose.wins_in_words(one, prose.ONLINE) == (
-        f"It depends on the data. {everywhere} MQ2008. Counting each baseline under each kind of users, "
-        "on synthetic-mslr it clearly wins 0 and clearly loses 0 of 20."
+    assert prose.wins_in_words(one, prose.ONLINE) == f"It depends on the data. {everywhere} MQ2008."
+    assert prose.wins_by_data_in_words(one, prose.ONLINE) == (
+        "By online score, counting each baseline under each kind of users, on MQ2008 it clearly wins 20 and clearly "
+        "loses 0 of 20; on synthetic-mslr it clearly wins 0 and clearly loses 0 of 20."
     )
 
 

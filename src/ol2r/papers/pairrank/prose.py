@@ -267,33 +267,41 @@ def exploration(results: Mapping[str, Results]) -> dict[str, Pairs]:
 # Sentences
 
 
+def _wins(table: pd.DataFrame, panel: str) -> dict[str, tuple[int, int, int]]:
+    """By data set, how many comparisons in one score are clearly won, clearly lost, and made."""
+    return {
+        named(str(dataset)): (int((lines["low"] > 0).sum()), int((lines["high"] < 0).sum()), len(lines))
+        for dataset, lines in table[table["panel"] == panel].groupby("dataset", sort=False)
+    }
+
+
 def wins_in_words(table: pd.DataFrame, panel: str) -> str:
-    """On which data sets PairRank ends clearly above every baseline in one score, and how often it does elsewhere.
+    """On which data sets PairRank ends clearly above every baseline in one score; empty without runs.
 
     Args:
         table: from `ahead_of_baselines`.
         panel: the score, as the table calls it.
     """
-    own = table[table["panel"] == panel]
-    if own.empty:
-        return ""
-    counts = {
-        named(str(dataset)): (int((lines["low"] > 0).sum()), int((lines["high"] < 0).sum()), len(lines))
-        for dataset, lines in own.groupby("dataset", sort=False)
-    }
+    counts = _wins(table, panel)
     everywhere = [dataset for dataset, (above, _, n) in counts.items() if above == n]
-    rest = "; ".join(
-        f"on {dataset} it clearly wins {above} and clearly loses {below} of {n}"
-        for dataset, (above, below, n) in counts.items()
-        if dataset not in everywhere
-    )
     all_of = "clearly above every baseline, with either shuffle and under all users"
-    first = f"On no data set does it end {all_of}."
-    if everywhere:
-        answer = "It depends on the data." if rest else "Yes."
-        first = f"{answer} It ends {all_of}, on {leads.joined(everywhere)}."
-    each = "Counting each baseline under each kind of users,"
-    return f"{first} {each} {rest}." if rest else first
+    if not everywhere:
+        return f"On no data set does it end {all_of}." if counts else ""
+    answer = "It depends on the data." if len(everywhere) < len(counts) else "Yes."
+    return f"{answer} It ends {all_of}, on {leads.joined(everywhere)}."
+
+
+def wins_by_data_in_words(table: pd.DataFrame, panel: str) -> str:
+    """How many comparisons in one score are clearly won and clearly lost on each data set; empty without runs.
+
+    Args:
+        table, panel: as of `wins_in_words`.
+    """
+    told = "; ".join(
+        f"on {dataset} it clearly wins {above} and clearly loses {below} of {n}"
+        for dataset, (above, below, n) in _wins(table, panel).items()
+    )
+    return f"By {panel}, counting each baseline under each kind of users, {told}." if told else ""
 
 
 def misordered_in_words(frame: pd.DataFrame) -> str:
