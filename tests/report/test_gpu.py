@@ -87,3 +87,11 @@ def test_what_is_stored_covers_every_learner_and_every_repeated_mean_agrees():
     fig = gpu.figure(stored, ("PDGD", "DBGD"))
     marks = [line for ax in fig.axes for line in ax.lines if line.get_marker() in ("o", "D")]
     assert len(marks) == 4 and all(len(line.get_xdata()) == 3 for line in marks)
+
+
+def test_runs_of_a_gpu_are_counted_among_all_and_none_are_told_where_there_are_none():
+    there = {"accelerator": "H", "rows": [[1, 0], [1, 1], [1, 2]]}
+    here = {"accelerator": None, "rows": [[1, 0]] * 5}
+    told = gpu.made_in_words([there, here, there], "runs of x")
+    assert told == "Of the 11 runs of x, 6 ran on H, the others on CPUs."
+    assert gpu.made_in_words([here], "runs of x") == ""

@@ -5,7 +5,7 @@ shows the stored figures; it must not measure.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from ol2r.cost import BANDWIDTH, LAUNCH_SECONDS, REPLAY_SECONDS, Shape, device_r
 from ol2r.learners import LEARNERS
 from ol2r.parameters import Value
 from ol2r.report import alt
+from ol2r.report.leads import joined
 from ol2r.report.style import BLUE, INK, RED, Drawing, legend, panels, spelled, styled
 
 MSLR = Shape(136, 125.0)
@@ -175,6 +176,23 @@ def faster_in_words(stored: Stored, learners: Sequence[str], replicas: int) -> s
             told.append(f"{spelled(learner)} {speed / stored.predicted(learner, replicas, CORES):,.1f}")
     *first, last = told
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def made_in_words(records: Iterable[Mapping[str, Any]], what: str) -> str:
+    """How many stored runs a GPU computed, in a sentence; empty if none did.
+
+    Args:
+        records: provenance of stored results.
+        what: what the runs are, as "runs that tuned …".
+    """
+    records = list(records)
+    runs = sum(len(record["rows"]) for record in records)
+    there: dict[str, int] = {}
+    for record in records:
+        if name := record["accelerator"]:
+            there[name] = there.get(name, 0) + len(record["rows"])
+    told = joined([f"{n:,} ran on {name}" for name, n in there.items()])
+    return f"Of the {runs:,} {what}, {told}, the others on CPUs." if there else ""
 
 
 def repeated_in_words(runs: pd.DataFrame) -> str:
