@@ -174,8 +174,7 @@ def faster_in_words(stored: Stored, learners: Sequence[str], replicas: int) -> s
     for learner in learners:
         if (speed := stored.speed(learner, replicas, REPLAYED)) is not None:
             told.append(f"{spelled(learner)} {speed / stored.predicted(learner, replicas, CORES):,.1f}")
-    *first, last = told
-    return f"{', '.join(first)} and {last}" if first else last
+    return joined(told)
 
 
 def made_in_words(records: Iterable[Mapping[str, Any]], what: str) -> str:
@@ -191,8 +190,10 @@ def made_in_words(records: Iterable[Mapping[str, Any]], what: str) -> str:
     for record in records:
         if name := record["accelerator"]:
             there[name] = there.get(name, 0) + len(record["rows"])
+    if not there:
+        return ""
     told = joined([f"{n:,} ran on {name}" for name, n in there.items()])
-    return f"Of the {runs:,} {what}, {told}, the others on CPUs." if there else ""
+    return f"Of the {runs:,} {what}, {told}, the others on CPUs."
 
 
 def repeated_in_words(runs: pd.DataFrame) -> str:
