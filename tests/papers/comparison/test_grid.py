@@ -91,9 +91,9 @@ def test_an_unlucky_choice_changes_the_tuned_value_alone():
     assert len({each["luck"] for each in labels("unlucky")}) == 3
 
 
-def test_safety_is_asked_of_linear_rankers_and_of_bubblerank_under_perfect_users():
+def test_safety_is_asked_of_all_that_cost_little_and_of_bubblerank_under_perfect_users():
     met = {(each["variant"], each["users"]) for each in labels("safety")}
-    everyone = {(name, kind) for name in (*grid.beside("paper"), CHANCE) for kind in grid.USERS}
+    everyone = {(name, kind) for name in (*grid.asked_of_safety("paper"), CHANCE) for kind in grid.USERS}
     assert met == everyone | {(BANDIT, "perfect")}
     assert {job.cell.checkpoints[-1] for job in jobs("safety")} == {grid.ROUNDS}
 
