@@ -160,6 +160,19 @@ def test_documents_before_place_ten_have_a_row_for_each_family():
     assert line(axes[3], "P2NeurRank, N = 10").get_ydata() == pytest.approx([0.11, 0.11])
 
 
+def test_each_size_of_the_noise_is_behind_a_tab_and_intervals_are_in_all():
+    frame = histories((figures.BEFORE_TEN,), ("linear", "neural"))
+    choice = figures.at_each_noise(frame, figures.before_ten_curves)
+    assert list(choice.drawings) == ["ν² = 0.1", "ν² = 0.01"]
+    for drawing, expected in zip(choice.drawings.values(), (0.11, 0.02), strict=True):
+        assert line(drawing.axes[3], "P2NeurRank, N = 10").get_ydata() == pytest.approx([expected, expected])
+        assert line(drawing.axes[0], RIVAL).get_ydata() == pytest.approx([0.31, 0.31])
+    table = choice.table
+    assert set(table["noise"]) == {0.0, 0.01, 0.1} and not table.duplicated().any()
+    assert len(table) == len(frame) / 2  # a line for both seeds
+    assert choice.drawn_by.endswith("before_ten_curves")
+
+
 def test_a_look_is_after_a_share_of_each_familys_rounds():
     both = histories(families=("linear", "neural"))
     both.loc[both["family"] == "neural", "round"] *= 2

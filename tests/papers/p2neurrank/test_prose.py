@@ -1,5 +1,6 @@
 """Texts of the P²NeurRank page: every number, name and word of its sentences is read from what they tell of."""
 
+import dataclasses
 import itertools
 import re
 from pathlib import Path
@@ -65,6 +66,7 @@ def test_without_runs_nothing_is_answered():
     assert prose.cost_in_words(empty) == prose.forms_in_words(empty, ()) == prose.slowing_in_words(empty, ()) == ""
     assert prose.followed_in_words(empty, empty) == prose.noise_in_words(empty) == ""
     assert prose.least_noise_in_words(empty) == ""
+    assert prose.sizes_in_words(empty) == ""
     assert prose.wrong_in_words(empty) == prose.early_answer(empty, empty) == prose.costs_in_words(empty) == ""
     assert prose.chosen_in_words(empty.assign(best_of=[], dataset=[])) == ""
 
@@ -149,14 +151,30 @@ def alone(two, ten):
     return pd.DataFrame(lines, columns=columns)
 
 
-def test_wrong_orders_are_those_after_a_tenth_of_the_rounds_at_the_larger_noise():
+def test_wrong_orders_are_those_after_a_tenth_of_the_rounds_at_both_sizes_of_the_noise():
     said = prose.wrong_in_words(histories(0.3, 0.1))
     assert said == (
-        "*Linear*, after 10 rounds at ν² = 0.1: of the certain orders of documents with different grades, the grades "
-        "contradict 30.1 % with P²LinRank, N = 2, 10 % with P²LinRank, N = 10 and 20 % with PairRank. Two rankers "
-        "have, beside P²LinRank, N = 10, more under all users; beside PairRank, more under all users."
+        "*Linear*, after 10 rounds: of the certain orders of documents with different grades, the grades contradict "
+        "20 % with PairRank; at ν² = 0.1, 30.1 % with P²LinRank, N = 2 and 10 % with P²LinRank, N = 10 (two beside "
+        "ten: more under all users; two beside PairRank: more under all users); at ν² = 0.01, 90.1 % with P²LinRank, "
+        "N = 2 and 90 % with P²LinRank, N = 10 (two beside ten: not clearly more or fewer under all users; two beside "
+        "PairRank: more under all users)."
     )
     assert "fewer under all users" in prose.wrong_in_words(histories(0.05, 0.1))
+    large = histories(0.3, 0.1).query("noise != 0.01")
+    assert "ν² = 0.01" not in prose.wrong_in_words(large)
+
+
+def test_what_noise_does_to_certain_orders_is_counted_over_rankers_and_users():
+    frame = histories(0.3, 0.1)
+    less = (frame["noise"] == 0.01) & (frame["quantity"] == "false certain")
+    frame.loc[less & (frame["rankers"] == 10), "value"] = 0.05
+    assert prose.sizes_in_words(frame) == (
+        "**What does ν² do?** Shares at ν² = 0.01 minus shares at 0.1 after a tenth of the rounds, in percentage "
+        "points, over all pairs of N and users. *Linear*: certain orders +60.0 to +80.0 (clearly more in 4 of 4, fewer "
+        "in 0); wrong ones among those of different grades −5.0 to +60.0 (clearly more in 2 of 4, fewer in 2)."
+    )
+    assert prose.sizes_in_words(frame.query("noise != 0.01")) == prose.sizes_in_words(frame[:0]) == ""
 
 
 @pytest.mark.parametrize(
@@ -231,13 +249,16 @@ def test_whether_noise_helps_follows_from_the_sides_of_both_scores(offline, onli
     assert f"{'+' if online[0] >= 0 else '−'}{abs(online[0])}.000)." in said
 
 
-def test_budgets_of_tuning_are_counted_in_the_grids():
+def test_budgets_of_tuning_are_counted_in_the_grids_and_shortlists_of_each_data_set():
     said = prose.budgets_in_words()
-    for name, grids in ((NEURAL[0], tuning.GRIDS), ("olRankNet", olranknet.GRIDS), ("PairRank", pairrank.GRIDS)):
-        assert str(len(list(itertools.product(*grids[name].tried.values())))) in said
-    rival = olranknet.GRIDS["olRankNet"]
-    many = f"{len(rival.settings())} settings ({len(rival.settings(wide=True))} where documents have many features)"
-    assert f"olRankNet's {many}, of which {olranknet.SHORTLISTED} ran longer" in said
+    for name, of in ((NEURAL[0], tuning), (NEURAL[1], tuning), ("olRankNet", olranknet), ("PairRank", pairrank)):
+        many = len(list(itertools.product(*of.GRIDS[name].tried.values())))
+        assert f"{many} on MQ2008 ({len(of.TUNED.shortlist('MQ2008', name))})" in said
+    wide = len(olranknet.GRIDS["olRankNet"].settings(wide=True))
+    longer = len(olranknet.TUNED.shortlist("synthetic-mslr", "olRankNet"))
+    assert f"olRankNet: {wide} on synthetic-mslr ({longer}) and " in said
+    whole = len(pairrank.GRIDS["PairRank"].settings())
+    assert f"PairRank: {whole} on synthetic-mslr (" in said  # a data set that is wide to networks alone
 
 
 def test_the_witness_is_told_in_the_end_and_where_the_main_runs_end():
@@ -260,6 +281,14 @@ def test_what_tuning_gave_the_small_networks_is_told_where_it_differs(monkeypatc
     assert "same tuned values" in prose.small_in_words()
 
 
+def test_small_networks_are_said_to_be_untuned_where_they_run_at_values_of_other_data(monkeypatch):
+    grid_of = tuning.GRIDS[SIXTEEN_FULL]
+    assert grid_of.datasets == tuning.GRIDS[SIXTEEN_DIAGONAL].datasets
+    assert "Both were tuned on MQ2008 alone: on synthetic-mslr they have its values" in prose.small_in_words()
+    monkeypatch.setitem(tuning.GRIDS, SIXTEEN_FULL, dataclasses.replace(grid_of, datasets=None))
+    assert "alone" not in prose.small_in_words()
+
+
 def test_the_least_noise_is_counted_among_chosen_settings():
     least = min(tuning.GRIDS[LINEAR[0]].tried["noise"])
     lines = [(LINEAR[0], least, ALL), (LINEAR[1], 10 * least, ALL), (LINEAR[1], least, ""), ("other", None, ALL)]
@@ -270,6 +299,16 @@ def test_the_least_noise_is_counted_among_chosen_settings():
 def test_values_of_the_paper_that_a_grid_leaves_out_are_named():
     assert prose.untried(TuningGrid(("x",), {"rate": (1e-2, 1.0), "noise": (1.0,)})) == "η 0.1 and 0.001"
     assert prose.untried(TuningGrid(("x",), prose.PAPERS_GRID)) == "none"
+    wide = TuningGrid(("x",), prose.PAPERS_GRID, wide={"rate": (1e-6, 1e-2, 1e-3)})
+    assert prose.untried(wide) == "none; where documents have many features η 0.1"
+
+
+def test_a_grid_is_told_with_the_values_that_it_tries_where_features_are_many():
+    grid_of = TuningGrid(("x",), {"noise": (0.1, 1.0), "rate": (1e-3,)}, wide={"rate": (1e-6,)})
+    assert prose.told(grid_of) == "ν² ∈ {0.1, 1}; η ∈ {0.001}; where documents have many features η ∈ {10⁻⁶}"
+    told = {name: str(value) for name, value, _ in prose.CONVENTIONS}["grid of P²NeurRank"]
+    given = tuning.TUNED.chosen("synthetic-mslr", NEURAL[0])["rate"]
+    assert prose.number(given) in told.rpartition("η ∈ ")[2]
 
 
 def test_shared_histories_are_as_long_as_the_conventions_say():
@@ -288,8 +327,9 @@ def test_conventions_have_the_values_that_run():
 
 def test_grids_that_share_a_line_of_the_conventions_are_the_same():
     full, diagonal = (f"olRankNet, 16 × 16, {form}" for form in ("full", "diagonal"))
-    for one, other in ((LINEAR[0], LINEAR[1]), (full, diagonal)):
+    for one, other in (LINEAR, NEURAL, (full, diagonal)):
         assert tuning.GRIDS[one].tried == tuning.GRIDS[other].tried
+        assert tuning.GRIDS[one].wide == tuning.GRIDS[other].wide
 
 
 def test_every_claim_is_told_in_a_few_words_and_rests_on_an_item_of_the_map_or_is_ours():

@@ -5,7 +5,7 @@ one line for each run and checkpoint with a column `variant`; they are aggregate
 learner.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 
@@ -21,6 +21,7 @@ from ol2r.experiments.effects import effect_over_runs, minus, summarize
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, in_lists, leads, speeds
 from ol2r.papers.p2neurrank.claims import RIVALS, Seconds, linear, neural
 from ol2r.report import alt, figures
+from ol2r.report.choice import Choice
 from ol2r.report.figures import INTERVAL
 from ol2r.report.style import (
     BLUE,
@@ -234,6 +235,19 @@ def at_own_family_end(frame: pd.DataFrame) -> pd.DataFrame:
     return own[last].assign(regret=own["misordered"] / own["round"])
 
 
+def at_each_noise(frame: pd.DataFrame, draw: Callable[[pd.DataFrame, float], Drawing]) -> Choice:
+    """A figure of shared histories for each ν², the largest first, each behind a tab.
+
+    Args:
+        frame: of `histories.Histories`; ν² of the intervals is 0.
+        draw: `shared_curves` or `before_ten_curves`.
+    """
+    noises = sorted(set(frame["noise"]) - {0.0}, reverse=True)
+    choice = Choice({f"ν² = {noise:g}": draw(frame, noise) for noise in noises}, "noise")
+    choice.table = choice.table.drop_duplicates(ignore_index=True)  # the intervals are in every drawing
+    return choice
+
+
 @styled
 def shared_curves(frame: pd.DataFrame, noise: float, quantities: Mapping[str, str] | None = None) -> Drawing:
     """What ensembles and intervals call certain on the same histories, against rounds on a logarithmic axis.
@@ -254,7 +268,8 @@ def shared_curves(frame: pd.DataFrame, noise: float, quantities: Mapping[str, st
     shown = {name: told for name, told in (quantities or QUANTITIES).items() if name in set(frame["quantity"])}
     own = figures.one_dataset(frame)
     own = own[own["quantity"].isin(shown) & own["noise"].isin((0.0, noise))]
-    table = summarize(own, "value", ["users", "quantity", "variant", "round"]).sort_values("round", kind="stable")
+    by = ["users", "quantity", "variant", "noise", "round"]
+    table = summarize(own, "value", by).sort_values("round", kind="stable")
     users = USERS.ordered(table["users"])
     fig, rows = stacked(users, shown.values(), table, height=2.2, sharey=False)
     for (user, axes), (c, quantity) in product(zip(users, rows, strict=True), enumerate(shown)):
@@ -292,7 +307,8 @@ def before_ten_curves(frame: pd.DataFrame, noise: float) -> Drawing:
         noise: ν² of the ensembles.
     """
     own = figures.one_dataset(frame[frame["noise"].isin((0.0, noise))])
-    table = summarize(own, "value", ["family", "users", "variant", "round"]).sort_values("round", kind="stable")
+    by = ["family", "users", "variant", "noise", "round"]
+    table = summarize(own, "value", by).sort_values("round", kind="stable")
     families, users = [name for name in FAMILIES if name in set(table["family"])], USERS.ordered(table["users"])
     fig, rows = stacked(families, users, table)
     for (family, axes), (c, user) in product(zip(families, rows, strict=True), enumerate(users)):

@@ -4,7 +4,7 @@ The functions write the sentences of the chapter's answer; their numbers are com
 more, less or not apart as the intervals have it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +14,7 @@ from ol2r import frames
 from ol2r.experiments import grid
 from ol2r.experiments.claims import NotMeasured, Results
 from ol2r.experiments.effects import TooFewSeeds, at_own_end
-from ol2r.experiments.tuning import ALL, TuningGrid, chosen_together
+from ol2r.experiments.tuning import ALL, Tuned, TuningGrid, chosen_together
 from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.claims import GAMMA, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
@@ -40,8 +40,8 @@ from ol2r.papers.p2neurrank.claims import (
     neural,
 )
 from ol2r.papers.p2neurrank.errata import ERRATA
-from ol2r.papers.p2neurrank.figures import REGRET, at_a_look, at_own_family_end, differences
-from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, RUNS, SETTINGS
+from ol2r.papers.p2neurrank.figures import BEFORE_TEN, REGRET, at_a_look, at_own_family_end, differences
+from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, HERE, NETWORKS_TOO, RUNS, SETTINGS
 from ol2r.papers.pairrank import tuning as pairrank
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report.leads import counted_in_words as counted
@@ -55,9 +55,16 @@ NETWORK = SETTINGS[NEURAL[0]][1]
 WIDTH, PASSES, SMALL_WIDTH = NETWORK["width"], NETWORK["passes"], SETTINGS[SIXTEEN_FULL][1]["width"]
 
 
-def _told(grid: TuningGrid) -> str:
-    """The values that a grid tries, by symbol."""
-    return "; ".join(f"{SYMBOLS[name]} ∈ {{{', '.join(map(number, values))}}}" for name, values in grid.tried.items())
+MANY = "where documents have many features"
+
+
+def told(grid: TuningGrid) -> str:
+    """The values that a grid tries, by symbol; where it tries others on data with many features, those too."""
+    return f"; {MANY} ".join(
+        "; ".join(f"{SYMBOLS[name]} ∈ {{{', '.join(map(number, values))}}}" for name, values in tried.items())
+        for tried in (grid.tried, grid.wide)
+        if tried
+    )
 
 
 PAPERS_GRID = {
@@ -69,14 +76,19 @@ PAPERS_GRID = {
 
 
 def untried(grid: TuningGrid) -> str:
-    """Which of the paper's values a grid does not try, by symbol; "none" if it tries them all."""
+    """Which of the paper's values a grid does not try, by symbol; "none" if it tries them all. Where it tries others on
+    data with many features, those that it does not try there too."""
+    here, many = _untried(grid.tried), _untried({**grid.tried, **grid.wide})
+    return here if here == many else f"{here}; {MANY} {many}"
+
+
+def _untried(tried: Mapping[str, Sequence[float]]) -> str:
     left = {
-        name: [value for value in PAPERS_GRID[name] if value not in values]
-        for name, values in grid.tried.items()
+        name: [number(value) for value in PAPERS_GRID[name] if value not in values]
+        for name, values in tried.items()
         if name in PAPERS_GRID
     }
-    told = [f"{SYMBOLS[name]} {joined([number(value) for value in values])}" for name, values in left.items() if values]
-    return "; ".join(told) or "none"
+    return "; ".join(f"{SYMBOLS[name]} {joined(values)}" for name, values in left.items() if values) or "none"
 
 
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
@@ -152,11 +164,14 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
         "ours",
     ),
     *(
-        (f"grid of {name}", _told(own := tuning.GRIDS[key]), f"{source}; not tried of the paper's: {untried(own)}")
+        (f"grid of {name}", told(own := tuning.GRIDS[key]), f"{source}; not tried of the paper's: {untried(own)}")
         for name, key, source in (
             ("P²LinRank", LINEAR[0], "ours; the paper gives λ for learners with intervals alone"),
-            ("P²NeurRank, N = 2", NEURAL[0], "paper, 5.1.4: rates; λ as for P²LinRank; the rest ours"),
-            ("P²NeurRank, N = 5", NEURAL[1], "as for N = 2, thinned to save time"),
+            (
+                "P²NeurRank", NEURAL[0],
+                f"η from 0.001 on: paper, 5.1.4; smaller η ours; λ as for P²LinRank, and a smaller one; ν² "
+                f"{LARGE_NOISE:g} and {SMALL_NOISE:g}: paper, 5.2.2; the rest ours",
+            ),
             ("PairRank, diagonal", PAIRRANK_DIAGONAL, "paper, 5.1.4; larger values ours"),
             ("olRankNet, 16 × 16, either covariance", SIXTEEN_FULL, "paper, 5.1.4, thinned; larger λ, least rate ours"),
         )
@@ -164,7 +179,7 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     (
         "tuning",
         f"on validation queries of fold 1: mean NDCG@10 over users. All settings run a fifth of the main run's rounds "
-        f"with {len(tuning.SEEDS_FIRST)} seeds, the best {tuning.SHORTLISTED} of a grid (of networks "
+        f"with {len(tuning.SEEDS_FIRST)} seeds, at least the best {tuning.SHORTLISTED} of a grid (of networks "
         f"{tuning.SHORTLISTED_NETWORKS}, of PairRank {pairrank.SHORTLISTED}) half of the rounds with "
         f"{len(tuning.SEEDS_LONGER)} other seeds; no reported run has any of these",
         "paper, 5.1.4: validation data of each fold; the rest ours",
@@ -457,7 +472,7 @@ def equal_in_words(results: Mapping[str, Results], dataset: str) -> str:
 
 def wrong_in_words(frame: pd.DataFrame) -> str:
     """Of the certain orders of documents with different grades, on shared histories, which share grades contradict
-    early on, for two rankers, for ten and for intervals; and whether two have more of them.
+    early on, for intervals and at each ν² for two rankers and for ten; and whether two have more of them.
 
     Args:
         frame: of `histories.Histories`, of one data set; empty without runs.
@@ -468,26 +483,78 @@ def wrong_in_words(frame: pd.DataFrame) -> str:
         early = at_a_look(own, HISTORY) if len(own) else own
         if early.empty:
             continue
-        early = early[(early["quantity"] == "false certain") & early["noise"].isin((0.0, LARGE_NOISE))]
-        means = early.groupby(["variant", "users"])["value"].mean()
-        rival = RIVALS[of(2)]
-        shares = [
-            f"{in_range(means[name], share)} with {spelled(name)}"
-            for name in (of(2), of(10), rival)
-            if name in means.index.get_level_values(0)
-        ]
-        words = ("more", "fewer", "not clearly more or fewer")
-        apart = [
-            f"beside {spelled(other)}, {_sides_in_words(lines, words)}"
-            for other in (of(10), rival)
-            if len(lines := differences(early, "value", of(2), other))
-        ]
+        early, rival = early[early["quantity"] == "false certain"], RIVALS[of(2)]
+        of_rival = early.loc[early["variant"] == rival].groupby("users")["value"].mean()
+        parts = [f"{in_range(of_rival, share)} with {spelled(rival)}"] if len(of_rival) else []
+        for noise in (LARGE_NOISE, SMALL_NOISE):
+            here = early[early["noise"].isin((0.0, noise))]
+            means = here.groupby(["variant", "users"])["value"].mean()
+            shares = [
+                f"{in_range(means[name], share)} with {spelled(name)}"
+                for name in (of(2), of(10))
+                if name in means.index.get_level_values(0)
+            ]
+            words = ("more", "fewer", "not clearly more or fewer")
+            apart = [
+                f"two beside {called}: {_sides_in_words(lines, words)}"
+                for other, called in ((of(10), "ten"), (rival, spelled(rival)))
+                if len(lines := differences(here, "value", of(2), other))
+            ]
+            if shares:
+                more = f" ({'; '.join(apart)})" if apart else ""
+                parts.append(f"at ν² = {noise:g}, {joined(shares)}{more}")
         rounds = f"{int(early['round'].iloc[0]):,} rounds"
         told.append(
-            f"*{family.capitalize()}*, after {rounds} at ν² = {LARGE_NOISE:g}: of the certain orders of documents with "
-            f"different grades, the grades contradict {joined(shares)}. Two rankers have, {'; '.join(apart)}."
+            f"*{family.capitalize()}*, after {rounds}: of the certain orders of documents with different grades, the "
+            f"grades contradict {'; '.join(parts)}."
         )
     return " ".join(told)
+
+
+CHANGED_BY_NOISE = {
+    "certain": "certain orders",
+    "false certain": "wrong ones among those of different grades",
+    BEFORE_TEN: "documents before place ten",
+}
+"""Shares on shared histories that a sentence compares at two sizes of the noise."""
+
+
+def sizes_in_words(frame: pd.DataFrame) -> str:
+    """What the smaller ν² changes on shared histories early on: in how many pairs of N and users a share is clearly
+    larger than at the larger ν², and smaller.
+
+    Args:
+        frame: of `histories.Histories`, of one data set; empty without both ν².
+    """
+    told = []
+    for family, called in (("linear", "Linear"), ("neural", "Neural")):
+        own = frame[frame["family"] == family] if len(frame) else frame
+        early = at_a_look(own, HISTORY) if len(own) else own
+        parts = []
+        for quantity, what in CHANGED_BY_NOISE.items() if len(early) else ():
+            lines = _less_noise(early[early["quantity"] == quantity])
+            if len(lines):
+                more, fewer = int((lines["low"] > 0).sum()), int((lines["high"] < 0).sum())
+                by = in_range(100 * lines["mean"], lambda points: signed(points, 1))
+                parts.append(f"{what} {by} (clearly more in {more} of {len(lines)}, fewer in {fewer})")
+        if parts:
+            told.append(f"*{called}*: {'; '.join(parts)}")
+    asked = (
+        f"**What does ν² do?** Shares at ν² = {SMALL_NOISE:g} minus shares at {LARGE_NOISE:g} after a tenth of the "
+        "rounds, in percentage points, over all pairs of N and users."
+    )
+    return f"{asked} {'. '.join(told)}." if told else ""
+
+
+def _less_noise(early: pd.DataFrame) -> pd.DataFrame:
+    """A share at the smaller ν² minus the same at the larger, by N and users: from `figures.differences`."""
+    small, large = f"{SMALL_NOISE:g}", f"{LARGE_NOISE:g}"
+    parts = [
+        differences(own.assign(variant=own["noise"].map("{:g}".format)), "value", small, large)
+        for _, own in early[early["rankers"] > 0].groupby("rankers")
+        if {SMALL_NOISE, LARGE_NOISE} <= set(own["noise"])
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def early_answer(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
@@ -660,28 +727,33 @@ def _setting(line: Mapping[str, Any]) -> str:
 
 
 def budgets_in_words() -> str:
-    """How many settings each ensemble and its rival had in tuning, and how many of them ran longer; and whether
-    PairRank's values are those that are best for the shuffle that is shown."""
-    told = []
-    for name, rival, of in ((LINEAR[0], PAIRRANK, pairrank), (NEURAL[0], OLRANKNET, olranknet)):
-        own, other = (_n_settings(grids[each]) for grids, each in ((tuning.GRIDS, name), (of.GRIDS, rival)))
-        ran = tuning.TUNED.size("MQ2008", name)
-        told.append(
-            f"{spelled(name)}, had {own}, of which {ran} ran longer, beside {rival}'s {other}, of which "
-            f"{of.SHORTLISTED} ran longer"
+    """How many settings each ensemble and its rival had in tuning on each data set, and how many of them ran longer;
+    and whether PairRank's values are those that are best for the shuffle that is shown."""
+    had = [
+        f"{spelled(name)}: {_budget(of.TUNED, name, tuning.TUNED.datasets_of(ensembles[0]), is_wide)}"
+        for ensembles, rival, rivals, is_wide in (
+            (LINEAR, PAIRRANK, pairrank, pairrank.is_wide),
+            (NEURAL, OLRANKNET, olranknet, olranknet.is_wide),
         )
+        for name, of in (*((each, tuning) for each in ensembles), (rival, rivals))
+    ]
     shared, own = (
         {dataset: _setting(pairrank.TUNED.chosen(dataset, PAIRRANK, of)) for dataset in tuning.DATASETS}
         for of in (ALL, "PairRank_C")
     )
     others = [f"on {named(each)} ({own[each]}, not {shared[each]})" for each in own if own[each] != shared[each]]
     alone = f"; for the one shown here another is best {joined(others)}" if others else ", and for the one shown here"
-    return f"{'; '.join(told)}. {PAIRRANK} has what is best for both of its shuffles together{alone}."
+    best = f"{PAIRRANK} has what is best for both of its shuffles together{alone}."
+    return f"Settings that were tried, and in brackets how many of them ran longer: {'; '.join(had)}. {best}"
 
 
-def _n_settings(grid: TuningGrid) -> str:
-    own, wide = len(grid.settings()), len(grid.settings(wide=True))
-    return f"{own} settings" + (f" ({wide} where documents have many features)" if wide != own else "")
+def _budget(tuned: Tuned, name: str, datasets: Sequence[str], is_wide: Callable[[str], bool]) -> str:
+    """How many settings a grid has on each of some data sets, and how many of them ran longer."""
+    each = [
+        (len(tuned.grids[name].settings(is_wide(dataset))), named(dataset), len(tuned.shortlist(dataset, name)))
+        for dataset in datasets
+    ]
+    return joined([f"{settings} on {dataset} ({longer})" for settings, dataset, longer in each])
 
 
 def witness_in_words(frame: pd.DataFrame) -> str:
@@ -707,15 +779,26 @@ def witness_in_words(frame: pd.DataFrame) -> str:
 
 
 def small_in_words() -> str:
-    """What else than the covariance differs between the two small networks, as tuned."""
+    """What else than the covariance differs between the two small networks, as tuned; and where they run at values that
+    were tuned on other data."""
     full, diagonal = (dict(tuning.TUNED.chosen("MQ2008", name)) for name in (SIXTEEN_FULL, SIXTEEN_DIAGONAL))
     if full == diagonal:
-        return "Both small networks have the same tuned values."
-    others = (_setting({name: own[name] for name in own if full[name] != diagonal[name]}) for own in (full, diagonal))
+        said = "Both small networks have the same tuned values."
+    else:
+        others = [{name: own[name] for name in own if full[name] != diagonal[name]} for own in (full, diagonal)]
+        said = (
+            f"Tuning gave the small network with the full covariance {_setting(others[0])}, with its diagonal "
+            f"{_setting(others[1])}: what lies between their curves is as much one of these values as of the "
+            "covariance."
+        )
+    on = tuning.GRIDS[SIXTEEN_FULL].datasets or tuning.DATASETS
+    elsewhere = [named(each) for each in (*HERE, *NETWORKS_TOO) if each not in on]
+    if not elsewhere:
+        return said
     return (
-        "Tuning gave the small network with the full covariance {}, with its diagonal {}: what lies between their "
-        "curves is as much one of these values as of the covariance."
-    ).format(*others)
+        f"{said} Both were tuned on {joined([named(each) for each in on])} alone: on {joined(elsewhere)} they have its "
+        "values, and what PP6 finds there is of networks that were not tuned for that data."
+    )
 
 
 def least_noise_in_words(table: pd.DataFrame) -> str:

@@ -55,10 +55,10 @@ GRIDS: dict[str, TuningGrid] = {
 """All tuning grids, by name. The noise ν² is tuned like every other hyper-parameter, from the paper's two values, a
 smaller one and larger ones. For its learners with intervals the paper tries λ and α from 0.1 to 10⁻⁴, for networks
 rates from 0.1 to 10⁻³; for P²LinRank and P²NeurRank it gives no λ. The grids here leave out λ = 10⁻⁴ and, of linear
-rankers, 10⁻³, and reach to larger λ and smaller rates; where a data set has many features they leave out ν² = 1 and the
-rate of 0.1 too. To save time the 16 × 16 networks have every second value of λ. As in the PairRank chapter, settings
-that hardly do anything but explore are scored and never chosen: labels that lie between 0 and 1 drown in noise of
-variance 10, and intervals of α = 1 leave hardly an order certain."""
+rankers, 10⁻³, and reach to larger λ and smaller rates; where a data set has many features they leave out ν² = 1,
+λ = 10⁻³ and the rate of 0.1 too. To save time the 16 × 16 networks have every second value of λ. As in the PairRank
+chapter, settings that hardly do anything but explore are scored and never chosen: labels that lie between 0 and 1 drown
+in noise of variance 10, and intervals of α = 1 leave hardly an order certain."""
 
 
 def is_linear(variant: str) -> bool:
