@@ -2,11 +2,11 @@
 
 A whole run of 1,000 rounds counts, with its last evaluation, on as many cores as the machine has. `*_gap` is what the
 last refit leaves of what it could win over θ₀, as the chapter's figure of the gap has it. L-BFGS makes fewer passes
-than Adam; it counts where it leaves no more. `*.bound` is how many rounds a second there would be if a run did nothing
-but the products of matrices of its passes. `*.drift` is how far the growing Cholesky factor of the dual form has come
-from one that is made afresh, as the largest relative error of a width. `*.folded` is by how much the primal form is
-faster with folded gradients than with all their entries. `*.bytes` is what the dual form of one run keeps after the
-paper's 5,000 rounds, in which some 12,000 pairs are labelled.
+than Adam; it counts where it leaves no more than Adam or less than a hundredth. `*.bound` is how many rounds a second
+there would be if a run did nothing but the products of matrices of its passes. `*.drift` is how far the growing
+Cholesky factor of the dual form has come from one that is made afresh, as the largest relative error of a width.
+`*.folded` is by how much the primal form is faster with folded gradients than with all their entries. `*.bytes` is what
+the dual form of one run keeps after the paper's 5,000 rounds, in which some 12,000 pairs are labelled.
 """
 
 import math
@@ -34,6 +34,8 @@ from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 ROUNDS = 1000
 MQ, MSLR = "MQ2008", "synthetic-mslr"
 LBFGS = {"refit": "lbfgs", "passes": 4}
+ENOUGH = 0.01
+"""A gap below which a refit has all but reached the optimum."""
 TO_THE_OPTIMUM = 400
 """Passes of L-BFGS after which what is left to win counts as nothing."""
 MEASURED: dict[str, tuple[str, str]] = {
@@ -43,8 +45,8 @@ MEASURED: dict[str, tuple[str, str]] = {
     "olranknet_full_mslr": ("olRankNet, full", MSLR),
     "neuralpdgd": ("neural PDGD", MQ),
 }
-"""By family: the chapter's variant, and the data set. Refitted learners count with the faster of their two refits that
-leaves no larger gap than Adam."""
+"""By family: the chapter's variant, and the data set. Refitted learners count with the faster of their two refits whose
+gap is no larger than Adam's, or below `ENOUGH`."""
 PUBLIC = {
     "olranknet_mslr.rounds_per_s": 18.0,  # with its bound vectorised; 0.6 as it is
     "neuralpdgd.rounds_per_s": 2300.0,  # at the shape of MQ2007, whose lists are twice as long as MQ2008's
@@ -163,7 +165,7 @@ def family(name: str) -> dict[str, float]:
         return {f"{name}.rounds_per_s": found["adam"].rounds}
     each = {f"{name}.{refit}_rounds_per_s": one.rounds for refit, one in found.items()}
     each |= {f"{name}.{refit}_gap": one.gap for refit, one in found.items()}
-    best = max(one for one in found.values() if one.gap <= found["adam"].gap)
+    best = max(one for one in found.values() if one.gap <= max(found["adam"].gap, ENOUGH))
     return each | {f"{name}.rounds_per_s": best.rounds, f"{name}.bound": best.bound}
 
 

@@ -8,6 +8,8 @@ from urllib.parse import quote, unquote, urlsplit
 import build
 import pytest
 
+from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS
+
 HERE = Path(__file__).parent
 BOOKS = ("sample", "published")
 PAGES = [("sample", "index"), *(("published", page) for page in build.pages(build.ROOT / "book" / "_toc.yml"))]
@@ -250,6 +252,20 @@ def test_the_list_of_permanent_anchors_is_sorted_and_names_each_once():
     assert lines == sorted(set(lines))
 
 
+def cited(page: Path) -> set[str]:
+    """The anchors of a page that readers are given to cite: those of its strips and of its claims."""
+    text = page.read_text()
+    strips = re.findall(r'<summary>[^\n]*?<span class="provenance-name">([^<]+)</span>', text)
+    claims = [a["id"] for _, a in Elements(text).found if re.search(r"\bclaim-", a.get("class") or "") and a.get("id")]
+    return {*strips, *filter(None, claims)}
+
+
+def test_every_address_that_a_strip_or_a_claim_gives_is_in_the_list_of_permanent_anchors(published_html):
+    given = {(page.stem, anchor) for page in published_html.glob("*.html") for anchor in cited(page)}
+    assert len(given) > 200 and ("nsgd", "nsgd-ns1") in given and ("nsgd", "nsgd-fig-2") in given
+    assert sorted("#".join(address) for address in given - set(PUBLISHED)) == []
+
+
 @pytest.mark.parametrize("page", [("published", "explore")], indirect=True, ids=["explore"])
 def test_a_reader_chooses_curves_and_the_address_keeps_the_choice(page):
     tab, faults = page
@@ -272,7 +288,7 @@ def test_a_reader_chooses_curves_and_the_address_keeps_the_choice(page):
 
 
 @pytest.mark.parametrize("page", [("published", "index")], indirect=True, ids=["index"])
-def test_the_table_of_all_claims_is_filtered_and_sorted_by_what_its_lines_say(page):
+def test_the_table_of_all_claims_is_filtered_by_what_its_lines_say(page):
     tab, faults = page
     shown = "() => [...document.querySelectorAll('#ledger tbody tr:not([hidden])')].map(row => row.innerText)"
     paper, data, verdict = (tab.get_by_label(name, exact=True) for name in ("Paper", "Data", "Verdict"))
@@ -288,9 +304,51 @@ def test_the_table_of_all_claims_is_filtered_and_sorted_by_what_its_lines_say(pa
     for choice in (paper, data, verdict):
         choice.select_option("all")
     assert tab.evaluate(shown) == everything
-    tab.locator("#ledger th", has_text="claim").first.press("Enter")
-    tab.wait_for_function("was => document.querySelector('#ledger tbody tr').innerText !== was", arg=everything[0])
-    assert sorted(tab.evaluate(shown)) == sorted(everything)
+    assert faults == []
+
+
+COLUMN = """async ([column, direction]) => {
+  const header = document.querySelectorAll("#ledger thead th")[column];
+  const sorted = new Promise((resolve) => addEventListener("sort-end", resolve, {once: true}));
+  header.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true}));
+  await sorted;
+  if (header.getAttribute("aria-sort") !== direction) throw new Error(header.getAttribute("aria-sort"));
+  return [...document.querySelectorAll("#ledger tbody tr")].map((row) => row.cells[column].innerText);
+}"""
+"""Presses Enter on the head of a column, and says what the column holds from above afterwards."""
+
+
+def natural(claim: str) -> tuple[str, int]:
+    letters, number = re.fullmatch(r"([A-Z]+)(\d+)", claim).groups()
+    return letters, int(number)
+
+
+def effect(text: str) -> float:
+    return float(text.split()[0].replace("−", "-").replace(",", ""))
+
+
+def ranks(scale):
+    """A function that gives the ranks of the verdicts in a line, best first."""
+    words = "|".join(map(re.escape, scale))
+    return lambda text: [scale.index(word) for word in re.findall(rf"[^\w\s]\xa0({words})(?!\w)", text)]
+
+
+@pytest.mark.parametrize("page", [("published", "index")], indirect=True, ids=["index"])
+@pytest.mark.parametrize(
+    ("column", "key"), [(1, natural), (3, ranks(VERDICTS)), (4, ranks(ELSEWHERE)), (5, effect)],
+    ids=["claim", "verdict", "elsewhere", "effect"],
+)  # fmt: skip
+def test_the_table_of_all_claims_is_sorted_by_number_and_rank_and_dashes_stay_last(page, column, key):
+    tab, faults = page
+    tab.wait_for_selector("#ledger th[tabindex]")
+    before = tab.locator(f"#ledger tbody td:nth-child({column + 1})").all_inner_texts()
+    for direction in ("ascending", "descending"):
+        lines = tab.evaluate(COLUMN, [column, direction])
+        assert sorted(lines) == sorted(before)
+        told = [line for line in lines if line != "–"]
+        assert lines[len(told) :] == ["–"] * (len(lines) - len(told))
+        keys = [key(line) for line in told]
+        assert len(told) > 10 and keys == sorted(keys, reverse=direction == "descending")
     assert faults == []
 
 

@@ -44,12 +44,16 @@ def declared(paper: str) -> dict[str, list]:
 
 
 def test_every_strip_has_a_command_that_draws_it_from_stored_rows_of_its_own_page(printed):
+    wanted = {}  # what a page reads hangs on the results asked for and not on the anchor: each is looked up once
     for page, strips in printed.items():
         for anchor, commands in strips:
             arguments = cli.parser().parse_args(shlex.split(commands[0])[1:])
             assert (arguments.function, arguments.anchor) == (cli.draw, anchor)
-            assert redraw.page_of(arguments.paper, anchor).stem == page
-        assert redraw.stored(redraw.page_of(arguments.paper, anchor), cli._parameters(arguments)) > 0, page
+            source, chosen = redraw.page_of(arguments.paper, anchor), cli._parameters(arguments)
+            assert source.stem == page
+            wanted.setdefault((source, repr(chosen)), (anchor, chosen))
+    for (source, _), (anchor, chosen) in wanted.items():
+        assert redraw.stored(source, chosen) > 0, anchor
 
 
 def test_every_cell_that_a_strip_prints_can_be_verified_and_every_item_exported(printed):

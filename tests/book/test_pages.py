@@ -62,3 +62,10 @@ CHAPTERS = [path for path in sorted(BOOK.glob("*.md")) if build.is_chapter(path)
 @pytest.mark.parametrize("source", CHAPTERS, ids=[path.stem for path in CHAPTERS])
 def test_a_chapter_names_its_language_so_that_papermill_runs_it_as_it_is(source):
     assert jupytext.read(source).metadata.kernelspec.language == "python"
+
+
+@pytest.mark.parametrize("page", ["machine", "gpu"])
+def test_a_page_of_speeds_writes_its_numbers_out_in_full(page, published_html):
+    html = (published_html / f"{page}.html").read_text()
+    text = re.sub(r"<(script|style).*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
+    assert re.findall(r"\S*\d,\d{3}\b", text) and re.findall(r"\S*\de[+-]?\d+\b", text) == []

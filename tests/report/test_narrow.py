@@ -46,13 +46,19 @@ def test_panels_stand_one_below_the_other_and_each_says_what_it_shows(rows):
     assert wide._repr_svg_() == draw(rows)._repr_svg_()
 
 
-def test_a_legend_has_as_many_columns_as_fit():
-    (own,) = narrow.in_one_column(draw()).legends
-    assert [text.get_text() for text in own.get_texts()] == [f"a line of a learner, {c}" for c in range(3)]
-    assert own._ncols == 2
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(narrow, "LINE", 20)
-        assert narrow.in_one_column(draw()).legends[0]._ncols == 1
+@pytest.mark.parametrize(("name", "columns"), [("a line of a learner", 2), ("a line of a learner with a long name", 1)])
+def test_a_legend_has_as_many_columns_as_fit(name, columns):
+    @styled
+    def named():
+        fig, (ax,) = panels([""], pd.DataFrame())
+        for c in range(3):
+            ax.plot([0, 1], [c, c], label=f"{name}, {c}")
+        legend(fig, [ax])
+        return fig
+
+    (own,) = narrow.in_one_column(named()).legends
+    assert [text.get_text() for text in own.get_texts()] == [f"{name}, {c}" for c in range(3)]
+    assert own._ncols == columns
 
 
 def test_rows_that_lay_out_themselves_are_stacked_each_by_itself(curves):

@@ -445,3 +445,23 @@ def test_folded_texts_stand_whole_inside_their_fold():
     outer, *inner, end, last = said.split("\n")
     assert (outer, end, last) == ("::::{dropdown} More", "::::", "")
     assert "::::" not in "\n".join(inner) and {":::{table} One.", "And this."} <= set(inner)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "told"),
+    [
+        (162_345.6, 4, "162,300"),
+        (1.5e6, 4, "1,500,000"),
+        (99_996, 4, "100,000"),
+        (1234, 4, "1,234"),
+        (53.0, 4, "53"),
+        (53.257, 4, "53.26"),
+        (9.9996, 4, "10"),
+        (0.000_012_34, 2, "0.000012"),
+        (-1620.0, 2, "−1,600"),
+        (0, 3, "0"),
+        (float("nan"), 3, "–"),
+    ],
+)
+def test_a_rounded_number_is_written_out_in_full(value, digits, told):
+    assert tables.rounded(value, digits) == told

@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from html import escape
 from types import SimpleNamespace
@@ -42,15 +43,38 @@ def test_every_claim_is_listed_under_its_anchor_with_both_answers_apart(judgemen
     assert "not testable" in lines[2][2] and lines[2][3:] == ["–", "–"]
 
 
+def ledger_of(judgements):
+    """What the ledger is sorted by and its text, each by line."""
+    text = verdicts.ledger(judgements, {"nsgd": "NSGD", "other": "Other"}, name="all", caption="All.")
+    assert ":class: sortable asc n-last ledger" in text
+    keyed = re.compile(r'(?:<data value="([^"]*)"></data>)?(.*)')
+    found = [[keyed.fullmatch(entry) for entry in line] for line in rows(text)]
+    return [[entry[1] for entry in line] for line in found], [[entry[2] for entry in line] for line in found]
+
+
 def test_the_claims_of_all_papers_stand_in_one_table_that_scripts_can_sort_and_filter(judgements):
     first = placed(judgements[0], ("MQ2007_partial85", "mixed", True), ("ClueWeb09_webis", "mixed", False))
-    both, titles = {"nsgd": judgements[1:], "other": [first]}, {"nsgd": "NSGD", "other": "Other"}
-    text = verdicts.ledger(both, titles, name="all", caption="All.")
-    assert ":class: sortable asc ledger" in text
-    lines = rows(text)
+    _, lines = ledger_of({"nsgd": judgements[1:], "other": [first]})
     assert [line[0] for line in lines] == ["NSGD", "NSGD", "Other"]
     assert lines[2][3] == f"{verdicts.badge('reproduced')}<br>3 of 14 cells"
     assert lines[2][4] == f"{verdicts.badge('mixed')} MQ2007, 85 % of documents; ClueWeb09 (Webis)"
+
+
+def test_the_ledger_is_sorted_by_a_claim_s_number_a_verdict_s_rank_and_an_effect_s_size(judgements):
+    first, second, third = judgements
+    claims = [
+        placed(replace(first, id="NS10"), ("a", "carries over", True), ("b", "undecided", True)),
+        placed(replace(second, id="NS2", verdict="not reproduced"), ("a", "carries over", True)),
+        replace(third, id="NS1", least=None),
+    ]
+    keys, _ = ledger_of({"nsgd": claims})
+    assert {line[0] for line in keys} == {line[2] for line in keys} == {None}  # by their text
+    ids, own, elsewhere, effects = ([line[column] for line in keys] for column in (1, 3, 4, 5))
+    assert sorted(ids) == ids[::-1] == ["NS001", "NS002", "NS010"]
+    assert own == sorted(own) and len(set(own)) == 3  # reproduced, not reproduced, not testable
+    assert elsewhere[1] < elsewhere[0] and elsewhere[2] == ""  # carries over alone, then with other verdicts; none
+    assert not any(each.isdecimal() for each in (*ids, *own, *elsewhere))  # scripts would take them for numbers
+    assert float(effects[0]) == first.least.effect.estimate and effects[2] == ""
 
 
 def test_the_answers_in_words_never_mix_the_papers_data_with_other(judgements):

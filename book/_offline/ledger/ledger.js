@@ -1,5 +1,6 @@
 // Three choices above the table of all claims: paper, data and verdict. A claim is listed if it has the chosen verdict on
-// the chosen data. Without scripts the table stands as it is.
+// the chosen data. Lines are sorted by what an entry's <data> says where it has one; the script that sorts them reads it
+// from the cell itself. Without scripts the table stands as it is.
 "use strict";
 
 const OWN = "the paper's own data";
@@ -58,4 +59,5 @@ function filtered(table) {
   update();
 }
 
+document.querySelectorAll("table.ledger td data").forEach((key) => { key.closest("td").dataset.sort = key.value; });
 document.querySelectorAll("table.ledger").forEach(filtered);

@@ -18,6 +18,7 @@ from ol2r.parameters import Value
 from ol2r.report import alt
 from ol2r.report.leads import joined
 from ol2r.report.style import BLUE, INK, RED, Drawing, legend, panels, spelled, styled
+from ol2r.report.tables import rounded
 
 MSLR = Shape(136, 125.0)
 ROUNDS = (20, 220)
@@ -109,7 +110,7 @@ def two_cores(learner: str, hyperparameters: Mapping[str, Value], replicas: int)
 
 
 def _short(speed: float | None) -> str:
-    return "—" if speed is None else f"{speed / 1e3:,.3g}"
+    return "—" if speed is None else rounded(speed / 1e3, 3)
 
 
 def speed_rows(stored: Stored) -> tuple[list[str], list[list[str]]]:

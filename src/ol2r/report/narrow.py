@@ -15,12 +15,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import SubplotSpec
 
+from ol2r.report import fitting
+
 FOLDER = Path("data")
 """Where the drawings of a page that is made lie, beside its tables."""
 WIDTH = 3.9
 """Inches: text has the size of the page's on a screen of 390 px."""
-LINE = 44
-"""Letters that fit beside the marks of two columns of a legend."""
+COLUMNS = 2
+"""At most so many columns of a legend."""
 
 
 def svg_of(figure: Figure) -> str:
@@ -64,8 +66,10 @@ def in_one_column(figure: Figure) -> Figure:
         column = part.add_gridspec(max(len(places), 1), 1)
         for number, ax in enumerate(sorted(places, key=lambda ax: _corner(places[ax]))):
             ax.set_subplotspec(column[number])
-        _narrow_legends(part)
     tall.set_size_inches(WIDTH, figure.get_size_inches()[1] * rows / before)
+    for part in list(tall.subfigs) or [tall]:
+        _narrow_legends(part)
+    fitting.wrap_labels(tall)
     return tall
 
 
@@ -103,5 +107,4 @@ def _narrow_legends(part: Figure | SubFigure) -> None:
         handles = [handle for handle in legend.legend_handles if handle is not None]
         size = legend.get_texts()[0].get_fontsize() if names else None
         part.legends.remove(legend)  # its own way to go leads to the figure that was copied
-        columns = 2 if 2 * max(map(len, names), default=0) <= LINE else 1
-        part.legend(handles, names, loc="outside upper center", ncols=columns, fontsize=size, frameon=False)
+        fitting.legend_above(part, handles, names, COLUMNS, fontsize=size, frameon=False)

@@ -16,6 +16,7 @@ from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.provenance import code_digest
 from ol2r.report.leads import in_range
 from ol2r.report.style import INK, LEARNERS, Drawing, panels, styled
+from ol2r.report.tables import rounded
 
 Stored = Mapping[str, Mapping]
 
@@ -159,7 +160,7 @@ def missed_in_words(table: pd.DataFrame) -> str:
         )
         sentences.append(
             f"Of {line.what}: the products of matrices that its refits ask for, with nothing else, take as long as "
-            f"{line.bound:,.3g} rounds a second allow, so {so}."
+            f"{rounded(line.bound, 3)} rounds a second allow, so {so}."
         )
     return " ".join(sentences)
 

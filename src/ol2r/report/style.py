@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
 
-from ol2r.report import narrow
+from ol2r.report import fitting, narrow
 
 WIDTH = 7.0
 """Width of a figure in inches; at 100 pixels an inch it fills the 700 pixels of a page."""
@@ -252,7 +252,7 @@ P = ParamSpec("P")
 
 
 def styled(draw: Callable[P, Drawing]) -> Callable[P, Drawing]:
-    """Run a drawing function under the house style, whatever the caller's settings are.
+    """Run a drawing function under the house style, whatever the caller's settings are; no label of it is cut.
 
     Raises:
         TooManyPanels: the drawing has more panels than `MOST_PANELS`.
@@ -264,6 +264,7 @@ def styled(draw: Callable[P, Drawing]) -> Callable[P, Drawing]:
             mpl.rcdefaults()
             mpl.rcParams.update(RC)  # pyright: ignore[reportCallIssue, reportArgumentType]
             fig = draw(*args, **kwargs)
+            fitting.wrap_labels(fig)
         fig.drawn_by = f"{draw.__module__}.{draw.__qualname__}"  # of functions that call one another, the outermost
         _check(len(fig.panels()))
         return fig
@@ -341,7 +342,9 @@ def stacked(
 
 
 def legend(fig: FigureBase, axes: Iterable[Axes], ncols: int = 5) -> None:
-    """Draw one legend for all panels, above them, in at most `ncols` columns; each name appears once, as `spelled`."""
+    """Draw one legend for all panels, above them; each name appears once, as `spelled`.
+
+    It has `ncols` columns, or as many as there are names or as fit into the figure's width, whichever is least.
+    """
     handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    names = list(map(spelled, handles))
-    fig.legend(list(handles.values()), names, loc="outside upper center", ncols=min(len(handles), ncols))
+    fitting.legend_above(fig, list(handles.values()), list(map(spelled, handles)), ncols)

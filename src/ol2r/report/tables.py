@@ -369,6 +369,15 @@ def signed(value: float, digits: int = 3) -> str:
     return "–" if not np.isfinite(value) else f"{float(value):+,.{digits}f}".replace("-", "−")
 
 
+def rounded(value: float, digits: int) -> str:
+    """A number rounded to so many digits, written out in full: no power of ten, and no zeros after its last digit."""
+    if not np.isfinite(value) or value == 0:
+        return "0" if value == 0 else "–"
+    decimals = digits - 1 - int(np.floor(np.log10(abs(value))))
+    text = f"{round(value, decimals):,.{max(decimals, 0)}f}".replace("-", "−")
+    return text.rstrip("0").rstrip(".") if decimals > 0 else text
+
+
 def interval(low: float, high: float, digits: int = 3) -> str:
     return f"[{signed(low, digits)}, {signed(high, digits)}]"
 

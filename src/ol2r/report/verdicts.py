@@ -3,7 +3,10 @@
 This module shows judgements; it must not know how they were reached, or of which paper they are.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from string import ascii_lowercase
 
 import pandas as pd
 
@@ -150,12 +153,41 @@ def _claimed(j: Judgement, note: str = "") -> list[str]:
 def ledger(judgements: Mapping[str, Sequence[Judgement]], titles: Mapping[str, str], *, name: str, caption: str) -> str:
     """The claims of all papers in one table, with the classes by which a page's scripts sort and filter it.
 
+    An entry opens with what it is sorted by, where that is not its text: claims by letters and number, verdicts by
+    their place on their scale, effects by size; entries without any stand last.
+
     Args:
         judgements: by paper.
         titles: what each paper is called.
     """
-    rows = [[titles[paper], *_claimed(j)] for paper, own in judgements.items() for j in own]
-    return myst(["paper", *_CLAIMS], rows, name=name, caption=caption, style="sortable asc ledger")
+    rows = []
+    for paper, own in judgements.items():
+        for j in own:
+            claim, statement, verdict, elsewhere, effect = _claimed(j)
+            size = "" if j.least is None or j.least.effect is None else str(j.least.effect.estimate)
+            entries = [
+                _sorted_by(_natural(j.id), claim),
+                statement,
+                _sorted_by(_ranks([j.verdict], VERDICTS), verdict),
+                _sorted_by(_ranks(_by_answer(j), ELSEWHERE), elsewhere),
+                _sorted_by(size, effect),
+            ]
+            rows.append([titles[paper], *entries])
+    return myst(["paper", *_CLAIMS], rows, name=name, caption=caption, style="sortable asc n-last ledger")
+
+
+def _sorted_by(key: str, entry: str) -> str:
+    return f'<data value="{escape(key)}"></data>{entry}'
+
+
+def _natural(claim: str) -> str:
+    """A claim's name with its number in three digits, so that its second stands before its tenth."""
+    return re.sub(r"\d+", lambda number: number[0].zfill(3), claim)
+
+
+def _ranks(words: Iterable[str], scale: Sequence[str]) -> str:
+    """Verdicts as letters, by their place on the scale; letters, as numbers would be compared by their size."""
+    return "".join(ascii_lowercase[scale.index(word)] for word in words)
 
 
 def _elsewhere(j: Judgement) -> str:

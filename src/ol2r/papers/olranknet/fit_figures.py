@@ -187,7 +187,8 @@ def lda_densities(table: pd.DataFrame, level: pd.DataFrame) -> Drawing:
         level: from `lda.levels`.
     """
     datasets = list(table["dataset"].unique())
-    fig, axes = panels(["\n".join(wrap(label(name), 26)) for name in datasets], table, height=3.3, sharey=False)
+    titles = ["\n".join(wrap(label(name), 72 // len(datasets))) for name in datasets]
+    fig, axes = panels(titles, table, height=3.3, sharey=False)
     grades = sorted(table["grade"].unique())
     for ax, name in zip(axes, datasets, strict=True):
         own = table[table["dataset"] == name]
