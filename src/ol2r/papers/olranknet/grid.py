@@ -313,14 +313,15 @@ CHOICES: dict[str, dict[str, Value]] = {
     "He start": {"init": "he"},
     "unit norm": {"init": "symmetric"},
 } | SMALL_PULL
-"""By name, what is changed in olRankNet as in the main results: one silent choice at a time, and then `SMALL_PULL`."""
+"""By name, what is changed in olRankNet as in the main results: one silent choice at a time (of L-BFGS, also with few
+passes), and then `SMALL_PULL`."""
 
 
 def _choices(tier: str) -> Sequence[Cell]:
-    """Under perfect users alone; every third of the silent choices at the laptop tier."""
+    """Under perfect users alone; every fourth of the silent choices at the laptop tier."""
     choices = list(CHOICES.values())
     if tier == "laptop":
-        choices = choices[: -len(SMALL_PULL) : 3]
+        choices = choices[: -len(SMALL_PULL) : 4]
     return [
         curve(tier, dataset, USERS[0], "olRankNet", changed)
         for dataset, changed in product(on("MQ2008")(tier), choices)
