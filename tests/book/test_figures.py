@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from colours import LEAST, apart
 
+from ol2r.report import fitting
 from ol2r.report.style import MOST_PANELS, panels, styled
 
 GROUP = "{http://www.w3.org/2000/svg}g"
@@ -110,7 +111,9 @@ def test_lines_are_found_in_their_panels_with_their_colours():
     assert panels_of(draw()._repr_svg_()) == [{"#c40041", "#0042b5"}, {"#666666"}]
 
 
-def test_a_text_that_reaches_beyond_the_edge_is_found_however_it_is_turned():
+def test_a_text_that_reaches_beyond_the_edge_is_found_however_it_is_turned(monkeypatch):
+    monkeypatch.setattr(fitting, "wrap_labels", lambda figure: None)
+
     @styled
     def draw():
         fig, (ax,) = panels([""], None)

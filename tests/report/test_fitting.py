@@ -36,7 +36,8 @@ def labelled(x: str, y: str):
 
 def test_a_label_that_would_reach_beyond_the_figure_is_wrapped_between_words():
     fig = labelled("round", SENTENCE)
-    fig.draw_without_rendering()
+    fig._repr_svg_()
+    fig.draw_without_rendering()  # places in pixels again, not in points
     label = fig.axes[0].yaxis.label
     first, *others = label.get_text().split("\n")
     assert others and " ".join([first, *others]) == SENTENCE
@@ -48,6 +49,7 @@ def test_a_label_that_would_reach_beyond_the_figure_is_wrapped_between_words():
 def test_formulae_and_labels_that_fit_stay_as_they_are():
     formula = f"${' + '.join(['x'] * 90)}$"
     fig = labelled(formula, "score of a list")
+    fig._repr_svg_()
     assert (fig.axes[0].get_xlabel(), fig.axes[0].get_ylabel()) == (formula, "score of a list")
 
 
@@ -57,6 +59,21 @@ def test_a_label_of_a_part_stays_inside_it():
     for part in parts:
         part.subplots().set_ylabel("offline NDCG@10 of some learner, MQ2007, 85 % of documents")
     fitting.wrap_labels(fig)
+    fig.draw_without_rendering()
     for part in parts:
         box = part.axes[0].yaxis.label.get_window_extent()
         assert part.bbox.y0 <= box.y0 and box.y1 <= part.bbox.y1
+
+
+def test_a_drawing_is_laid_out_once_to_be_saved_and_anew_when_it_has_changed():
+    fig, laid_out = labelled("round", "score"), []
+    layout = fig.get_layout_engine()
+    with pytest.MonkeyPatch.context() as patch:
+        own = type(layout).execute
+        patch.setattr(type(layout), "execute", lambda self, figure: laid_out.append(own(self, figure)))
+        first = fig._repr_svg_()
+        assert len(laid_out) == 1 and fig.get_layout_engine() is layout
+        left = fig.axes[0].get_position().x0
+        fig.axes[0].set_ylabel("a score\nof two lines")
+        assert fig._repr_svg_() != first and len(laid_out) == 2
+        assert fig.axes[0].get_position().x0 > left

@@ -4,11 +4,13 @@ This module measures what is drawn; it must not know what drawings show.
 """
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.text import Text
+from matplotlib.transforms import BboxBase
 
 TRIES = 3
 """How often labels are wrapped anew: a label of more lines takes room from the panel beside it."""
@@ -32,34 +34,47 @@ def legend_above(part: FigureBase, handles: Sequence[Any], names: Sequence[str],
 
 
 def wrap_labels(figure: Figure) -> None:
-    """Wrap the titles and labels that would reach beyond the figure, or beyond the part of it that they belong to."""
-    for _ in range(TRIES):
-        figure.draw_without_rendering()  # so that every label has its place
-        if not any([_wrapped(text, part) for part in (figure, *figure.subfigs) for text in _labels(part)]):
+    """Lay a figure out, and wrap the titles and labels that would reach beyond it, or beyond the part of it that they
+    belong to."""
+    for tries in range(TRIES + 1):
+        if layout := figure.get_layout_engine():
+            layout.execute(figure)
+        labels = [(text, ax, part) for part in (figure, *figure.subfigs) for text, ax in _labels(part)]
+        if tries == TRIES or not any([_wrapped(*each) for each in labels]):
             return
 
 
-def _labels(part: FigureBase) -> list[Text]:
-    """The labels of a part of a figure, without those of its own parts."""
-    own = [ax for ax in part.axes if ax.figure is part]
-    return [*part.texts, *(text for ax in own for text in (ax.title, ax.xaxis.label, ax.yaxis.label))]
+def _labels(part: FigureBase) -> Iterator[tuple[Text, Axes | None]]:
+    """The labels of a part of a figure, without those of its own parts, each with the panel that it names."""
+    yield from ((text, None) for text in part.texts)
+    for ax in part.axes:
+        if ax.figure is part:
+            yield from ((text, ax) for text in (ax.title, ax.xaxis.label, ax.yaxis.label))
 
 
-def _wrapped(text: Text, part: FigureBase) -> bool:
-    """Whether a label was too long and was wrapped; formulae are left as they are."""
-    said, box, room = text.get_text(), text.get_window_extent(), part.bbox
+def _wrapped(text: Text, ax: Axes | None, part: FigureBase) -> bool:
+    """Whether a label was too long and was wrapped; formulae are left as they are. A label stands in the middle of the
+    panel that it names."""
+    said, upright = text.get_text(), text.get_rotation() % 180 == 90
     if not said or "$" in said:
         return False
-    upright = text.get_rotation() % 180 == 90
-    (start, end), (low, high) = (box.intervaly, room.intervaly) if upright else (box.intervalx, room.intervalx)
+    (start, end), (low, high) = (_along(each, upright) for each in (text.get_window_extent(), part.bbox))
+    if ax is not None:  # where it was drawn last may be another place
+        length, middle = end - start, sum(_along(ax.bbox, upright)) / 2
+        start, end = middle - length / 2, middle + length / 2
     out = max(low - start, end - high)
     if out <= 0:
         return False
     most = max(map(len, said.split("\n")))
-    letters = max(int(most * (1 - 2 * out / (end - start))), 1)  # a label stands in the middle of what it names
+    letters = max(int(most * (1 - 2 * out / (end - start))), 1)
     lines = [piece for line in said.split("\n") for piece in _balanced(line, letters)]
     text.set_text("\n".join(lines))
     return text.get_text() != said
+
+
+def _along(box: BboxBase, upright: bool) -> tuple[float, float]:
+    """Where a box begins and ends in the direction in which a text runs."""
+    return tuple(box.intervaly if upright else box.intervalx)
 
 
 def _balanced(line: str, letters: int) -> list[str]:

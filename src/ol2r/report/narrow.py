@@ -69,7 +69,6 @@ def in_one_column(figure: Figure) -> Figure:
     tall.set_size_inches(WIDTH, figure.get_size_inches()[1] * rows / before)
     for part in list(tall.subfigs) or [tall]:
         _narrow_legends(part)
-    fitting.wrap_labels(tall)
     return tall
 
 

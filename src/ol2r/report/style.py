@@ -8,7 +8,7 @@ not know what a figure shows.
 import re
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import NamedTuple, ParamSpec
+from typing import Any, NamedTuple, ParamSpec
 
 import matplotlib as mpl
 import pandas as pd
@@ -234,6 +234,16 @@ class Drawing(Figure):
         """The drawing's axes without bars of colours."""
         return [ax for ax in self.axes if ax.get_label() != "<colorbar>"]
 
+    def savefig(self, *args: Any, **kwargs: Any) -> None:
+        """See `Figure.savefig`; labels are wrapped where they would be cut. The layout is made once, for both."""
+        fitting.wrap_labels(self)
+        layout = self.get_layout_engine()
+        self.set_layout_engine("none")  # what has its place keeps it
+        try:
+            super().savefig(*args, **kwargs)
+        finally:
+            self.set_layout_engine(layout)
+
     def _repr_svg_(self) -> str:
         return narrow.svg_of(self)
 
@@ -252,7 +262,7 @@ P = ParamSpec("P")
 
 
 def styled(draw: Callable[P, Drawing]) -> Callable[P, Drawing]:
-    """Run a drawing function under the house style, whatever the caller's settings are; no label of it is cut.
+    """Run a drawing function under the house style, whatever the caller's settings are.
 
     Raises:
         TooManyPanels: the drawing has more panels than `MOST_PANELS`.
@@ -264,7 +274,6 @@ def styled(draw: Callable[P, Drawing]) -> Callable[P, Drawing]:
             mpl.rcdefaults()
             mpl.rcParams.update(RC)  # pyright: ignore[reportCallIssue, reportArgumentType]
             fig = draw(*args, **kwargs)
-            fitting.wrap_labels(fig)
         fig.drawn_by = f"{draw.__module__}.{draw.__qualname__}"  # of functions that call one another, the outermost
         _check(len(fig.panels()))
         return fig

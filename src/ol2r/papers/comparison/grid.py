@@ -95,10 +95,6 @@ def variant(cell: Cell) -> dict[str, str]:
     return p2neurrank.variant(cell) if "rankers" in labels else olranknet.variant(cell)
 
 
-STEPPING = "neural PDGD"
-"""The network that takes one step a round, and so costs little."""
-
-
 def beside(tier: str) -> Sequence[str]:
     """Who is run beside the main comparison, under other users and at unlucky values: on a laptop linear rankers alone,
     elsewhere networks too, but for P²NeurRank, which is still to come."""
@@ -107,7 +103,7 @@ def beside(tier: str) -> Sequence[str]:
 
 def asked_of_safety(tier: str) -> Sequence[str]:
     """Whose lists are held against a production ranker's: as `beside`, without networks that refit, still to come."""
-    return LINEAR if tier == "laptop" else (*LINEAR, STEPPING)
+    return LINEAR if tier == "laptop" else (*LINEAR, "neural PDGD")
 
 
 Cells = Callable[[str], Sequence[Cell]]
