@@ -15,7 +15,7 @@ import ast
 import html
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -27,10 +27,12 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-FACTS = ("tier", "data", "rounds", "seeds", "device", "code")
+FACTS = ("tier", "data", "rounds", "seeds")
+MORE = ("device", "code")
+"""What a reader who makes a figure again needs beside `FACTS`: it unfolds."""
 SHOWN = 24
 """How many of the keys that results are stored under a strip prints; some figures have thousands."""
-KEYS = {"anchor", "title", *FACTS, "csv", "command", "keys", "source"}
+KEYS = {"anchor", "title", *FACTS, *MORE, "csv", "command", "keys", "source"}
 SOURCES = "_sources"
 """The book's folder of sources, in which the library's are texts, so that browsers show them."""
 
@@ -66,10 +68,8 @@ class Provenance(SphinxDirective):
         except ValueError as fault:
             raise self.error(str(fault)) from fault
         facts = nodes.paragraph(classes=["provenance-facts"])
-        for name in FACTS:
-            value = "none" if strip[name] is None else str(strip[name])
-            facts += [nodes.inline("", f"{name} ", classes=["provenance-name"]), nodes.strong("", value)]
-            facts += nodes.Text(" · ")
+        for fact in told(strip, FACTS):
+            facts += [*fact, nodes.Text(" · ")]
         csv = download_reference("", "", reftarget=strip["csv"], refdoc=self.env.docname, refdomain="")
         csv += nodes.literal("", Path(strip["csv"]).name, classes=["xref", "download"])
         facts += csv
@@ -78,6 +78,10 @@ class Provenance(SphinxDirective):
         anchor = html.escape(str(strip["anchor"]), quote=True)
         summary = f'make it again, cite it <span class="provenance-name">{anchor}</span>'
         details += raw(f"<details><summary>{summary}</summary>")
+        more = nodes.paragraph()
+        for number, fact in enumerate(told(strip, MORE)):
+            more += [*([nodes.Text(" · ")] if number else []), *fact]
+        details += more
         if strip["source"]:
             details += drawn_by(str(strip["source"]))
         for label, language, text in (
@@ -92,6 +96,15 @@ class Provenance(SphinxDirective):
         box = nodes.container("", facts, details, classes=["provenance"])
         self.set_source_info(box)
         return [box]
+
+
+def told(strip: Mapping, names: Iterable[str]) -> list[list[nodes.Node]]:
+    """Those of the facts that the strip has, each as its name and its value."""
+    return [
+        [nodes.inline("", f"{name} ", classes=["provenance-name"]), nodes.strong("", str(strip[name]))]
+        for name in names
+        if strip[name] is not None
+    ]
 
 
 def listed(keys: list[str]) -> str:
