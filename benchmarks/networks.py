@@ -169,6 +169,16 @@ def family(name: str) -> dict[str, float]:
     return each | {f"{name}.rounds_per_s": best.rounds, f"{name}.bound": best.bound}
 
 
+def refits(found: dict[str, float], key: str) -> dict[str, dict[str, float]]:
+    """By name of a refit its speed and its gap, of the family that a figure belongs to; empty where it has one refit."""
+    name = key.removesuffix(".rounds_per_s")
+    return {
+        refit: {"rounds_per_s": float(f"{found[speed]:.4g}"), "gap": float(f"{found[f'{name}.{refit}_gap']:.2g}")}
+        for refit in ("adam", "lbfgs")
+        if (speed := f"{name}.{refit}_rounds_per_s") in found
+    }
+
+
 def drift(pairs: int = 2000, features: int = 46, documents: int = 20) -> dict[str, float]:
     """The largest relative error of a width after so many pairs, against a factor made of them all at once."""
     network = Network(features, 100)

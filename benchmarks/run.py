@@ -228,6 +228,8 @@ def store(found: dict[str, float]) -> None:
         beside = {name: known[key] for name, known in (("public", PUBLIC), ("target", TARGET)) if key in known}
         if (bound := key.replace(".rounds_per_s", ".bound")) in found and bound != key:
             beside["bound"] = float(f"{found[bound]:.4g}")
+        if refits := networks.refits(found, key):
+            beside["refits"] = refits
         kept[key] = {"ours": float(f"{found[key]:.4g}")} | beside | about
     STORED.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
 

@@ -70,6 +70,17 @@ def test_a_missed_aim_is_told_with_what_its_products_alone_allow():
     assert speeds.missed_in_words(speeds.against_targets(reached)) == ""
 
 
+def test_a_network_s_speeds_are_told_by_refit_and_one_of_them_counts():
+    refits = {"adam": {"rounds_per_s": 30.0, "gap": 0.05}, "lbfgs": {"rounds_per_s": 80.0, "gap": 0.004}}
+    stored = STORED | {"olranknet_mslr.rounds_per_s": {"ours": 80.0, "target": 80.0, "refits": refits}}
+    table = speeds.by_refit(stored).drop(columns="what")
+    assert table.to_numpy().tolist() == [
+        ["Adam, 20 passes", 30.0, 0.05, False],
+        ["L-BFGS, 4 passes", 80.0, 0.004, True],
+    ]
+    assert speeds.by_refit(STORED).empty
+
+
 def test_times_are_told_with_their_days_and_whether_the_code_has_changed():
     now = code_digest(Timing.code)
     timed = [
@@ -93,3 +104,5 @@ def test_the_stored_speeds_that_the_book_shows_are_of_all_learners_shown():
         assert figure["ours"] > 0 and figure["processor"] and len(figure["commit"]) == 40
         assert figure.keys() & {"public", "target"} and min(figure.get("public", 1), figure.get("target", 1)) > 0
     assert {key for key, figure in stored.items() if "target" in figure} <= speeds.AIMED.keys()
+    refitted = {key for key, figure in stored.items() if "refits" in figure}
+    assert len(refitted) == 4 and speeds.by_refit(stored).groupby("what")["counts"].sum().eq(1).all()

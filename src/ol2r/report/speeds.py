@@ -165,6 +165,25 @@ def missed_in_words(table: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
+REFITS = {"adam": "Adam, 20 passes", "lbfgs": "L-BFGS, 4 passes"}
+"""What the refits that a speed was measured with are called."""
+
+
+def by_refit(stored: Stored) -> pd.DataFrame:
+    """The speeds of refitted networks, by refit.
+
+    Returns:
+        what, refit, rounds (a second), gap (what the last refit leaves of what it could win over θ₀), and counts: whether
+        it is the speed in `against_targets`. Lines are in the order of `AIMED`.
+    """
+    lines = [
+        (name, REFITS[refit], one["rounds_per_s"], one["gap"], one["rounds_per_s"] == stored[key]["ours"])
+        for key, name in AIMED.items()
+        for refit, one in stored.get(key, {}).get("refits", {}).items()
+    ]
+    return pd.DataFrame(lines, columns=["what", "refit", "rounds", "gap", "counts"])
+
+
 @styled
 def beside_public_code(table: pd.DataFrame) -> Drawing:
     """Speeds on a logarithmic axis: a panel for each unit, a row for each learner, public code hollow.
