@@ -336,12 +336,9 @@ def _timing(tier: str) -> Sequence[Cell]:
     ]
 
 
-_TIMED_AT: dict[str, Value] = {"alpha": 0.001, "rate": 0.01}
-"""Of the full covariance in Figure 9: the tuned values when it was timed. Since then a wider tuning has chosen
-others; how much the time of a round depends on them was not measured."""
 FORMS: dict[str, tuple[str, dict[str, Value]]] = {
     **{
-        name: (SIXTEEN_FULL, _TIMED_AT | {"covariance": form})
+        name: (SIXTEEN_FULL, {"covariance": form})
         for name, form in zip(FULL_FORMS, ("inverted", "primal", "dual"), strict=True)
     },
     DIAGONAL: (SIXTEEN_DIAGONAL, {"covariance": "diagonal"}),
