@@ -38,6 +38,21 @@ def test_the_last_x_is_called_as_it_is_asked_for():
     assert told.startswith("With most rankers, NDCG: highest for b (2)")
 
 
+def test_each_quantity_that_is_drawn_has_a_sentence_of_its_own():
+    drawn = (("NDCG", "a", 1.0), ("NDCG", "b", 2.0), ("loss", "a", 3.0))
+    lines = [(what, name, users, mean) for what, name, mean in drawn for users in ("perfect", "informational")]
+    table = pd.DataFrame(lines, columns=["panel", "learner", "users", "mean"]).assign(round=10)
+    assert alt.ends_of_each(table, "learner", "panel", ["users"]) == (
+        "At the end, NDCG: highest for b (2), lowest for a (1) under perfect users; highest for b (2), lowest for a "
+        "(1) under informational users. At the end, loss: a (3) under perfect users; a (3) under informational users."
+    )
+
+
+def test_numbers_have_three_digits_a_true_minus_and_powers_of_ten_where_they_are_small():
+    told = [alt.number(value) for value in (0.12345, -1234.5, 999.4, -2.8e-5, 0.0)]
+    assert told == ["0.123", "−1,234", "999", "−2.8 · 10⁻⁵", "0"]
+
+
 COURSES = pd.DataFrame(
     [("perfect", "P2LinRank", 10, 0.5), ("perfect", "P2LinRank", 1, 0.25), ("perfect", "DBGD", 1, 0.5),
      ("perfect", "DBGD", 10, 0.75), ("perfect", "MGD", 1, 0.3), ("perfect", "MGD", 10, 0.3),

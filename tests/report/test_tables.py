@@ -465,3 +465,21 @@ def test_folded_texts_stand_whole_inside_their_fold():
 )
 def test_a_rounded_number_is_written_out_in_full(value, digits, told):
     assert tables.rounded(value, digits) == told
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "told"),
+    [
+        (0.0001, 6, "0.0001"),
+        (0.000_01, 6, "10⁻⁵"),
+        (-0.000_012_34, 2, "−1.2 · 10⁻⁵"),
+        (1.93e-22, 1, "2 · 10⁻²²"),
+        (521.4, 2, "520"),
+        (1000, 6, "1000"),
+        (3_580_000, 2, "3.6 · 10⁶"),
+        (-1.4e12, 2, "−1.4 · 10¹²"),
+        (0, 6, "0"),
+    ],
+)
+def test_a_number_far_from_one_is_written_with_a_power_of_ten(value, digits, told):
+    assert tables.number(value, digits) == told

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.experiments.claims import label
+from ol2r.report import tables
 from ol2r.report.style import CLICK_MODELS, USERS, spelled
 
 COUNTED = "In brackets: under how many kinds of users."
@@ -20,11 +21,11 @@ ABOVE, BELOW, OPEN = "above {zero:g}", "below {zero:g}", "undecided"
 
 def number(value: float) -> str:
     """Three significant digits, and no fewer than the whole part has."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return tables.signed(value, 0).lstrip("+") if abs(value) >= 1000 else tables.number(value, 3)
 
 
 def place(column: str, value: object) -> str:
-    """Where a panel is, in words: a data set, a kind of user, or the value itself."""
+    """Where a panel is, in words: a data set, a kind of user, or the value itself, which must then be such words."""
     if column == "dataset":
         return f"on {label(str(value))}"
     return f"under {value} users" if column == "users" and value in set(USERS) else spelled(str(value))
@@ -65,6 +66,17 @@ def ends(
         low, high = (f"{spelled(str(line[by]))} ({number(line[y])})" for _, line in last.iloc[[0, -1]].iterrows())
         told.append(f"{f'highest for {high}, lowest for {low}' if len(last) > 1 else high} {where}".strip())
     return f"{when}, {what}: {'; '.join(told)}."
+
+
+def ends_of_each(table: pd.DataFrame, by: str, of: str, within: Sequence[str], x: str = "round") -> str:
+    """As `ends`, a sentence for each value of a column that tells what is drawn, as the titles of panels do.
+
+    Args:
+        table: by, of, x, mean and the columns `within`.
+        by, within, x: as of `ends`.
+        of: the column whose values are what is drawn.
+    """
+    return " ".join(ends(own, by, str(what), within, x) for (what,), own in frames.groups(table, [of]))
 
 
 def courses(

@@ -40,7 +40,7 @@ from ol2r.report.style import (
     stacked,
     styled,
 )
-from ol2r.report.tables import GAP
+from ol2r.report.tables import GAP, number
 
 INTERVAL = "mean, 95 % interval over runs"
 OFFLINE = "offline RankNet"
@@ -554,7 +554,7 @@ def tuning_grid(
 def _chosen(best: pd.DataFrame, axes: tuple[str, str | None], grid: str) -> str:
     """The chosen settings of one grid on one data set, in a sentence."""
     lines = frames.records(best)
-    told = [", ".join(f"{SYMBOLS.get(axis, axis)} = {line[axis]:g}" for axis in axes if axis) for line in lines]
+    told = [", ".join(f"{SYMBOLS.get(axis, axis)} = {number(line[axis])}" for axis in axes if axis) for line in lines]
     return f"{label(best['dataset'].iloc[0])}, {grid}: chosen {' and '.join(told)} ({best['score'].max():.3f})."
 
 

@@ -378,6 +378,20 @@ def rounded(value: float, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if decimals > 0 else text
 
 
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(value: float, digits: int = 6) -> str:
+    """A number in so many digits as readers write it: below a ten-thousandth and from a million on with a power of
+    ten."""
+    text = f"{float(f'{abs(value):.{digits}g}'):g}"
+    mantissa, _, exponent = text.partition("e")
+    if exponent:
+        power = f"10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+        text = power if mantissa == "1" else f"{mantissa} · {power}"
+    return f"−{text}" if value < 0 else text
+
+
 def interval(low: float, high: float, digits: int = 3) -> str:
     return f"[{signed(low, digits)}, {signed(high, digits)}]"
 
@@ -737,7 +751,7 @@ def tuning(
 
 
 def _setting(cell: Mapping[str, float], names: Mapping[str, str]) -> str:
-    return ", ".join(f"{symbol} = {cell[key]:g}" for key, symbol in names.items() if pd.notna(cell.get(key)))
+    return ", ".join(f"{symbol} = {number(cell[key])}" for key, symbol in names.items() if pd.notna(cell.get(key)))
 
 
 def tuning_edges(edges: pd.DataFrame, names: Mapping[str, str], *, name_of: Callable[[str], str] = named) -> str:
@@ -750,8 +764,8 @@ def tuning_edges(edges: pd.DataFrame, names: Mapping[str, str], *, name_of: Call
     if edges.empty:
         return "No chosen value lies on an edge of its grid."
     told = [
-        f"{spelled(str(edge.grid))} on {name_of(str(edge.dataset))}, {names[edge.name]} = {edge.value:g} "
-        f"({signed(edge.gain)} ± {edge.error:.3f} over {edge.inside:g})"
+        f"{spelled(str(edge.grid))} on {name_of(str(edge.dataset))}, {names[edge.name]} = {number(edge.value)} "
+        f"({signed(edge.gain)} ± {edge.error:.3f} over {number(edge.inside)})"
         for edge in frames.rows(edges)
     ]
     return (

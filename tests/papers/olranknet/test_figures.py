@@ -90,7 +90,9 @@ def test_certain_orders_have_a_panel_for_each_kind_of_user_from_none_to_all(fram
 
 
 def test_full_covariance_is_drawn_against_its_diagonal_run_by_run(frame):
-    offline, online, certain = figures.covariance_curves(frame, FULL, DIAGONAL).axes
+    fig = figures.covariance_curves(frame, FULL, DIAGONAL)
+    offline, online, certain = fig.axes
+    assert fig.alt.startswith("At the end, offline NDCG@10, full minus diagonal: highest for ")
     assert line(offline, "perfect").get_ydata() == pytest.approx([0.05 * t / 50 for t in ROUNDS])
     assert line(online, "navigational").get_ydata() == pytest.approx(np.full(4, 0.05))
     assert line(certain, "informational").get_ydata() == pytest.approx([0.1, 0.1, 0.1, 0.3])

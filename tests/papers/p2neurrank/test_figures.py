@@ -64,7 +64,10 @@ def test_differences_stand_in_rows_with_a_line_at_zero(frame):
 
 def test_numbers_of_rankers_have_a_line_each_offline_and_in_the_lists(frame):
     own = frame[frame["users"] == "perfect"]
-    offline, shown = figures.zoomed(own).axes
+    fig = figures.zoomed(own)
+    offline, shown = fig.axes
+    ends = "highest for PairRank (0.55), lowest for P²LinRank, N = 5 (0.45) on one."
+    assert fig.alt == f"At the end, {OFFLINE}: {ends} At the end, {IN_LISTS}: {ends}"
     assert [offline.get_title(), shown.get_title()] == [OFFLINE, IN_LISTS]
     assert line(offline, TWO).get_ydata() == pytest.approx([0.5 * t / 50 for t in (10, 50)])
     assert line(shown, TWO).get_ydata() == pytest.approx([0.5, 0.5])
@@ -147,6 +150,8 @@ def test_shared_histories_have_rows_of_users_and_columns_of_quantities_at_one_no
     assert line(fig.axes[1], RIVAL).get_ydata() == pytest.approx([0.31, 0.31])
     assert [tick.get_text() for tick in fig.axes[3].get_xticklabels()] == ["5"] and fig.axes[3].get_xscale() == "log"
     assert RIVAL not in fig.axes[2].get_legend_handles_labels()[1]
+    of_pairs = "At the end, certain orders (share of all pairs): highest for P²LinRank, N = 2 (0.51), lowest for "
+    assert of_pairs in fig.alt and "(0.11) under perfect users; highest" in fig.alt
     fewer = figures.shared_curves(histories(("certain",)), 0.01)
     assert len(fewer.axes) == 3 and line(fewer.axes[0], TWO).get_ydata() == pytest.approx([0.06, 0.06])
     with pytest.raises(ValueError, match="linear rankers or networks"):
@@ -155,7 +160,10 @@ def test_shared_histories_have_rows_of_users_and_columns_of_quantities_at_one_no
 
 def test_documents_before_place_ten_have_a_row_for_each_family():
     frame = histories((figures.BEFORE_TEN,), ("linear", "neural"))
-    axes = figures.before_ten_curves(frame, 0.1).axes
+    fig = figures.before_ten_curves(frame, 0.1)
+    assert "lowest for P²LinRank, N = 10 (0.11) among linear rankers, under perfect users; " in fig.alt
+    assert "lowest for P²NeurRank, N = 10 (0.11) among networks, under perfect users; " in fig.alt
+    axes = fig.axes
     assert len(axes) == 6 and [ax.get_title() for ax in axes[:3]] == list(USERS)
     assert line(axes[3], "P2NeurRank, N = 10").get_ydata() == pytest.approx([0.11, 0.11])
 
@@ -208,7 +216,9 @@ def test_seconds_stand_beside_scores_and_the_faster_ones_end_is_marked(frame):
     at = own.groupby(["variant", "round"])["seconds"].first()
     assert at[RIVAL, 10] == pytest.approx(0.02) and at[TWO, 50] == pytest.approx(1.04)
     assert at[RIVAL, 1] == pytest.approx(0.002)
-    ax, _ = figures.against_seconds({"linear": own, "networks": own[:0]}).axes
+    fig = figures.against_seconds({"linear": own, "networks": own[:0]})
+    assert "(0.5) among linear rankers, under perfect users; " in fig.alt and set(fig.table["family"]) == {"linear"}
+    ax, _ = fig.axes
     assert list(line(ax, TWO).get_xdata()) == pytest.approx([0.004, 0.04, 1.04])
     assert any(list(each.get_xdata()) == pytest.approx([0.52, 0.52]) for each in ax.lines)
 

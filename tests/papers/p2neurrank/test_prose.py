@@ -17,6 +17,8 @@ from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 from ol2r.papers.p2neurrank import grid, prose, tuning
 from ol2r.papers.p2neurrank.claims import LINEAR, NEURAL, ROUNDS, SIXTEEN_DIAGONAL, SIXTEEN_FULL, linear, neural
 from ol2r.papers.pairrank import tuning as pairrank
+from ol2r.report.leads import in_range
+from ol2r.report.tables import number
 
 BOOK = Path(ol2r.__file__).parents[2] / "book"
 PAGES = [BOOK / f"p2neurrank{part}.md" for part in ("", "-theory", "-extras")]
@@ -64,10 +66,11 @@ def test_without_runs_nothing_is_answered():
     empty = pd.DataFrame()
     assert prose.first_answer(empty) == prose.as_well_in_words(signed(1), "absent") == ""
     assert prose.cost_in_words(empty) == prose.forms_in_words(empty, ()) == prose.slowing_in_words(empty, ()) == ""
+    assert prose.seconds_in_words(empty) == prose.beside_full_in_words(empty) == ""
     assert prose.followed_in_words(empty, empty) == prose.noise_in_words(empty) == ""
     assert prose.least_noise_in_words(empty) == ""
-    assert prose.sizes_in_words(empty) == ""
-    assert prose.wrong_in_words(empty) == prose.early_answer(empty, empty) == prose.costs_in_words(empty) == ""
+    assert prose.noise_sizes_in_words(empty) == prose.noise_shares_in_words(empty) == ""
+    assert prose.wrong_in_words(empty, 0.1) == prose.early_answer(empty, empty) == prose.costs_in_words(empty) == ""
     assert prose.chosen_in_words(empty.assign(best_of=[], dataset=[])) == ""
 
 
@@ -77,6 +80,15 @@ def test_a_rival_is_told_by_side_users_and_range():
         "P²LinRank, N = 2 beside PairRank on MQ2008: offline better under perfect users, worse under informational "
         "users, not apart under navigational users (−1.000 to +1.000); in the lists that users saw better under all "
         "users (+1.000)."
+    )
+
+
+def test_two_rankers_stand_beside_the_full_covariance_on_every_data_set():
+    table = pd.concat([signed(1, row=NEURAL[0]), signed(0, row=NEURAL[0], panel=IN_LISTS)])
+    assert prose.beside_full_in_words(pd.concat([table, signed(-1).assign(dataset="other")])) == (
+        "P²NeurRank, N = 2 beside olRankNet with the full covariance, both at m = 100, after the last round: on MQ2008 "
+        "offline better under perfect users (+1.000), in the lists that users saw not apart under perfect users "
+        "(+0.000); on other offline worse under perfect users (−1.000)."
     )
 
 
@@ -111,10 +123,32 @@ def test_costs_are_of_whole_runs_and_may_go_either_way(factors, word):
     first, second = told.split("; ", 1)
     assert first.startswith(f"P²LinRank, N = 2 takes {word}")
     low, high = sorted(factors)
-    assert f"{low:.2g} to {high:.2g} times as long" in first and "100 rounds of a single run" in first
-    assert "1 times as long (7 against 7 seconds for 20 rounds" in second
+    assert first.endswith(f"{low:.2g} to {high:.2g} times as long")
+    assert "1 times as long (a single run, by kind of users). The N rankers run" in second
     assert second.endswith("one after another on one core; the paper says that they can be trained in parallel.")
-    assert prose.cost_in_words(parts[0]) == ""
+    seconds = in_range((4.0 * low, 4.0 * high), lambda value: f"{value:.2g}" if value < 10 else f"{value:.0f}")
+    assert prose.seconds_in_words(pd.concat(parts)) == (
+        f"Seconds of a single run, by kind of users: {seconds} of P²LinRank, N = 2 and 4 of PairRank for 100 rounds; "
+        "7 of P²NeurRank, N = 2 and 7 of olRankNet for 20 rounds."
+    )
+    assert prose.cost_in_words(parts[0]) == prose.seconds_in_words(parts[0]) == ""
+
+
+def test_leads_after_the_same_seconds_are_told_by_pair(monkeypatch):
+    def contrast(told, low):
+        effect = SimpleNamespace(estimate=0.1, interval=lambda: (low, 0.2))
+        return SimpleNamespace(label=told, effect=lambda *_: effect)
+
+    first, second = f"{LINEAR[0]} − PairRank", f"{NEURAL[0]} − olRankNet"
+    ends = contrast(f"{first}, at the end", -0.1), contrast(f"{second}, at the end", 0.05)
+    means = (contrast(f"{first}, in the mean", 0.05),)
+    claim = SimpleNamespace(id="PPX2", parts=[SimpleNamespace(contrasts=each) for each in (ends, means)])
+    monkeypatch.setattr(prose, "CLAIMS", (claim,))
+    assert prose.equal_in_words({}, "MQ2008") == (
+        "After the same seconds, in offline NDCG@10: P²LinRank, N = 2 − PairRank: at the end not apart under all users "
+        "(+0.100), in the mean better under all users (+0.100); P²NeurRank, N = 2 − olRankNet: at the end better under "
+        "all users (+0.100)."
+    )
 
 
 def test_a_round_is_told_on_average_and_in_its_first_and_last_window():
@@ -151,30 +185,38 @@ def alone(two, ten):
     return pd.DataFrame(lines, columns=columns)
 
 
-def test_wrong_orders_are_those_after_a_tenth_of_the_rounds_at_both_sizes_of_the_noise():
-    said = prose.wrong_in_words(histories(0.3, 0.1))
-    assert said == (
-        "*Linear*, after 10 rounds: of the certain orders of documents with different grades, the grades contradict "
-        "20 % with PairRank; at ν² = 0.1, 30.1 % with P²LinRank, N = 2 and 10 % with P²LinRank, N = 10 (two beside "
-        "ten: more under all users; two beside PairRank: more under all users); at ν² = 0.01, 90.1 % with P²LinRank, "
-        "N = 2 and 90 % with P²LinRank, N = 10 (two beside ten: not clearly more or fewer under all users; two beside "
-        "PairRank: more under all users)."
+def test_wrong_orders_are_those_after_a_tenth_of_the_rounds_at_the_size_of_the_noise_that_is_asked_for():
+    frame = histories(0.3, 0.1)
+    assert prose.wrong_in_words(frame, 0.1) == (
+        "At ν² = 0.1 so many of the certain orders of documents with different grades are wrong: *linear rankers*, "
+        "after 10 rounds, 30.1 % with N = 2, 10 % with N = 10 and 20 % with PairRank (two beside ten: more under all "
+        "users; two beside PairRank: more under all users)."
     )
-    assert "fewer under all users" in prose.wrong_in_words(histories(0.05, 0.1))
-    large = histories(0.3, 0.1).query("noise != 0.01")
-    assert "ν² = 0.01" not in prose.wrong_in_words(large)
+    small = prose.wrong_in_words(frame, 0.01)
+    assert small.startswith("At ν² = 0.01 ") and "90.1 % with N = 2, 90 % with N = 10 and 20 % with PairRank" in small
+    assert "(two beside ten: not clearly more or fewer under all users; two beside PairRank: more under all" in small
+    assert "fewer under all users" in prose.wrong_in_words(histories(0.05, 0.1), 0.1)
+    assert prose.wrong_in_words(frame.query("noise != 0.01"), 0.01) == ""
 
 
 def test_what_noise_does_to_certain_orders_is_counted_over_rankers_and_users():
     frame = histories(0.3, 0.1)
     less = (frame["noise"] == 0.01) & (frame["quantity"] == "false certain")
     frame.loc[less & (frame["rankers"] == 10), "value"] = 0.05
-    assert prose.sizes_in_words(frame) == (
-        "**What does ν² do?** Shares at ν² = 0.01 minus shares at 0.1 after a tenth of the rounds, in percentage "
-        "points, over all pairs of N and users. *Linear*: certain orders +60.0 to +80.0 (clearly more in 4 of 4, fewer "
-        "in 0); wrong ones among those of different grades −5.0 to +60.0 (clearly more in 2 of 4, fewer in 2)."
+    assert prose.noise_sizes_in_words(frame) == (
+        "**What does ν² do?** In so many pairs of N and users there are clearly more or fewer of these at 0.01 than at "
+        "0.1: *linear rankers*, certain orders (more in 4 of 4), wrong ones among those of different grades (more in 2 "
+        "and fewer in 2 of 4)."
     )
-    assert prose.sizes_in_words(frame.query("noise != 0.01")) == prose.sizes_in_words(frame[:0]) == ""
+    assert prose.noise_shares_in_words(frame) == (
+        "Shares at ν² = 0.01 minus shares at 0.1 after a tenth of the rounds, in percentage points, over all pairs of "
+        "N and users: *linear rankers*, certain orders +60.0 to +80.0 (clearly more in 4 of 4, fewer in 0), wrong ones "
+        "among those of different grades −5.0 to +60.0 (clearly more in 2 of 4, fewer in 2)."
+    )
+    same = frame.assign(value=0.5)
+    assert "certain orders (more or fewer in 0 of 4)" in prose.noise_sizes_in_words(same)
+    for without in (frame.query("noise != 0.01"), frame[:0]):
+        assert prose.noise_sizes_in_words(without) == prose.noise_shares_in_words(without) == ""
 
 
 @pytest.mark.parametrize(
@@ -308,7 +350,7 @@ def test_a_grid_is_told_with_the_values_that_it_tries_where_features_are_many():
     assert prose.told(grid_of) == "ν² ∈ {0.1, 1}; η ∈ {0.001}; where documents have many features η ∈ {10⁻⁶}"
     told = {name: str(value) for name, value, _ in prose.CONVENTIONS}["grid of P²NeurRank"]
     given = tuning.TUNED.chosen("synthetic-mslr", NEURAL[0])["rate"]
-    assert prose.number(given) in told.rpartition("η ∈ ")[2]
+    assert number(given) in told.rpartition("η ∈ ")[2]
 
 
 def test_shared_histories_are_as_long_as_the_conventions_say():

@@ -84,6 +84,7 @@ def test_users_who_stop_have_a_panel_of_their_own(regret):
 def test_regret_is_a_share_of_all_pairs_in_a_panel_for_each_width(regret):
     fig = figures.regret_against_bounds(regret)
     assert [ax.get_title() for ax in fig.axes] == ["Lemma 2", "0.5 · Lemma 2", "α = 0.1", "α = 1"]
+    assert ") with 0.5 · Lemma 2; " in fig.alt
     for ax in fig.axes:
         assert list(line(ax, "PairRank_C").get_ydata()) == [1 / 3, 5 / 30]
         assert list(line(ax, "uncertain pairs, PairRank_R").get_ydata()) == [2 / 3, 8 / 30]

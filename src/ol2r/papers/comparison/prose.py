@@ -31,10 +31,9 @@ from ol2r.papers.comparison.measures import EARLY, NEAR, interval_of, over_users
 from ol2r.papers.comparison.ranks import LEVEL, Ranks
 from ol2r.papers.nsgd.grid import SETTINGS as NSGD_SETTINGS
 from ol2r.papers.olranknet.claims import GAMMA
-from ol2r.papers.olranknet.prose import number
 from ol2r.report.leads import joined
 from ol2r.report.style import USERS, spelled
-from ol2r.report.tables import interval, myst, named, plain, signed
+from ol2r.report.tables import interval, myst, named, number, plain, signed
 
 SYMBOLS = {"alpha": "α", "regularization": "λ", "rate": "η", "noise": "ν²", "epsilon": "ε"}
 """What tables call hyper-parameters that are tuned."""

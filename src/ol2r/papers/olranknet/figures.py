@@ -173,7 +173,7 @@ def covariance_curves(frame: pd.DataFrame, full: str, diagonal: str) -> Drawing:
         ax.set_xlabel("round")
     axes[0].set_ylabel(f"full minus diagonal\n({INTERVAL})")
     legend(fig, axes)
-    fig.alt = alt.ends(table, "users", "full minus diagonal", ["panel"])
+    fig.alt = alt.ends_of_each(table.assign(panel=table["panel"] + ", full minus diagonal"), "users", "panel", [])
     return fig
 
 

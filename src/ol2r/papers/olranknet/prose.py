@@ -35,7 +35,7 @@ from ol2r.papers.pairrank.audit_tables import share
 from ol2r.papers.pairrank.grid import CLUEWEB
 from ol2r.report import leads
 from ol2r.report.leads import in_range, joined
-from ol2r.report.tables import named, signed
+from ol2r.report.tables import named, number, signed
 
 REFIT = SETTINGS["olRankNet"][1]
 WIDTH, PASSES = NETWORK["width"], REFIT["passes"]
@@ -54,13 +54,6 @@ def _told(grid: TuningGrid) -> str:
     return "; ".join(
         f"{symbols[name]} ∈ {{{', '.join(map(number, values))}}}" for name, values in grid.tried.items()
     )
-
-
-def number(value: float) -> str:
-    """A number as readers write it: powers of ten below a thousandth have an exponent."""
-    mantissa, _, exponent = f"{value:g}".partition("e-")
-    raised = f"10⁻{exponent.lstrip('0').translate(str.maketrans('123456789', '¹²³⁴⁵⁶⁷⁸⁹'))}"
-    return mantissa if not exponent else raised if mantissa == "1" else f"{mantissa} · {raised}"
 
 
 _OLRANKNET = tuning.GRIDS["olRankNet"]

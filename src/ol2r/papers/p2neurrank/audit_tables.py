@@ -11,7 +11,7 @@ from ol2r.papers.olranknet.audit_tables import errata, share
 from ol2r.papers.p2neurrank import bounds
 from ol2r.papers.p2neurrank.audit_figures import learner, setting, strength
 from ol2r.papers.p2neurrank.audits import RANKERS, STOPPED, UNCERTAIN
-from ol2r.report.tables import myst, named
+from ol2r.report.tables import myst, named, rounded
 from ol2r.theory.perturbed import printed_tail_from
 
 __all__ = ["errata"]
@@ -136,8 +136,7 @@ def uncertain(table: pd.DataFrame, *, name: str, caption: str) -> str:
     rows = [
         [
             f"N = {rankers:g}, {strength(noise, beta)}", UNCERTAIN[line["quantity"]],
-            f"{line['held']} of {line['worlds']}", f"{line['largest']:.2g}",
-            "–" if np.isnan(line["below"]) else f"{line['below']:.2g}",
+            f"{line['held']} of {line['worlds']}", rounded(line["largest"], 2), rounded(line["below"], 2),
             "–" if np.isnan(line["from"]) else f"{line['from']:,.0f}",
         ]
         for (noise, beta, rankers), own in frames.groups(table, bounds.STRENGTH)
@@ -157,7 +156,7 @@ def growth(table: pd.DataFrame, *, name: str, caption: str) -> str:
         [
             learner(line.noise, line.rankers, line.pseudo_pairs), f"{line.rounds:,}", f"{line.regret:,.0f}",
             f"{line.open:,.0f}", f"{line.wrong:,.0f}", f"{line.shown:,.0f}",
-            f"{line.exponent:.2f} ± {2 * line.standard_error:.2f}", f"{line.bound:.1e}",
+            f"{line.exponent:.2f} ± {2 * line.standard_error:.2f}", rounded(line.bound, 2),
             f"{line.within} of {line.worlds}",
         ]
         for line in frames.rows(table)
@@ -357,7 +356,7 @@ def uncertain_in_words(table: pd.DataFrame) -> str:
         else "So the paper's bound is passed in some worlds."
     )
     below = table.groupby("quantity", sort=False)["below"].max().dropna()
-    slack = [f"{UNCERTAIN[str(name)]}: {value:.2g}" for name, value in below.items()]
+    slack = [f"{UNCERTAIN[str(name)]}: {rounded(value, 2)}" for name, value in below.items()]
     far = (
         f" Where a bound is below 1, and so says something, the probability was at most this multiple of it: "
         f"{'; '.join(slack)}. A bound that is wrong by less than the inverse of that would have passed."
@@ -386,9 +385,8 @@ def regret_in_words(table: pd.DataFrame, dearer: pd.DataFrame) -> str:
         + learner(line.noise, line.rankers, line.pseudo_pairs)
         for line in frames.rows(dearer)
     ]
-    least = float(f"{table['bound'].min():.1e}")
     return (
         f"Misordered at the end: {'; '.join(told)}. In the same worlds and as many rounds as one ranker without "
-        f"noise (95 % intervals): {'; '.join(more)}. The corrected bound is {least:,.0f} pairs or more, "
-        f"{(table['bound'] / table['shown']).min():.0f} times all that were shown or more."
+        f"noise (95 % intervals): {'; '.join(more)}. The corrected bound is {rounded(table['bound'].min(), 2)} pairs "
+        f"or more, {(table['bound'] / table['shown']).min():.0f} times all that were shown or more."
     )

@@ -12,6 +12,7 @@ from ol2r.data import entry
 from ol2r.networks import Network
 from ol2r.papers.olranknet.errata import Erratum
 from ol2r.random import Streams, generator, replica_key
+from ol2r.report.tables import number
 from ol2r.theory import confidence, perturbed
 
 
@@ -47,8 +48,8 @@ def _unbounded() -> str:
     perturbed_label, z = -0.2, 50.0
     noisy = float(np.logaddexp(0, -z) + perturbed_label * z)
     told = (
-        f"before any label the loss of a pseudo-pair is {far[0]:.2f}, {far[1]:.3f}, {far[2]:.0e} at margins 0, −5, "
-        f"−50; with γ = {perturbed_label:g} it is {noisy:.0f} at −50 and has no least value"
+        f"before any label the loss of a pseudo-pair is {far[0]:.2f}, {far[1]:.3f}, {number(far[2], 1)} at margins "
+        f"0, −5, −50; with γ = {perturbed_label:g} it is {noisy:.0f} at −50 and has no least value"
     )
     return told.replace("= -", "= −").replace("is -", "is −")
 
@@ -63,7 +64,7 @@ def _outgrown() -> str:
         z = abs(f[0] - f[1])  # the preferred document is the one that θ prefers
         loss = np.logaddexp(0, z) - label * z
         found.append(float(loss + network.width * lam / 2 * ((scale - 1) * theta).square().sum()))
-    told = ", ".join(f"{value:.1e}" for value in found).replace("-", "−")
+    told = ", ".join(number(value, 2) for value in found)
     return f"d-16-16-1, λ = {lam:g}, one pair of label {label:g}: {told} at 0, 100, 1,000 and 10,000 times $\\theta_0$"
 
 
@@ -185,7 +186,7 @@ def _no_noise() -> str:
     setting = {"rounds": 1e6, "documents": 10, "dimension": 5, "gap": 0.1, "norm": 1.0, "bound": 1.0}
     setting |= {"regularization": 1.0, "delta": 1e-6, "least": 0.1, "compared": 0.1}
     values = [perturbed.regret_bound(**setting, rankers=n, noise_added=v) for n, v in ((1, 0.0), (2, 0.1), (10, 0.1))]
-    return "ours: " + ", ".join(f"{v:.2e}" for v in values) + " at (N, ν²) = (1, 0), (2, .1), (10, .1)"
+    return "ours: " + ", ".join(number(v, 3) for v in values) + " at (N, ν²) = (1, 0), (2, .1), (10, .1)"
 
 
 def _edges() -> str:
@@ -226,7 +227,7 @@ def _left_ball() -> str:
     reached = float(confidence.slope(2 * norm * float(np.linalg.norm(theta))))
     return (
         f"one pair of length 2 won 50 times, Q = 1, λ = {lam:g}: the fit has norm {np.linalg.norm(theta):.2f} and "
-        f"slope {reached:.1g}, $c_\\mu$ of the ball is {confidence.least_slope(norm, bound):.1g}"
+        f"slope {number(reached, 1)}, $c_\\mu$ of the ball is {number(confidence.least_slope(norm, bound), 1)}"
     )
 
 
@@ -302,7 +303,7 @@ def _never_whole() -> str:
     setting = {"documents": 10, "dimension": 5, "gap": 0.1, "norm": 1.0, "regularization": 1.0, "least": 0.1}
     setting |= {"examined": 10, "settled": 0.0, "share": 0.5, "rankers": 2, "noise_added": 0.1}
     values = [perturbed.printed_regret_bound(5000, whole=whole, **setting) for whole in (0.5, 0.0)]
-    return f"T = 5,000: {values[0]:.1e} at p* = .5, {'infinite' if np.isinf(values[1]) else values[1]} at p* = 0"
+    return f"T = 5,000: {number(values[0], 2)} at p* = .5, {'infinite' if np.isinf(values[1]) else values[1]} at p* = 0"
 
 
 ERRATA = (

@@ -38,8 +38,11 @@ from ol2r.report.style import (
     stacked,
     styled,
 )
+from ol2r.report.tables import number
 
 FAMILIES = {"linear": linear, "neural": neural}
+AMONG = {"linear": "among linear rankers", "neural": "among networks"}
+"""Where a line of a family stands, in words for alternative texts."""
 QUANTITIES = {
     "certain": "certain orders\n(share of all pairs)",
     "false certain": "wrong among those of\ndifferent grades",
@@ -123,7 +126,7 @@ def zoomed(frame: pd.DataFrame) -> Drawing:
         ax.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylabel(f"{figures.name_of(own)}\n({INTERVAL})")
     legend(fig, axes, 5 if len("".join(set(table["variant"]))) <= 60 else 2)
-    fig.alt = alt.ends(table, "variant", figures.name_of(own), ["panel"])
+    fig.alt = alt.ends_of_each(table.assign(dataset=own["dataset"].iloc[0]), "variant", "panel", ["dataset"])
     return fig
 
 
@@ -283,7 +286,7 @@ def shared_curves(frame: pd.DataFrame, noise: float, quantities: Mapping[str, st
         ax.set_xlabel("round")
     legend(fig, [ax for axes in rows for ax in axes], 4)
     told = {name: " ".join(what.split()) for name, what in shown.items()}
-    fig.alt = alt.ends(table.assign(quantity=table["quantity"].map(told)), "variant", "shares", ["quantity", "users"])
+    fig.alt = alt.ends_of_each(table.assign(quantity=table["quantity"].map(told)), "variant", "quantity", ["users"])
     return fig
 
 
@@ -322,7 +325,7 @@ def before_ten_curves(frame: pd.DataFrame, noise: float) -> Drawing:
         ax.set_xlabel("round")
     legend(fig, [ax for axes in rows for ax in axes], 4)
     what = "share of documents in blocks that start before place ten"
-    fig.alt = alt.ends(table, "variant", what, ["family", "users"])
+    fig.alt = alt.ends(table.assign(family=table["family"].map(AMONG)), "variant", what, ["family", "users"])
     return fig
 
 
@@ -403,7 +406,8 @@ def against_seconds(frames_of: Mapping[str, pd.DataFrame]) -> Drawing:
     for ax in rows[-1]:
         ax.set_xlabel("seconds of one run")
     legend(fig, [ax for axes in rows for ax in axes], 4)
-    fig.alt = alt.ends(table, "variant", "offline NDCG@10", ["family", "users"], x="seconds")
+    named = table.assign(family=table["family"].map({**AMONG, "networks": AMONG["neural"]}))
+    fig.alt = alt.ends(named, "variant", "offline NDCG@10", ["family", "users"], x="seconds")
     return fig
 
 
@@ -533,6 +537,6 @@ def panels_of(scores: pd.DataFrame, grids: Mapping[str, str], along: str) -> tup
     """
     own = scores[scores["grid"].isin(grids)].assign(order=lambda each: each["grid"].map(list(grids).index))
     own = own.sort_values(["order", "rate"], kind="stable")
-    named = [f"{grids[name]}\nη = {rate:g}" for name, rate in zip(own["grid"], own["rate"], strict=True)]
+    named = [f"{grids[name]}\nη = {number(rate)}" for name, rate in zip(own["grid"], own["rate"], strict=True)]
     own = own.assign(panel=named)
     return own, dict.fromkeys(own["panel"], ("regularization", along))

@@ -20,7 +20,6 @@ from ol2r.papers.olranknet.claims import GAMMA, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
 from ol2r.papers.olranknet.grid import DECAY
 from ol2r.papers.olranknet.prose import SHORTLY as SCORES
-from ol2r.papers.olranknet.prose import number
 from ol2r.papers.p2neurrank import tuning
 from ol2r.papers.p2neurrank.claims import (
     CLAIMS,
@@ -47,7 +46,7 @@ from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report.leads import counted_in_words as counted
 from ol2r.report.leads import in_range, joined
 from ol2r.report.style import USERS, spelled
-from ol2r.report.tables import myst, named, signed
+from ol2r.report.tables import myst, named, number, signed
 
 SYMBOLS = {"noise": "ν²", "alpha": "α", "regularization": "λ", "rate": "η"}
 """What tables call the tuned hyper-parameters."""
@@ -332,13 +331,32 @@ def rival_in_words(table: pd.DataFrame, row: str) -> str:
     own = table[table["row"] == row] if len(table) else table
     told = []
     for (dataset, baseline), lines in own.groupby(["dataset", "baseline"], sort=False) if len(own) else ():
-        parts = [
-            f"{where} {_sides_in_words(part)} ({in_range(part['mean'], signed)})"
-            for panel, where in SHORTLY.items()
-            if len(part := lines[lines["panel"] == panel])
-        ]
+        parts = _both_scores(lines)
         told.append(f"{spelled(row)} beside {baseline} on {named(str(dataset))}: {'; '.join(parts)}.")
     return " ".join(told)
+
+
+def _both_scores(lines: pd.DataFrame) -> list[str]:
+    """Where a lead is above 0, below 0 and neither, and its range, offline and in the shown lists."""
+    return [
+        f"{where} {_sides_in_words(part)} ({in_range(part['mean'], signed)})"
+        for panel, where in SHORTLY.items()
+        if len(part := lines[lines["panel"] == panel])
+    ]
+
+
+def beside_full_in_words(table: pd.DataFrame) -> str:
+    """Two rankers beside olRankNet with the full covariance, on every data set; empty without runs.
+
+    Args:
+        table: the leads of `NEURAL[0]` over it, from `ol2r.papers.olranknet.figures.leads`.
+    """
+    told = [
+        f"on {named(str(dataset))} {', '.join(_both_scores(lines))}"
+        for dataset, lines in (table.groupby("dataset", sort=False) if len(table) else ())
+    ]
+    pair = f"{spelled(NEURAL[0])} beside olRankNet with the full covariance, both at m = {WIDTH}"
+    return f"{pair}, after the last round: {'; '.join(told)}." if told else ""
 
 
 def first_answer(table: pd.DataFrame) -> str:
@@ -401,17 +419,27 @@ def cost_in_words(frame: pd.DataFrame) -> str:
         if not {variant, rival} <= there:
             continue
         ratio = (seconds[variant] / seconds[rival]).dropna()
-        rounds = frame.loc[frame["variant"] == variant, "round"].max()
         longer, less = f"longer than {rival}", f"less time than {rival}"
         both = f"{longer} under some users and less under others"
         takes = longer if ratio.min() > 1 else less if ratio.max() < 1 else both
-        told.append(
-            f"{spelled(variant)} takes {takes}, {in_range(ratio, _times)} times as long "
-            f"({in_range(seconds[variant], _times)} against {in_range(seconds[rival], _times)} seconds for {rounds:,} "
-            "rounds of a single run, by kind of users)"
-        )
-    apart = " The N rankers run one after another on one core; the paper says that they can be trained in parallel."
-    return f"{'; '.join(told)}.{apart}" if told else ""
+        told.append(f"{spelled(variant)} takes {takes}, {in_range(ratio, _times)} times as long")
+    apart = "The N rankers run one after another on one core; the paper says that they can be trained in parallel."
+    return f"{'; '.join(told)} (a single run, by kind of users). {apart}" if told else ""
+
+
+def seconds_in_words(frame: pd.DataFrame) -> str:
+    """How many seconds a run of two rankers and one with confidence intervals takes; empty without timings.
+
+    Args:
+        frame: as for `cost_in_words`.
+    """
+    told, seconds = [], _seconds(frame) if len(frame) else pd.Series(dtype=float)
+    for pair in RIVALS.items() if len(seconds) else ():
+        if {*pair} <= set(seconds.index.get_level_values(0)):
+            rounds = frame.loc[frame["variant"] == pair[0], "round"].max()
+            each = joined([f"{in_range(seconds[name], _times)} of {spelled(name)}" for name in pair])
+            told.append(f"{each} for {rounds:,} rounds")
+    return f"Seconds of a single run, by kind of users: {'; '.join(told)}." if told else ""
 
 
 def forms_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
@@ -457,7 +485,7 @@ def equal_in_words(results: Mapping[str, Results], dataset: str) -> str:
         dataset: a name.
     """
     (claim,) = (each for each in CLAIMS if each.id == "PPX2")
-    told = []
+    told: dict[str, list[str]] = {}
     for contrast in (each for part in claim.parts for each in part.contrasts):
         lines = []
         for users in USERS:
@@ -466,49 +494,50 @@ def equal_in_words(results: Mapping[str, Results], dataset: str) -> str:
                 lines.append((users, effect.estimate, *effect.interval()))
         if lines:
             table = pd.DataFrame(lines, columns=["users", "mean", "low", "high"])
-            told.append(f"{spelled(contrast.label)}: {_sides_in_words(table)} ({in_range(table['mean'], signed)})")
-    return f"After the same seconds, in offline NDCG@10: {'; '.join(told)}." if told else ""
+            pair, _, when = contrast.label.rpartition(", ")
+            said = f"{when} {_sides_in_words(table)} ({in_range(table['mean'], signed)})"
+            told.setdefault(spelled(pair), []).append(said)
+    pairs = "; ".join(f"{pair}: {', '.join(parts)}" for pair, parts in told.items())
+    return f"After the same seconds, in offline NDCG@10: {pairs}." if told else ""
 
 
-def wrong_in_words(frame: pd.DataFrame) -> str:
+CALLED = {"linear": "linear rankers", "neural": "networks"}
+"""What sentences on shared histories call the families."""
+
+
+def wrong_in_words(frame: pd.DataFrame, noise: float) -> str:
     """Of the certain orders of documents with different grades, on shared histories, which share grades contradict
-    early on, for intervals and at each ν² for two rankers and for ten; and whether two have more of them.
+    early on, for two rankers, for ten and for intervals; and whether two have more of them.
 
     Args:
         frame: of `histories.Histories`, of one data set; empty without runs.
+        noise: ν² of the rankers.
     """
     told = []
     for family, of in (("linear", linear), ("neural", neural)):
         own = frame[frame["family"] == family] if len(frame) else frame
         early = at_a_look(own, HISTORY) if len(own) else own
-        if early.empty:
+        if early.empty or noise not in set(early["noise"]):
             continue
-        early, rival = early[early["quantity"] == "false certain"], RIVALS[of(2)]
-        of_rival = early.loc[early["variant"] == rival].groupby("users")["value"].mean()
-        parts = [f"{in_range(of_rival, share)} with {spelled(rival)}"] if len(of_rival) else []
-        for noise in (LARGE_NOISE, SMALL_NOISE):
-            here = early[early["noise"].isin((0.0, noise))]
-            means = here.groupby(["variant", "users"])["value"].mean()
-            shares = [
-                f"{in_range(means[name], share)} with {spelled(name)}"
-                for name in (of(2), of(10))
-                if name in means.index.get_level_values(0)
-            ]
-            words = ("more", "fewer", "not clearly more or fewer")
-            apart = [
-                f"two beside {called}: {_sides_in_words(lines, words)}"
-                for other, called in ((of(10), "ten"), (rival, spelled(rival)))
-                if len(lines := differences(here, "value", of(2), other))
-            ]
-            if shares:
-                more = f" ({'; '.join(apart)})" if apart else ""
-                parts.append(f"at ν² = {noise:g}, {joined(shares)}{more}")
-        rounds = f"{int(early['round'].iloc[0]):,} rounds"
-        told.append(
-            f"*{family.capitalize()}*, after {rounds}: of the certain orders of documents with different grades, the "
-            f"grades contradict {'; '.join(parts)}."
-        )
-    return " ".join(told)
+        early = early[(early["quantity"] == "false certain") & early["noise"].isin((0.0, noise))]
+        rival, means = RIVALS[of(2)], early.groupby(["variant", "users"])["value"].mean()
+        called = {of(2): "N = 2", of(10): "N = 10", rival: spelled(rival)}
+        there = means.index.get_level_values(0)
+        shares = [f"{in_range(means[name], share)} with {word}" for name, word in called.items() if name in there]
+        words = ("more", "fewer", "not clearly more or fewer")
+        apart = [
+            f"two beside {word}: {_sides_in_words(lines, words)}"
+            for other, word in ((of(10), "ten"), (rival, spelled(rival)))
+            if len(lines := differences(early, "value", of(2), other))
+        ]
+        more = f" ({'; '.join(apart)})" if apart else ""
+        told.append(f"*{CALLED[family]}*, after {int(early['round'].iloc[0]):,} rounds, {joined(shares)}{more}")
+    return (
+        f"At ν² = {noise:g} so many of the certain orders of documents with different grades are wrong: "
+        f"{'; '.join(told)}."
+        if told
+        else ""
+    )
 
 
 CHANGED_BY_NOISE = {
@@ -519,31 +548,66 @@ CHANGED_BY_NOISE = {
 """Shares on shared histories that a sentence compares at two sizes of the noise."""
 
 
-def sizes_in_words(frame: pd.DataFrame) -> str:
-    """What the smaller ν² changes on shared histories early on: in how many pairs of N and users a share is clearly
-    larger than at the larger ν², and smaller.
+def noise_sizes_in_words(frame: pd.DataFrame) -> str:
+    """Whether certain orders, and wrong ones among them, are clearly more or fewer at the smaller ν² than at the larger
+    early on, over pairs of N and users.
 
     Args:
         frame: of `histories.Histories`, of one data set; empty without both ν².
     """
     told = []
-    for family, called in (("linear", "Linear"), ("neural", "Neural")):
-        own = frame[frame["family"] == family] if len(frame) else frame
-        early = at_a_look(own, HISTORY) if len(own) else own
+    for family, changes in _by_noise(frame).items():
         parts = []
-        for quantity, what in CHANGED_BY_NOISE.items() if len(early) else ():
-            lines = _less_noise(early[early["quantity"] == quantity])
-            if len(lines):
-                more, fewer = int((lines["low"] > 0).sum()), int((lines["high"] < 0).sum())
-                by = in_range(100 * lines["mean"], lambda points: signed(points, 1))
-                parts.append(f"{what} {by} (clearly more in {more} of {len(lines)}, fewer in {fewer})")
-        if parts:
-            told.append(f"*{called}*: {'; '.join(parts)}")
+        for quantity in ("certain", "false certain"):
+            if quantity in changes:
+                counts = {word: n for word, n in _clearly(changes[quantity]).items() if n} or {"more or fewer": 0}
+                clear = joined([f"{word} in {n}" for word, n in counts.items()])
+                parts.append(f"{CHANGED_BY_NOISE[quantity]} ({clear} of {len(changes[quantity])})")
+        told.append(f"*{CALLED[family]}*, {', '.join(parts)}")
     asked = (
-        f"**What does ν² do?** Shares at ν² = {SMALL_NOISE:g} minus shares at {LARGE_NOISE:g} after a tenth of the "
-        "rounds, in percentage points, over all pairs of N and users."
+        f"**What does ν² do?** In so many pairs of N and users there are clearly more or fewer of these at "
+        f"{SMALL_NOISE:g} than at {LARGE_NOISE:g}:"
     )
-    return f"{asked} {'. '.join(told)}." if told else ""
+    return f"{asked} {'; '.join(told)}." if told else ""
+
+
+def noise_shares_in_words(frame: pd.DataFrame) -> str:
+    """By how much the smaller ν² changes shares on shared histories early on, and in how many pairs of N and users
+    clearly.
+
+    Args:
+        frame: as for `noise_sizes_in_words`.
+    """
+    told = []
+    for family, changes in _by_noise(frame).items():
+        parts = []
+        for quantity, lines in changes.items():
+            by, clear = in_range(100 * lines["mean"], lambda points: signed(points, 1)), _clearly(lines)
+            counts = f"clearly more in {clear['more']} of {len(lines)}, fewer in {clear['fewer']}"
+            parts.append(f"{CHANGED_BY_NOISE[quantity]} {by} ({counts})")
+        told.append(f"*{CALLED[family]}*, {', '.join(parts)}")
+    asked = (
+        f"Shares at ν² = {SMALL_NOISE:g} minus shares at {LARGE_NOISE:g} after a tenth of the rounds, in percentage "
+        "points, over all pairs of N and users:"
+    )
+    return f"{asked} {'; '.join(told)}." if told else ""
+
+
+def _by_noise(frame: pd.DataFrame) -> dict[str, dict[str, pd.DataFrame]]:
+    """By family and quantity, the shares at the smaller ν² minus those at the larger, after a tenth of the rounds."""
+    found: dict[str, dict[str, pd.DataFrame]] = {}
+    for family in CALLED if len(frame) else ():
+        own = frame[frame["family"] == family]
+        early = at_a_look(own, HISTORY) if len(own) else own
+        changes = {quantity: _less_noise(early[early["quantity"] == quantity]) for quantity in CHANGED_BY_NOISE}
+        if changes := {quantity: lines for quantity, lines in changes.items() if len(lines)}:
+            found[family] = changes
+    return found
+
+
+def _clearly(lines: pd.DataFrame) -> dict[str, int]:
+    """In how many lines an interval is above 0, and below it."""
+    return {"more": int((lines["low"] > 0).sum()), "fewer": int((lines["high"] < 0).sum())}
 
 
 def _less_noise(early: pd.DataFrame) -> pd.DataFrame:
@@ -635,12 +699,7 @@ def noise_in_words(table: pd.DataFrame) -> str:
     """
     told = []
     for (dataset, row), lines in table.groupby(["dataset", "row"], sort=False) if len(table) else ():
-        parts = [
-            f"{where} {_sides_in_words(part)} ({in_range(part['mean'], signed)})"
-            for panel, where in SHORTLY.items()
-            if len(part := lines[lines["panel"] == panel])
-        ]
-        name = spelled(str(row)).partition(" as in ")[0]
+        name, parts = spelled(str(row)).partition(" as in ")[0], _both_scores(lines)
         told.append(f"*{name}* on {named(str(dataset))}, {_what_noise_does(lines)}: {', '.join(parts)}")
     asked = "**Does perturbing help at all?** Each learner minus the same at ν² = 0, after the last round:"
     return f"{asked} {'; '.join(told)}." if told else ""

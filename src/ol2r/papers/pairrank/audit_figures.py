@@ -160,9 +160,10 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
     fig.supylabel("share of all pairs so far (mean over worlds,\nmisordered ± 2 standard errors)", fontsize=9)
     legend(fig, axes, ncols=3)
     names = ["examination", "width", "alpha"]
+    settings = zip(*(table[name] for name in names), strict=True)
     named = table.assign(
         shuffle=table["shuffle"].map(SHUFFLES),
-        panel=[examined(who, width(*which)) for who, *which in zip(*(table[name] for name in names), strict=True)],
+        panel=[f"with {examined(who, width(*which))}" for who, *which in settings],
     )
     beyond = {_beyond(case) for _, case in cases} - {""}
     fig.alt = " ".join([
