@@ -161,11 +161,12 @@ def test_what_refitting_and_exploring_are_worth_is_counted_apart(still, first):
     assert list(pairs)[:2] == ["refitting, offline", "refitting, online"] and len(pairs) == 6
     one, other, score = pairs["exploring, online"]
     assert set(one["alpha"].isna()) == {True} and set(other["alpha"]) == {0.0} and score == "cndcg"
-    said = prose.exploring_in_words(pairs)
+    said = prose.helping_in_words(pairs)
     won, level = "offline 2 and 0 of 2, online 2 and 0 of 2", "offline 0 and 0 of 2, online 0 and 0 of 2"
-    assert said.startswith(first)
-    assert f"refitting {won if still > 0.1 else level}; exploring {level if still > 0.1 else won}." in said
+    assert prose.exploring_in_words(pairs).startswith(first)
+    assert said.endswith(f"refitting {won if still > 0.1 else level}; exploring {level if still > 0.1 else won}.")
     assert prose.exploring_in_words(groups["mean of the losses"]) == ""
+    assert prose.helping_in_words(groups["mean of the losses"]) == ""
 
 
 def test_claims_that_another_reading_changes_are_counted_among_those_it_concerns():

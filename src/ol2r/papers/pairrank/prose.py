@@ -325,26 +325,39 @@ def misordered_in_words(frame: pd.DataFrame) -> str:
 
 
 def exploring_in_words(pairs: Pairs) -> str:
-    """Which of refitting and exploring is clearly worth something more often, and how often each is.
+    """Which of refitting and exploring is clearly worth something more often; empty without runs.
 
     Args:
         pairs: one loss of `exploration`.
     """
-    clear = {column: clear_differences(pair) for column, pair in pairs.items()}
-    told, gains = [], {}
-    for what in ("refitting", "exploring"):
-        own = {called: clear[f"{what}, {called}"] for called in SCORES}
-        gains[what] = sum(above - below for above, below, _ in own.values())
+    if not (clear := _clearly_worth(pairs)):
+        return ""
+    gains = {what: sum(above - below for above, below, _ in own.values()) for what, own in clear.items()}
+    if gains["exploring"] >= gains["refitting"]:
+        return "Exploring clearly helps at least as often as refitting the whole history does."
+    return "Not for the most part: refitting the whole history clearly helps more often than exploring does."
+
+
+def helping_in_words(pairs: Pairs) -> str:
+    """How often refitting clearly helps and clearly harms, and how often exploring; empty without runs.
+
+    Args:
+        pairs: one loss of `exploration`.
+    """
+    told = []
+    for what, own in _clearly_worth(pairs).items():
         ends = [f"{called} {above} and {below} of {n}" for called, (above, below, n) in own.items()]
         told.append(f"{what} {', '.join(ends)}")
-    if not all(n for _, _, n in clear.values()):
-        return ""
-    if gains["exploring"] >= gains["refitting"]:
-        first = "Exploring clearly helps at least as often as refitting the whole history does."
-    else:
-        first = "Not for the most part: refitting the whole history clearly helps more often than exploring does."
     helps = "How often each clearly helps, and clearly harms, over all data sets and kinds of users"
-    return f"{first} {helps}: {'; '.join(told)}."
+    return f"{helps}: {'; '.join(told)}." if told else ""
+
+
+def _clearly_worth(pairs: Pairs) -> dict[str, dict[str, tuple[int, int, int]]]:
+    """By refitting and exploring, and then by score: `clear_differences`; empty where something was not run."""
+    clear = {column: clear_differences(pair) for column, pair in pairs.items()}
+    if not all(n for _, _, n in clear.values()):
+        return {}
+    return {what: {called: clear[f"{what}, {called}"] for called in SCORES} for what in ("refitting", "exploring")}
 
 
 def changed_in_words(judgements: Sequence[Judgement]) -> str:
