@@ -465,3 +465,21 @@ def test_folded_texts_stand_whole_inside_their_fold():
 )
 def test_a_rounded_number_is_written_out_in_full(value, digits, told):
     assert tables.rounded(value, digits) == told
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "told"),
+    [
+        (1.44e6, 2, "1.4 · 10⁶"),
+        (999_999, 3, "1,000,000"),
+        (9.9996e9, 4, "10¹⁰"),
+        (2990.4, 3, "2,990"),
+        (0.001_23, 2, "0.0012"),
+        (1e-5, 3, "10⁻⁵"),
+        (-7.21e-86, 1, "−7 · 10⁻⁸⁶"),
+        (0, 3, "0"),
+        (float("nan"), 2, "–"),
+    ],
+)
+def test_a_very_large_or_small_number_has_a_power_of_ten(value, digits, told):
+    assert tables.powered(value, digits) == told

@@ -378,6 +378,19 @@ def rounded(value: float, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if decimals > 0 else text
 
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def powered(value: float, digits: int) -> str:
+    """A number rounded to so many digits: from a million on and below a thousandth with a power of ten, as 1.4 · 10⁶
+    and 10⁻⁵, and otherwise written out in full."""
+    if not np.isfinite(value) or 1e-3 <= abs(value) < 1e6 or value == 0:
+        return rounded(value, digits)
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    factor = rounded(float(mantissa), digits)
+    return f"{'' if factor == '1' else f'{factor} · '}10{str(int(exponent)).translate(_RAISED)}"
+
+
 def interval(low: float, high: float, digits: int = 3) -> str:
     return f"[{signed(low, digits)}, {signed(high, digits)}]"
 

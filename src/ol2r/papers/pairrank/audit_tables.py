@@ -8,7 +8,7 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.papers.pairrank import bounds
-from ol2r.report.tables import interval, myst, signed
+from ol2r.report.tables import interval, myst, powered, signed
 
 QUANTITIES = {
     "martingale": "‖S‖ in the norm of M⁻¹",
@@ -72,8 +72,8 @@ def coverage(table: pd.DataFrame, *, name: str, caption: str) -> str:
         scale = found.get(key, np.nan)
         rows.append([
             _setting(line), f"{line.bound:g}", QUANTITIES[line.quantity], str(line.worlds), share(line.nominal),
-            f"{share(line.coverage)} {_range(line.low, line.high)}", share(half[key]), f"{line.factor:.3g}",
-            f"{scale:.3g}" if np.isfinite(scale) else "none of those tried",
+            f"{share(line.coverage)} {_range(line.low, line.high)}", share(half[key]), powered(line.factor, 3),
+            powered(scale, 3) if np.isfinite(scale) else "none of those tried",
         ])  # fmt: skip
     header = [
         "examined, pairs",
@@ -106,7 +106,7 @@ def violations(frame: pd.DataFrame, *, name: str, caption: str) -> str:
             _setting(line), f"{line.bound:g}", SAID[bool(line.assumed)],
             f"{signed(line.bias)} ({signed(line.z, 1)} s.e.)",
             share(line.examined), share(whole[(*key, "martingale")]), share(whole[(*key, "interval")]),
-            f"{needed.get(key, np.nan):.2g}",
+            powered(needed.get(key, np.nan), 2),
         ])  # fmt: skip
     header = [
         "examined, pairs", "Q", "assumptions hold", "bias of labels", "lists seen whole", "martingale bound", "Lemma 2",
@@ -149,7 +149,7 @@ def proved(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """
     rows = []
     for line in frames.rows(table):
-        slack = f"{line.slack:.3g}" + (" (vacuous: above all pairs)" if line.vacuous else "")
+        slack = powered(line.slack, 3) + (" (vacuous: above all pairs)" if line.vacuous else "")
         held, promised = f"{line.held} of {line.worlds}", PROMISED[bool(line.assumed)]
         learner = [SHUFFLES[line.shuffle], examined(line.examination, width(line.width, line.alpha))]
         rows.append([*learner, STATEMENTS[line.statement], promised, held, slack])
@@ -168,7 +168,7 @@ def worlds_in_words(frame: pd.DataFrame) -> str:
     told = [
         f"{line.worlds} worlds, T = {line.rounds:,}, d = {line.dimension}, V = {line.documents}, "
         f"{line.queries} queries, u = {line.norm:g}, Q = {line.bound:g}, λ = {line.regularization:g}, "
-        f"δ₁ = {line.delta:g}."
+        f"δ₁ = {powered(line.delta, 3)}."
         for line in frames.rows(frame[columns].drop_duplicates())
     ]
     return " ".join(told)
@@ -185,7 +185,7 @@ def slack_in_words(table: pd.DataFrame) -> str:
     for quantity, called in (("martingale", "martingale bound"), ("interval", "radius of Lemma 2")):
         own = judged[judged["quantity"] == quantity]
         covered = f"{share(own['coverage'].min())} to {share(own['coverage'].max())}"
-        factor = f"{own['factor'].min():.3g} to {own['factor'].max():.3g}"
+        factor = f"{powered(own['factor'].min(), 3)} to {powered(own['factor'].max(), 3)}"
         told.append(
             f"Half of the {called} would have covered {covered} of the worlds; divided by {factor} it would still "
             "cover what it promises."
@@ -204,9 +204,10 @@ def widths_in_words(table: pd.DataFrame) -> str:
         line = own.sort_values("round").iloc[-1]
         needed = line["needed"]
         told.append(
-            f"With Q = {bound:g}, after {line['round']:,.0f} rounds, Lemma 2's width is {line['theoretical']:.3g}, "
-            f"enough would have been {needed:.2g}, and the constant is {line['constant']:g}: "
-            f"{line['theoretical'] / needed:.3g} and {line['constant'] / needed:.2g} times what was needed."
+            f"With Q = {bound:g}, after {line['round']:,.0f} rounds, Lemma 2's width is "
+            f"{powered(line['theoretical'], 3)}, enough would have been {powered(needed, 2)}, and the constant is "
+            f"{line['constant']:g}: {powered(line['theoretical'] / needed, 3)} and "
+            f"{powered(line['constant'] / needed, 2)} times what was needed."
         )
     return " ".join(told)
 
@@ -218,10 +219,13 @@ def settling_in_words(table: pd.DataFrame) -> str:
         table: `bounds.settling`.
     """
     line = table.iloc[0]
+    explicit, corrected, printed, pays = (
+        powered(line[name], 2) for name in ("explicit_pairs", "corrected_pairs", "printed_rounds", "bound_pays")
+    )
     return (
-        f"In these worlds, with a least gap of {line['gap']:.3g}, {line['pairs']:,.0f} pairs were labelled in "
-        f"{line['rounds']:,.0f} rounds. All orders are certain at the latest after {line['explicit_pairs']:.2g} pairs "
-        f"by {{prf:ref}}`pairrank-cor-settled`; after {line['corrected_pairs']:.2g} by the paper's condition, "
-        f"corrected, with both universal constants at 1; after {line['printed_rounds']:.2g} rounds as printed. "
-        f"The corrected Theorem 8 is below the number of all pairs from about {line['bound_pays']:.2g} rounds on."
+        f"In these worlds, with a least gap of {powered(line['gap'], 3)}, {line['pairs']:,.0f} pairs were labelled in "
+        f"{line['rounds']:,.0f} rounds. All orders are certain at the latest after {explicit} pairs by "
+        f"{{prf:ref}}`pairrank-cor-settled`; after {corrected} by the paper's condition, corrected, with both "
+        f"universal constants at 1; after {printed} rounds as printed. The corrected Theorem 8 is below the number of "
+        f"all pairs from about {pays} rounds on."
     )

@@ -18,7 +18,7 @@ from ol2r.papers.pairrank.audit_tables import share
 from ol2r.papers.pairrank.claims import BASELINES, GAMMA, PAIRRANK, ROUNDS
 from ol2r.papers.pairrank.grid import BOUND, DECAY, DELTA, EXTREMES, REGULARIZATION, SHORT_STEPS, K, tuned
 from ol2r.report import leads, verdicts
-from ol2r.report.tables import Pairs, clear_differences, named
+from ol2r.report.tables import Pairs, clear_differences, named, powered
 
 
 def _told(grid: TuningGrid) -> str:
@@ -509,6 +509,6 @@ def settled_in_words(settling: pd.DataFrame) -> str:
     """
     line = settling.iloc[0]
     return (
-        f"The printed t′ of Lemma 7 is round {line['printed_rounds']:.2g} in these worlds, with both universal "
+        f"The printed t′ of Lemma 7 is round {powered(line['printed_rounds'], 2)} in these worlds, with both universal "
         f"constants at 1; the runs have {line['rounds']:,.0f} rounds."
     )
