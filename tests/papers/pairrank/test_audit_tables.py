@@ -96,5 +96,14 @@ def test_each_kind_of_world_is_told_once():
     assert "Q = 2, " in second
 
 
+def test_what_theorem_8_allows_is_told_of_whole_lists_alone():
+    lines = {"examination": ["whole", "whole", "cascade"], "everything": 10.0, "bound": [210.0, np.nan, 5.0]}
+    table = pd.DataFrame(lines | {"printed_bound": [3e8, np.nan, 5.0]})
+    assert tables.allowed_in_words(table).endswith("allows 21 times all pairs; as printed, 3 · 10⁷ times.")
+    assert tables.allowed_in_words(table[1:]) == ""
+    with pytest.raises(ValueError, match="has to be drawn"):
+        tables.allowed_in_words(table.assign(examination="whole"))
+
+
 def test_shares_are_percentages():
     assert [tables.share(value) for value in (1.0, 0.5, 0.9912)] == ["100 %", "50 %", "99.1 %"]

@@ -158,6 +158,26 @@ def proved(table: pd.DataFrame, *, name: str, caption: str) -> str:
     )
 
 
+def allowed_in_words(table: pd.DataFrame) -> str:
+    """How many times all pairs Theorem 8 allows where it allows least, corrected and as printed, in a sentence; empty
+    where it applies nowhere.
+
+    Args:
+        table: `bounds.regret_figure`.
+
+    Raises:
+        ValueError: a bound is less than all pairs somewhere, so that it would have to be drawn.
+    """
+    own = table[table["examination"] == "whole"]
+    least = own[["bound", "printed_bound"]].div(own["everything"], axis=0).min()
+    if (least < 1).any():
+        raise ValueError("a bound below the number of all pairs has to be drawn")
+    if least.isna().any():
+        return ""
+    corrected, printed = (powered(value, 2) for value in least)
+    return f"Where it allows least, Theorem 8 allows {corrected} times all pairs; as printed, {printed} times."
+
+
 def worlds_in_words(frame: pd.DataFrame) -> str:
     """What kinds of world were drawn, and how they were run, in a sentence each.
 

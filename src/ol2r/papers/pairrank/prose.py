@@ -492,6 +492,27 @@ def _blocks(frame: pd.DataFrame, by: list[str]) -> pd.Series:
     return (ends["blocks"] / ends["rounds"]).groupby([ends[name] for name in by], sort=False).mean()
 
 
+def slopes_in_words(frame: pd.DataFrame) -> str:
+    """How far Lemma 2's width with the least slope changes the offline score beside that with the largest one, in a
+    sentence; empty without runs.
+
+    Args:
+        frame: runs of the item "width" with dataset, users, fold, seed, round, width and ndcg.
+    """
+    if frame.empty:
+        return ""
+    runs = ["dataset", "users", "fold", "seed"]
+    least, largest = (
+        only(frame, width=each).set_index([*runs, "round"])["ndcg"] for each in ("Lemma 2", "Lemma 2, c = ¼")
+    )
+    apart = (least - largest).abs().groupby(level=runs).max()
+    if apart.empty:
+        return ""
+    same = f"With the least slope all scores are the same in {(apart == 0).sum()} of {len(apart)} runs"
+    rest = "" if apart.max() == 0 else f", and in the others they are at most {powered(apart.max(), 2)} apart"
+    return f"{same}{rest}; so the figure leaves it out."
+
+
 def short_steps_in_words() -> str:
     """Which learning rates tuning would choose for DBGD and MGD if it could choose the shortest ones too."""
     told = [
