@@ -378,17 +378,18 @@ def rounded(value: float, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if decimals > 0 else text
 
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def powered(value: float, digits: int) -> str:
-    """A number rounded to so many digits: from a million on and below a thousandth with a power of ten, as 1.4 · 10⁶
-    and 10⁻⁵, and otherwise written out in full."""
-    if not np.isfinite(value) or 1e-3 <= abs(value) < 1e6 or value == 0:
-        return rounded(value, digits)
-    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-    factor = rounded(float(mantissa), digits)
-    return f"{'' if factor == '1' else f'{factor} · '}10{str(int(exponent)).translate(_RAISED)}"
+def number(value: float, digits: int = 6) -> str:
+    """A number in so many digits as readers write it: below a ten-thousandth and from a million on with a power of
+    ten."""
+    text = f"{float(f'{abs(value):.{digits}g}'):g}"
+    mantissa, _, exponent = text.partition("e")
+    if exponent:
+        power = f"10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+        text = power if mantissa == "1" else f"{mantissa} · {power}"
+    return f"−{text}" if value < 0 else text
 
 
 def interval(low: float, high: float, digits: int = 3) -> str:

@@ -100,7 +100,7 @@ def test_regret_is_a_share_of_all_pairs_and_that_of_the_other_shuffle_a_differen
 
 
 def test_a_bound_above_all_pairs_is_told_and_one_below_refused(regret):
-    assert "allows 33,000 times all pairs; as printed, 3.3 · 10⁷ times." in figures.regret_against_bounds(regret).alt
+    assert "allows 33000 times all pairs; as printed, 3.3 · 10⁷ times." in figures.regret_against_bounds(regret).alt
     with pytest.raises(ValueError, match="has to be drawn"):
         figures.regret_against_bounds(regret.assign(bound=29.0))
 

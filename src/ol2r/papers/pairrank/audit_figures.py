@@ -165,7 +165,7 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
         ax.set_ylim(0, 1.03)
     fig.supylabel("share of all pairs so far (mean over worlds,\nmisordered ± 2 standard errors)", fontsize=9)
     legend(fig, (uncertain, misordered, more), ncols=3)
-    told = table.assign(panel=table["shuffle"].map(SHUFFLES))
+    told = table.assign(panel="by " + table["shuffle"].map(SHUFFLES))
     fig.alt = " ".join([
         alt.ends(told, "case", "misordered pairs as a share of all pairs", ["panel"], y="regret_share"),
         alt.ends(told, "case", f"of all pairs, {other} misordered more than {one}", [], y="more_share"), allowed,

@@ -18,7 +18,7 @@ from ol2r.papers.pairrank.audit_tables import share
 from ol2r.papers.pairrank.claims import BASELINES, GAMMA, PAIRRANK, ROUNDS
 from ol2r.papers.pairrank.grid import BOUND, DECAY, DELTA, EXTREMES, REGULARIZATION, SHORT_STEPS, K, tuned
 from ol2r.report import leads, verdicts
-from ol2r.report.tables import Pairs, clear_differences, named, powered
+from ol2r.report.tables import Pairs, clear_differences, named, number
 
 
 def _told(grid: TuningGrid) -> str:
@@ -509,7 +509,7 @@ def slopes_in_words(frame: pd.DataFrame) -> str:
     if apart.empty:
         return ""
     same = f"With the least slope all scores are the same in {(apart == 0).sum()} of {len(apart)} runs"
-    rest = "" if apart.max() == 0 else f", and in the others they are at most {powered(apart.max(), 2)} apart"
+    rest = "" if apart.max() == 0 else f", and in the others they are at most {number(apart.max(), 2)} apart"
     return f"{same}{rest}; so the figure leaves it out."
 
 
@@ -530,6 +530,6 @@ def settled_in_words(settling: pd.DataFrame) -> str:
     """
     line = settling.iloc[0]
     return (
-        f"The printed t′ of Lemma 7 is round {powered(line['printed_rounds'], 2)} in these worlds, with both universal "
+        f"The printed t′ of Lemma 7 is round {number(line['printed_rounds'], 2)} in these worlds, with both universal "
         f"constants at 1; the runs have {line['rounds']:,.0f} rounds."
     )
