@@ -505,7 +505,7 @@ def slopes_in_words(frame: pd.DataFrame) -> str:
     least, largest = (
         only(frame, width=each).set_index([*runs, "round"])["ndcg"] for each in ("Lemma 2", "Lemma 2, c = ¼")
     )
-    apart = (least - largest).abs().groupby(level=runs).max()
+    apart = (least - largest).abs().dropna().groupby(level=runs).max()
     if apart.empty:
         return ""
     same = f"With the least slope all scores are the same in {(apart == 0).sum()} of {len(apart)} runs"
