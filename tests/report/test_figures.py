@@ -255,6 +255,14 @@ def test_difference_curves_are_paired_with_the_baseline(grid):
     assert all(any(list(each.get_ydata()) == [0, 0] for each in ax.lines) for ax in fig.axes)
 
 
+def test_differences_may_begin_later_on_a_logarithmic_axis_and_name_their_baseline(grid):
+    since = sorted(grid["round"].unique())[1]
+    fig = figures.difference_curves(grid, "ndcg", "MGD", "NDCG", by="learner", told="the old one", since=since)
+    assert "minus that of the old one" in fig.axes[0].get_ylabel()
+    assert all(ax.get_xscale() == "log" for ax in fig.axes)
+    assert min(line(fig.axes[0], "NSGD").get_xdata()) == since == fig.table["round"].min()
+
+
 def test_groups_of_lines_have_a_row_of_panels_each(grid):
     groups = {"duels": ("DBGD", "MGD", "absent"), "null space": ("NSGD",), "nobody": ("absent",)}
     fig = figures.grouped_curves(grid, "ndcg", groups, "NDCG", by="learner", beside=("MGD",))

@@ -459,6 +459,8 @@ def difference_curves(
     by: str = "variant",
     looks: Looks = LEARNERS,
     named: bool = False,
+    told: str | None = None,
+    since: int | None = None,
 ) -> Drawing:
     """What each line has more than a baseline against rounds, paired by run: mean and 95 % interval over runs.
 
@@ -468,12 +470,17 @@ def difference_curves(
         frame: dataset, users, fold, seed, round, `by` and `column`.
         baseline: the value of `by` that the others are compared with.
         what: what the column is called on the axis.
+        told: what the baseline is called there (None: as it is).
+        since: the round in which a logarithmic axis of rounds begins (None: a linear one with all rounds).
     """
-    differences = minus(frame, column, baseline, by)
-    ylabel = f"{what},\nminus that of {baseline}\n({INTERVAL})"
+    differences = minus(frame if since is None else frame[frame["round"] >= since], column, baseline, by)
+    ylabel = f"{what},\nminus that of {told or baseline}\n({INTERVAL})"
     fig = _curves(differences, column, by, ylabel, looks=looks, named=named)
     for ax in fig.axes:
         ax.axhline(0.0, color=INK, linewidth=0.9)
+        if since is not None:
+            ax.set_xscale("log")
+            ax.xaxis.set_major_formatter("{x:,.0f}")
     return fig
 
 

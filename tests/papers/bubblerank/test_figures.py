@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.experiments.effects import fold_effect
+from ol2r.experiments.effects import fold_effect, ratio_effect
 from ol2r.papers.bubblerank import figures
 from ol2r.report.style import CLICK_MODELS
 
@@ -57,6 +57,21 @@ def test_regret_has_a_row_of_panels_a_data_set_and_a_column_a_click_model_in_ord
     assert list(line(fig.axes[3], "Baseline").get_ydata()) == pytest.approx([8, 80, 800, 8000])
     assert "over queries" in fig.get_supylabel() and "clicks" in fig.get_supylabel()
     assert all(band.get_paths()[0].vertices[:, 1].min() > 0 for band in fig.axes[0].collections)
+
+
+def test_regret_as_a_multiple_has_the_interval_of_a_ratio_over_queries(runs):
+    fig = figures.ratio_curves(runs, "Baseline")
+    ax = fig.axes[1]
+    assert "Baseline" not in ax.get_legend_handles_labels()[1] and "multiple of that of Baseline" in fig.get_supylabel()
+    assert list(line(ax, "BubbleRank").get_ydata()) == pytest.approx([0.25] * 4) and ax.get_ylim()[0] == 0
+    drawn = runs.query("dataset == 'two' and users == 'CM' and round == 100")
+    drawn = drawn.assign(regret=drawn["regret"] + 9 * (drawn["fold"] % 2) * (drawn["learner"] == "TopRank"))
+    sides = (drawn[drawn["learner"] == name].groupby("fold")["regret"].mean() for name in ("TopRank", "Baseline"))
+    one, other = (side.to_frame().assign(seed=0).set_index("seed", append=True)["regret"] for side in sides)
+    expected = ratio_effect(one, other)
+    found = figures.regret_ratios(drawn, "Baseline").set_index("learner").loc["TopRank"]
+    assert (found["mean"], found["low"], found["high"]) == pytest.approx((expected.estimate, *expected.interval()))
+    assert figures.regret_ratios(drawn[drawn["fold"] == 1], "Baseline").empty
 
 
 def test_what_never_violates_is_drawn_at_zero(runs):

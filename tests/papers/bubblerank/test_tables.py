@@ -9,8 +9,8 @@ from ol2r.bandits import simulate_bandit
 from ol2r.clicks import ItemClicks
 from ol2r.experiments.claims import StandIn
 from ol2r.experiments.effects import Effect, Nearness
+from ol2r.papers.bubblerank import figures, tables
 from ol2r.papers.bubblerank import grid as bubblerank
-from ol2r.papers.bubblerank import tables
 from ol2r.random import replica_key
 
 PRINTED = pd.DataFrame(
@@ -343,6 +343,15 @@ def test_a_bandit_in_another_setting_stands_beside_itself_under_its_own_name():
     told = tables.beside_told(frame, (10,), name="t", caption="c")
     assert "| **after 10 steps** |" in told and "| **after 1,000 steps** |" in told
     assert "| CM, one | 11.6 | 51.5 | 21.5 | 21.5 |" in told  # BubbleRank, BatchRank, last click, TopRank
+
+
+def test_the_regret_of_two_bandits_is_compared_by_ratio_at_the_end():
+    frame, other = settings_beside(), "BatchRank of public code, last click"
+    told = tables.ratio_in_words(frame, other, "BatchRank")
+    ends = figures.regret_ratios(frame[frame["round"] == 1000], "BatchRank").set_index("learner").loc[other]
+    assert f"the regret of {other} is {ends['mean']:.2f} times that of BatchRank" in told
+    assert f"leaves out 1 in {int(ends['high'] < 1 or ends['low'] > 1)} of 1 cases" in told
+    assert tables.ratio_in_words(frame, other, "absent") == tables.ratio_in_words(frame[:0], other, "BatchRank") == ""
 
 
 def test_the_order_is_counted_for_every_setting():

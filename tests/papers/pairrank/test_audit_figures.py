@@ -55,54 +55,61 @@ def test_widths_have_a_panel_for_each_bound_on_logarithmic_axes():
 
 @pytest.fixture
 def regret():
-    rounds = {"round": [1, 10], "regret": [1.0, 5.0], "standard_error": [0.1, 0.5], "open": [2.0, 8.0]}
-    rounds |= {"allowed": [3.0, 20.0], "everything": [3.0, 30.0]}
+    """PairRank_R misorders a pair more than PairRank_C after one round, and three more after ten."""
+    rounds = {"round": [1, 10], "standard_error": [0.1, 0.5], "open": [2.0, 8.0], "allowed": [3.0, 20.0]}
     widths = (("Lemma 2", 1.0), ("Lemma 2", 0.5), ("constant", 0.1), ("constant", 1.0))
-    cases = itertools.product(("random", "conservative"), widths)
+    cases = itertools.product(((2.0, 8.0, 1.0, 3.0), (1.0, 5.0, np.nan, np.nan)), widths)
     return pd.concat(
         [
             pd.DataFrame(rounds).assign(
                 examination="whole",
-                shuffle=shuffle,
+                shuffle="conservative" if np.isnan(more) else "random",
                 width=width,
                 alpha=alpha,
+                everything=[3.0, 30.0],
+                regret=[first, last],
+                more=[more, most],
+                more_error=[0.05, 0.25],
                 bound=1e6 if (width, alpha) == ("Lemma 2", 1.0) else np.nan,
                 printed_bound=1e9 if (width, alpha) == ("Lemma 2", 1.0) else np.nan,
             )
-            for shuffle, (width, alpha) in cases
+            for (first, last, more, most), (width, alpha) in cases
         ]
     )
 
 
-def test_users_who_stop_have_a_panel_of_their_own(regret):
+def test_users_who_stop_have_a_line_of_their_own(regret):
     lemma = regret.query("width == 'Lemma 2' and alpha == 1")
     fig = figures.regret_against_bounds(pd.concat([lemma, lemma.assign(examination="cascade", regret=[2.0, 9.0] * 2)]))
-    assert [ax.get_title() for ax in fig.axes] == ["Lemma 2", "Lemma 2, cascade"]
-    assert [list(line(ax, "PairRank_C").get_ydata()) for ax in fig.axes] == [[1 / 3, 5 / 30], [2 / 3, 9 / 30]]
+    drawn = [line(fig.axes[1], case) for case in ("Lemma 2", "Lemma 2, cascade")]
+    assert [list(each.get_ydata()) for each in drawn] == [[1 / 3, 5 / 30], [2 / 3, 9 / 30]]
+    assert drawn[0].get_color() != drawn[1].get_color()
 
 
-def test_regret_is_a_share_of_all_pairs_in_a_panel_for_each_width(regret):
+def test_regret_is_a_share_of_all_pairs_and_that_of_the_other_shuffle_a_difference(regret):
     fig = figures.regret_against_bounds(regret)
-    assert [ax.get_title() for ax in fig.axes] == ["Lemma 2", "0.5 · Lemma 2", "α = 0.1", "α = 1"]
-    assert ") with 0.5 · Lemma 2; " in fig.alt
-    for ax in fig.axes:
-        assert list(line(ax, "PairRank_C").get_ydata()) == [1 / 3, 5 / 30]
-        assert list(line(ax, "uncertain pairs, PairRank_R").get_ydata()) == [2 / 3, 8 / 30]
-        assert list(line(ax, "left open by Lemma 2").get_ydata()) == [1, 20 / 30]
-    assert fig.table["regret_share"].tolist()[:2] == [1 / 3, 5 / 30]
+    uncertain, misordered, more = fig.axes
+    for case in ("Lemma 2", "0.5 · Lemma 2", "α = 0.1", "α = 1"):
+        assert list(line(uncertain, case).get_ydata()) == [2 / 3, 8 / 30]
+        assert list(line(misordered, case).get_ydata()) == [1 / 3, 5 / 30]
+        assert list(line(more, case).get_ydata()) == [1 / 3, 3 / 30]
+    assert list(line(uncertain, "left open by Lemma 2").get_ydata()) == [1, 20 / 30]
+    assert misordered.get_title().endswith("PairRank_C") and more.get_title().endswith("PairRank_R minus PairRank_C")
+    assert fig.table["regret_share"].tolist()[:2] == [2 / 3, 8 / 30]
+    assert "PairRank_R misordered more than PairRank_C: highest" in fig.alt
 
 
 def test_a_bound_above_all_pairs_is_told_and_one_below_refused(regret):
-    told = [ax.texts[0].get_text() for ax in figures.regret_against_bounds(regret).axes]
-    assert "at least 30,000 times\nall pairs; as printed, 30,000,000 times" in told[0] and told[1:] == [""] * 3
+    assert "allows 33000 times all pairs; as printed, 3.3 · 10⁷ times." in figures.regret_against_bounds(regret).alt
     with pytest.raises(ValueError, match="has to be drawn"):
         figures.regret_against_bounds(regret.assign(bound=29.0))
 
 
 def test_regret_bars_are_two_standard_errors(regret):
-    fig = figures.regret_against_bounds(regret[regret["shuffle"] == "random"])
-    (bars,) = fig.axes[0].containers[0].lines[2]
-    assert np.asarray(bars.get_segments()[1])[:, 1] == pytest.approx([4 / 30, 6 / 30])
+    fig = figures.regret_against_bounds(regret[regret["width"] == "Lemma 2"])
+    for ax, ends in ((fig.axes[1], [4 / 30, 6 / 30]), (fig.axes[2], [2.5 / 30, 3.5 / 30])):
+        (bars,) = ax.containers[0].lines[2]
+        assert np.asarray(bars.get_segments()[1])[:, 1] == pytest.approx(ends)
 
 
 def test_uncertain_shares_are_drawn_at_both_widths_and_the_bounds_once():

@@ -79,7 +79,7 @@ def test_words_take_their_numbers_from_the_tables(frame):
     assert "Half of the radius of Lemma 2 would have covered 100 % to 100 %" in said and "divided by 10 to 10" in said
     columns = {"gap": 0.05, "pairs": 1234.0, "rounds": 5000, "explicit_pairs": 2e6, "corrected_pairs": 3e11}
     said = tables.settling_in_words(pd.DataFrame([columns | {"printed_rounds": 4e10, "bound_pays": 5e6}]))
-    assert all(number in said for number in ("0.05", "1,234", "5,000", "2e+06", "3e+11", "4e+10", "5e+06"))
+    assert all(number in said for number in ("0.05", "1,234", "5,000", "2 · 10⁶", "3 · 10¹¹", "4 · 10¹⁰", "5 · 10⁶"))
 
 
 def test_widths_are_compared_with_what_was_needed_at_the_end():
@@ -92,8 +92,17 @@ def test_each_kind_of_world_is_told_once():
     columns = {"worlds": 500, "rounds": 2000, "dimension": 5, "documents": 4, "queries": 8, "norm": 1.0}
     columns |= {"bound": [0.5, 2.0, 0.5], "regularization": 0.1, "delta": 1e-5}
     first, second = tables.worlds_in_words(pd.DataFrame(columns)).split(". ")
-    assert first == "500 worlds, T = 2,000, d = 5, V = 4, 8 queries, u = 1, Q = 0.5, λ = 0.1, δ₁ = 1e-05"
+    assert first == "500 worlds, T = 2,000, d = 5, V = 4, 8 queries, u = 1, Q = 0.5, λ = 0.1, δ₁ = 10⁻⁵"
     assert "Q = 2, " in second
+
+
+def test_what_theorem_8_allows_is_told_of_whole_lists_alone():
+    lines = {"examination": ["whole", "whole", "cascade"], "everything": 10.0, "bound": [210.0, np.nan, 5.0]}
+    table = pd.DataFrame(lines | {"printed_bound": [3e8, np.nan, 5.0]})
+    assert tables.allowed_in_words(table).endswith("allows 21 times all pairs; as printed, 3 · 10⁷ times.")
+    assert tables.allowed_in_words(table[1:]) == ""
+    with pytest.raises(ValueError, match="has to be drawn"):
+        tables.allowed_in_words(table.assign(examination="whole"))
 
 
 def test_shares_are_percentages():

@@ -270,6 +270,11 @@ def test_the_regret_figure_counts_every_pair_and_bounds_only_what_theory_covers(
     assert (last["bound"].notna() == (last["alpha"] == 1)).all()  # neither half of Lemma 2's width nor a constant
     assert (last["bound"].dropna() > last.loc[last["bound"].notna(), "regret"]).all()
     assert drawn.groupby(["shuffle", "width", "alpha"])["regret"].apply(lambda r: r.is_monotonic_increasing).all()
+    wide = last.pivot(index=["width", "alpha"], columns="shuffle")  # noqa: PD010 (refuses doubles)
+    assert wide["more", "random"].to_numpy() == pytest.approx(
+        (wide["regret", "random"] - wide["regret", "conservative"]).to_numpy()
+    )
+    assert (wide["more_error", "random"] > 0).all() and wide["more", "conservative"].isna().all()
 
 
 def test_settling_says_when_theory_would_speak(regrets):

@@ -54,6 +54,19 @@ def test_learners_above_the_offline_ranker_are_found_by_data_set():
     assert prose.reference_in_words(final, {"a": 0.6, "b": 0.6}).endswith("No online learner ends above it.")
 
 
+def test_the_slope_of_lemma_2_is_told_by_how_far_scores_are_apart_at_most():
+    columns = {"dataset": "a", "users": "perfect", "fold": 1, "seed": [0, 0, 1, 1], "round": [1, 2, 1, 2]}
+    runs = pd.DataFrame(columns | {"ndcg": [0.1, 0.2, 0.3, 0.4]})
+    largest = runs.assign(width="Lemma 2, c = ¼")
+    said = prose.slopes_in_words(pd.concat([runs.assign(width="Lemma 2"), largest]))
+    assert said == "With the least slope all scores are the same in 2 of 2 runs; so the figure leaves it out."
+    other = runs.assign(width="Lemma 2", ndcg=[0.1, 0.2, 0.35, 0.4])
+    assert "in 1 of 2 runs, and in the others they are at most 0.05 apart" in prose.slopes_in_words(
+        pd.concat([other, largest])
+    )
+    assert prose.slopes_in_words(runs[:0]) == prose.slopes_in_words(largest) == ""
+
+
 def test_blocks_of_a_list_are_means_over_rounds_and_runs_at_the_end():
     def runs(alpha, *blocks):
         columns = {"dataset": "a", "alpha": alpha, "cell": str(alpha), "fold": 1, "seed": range(len(blocks))}
@@ -161,11 +174,12 @@ def test_what_refitting_and_exploring_are_worth_is_counted_apart(still, first):
     assert list(pairs)[:2] == ["refitting, offline", "refitting, online"] and len(pairs) == 6
     one, other, score = pairs["exploring, online"]
     assert set(one["alpha"].isna()) == {True} and set(other["alpha"]) == {0.0} and score == "cndcg"
-    said = prose.exploring_in_words(pairs)
+    said = prose.helping_in_words(pairs)
     won, level = "offline 2 and 0 of 2, online 2 and 0 of 2", "offline 0 and 0 of 2, online 0 and 0 of 2"
-    assert said.startswith(first)
-    assert f"refitting {won if still > 0.1 else level}; exploring {level if still > 0.1 else won}." in said
+    assert prose.exploring_in_words(pairs).startswith(first)
+    assert said.endswith(f"refitting {won if still > 0.1 else level}; exploring {level if still > 0.1 else won}.")
     assert prose.exploring_in_words(groups["mean of the losses"]) == ""
+    assert prose.helping_in_words(groups["mean of the losses"]) == ""
 
 
 def test_claims_that_another_reading_changes_are_counted_among_those_it_concerns():

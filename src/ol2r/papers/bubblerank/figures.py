@@ -18,7 +18,7 @@ from scipy import stats
 
 from ol2r import frames
 from ol2r.experiments.claims import label
-from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, summarize, windowed
+from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, ratio_effect, summarize, windowed
 from ol2r.papers.bubblerank.claims import slope_of_a_query
 from ol2r.report import alt
 from ol2r.report.choice import Choice, apart
@@ -173,6 +173,51 @@ def regret_curves(frame: pd.DataFrame) -> Drawing:
         for name in LEARNERS.ordered(lines["learner"]):
             _band(ax, lines[lines["learner"] == name], name, floor=floor)
         ax.set_yscale("log")
+    legend(fig, [ax for _, ax in cases])
+    return fig
+
+
+def regret_ratios(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Mean regret over queries, each the mean of its runs, as a multiple of one bandit's.
+
+    Args:
+        frame: runs with `round` and `regret`, any bandits, one setting of each.
+        baseline: the bandit whose regret is 1; the others' queries without it are left out.
+
+    Returns:
+        dataset, users, learner, round, mean, low and high (95 % interval of Fieller over queries), queries.
+    """
+    by = ["dataset", "users", "round"]
+    means = one_setting(frame).groupby([*by, "learner", "fold"], sort=False)["regret"].mean().reset_index()
+    lines = []
+    for key, own in frames.groups(means.assign(seed=0), by):
+        wide = own.pivot(index=["fold", "seed"], columns="learner", values="regret")  # noqa: PD010 (refuses doubles)
+        for name in LEARNERS.ordered(wide.columns):
+            if name == baseline or baseline not in wide:
+                continue
+            both = wide[[name, baseline]].dropna()
+            if len(both) < 2 or not both[baseline].mean() > 0:
+                continue
+            ratio = ratio_effect(both[name], both[baseline])
+            lines.append((*key, name, ratio.estimate, *ratio.interval(), len(both)))
+    table = pd.DataFrame(lines, columns=[*by, "learner", "mean", "low", "high", "queries"])
+    return table.sort_values("round", kind="stable")
+
+
+@styled
+def ratio_curves(frame: pd.DataFrame, baseline: str) -> Drawing:
+    """Regret as a multiple of one bandit's, against steps on a logarithmic axis: panels as `regret_curves`.
+
+    Args:
+        frame, baseline: as for `regret_ratios`.
+    """
+    table = regret_ratios(frame, baseline)
+    fig, cases = _rows_of_data(frame, table, f"regret R(n), as a multiple of that of {baseline}")
+    for lines, ax in cases:
+        ax.axhline(1.0, color=INK, linewidth=0.9)
+        for name in LEARNERS.ordered(lines["learner"]):
+            _band(ax, lines[lines["learner"] == name], name, floor=0.0)
+        ax.set_ylim(bottom=0.0)
     legend(fig, [ax for _, ax in cases])
     return fig
 

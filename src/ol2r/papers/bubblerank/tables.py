@@ -20,7 +20,7 @@ from ol2r.papers.bubblerank import grid as bubblerank
 from ol2r.papers.bubblerank import worlds as bandit_worlds
 from ol2r.papers.bubblerank.claims import EARLY as EARLY_STEPS
 from ol2r.papers.bubblerank.claims import IN_100, TIMES, Ratio, difference, in_100, regret
-from ol2r.papers.bubblerank.figures import CASE, models_of, one_setting, over_queries, steps_of
+from ol2r.papers.bubblerank.figures import CASE, models_of, one_setting, over_queries, regret_ratios, steps_of
 from ol2r.parameters import Value
 from ol2r.report.leads import in_range, joined
 from ol2r.report.style import CLICK_MODELS, LEARNERS
@@ -284,6 +284,25 @@ def beside_told(frame: pd.DataFrame, steps: Sequence[int], *, name: str, caption
             lines.append([f"{model}, {named(dataset)}", *told])
     return myst(["model, data", *shown], headed({step: own for step, own in groups.items() if own}),
                 name=name, caption=caption)  # fmt: skip
+
+
+def ratio_in_words(frame: pd.DataFrame, one: str, other: str) -> str:
+    """The regret of one bandit as a multiple of another's after the last step, over all cases, in a sentence; empty
+    without runs of both.
+
+    Args:
+        frame: from `beside`.
+    """
+    pair = frame[frame["learner"].isin([one, other])] if len(frame) else frame
+    if len(pair) == 0 or pair["learner"].nunique() < 2:
+        return ""
+    ends = regret_ratios(pair[pair["round"] == pair["round"].max()], other)
+    clear = int(((ends["low"] > 1) | (ends["high"] < 1)).sum())
+    told = in_range(ends["mean"], "{:.2f}".format)
+    return (
+        f"After the last step, the regret of {one} is {told} times that of {other}; the 95 % interval leaves out 1 in "
+        f"{clear} of {len(ends)} cases (click model and data)."
+    )
 
 
 def order_in_words(frame: pd.DataFrame, bandit: str, ours: str = "BubbleRank", step: int = 10_000) -> str:

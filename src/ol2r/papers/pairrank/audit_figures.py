@@ -9,23 +9,22 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ol2r import frames
-from ol2r.papers.pairrank.audit_tables import SHUFFLES, examined, width
+from ol2r.papers.pairrank.audit_tables import SHUFFLES, allowed_in_words, examined, width
 from ol2r.report import alt
 from ol2r.report.style import (
     BLUE,
     GREEN,
     INK,
-    LEARNERS,
     MAUVE,
     ORANGE,
     QUIET,
     RED,
     SKY,
+    TEAL,
     Drawing,
     legend,
     panels,
     styled,
-    tiled,
 )
 
 SETTINGS = {
@@ -123,69 +122,55 @@ def width_against_rounds(table: pd.DataFrame) -> Drawing:
     return fig
 
 
-SUMS = ("regret", "standard_error", "open", "allowed", "bound", "printed_bound")
-TOP = 2.0
-"""Where the axis of shares of all pairs ends: what lies above says nothing."""
+SUMS = ("regret", "standard_error", "open", "allowed", "more", "more_error", "bound", "printed_bound")
+CASES = ((RED, "o", "-"), (TEAL, "s", (0, (5, 1.5))), (INK, "D", (0, (1.5, 1.2))), (ORANGE, "^", (0, (4, 1, 1, 1))))
+"""Looks of widths and examinations, in the order in which they come."""
 
 
 @styled
 def regret_against_bounds(table: pd.DataFrame) -> Drawing:
-    """Misordered pairs as a share of all pairs, against rounds, with the share that Lemma 2 leaves open.
+    """Shares of all pairs so far, against rounds: in uncertain order and left open by Lemma 2; misordered by
+    PairRank_C; and misordered by PairRank_R minus that, paired by world. There is a line for each width.
 
-    Where the theorem allows more than all pairs, the panel says in words how much more. The drawing's table has the
-    shares beside the counts.
+    The drawing's table has the shares beside the counts.
 
     Args:
         table: `bounds.regret_figure`.
-    """
-    table = table.assign(**{f"{name}_share": table[name] / table["everything"] for name in SUMS})
-    cases = list(frames.groups(table, ["examination", "width", "alpha"]))
-    fig, axes = tiled([examined(who, width(*which)) for (who, *which), _ in cases], table)
-    for ax, (_, case) in zip(axes, cases, strict=True):
-        for shuffle, own in case.groupby("shuffle", sort=False):
-            own, name = own.sort_values("round", kind="stable"), SHUFFLES[str(shuffle)]
-            look = LEARNERS[name]
-            ax.errorbar(
-                own["round"], own["regret_share"], 2 * own["standard_error_share"], color=look.color,
-                marker=look.marker, ls=look.line, elinewidth=0.9, label=name,
-            )  # fmt: skip
-            ax.plot(own["round"], own["open_share"], color=look.color, linewidth=0.9, ls=(0, (1, 1)),
-                    label=f"uncertain pairs, {name}")  # fmt: skip
-        one = case[case["shuffle"] == case["shuffle"].iloc[0]].sort_values("round", kind="stable")
-        ax.plot(one["round"], one["allowed_share"], color=INK, ls=(0, (5, 2)), label="left open by Lemma 2")
-        ax.axhline(1.0, color=QUIET, linewidth=0.9, label="all pairs")
-        ax.set(xscale="log", yscale="log", xlabel="round")
-        ax.text(0.03, 0.04, _beyond(case), transform=ax.transAxes, va="bottom", fontsize=8)
-    axes[0].set_ylim(top=TOP)
-    fig.supylabel("share of all pairs so far (mean over worlds,\nmisordered ± 2 standard errors)", fontsize=9)
-    legend(fig, axes, ncols=3)
-    names = ["examination", "width", "alpha"]
-    settings = zip(*(table[name] for name in names), strict=True)
-    named = table.assign(
-        shuffle=table["shuffle"].map(SHUFFLES),
-        panel=[f"with {examined(who, width(*which))}" for who, *which in settings],
-    )
-    beyond = {_beyond(case) for _, case in cases} - {""}
-    fig.alt = " ".join([
-        alt.ends(named, "shuffle", "misordered pairs as a share of all pairs", ["panel"], y="regret_share"),
-        *(f"{' '.join(told.split())}." for told in sorted(beyond)),
-    ])  # fmt: skip
-    return fig
-
-
-def _beyond(case: pd.DataFrame) -> str:
-    """How many times all pairs the theorem allows where it allows least, corrected and as printed; empty without it.
 
     Raises:
-        ValueError: a bound is less than all pairs somewhere, so that it would have to be drawn.
+        ValueError: Theorem 8 allows less than all pairs somewhere, so that it would have to be drawn.
     """
-    least = case[["bound_share", "printed_bound_share"]].min()
-    if (least < 1).any():
-        raise ValueError("a bound below the number of all pairs has to be drawn")
-    if least.isna().any():
-        return ""
-    corrected, printed = (f"{float(f'{value:.1g}'):,.0f}" for value in least)
-    return f"Theorem 8 allows at least {corrected} times\nall pairs; as printed, {printed} times"
+    allowed = allowed_in_words(table)
+    table = table.assign(**{f"{name}_share": table[name] / table["everything"] for name in SUMS})
+    table = table.assign(case=[examined(one.examination, width(one.width, one.alpha)) for one in frames.rows(table)])
+    one, other = SHUFFLES["conservative"], SHUFFLES["random"]
+    names = ["uncertain order", f"misordered, {one}", f"misordered,\n{other} minus {one}"]
+    fig, (uncertain, misordered, more) = panels(names, table, height=3.4, sharey=False)
+    cases = frames.groups(table.sort_values("round", kind="stable"), ["case"])
+    for ((case,), own), (color, marker, line) in zip(cases, CASES, strict=False):
+        look = {"color": color, "marker": marker, "ls": line, "label": case, "markersize": 3.5}
+        kept, shuffled = (own[own["shuffle"] == each] for each in ("conservative", "random"))
+        uncertain.plot(kept["round"], kept["open_share"], **look)
+        for ax, drawn, name, error in (
+            (misordered, kept, "regret_share", "standard_error_share"),
+            (more, shuffled, "more_share", "more_error_share"),
+        ):
+            ax.errorbar(drawn["round"], drawn[name], 2 * drawn[error], elinewidth=0.9, **look)
+    left = table[(table["case"] == width("Lemma 2", 1)) & (table["shuffle"] == "conservative")].sort_values("round")
+    uncertain.plot(left["round"], left["allowed_share"], color=BLUE, ls=(0, (8, 1, 1, 1)), label="left open by Lemma 2")
+    more.axhline(0.0, color=INK, linewidth=0.9)
+    for ax in (uncertain, misordered, more):
+        ax.set(xscale="log", xlabel="round")
+    for ax in (uncertain, misordered):
+        ax.set_ylim(0, 1.03)
+    fig.supylabel("share of all pairs so far (mean over worlds,\nmisordered ± 2 standard errors)", fontsize=9)
+    legend(fig, (uncertain, misordered, more), ncols=3)
+    told = table.assign(panel="by " + table["shuffle"].map(SHUFFLES))
+    fig.alt = " ".join([
+        alt.ends(told, "case", "misordered pairs as a share of all pairs", ["panel"], y="regret_share"),
+        alt.ends(told, "case", f"of all pairs, {other} misordered more than {one}", [], y="more_share"), allowed,
+    ]).strip()  # fmt: skip
+    return fig
 
 
 @styled

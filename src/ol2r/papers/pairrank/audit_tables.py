@@ -8,7 +8,7 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.papers.pairrank import bounds
-from ol2r.report.tables import interval, myst, signed
+from ol2r.report.tables import interval, myst, number, signed
 
 QUANTITIES = {
     "martingale": "‖S‖ in the norm of M⁻¹",
@@ -72,8 +72,8 @@ def coverage(table: pd.DataFrame, *, name: str, caption: str) -> str:
         scale = found.get(key, np.nan)
         rows.append([
             _setting(line), f"{line.bound:g}", QUANTITIES[line.quantity], str(line.worlds), share(line.nominal),
-            f"{share(line.coverage)} {_range(line.low, line.high)}", share(half[key]), f"{line.factor:.3g}",
-            f"{scale:.3g}" if np.isfinite(scale) else "none of those tried",
+            f"{share(line.coverage)} {_range(line.low, line.high)}", share(half[key]), number(line.factor, 3),
+            number(scale, 3) if np.isfinite(scale) else "none of those tried",
         ])  # fmt: skip
     header = [
         "examined, pairs",
@@ -106,7 +106,7 @@ def violations(frame: pd.DataFrame, *, name: str, caption: str) -> str:
             _setting(line), f"{line.bound:g}", SAID[bool(line.assumed)],
             f"{signed(line.bias)} ({signed(line.z, 1)} s.e.)",
             share(line.examined), share(whole[(*key, "martingale")]), share(whole[(*key, "interval")]),
-            f"{needed.get(key, np.nan):.2g}",
+            number(needed.get(key, np.nan), 2),
         ])  # fmt: skip
     header = [
         "examined, pairs", "Q", "assumptions hold", "bias of labels", "lists seen whole", "martingale bound", "Lemma 2",
@@ -149,13 +149,33 @@ def proved(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """
     rows = []
     for line in frames.rows(table):
-        slack = f"{line.slack:.3g}" + (" (vacuous: above all pairs)" if line.vacuous else "")
+        slack = number(line.slack, 3) + (" (vacuous: above all pairs)" if line.vacuous else "")
         held, promised = f"{line.held} of {line.worlds}", PROMISED[bool(line.assumed)]
         learner = [SHUFFLES[line.shuffle], examined(line.examination, width(line.width, line.alpha))]
         rows.append([*learner, STATEMENTS[line.statement], promised, held, slack])
     return myst(
         ["learner", "width", "statement", "promised", "held in worlds", "slack"], rows, name=name, caption=caption
     )
+
+
+def allowed_in_words(table: pd.DataFrame) -> str:
+    """How many times all pairs Theorem 8 allows where it allows least, corrected and as printed, in a sentence; empty
+    where it applies nowhere.
+
+    Args:
+        table: `bounds.regret_figure`.
+
+    Raises:
+        ValueError: a bound is less than all pairs somewhere, so that it would have to be drawn.
+    """
+    own = table[table["examination"] == "whole"]
+    least = own[["bound", "printed_bound"]].div(own["everything"], axis=0).min()
+    if (least < 1).any():
+        raise ValueError("a bound below the number of all pairs has to be drawn")
+    if least.isna().any():
+        return ""
+    corrected, printed = (number(value, 2) for value in least)
+    return f"Where it allows least, Theorem 8 allows {corrected} times all pairs; as printed, {printed} times."
 
 
 def worlds_in_words(frame: pd.DataFrame) -> str:
@@ -168,7 +188,7 @@ def worlds_in_words(frame: pd.DataFrame) -> str:
     told = [
         f"{line.worlds} worlds, T = {line.rounds:,}, d = {line.dimension}, V = {line.documents}, "
         f"{line.queries} queries, u = {line.norm:g}, Q = {line.bound:g}, λ = {line.regularization:g}, "
-        f"δ₁ = {line.delta:g}."
+        f"δ₁ = {number(line.delta, 3)}."
         for line in frames.rows(frame[columns].drop_duplicates())
     ]
     return " ".join(told)
@@ -185,7 +205,7 @@ def slack_in_words(table: pd.DataFrame) -> str:
     for quantity, called in (("martingale", "martingale bound"), ("interval", "radius of Lemma 2")):
         own = judged[judged["quantity"] == quantity]
         covered = f"{share(own['coverage'].min())} to {share(own['coverage'].max())}"
-        factor = f"{own['factor'].min():.3g} to {own['factor'].max():.3g}"
+        factor = f"{number(own['factor'].min(), 3)} to {number(own['factor'].max(), 3)}"
         told.append(
             f"Half of the {called} would have covered {covered} of the worlds; divided by {factor} it would still "
             "cover what it promises."
@@ -204,9 +224,10 @@ def widths_in_words(table: pd.DataFrame) -> str:
         line = own.sort_values("round").iloc[-1]
         needed = line["needed"]
         told.append(
-            f"With Q = {bound:g}, after {line['round']:,.0f} rounds, Lemma 2's width is {line['theoretical']:.3g}, "
-            f"enough would have been {needed:.2g}, and the constant is {line['constant']:g}: "
-            f"{line['theoretical'] / needed:.3g} and {line['constant'] / needed:.2g} times what was needed."
+            f"With Q = {bound:g}, after {line['round']:,.0f} rounds, Lemma 2's width is "
+            f"{number(line['theoretical'], 3)}, enough would have been {number(needed, 2)}, and the constant is "
+            f"{line['constant']:g}: {number(line['theoretical'] / needed, 3)} and "
+            f"{number(line['constant'] / needed, 2)} times what was needed."
         )
     return " ".join(told)
 
@@ -218,10 +239,13 @@ def settling_in_words(table: pd.DataFrame) -> str:
         table: `bounds.settling`.
     """
     line = table.iloc[0]
+    explicit, corrected, printed, pays = (
+        number(line[name], 2) for name in ("explicit_pairs", "corrected_pairs", "printed_rounds", "bound_pays")
+    )
     return (
-        f"In these worlds, with a least gap of {line['gap']:.3g}, {line['pairs']:,.0f} pairs were labelled in "
-        f"{line['rounds']:,.0f} rounds. All orders are certain at the latest after {line['explicit_pairs']:.2g} pairs "
-        f"by {{prf:ref}}`pairrank-cor-settled`; after {line['corrected_pairs']:.2g} by the paper's condition, "
-        f"corrected, with both universal constants at 1; after {line['printed_rounds']:.2g} rounds as printed. "
-        f"The corrected Theorem 8 is below the number of all pairs from about {line['bound_pays']:.2g} rounds on."
+        f"In these worlds, with a least gap of {number(line['gap'], 3)}, {line['pairs']:,.0f} pairs were labelled in "
+        f"{line['rounds']:,.0f} rounds. All orders are certain at the latest after {explicit} pairs by "
+        f"{{prf:ref}}`pairrank-cor-settled`; after {corrected} by the paper's condition, corrected, with both "
+        f"universal constants at 1; after {printed} rounds as printed. The corrected Theorem 8 is below the number of "
+        f"all pairs from about {pays} rounds on."
     )

@@ -174,8 +174,10 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
         One line for each variant and round: examination, shuffle ("random" is PairRank_R), width, alpha, round, regret
         (mean over worlds of the cumulative number of misordered pairs), standard_error, open (of pairs in uncertain
         order, ΣN_t), allowed (of pairs that Lemma 2's intervals leave open, a bound on ΣN_t where they hold),
-        everything (of all pairs), bound (corrected Theorem 8 at the cell's δ₁, for whole lists; missing for constant
-        and halved widths, which it does not cover), and printed_bound (Theorem 8 as printed, c₁ = c₂ = 1, w = 0).
+        everything (of all pairs), more and more_error (how many more pairs PairRank_R misordered than PairRank_C in
+        the same world, and its standard error; missing for PairRank_C), bound (corrected Theorem 8 at the cell's δ₁,
+        for whole lists; missing for constant and halved widths, which it does not cover), and printed_bound (Theorem 8
+        as printed, c₁ = c₂ = 1, w = 0).
     """
     sums = _sums(frame, "regret", "open", "allowed", "shown")
     table = sums.groupby([*VARIANT, "round"], sort=False).agg(
@@ -185,11 +187,20 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
         allowed=("allowed", "mean"),
         everything=("shown", "mean"),
     )
-    table = table.reset_index()
+    table = table.reset_index().merge(_more(sums), on=[*VARIANT, "round"], how="left")
     settled = float(settling(frame)["printed_rounds"].iloc[0])
     small = _small(frame)
     limits = [_limits(small, line, settled) for _, line in table.iterrows()]
     return table.assign(bound=[a for a, _ in limits], printed_bound=[b for _, b in limits])
+
+
+def _more(sums: pd.DataFrame) -> pd.DataFrame:
+    """What PairRank_R misordered more than PairRank_C, paired by world: `VARIANT`, round, more, more_error."""
+    runs = [name for name in (*VARIANT, "seed", "world", "round") if name != "shuffle"]
+    random, conservative = (sums[sums["shuffle"] == each].set_index(runs) for each in ("random", "conservative"))
+    paired = (random["regret"] - conservative["regret"]).dropna().reset_index().assign(shuffle="random")
+    more = paired.groupby([*VARIANT, "round"], sort=False)["regret"].agg(more="mean", more_error="sem")
+    return more.reset_index()
 
 
 def _wide_enough(width: str, alpha: float) -> bool:

@@ -18,7 +18,7 @@ from ol2r.papers.pairrank.audit_tables import share
 from ol2r.papers.pairrank.claims import BASELINES, GAMMA, PAIRRANK, ROUNDS
 from ol2r.papers.pairrank.grid import BOUND, DECAY, DELTA, EXTREMES, REGULARIZATION, SHORT_STEPS, K, tuned
 from ol2r.report import leads, verdicts
-from ol2r.report.tables import Pairs, clear_differences, named
+from ol2r.report.tables import Pairs, clear_differences, named, number
 
 
 def _told(grid: TuningGrid) -> str:
@@ -325,26 +325,39 @@ def misordered_in_words(frame: pd.DataFrame) -> str:
 
 
 def exploring_in_words(pairs: Pairs) -> str:
-    """Which of refitting and exploring is clearly worth something more often, and how often each is.
+    """Which of refitting and exploring is clearly worth something more often; empty without runs.
 
     Args:
         pairs: one loss of `exploration`.
     """
-    clear = {column: clear_differences(pair) for column, pair in pairs.items()}
-    told, gains = [], {}
-    for what in ("refitting", "exploring"):
-        own = {called: clear[f"{what}, {called}"] for called in SCORES}
-        gains[what] = sum(above - below for above, below, _ in own.values())
+    if not (clear := _clearly_worth(pairs)):
+        return ""
+    gains = {what: sum(above - below for above, below, _ in own.values()) for what, own in clear.items()}
+    if gains["exploring"] >= gains["refitting"]:
+        return "Exploring clearly helps at least as often as refitting the whole history does."
+    return "Not for the most part: refitting the whole history clearly helps more often than exploring does."
+
+
+def helping_in_words(pairs: Pairs) -> str:
+    """How often refitting clearly helps and clearly harms, and how often exploring; empty without runs.
+
+    Args:
+        pairs: one loss of `exploration`.
+    """
+    told = []
+    for what, own in _clearly_worth(pairs).items():
         ends = [f"{called} {above} and {below} of {n}" for called, (above, below, n) in own.items()]
         told.append(f"{what} {', '.join(ends)}")
-    if not all(n for _, _, n in clear.values()):
-        return ""
-    if gains["exploring"] >= gains["refitting"]:
-        first = "Exploring clearly helps at least as often as refitting the whole history does."
-    else:
-        first = "Not for the most part: refitting the whole history clearly helps more often than exploring does."
     helps = "How often each clearly helps, and clearly harms, over all data sets and kinds of users"
-    return f"{first} {helps}: {'; '.join(told)}."
+    return f"{helps}: {'; '.join(told)}." if told else ""
+
+
+def _clearly_worth(pairs: Pairs) -> dict[str, dict[str, tuple[int, int, int]]]:
+    """By refitting and exploring, and then by score: `clear_differences`; empty where something was not run."""
+    clear = {column: clear_differences(pair) for column, pair in pairs.items()}
+    if not all(n for _, _, n in clear.values()):
+        return {}
+    return {what: {called: clear[f"{what}, {called}"] for called in SCORES} for what in ("refitting", "exploring")}
 
 
 def changed_in_words(judgements: Sequence[Judgement]) -> str:
@@ -479,6 +492,27 @@ def _blocks(frame: pd.DataFrame, by: list[str]) -> pd.Series:
     return (ends["blocks"] / ends["rounds"]).groupby([ends[name] for name in by], sort=False).mean()
 
 
+def slopes_in_words(frame: pd.DataFrame) -> str:
+    """How far Lemma 2's width with the least slope changes the offline score beside that with the largest one, in a
+    sentence; empty without runs.
+
+    Args:
+        frame: runs of the item "width" with dataset, users, fold, seed, round, width and ndcg.
+    """
+    if frame.empty:
+        return ""
+    runs = ["dataset", "users", "fold", "seed"]
+    least, largest = (
+        only(frame, width=each).set_index([*runs, "round"])["ndcg"] for each in ("Lemma 2", "Lemma 2, c = ¼")
+    )
+    apart = (least - largest).abs().dropna().groupby(level=runs).max()
+    if apart.empty:
+        return ""
+    same = f"With the least slope all scores are the same in {(apart == 0).sum()} of {len(apart)} runs"
+    rest = "" if apart.max() == 0 else f", and in the others they are at most {number(apart.max(), 2)} apart"
+    return f"{same}{rest}; so the figure leaves it out."
+
+
 def short_steps_in_words() -> str:
     """Which learning rates tuning would choose for DBGD and MGD if it could choose the shortest ones too."""
     told = [
@@ -496,6 +530,6 @@ def settled_in_words(settling: pd.DataFrame) -> str:
     """
     line = settling.iloc[0]
     return (
-        f"The printed t′ of Lemma 7 is round {line['printed_rounds']:.2g} in these worlds, with both universal "
+        f"The printed t′ of Lemma 7 is round {number(line['printed_rounds'], 2)} in these worlds, with both universal "
         f"constants at 1; the runs have {line['rounds']:,.0f} rounds."
     )
