@@ -197,6 +197,7 @@ SHORT = {
     "ORT3": "the kernel of a wide network nears H",
     "ORX1": "full covariance is at least as good as its diagonal",
     "ORX2": "exploration pays",
+    "ORX3": "a network orders more than a linear ranker fitted alike",
 }
 """What each claim says, in a few words."""
 OURS = tuple(each for each in SHORT if each.startswith("ORX"))
