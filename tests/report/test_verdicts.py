@@ -186,6 +186,10 @@ def test_the_opening_counts_the_two_answers_apart(judgements):
         "- MQ2007, 85 % of documents, which has the paper's shape: of 1 claim 1 mixed",
         "- ClueWeb09 (Webis): of 2 claims 2 carry over",
     ]
+    both = placed(first, ("synthetic-mslr-net", "mixed", True), ("synthetic-mq", "mixed", False))
+    told = verdicts.opening([both])
+    assert "- synthetic-mslr-net, which has the paper's shape and a network truth: of 1 claim 1 mixed" in told
+    assert "- synthetic-mq, which has a linear truth: of 1 claim 1 mixed" in told
 
 
 def test_what_comes_from_data_is_shown_as_it_is_and_never_read_as_markup(judgements):

@@ -11,7 +11,7 @@ from string import ascii_lowercase
 import pandas as pd
 
 from ol2r import frames
-from ol2r.experiments.claims import WORLDS
+from ol2r.experiments.claims import WORLDS, truth
 from ol2r.experiments.former import places as former_places
 from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Counts, Elsewhere, Finding, Judgement, Place, Verdict
 from ol2r.report import marks
@@ -39,7 +39,9 @@ def opening(judgements: Sequence[Judgement], ours: Sequence[str] = ()) -> str:
     if places := _by_place(judgements):
         lines += ["", "On other data, which can neither confirm nor refute the paper:", ""]
     for data, own in places.items():
-        shape = ", which has the paper's shape" if next(iter(own.values())).same_shape else ""
+        has = {"the paper's shape": next(iter(own.values())).same_shape, f"a {truth(data)} truth": bool(truth(data))}
+        told = [what for what, true in has.items() if true]
+        shape = f", which has {joined(told)}" if told else ""
         n = f"{len(own)} claim{'s' if len(own) > 1 else ''}"
         lines.append(f"- {named(data)}{shape}: of {n} {_counted((place.verdict for place in own.values()), ELSEWHERE)}")
     return "\n".join(lines)

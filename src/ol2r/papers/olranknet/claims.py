@@ -43,15 +43,18 @@ from ol2r.papers.pairrank.claims import DIFFERENCE, Room, above, leads, under
 
 USERS = ("perfect", "navigational", "informational")
 MSLR, YAHOO = "MSLR-WEB10K", "Yahoo-LTRC-1"
+NETWORK_TRUTH, LINEAR_TRUTH = "synthetic-mslr-net", "synthetic-mslr"
+"""The same documents with grades from a wide network's score, and from a linear one."""
 STAND_INS = (
-    StandIn(MSLR, "synthetic-mslr", same_shape=True),
+    StandIn(MSLR, LINEAR_TRUTH, same_shape=True),
+    StandIn(MSLR, NETWORK_TRUTH, same_shape=True),
     StandIn(YAHOO, "synthetic-yahoo", same_shape=True),
     StandIn(MSLR, "MQ2008"),
     StandIn(MSLR, "MQ2007_partial85"),
     StandIn(MSLR, "ClueWeb09_webis"),
 )
 """What stands in for the paper's two data sets."""
-BESIDE = {YAHOO: MSLR, "synthetic-yahoo": "synthetic-mslr"}
+BESIDE = {YAHOO: MSLR, "synthetic-yahoo": LINEAR_TRUTH}
 """The data set that one of Yahoo's shape is compared with, where a claim compares the paper's two."""
 
 OURS = ("olRankNet", "olLambdaRank")

@@ -26,7 +26,9 @@ from ol2r.papers.olranknet.claims import (
     FAR,
     FULL,
     GAMMA,
+    LINEAR_TRUTH,
     MSLR,
+    NETWORK_TRUTH,
     ONE_STEP,
     OURS,
     PROTOCOL,
@@ -59,7 +61,8 @@ DATASETS = (*PUBLISHED_DATASETS, "MQ2008")
 ONLINE = (*OURS, *FULL, *BASELINES)
 SHOWN = (*ONLINE, SKYLINE)
 ELSEWHERE: dict[str, Sequence[str]] = {
-    "synthetic-mslr": SHOWN,
+    LINEAR_TRUTH: SHOWN,
+    NETWORK_TRUTH: (*OURS, *FULL, "PairRank", "PDGD", "neural PDGD"),
     "synthetic-yahoo": (OURS[0], *FULL, "PairRank", "PDGD"),
     "MQ2007_partial85": SHOWN,
     pairrank.CLUEWEB: SHOWN,
@@ -135,7 +138,7 @@ def rounds_of(dataset: str) -> int:
 
 def similar(dataset: str) -> str:
     """Of the data sets that networks are tuned on, the one that a data set resembles: by its features, or MQ2008."""
-    return "synthetic-mslr" if is_wide(pairrank.tuned_on(dataset)) else "MQ2008"
+    return LINEAR_TRUTH if dataset == NETWORK_TRUTH or is_wide(pairrank.tuned_on(dataset)) else "MQ2008"
 
 
 def tuned_on(dataset: str, grid: str) -> str:
