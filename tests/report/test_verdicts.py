@@ -111,6 +111,8 @@ def test_readings_stand_beside_the_papers_text_only_where_they_concern_a_claim(j
     other = placed(replace(first, verdict="undecided"), ("MQ2007_partial85", "mixed", True))
     text = verdicts.by_reading([replace(first, readings={"mean loss": other}), second], name="r", caption="")
     assert "| claim | the paper's text | mean loss |" in text
+    renamed = verdicts.by_reading([replace(first, readings={"mean loss": other})], name="r", caption="", main="ours")
+    assert "| claim | ours | mean loss |" in renamed
     ((claim, main, mean),) = rows(text)
     assert "NS2" in claim and "reproduced" in main
     assert "undecided" in mean and f"{verdicts.badge('mixed')} MQ2007, 85 % of documents" in mean

@@ -227,15 +227,21 @@ def _placed(place: Place) -> str:
     return f"{badge(place.verdict)}<br>{counts.as_claimed} / {counts.open} / {counts.against}"
 
 
-def by_reading(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
-    """The verdicts on each claim under the main reading and under every other reading that concerns the claim."""
+def by_reading(
+    judgements: Sequence[Judgement], *, name: str, caption: str, main: str = "the paper's text"
+) -> str:
+    """The verdicts on each claim under the main reading and under every other reading that concerns the claim.
+
+    Args:
+        main: what the main reading is called.
+    """
     names = list(dict.fromkeys(reading for j in judgements for reading in j.readings))
     rows = []
     for j in judgements:
         if j.readings:
             answers = [j, *(j.readings.get(reading) for reading in names)]
             rows.append([f"{{ref}}`{j.id} <{j.anchor}>`", *("–" if one is None else _answers(one) for one in answers)])
-    return myst(["claim", "the paper's text", *map(plain, names)], rows, name=name, caption=caption)
+    return myst(["claim", main, *map(plain, names)], rows, name=name, caption=caption)
 
 
 def _answers(j: Judgement) -> str:

@@ -296,6 +296,29 @@ def test_the_orders_of_lambdarank_are_told_with_the_scores_of_what_was_chosen():
     assert prose.orders_in_words(chosen.assign(longer=[0.1, 0.2, None, 0.9])) == ""
 
 
+def test_the_page_says_of_whom_fewer_settings_were_tried_and_where_that_counts():
+    said = prose.shorter_grids_in_words()
+    assert said.startswith(
+        "On synthetic-mslr 144 settings of olRankNet were tried, and the best 6 ran longer; of olLambdaRank and "
+        "olRankNet with the full matrix 54 each, none with a λ that the paper tries, and the best 3. Where one"
+    )
+    assert "or on synthetic-mslr-net and synthetic-yahoo, which take these values" in said
+
+
+def test_a_choice_that_stays_though_another_scores_higher_is_told():
+    lines = [
+        ("MQ2008", "a", 0.6, "all + x"),
+        ("MQ2008", "a", 0.625, ""),
+        ("MQ2008", "b", 0.7, "all"),
+        ("MQ2008", "b", None, ""),
+    ]
+    chosen = pd.DataFrame(lines, columns=["dataset", "grid", "longer", "best_of"])
+    said = prose.kept_in_words(chosen)
+    assert said.startswith("It decides a on MQ2008 (+0.025), where another setting scores higher in the second step")
+    assert prose.kept_in_words(chosen[2:]).startswith("Today it decides nothing")
+    assert prose.kept_in_words(chosen[:0]) == ""
+
+
 def refits(adam, lbfgs):
     """Rows of two refits, each with its gap and what it covers by the full matrix; the diagonal covers twice that."""
     lines = [

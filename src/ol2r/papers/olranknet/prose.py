@@ -16,8 +16,20 @@ from ol2r.experiments.cells import Item
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.tuning import TuningGrid, chosen_together
 from ol2r.networks import Network
-from ol2r.papers.olranknet import tuning
-from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, SKYLINE, WORTH, K
+from ol2r.papers.olranknet import claims, tuning
+from ol2r.papers.olranknet.claims import (
+    FAR,
+    FULL,
+    GAMMA,
+    LAST,
+    LINEAR_TRUTH,
+    PROTOCOL,
+    ROUNDS,
+    ROUNDS_HERE,
+    SKYLINE,
+    WORTH,
+    K,
+)
 from ol2r.papers.olranknet.errata import ERRATA
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
 from ol2r.papers.olranknet.grid import (
@@ -30,6 +42,7 @@ from ol2r.papers.olranknet.grid import (
     SEEDS,
     SEEDS_HERE,
     SETTINGS,
+    similar,
 )
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.papers.pairrank.grid import CLUEWEB
@@ -753,6 +766,43 @@ def orders_in_words(chosen: pd.DataFrame) -> str:
         f"On validation queries of MQ2008 the settings that were chosen score {shown:.3f} with lists as shown, which "
         f"the main results have, and {ranked:.3f} in the present ranking."
     )
+
+
+def shorter_grids_in_words() -> str:
+    """How much less was tried of olLambdaRank and of the full covariance than of olRankNet on data with many features,
+    and where that counts, in sentences."""
+    first, *others = (*claims.OURS, *FULL)
+    size = {
+        name: (len(tuning.GRIDS[name].settings(wide=True)), tuning.TUNED.size(LINEAR_TRUTH, name))
+        for name in (first, *others)
+    }
+    ((tried, longer),) = {size[name] for name in others}
+    pulls = {pull for name in others for pull in tuning.GRIDS[name].wide["regularization"]}
+    told = "" if min(pulls) <= PAPER_MOST else ", none with a λ that the paper tries"
+    takers = [named(each) for each in ELSEWHERE if each != LINEAR_TRUTH and similar(each) == LINEAR_TRUTH]
+    return (
+        f"On {named(LINEAR_TRUTH)} {size[first][0]} settings of {first} were tried, and the best {size[first][1]} ran "
+        f"longer; of {joined([SPOKEN.get(name, name) for name in others])} {tried} each{told}, and the best {longer}. "
+        f"Where one of these is behind {first} there, or on {joined(takers)}, which take these values, the reason may "
+        "be that less was tried."
+    )
+
+
+def kept_in_words(table: pd.DataFrame) -> str:
+    """Which choices rest on the rule that a chosen setting stays unless another gains more than one standard error, in
+    a sentence; empty where nothing was tuned.
+
+    Args:
+        table: from `ol2r.experiments.tuning.Tuned.table`.
+    """
+    told = []
+    for (dataset, name), own in frames.groups(table, ["dataset", "grid"]) if len(table) else ():
+        behind = own["longer"].max() - own.loc[chosen_together(own), "longer"]
+        if (behind > 0).any():
+            told.append(f"{name} on {named(dataset)} ({signed(float(behind.max()))})")
+    if told:
+        return f"It decides {joined(told)}, where another setting scores higher in the second step by as much."
+    return "Today it decides nothing: each chosen setting scores highest in the second step." if len(table) else ""
 
 
 def chosen_in_words(table: pd.DataFrame) -> str:
