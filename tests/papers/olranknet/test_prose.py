@@ -48,6 +48,15 @@ def test_an_interval_that_is_not_known_is_on_no_side():
     assert "not clearly apart from 0 under any users" in said
 
 
+def test_both_truths_of_the_same_documents_are_told_side_by_side():
+    lines = [(data, "perfect", "olRankNet", OFFLINE, mean, mean - 0.01, mean + 0.01)
+             for data, mean in (("synthetic-mslr-net", 0.05), ("MQ2008", 0.3), ("synthetic-mslr", -0.02))]  # fmt: skip
+    said = prose.by_truth_in_words(leads(*lines), "olRankNet", "PairRank")
+    assert "from a linear score in the first and from a wide network's in the second. On synthetic-mslr ol" in said
+    assert said.index("−0.020") < said.index("+0.050") and "0.300" not in said
+    assert prose.by_truth_in_words(leads(*lines[1:]), "olRankNet", "PairRank") == ""
+
+
 def test_choices_are_told_by_the_side_on_which_their_interval_lies():
     effects = leads(
         ("MQ2008", "perfect", "pull towards 0", OFFLINE, -0.2, -0.3, -0.1),

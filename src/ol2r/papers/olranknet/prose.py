@@ -23,6 +23,7 @@ from ol2r.papers.olranknet.claims import (
     GAMMA,
     LAST,
     LINEAR_TRUTH,
+    NETWORK_TRUTH,
     PROTOCOL,
     ROUNDS,
     ROUNDS_HERE,
@@ -344,6 +345,21 @@ def counted_in_words(table: pd.DataFrame, row: str) -> str:
         row: the variant.
     """
     return leads.counted_in_words(table, row, SHORTLY)
+
+
+def by_truth_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
+    """A variant's leads on the same documents with a linear truth and with a network truth; empty without the latter.
+
+    Args:
+        table, row, baseline: as of `lead_in_words`, of all data sets.
+    """
+    both = table[table["dataset"].isin((LINEAR_TRUTH, NETWORK_TRUTH))].sort_values("dataset", kind="stable")
+    if NETWORK_TRUTH not in set(both["dataset"]):
+        return ""
+    return (
+        f"{named(LINEAR_TRUTH)} and {named(NETWORK_TRUTH)} have the same documents; grades come from a linear score in "
+        f"the first and from a wide network's in the second. {lead_in_words(both, row, baseline)}"
+    )
 
 
 def gain_in_words(table: pd.DataFrame, row: str) -> str:
