@@ -119,12 +119,14 @@ def test_readings_stand_beside_the_papers_text_only_where_they_concern_a_claim(j
 
 
 def test_changed_rules_are_listed_with_what_both_said_and_what_is_said_now(judgements):
-    values = ("NS2", "old | rule", "consistent", "new rule", "not testable", "MQ2007_partial85: mixed", "c0de")
+    elsewhere = "MQ2007_partial85: mixed"
+    values = ("NS2", "old | rule", "consistent", elsewhere, "new rule", "not testable", elsewhere, "c0de")
     former_rules = pd.DataFrame([values], columns=list(former.COLUMNS))
     table = verdicts.rule_changes({"NS2": judgements[0]}, former_rules, name="f", caption="")
     told = rows(table.replace("\\|", "/"))[0]
-    assert told[:3] == ["{ref}`NS2 <nsgd-ns2>`", "old / rule", "consistent"]
-    assert told[4] == "not testable; MQ2007, 85 % of documents: mixed" and "reproduced" in told[5]
+    there = "MQ2007, 85 % of documents: mixed"
+    assert told[:3] == ["{ref}`NS2 <nsgd-ns2>`", "old / rule", f"consistent; {there}"]
+    assert told[4] == f"not testable; {there}" and "reproduced" in told[5]
 
 
 def test_a_claims_block_tells_what_was_expected_what_was_found_and_why_and_folds_rule_and_grounds(judgements):

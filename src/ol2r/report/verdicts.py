@@ -261,17 +261,20 @@ def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, n
         [
             f"{{ref}}`{line.id} <{judgements[line.id].anchor}>`",
             plain(line.old_rule),
-            line.old_verdict,
+            _said(line.old_verdict, line.old_elsewhere),
             plain(judgements[line.id].rule),
-            "; ".join(
-                [line.verdict, *(f"{named(data)}: {verdict}" for data, verdict in former_places(line.elsewhere))]
-            ),
+            _said(line.verdict, line.elsewhere),
             _answers(judgements[line.id]),
         ]
         for line in frames.rows(former)
     ]
     header = ["claim", "old rule", "its verdict", "new rule", "its verdict on the same results", "verdict now"]
     return myst(header, rows, name=name, caption=caption)
+
+
+def _said(verdict: str, elsewhere: str) -> str:
+    """A verdict on the paper's data with those on other data, as the record of changed rules has them."""
+    return "; ".join([verdict, *(f"{named(data)}: {word}" for data, word in former_places(elsewhere))])
 
 
 def claim(judgement: Judgement) -> str:
