@@ -44,6 +44,16 @@ def test_each_data_set_has_a_row_with_a_mark_for_each_kind_of_users(judged):
     assert [cell for cell, _ in other] == ["ClueWeb09 (Webis)", "? 0/2/0", "", "", "?\N{NO-BREAK SPACE}undecided", "–"]
 
 
+def test_what_is_generated_says_what_its_grades_come_from(judged):
+    counts = Counts(1, 0, 0)
+    for data, same_shape, told in (
+        ("synthetic-mslr-net", True, " of the paper's shape, network truth"), ("synthetic-mq", False, " linear truth")
+    ):  # fmt: skip
+        place, mark = Place(data, "mixed", counts, same_shape), Mark(data, "perfect", counts)
+        one = replace(judged, elsewhere=(place,), marks=(mark,))
+        assert rows(marks.found(one))[1][0] == (data + told, None)
+
+
 def test_the_papers_data_share_one_verdict_with_the_effect_that_decides_it(judged):
     _, own, absent, shape, _ = rows(marks.found(judged))
     assert own[4] == ("✔\N{NO-BREAK SPACE}reproduced", "2") and len(absent) == 4

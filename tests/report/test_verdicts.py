@@ -111,18 +111,22 @@ def test_readings_stand_beside_the_papers_text_only_where_they_concern_a_claim(j
     other = placed(replace(first, verdict="undecided"), ("MQ2007_partial85", "mixed", True))
     text = verdicts.by_reading([replace(first, readings={"mean loss": other}), second], name="r", caption="")
     assert "| claim | the paper's text | mean loss |" in text
+    renamed = verdicts.by_reading([replace(first, readings={"mean loss": other})], name="r", caption="", main="ours")
+    assert "| claim | ours | mean loss |" in renamed
     ((claim, main, mean),) = rows(text)
     assert "NS2" in claim and "reproduced" in main
     assert "undecided" in mean and f"{verdicts.badge('mixed')} MQ2007, 85 % of documents" in mean
 
 
 def test_changed_rules_are_listed_with_what_both_said_and_what_is_said_now(judgements):
-    values = ("NS2", "old | rule", "consistent", "new rule", "not testable", "MQ2007_partial85: mixed", "c0de")
+    elsewhere = "MQ2007_partial85: mixed"
+    values = ("NS2", "old | rule", "consistent", elsewhere, "new rule", "not testable", elsewhere, "c0de")
     former_rules = pd.DataFrame([values], columns=list(former.COLUMNS))
     table = verdicts.rule_changes({"NS2": judgements[0]}, former_rules, name="f", caption="")
     told = rows(table.replace("\\|", "/"))[0]
-    assert told[:3] == ["{ref}`NS2 <nsgd-ns2>`", "old / rule", "consistent"]
-    assert told[4] == "not testable; MQ2007, 85 % of documents: mixed" and "reproduced" in told[5]
+    there = "MQ2007, 85 % of documents: mixed"
+    assert told[:3] == ["{ref}`NS2 <nsgd-ns2>`", "old / rule", f"consistent; {there}"]
+    assert told[4] == f"not testable; {there}" and "reproduced" in told[5]
 
 
 def test_a_claims_block_tells_what_was_expected_what_was_found_and_why_and_folds_rule_and_grounds(judgements):
@@ -186,6 +190,10 @@ def test_the_opening_counts_the_two_answers_apart(judgements):
         "- MQ2007, 85 % of documents, which has the paper's shape: of 1 claim 1 mixed",
         "- ClueWeb09 (Webis): of 2 claims 2 carry over",
     ]
+    both = placed(first, ("synthetic-mslr-net", "mixed", True), ("synthetic-mq", "mixed", False))
+    told = verdicts.opening([both])
+    assert "- synthetic-mslr-net, which has the paper's shape and a network truth: of 1 claim 1 mixed" in told
+    assert "- synthetic-mq, which has a linear truth: of 1 claim 1 mixed" in told
 
 
 def test_what_comes_from_data_is_shown_as_it_is_and_never_read_as_markup(judgements):

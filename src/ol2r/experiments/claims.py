@@ -312,6 +312,13 @@ def label(dataset: str) -> str:
     return CATALOGUE[dataset].label if dataset in CATALOGUE else dataset
 
 
+def truth(dataset: str) -> str:
+    """What the grades of a generated data set come from, "linear" or "network"; empty for real data."""
+    from ol2r.data import synthetic  # as above
+
+    return "" if dataset not in synthetic.SHAPES else "network" if synthetic.is_network(dataset) else "linear"
+
+
 @dataclass(frozen=True)
 class Measure:
     """One number for every run: the value of a column in an item's rows with these labels.

@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS: tuple[str, ...] = ("id", "old_rule", "old_verdict", "rule", "verdict", "elsewhere", "commit")
+COLUMNS: tuple[str, ...] = (
+    "id", "old_rule", "old_verdict", "old_elsewhere", "rule", "verdict", "elsewhere", "commit"
+)  # fmt: skip
 
 
 def changes(package: str) -> "pd.DataFrame":
@@ -32,8 +34,9 @@ def changes(package: str) -> "pd.DataFrame":
         package: the paper's package, such as "ol2r.papers.nsgd".
 
     Returns:
-        One row for each claim: id, old_rule, old_verdict, rule, verdict and elsewhere (what the new rule said of the
-        same results), commit (at which the old rule was judged).
+        One row for each claim: id, old_rule, old_verdict and old_elsewhere (what it said; the latter is empty in older
+        files), rule, verdict and elsewhere (what the new rule said of the same results), commit (at which the old rule
+        was judged).
     """
     import pandas as pd
 
@@ -41,11 +44,11 @@ def changes(package: str) -> "pd.DataFrame":
     if not path.is_file():
         return pd.DataFrame(columns=list(COLUMNS))
     with path.open(encoding="utf-8") as file:
-        return pd.read_csv(file, dtype=str, keep_default_na=False)
+        return pd.read_csv(file, dtype=str, keep_default_na=False).reindex(columns=list(COLUMNS), fill_value="")
 
 
 def places(elsewhere: str) -> list[tuple[str, str]]:
-    """The (data set, verdict) pairs in a row's `elsewhere`."""
+    """The (data set, verdict) pairs in a row's `elsewhere` or `old_elsewhere`."""
     return [(data, verdict) for each in elsewhere.split("; ") if each for data, verdict in [each.rsplit(": ", 1)]]
 
 
@@ -63,10 +66,13 @@ def record(
     for new in after:
         former = old.get(new["id"])
         if former and (former["rule"], former["verdict"]) != (new["rule"], new["verdict"]):
-            elsewhere = "; ".join(f"{place['dataset']}: {place['verdict']}" for place in new["elsewhere"])
-            values = (new["id"], former["rule"], former["verdict"], new["rule"], new["verdict"], elsewhere, commit)
-            lines.append(dict(zip(COLUMNS, values, strict=True)))
+            said = [(one["rule"], one["verdict"], _told(one.get("elsewhere", ()))) for one in (former, new)]
+            lines.append(dict(zip(COLUMNS, (new["id"], *said[0], *said[1], commit), strict=True)))
     return lines
+
+
+def _told(elsewhere: Sequence[Mapping[str, Any]]) -> str:
+    return "; ".join(f"{place['dataset']}: {place['verdict']}" for place in elsewhere)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from ol2r.experiments.claims import WORLDS, label
+from ol2r.experiments.claims import WORLDS, label, truth
 from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Elsewhere, Finding, Judgement, Mark, Verdict
 from ol2r.report.style import USERS, spelled
 from ol2r.report.tables import interval, signed
@@ -67,7 +67,8 @@ def found(judgement: Judgement) -> str:
         shared = "" if rows else _judged(j.verdict, least, rows=len(at_hand) + bool(absent))
         rows.append(_row(names, "" if WORLDS in own else "the paper's", cells, users) + shared)
     for data, place in places.items():
-        note = "of the paper's shape" if place.same_shape else ""
+        notes = {"of the paper's shape": place.same_shape, f"{truth(data)} truth": bool(truth(data))}
+        note = ", ".join(each for each, true in notes.items() if true)
         rows.append(_row([data], note, by_data[data], users) + _judged(place.verdict, place.least))
     head = ("data", *users, "verdict", "least favourable contrast [95 % interval]")
     titles = "".join(f'<th scope="col">{escape(title)}</th>' for title in head)

@@ -11,7 +11,7 @@ from string import ascii_lowercase
 import pandas as pd
 
 from ol2r import frames
-from ol2r.experiments.claims import WORLDS
+from ol2r.experiments.claims import WORLDS, truth
 from ol2r.experiments.former import places as former_places
 from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Counts, Elsewhere, Finding, Judgement, Place, Verdict
 from ol2r.report import marks
@@ -39,7 +39,9 @@ def opening(judgements: Sequence[Judgement], ours: Sequence[str] = ()) -> str:
     if places := _by_place(judgements):
         lines += ["", "On other data, which can neither confirm nor refute the paper:", ""]
     for data, own in places.items():
-        shape = ", which has the paper's shape" if next(iter(own.values())).same_shape else ""
+        has = {"the paper's shape": next(iter(own.values())).same_shape, f"a {truth(data)} truth": bool(truth(data))}
+        told = [what for what, true in has.items() if true]
+        shape = f", which has {joined(told)}" if told else ""
         n = f"{len(own)} claim{'s' if len(own) > 1 else ''}"
         lines.append(f"- {named(data)}{shape}: of {n} {_counted((place.verdict for place in own.values()), ELSEWHERE)}")
     return "\n".join(lines)
@@ -225,15 +227,21 @@ def _placed(place: Place) -> str:
     return f"{badge(place.verdict)}<br>{counts.as_claimed} / {counts.open} / {counts.against}"
 
 
-def by_reading(judgements: Sequence[Judgement], *, name: str, caption: str) -> str:
-    """The verdicts on each claim under the main reading and under every other reading that concerns the claim."""
+def by_reading(
+    judgements: Sequence[Judgement], *, name: str, caption: str, main: str = "the paper's text"
+) -> str:
+    """The verdicts on each claim under the main reading and under every other reading that concerns the claim.
+
+    Args:
+        main: what the main reading is called.
+    """
     names = list(dict.fromkeys(reading for j in judgements for reading in j.readings))
     rows = []
     for j in judgements:
         if j.readings:
             answers = [j, *(j.readings.get(reading) for reading in names)]
             rows.append([f"{{ref}}`{j.id} <{j.anchor}>`", *("–" if one is None else _answers(one) for one in answers)])
-    return myst(["claim", "the paper's text", *map(plain, names)], rows, name=name, caption=caption)
+    return myst(["claim", main, *map(plain, names)], rows, name=name, caption=caption)
 
 
 def _answers(j: Judgement) -> str:
@@ -253,17 +261,20 @@ def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, n
         [
             f"{{ref}}`{line.id} <{judgements[line.id].anchor}>`",
             plain(line.old_rule),
-            line.old_verdict,
+            _said(line.old_verdict, line.old_elsewhere),
             plain(judgements[line.id].rule),
-            "; ".join(
-                [line.verdict, *(f"{named(data)}: {verdict}" for data, verdict in former_places(line.elsewhere))]
-            ),
+            _said(line.verdict, line.elsewhere),
             _answers(judgements[line.id]),
         ]
         for line in frames.rows(former)
     ]
     header = ["claim", "old rule", "its verdict", "new rule", "its verdict on the same results", "verdict now"]
     return myst(header, rows, name=name, caption=caption)
+
+
+def _said(verdict: str, elsewhere: str) -> str:
+    """A verdict on the paper's data with those on other data, as the record of changed rules has them."""
+    return "; ".join([verdict, *(f"{named(data)}: {word}" for data, word in former_places(elsewhere))])
 
 
 def claim(judgement: Judgement) -> str:

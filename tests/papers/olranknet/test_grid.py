@@ -2,12 +2,13 @@
 
 import dataclasses
 from importlib.resources import files
+from itertools import product
 
 import pandas as pd
 import pyarrow.compute as pc
 import pytest
 
-from ol2r import data
+from ol2r import data, papers
 from ol2r.experiments.cells import TIERS, Context, with_needs
 from ol2r.experiments.kinds.simulate import Simulate
 from ol2r.experiments.runner import expected_seconds
@@ -16,7 +17,7 @@ from ol2r.experiments.tuning import TABLE
 from ol2r.papers import retune
 from ol2r.papers.olranknet import grid as olranknet
 from ol2r.papers.olranknet import tuning
-from ol2r.papers.olranknet.claims import AS_TUNED, ONE_STEP, STILL, WORTH
+from ol2r.papers.olranknet.claims import AS_TUNED, NETWORK_TRUTH, ONE_STEP, STILL, WORTH
 from ol2r.papers.pairrank import grid as pairrank
 
 PUBLISHED = Store.open().published
@@ -103,6 +104,7 @@ def test_the_reading_of_the_present_ranking_changes_ollambdarank_alone():
 
 
 TAKES = {"MQ2007_partial85": "MQ2008", pairrank.CLUEWEB: "MQ2008", "synthetic-yahoo": "synthetic-mslr"}
+TAKES |= {"synthetic-mslr-net": "synthetic-mslr"}
 
 
 @pytest.mark.parametrize("dataset", sorted({*olranknet.ELSEWHERE} - {*tuning.DATASETS}))
@@ -114,6 +116,18 @@ def test_where_networks_are_not_tuned_every_learner_has_the_values_of_a_similar_
     for each in own:
         there = similar[each["variant"], each["users"]]
         assert {name for name in each if each[name] != there[name]} == {"dataset"}
+
+
+def test_the_network_truth_is_run_for_the_main_figures_and_for_labels_and_not_on_a_laptop():
+    ran = {
+        (tier, item)
+        for tier, item in product(TIERS, olranknet.ITEMS)
+        if any(job.cell.labels().get("dataset") == NETWORK_TRUTH for job in jobs(item, tier))
+    }
+    assert ran == {("paper", item) for item in ("fig-4", "fig-5", "fig-6", "lda")}
+    for name in set(papers.NAMES) - {"olranknet"}:
+        cells = {job.cell for item in papers.paper(name).items.values() for job in item.jobs("paper")}
+        assert NETWORK_TRUTH not in {cell.labels().get("dataset") for cell in cells}
 
 
 def test_a_reader_s_own_data_takes_the_values_of_mq2008():

@@ -48,6 +48,15 @@ def test_an_interval_that_is_not_known_is_on_no_side():
     assert "not clearly apart from 0 under any users" in said
 
 
+def test_both_truths_of_the_same_documents_are_told_side_by_side():
+    lines = [(data, "perfect", "olRankNet", OFFLINE, mean, mean - 0.01, mean + 0.01)
+             for data, mean in (("synthetic-mslr-net", 0.05), ("MQ2008", 0.3), ("synthetic-mslr", -0.02))]  # fmt: skip
+    said = prose.by_truth_in_words(leads(*lines), "olRankNet", "PairRank")
+    assert "from a linear score in the first and from a wide network's in the second. On synthetic-mslr ol" in said
+    assert said.index("−0.020") < said.index("+0.050") and "0.300" not in said
+    assert prose.by_truth_in_words(leads(*lines[1:]), "olRankNet", "PairRank") == ""
+
+
 def test_choices_are_told_by_the_side_on_which_their_interval_lies():
     effects = leads(
         ("MQ2008", "perfect", "pull towards 0", OFFLINE, -0.2, -0.3, -0.1),
@@ -294,6 +303,29 @@ def test_the_orders_of_lambdarank_are_told_with_the_scores_of_what_was_chosen():
     assert "score 0.600 with lists as shown" in said and said.endswith("and 0.650 in the present ranking.")
     assert prose.orders_in_words(chosen[:2]) == prose.orders_in_words(chosen[:0]) == ""
     assert prose.orders_in_words(chosen.assign(longer=[0.1, 0.2, None, 0.9])) == ""
+
+
+def test_the_page_says_of_whom_fewer_settings_were_tried_and_where_that_counts():
+    said = prose.shorter_grids_in_words()
+    assert said.startswith(
+        "On synthetic-mslr 144 settings of olRankNet were tried, and the best 6 ran longer; of olLambdaRank and "
+        "olRankNet with the full matrix 54 each, none with a λ that the paper tries, and the best 3. Where one"
+    )
+    assert "or on synthetic-mslr-net and synthetic-yahoo, which take these values" in said
+
+
+def test_a_choice_that_stays_though_another_scores_higher_is_told():
+    lines = [
+        ("MQ2008", "a", 0.6, "all + x"),
+        ("MQ2008", "a", 0.625, ""),
+        ("MQ2008", "b", 0.7, "all"),
+        ("MQ2008", "b", None, ""),
+    ]
+    chosen = pd.DataFrame(lines, columns=["dataset", "grid", "longer", "best_of"])
+    said = prose.kept_in_words(chosen)
+    assert said.startswith("It decides a on MQ2008 (+0.025), where another setting scores higher in the second step")
+    assert prose.kept_in_words(chosen[2:]).startswith("Today it decides nothing")
+    assert prose.kept_in_words(chosen[:0]) == ""
 
 
 def refits(adam, lbfgs):

@@ -16,8 +16,21 @@ from ol2r.experiments.cells import Item
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.tuning import TuningGrid, chosen_together
 from ol2r.networks import Network
-from ol2r.papers.olranknet import tuning
-from ol2r.papers.olranknet.claims import FAR, FULL, GAMMA, LAST, PROTOCOL, ROUNDS, ROUNDS_HERE, SKYLINE, WORTH, K
+from ol2r.papers.olranknet import claims, tuning
+from ol2r.papers.olranknet.claims import (
+    FAR,
+    FULL,
+    GAMMA,
+    LAST,
+    LINEAR_TRUTH,
+    NETWORK_TRUTH,
+    PROTOCOL,
+    ROUNDS,
+    ROUNDS_HERE,
+    SKYLINE,
+    WORTH,
+    K,
+)
 from ol2r.papers.olranknet.errata import ERRATA
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
 from ol2r.papers.olranknet.grid import (
@@ -30,6 +43,7 @@ from ol2r.papers.olranknet.grid import (
     SEEDS,
     SEEDS_HERE,
     SETTINGS,
+    similar,
 )
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.papers.pairrank.grid import CLUEWEB
@@ -190,6 +204,7 @@ SHORT = {
     "ORT3": "the kernel of a wide network nears H",
     "ORX1": "full covariance is at least as good as its diagonal",
     "ORX2": "exploration pays",
+    "ORX3": "a network orders more than a linear ranker fitted alike",
 }
 """What each claim says, in a few words."""
 OURS = tuple(each for each in SHORT if each.startswith("ORX"))
@@ -323,6 +338,21 @@ def counted_in_words(table: pd.DataFrame, row: str) -> str:
         row: the variant.
     """
     return leads.counted_in_words(table, row, SHORTLY)
+
+
+def by_truth_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
+    """A variant's leads on the same documents with a linear truth and with a network truth; empty without the latter.
+
+    Args:
+        table, row, baseline: as of `lead_in_words`, of all data sets.
+    """
+    both = table[table["dataset"].isin((LINEAR_TRUTH, NETWORK_TRUTH))].sort_values("dataset", kind="stable")
+    if NETWORK_TRUTH not in set(both["dataset"]):
+        return ""
+    return (
+        f"{named(LINEAR_TRUTH)} and {named(NETWORK_TRUTH)} have the same documents; grades come from a linear score in "
+        f"the first and from a wide network's in the second. {lead_in_words(both, row, baseline)}"
+    )
 
 
 def gain_in_words(table: pd.DataFrame, row: str) -> str:
@@ -745,6 +775,43 @@ def orders_in_words(chosen: pd.DataFrame) -> str:
         f"On validation queries of MQ2008 the settings that were chosen score {shown:.3f} with lists as shown, which "
         f"the main results have, and {ranked:.3f} in the present ranking."
     )
+
+
+def shorter_grids_in_words() -> str:
+    """How much less was tried of olLambdaRank and of the full covariance than of olRankNet on data with many features,
+    and where that counts, in sentences."""
+    first, *others = (*claims.OURS, *FULL)
+    size = {
+        name: (len(tuning.GRIDS[name].settings(wide=True)), tuning.TUNED.size(LINEAR_TRUTH, name))
+        for name in (first, *others)
+    }
+    ((tried, longer),) = {size[name] for name in others}
+    pulls = {pull for name in others for pull in tuning.GRIDS[name].wide["regularization"]}
+    told = "" if min(pulls) <= PAPER_MOST else ", none with a λ that the paper tries"
+    takers = [named(each) for each in ELSEWHERE if each != LINEAR_TRUTH and similar(each) == LINEAR_TRUTH]
+    return (
+        f"On {named(LINEAR_TRUTH)} {size[first][0]} settings of {first} were tried, and the best {size[first][1]} ran "
+        f"longer; of {joined([SPOKEN.get(name, name) for name in others])} {tried} each{told}, and the best {longer}. "
+        f"Where one of these is behind {first} there, or on {joined(takers)}, which take these values, the reason may "
+        "be that less was tried."
+    )
+
+
+def kept_in_words(table: pd.DataFrame) -> str:
+    """Which choices rest on the rule that a chosen setting stays unless another gains more than one standard error, in
+    a sentence; empty where nothing was tuned.
+
+    Args:
+        table: from `ol2r.experiments.tuning.Tuned.table`.
+    """
+    told = []
+    for (dataset, name), own in frames.groups(table, ["dataset", "grid"]) if len(table) else ():
+        behind = own["longer"].max() - own.loc[chosen_together(own), "longer"]
+        if (behind > 0).any():
+            told.append(f"{name} on {named(dataset)} ({signed(float(behind.max()))})")
+    if told:
+        return f"It decides {joined(told)}, where another setting scores higher in the second step by as much."
+    return "Today it decides nothing: each chosen setting scores highest in the second step." if len(table) else ""
 
 
 def chosen_in_words(table: pd.DataFrame) -> str:
