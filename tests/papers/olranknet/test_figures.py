@@ -90,10 +90,23 @@ def test_certain_orders_have_a_panel_for_each_kind_of_user_from_none_to_all(fram
 
 
 def test_full_covariance_is_drawn_against_its_diagonal_run_by_run(frame):
-    offline, online, certain = figures.covariance_curves(frame, FULL, DIAGONAL).axes
+    fig = figures.covariance_curves(frame, FULL, DIAGONAL)
+    offline, online, certain = fig.axes
     assert line(offline, "perfect").get_ydata() == pytest.approx([0.05 * t / 50 for t in ROUNDS])
     assert line(online, "navigational").get_ydata() == pytest.approx(np.full(4, 0.05))
     assert line(certain, "informational").get_ydata() == pytest.approx([0.1, 0.1, 0.1, 0.3])
+
+
+def test_full_covariance_against_its_diagonal_is_told_measure_by_measure(frame):
+    better = frame["users"].eq("informational") & frame["variant"].eq(FULL)
+    uneven = frame.assign(ndcg=frame["ndcg"] + better * frame["round"] / 500)
+    offline, online, certain = figures.covariance_curves(uneven, FULL, DIAGONAL).alt.split(" At the end, ")
+    assert offline == (
+        "At the end, offline NDCG@10, full minus diagonal: highest for informational users (0.15), lowest for perfect "
+        "users (0.05)."
+    )
+    assert online.startswith("NDCG@10 of the shown lists, full minus diagonal: highest for ")
+    assert certain.startswith("share of certain orders, full minus diagonal: highest for ")
 
 
 def test_two_data_sets_are_never_averaged(frame):
@@ -113,7 +126,7 @@ def test_the_width_series_has_a_line_for_either_covariance_over_all_widths():
     told = [part.assign(cell=part["cell"] + f"/{k}") for k, part in enumerate(parts)]
     series = pd.concat(told).query("users == 'perfect'")
     fig = figures.width_series(series)
-    assert "from 0.35 to 0.45 for full covariance" in fig.alt and "last fifth stays at 0.5 for its diagonal" in fig.alt
+    assert "from 0.35 to 0.45 for full covariance" in fig.alt and "last fifth stays at 0.5 for the diagonal" in fig.alt
     above, below = fig.axes
     assert list(line(above, "full").get_xdata()) == [8, 100]
     assert line(above, "full").get_ydata() == pytest.approx([0.35, 0.45])

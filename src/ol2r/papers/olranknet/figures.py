@@ -173,7 +173,10 @@ def covariance_curves(frame: pd.DataFrame, full: str, diagonal: str) -> Drawing:
         ax.set_xlabel("round")
     axes[0].set_ylabel(f"full minus diagonal\n({INTERVAL})")
     legend(fig, axes)
-    fig.alt = alt.ends(table, "users", "full minus diagonal", ["panel"])
+    own = table.assign(users=[f"{kind} users" for kind in table["users"]])
+    fig.alt = " ".join(
+        alt.ends(own[own["panel"] == panel], "users", f"{panel}, full minus diagonal", []) for panel in measures
+    )
     return fig
 
 
@@ -211,7 +214,7 @@ def width_series(frame: pd.DataFrame) -> Drawing:
         ax.set_xlabel("width m")
     axes[0].set_ylabel(INTERVAL)
     legend(fig, axes)
-    own = table.assign(covariance=table["covariance"].map({"full": "full covariance", "diagonal": "its diagonal"}))
+    own = table.assign(covariance=table["covariance"].map({"full": "full covariance", "diagonal": "the diagonal"}))
     told = dict(zip(ends, (OFFLINE, "the share of certain orders in the last fifth"), strict=True))
     fig.alt = " ".join(
         alt.courses(own[own["panel"] == panel], "covariance", what, [], "width", "the width m")
