@@ -5,6 +5,7 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.offsetbox import DrawingArea
 
 from ol2r.report import figures, narrow
 from ol2r.report.style import legend, panels, stacked, styled
@@ -27,6 +28,10 @@ def draw(rows=1, columns=3):
 
 def told(fig):
     return [(ax.get_title(), ax.get_ylabel(), ax.get_xlabel()) for ax in fig.axes]
+
+
+def told_in(legend):
+    return [text.get_text() for text in legend.get_texts()]
 
 
 @pytest.mark.parametrize("rows", [1, 2])
@@ -57,8 +62,24 @@ def test_a_legend_has_as_many_columns_as_fit(name, columns):
         return fig
 
     (own,) = narrow.in_one_column(named()).legends
-    assert [text.get_text() for text in own.get_texts()] == [f"{name}, {c}" for c in range(3)]
+    assert told_in(own) == [f"{name}, {c}" for c in range(3)]
     assert own._ncols == columns
+
+
+def test_a_legend_shows_the_bar_and_the_mark_of_a_point_with_an_interval():
+    @styled
+    def intervals():
+        fig, (ax,) = panels([""], pd.DataFrame())
+        ax.errorbar([0, 1], [0, 1], xerr=[[1, 1], [1, 1]], marker="D", linestyle="", label="a point")
+        ax.bar([0], [1], hatch="///", label="a bar")
+        legend(fig, [ax])
+        return fig
+
+    (own,) = narrow.in_one_column(intervals()).legends
+    drawn = {name: box.get_children() for name, box in zip(told_in(own), own.findobj(DrawingArea), strict=True)}
+    looks = [(part.get_marker(), part.get_linestyle()) for part in drawn["a point"]]
+    assert ("D", "None") in looks and any(line != "None" for _, line in looks)
+    assert [part.get_hatch() for part in drawn["a bar"]] == ["///"]
 
 
 def test_rows_that_lay_out_themselves_are_stacked_each_by_itself(curves):

@@ -136,17 +136,33 @@ def test_a_claims_block_tells_what_was_expected_what_was_found_and_why_and_folds
     assert ":name: nsgd-ns2" in shown and plain(first.rule) in folded and plain(first.reason) in folded
     assert "**Expected.** It leads \\*by far\\*.\n" in shown and f"\n\n{marks.found(first)}\n\n" in shown
     assert "**Why.** On MQ2008 all 3 contrasts are as claimed, without “MGD above NSGD on TD2003 and HP2003”; " in shown
-    assert "; the paper's other data (MQ2007, NP2003, TD2003, HP2003) are not at hand; " in shown
-    assert "; on MQ2007, 85 % of documents 3 as claimed, 2 open and 1 against the claim, of 6 contrasts" in shown
+    assert "; the paper's other data are not at hand; " in shown
+    assert "; on MQ2007, 85 % of documents 3 contrasts as claimed, 2 open and 1 against." in shown
     assert f"*Read as “mean loss”:* {verdicts.badge('undecided')}" in shown
     assert "**Expected" not in verdicts.claim(replace(judgements[0], expected=""))
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        ((3, 0, 0), "all 3 contrasts are as claimed"),
+        ((0, 1, 0), "the only contrast is open"),
+        ((0, 0, 2), "all 2 contrasts are against the claim"),
+        ((1, 0, 2), "1 contrast as claimed and 2 against"),
+        ((3, 2, 1), "3 contrasts as claimed, 2 open and 1 against"),
+    ],
+)
+def test_the_contrasts_behind_a_verdict_are_counted_by_side(judgements, counts, told):
+    first = placed(judgements[0], ("MQ2007_partial85", "mixed", True))
+    text = verdicts.claim(replace(first, elsewhere=(replace(first.elsewhere[0], counts=Counts(*counts)),)))
+    assert f"; on MQ2007, 85 % of documents {told}.\n" in text
 
 
 def test_a_claims_block_says_why_nothing_is_decided(judgements):
     def why(judgement):
         return next(line for line in verdicts.claim(judgement).splitlines() if line.startswith("**Why"))
 
-    assert why(judgements[2]) == "**Why.** The paper's data (MQ2007) are not at hand."
+    assert why(judgements[2]) == "**Why.** The paper's data are not at hand."
     at_hand = tuple(mark for mark in judgements[0].marks if mark.side is not None)
     small = replace(judgements[0], verdict="undecided", smaller="10 of 1,000 rounds", untested=(), marks=at_hand)
     assert why(small) == (
@@ -168,6 +184,16 @@ def test_a_claims_block_shows_what_another_reading_changes_and_folds_all_its_ver
     assert f"*Read as “mean loss”:* {new}\n" in shown and "*Read as “rest”:* no verdict is another one" in shown
     assert f"{new}, 3 as claimed, 2 open, 1 against; {verdicts.badge('undecided')} on ClueWeb09 (Webis)" in folded
     assert "Rule and grounds" in verdicts.claim(first) and "and other readings" in folded
+
+
+def test_readings_that_change_the_same_share_a_line(judgements):
+    first = judgements[0]
+    other = replace(first, verdict="undecided")
+    text = verdicts.claim(replace(first, readings={"a": first, "b": other, "c": first, "d": first, "e": other}))
+    assert [line for line in text.splitlines() if line.startswith("- *Read")] == [
+        "- *Read as “a”, “c” and “d”:* no verdict is another one",
+        f"- *Read as “b” and “e”:* {verdicts.badge('undecided')}",
+    ]
 
 
 def test_the_opening_counts_the_two_answers_apart(judgements):

@@ -14,6 +14,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import SubplotSpec
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.offsetbox import DrawingArea
 
 from ol2r.report import fitting
 
@@ -100,10 +102,12 @@ def _first(texts: Iterable[str]) -> str:
 
 
 def _narrow_legends(part: Figure | SubFigure) -> None:
-    """Each legend above the panels again, in as many columns as fit."""
+    """Each legend above the panels again, in as many columns as fit. What is drawn beside a name is all drawn again, as
+    the bar and the mark of a point with an interval."""
     for legend in list(part.legends):
         names = [text.get_text() for text in legend.get_texts()]
-        handles = [handle for handle in legend.legend_handles if handle is not None]
+        handles = [tuple(box.get_children()) for box in legend.findobj(DrawingArea)]
         size = legend.get_texts()[0].get_fontsize() if names else None
         part.legends.remove(legend)  # its own way to go leads to the figure that was copied
-        fitting.legend_above(part, handles, names, COLUMNS, fontsize=size, frameon=False)
+        whole = {tuple: HandlerTuple(ndivide=1, pad=0)}
+        fitting.legend_above(part, handles, names, COLUMNS, fontsize=size, frameon=False, handler_map=whole)

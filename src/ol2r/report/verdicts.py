@@ -285,11 +285,13 @@ def claim(judgement: Judgement) -> str:
     expected = [f"**Expected.** {plain(j.expected)}", ""] if j.expected else []
     lines = [*expected, "**Found.**", "", marks.found(j), "", f"**Why.** {_why(j)}", ""]
     inside = [f"*Rule.* {plain(spelled(j.rule))}.", "", f"*Grounds.* {plain(spelled(j.reason))}."]
+    by_change: dict[str, list[str]] = {}
     for reading, other in j.readings.items():
         new = [f"{badge(word)} on {named(data)}" if data else badge(word) for data, word in changed(j, other)]
-        lines.append(f"- *Read as “{plain(reading)}”:* {'; '.join(new) or 'no verdict is another one'}")
+        by_change.setdefault("; ".join(new) or "no verdict is another one", []).append(f"“{plain(reading)}”")
         places = [f"{badge(place.verdict)} on {named(place.dataset)}, {place.counts}" for place in other.elsewhere]
         inside += ["", f"*All verdicts read as “{plain(reading)}”.* {'; '.join([badge(other.verdict), *places])}."]
+    lines += [f"- *Read as {joined(readings)}:* {new}" for new, readings in by_change.items()]
     title = "Rule, grounds and other readings" if j.readings else "Rule and grounds"
     head = [f"::::{{admonition}} {j.id}: {plain(j.statement)}", f":name: {j.anchor}"]
     fold = ["", f":::{{dropdown}} {title}", *inside, ":::"]
@@ -299,7 +301,7 @@ def claim(judgement: Judgement) -> str:
 def _why(j: Judgement) -> str:
     """The number of contrasts behind each verdict, and what was left out, in plain sentences."""
     told = []
-    absent = dict.fromkeys(one.dataset for one in j.marks if one.side is None)
+    absent = any(one.side is None for one in j.marks)
     at_hand = dict.fromkeys(one.data or "" for one in j.tested if one.data == one.cell[0])
     if j.verdict == "not judged (smoke)":
         told.append("the smoke tier runs on synthetic data, which decides nothing")
@@ -308,7 +310,7 @@ def _why(j: Judgement) -> str:
         told.append(f"{_on(at_hand)} {_share(j.counts)}{', without ' if parts else ''}{plain(', '.join(parts))}")
     if absent:
         other = "other " if at_hand else ""
-        told.append(f"the paper's {other}data ({', '.join(map(named, absent))}) are not at hand")
+        told.append(f"the paper's {other}data are not at hand")
     if j.smaller:
         told.append(f"the experiment is smaller than the paper's ({j.smaller}), which decides nothing")
     shares: dict[str, list[str]] = {}
@@ -327,12 +329,13 @@ def _on(datasets: Iterable[str]) -> str:
 def _share(counts: Counts) -> str:
     """How many contrasts are as claimed, open and against, in words."""
     n = counts.as_claimed + counts.open + counts.against
-    sides = {"as claimed": counts.as_claimed, "open": counts.open, "against the claim": counts.against}
-    found = [f"{count} {word}" for word, count in sides.items() if count]
-    if len(found) > 1:
-        return f"{joined(found)}, of {n} contrasts"
-    (word,) = (word for word, count in sides.items() if count)
-    return f"the only contrast is {word}" if n == 1 else f"all {n} contrasts are {word}"
+    sides = {"as claimed": counts.as_claimed, "open": counts.open, "against": counts.against}
+    (word, first), *others = ((word, count) for word, count in sides.items() if count)
+    if others:
+        contrasts = f"{first} contrast{'s' * (first > 1)} {word}"
+        return joined([contrasts, *(f"{count} {side}" for side, count in others)])
+    whole = "against the claim" if counts.against else word
+    return f"the only contrast is {whole}" if n == 1 else f"all {n} contrasts are {whole}"
 
 
 def _effect(least: Finding | None) -> str:

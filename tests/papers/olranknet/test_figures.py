@@ -98,6 +98,18 @@ def test_full_covariance_is_drawn_against_its_diagonal_run_by_run(frame):
     assert line(certain, "informational").get_ydata() == pytest.approx([0.1, 0.1, 0.1, 0.3])
 
 
+def test_full_covariance_against_its_diagonal_is_told_measure_by_measure(frame):
+    better = frame["users"].eq("informational") & frame["variant"].eq(FULL)
+    uneven = frame.assign(ndcg=frame["ndcg"] + better * frame["round"] / 500)
+    offline, online, certain = figures.covariance_curves(uneven, FULL, DIAGONAL).alt.split(" At the end, ")
+    assert offline == (
+        "At the end, offline NDCG@10, full minus diagonal: highest for informational users (0.15), lowest for perfect "
+        "users (0.05)."
+    )
+    assert online.startswith("NDCG@10 of the shown lists, full minus diagonal: highest for ")
+    assert certain.startswith("share of certain orders, full minus diagonal: highest for ")
+
+
 def test_two_data_sets_are_never_averaged(frame):
     both = pd.concat([frame, frame.assign(dataset="two", cell="two/" + frame["cell"])])
     one = both[both["users"] == "perfect"]
@@ -115,7 +127,7 @@ def test_the_width_series_has_a_line_for_either_covariance_over_all_widths():
     told = [part.assign(cell=part["cell"] + f"/{k}") for k, part in enumerate(parts)]
     series = pd.concat(told).query("users == 'perfect'")
     fig = figures.width_series(series)
-    assert "from 0.35 to 0.45 for full covariance" in fig.alt and "last fifth stays at 0.5 for its diagonal" in fig.alt
+    assert "from 0.35 to 0.45 for full covariance" in fig.alt and "last fifth stays at 0.5 for the diagonal" in fig.alt
     above, below = fig.axes
     assert list(line(above, "full").get_xdata()) == [8, 100]
     assert line(above, "full").get_ydata() == pytest.approx([0.35, 0.45])
@@ -175,3 +187,14 @@ def test_leads_on_every_data_set_are_differences_paired_by_run(frame):
         assert list(pairs) == ["olRankNet"]
         told = tables.paired_differences({"": pairs}, name="all", caption="All.")
         assert "| perfect, one | −0.100 [" in told and "| perfect, two | −0.200 [" in told
+
+
+def test_long_runs_stand_beside_runs_of_the_paper_s_length_on_the_same_folds_where_there_are_some():
+    far = pd.DataFrame({"fold": [1, 2], "round": [20_000, 20_000]})
+    short = pd.DataFrame({"fold": [1, 2], "round": [1000, 1000], "variant": ["olRankNet", "PDGD"]})
+    longer = pd.DataFrame({"fold": [1, 1], "round": [5000, 5000], "variant": ["olRankNet", "PDGD"]})
+    own, ends, item = figures.beside_far(far, {"fig-4": short, "fig-4-long": longer})
+    assert (own["fold"].tolist(), ends["variant"].tolist(), item) == ([1], ["olRankNet"], "fig-4-long")
+    own, ends, item = figures.beside_far(far, {"fig-4": short, "fig-4-long": longer[:0]})
+    assert (own["fold"].tolist(), ends["round"].tolist(), item) == ([1], [1000], "fig-4")
+    assert figures.beside_far(far[:0], {"fig-4": short, "fig-4-long": longer[:0]})[0].empty

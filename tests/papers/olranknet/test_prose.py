@@ -105,6 +105,14 @@ def test_an_answer_begins_with_the_sides_of_the_leads_in_each_score(sides, answe
     assert prose.counted_in_words(pd.concat([table, other]), "a") == ""
 
 
+def test_the_gains_of_several_variants_are_told_one_after_the_other():
+    table = leads(("MQ2008", "perfect", "a", OFFLINE, 1, 0.5, 1.5), ("MQ2008", "perfect", "b", OFFLINE, 0, -1, 1))
+    assert prose.each_gain_in_words(table, ("b", "absent", "a")) == (
+        "*b.* For offline NDCG@10: not by an amount that these runs could show. *a.* For offline NDCG@10: yes, under "
+        "all users."
+    )
+
+
 def test_over_several_data_sets_the_sides_of_leads_are_counted():
     lines = [("MQ2008", "perfect", "a", OFFLINE, 1, 0.5, 1.5), ("MQ2008", "informational", "a", OFFLINE, 0, -1, 1)]
     lines += [("other", "perfect", "a", OFFLINE, -1, -1.5, -0.5), ("MQ2008", "perfect", "a", IN_LISTS, 1, 0.5, 1.5)]
@@ -129,21 +137,21 @@ def test_what_exploring_and_refitting_are_worth_is_counted_and_told():
         ("MQ2008", "perfect", "refitting", OFFLINE, 0.02, 0.01, 0.03),
         ("MQ2008", "perfect", "refitting", IN_LISTS, 0.0, 0.0, 0.0),
     )
-    said = prose.worth_in_words(table)
-    assert said.startswith(
+    assert prose.worth_in_words(table) == (
         "Refitting clearly helps more often than exploring does. How often each clearly helps and clearly harms, over "
         "data sets and kinds of users: exploring, for offline NDCG@10 0 and 0 of 1, for the lists that users saw 0 and "
-        "1 of 1; refitting, for offline NDCG@10 1 and 0 of 1, for the lists that users saw 0 and 0 of 1.\n\nOn "
-        "MQ2008 olRankNet as tuned minus itself at α = 0 comes to +0.010 in"
+        "1 of 1; refitting, for offline NDCG@10 1 and 0 of 1, for the lists that users saw 0 and 0 of 1."
     )
-    assert "olRankNet at α = 0 minus the network of one step a round comes to +0.020 in offline NDCG@10" in said
-    alone = prose.worth_in_words(table[table["row"] == "exploring"])
-    assert alone.startswith("On MQ2008 olRankNet as tuned") and "one step" not in alone
+    exploring, refitting = prose.worth_by_data_in_words(table).split("\n\n")
+    assert exploring.startswith("On MQ2008 olRankNet as tuned minus itself at α = 0 comes to +0.010 in")
+    assert "olRankNet at α = 0 minus the network of one step a round comes to +0.020 in offline NDCG@10" in refitting
+    alone = table[table["row"] == "exploring"]
+    assert prose.worth_in_words(alone) == "" and prose.worth_by_data_in_words(alone) == exploring
     harmful = table.assign(high=[-0.01] * 4, low=-1.0, row=["exploring", "exploring", "refitting", "refitting"])
     assert prose.worth_in_words(harmful).startswith("Neither clearly helps. How often")
     helpful = harmful.assign(low=0.1, high=1.0)
     assert prose.worth_in_words(helpful).startswith("Refitting clearly helps as often as exploring does. How")
-    assert prose.worth_in_words(table[:0]) == ""
+    assert prose.worth_in_words(table[:0]) == prose.worth_by_data_in_words(table[:0]) == ""
 
 
 @pytest.fixture
@@ -383,6 +391,33 @@ def test_the_best_checkpoint_of_long_runs_stands_beside_the_end_of_shorter_ones(
         "40, and at best 1.000, after 0 of 50.\n- "
     )
     assert prose.far_in_words(far, frame[:0], ("a",)) == ""
+
+
+def test_the_best_of_long_runs_and_the_ends_of_shorter_ones_are_told_by_their_range(frame):
+    far = frame[frame["variant"] == "a"].assign(round=lambda f: 5 * f["round"], ndcg=lambda f: 1 - f["ndcg"])
+    far["ndcg"] -= 0.25 * (far["users"] == "perfect")
+    assert prose.best_in_words(far, frame, ("a, full", "absent")) == (
+        "On MQ2008 offline NDCG@10 after 10 rounds is 0.400 with a, full, by kind of users; the best of a in 50 is "
+        "0.750 to 1.000. That is 5 times as many rounds, where the paper's comparison has 4 times as many."
+    )
+    both = prose.best_in_words(far, frame, ("a, full", "a"))
+    assert "after 10 rounds is 0.400 with a, full and 0.500 with a, by kind" in both
+    assert prose.best_in_words(far, frame[:0], ("a",)) == prose.best_in_words(far[:0], frame, ("a",)) == ""
+
+
+def test_what_rankers_order_is_told_of_real_data_where_there_is_some():
+    lines = [
+        (name, by, value + fold / 100)
+        for name, network, linear in (("synthetic-mq", 0.9, 0.5), ("MQ2008", 0.75, 0.25))
+        for by, value in (("ceiling", network), ("linear RankNet", linear), ("linear", 0.1))
+        for fold in (-1, 1)
+    ]
+    frame = pd.DataFrame(lines, columns=["dataset", "quantity", "value"])
+    said = "Of the held-out pairs of different grades, a network and a linear ranker put so many in the right order: "
+    assert prose.ordered_in_words(frame) == f"{said}on MQ2008 75 % and 25 %."
+    synthetic = frame[frame["dataset"] != "MQ2008"]
+    assert prose.ordered_in_words(synthetic) == f"{said}on synthetic-mq 90 % and 50 %."
+    assert prose.ordered_in_words(frame[:0]) == ""
 
 
 def test_chosen_settings_are_told_with_their_symbols():

@@ -113,7 +113,7 @@ def log_det_ratios(table: pd.DataFrame) -> Drawing:
             marker=mark, ls="", elinewidth=1.1, label=told,
         )  # fmt: skip
     ax.axvline(1.0, **THRESHOLD)
-    ax.set_yticks(range(len(kinds)), kinds)
+    ax.set_yticks(range(len(kinds)), [kind.replace(", ", ",\n", 1) for kind in kinds])
     ax.invert_yaxis()
     ax.set(xlabel="observed over allowed (median of the worlds, bar to the largest)", xlim=(0, None))
     legend(fig, [ax], ncols=2)

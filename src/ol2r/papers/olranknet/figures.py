@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.ticker import LogLocator
 
 from ol2r.experiments.effects import at_own_end, minus, summarize, windowed
-from ol2r.papers.olranknet.claims import LAST, weight
+from ol2r.papers.olranknet.claims import LAST, LONG_ITEM, OFFLINE_ITEM, OURS, ROUNDS, weight
 from ol2r.report import alt, figures
 from ol2r.report import leads as end
 from ol2r.report.figures import INTERVAL
@@ -211,13 +211,33 @@ def width_series(frame: pd.DataFrame) -> Drawing:
         ax.set_xlabel("width m")
     axes[0].set_ylabel(INTERVAL)
     legend(fig, axes)
-    own = table.assign(covariance=table["covariance"].map({"full": "full covariance", "diagonal": "its diagonal"}))
+    own = table.assign(covariance=table["covariance"].map({"full": "full covariance", "diagonal": "the diagonal"}))
     told = dict(zip(ends, (OFFLINE, "the share of certain orders in the last fifth"), strict=True))
     fig.alt = " ".join(
         alt.courses(own[own["panel"] == panel], "covariance", what, [], "width", "the width m")
         for panel, what in told.items()
     )
     return fig
+
+
+def beside_far(far: pd.DataFrame, runs: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame, str]:
+    """Long runs of neural PDGD and the paper's learners beside them, on the same folds: their runs of the paper's
+    length, where there are some.
+
+    Args:
+        far: the long runs.
+        runs: other runs with `variant` by item, `OFFLINE_ITEM` and `LONG_ITEM`; each may be empty.
+
+    Returns:
+        The long runs, the others, and the item of the latter.
+    """
+    short, longer = runs[OFFLINE_ITEM], runs[LONG_ITEM]
+    item = LONG_ITEM if len(short) and len(longer) and short["round"].max() < ROUNDS else OFFLINE_ITEM
+    ends = runs[item]
+    if not len(far) or not len(ends):
+        return far, ends, item
+    ends = ends[ends["variant"].isin(OURS)]
+    return far[far["fold"].isin(ends["fold"])], ends, item
 
 
 @styled

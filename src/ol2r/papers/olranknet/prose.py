@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ol2r import data, frames
+from ol2r.data import synthetic
 from ol2r.experiments import grid
 from ol2r.experiments.cells import Item
 from ol2r.experiments.effects import at_own_end
@@ -366,6 +367,17 @@ def gain_in_words(table: pd.DataFrame, row: str) -> str:
     return leads.gains_in_words(table, row, SHORTLY)
 
 
+def each_gain_in_words(table: pd.DataFrame, rows: Sequence[str]) -> str:
+    """As `gain_in_words` of several variants, each after its name; those without runs are left out.
+
+    Args:
+        table: from `figures.leads`.
+        rows: the variants.
+    """
+    told = {SPOKEN.get(row, row): gain_in_words(table, row) for row in rows}
+    return " ".join(f"*{name}.* {gain}" for name, gain in told.items() if gain)
+
+
 def choices_in_words(effects: pd.DataFrame) -> str:
     """Which other choices move the learned ranker clearly, and where, in a sentence; empty without runs.
 
@@ -507,6 +519,28 @@ def refits_in_words(table: pd.DataFrame) -> str:
     )
 
 
+def ordered_in_words(frame: pd.DataFrame) -> str:
+    """Which share of held-out pairs a network and a linear ranker order, both fitted to labels, by data set; of
+    synthetic ones only where there are no others. Empty without results.
+
+    Args:
+        frame: of `lda.Separation`.
+    """
+    if frame.empty:
+        return ""
+    real = frame[~frame["dataset"].isin(synthetic.SHAPES)]
+    own = real if len(real) else frame
+    shares = own.groupby(["dataset", "quantity"], sort=False)["value"].mean().map(share)
+    told = (
+        f"on {named(str(name))} {shares[name, 'ceiling']} and {shares[name, 'linear RankNet']}"
+        for name in own["dataset"].unique()
+    )
+    return (
+        "Of the held-out pairs of different grades, a network and a linear ranker put so many in the right order: "
+        f"{'; '.join(told)}."
+    )
+
+
 REFITS = ("refit", "gap", "holds, full", "holds, diagonal", "95 % hold from α, full", "95 % hold from α, diagonal")
 
 
@@ -642,13 +676,13 @@ WORTH_OF = {
 
 
 def worth_in_words(table: pd.DataFrame) -> str:
-    """Which of exploring and refitting is clearly worth something more often, how often each is, and how much; without
-    the first two if one of them was not run, and empty without runs.
+    """Which of exploring and refitting is clearly worth something more often, and how often each is; empty where one
+    of them was not run.
 
     Args:
         table: from `figures.worth`.
     """
-    if table.empty:
+    if table.empty or {*table["row"]} != WORTH.keys():
         return ""
     told, gains = [], {}
     for what, own in table.groupby("row", sort=False):
@@ -660,17 +694,50 @@ def worth_in_words(table: pd.DataFrame) -> str:
             if (of := own["panel"] == panel).any()
         ]
         told.append(f"{what}, for {', for '.join(each)}")
-    first = ""
-    if gains.keys() == WORTH.keys():
-        more = gains["refitting"] - gains["exploring"]
-        compared = "more often than" if more > 0 else "as often as" if more == 0 else "less often than"
-        counted = "How often each clearly helps and clearly harms, over data sets and kinds of users"
-        answer = "Neither clearly helps"
-        if any(gains.values()):
-            answer = f"Refitting clearly helps {compared} exploring does"
-        first = f"{answer}. {counted}: {'; '.join(told)}."
-    each = (leads.lead_in_words(table, what, WORTH_OF[str(what)], SHORTLY) for what in gains)
-    return "\n\n".join(text for text in (first, *each) if text)
+    more = gains["refitting"] - gains["exploring"]
+    compared = "more often than" if more > 0 else "as often as" if more == 0 else "less often than"
+    answer = f"Refitting clearly helps {compared} exploring does" if any(gains.values()) else "Neither clearly helps"
+    counted = "How often each clearly helps and clearly harms, over data sets and kinds of users"
+    return f"{answer}. {counted}: {'; '.join(told)}."
+
+
+def worth_by_data_in_words(table: pd.DataFrame) -> str:
+    """How much exploring and refitting are worth on each data set, in a paragraph for each of the two; empty without
+    runs.
+
+    Args:
+        table: from `figures.worth`.
+    """
+    rows = list(dict.fromkeys(table["row"])) if len(table) else []
+    return "\n\n".join(leads.lead_in_words(table, what, WORTH_OF[what], SHORTLY) for what in rows)
+
+
+def best_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str]) -> str:
+    """The range over the kinds of users of what long runs reach at best and of where shorter ones end, in two
+    sentences for each data set that has both.
+
+    Args:
+        far, ends, variants: as of `far_in_words`.
+    """
+    told = []
+    for (dataset,), own in frames.groups(far, ["dataset"]) if len(far) and len(ends) else ():
+        best = own.groupby(["users", "round"])["ndcg"].mean().groupby("users").max()
+        shorter = at_own_end(ends[(ends["dataset"] == dataset) & ends["users"].isin(best.index)])
+        scores = {str(name): runs.groupby("users")["ndcg"].mean() for name, runs in shorter.groupby("variant")}
+        each = [f"{in_range(scores[name], '{:.3f}'.format)} with {name}" for name in variants if name in scores]
+        if each:
+            long, short = own["round"].max(), shorter["round"].max()
+            other = (
+                ""
+                if short == ROUNDS
+                else f" That is {long / short:.3g} times as many rounds, where the paper's comparison has "
+                f"{FAR / ROUNDS:.3g} times as many."
+            )
+            told.append(
+                f"On {named(dataset)} offline NDCG@10 after {short:,} rounds is {joined(each)}, by kind of users; the "
+                f"best of {own['variant'].iloc[0]} in {long:,} is {in_range(best, '{:.3f}'.format)}.{other}"
+            )
+    return " ".join(told)
 
 
 def far_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str]) -> str:
