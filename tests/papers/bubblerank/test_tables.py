@@ -349,7 +349,7 @@ def test_the_regret_of_two_bandits_is_compared_by_ratio_at_the_end():
     frame, other = settings_beside(), "BatchRank of public code, last click"
     told = tables.ratio_in_words(frame, other, "BatchRank")
     ends = figures.regret_ratios(frame[frame["round"] == 1000], "BatchRank").set_index("learner").loc[other]
-    assert f"the regret of {other} is {ends['mean']:.2f} times that of BatchRank" in told
+    assert f"the regret of *{other}* is {ends['mean']:.2f} times that of *BatchRank*" in told
     assert f"leaves out 1 in {int(ends['high'] < 1 or ends['low'] > 1)} of 1 cases" in told
     assert tables.ratio_in_words(frame, other, "absent") == tables.ratio_in_words(frame[:0], other, "BatchRank") == ""
 

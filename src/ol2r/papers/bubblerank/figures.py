@@ -217,6 +217,7 @@ def ratio_curves(frame: pd.DataFrame, baseline: str) -> Drawing:
         ax.axhline(1.0, color=INK, linewidth=0.9)
         for name in LEARNERS.ordered(lines["learner"]):
             _band(ax, lines[lines["learner"] == name], name, floor=0.0)
+    for _, ax in cases:  # once all is drawn, as panels share their axes
         ax.set_ylim(bottom=0.0)
     legend(fig, [ax for _, ax in cases])
     return fig

@@ -300,8 +300,8 @@ def ratio_in_words(frame: pd.DataFrame, one: str, other: str) -> str:
     clear = int(((ends["low"] > 1) | (ends["high"] < 1)).sum())
     told = in_range(ends["mean"], "{:.2f}".format)
     return (
-        f"After the last step, the regret of {one} is {told} times that of {other}; the 95 % interval leaves out 1 in "
-        f"{clear} of {len(ends)} cases (click model and data)."
+        f"After the last step, the regret of *{one}* is {told} times that of *{other}*; the 95 % interval leaves out 1 "
+        f"in {clear} of {len(ends)} cases (click model and data)."
     )
 
 

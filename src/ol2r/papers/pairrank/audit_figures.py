@@ -144,7 +144,7 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
     table = table.assign(**{f"{name}_share": table[name] / table["everything"] for name in SUMS})
     table = table.assign(case=[examined(one.examination, width(one.width, one.alpha)) for one in frames.rows(table)])
     one, other = SHUFFLES["conservative"], SHUFFLES["random"]
-    names = ["uncertain order", f"misordered, {one}", f"misordered,\n{other} minus {one}"]
+    names = ["uncertain order", f"misordered by {one}", f"misordered by {other}\nminus by {one}"]
     fig, (uncertain, misordered, more) = panels(names, table, height=3.4, sharey=False)
     cases = frames.groups(table.sort_values("round", kind="stable"), ["case"])
     for ((case,), own), (color, marker, line) in zip(cases, CASES, strict=False):
