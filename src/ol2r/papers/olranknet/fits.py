@@ -550,10 +550,9 @@ REFITS: dict[str, Mapping[str, Value]] = {
     "L-BFGS": {"refit": "lbfgs"},
     "Adam, fresh start and decay": WAYS[_FRESH].changed,
     "Adam, fresh start and decay, larger rate": WAYS[f"{_FRESH}, larger rate"].changed,
-    "Adam, one pass": {"refit": "adam", "passes": 1},
 }
-"""Refits of which coverage is compared, by name: what each changes in the tuned setting. The gap of the last differs
-from that of the first although both have the same objective; fresh starts with decay have one of their own."""
+"""Refits of which coverage is compared, by name: what each changes in the tuned setting. Fresh starts with decay leave
+wide gaps, of an objective of their own."""
 
 
 def refit_cells(tier: str, setting: Mapping[str, Value]) -> list[Coverage]:
