@@ -46,6 +46,7 @@ def test_words_on_open_orders_tell_from_when_on_they_could_fail(audited):
 def test_words_on_log_determinants_tell_which_rows_cannot_fail(audited):
     said = tables.log_det_in_words(bounds.log_det_table(audited))
     assert "the largest ratio of all worlds is 0.20" in said and "cannot fail and are not judged" in said
+    assert "is near (at most 0.20)" in said
     assert "at m = 100 the printed bound held in 3 of 4 worlds with $\\tilde{\\mathbf H}$ (median ratio 0.95)" in said
     assert "and in 0 of 4 worlds with $\\mathbf H$ (median ratio 1.20)" in said
 
@@ -72,8 +73,8 @@ def test_words_on_the_diagonal_follow_the_numbers(audited):
 
 def test_words_on_curves_count_those_that_fall(audited):
     table = bounds.coverage_figure(audited)
-    assert "each of its 6 curves falls below" in tables.fallen_in_words(table)
-    assert "0 of its 6 fall below" in tables.fallen_in_words(table.assign(coverage=1.0))
+    assert "3 of 3 curves by all of A and 3 of 3 curves by diagonal of A fall below" in tables.fallen_in_words(table)
+    assert "0 of 3 curves by all of A and 0 of 3" in tables.fallen_in_words(table.assign(coverage=1.0))
 
 
 def test_typical_pairs_leave_out_the_start(audited):

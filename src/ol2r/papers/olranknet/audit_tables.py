@@ -10,7 +10,7 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.papers.olranknet import bounds
-from ol2r.papers.olranknet.audit_figures import TRUTHS, setting, start
+from ol2r.papers.olranknet.audit_figures import COVARIANCES, TRUTHS, setting, start
 from ol2r.papers.olranknet.errata import Erratum
 from ol2r.report.tables import myst
 from ol2r.theory import neural
@@ -91,7 +91,7 @@ def steps(table: pd.DataFrame, *, name: str, caption: str) -> str:
         "wide ≤ most": "labelled pairs that were wide are at most as many as the log-determinant allows",
         "regret ≤ bound": "regret is at most the corrected Theorem 4.4",
     }
-    truths = list(table["truth"].unique())
+    truths = [truth for truth in TRUTHS if truth in set(table["truth"])]
     rows = []
     for (scale, statement), own in frames.groups(table, ["scale", "statement"]):
         by = own.set_index("truth")
@@ -186,14 +186,16 @@ def log_det_in_words(table: pd.DataFrame) -> str:
         table: `bounds.log_det_table`.
     """
     own = table[table["assumed"] == 1]
-    printed = own[own["quantity"].isin(["log det", "log det by rounds", "log det as printed"])]
+    once = own["quantity"] == "log det by documents"
+    printed, by_documents = own[~once], own[once]
     matched, every = (printed[printed["pairs"] == pairs] for pairs in ("matched", "all"))
     sentences = []
     if len(matched):
         sentences.append(
             "Where pairs that share no document are matched at random, as a learner takes them, the largest ratio of "
             f"all worlds is {matched['largest'].max():.2f}: they are too few to come near a bound that counts every "
-            "pair. These rows cannot fail and are not judged."
+            "pair. These rows cannot fail and are not judged; only with each document counted once the bound is near "
+            f"(at most {by_documents['largest'].max():.2f})."
         )
     for (width,), at in frames.groups(every, ["width"]):
         by = at.set_index("quantity")
@@ -291,11 +293,15 @@ def fallen_in_words(table: pd.DataFrame) -> str:
         table: `bounds.coverage_figure`.
     """
     curves = table.groupby([*bounds.SETTING, "quantity"], sort=False)
-    fallen = int((curves["coverage"].min() < curves["nominal"].first()).sum())
-    told = f"each of its {len(curves)} curves falls" if fallen == len(curves) else f"{fallen} of its {len(curves)} fall"
+    fallen = curves["coverage"].min() < curves["nominal"].first()
+    told = []
+    for quantity, (_, name) in COVARIANCES.items():
+        own = fallen.xs(quantity, level="quantity")
+        told.append(f"{int(own.sum())} of {len(own)} curves by {name.removesuffix(' (no proof)')}")
     return (
         "A bound that covers even when halved does not show that the audit would miss one that is too small: in "
-        f"{{numref}}`olranknet-coverage` {told} below the nominal line at some scale."
+        f"{{numref}}`olranknet-coverage` {' and '.join(told)} fall below the nominal line at some scale. A curve that "
+        f"does not says only that {table['scale'].min():.1g} of the radius is still enough."
     )
 
 
