@@ -1,11 +1,14 @@
 """olRankNet and olLambdaRank: what exploration does to their lists, and what happens where numbers run out."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
 from small import K, candidates_of, evaluation, make_learner, play, replicas_of, small_dataset
 
 from ol2r.learners.olranknet import FORMS
+from ol2r.networks.refit import METHODS
 from ol2r.ranking import interval_orders
 from ol2r.simulation import simulate
 
@@ -40,6 +43,19 @@ def test_without_exploration_the_best_scores_are_shown(dataset, name):
             assert (np.diff(scores[shown]) <= 1e-6).all() and scores[shown[0]] >= scores.max() - 1e-6
     table = tape.table
     assert (table.certain_pairs >= table.shown_pairs - twins).all() and (table.certain_pairs > 0).all()
+
+
+@each
+@pytest.mark.parametrize("refit", METHODS)
+def test_a_fold_without_relevant_documents_is_run_to_its_end_and_teaches_nothing(dataset, name, refit):
+    barren = dataclasses.replace(dataset, relevance=np.zeros_like(dataset.relevance))
+    tape = play(name, barren, replicas_of("perfect"), 12, refit=refit)
+    table = tape.table
+    assert (table["status"] == "ok").all() and (table["ndcg"] == 0).all() and table["cndcg"].max() == 0
+    assert not tape.clicks.any() and (tape.scores == tape.scores[0]).all()  # nobody clicks, and nothing is refitted
+    noisy = play(name, barren, replicas_of("informational"), 12, refit=refit)
+    assert noisy.clicks.any() and np.isfinite(noisy.scores).all() and (noisy.table["status"] == "ok").all()
+    assert (noisy.scores[-1] != noisy.scores[0]).any()
 
 
 @each

@@ -37,13 +37,15 @@ def test_needed_constants_are_quantiles_over_worlds_and_slack_is_the_width_over_
 
 def test_log_determinants_are_drawn_over_their_bounds_where_labels_are_as_assumed(audited):
     table = bounds.log_det_table(audited)
-    assert (table["held"] == 20).all() and len(table) == 12
+    matched, every = (table[table["pairs"] == pairs] for pairs in ("matched", "all"))
+    assert (matched["held"] == 20).all() and len(matched) == 12
+    assert every["held"].tolist() == [4, 3, 0, 4, 4, 0] and every["worlds"].tolist() == [4] * 6
     fig = figures.log_det_ratios(table)
-    assert "0.2 to 0.2 (printed, with H)" in fig.alt
+    assert "0.2 to 0.2 (printed, with H)" in fig.alt and "1.2 to 1.2 (printed, with H)" in fig.alt
     (ax,) = fig.axes
     names = [text.get_text() for text in ax.get_yticklabels()]
-    assert len(names) == 2 and {len(name.split("\n")) for name in names} == {2}  # narrow enough for a phone
-    assert list(line(ax, "printed, with H").get_xdata()) == [0.2, 0.2]
+    assert len(names) == 4 and {len(name.split("\n")) for name in names} == {2}  # narrow enough for a phone
+    assert list(line(ax, "printed, with H").get_xdata()) == [0.2, 0.2, 1.2, 1.2]
 
 
 def test_kernels_have_a_panel_for_each_choice_of_parameters_and_a_line_for_each_limit(kernel_audits):
@@ -83,6 +85,21 @@ def test_regret_has_a_panel_for_each_part_of_the_width_and_its_bound_only_at_the
 
 
 def test_steps_of_the_proof_are_counted_world_by_world(audited):
-    found = bounds.within_bounds(audited).set_index(["scale", "statement"])["held"]
+    table = bounds.within_bounds(audited).set_index(["truth", "scale", "statement"]).loc["tangent"]
+    found, able = table["held"], table["able"]
     assert found[1.0, "regret ≤ open"] == 4 and found[1.0, "open ≤ allowed"] == 4
     assert found[0.125, "open ≤ allowed"] == 0 and found[0.125, "wide ≤ most"] == 4
+    # as many as all pairs are allowed at the theorem's α, and by what is infinite or 99 of 20
+    assert able[1.0, "open ≤ allowed"] == able[0.125, "wide ≤ most"] == able[1.0, "regret ≤ bound"] == 0
+    assert able[1.0, "regret ≤ open"] == able[0.125, "open ≤ allowed"] == 4
+
+
+def test_open_orders_have_a_panel_for_each_part_of_the_width_and_the_printed_share_at_the_whole(audited):
+    table = bounds.open_figure(audited).set_index(["scale", "labels"])
+    assert table.loc[(1.0, 1000), ["open", "allowed", "printed"]].tolist() == [0.0, 0.25, 0.75]
+    assert table["broken"].tolist() == [0, 0, 0, 4] and table["able"].tolist() == [0, 4, 0, 4]
+    assert table.loc[0.125, "printed"].isna().all() and (table["worlds"] == 4).all()
+    fig = figures.open_against_labels(bounds.open_figure(audited))
+    assert [ax.get_title() for ax in fig.axes] == ["theorem's α", "1/8 of it"]
+    assert list(line(fig.axes[0], "uncertain").get_ydata()) == [1.0, 0.0]
+    assert "Lemma 4.2" in fig.alt and len(fig.axes[1].lines) == 3

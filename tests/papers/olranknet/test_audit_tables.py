@@ -23,9 +23,58 @@ def test_needed_constants_stand_beside_the_theorems(audited):
 def test_steps_tell_what_is_promised(audited):
     lines = rows(tables.steps(bounds.within_bounds(audited), name="t", caption=""))
     found = {(line[0], line[1].split()[0]): line[2:] for line in lines}
-    assert found["the theorem's", "uncertain"] == ["yes", "4 of 4"]
-    assert found["1/8 of it", "uncertain"] == ["no", "0 of 4"]
-    assert found["1/8 of it", "labelled"] == ["yes", "4 of 4"]
+    assert found["the theorem's", "uncertain"] == ["yes", "4 of 4; cannot fail here"]
+    assert found["1/8 of it", "uncertain"] == ["no", "0 of 4; could fail in 4"]
+    assert found["1/8 of it", "labelled"] == ["yes", "4 of 4; cannot fail here"]
+    said = tables.steps_in_words(bounds.within_bounds(audited))
+    assert "At the theorem's α 3 of the 4 steps cannot fail" in said and "steps failed" not in said
+    assert "intervals that hold allow in 4 of 4 worlds (it could be in 4), and misordered" in said
+    failed = audited["value"].where((audited["quantity"] != "open") | (audited["scale"] != 1), 1.0)
+    assert "There 1 of the steps failed." in tables.steps_in_words(bounds.within_bounds(audited.assign(value=failed)))
+
+
+def test_words_on_open_orders_tell_from_when_on_they_could_fail(audited):
+    said = tables.open_in_words(bounds.open_figure(audited))
+    assert "uncertain from 1,000 labels of each on, and from there more were so in 0 of 4 cases" in said
+    assert "No pair is uncertain from 1,000 labels on." in said
+    assert "is below the share of uncertain pairs at 10 labels." in said
+    assert "more pairs were uncertain than may be in 4 of 4 cases, and at most 25 % of the pairs" in said
+    trivial = audited["value"].where((audited["audit"] != "open orders") | (audited["quantity"] != "allowed"), 1.0)
+    assert "nothing can fail" in tables.open_in_words(bounds.open_figure(audited.assign(value=trivial)))
+
+
+def test_words_on_log_determinants_tell_which_rows_cannot_fail(audited):
+    said = tables.log_det_in_words(bounds.log_det_table(audited))
+    assert "the largest ratio of all worlds is 0.20" in said and "cannot fail and are not judged" in said
+    assert "is near (at most 0.20)" in said
+    assert "at m = 100 the printed bound held in 3 of 4 worlds with $\\tilde{\\mathbf H}$ (median ratio 0.95)" in said
+    assert "and in 0 of 4 worlds with $\\mathbf H$ (median ratio 1.20)" in said
+
+
+def test_words_on_the_diagonal_follow_the_numbers(audited):
+    widths = bounds.typical_figure(audited)
+    said = tables.lengths_in_words(widths)
+    assert "After 100 pairs" in said and "in 2 of 2 cases: **a diagonal learner explores" in said
+    assert "too wide from the first pairs on with the start He, λ = 0.1; symmetric, λ = 0.1." in said
+    turned = tables.lengths_in_words(widths.assign(prior=0.1))
+    assert "in 0 of 2 cases." in turned and "explores" not in turned
+    assert "stays too narrow" in tables.lengths_in_words(widths.assign(diagonal=0.0))
+    more = pd.concat([widths, widths.assign(documents=3000, diagonal=0.5 * widths["full"])])
+    assert "With 3,000 documents" in tables.lengths_in_words(more) and "0.5 times the full one: too narrow" in (
+        tables.lengths_in_words(more)
+    )
+    blind = bounds.blind_figure(audited)
+    said = tables.blind_in_words(blind)
+    assert "covers in all networks at all these numbers of labels" in said
+    assert "the diagonal one fails in the median network from 0 labels on." in said
+    assert "fails in some network, by up to 3 times" in tables.blind_in_words(blind.assign(full_most=3.0))
+    assert "the diagonal one does so in the median" in tables.blind_in_words(blind.assign(diagonal=0.5))
+
+
+def test_words_on_curves_count_those_that_fall(audited):
+    table = bounds.coverage_figure(audited)
+    assert "3 of 3 curves by all of A and 3 of 3 curves by diagonal of A fall below" in tables.fallen_in_words(table)
+    assert "0 of 3 curves by all of A and 0 of 3" in tables.fallen_in_words(table.assign(coverage=1.0))
 
 
 def test_typical_pairs_leave_out_the_start(audited):

@@ -248,8 +248,54 @@ def test_the_kernel_nears_its_limit_as_one_over_the_root_of_the_width_and_not_th
 
 
 def test_parameters_that_no_network_has_are_an_error():
-    with pytest.raises(ValueError, match="parameters must be one of all, own blocks"):
-        audits.kernel_convergence((64,), "some")
+    for audit, widths in ((audits.kernel_convergence, (64,)), (audits.every_pair, 64)):
+        with pytest.raises(ValueError, match="parameters must be one of all, own blocks"):
+            audit(widths, "some")
+    with pytest.raises(ValueError, match="delta must be between 0 and 1"):
+        audits.every_pair(64, delta=1.0)
+
+
+@pytest.mark.parametrize("parameters", audits.PARAMETERS)
+def test_with_every_pair_labelled_the_printed_bound_holds_with_the_limit_of_the_kernel_alone(parameters):
+    table = audits.every_pair(4096, parameters, worlds=8)
+    held = (table.set_index("quantity")["value"] <= 1).groupby(level=0).mean()
+    assert held["log det"] == held["log det by rounds"] == 1
+    assert held["log det as printed"] == (0 if parameters == "all" else 1)
+    # half of the bound would be found out
+    assert table["value"].min() > 0.5
+
+
+def test_log_determinants_of_every_pair_are_those_of_the_pairs_written_out():
+    table = audits.every_pair(6, documents=4, features=3, regularization=2.0, worlds=1, seed=3)
+    x = audits.generator("every pair", 3).standard_normal((1, 4, 3))
+    x /= np.linalg.norm(x, axis=2, keepdims=True)
+    network = audits.Network(3, 6, 2, "symmetric")
+    inputs = network.inputs(torch.from_numpy(x[0]))
+    key = np.array([audits.replica_key("every pair 3", 1, 0)], dtype=np.uint64)
+    theta = network.initial(audits.Streams(key)).double()
+    g = network.tangent(theta, network.forward(theta, inputs[None]).activations).explicit()[0].numpy()
+    i, j = np.triu_indices(4, 1)
+    w = g[i] - g[j]
+    log_det = np.linalg.slogdet(np.eye(w.shape[1]) + w.T @ w / 2.0)[1]
+    limit = neural.tangent_kernel(inputs.numpy(), 2)
+    found = table.set_index("quantity")["value"]
+    for name, kernel in (("log det by rounds", limit.tangent), ("log det as printed", limit.printed)):
+        assert found[name] == pytest.approx(log_det / neural.printed_log_det_bound(kernel, 2.0))
+
+
+@pytest.mark.parametrize("truth", audits.TRUTHS)
+def test_orders_are_open_as_long_as_theory_allows_and_longer_where_intervals_are_too_narrow(truth):
+    world = replace(SMALL, truth=truth)
+    labels = (1, 10**3, 10**5, 10**7)
+    table = audits.open_orders(world, 12, labels)
+    by = table.pivot_table(index=["world", "round"], columns="quantity", values="value")
+    assert (by["open"] <= by["allowed"]).all() and (by["wrong"] == 0).all()
+    assert (by.xs(1, level="round")["open"] == 1).all() and (by.xs(10**7, level="round")["open"] == 0).all()
+    assert (by["printed"] <= 1).all() and by.xs(10**7, level="round")["printed"].max() < 0.1
+    assert (by["allowed"] < 1).any()  # so that more could be open than that
+    narrow = audits.open_orders(world, 12, (1, 3, 10, 30, 100), scale=1 / 64)
+    by = narrow.pivot_table(index=["world", "round"], columns="quantity", values="value")
+    assert (by["open"] > by["allowed"]).any() and (by["wrong"] > 0).any()
 
 
 def test_the_numbers_of_the_pair_of_inputs_that_the_chapter_quotes():

@@ -11,20 +11,32 @@ import pytest
 from ol2r.experiments.claims import WORLDS, NotMeasured, WorldMeasure
 from ol2r.experiments.verdicts import judge, judge_all
 from ol2r.papers.olranknet import audit_cells
-from ol2r.papers.olranknet.theorems import INTERVALS, ITEM, KERNELS, RATE, THEOREMS, Falls
+from ol2r.papers.olranknet.theorems import EVERY_WIDTH, INTERVALS, ITEM, KERNELS, RATE, THEOREMS, Falls
 from ol2r.random import generator
 
 NUMBERS = pd.DataFrame(columns=["item", "dataset", "users", "learner", "mean"])
-QUANTITIES = (*INTERVALS, *KERNELS)
 
 
 def coverage(share, worlds):
     """Worlds of every kind that is declared at the paper tier; in a share of them each bound held."""
     tables = []
     for cell in audit_cells.coverage_audits("paper"):
-        for quantity in QUANTITIES:
+        for quantity in INTERVALS:
             value = np.where(np.arange(worlds) < share * worlds, 0.5, 1.5)
             table = pd.DataFrame({"world": np.arange(worlds), "value": value, "round": 80, "quantity": quantity})
+            tables.append(table.assign(**cell.labels(), cell=cell.key))
+    return pd.concat(tables)
+
+
+def every_pair(share, printed, worlds):
+    """Worlds in which every pair is labelled; in a share of them each bound on log det held, with H̃ and with H."""
+    tables = []
+    for cell in audit_cells.gradient_audits("paper", "all"):
+        if cell.audit != "every pair":
+            continue
+        for quantity, held in zip(KERNELS, (share, printed), strict=True):
+            value = np.where(np.arange(worlds) < held * worlds, 0.9, 1.1)
+            table = pd.DataFrame({"world": np.arange(worlds), "value": value, "round": 1, "quantity": quantity})
             tables.append(table.assign(**cell.labels(), cell=cell.key))
     return pd.concat(tables)
 
@@ -42,8 +54,9 @@ def kernels(power, noise=0.02, draws=32):
 
 @pytest.fixture
 def made(invented_results):
-    def make(share=1.0, power=0.5, worlds=100, tier="paper", **kernel):
-        frame = pd.concat([coverage(share, worlds), kernels(power, **kernel)], ignore_index=True)
+    def make(share=1.0, power=0.5, worlds=100, tier="paper", printed=None, **kernel):
+        log_dets = every_pair(share, share if printed is None else printed, worlds)
+        frame = pd.concat([coverage(share, worlds), log_dets, kernels(power, **kernel)], ignore_index=True)
         return {ITEM: invented_results(frame.assign(fold=1, seed=0), tier)}
 
     return make
@@ -77,6 +90,18 @@ def test_one_kind_of_world_in_which_the_interval_fails_is_enough(made):
     here = (frame["truth"] == "network") & (frame["bound"] == 2.0) & (frame["quantity"] == "current")
     frame.loc[here, "value"] = 1.1
     assert verdicts(results) == ["not reproduced", "reproduced", "reproduced"]
+
+
+def test_a_bound_on_the_log_determinant_that_fails_with_h_as_printed_alone_is_not_reproduced(made):
+    assert verdicts(made(printed=0.0)) == ["reproduced", "not reproduced", "reproduced"]
+    assert verdicts(made(printed=0.9)) == ["reproduced", "undecided", "reproduced"]
+
+
+def test_the_log_determinant_is_judged_where_networks_are_wide(made):
+    results = made()
+    frame = results[ITEM].frame
+    frame.loc[(frame["audit"] == "every pair") & (frame["width"] != EVERY_WIDTH), "value"] = 9.0
+    assert verdicts(results) == ["reproduced"] * 3
 
 
 def test_worlds_that_break_the_assumption_are_not_judged(made):

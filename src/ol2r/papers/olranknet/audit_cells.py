@@ -4,7 +4,7 @@ What an audit measures is in `audits`; this module declares the settings. A row 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -19,12 +19,14 @@ from ol2r.papers.olranknet.audits import Wide
 
 Setting = tuple[str, str | int | float | tuple[int, ...]]
 
-OF_WORLDS = ("coverage", "regret")
-"""Audits of learners that run in realizable worlds; the others look at gradients alone."""
+OF_WORLDS = ("coverage", "regret", "open orders")
+"""Audits that run in realizable worlds; the others look at gradients alone."""
 
 AUDITS_BY_NAME: dict[str, Callable[..., pd.DataFrame]] = {
     "coverage": audits.coverage,
     "regret": audits.regret,
+    "open orders": audits.open_orders,
+    "every pair": audits.every_pair,
     "kernel": lambda worlds, **settings: audits.kernel_convergence(draws=worlds, **settings),
     "typical widths": audits.typical_widths,
     "blind spot": audits.blind_spot,
@@ -67,7 +69,7 @@ class NetworkAudit(OneByOne):
         if self.audit not in AUDITS_BY_NAME:
             raise ValueError(f"audit must be one of {', '.join(AUDITS_BY_NAME)}, not {self.audit!r}")
         if (self.world is not None) != (self.audit in OF_WORLDS):
-            raise ValueError(f"only audits of {' and '.join(OF_WORLDS)} have a kind of world")
+            raise ValueError(f"only audits of {', '.join(OF_WORLDS)} have a kind of world")
 
     @property
     def folds(self) -> tuple[int, ...]:
@@ -103,7 +105,9 @@ class NetworkAudit(OneByOne):
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """A cost for every world and round, which grows with the width of the network."""
         settings: dict[str, Any] = dict(self.settings)
-        if self.world is not None:
+        if self.audit in ("open orders", "every pair"):
+            seconds = 0.02 * self.worlds
+        elif self.world is not None:
             a_round = 1e-3 if self.audit == "coverage" else 1.5e-3
             seconds = settings["rounds"] * self.worlds * (a_round + 4e-5 * self.world.width)
         elif self.audit == "typical widths":
@@ -133,9 +137,9 @@ def _audit(audit: str, worlds: int, world: Wide | None = None, **settings: Any) 
 
 
 BLOCK = 10
-"""Worlds of a block of the audits of learners."""
-BLOCKS = {"smoke": (1, 1), "laptop": (3, 2), "paper": (10, 4)}
-"""Blocks of the audits of coverage and of regret."""
+"""Worlds of a block of the audits of `OF_WORLDS`."""
+BLOCKS = {"smoke": (1, 1, 1), "laptop": (2, 1, 4), "paper": (10, 4, 4)}
+"""Blocks of each of them."""
 ROUNDS = {"smoke": (10, 20), "laptop": (80, 400), "paper": (80, 400)}
 """T of the audits of coverage and of regret."""
 
@@ -154,6 +158,15 @@ CLOSE = Wide(features=5, queries=4, documents=4, width=WIDTH)
 """Few documents, so that each is seen often within few rounds."""
 APART = Wide(features=3, queries=3, documents=2, width=64, gap=0.15)
 """Queries of two documents, far apart, whose orders an interval narrower than the theorem's settles."""
+OPEN = Wide(features=3, queries=3, documents=2, width=WIDTH, gap=0.15)
+"""The same with as many units as in the experiments."""
+OPEN_SCALES = SCALES[::2]
+OPEN_LABELS = (1, 3, 10, 30, 10**2, 10**3, 3 * 10**3, 10**4, 3 * 10**4, 10**5, 10**6)
+"""Labels of every pair: with the theorem's α an order stays open for very many."""
+EVERY_PAIR = 16
+"""V of the worlds in which every pair is labelled."""
+EVERY_WIDTHS = (WIDTH, 8192)
+"""m of these worlds: the experiments', and one at which the kernel is near to its limit."""
 
 KERNEL_WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 LABELLED = (0, 30, 100, 200, 400, 800, 1600)
@@ -180,20 +193,30 @@ def coverage_audits(tier: str) -> list[NetworkAudit]:
 
 
 def regret_audits(tier: str) -> list[NetworkAudit]:
-    """Regret in small worlds, by the theorem's width and by parts of it."""
+    """Regret in small worlds of both truths, by the theorem's width and by parts of it."""
     rounds = ROUNDS[tier][1]
     common = {"rounds": rounds, "regularization": 1.0, "delta": DELTA, "every": rounds // 20}
-    return [_audit("regret", BLOCK, APART, scale=scale, **common) for scale in SCALES]
+    kinds = [(replace(APART, truth=truth), scale) for truth in audits.TRUTHS for scale in SCALES]
+    return [_audit("regret", BLOCK, world, scale=scale, **common) for world, scale in kinds]
+
+
+def open_audits(tier: str) -> list[NetworkAudit]:
+    """How long orders stay open in small worlds of both truths, by the theorem's width and by a part of it."""
+    common = {"labels": OPEN_LABELS[::4] if tier == "smoke" else OPEN_LABELS, "regularization": 1.0, "delta": DELTA}
+    kinds = [(replace(OPEN, truth=truth), scale) for truth in audits.TRUTHS for scale in OPEN_SCALES]
+    return [_audit("open orders", BLOCK, world, scale=scale, **common) for world, scale in kinds]
 
 
 def gradient_audits(tier: str, parameters: str) -> list[NetworkAudit]:
-    """The kernel against its limit, and what the diagonal makes of pairs."""
+    """The kernel against its limit, the log-determinant of every pair, and what the diagonal makes of pairs."""
     small = tier == "smoke"
     draws = 4 if small else 32
     cells = [
         _audit("kernel", draws, widths=KERNEL_WIDTHS[: 8 if depth == 2 else 5], parameters=parameters, depth=depth)
         for depth in (2, 3)
     ]
+    every = {"parameters": parameters, "documents": EVERY_PAIR, "regularization": 1.0, "delta": DELTA}
+    cells += [_audit("every pair", 4 if small else 100, width=width, **every) for width in EVERY_WIDTHS]
     for init, regularization in (("he", 0.1), ("he", 1e-3), ("symmetric", 0.1), ("symmetric", 1e-3)):
         common = {"features": 46, "width": WIDTH, "init": init, "regularization": regularization}
         few = common | {"labels": LABELLED[:3] if small else LABELLED, "documents": 60 if small else 400}
@@ -205,7 +228,7 @@ def gradient_audits(tier: str, parameters: str) -> list[NetworkAudit]:
 
 def audit_cells(tier: str, parameters: str = "all") -> list[NetworkAudit]:
     """All audits of the chapter; the kernel's with all entries of the layers for parameters, or with own blocks."""
-    return [*coverage_audits(tier), *regret_audits(tier), *gradient_audits(tier, parameters)]
+    return [*coverage_audits(tier), *regret_audits(tier), *open_audits(tier), *gradient_audits(tier, parameters)]
 
 
 def _blocks(tier: str, cell: Any) -> Sequence[int]:

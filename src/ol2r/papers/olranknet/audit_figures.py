@@ -45,6 +45,13 @@ def setting(line: Any) -> str:
     return f"{TRUTHS[line.truth]}, S = {line.bound:g}, λ = {line.regularization:g}, m = {line.width:g}"
 
 
+def labelled(line: Any) -> str:
+    """A kind of world of the log-determinants in a few words."""
+    if line.pairs == "matched":
+        return setting(line)
+    return f"every pair of {line.documents:.0f} documents, λ = {line.regularization:g}, m = {line.width:g}"
+
+
 def start(init: str, regularization: float) -> str:
     """A panel of the figure of typical pairs: the start and λ."""
     return f"{STARTS[init]}, λ = {regularization:g}"
@@ -103,11 +110,11 @@ def log_det_ratios(table: pd.DataFrame) -> Drawing:
         "log det by documents": ("printed, each document once", ORANGE, "^"),
     }
     own = table[table["assumed"] == 1]
-    kinds = list(dict.fromkeys(setting(line) for line in frames.rows(own)))
+    kinds = list(dict.fromkeys(labelled(line) for line in frames.rows(own)))
     fig, (ax,) = panels([""], own, height=0.9 + 0.42 * len(kinds))
     for shift, (name, (told, color, mark)) in zip(np.linspace(-0.27, 0.27, len(names)), names.items(), strict=True):
         lines = own[own["quantity"] == name]
-        at = np.array([kinds.index(setting(line)) for line in frames.rows(lines)], dtype=float) + shift
+        at = np.array([kinds.index(labelled(line)) for line in frames.rows(lines)], dtype=float) + shift
         ax.errorbar(
             lines["median"], at, xerr=[np.zeros(len(lines)), lines["largest"] - lines["median"]], color=color,
             marker=mark, ls="", elinewidth=1.1, label=told,
@@ -117,13 +124,53 @@ def log_det_ratios(table: pd.DataFrame) -> Drawing:
     ax.invert_yaxis()
     ax.set(xlabel="observed over allowed (median of the worlds, bar to the largest)", xlim=(0, None))
     legend(fig, [ax], ncols=2)
-    largest = own.groupby("quantity")["largest"].agg(["min", "max"])
-    told = (
-        f"{alt.number(largest['min'][name])} to {alt.number(largest['max'][name])} ({bound})"
-        for name, (bound, *_) in names.items()
-        if name in largest.index
-    )
-    fig.alt = f"The largest ratio of observed to allowed among the worlds of a kind is {', '.join(told)}."
+    sentences = []
+    for pairs, where in (("matched", "Where pairs are matched at random"), ("all", "Where every pair is labelled")):
+        largest = own[own["pairs"] == pairs].groupby("quantity")["largest"].agg(["min", "max"])
+        told = [
+            f"{alt.number(largest['min'][name])} to {alt.number(largest['max'][name])} ({bound})"
+            for name, (bound, *_) in names.items()
+            if name in largest.index
+        ]
+        if told:
+            what = "the largest ratio of observed to allowed among the worlds of a kind is"
+            sentences.append(f"{where}, {what} {', '.join(told)}.")
+    fig.alt = " ".join(sentences)
+    return fig
+
+
+@styled
+def open_against_labels(table: pd.DataFrame) -> Drawing:
+    """Share of uncertain pairs against labels, beside what may be uncertain; a panel for each multiple of α_t.
+
+    Args:
+        table: `bounds.open_figure`.
+    """
+    cases = [(key, own) for (key,), own in frames.groups(table, ["scale"])]
+    fig, axes = panels([_part(scale) for scale, _ in cases], table, height=3.2)
+    looks = {
+        "allowed": ("may be uncertain, if intervals hold", BLUE, "s", (0, (1.5, 1.2))),
+        "printed": ("Lemma 4.2 as printed, at most 1", GREY, "^", "-"),
+        "open": ("uncertain", ORANGE, "o", DASHED),
+        "wrong": ("certain in the wrong order", RED, "X", DOTTED),
+    }
+    for ax, (_, own) in zip(axes, cases, strict=True):
+        for name, (told, color, mark, line) in looks.items():
+            if own[name].notna().any():
+                ax.plot(own["labels"], own[name], color=color, marker=mark, ls=line, label=told)
+        ax.set(xscale="log", xlabel="labels of each pair", ylim=(-0.03, 1.06))
+    axes[0].set_ylabel("share of pairs\n(mean over worlds)")
+    legend(fig, axes, ncols=2)
+    told = {
+        "open": "uncertain pairs",
+        "allowed": "those that may be uncertain",
+        "printed": "what Lemma 4.2 prints",
+        "wrong": "those that are certain in the wrong order",
+    }
+    own = table.assign(part=[f"at {'the ' if scale == 1 else ''}{_part(scale)}" for scale in table["scale"]])
+    own = own.melt(["part", "labels"], list(told), "pairs", "mean").dropna(subset="mean")
+    own = own.assign(pairs=own["pairs"].map(told))
+    fig.alt = alt.courses(own, "pairs", "the share", ["part"], "labels", "the number of labels of each pair")
     return fig
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.papers.olranknet import bounds
-from ol2r.papers.olranknet.audit_figures import setting, start
+from ol2r.papers.olranknet.audit_figures import COVARIANCES, TRUTHS, setting, start
 from ol2r.papers.olranknet.errata import Erratum
 from ol2r.report.tables import myst
 from ol2r.theory import neural
@@ -91,12 +91,125 @@ def steps(table: pd.DataFrame, *, name: str, caption: str) -> str:
         "wide ≤ most": "labelled pairs that were wide are at most as many as the log-determinant allows",
         "regret ≤ bound": "regret is at most the corrected Theorem 4.4",
     }
-    rows = [
-        ["the theorem's" if line.scale == 1 else f"1/{1 / line.scale:.0f} of it", told[line.statement],
-         "yes" if line.scale == 1 or line.statement == "wide ≤ most" else "no", f"{line.held} of {line.worlds}"]
-        for line in frames.rows(table)
-    ]  # fmt: skip
-    return myst(["α", "step", "promised", "held in worlds"], rows, name=name, caption=caption)
+    truths = [truth for truth in TRUTHS if truth in set(table["truth"])]
+    rows = []
+    for (scale, statement), own in frames.groups(table, ["scale", "statement"]):
+        by = own.set_index("truth")
+        always = scale == 1 or statement == "wide ≤ most"
+        kept = [_held(by.loc[truth]) for truth in truths]
+        rows.append([_width(scale), told[statement], "yes" if always else "no", *kept])
+    header = ["α", "step", "promised", *(f"held in worlds: {TRUTHS[truth]}" for truth in truths)]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def _held(line: pd.Series) -> str:
+    """In how many worlds a step held, and in how many it could have failed."""
+    able, worlds = line["able"], line["worlds"]
+    return f"{line['held']} of {worlds}; " + (f"could fail in {able}" if able else "cannot fail here")
+
+
+def _width(scale: float) -> str:
+    return "the theorem's" if scale == 1 else f"1/{1 / scale:.0f} of it"
+
+
+def steps_in_words(table: pd.DataFrame) -> str:
+    """Which steps of the regret bound could fail, and which did: at the theorem's α, and at parts of it.
+
+    Args:
+        table: `bounds.within_bounds`.
+    """
+    by = table.groupby(["scale", "statement"], sort=False)[["held", "able", "worlds"]].sum()
+    whole = by.xs(1.0, level="scale")
+    fixed = whole.index[whole["able"] == 0]
+    broken = whole.index[whole["held"] < whole["worlds"]]
+    sentences = [
+        f"At the theorem's α {len(fixed)} of the {len(whole)} steps cannot fail, because what they allow is at least "
+        "all pairs: they say nothing here."
+    ]
+    if len(broken):
+        sentences.append(f"There {len(broken)} of the steps failed.")
+    for scale in sorted(set(by.index.get_level_values("scale")) - {1.0}, reverse=True):
+        own = by.xs(scale, level="scale")
+        open_, allowed = (own.loc[name] for name in ("regret ≤ open", "open ≤ allowed"))
+        sentences.append(
+            f"At {_width(scale)}, where nothing is promised, uncertain pairs were more than intervals that hold allow "
+            f"in {allowed['worlds'] - allowed['held']} of {allowed['worlds']} worlds (it could be in "
+            f"{allowed['able']}), and misordered ones more than the uncertain in {open_['worlds'] - open_['held']} (in "
+            f"{open_['able']})."
+        )
+    sentences.append(
+        "That wide pairs are as few as the log-determinant allows follows from the log-determinant alone, however "
+        "wrong the intervals are."
+    )
+    return " ".join(sentences)
+
+
+def open_in_words(table: pd.DataFrame) -> str:
+    """From how many labels on orders are settled, and whether more were uncertain than may be.
+
+    Args:
+        table: `bounds.open_figure`.
+    """
+    whole, parts = table[table["scale"] == 1], table[table["scale"] < 1]
+    able = whole[whole["able"] > 0]
+    settled = whole[whole["open"] == 0]["labels"]
+    sentences = [
+        f"At the theorem's α fewer than all pairs may be uncertain from {able['labels'].min():,} labels of each on, "
+        f"and from there more were so in {able['broken'].sum():.0f} of {able['able'].sum():.0f} cases (worlds and "
+        "numbers of labels); with fewer labels nothing can fail."
+        if len(able)
+        else "At the theorem's α all pairs may be uncertain at all these numbers of labels: nothing can fail.",
+        f"No pair is uncertain from {settled.min():,} labels on." if len(settled) else "",
+    ]
+    below = whole[whole["printed"] < whole["open"]]
+    if len(below):
+        least, most = below["labels"].min(), below["labels"].max()
+        many = f"{least:,} labels" if least == most else f"{least:,} to {most:,} labels"
+        sentences.append(
+            "What Lemma 4.2 prints, which it claims only from its $t'$ on, is below the share of uncertain pairs at "
+            f"{many}."
+        )
+    for (scale,), own in frames.groups(parts, ["scale"]):
+        could = own[own["able"] > 0]
+        sentences.append(
+            f"At {_width(scale)}, where nothing is promised, more pairs were uncertain than may be in "
+            f"{could['broken'].sum():.0f} of {could['able'].sum():.0f} cases, and at most {share(own['wrong'].max())} "
+            "of the pairs were certain in the wrong order."
+        )
+    return " ".join(each for each in sentences if each)
+
+
+def log_det_in_words(table: pd.DataFrame) -> str:
+    """Which log-determinants could pass their bounds, and which did.
+
+    Args:
+        table: `bounds.log_det_table`.
+    """
+    own = table[table["assumed"] == 1]
+    once = own["quantity"] == "log det by documents"
+    printed, by_documents = own[~once], own[once]
+    matched, every = (printed[printed["pairs"] == pairs] for pairs in ("matched", "all"))
+    sentences = []
+    if len(matched):
+        sentences.append(
+            "Where pairs that share no document are matched at random, as a learner takes them, the largest ratio of "
+            f"all worlds is {matched['largest'].max():.2f}: they are too few to come near a bound that counts every "
+            "pair. These rows cannot fail and are not judged; only with each document counted once the bound is near "
+            f"(at most {by_documents['largest'].max():.2f})."
+        )
+    for (width,), at in frames.groups(every, ["width"]):
+        by = at.set_index("quantity")
+        told = [
+            f"{by.loc[name, 'held']} of {by.loc[name, 'worlds']} worlds with {word} (median ratio "
+            f"{by.loc[name, 'median']:.2f})"
+            for name, word in (("log det by rounds", "$\\tilde{\\mathbf H}$"), ("log det as printed", "$\\mathbf H$"))
+        ]
+        documents = at["documents"].iloc[0]
+        sentences.append(
+            f"Where every pair of {documents:.0f} documents is labelled, at m = {width:,.0f} the printed bound held in "
+            f"{' and in '.join(told)}; {{prf:ref}}`olranknet-lem-logdet` held in {by.loc['log det', 'held']}."
+        )
+    return " ".join(sentences)
 
 
 def typical(table: pd.DataFrame, *, name: str, caption: str) -> str:
@@ -171,6 +284,81 @@ def diagonal_in_words(frame: pd.DataFrame) -> str:
         f"{last['narrower']:.1g} of the full one, and its error is {last['diagonal']:.2g} times its interval "
         f"(median of {last['worlds']:.0f} networks); with all of $A$ it is at most {last['full_most']:.2g} times."
     )
+
+
+def fallen_in_words(table: pd.DataFrame) -> str:
+    """Whether a radius that is too small is found out: how many curves of the figure fall below the nominal share.
+
+    Args:
+        table: `bounds.coverage_figure`.
+    """
+    curves = table.groupby([*bounds.SETTING, "quantity"], sort=False)
+    fallen = curves["coverage"].min() < curves["nominal"].first()
+    told = []
+    for quantity, (_, name) in COVARIANCES.items():
+        own = fallen.xs(quantity, level="quantity")
+        told.append(f"{int(own.sum())} of {len(own)} curves by {name.removesuffix(' (no proof)')}")
+    return (
+        "A bound that covers even when halved does not show that the audit would miss one that is too small: in "
+        f"{{numref}}`olranknet-coverage` {' and '.join(told)} fall below the nominal line at some scale. A curve that "
+        f"does not says only that {table['scale'].min():.1g} of the radius is still enough."
+    )
+
+
+def lengths_in_words(table: pd.DataFrame) -> str:
+    """What the diagonal's order of pairs follows, and whether it is too narrow or too wide where documents are new.
+
+    Args:
+        table: `bounds.typical_figure`.
+    """
+    own = table[(table["documents"] == table["documents"].min()) & (table["pairs"] > 0)]
+    last = own[own["pairs"] == own["pairs"].max()]
+    longer = int((last["prior"] > last["alike"]).sum())
+    sentences = [
+        f"After {last['pairs'].max():,} pairs the diagonal's order of pairs agrees more with the length of a gradient "
+        f"(rank correlation {_range(last['prior'], '.2f')}) than with the full width, which knows what was seen "
+        f"({_range(last['alike'], '.2f')}), in {longer} of {len(last)} cases"
+    ]
+    if longer == len(last):
+        sentences[0] += (
+            ": **a diagonal learner explores pairs of long gradients rather than pairs that it has not learned about**"
+        )
+    sentences[0] += "."
+    cases = {start(*key): each for key, each in frames.groups(own, ["init", "regularization"])}
+    wider = {name: (each.sort_values("pairs").eval("diagonal > full")).to_numpy() for name, each in cases.items()}
+    for told, names in (
+        ("is too wide from the first pairs on", [name for name, each in wider.items() if each.all()]),
+        ("is too narrow at first, then too wide", [name for name, each in wider.items() if each[-1] > each[0]]),
+        ("stays too narrow", [name for name, each in wider.items() if not each.any()]),
+    ):
+        if names:
+            sentences.append(f"The diagonal width {told} with the start {'; '.join(names)}.")
+    if table["documents"].max() > table["documents"].min():
+        new = table[(table["documents"] == table["documents"].max()) & (table["pairs"] > 0)]
+        ratio = new["diagonal"] / new["full"]
+        words = "too narrow" if (ratio < 1).all() else "too wide" if (ratio > 1).all() else "too narrow and too wide"
+        sentences.append(
+            f"With {new['documents'].max():,} documents, most of which are in no pair, as in a data set, and He's "
+            f"start it is {_range(ratio, '.2g')} times the full one: {words}."
+        )
+    return " ".join(sentences)
+
+
+def blind_in_words(table: pd.DataFrame) -> str:
+    """Whether the intervals of the pair of which nothing was learned cover.
+
+    Args:
+        table: `bounds.blind_figure`.
+    """
+    table = table.sort_values("labels")
+    failed = table[table["diagonal"] > 1]["labels"]
+    full = "covers in all networks at all these numbers of labels"
+    if table["full_most"].max() > 1:
+        full = f"fails in some network, by up to {table['full_most'].max():.2g} times its width"
+    diagonal = "does so in the median network"
+    if len(failed):
+        diagonal = f"fails in the median network from {failed.min():,.0f} labels on"
+    return f"The full interval {full}; the diagonal one {diagonal}."
 
 
 def typical_in_words(frame: pd.DataFrame) -> str:

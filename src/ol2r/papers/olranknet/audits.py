@@ -26,6 +26,7 @@ from ol2r.papers.pairrank.audits import until_left
 from ol2r.random import Stream, Streams, generator, replica_key
 from ol2r.ranking import Candidates, engine
 from ol2r.theory import confidence, neural
+from ol2r.theory.confidence import LABEL_NOISE
 
 TRUTHS = ("tangent", "network")
 USERS = ("matched", "cascade")
@@ -602,6 +603,63 @@ def regret(
     return _table([*parts, (rounds, "bound", np.array(bounds)), (rounds, "q", np.full(worlds, q))])
 
 
+def open_orders(
+    world: Wide,
+    worlds: int,
+    labels: Sequence[int],
+    regularization: float = 1.0,
+    delta: float = 0.1,
+    scale: float = 1.0,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """How long orders stay open as labels of all pairs come in, and what Lemma 4.2 allows.
+
+    All is at θ₀ and with the linear model's ẑ, where Lemma 3.3 has no ε, so that labels may be as many as it takes. All
+    pairs of the pool are labelled equally often, whatever the learner would show.
+
+    Per world, after each number of labels of every pair (as "round"), shares of the pairs: "open", those that are
+    uncertain, |σ(w·ẑ) − ½| ≤ f α_t ‖w‖ with f = `scale`; "allowed", those that may be where the intervals hold,
+    ‖w‖ ≥ Δ_ij/(2f α_t); "wrong", certain ones in the wrong order. And "printed", the mean over pairs of the probability
+    that Lemma 4.2 prints, at most 1, with c_t for c_μ and Δ_min of the world; it is for f = 1.
+
+    Args:
+        world: the kind of world.
+        worlds: how many.
+        labels: of every pair, increasing.
+        regularization: λ.
+        delta: δ₁.
+        scale: multiplies α_t, to see that a smaller one is found out.
+        seed: of the worlds and labels.
+    """
+    drawn = draw(world, worlds, seed)
+    pairs = pairs_of(world.queries, world.documents)
+    x = drawn.x[:, pairs[:, 0]] - drawn.x[:, pairs[:, 1]]
+    preference = special.expit(np.subtract(*drawn.scores[:, pairs].transpose(2, 0, 1)))
+    gaps = np.abs(preference - 0.5)
+    rng = generator("open orders", seed)
+    parts = []
+    for n in labels:
+        wins = rng.binomial(n, preference)
+        news: dict[str, list[float]] = {"open": [], "allowed": [], "wrong": [], "printed": []}
+        for r, own in enumerate(x):
+            gram = n * own.T @ own + regularization * np.eye(own.shape[1])
+            log_det = float(np.linalg.slogdet(gram)[1] - own.shape[1] * np.log(regularization))
+            theta = confidence.fitted(own, wins[r].astype(float), (n - wins[r]).astype(float), regularization)
+            slope = neural.reached_slope(own, theta, world.bound)
+            alpha = scale * neural.width(log_det, regularization, world.bound, delta, slope)
+            square = (own * np.linalg.solve(gram, own.T).T).sum(axis=1)
+            norm = np.sqrt(np.maximum(square, 0.0))
+            estimate = special.expit(own @ theta) - 0.5
+            certain = np.abs(estimate) > alpha * norm
+            printed = confidence.printed_uncertain_probability(square, gaps[r].min(), delta, 0.0, slope, LABEL_NOISE)
+            news["open"].append(float((~certain).mean()))
+            news["allowed"].append(float((norm >= gaps[r] / (2 * alpha)).mean()))
+            news["wrong"].append(float((certain & (estimate * (preference[r] - 0.5) < 0)).mean()))
+            news["printed"].append(float(np.minimum(printed, 1.0).mean()))
+        parts += [(n, name, np.array(values)) for name, values in news.items()]
+    return _table(parts)
+
+
 def own_blocks(tangent: Tangent) -> torch.Tensor:
     """⟨g, g′⟩/m of a symmetric network in which only the blocks on the diagonal of W_1 … W_{L−1} are parameters.
 
@@ -620,6 +678,68 @@ def own_blocks(tangent: Tangent) -> torch.Tensor:
 
 PARAMETERS = ("all", "own blocks")
 """Which entries of the symmetric network's W_1 … W_{L−1} are parameters: all, or only the blocks on the diagonal."""
+
+
+def _check_parameters(parameters: str) -> None:
+    if parameters not in PARAMETERS:
+        raise ValueError(f"parameters must be one of {', '.join(PARAMETERS)}, not {parameters!r}")
+
+
+def _kernel(network: Network, key: np.uint64, inputs: torch.Tensor, parameters: str) -> np.ndarray:
+    """⟨g, g′⟩/m of some documents' inputs at a draw of θ₀, Float64[V, V]."""
+    tangent = _tangent(network, network.initial(Streams(np.array([key]))).double(), inputs[None])
+    return (tangent.kernel(tangent) if parameters == "all" else own_blocks(tangent))[0].numpy()
+
+
+def every_pair(
+    width: int,
+    parameters: str = "all",
+    features: int = 8,
+    documents: int = 16,
+    depth: int = 2,
+    regularization: float = 1.0,
+    delta: float = 0.1,
+    worlds: int = 20,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """The log-determinant where every pair of a query has been labelled once, as many as a bound on it counts.
+
+    A learner takes pairs that share no document, which are far fewer: there the bounds are slack. Per world, which has
+    its own documents on the unit sphere and its own θ₀, in one round: log det Ā over its bounds, "log det", "log det by
+    rounds" and "log det as printed" as in `coverage`.
+
+    Args:
+        width: m.
+        parameters: one of `PARAMETERS`.
+        features: d.
+        documents: V.
+        depth: L.
+        regularization: λ; the printed bound asks for at least 1.
+        delta: δ of the lemma, the share of worlds in which it may fail; it changes nothing that is measured.
+        worlds: how many.
+        seed: of documents and draws of θ₀.
+    """
+    _check_parameters(parameters)
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must be between 0 and 1, not {delta:g}")
+    network = Network(features, width, depth, "symmetric")
+    x = generator("every pair", seed).standard_normal((worlds, documents, features))
+    x /= np.linalg.norm(x, axis=2, keepdims=True)
+    seen, squares = np.ones(documents), documents * np.eye(documents) - 1  # Σ (e_i − e_j)(e_i − e_j)ᵀ over all pairs
+    found: dict[str, list[float]] = {"log det": [], "log det by rounds": [], "log det as printed": []}
+    for i, own in enumerate(x):
+        inputs = network.inputs(torch.from_numpy(own))
+        kernel = _kernel(network, np.uint64(replica_key(f"every pair {seed}", 1, i)), inputs, parameters)
+        limit = neural.tangent_kernel(inputs.numpy(), depth)
+        log_det = float(np.linalg.slogdet(np.eye(documents) + kernel @ squares / regularization)[1])
+        bounds = {
+            "log det": neural.log_det_bound(kernel, limit.tangent, regularization, seen),
+            "log det by rounds": neural.printed_log_det_bound(limit.tangent, regularization, seen),
+            "log det as printed": neural.printed_log_det_bound(limit.printed, regularization, seen),
+        }
+        for name, bound in bounds.items():
+            found[name].append(log_det / bound)
+    return _table([(1, name, np.array(values)) for name, values in found.items()])
 
 
 def kernel_convergence(
@@ -645,8 +765,7 @@ def kernel_convergence(
         draws: of θ₀.
         seed: of documents and draws.
     """
-    if parameters not in PARAMETERS:
-        raise ValueError(f"parameters must be one of {', '.join(PARAMETERS)}, not {parameters!r}")
+    _check_parameters(parameters)
     rng = generator("kernel convergence", seed)
     x = torch.from_numpy(rng.standard_normal((documents, features)))
     keys = np.array([replica_key(f"kernel {seed}", 1, i) for i in range(draws)], dtype=np.uint64)
@@ -657,8 +776,7 @@ def kernel_convergence(
         limit = neural.tangent_kernel(inputs.numpy(), depth)
         found: dict[str, list[float]] = {"from H": [], "from H̃": []}
         for key in keys:
-            tangent = _tangent(network, network.initial(Streams(key[None])).double(), inputs[None])
-            kernel = (tangent.kernel(tangent) if parameters == "all" else own_blocks(tangent))[0].numpy()
+            kernel = _kernel(network, key, inputs, parameters)
             for name, wanted in zip(found, (limit.printed, limit.tangent), strict=True):
                 found[name].append(float(np.linalg.norm(kernel - wanted) / np.linalg.norm(wanted)))
         parts += [(width, name, np.array(values)) for name, values in found.items()]

@@ -21,6 +21,9 @@ CERTAIN = ("radius", "log det")
 LOG_DETS = ("log det", "log det by rounds", "log det as printed", "log det by documents")
 SCALES = tuple(float(scale) for scale in np.geomspace(1 / 256, 2, 55))
 STATEMENTS = ("regret ≤ open", "open ≤ allowed", "wide ≤ most", "regret ≤ bound")
+"""Steps of the proof of the regret bound."""
+PAIRS = {"coverage": "matched", "every pair": "all"}
+"""Which pairs of a list are labelled, by the audits that have log-determinants."""
 
 
 def _of(frame: pd.DataFrame, audit: str, *quantities: str) -> pd.DataFrame:
@@ -82,10 +85,15 @@ def log_det_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Observed log-determinants over their bounds.
 
     Returns:
-        The columns of `SETTING`, quantity (of `LOG_DETS`), worlds, held (worlds with a ratio of at most 1), median and
-        largest ratio.
+        pairs (see `PAIRS`), the columns of `SETTING`, documents (of a query), quantity (of `LOG_DETS`), worlds, held
+        (worlds with a ratio of at most 1), median and largest ratio. Where all pairs are labelled, there are no truth,
+        S and users.
     """
-    by = _of(frame, "coverage", *LOG_DETS).groupby([*SETTING, "quantity"], sort=False)["value"]
+    parts = [_of(frame, audit, *LOG_DETS).assign(pairs=pairs) for audit, pairs in PAIRS.items()]
+    lines = pd.concat([part for part in parts if len(part)]).reindex(
+        columns=["pairs", *SETTING, "documents", "quantity", "value"]
+    )
+    by = lines.groupby(["pairs", *SETTING, "documents", "quantity"], sort=False, dropna=False)["value"]
     return by.agg(
         worlds="size", held=lambda each: int((each <= 1).sum()), median="median", largest="max"
     ).reset_index()
@@ -158,17 +166,43 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
 def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
     """Whether the steps of Theorem 4.4's proof hold in each world after the last round.
 
+    A step says that one number is at most another. It can fail in a world only if the other is below all pairs: those
+    that were shown, or labelled.
+
     Returns:
-        scale, statement (of `STATEMENTS`), held and worlds. Only at scale 1 are all of them promised; "wide ≤ most"
-        holds at any scale.
+        truth, scale, statement (of `STATEMENTS`), held, able (worlds in which it could fail) and worlds. Only at scale
+        1 are all of them promised; "wide ≤ most" holds at any scale.
     """
     lines = _of(frame, "regret")
     last = lines[lines["round"] == lines["round"].max()]
-    table = last.pivot_table(index=["scale", "seed", "world"], columns="quantity", values="value")
-    held = {name: table[name.split(" ≤ ")[0]] <= table[name.split(" ≤ ")[1]] for name in STATEMENTS}
-    found = [
-        {"scale": scale, "statement": name, "held": int(own.sum()), "worlds": len(own)}
-        for name, each in held.items()
-        for scale, own in each.groupby(level="scale")
-    ]
+    table = last.pivot_table(index=["truth", "scale", "seed", "world"], columns="quantity", values="value")
+    found = []
+    for name in STATEMENTS:
+        few, many = (table[each] for each in name.split(" ≤ "))
+        everything = table["shown"] * table["q"] if few.name == "wide" else table["shown"]
+        both = pd.DataFrame({"held": few <= many, "able": many < everything})
+        for (truth, scale), own in both.groupby(level=["truth", "scale"], sort=False):
+            line = {"truth": truth, "scale": scale, "statement": name, "held": int(own["held"].sum())}
+            found.append(line | {"able": int(own["able"].sum()), "worlds": len(own)})
     return pd.DataFrame(found).sort_values("scale", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def open_figure(frame: pd.DataFrame) -> pd.DataFrame:
+    """Data of the figure "how long orders stay open".
+
+    Returns:
+        scale (of α_t), labels (of every pair), worlds; means over worlds of the shares of pairs that are uncertain
+        (open), that may be (allowed) and that are certain in the wrong order (wrong), and of the probability that Lemma
+        4.2 prints (printed; missing but for scale 1); broken, worlds in which more were uncertain than may be, and
+        able, those in which fewer than all may be, so that this could be.
+    """
+    lines = _of(frame, "open orders")
+    index = ["scale", "truth", "seed", "world", "round"]
+    table = lines.pivot_table(index=index, columns="quantity", values="value")
+    table = table.assign(broken=table["open"] > table["allowed"], able=table["allowed"] < 1)
+    by = table.groupby(level=["scale", "round"])
+    found = by[["open", "allowed", "wrong", "printed"]].mean()
+    found = found.assign(worlds=by.size(), **{name: by[name].sum() for name in ("broken", "able")}).reset_index()
+    found.loc[found["scale"] < 1, "printed"] = np.nan
+    found = found.rename(columns={"round": "labels"}).rename_axis(columns=None)
+    return found.sort_values(["scale", "labels"], ascending=[False, True], kind="stable").reset_index(drop=True)

@@ -285,7 +285,7 @@ MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("Figure 6, share of certain orders", "olranknet-fig-6", ("OR7",)),
     ("5.2, PDGD after 20,000 rounds", "olranknet-far", ("OR9",)),
     ("Lemma 3.3, confidence interval", "olranknet-coverage", ("ORT1",)),
-    ("Lemma 4.2, uncertain orders: on {doc}`olranknet-theory`", None, ()),
+    ("Lemma 4.2, uncertain orders", "olranknet-open", ()),
     ("Theorem 4.4, regret", "olranknet-regret", ()),
     ("Definition B.1, tangent kernel", "olranknet-kernel", ("ORT3",)),
     ("Lemma C.3, log-determinant and effective dimension", "olranknet-log-det", ("ORT2",)),
