@@ -52,7 +52,7 @@ def test_both_truths_of_the_same_documents_are_told_side_by_side():
     lines = [(data, "perfect", "olRankNet", OFFLINE, mean, mean - 0.01, mean + 0.01)
              for data, mean in (("synthetic-mslr-net", 0.05), ("MQ2008", 0.3), ("synthetic-mslr", -0.02))]  # fmt: skip
     said = prose.by_truth_in_words(leads(*lines), "olRankNet", "PairRank")
-    assert "from a linear score in the first and from a wide network's in the second. On synthetic-mslr ol" in said
+    assert "a linear score in the first and from a wide network's in the second. All learners" in said
     assert said.index("−0.020") < said.index("+0.050") and "0.300" not in said
     assert prose.by_truth_in_words(leads(*lines[1:]), "olRankNet", "PairRank") == ""
 
@@ -331,7 +331,7 @@ def test_a_choice_that_stays_though_another_scores_higher_is_told():
     ]
     chosen = pd.DataFrame(lines, columns=["dataset", "grid", "longer", "best_of"])
     said = prose.kept_in_words(chosen)
-    assert said.startswith("It decides a on MQ2008 (+0.025), where another setting scores higher in the second step")
+    assert said.startswith("It decides a on MQ2008 (+0.0250), where another setting scores higher in the second step")
     assert prose.kept_in_words(chosen[2:]).startswith("Today it decides nothing")
     assert prose.kept_in_words(chosen[:0]) == ""
 

@@ -352,7 +352,8 @@ def by_truth_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
         return ""
     return (
         f"{named(LINEAR_TRUTH)} and {named(NETWORK_TRUTH)} have the same documents; grades come from a linear score in "
-        f"the first and from a wide network's in the second. {lead_in_words(both, row, baseline)}"
+        f"the first and from a wide network's in the second. All learners have the values that were tuned on the first "
+        f"one. {lead_in_words(both, row, baseline)}"
     )
 
 
@@ -875,7 +876,7 @@ def kept_in_words(table: pd.DataFrame) -> str:
     for (dataset, name), own in frames.groups(table, ["dataset", "grid"]) if len(table) else ():
         behind = own["longer"].max() - own.loc[chosen_together(own), "longer"]
         if (behind > 0).any():
-            told.append(f"{name} on {named(dataset)} ({signed(float(behind.max()))})")
+            told.append(f"{name} on {named(dataset)} ({signed(float(behind.max()), 4)})")
     if told:
         return f"It decides {joined(told)}, where another setting scores higher in the second step by as much."
     return "Today it decides nothing: each chosen setting scores highest in the second step." if len(table) else ""
