@@ -170,7 +170,7 @@ def family(name: str) -> dict[str, float]:
 
 
 def refits(found: dict[str, float], key: str) -> dict[str, dict[str, float]]:
-    """By name of a refit its speed and its gap, of the family that a figure belongs to; empty where it has one refit."""
+    """By refit its speed and its gap, of the family that a figure belongs to; empty where it has one refit."""
     name = key.removesuffix(".rounds_per_s")
     return {
         refit: {"rounds_per_s": float(f"{found[speed]:.4g}"), "gap": float(f"{found[f'{name}.{refit}_gap']:.2g}")}

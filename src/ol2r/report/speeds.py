@@ -173,8 +173,8 @@ def by_refit(stored: Stored) -> pd.DataFrame:
     """The speeds of refitted networks, by refit.
 
     Returns:
-        what, refit, rounds (a second), gap (what the last refit leaves of what it could win over θ₀), and counts: whether
-        it is the speed in `against_targets`. Lines are in the order of `AIMED`.
+        what, refit, rounds (a second), gap (what the last refit leaves of what it could win over θ₀), and counts:
+        whether it is the speed in `against_targets`. Lines are in the order of `AIMED`.
     """
     lines = [
         (name, REFITS[refit], one["rounds_per_s"], one["gap"], one["rounds_per_s"] == stored[key]["ours"])
