@@ -6,6 +6,9 @@ import tomllib
 import build
 import jupytext
 import pytest
+from bs4 import BeautifulSoup
+
+from ol2r.papers import PAPERS
 
 BOOK = build.ROOT / "book"
 SOURCE = build.ROOT / "src" / "ol2r"
@@ -70,3 +73,21 @@ def test_a_page_of_speeds_writes_its_numbers_out_in_full(page, published_html):
     text = re.sub(r"<(script|style).*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
     powers = re.findall(r"\S*(?<![0-9a-f])\d(?:\.\d+)?e[+-]?\d+\b", text)  # 1e-05; but a commit may be 2728e715
     assert re.findall(r"\S*\d,\d{3}\b", text) and powers == []
+
+
+def words(html: str) -> int:
+    """How many words a reader meets before unfolding anything, but for tables, drawings, code and strips."""
+    article = BeautifulSoup(html, "html.parser").find("article")
+    for each in article.select("script, style, svg, table, pre, nav, .provenance, details > :not(summary)"):
+        each.decompose()
+    return len(article.get_text(" ").split())
+
+
+def test_words_are_those_that_are_in_sight():
+    shown = "<p>One two</p><details><summary>three</summary><p>hidden</p></details><table><td>x</td></table>"
+    assert words(f'<nav>no</nav><article>{shown}<div class="provenance">tier</div><svg>y</svg></article>') == 3
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_findings_have_fewer_than_five_thousand_words(paper, published_html):
+    assert words((published_html / f"{paper}.html").read_text()) < 5000
