@@ -71,7 +71,7 @@ class Provenance(SphinxDirective):
         for fact in told(strip, FACTS):
             facts += [*fact, nodes.Text(" · ")]
         csv = download_reference("", "", reftarget=strip["csv"], refdoc=self.env.docname, refdomain="")
-        csv += nodes.literal("", Path(strip["csv"]).name, classes=["xref", "download"])
+        csv += nodes.literal("", "CSV", classes=["xref", "download"])
         facts += csv
 
         details = nodes.container(classes=["provenance-more"])
