@@ -471,9 +471,11 @@ def difference_curves(
         baseline: the value of `by` that the others are compared with.
         what: what the column is called on the axis.
         told: what the baseline is called there (None: as it is).
-        since: the round in which a logarithmic axis of rounds begins (None: a linear one with all rounds).
+        since: the round in which a logarithmic axis of rounds begins, unless all runs end before it (None: a linear one
+            with all rounds).
     """
-    differences = minus(frame if since is None else frame[frame["round"] >= since], column, baseline, by)
+    late = frame[frame["round"] >= since] if since is not None else frame
+    differences = minus(late if len(late) else frame, column, baseline, by)
     ylabel = f"{what},\nminus that of {told or baseline}\n({INTERVAL})"
     fig = _curves(differences, column, by, ylabel, looks=looks, named=named)
     for ax in fig.axes:

@@ -173,7 +173,8 @@ def covariance_curves(frame: pd.DataFrame, full: str, diagonal: str) -> Drawing:
         ax.set_xlabel("round")
     axes[0].set_ylabel(f"full minus diagonal\n({INTERVAL})")
     legend(fig, axes)
-    fig.alt = alt.ends_of_each(table.assign(panel=table["panel"] + ", full minus diagonal"), "users", "panel", [])
+    told = table.assign(panel=table["panel"] + ", full minus diagonal", users=table["users"] + " users")
+    fig.alt = alt.ends_of_each(told, "users", "panel", [])
     return fig
 
 
