@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.provenance import code_digest
+from ol2r.papers.olranknet.grid import CHOICES, SETTINGS
 from ol2r.report import speeds
 
 STORED = {
@@ -79,6 +80,11 @@ def test_a_network_s_speeds_are_told_by_refit_and_one_of_them_counts():
         ["L-BFGS, 4 passes", 80.0, 0.004, True],
     ]
     assert speeds.by_refit(STORED).empty
+
+
+def test_refits_are_called_by_the_passes_of_the_chapter():
+    adam, lbfgs = speeds.REFITS["adam"], speeds.REFITS["lbfgs"]
+    assert adam == f"Adam, {SETTINGS['olRankNet'][1]['passes']} passes" and CHOICES[lbfgs]["refit"] == "lbfgs"
 
 
 def test_times_are_told_with_their_days_and_whether_the_code_has_changed():

@@ -191,11 +191,12 @@ def log_det_in_words(table: pd.DataFrame) -> str:
     matched, every = (printed[printed["pairs"] == pairs] for pairs in ("matched", "all"))
     sentences = []
     if len(matched):
+        largest = matched["largest"].max()
+        so = "too few to come near a bound that counts every pair" if largest < 1 else "enough to pass a printed bound"
         sentences.append(
             "Where pairs that share no document are matched at random, as a learner takes them, the largest ratio of "
-            f"all worlds is {matched['largest'].max():.2f}: they are too few to come near a bound that counts every "
-            "pair. These rows cannot fail and are not judged; only with each document counted once the bound is near "
-            f"(at most {by_documents['largest'].max():.2f})."
+            f"all worlds is {largest:.2f}: they are {so}. These rows are not judged; with each document counted once "
+            f"the largest is {by_documents['largest'].max():.2f}."
         )
     for (width,), at in frames.groups(every, ["width"]):
         by = at.set_index("quantity")
