@@ -190,11 +190,14 @@ def test_declared_cells_take_the_setting_and_name_their_rounds():
         assert (smoke.dataset, paper.dataset) == (DATASET, "MQ2008")
         assert paper.rounds[-1] == rounds and paper.setting == SETTING
     assert fits.gap_cells("paper", SETTING)[0].regularizations == (0.1, fits.SMALL_REGULARIZATION)
-    adam, lbfgs = fits.refit_cells("paper", SETTING)
-    assert (adam.setting["refit"], lbfgs.setting["refit"]) == ("adam", "lbfgs")
-    for cell in (adam, lbfgs):
-        changed = {"regularization": fits.SMALL_REGULARIZATION, "refit": cell.setting["refit"]}
-        assert cell.setting == SETTING | changed
+    tuned = SETTING | {"rate": 1e-3}
+    cells = fits.refit_cells("paper", tuned)
+    assert [fits.way(cell)["way"] for cell in cells] == list(fits.REFITS) and len(set(cells)) == len(cells)
+    for cell, changed in zip(cells, fits.REFITS.values(), strict=True):
+        assert cell.setting == tuned | {"regularization": fits.SMALL_REGULARIZATION} | changed
+    assert set(fits.refit_cells("laptop", tuned)) < set(cells)
+    (pulled,) = fits.pulled_cells("paper", tuned | {"regularization": 100.0})
+    assert pulled.setting == tuned | {"regularization": 0.1}
     with pytest.raises(ValueError, match="ascending"):
         fits.Coverage(DATASET, "x", tuple(sorted(SETTING.items())), (5, 3))
 

@@ -340,7 +340,7 @@ def refits(adam, lbfgs):
     """Rows of two refits, each with its gap and what it covers by the full matrix; the diagonal covers twice that."""
     lines = [
         (method, part, covariance, quantity, value, at)
-        for method, (gap, inside) in (("adam", adam), ("lbfgs", lbfgs))
+        for method, (gap, inside) in (("Adam", adam), ("L-BFGS", lbfgs))
         for part, covariance, quantity, value in (
             ("history", "none", "gap", gap), ("history", "none", "start", 0.7),
             ("test", "full", "inside", inside), ("test", "diagonal", "inside", 2 * inside),
@@ -349,7 +349,7 @@ def refits(adam, lbfgs):
         )
         for at in (0.1, 1.0)
     ]  # fmt: skip
-    table = pd.DataFrame(lines, columns=["refit", "part", "covariance", "quantity", "value", "at"])
+    table = pd.DataFrame(lines, columns=["way", "part", "covariance", "quantity", "value", "at"])
     table = table.assign(value=table["value"].where(table["at"] == 0.1, 0.99), tuned_alpha=0.1, round=50)
     return pd.concat([table.assign(round=10, value=0.123), table])
 
@@ -360,8 +360,9 @@ def test_the_gap_of_a_refit_stands_beside_what_its_intervals_cover():
         ["Adam", "25 %", "10 %", "20 %", "3", "0.5"], ["L-BFGS", "0.5 %", "20 %", "40 %", "3", "0.5"],
     ]  # fmt: skip
     said = prose.refits_in_words(table)
-    assert said.startswith("Adam leaves a gap of 25 %, L-BFGS with as many passes one of 0.5 %.")
-    assert "preference: 20 % in place of 10 % by the full matrix; 40 % in place of 20 % by the diagonal." in said
+    assert said.startswith("After the last round refits have left undone: 25 % by Adam; 0.5 % by L-BFGS.")
+    assert "lies in 10 % and 20 % of the intervals by the full matrix and in 20 % and 40 % of the" in said
+    assert said.endswith("95 % of them hold it from α = 3 and 3 and from 0.5 and 0.5.")
     assert prose.refits_in_words(fits.by_refit(pd.DataFrame())) == ""
 
 

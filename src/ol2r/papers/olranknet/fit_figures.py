@@ -72,7 +72,7 @@ def _few_ticks(ax: Axes) -> None:
 
 @styled
 def gap_against_pairs(frame: pd.DataFrame) -> Drawing:
-    """The gap that refits leave, against distinct pairs, a panel for each λ: mean over runs, log-log.
+    """The gap that refits leave, against distinct pairs, a panel for each λ, log-log: means over runs, 95 % intervals.
 
     Args:
         frame: of `fits.Gap`, of one data set.
@@ -86,7 +86,11 @@ def gap_against_pairs(frame: pd.DataFrame) -> Drawing:
         for way in WAYS.ordered(table["refit"]):
             own = table[(table["regularization"] == penalty) & (table["refit"] == way)].sort_values("pairs")
             look = WAYS[way]
-            ax.plot(own["pairs"], own["mean"], color=look.color, marker=look.marker, ls=look.line, label=way)
+            arms = np.stack([own["mean"] - own["low"].clip(lower=0.0), own["high"] - own["mean"]])
+            ax.errorbar(
+                own["pairs"], own["mean"], np.nan_to_num(arms), color=look.color, marker=look.marker, ls=look.line,
+                elinewidth=0.9, label=way,
+            )  # fmt: skip
         ax.axhline(1.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
         ax.set(xscale="log", yscale="log", xlabel="distinct pairs")
         _few_ticks(ax)

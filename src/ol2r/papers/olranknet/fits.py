@@ -25,13 +25,12 @@ from ol2r import data
 from ol2r.clicks import users_of_grades
 from ol2r.cost import Cost
 from ol2r.data import RankingDataset
-from ol2r.experiments.cells import OneByOne, Row
+from ol2r.experiments.cells import Cell, OneByOne, Row
 from ol2r.experiments.grid import SMOKE_ROUNDS, checksum, on
 from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
 from ol2r.learners import LEARNERS
 from ol2r.learners.olranknet import OlRankNet
 from ol2r.networks import Covariance, Explicit, Full, History, Network, NetworkFit, Tangent
-from ol2r.networks.refit import METHODS
 from ol2r.parameters import Value
 from ol2r.random import Stream, Streams, replica_key
 from ol2r.ranking import Candidates
@@ -531,15 +530,48 @@ def coverage_cells(tier: str, setting: Mapping[str, Value]) -> list[Coverage]:
     return [Coverage(name, checksum(name), own, _ROUNDS[tier]) for name in _DATASETS(tier)]
 
 
-def refit_cells(tier: str, setting: Mapping[str, Value]) -> list[Coverage]:
-    """Coverage with a small λ, at which refits leave much of the gap: the same passes with Adam and with L-BFGS.
+PULLED = 0.1
+"""The largest λ that the paper tries."""
+
+
+def pulled_cells(tier: str, setting: Mapping[str, Value]) -> list[Coverage]:
+    """Coverage at the largest λ that the paper tries, for the tuned one is a thousand times as large.
 
     Args:
         tier: "smoke", "laptop" or "paper".
         setting: hyper-parameters of olRankNet as tuned.
     """
-    small = [{**setting, "regularization": SMALL_REGULARIZATION, "refit": method} for method in METHODS]
+    return coverage_cells(tier, {**setting, "regularization": PULLED})
+
+
+_FRESH = "Adam, 20 passes, fresh start and decay"
+REFITS: dict[str, Mapping[str, Value]] = {
+    "Adam": {"refit": "adam"},
+    "L-BFGS": {"refit": "lbfgs"},
+    "Adam, fresh start and decay": WAYS[_FRESH].changed,
+    "Adam, fresh start and decay, larger rate": WAYS[f"{_FRESH}, larger rate"].changed,
+}
+"""Refits of which coverage is compared, by name: what each changes in the tuned setting. Fresh starts with decay leave
+wide gaps, of an objective of their own."""
+
+
+def refit_cells(tier: str, setting: Mapping[str, Value]) -> list[Coverage]:
+    """Coverage with a small λ, at which refits differ in the gap that they leave; three of `REFITS` on a laptop.
+
+    Args:
+        tier: "smoke", "laptop" or "paper".
+        setting: hyper-parameters of olRankNet as tuned.
+    """
+    refits = list(REFITS.values())[: 3 if tier == "laptop" else None]
+    small = [{**setting, "regularization": SMALL_REGULARIZATION, **changed} for changed in refits]
     return [cell for each in small for cell in coverage_cells(tier, each)]
+
+
+def way(cell: Cell) -> dict[str, str]:
+    """Which of `REFITS` a cell of `refit_cells` has."""
+    own = cast(Coverage, cell).setting
+    fits = [name for name, changed in REFITS.items() if all(own[each] == value for each, value in changed.items())]
+    return {"way": max(fits, key=lambda name: len(REFITS[name]))}
 
 
 def by_refit(frame: pd.DataFrame) -> pd.DataFrame:
@@ -549,14 +581,14 @@ def by_refit(frame: pd.DataFrame) -> pd.DataFrame:
         frame: of the cells of `refit_cells`, of one data set.
 
     Returns:
-        refit, gap, and by covariance: "inside …" (share of covered pairs at the tuned α), "needed …" (the α with which
-        95 % are covered). No line without runs.
+        way (of `REFITS`), gap, and by covariance: "inside …" (share of covered pairs at the tuned α), "needed …" (the α
+        with which 95 % are covered). No line without runs.
     """
-    names = ["refit", "gap", *(f"{what} {form}" for what in ("inside", "needed") for form in ("full", "diagonal"))]
+    names = ["way", "gap", *(f"{what} {form}" for what in ("inside", "needed") for form in ("full", "diagonal"))]
     if frame.empty:
         return pd.DataFrame(columns=names)
     last = frame[(frame["round"] == frame["round"].max()) & np.isclose(frame["at"], frame["tuned_alpha"])]
     asked = last[((last["part"] == "test") & (last["covariance"] != "constant")) | (last["quantity"] == "gap")]
     column = asked["quantity"] + (" " + asked["covariance"]).where(asked["quantity"] != "gap", "")
-    table = asked.assign(column=column).pivot_table(index="refit", columns="column", values="value", sort=False)
+    table = asked.assign(column=column).pivot_table(index="way", columns="column", values="value", sort=False)
     return table.reset_index()[names].rename_axis(columns=None)

@@ -23,6 +23,7 @@ from ol2r.papers.olranknet.claims import (
     AS_TUNED,
     BASELINES,
     CLAIMS,
+    COVERAGE_ITEM,
     EXPLORING,
     FAR,
     FULL,
@@ -386,6 +387,8 @@ ONE_SEED: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "pa
 """Of each fold, what the paper has no figure of: other choices beside ours."""
 FOUR_SEEDS: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper": range(4)}
 """Of the first fold, the runs in which the truth is known."""
+THREE_SEEDS: dict[str, Sequence[int]] = FOUR_SEEDS | {"paper": range(3)}
+"""The same where λ or the way of refitting is another one, and the histories that refits follow."""
 _ONCE: dict[str, Sequence[int]] = dict.fromkeys(ONE_SEED, range(1))
 
 
@@ -402,10 +405,13 @@ _FIGURES: dict[str, tuple[str, Sequence[str]]] = {
 """The paper's figures of runs: (title, learners)."""
 LONGER = f"{ROUNDS:,} rounds on one fold"
 """The name of the reading in which only runs on `LONG_ON` count that are as long as the paper's."""
+PULLED = f"intervals at λ = {fits.PULLED:g}"
+"""The name of the reading in which intervals are judged at the largest λ of the paper in place of the tuned one."""
 READINGS: dict[str, dict[str, str]] = {
     "public code": {name: f"{name}-code" for name in _FIGURES},
     "ΔNDCG of the present ranking": {name: f"{name}-ranked" for name in _FIGURES},
     LONGER: {name: f"{name}-long" for name in _FIGURES},
+    PULLED: {COVERAGE_ITEM: "coverage-pulled"},
     **audit_cells.READINGS,
 }
 """Other readings of the paper: {name: {item: the item that takes its place}}."""
@@ -440,14 +446,18 @@ ITEMS: dict[str, Item] = {
     "exploration": Item("With and without exploration, and without refitting", _exploration, _fewer_seeds, None, way),
     "width": Item("Width of the network", _widths, ONE_SEED, None, variant),
     "choices": Item("What the paper leaves open, one choice at a time", _choices, ONE_SEED, None, choice),
-    "gap": Item("How far refits are from the optimum", lambda tier: fits.gap_cells(tier, _fitted()), _ONCE, (1,)),
+    "gap": Item("How far refits are from the optimum", lambda tier: fits.gap_cells(tier, _fitted()), THREE_SEEDS, (1,)),
     "coverage": Item(
         "What the intervals cover on real documents", lambda tier: fits.coverage_cells(tier, _fitted()), FOUR_SEEDS,
         (1,),
     ),
+    "coverage-pulled": Item(
+        "What they cover at the largest λ of the paper", lambda tier: fits.pulled_cells(tier, _fitted()), THREE_SEEDS,
+        (1,),
+    ),
     "coverage-refit": Item(
         "What they cover at a small λ, by how networks are refitted",
-        lambda tier: fits.refit_cells(tier, _fitted()), FOUR_SEEDS, (1,),
+        lambda tier: fits.refit_cells(tier, _fitted()), THREE_SEEDS, (1,), fits.way,
     ),
     "witness": Item("One run of the paper's length with full covariance", _witness, _ONCE, (1,), variant),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
