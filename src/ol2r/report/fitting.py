@@ -5,6 +5,7 @@ This module measures what is drawn; it must not know what drawings show.
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -42,6 +43,18 @@ def wrap_labels(figure: Figure) -> None:
         labels = [(text, ax, part) for part in (figure, *figure.subfigs) for text, ax in _labels(part)]
         if tries == TRIES or not any([_wrapped(*each) for each in labels]):
             return
+
+
+@contextmanager
+def laid_out(figure: Figure) -> Iterator[None]:
+    """A figure whose labels fit, and whose layout is not made again meanwhile."""
+    wrap_labels(figure)
+    layout = figure.get_layout_engine()
+    figure.set_layout_engine("none")  # what has its place keeps it
+    try:
+        yield
+    finally:
+        figure.set_layout_engine(layout)
 
 
 def _labels(part: FigureBase) -> Iterator[tuple[Text, Axes | None]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.legend_handler import HandlerTuple
@@ -28,10 +29,15 @@ COLUMNS = 2
 
 
 def svg_of(figure: Figure) -> str:
-    """The figure as SVG; the same results give the same bytes."""
-    file = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": "ol2r"}):
-        figure.savefig(file, format="svg", metadata={"Date": None})
+    """The figure as SVG; the same results give the same bytes.
+
+    It is drawn once: `Figure.savefig` draws twice, the first time for the layout alone.
+    """
+    file, canvas, dpi = io.StringIO(), figure.canvas, figure.dpi
+    with mpl.rc_context({"svg.hashsalt": "ol2r"}), fitting.laid_out(figure):
+        FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})
+    figure.set_canvas(canvas)  # the next layout is then made as this one was
+    figure.dpi = dpi
     return file.getvalue()
 
 
