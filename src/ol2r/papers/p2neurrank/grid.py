@@ -256,6 +256,8 @@ CHOICES: dict[str, tuple[str, dict[str, Value]]] = {
     "P2NeurRank, rankers start together": (NEURAL[0], _TOGETHER),
     "P2NeurRank, no noise, rankers start together": (NEURAL[0], {"noise": 0.0} | _TOGETHER),
     "P2NeurRank, d-m-m-1": (NEURAL[0], {"depth": OWN_DEPTH}),
+    **{f"{neural(n)} as in the main results": (neural(n), {}) for n in NUMBERS_OF_RANKERS[1:]},
+    **{f"{neural(n)}, ranker 1 evaluated": (neural(n), {"scorer": "first"}) for n in NUMBERS_OF_RANKERS[1:]},
     "olRankNet as in the main results": (OLRANKNET, {}),
     "olRankNet, d-m-m-1": (OLRANKNET, {"depth": OWN_DEPTH}),
 }
