@@ -172,7 +172,10 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
                 f"{LARGE_NOISE:g} and {SMALL_NOISE:g}: paper, 5.2.2; the rest ours",
             ),
             ("PairRank, diagonal", PAIRRANK_DIAGONAL, "paper, 5.1.4; larger values ours"),
-            ("olRankNet, 16 × 16, either covariance", SIXTEEN_FULL, "paper, 5.1.4, thinned; larger λ, least rate ours"),
+            (
+                "olRankNet, 16 × 16, either covariance", SIXTEEN_FULL,
+                "paper, 5.1.4, thinned; larger λ, least and largest η ours",
+            ),
         )
     ),
     (
