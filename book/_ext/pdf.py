@@ -26,7 +26,7 @@ NAME = "online-learning-to-rank.pdf"
 PLACE = "<!-- the link to the PDF -->"
 """What stands in the front page's HTML until there is a PDF."""
 LINK = f'<p><a class="reference external" href="{NAME}">This book as one PDF</a></p>'
-SCALE = 0.59
+SCALE = 0.575
 MARGINS = {"top": "10mm", "bottom": "12mm", "left": "11mm", "right": "11mm"}
 FOOTER = '<div style="font-size: 8px; width: 100%; text-align: center"><span class="pageNumber"></span></div>'
 UNFOLD = """() => {

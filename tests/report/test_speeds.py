@@ -56,7 +56,7 @@ def test_public_code_is_hollow_and_each_unit_has_its_own_logarithmic_axis():
 def test_figures_with_a_target_stand_beside_it_and_others_do_not():
     table = speeds.against_targets(STORED)
     *rates, memory = table.drop(columns="bound").to_numpy().tolist()
-    assert rates == [["P²LinRank with two rankers, 5,000 rounds", 150.0, 100.0, 1.5]]
+    assert rates == [["P²LinRank with two rankers, 5,000 rounds, all rounds of many runs at once", 150.0, 100.0, 1.5]]
     assert memory[0].startswith("memory that olRankNet") and memory[1:] == [500.0, 1000.0, 2.0]
 
 

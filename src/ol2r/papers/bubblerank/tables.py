@@ -651,7 +651,7 @@ def choices_in_words(table: pd.DataFrame) -> str:
         for each in models_of(table)
     )
     return (
-        "BubbleRank's regret is this many times "
+        "BubbleRank's regret, counted from the best list, is this many times "
         f"TopRank's, with $n^{{-4}}$ for δ and with TopRank's own $1/n$: {ratios}. With "
         f"the latter it broke its constraint on {_number(surer['late_other'].mean())} steps of a run, in the mean."
     )
