@@ -50,7 +50,8 @@ def test_words_on_log_determinants_tell_which_rows_come_near_a_bound(audited):
     assert "each document counted once the largest is 0.20" in said
     passed = tables.log_det_in_words(table.assign(largest=1.5))
     assert "is 1.50: they are enough to pass a printed bound" in passed
-    assert "at m = 100 the bound of the paper's proof held in 3 of 4 worlds with $\\tilde{\\mathbf H}$ (median ratio 0.95)" in said
+    assert "at m = 100 the bound of the paper's proof held in 3 of 4 worlds with" in said
+    assert "with $\\tilde{\\mathbf H}$ (median ratio 0.95)" in said
     assert "and in 0 of 4 worlds with $\\mathbf H$ (median ratio 1.20)" in said
 
 

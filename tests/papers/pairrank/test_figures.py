@@ -158,7 +158,7 @@ def test_the_cost_of_a_round_is_that_of_one_replica_in_each_window(timing):
 
 def test_cost_in_words_is_that_of_the_whole_batch_and_of_the_first_and_last_window(timing):
     said = figures.cost_in_words(timing)
-    assert "one: 75 rounds a second of each of 4 replicas side by side, over 110 rounds;" in said and "two: 75" in said
+    assert "one: 75 rounds a second of each of 4 replicas side by side over 110 rounds;" in said and "two: 75" in said
     assert "3.0 passes a fit in the window with most" in said
     assert "33 milliseconds of learning for a thousand distinct pairs in the first window, 10 in the last" in said
 

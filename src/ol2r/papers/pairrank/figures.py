@@ -273,7 +273,7 @@ def cost_in_words(frame: pd.DataFrame) -> str:
         speed = last["round"] / (last["rank_seconds"] + last["update_seconds"])
         thousand = 1e3 * own["learning"] / own["distinct_pairs"]
         told.append(
-            f"{label(str(name))}: {speed:,.0f} rounds a second of each of {last['replicas']:.0f} replicas side by side, "
+            f"{label(str(name))}: {speed:,.0f} rounds a second of each of {last['replicas']:.0f} replicas side by side "
             f"over {last['round']:,.0f} rounds; {own['passes'].max():.1f} passes a fit in the "
             f"window with most; {thousand.iloc[0]:.2g} milliseconds of learning for a thousand distinct pairs in the "
             f"first window, {thousand.iloc[-1]:.2g} in the last."
