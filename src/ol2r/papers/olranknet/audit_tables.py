@@ -208,7 +208,8 @@ def log_det_in_words(table: pd.DataFrame) -> str:
         documents = at["documents"].iloc[0]
         sentences.append(
             f"Where every pair of {documents:.0f} documents is labelled, at m = {width:,.0f} the bound of the paper's "
-            f"proof held in {' and in '.join(told)}; {{prf:ref}}`olranknet-lem-logdet` held in {by.loc['log det', 'held']}."
+            f"proof held in {' and in '.join(told)}; {{prf:ref}}`olranknet-lem-logdet` held in "
+            f"{by.loc['log det', 'held']}."
         )
     return " ".join(sentences)
 
