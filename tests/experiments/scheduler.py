@@ -46,7 +46,8 @@ class Dask:
         return self._start("worker", self.address, "--local-directory", str(local), *options)
 
     def _start(self, what: str, *options: str) -> subprocess.Popen:
-        own = {"FAKE_LOG": str(self.log), "FAKE_KILLED": str(self.killed), "PYTHONPATH": str(HERE)}
+        paths = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
+        own = {"FAKE_LOG": str(self.log), "FAKE_KILLED": str(self.killed), "PYTHONPATH": paths}
         command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options, "--host", "127.0.0.1"]
         with (self.folder / f"{what}{len(self.processes)}.txt").open("w") as out:
             quiet = {"stdout": out, "stderr": subprocess.STDOUT, "start_new_session": True}

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from fakes import Fake, Learner, Stepping, Timing, Waiting, job, ran
+from fakes import Fake, Learner, Stepping, Timing, Waiting, job
 from scheduler import Dask, client_of, wait_for
 from small import SETTINGS
 

@@ -11,21 +11,24 @@ from ol2r.experiments import runner
 from ol2r.experiments import store as store_module
 from ol2r.report import tables
 
+Plant = Callable[[object, str, object], None]
+"""Puts something else in the place of an attribute, such as `setattr`."""
 
-def _unchecked_results() -> None:
+
+def _unchecked_results(plant: Plant) -> None:
     """A store that does not compare digests."""
-    store_module._check_digest = lambda content: None
+    plant(store_module, "_check_digest", lambda content: None)
 
 
-def _unchecked_states() -> None:
-    store_module._digest = lambda file, place: store_module._digest_in_footer(file)[1]
+def _unchecked_states(plant: Plant) -> None:
+    plant(store_module, "_digest", lambda file, place: store_module._digest_in_footer(file)[1])
 
 
-def _unchecked_cache() -> None:
-    cache.array_digest = lambda array: "1" * 64
+def _unchecked_cache(plant: Plant) -> None:
+    plant(cache, "array_digest", lambda array: "1" * 64)
 
 
-def _half_of_a_stream() -> None:
+def _half_of_a_stream(plant: Plant) -> None:
     """A reader that gives what it could decompress."""
     really = letor_module.read_bytes
 
@@ -34,19 +37,19 @@ def _half_of_a_stream() -> None:
             return really(path)
         return letor_module.np.zeros(1, dtype=letor_module.np.uint8)
 
-    letor_module.read_bytes = read_bytes
+    plant(letor_module, "read_bytes", read_bytes)
     from faults import flips
 
-    flips.read_bytes = read_bytes
+    plant(flips, "read_bytes", read_bytes)
 
 
-def _forgotten_rows() -> None:
+def _forgotten_rows(plant: Plant) -> None:
     """A runner that takes its last job for stored."""
     really = runner.lacking
-    runner.lacking = lambda jobs, store: really(list(jobs)[:-1], store)
+    plant(runner, "lacking", lambda jobs, store: really(list(jobs)[:-1], store))
 
 
-def _replaced_results() -> None:
+def _replaced_results(plant: Plant) -> None:
     """A store that throws the files of other cells away when it writes one."""
     really = store_module.Store.write
 
@@ -55,10 +58,10 @@ def _replaced_results() -> None:
             path.unlink(missing_ok=True)
         return really(self, cell, rows, frame, provenance)
 
-    store_module.Store.write = write
+    plant(store_module.Store, "write", write)
 
 
-def _read_half_written() -> None:
+def _read_half_written(plant: Plant) -> None:
     """A store whose readers take any table whose file opens, and whose writers put nothing in place whole."""
 
     def publish(path: Path, write, *, replace: bool = False) -> bool:
@@ -67,28 +70,28 @@ def _read_half_written() -> None:
             write(file)
         return True
 
-    store_module._publish = publish
-    store_module._damage_told = contextlib.nullcontext
+    plant(store_module, "_publish", publish)
+    plant(store_module, "_damage_told", contextlib.nullcontext)
 
 
-def _errors_of_many_lines() -> None:
+def _errors_of_many_lines(plant: Plant) -> None:
     from ol2r import cli
 
-    cli.printable = lambda error, lines=False: f"{error}\nand more"
+    plant(cli, "printable", lambda error, lines=False: f"{error}\nand more")
 
 
-def _unescaped_names() -> None:
-    tables.plain = lambda text: text
+def _unescaped_names(plant: Plant) -> None:
+    plant(tables, "plain", lambda text: text)
 
 
-def _deaf_to_signals() -> None:
+def _deaf_to_signals(plant: Plant) -> None:
     """A command that says something else when it is terminated."""
     from faults import signals
 
-    signals.INTERRUPTED = "what no command says"
+    plant(signals, "INTERRUPTED", "what no command says")
 
 
-def _digits_lost() -> None:
+def _digits_lost(plant: Plant) -> None:
     """A LETOR reader that loses the sign of small numbers."""
     really = letor_module.parse_letor
 
@@ -96,44 +99,44 @@ def _digits_lost() -> None:
         found = really(*arguments, **options)
         return found._replace(features=abs(found.features))
 
-    letor_module.parse_letor = parse
+    plant(letor_module, "parse_letor", parse)
 
 
-def _clicks_moved() -> None:
+def _clicks_moved(plant: Plant) -> None:
     really = sessions._session
 
     def session(text, where, positions):
         query, shown, clicked = really(text, where, positions)
         return query, shown, clicked[1:]
 
-    sessions._session = session
+    plant(sessions, "_session", session)
 
 
-def _positions_ignored() -> None:
+def _positions_ignored(plant: Plant) -> None:
     really = own._sessions
-    own._sessions = lambda query, rows: really(query, rows.assign(position=range(len(rows))))
+    plant(own, "_sessions", lambda query, rows: really(query, rows.assign(position=range(len(rows)))))
 
 
-def _any_probability() -> None:
+def _any_probability(plant: Plant) -> None:
     really = sessions._fitted
 
     def fitted(value, columns, where):
         found = really(value, columns, where)
         return found._replace(attraction=found.attraction[::-1])
 
-    sessions._fitted = fitted
+    plant(sessions, "_fitted", fitted)
 
 
-def _no_message() -> None:
+def _no_message(plant: Plant) -> None:
     """A LETOR reader whose errors are not the project's own."""
 
     class Strange(Exception):
         pass
 
-    letor_module.DataError = Strange
+    plant(letor_module, "DataError", Strange)
 
 
-PLANTED: dict[str, dict[str, Callable[[], None]]] = {
+PLANTED: dict[str, dict[str, Callable[[Plant], None]]] = {
     "kills": {"rows are forgotten": _forgotten_rows, "results are replaced": _replaced_results},
     "signals": {"the command says something else": _deaf_to_signals},
     "results": {"digests are not compared": _unchecked_results},

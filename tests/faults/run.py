@@ -10,6 +10,7 @@ prints a line for each kind of fault, and ends with 1 if anything was lost, sile
 
 import argparse
 import functools
+import importlib
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
@@ -66,14 +68,15 @@ FAULTS: dict[str, Fault] = {
 }  # fmt: skip
 
 
+def module_of(name: str) -> ModuleType:
+    """The module of a kind of fault."""
+    return importlib.import_module(f"faults.{FAULTS[name].module}")
+
+
 def run_here(name: str, n: int, seed: int, keep: bool = False) -> list[Tally]:
     """Inject n faults of a kind in this process."""
-    import importlib
-
-    fault = FAULTS[name]
-    module = importlib.import_module(f"faults.{fault.module}")
-    function, _, of = fault.function.partition(":")
-    call: Callable = getattr(module, function)
+    function, _, of = FAULTS[name].function.partition(":")
+    call: Callable = getattr(module_of(name), function)
     if of:
         return [functools.partial(call, of, keep=keep)(n, seed)]
     return call(n, seed)
@@ -106,7 +109,8 @@ def about() -> dict[str, object]:
     """When and with which code and versions faults are injected; nothing that names a place or a machine."""
     from ol2r.experiments.provenance import commit, dirty, versions
 
-    return {"date": datetime.now(UTC).strftime("%Y-%m-%d"), "commit": commit(), "dirty": dirty(), "versions": versions()}
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    return {"date": today, "commit": commit(), "dirty": dirty(), "versions": versions()}
 
 
 def store(found: dict[str, dict], share: float) -> None:
@@ -134,7 +138,8 @@ def main() -> int:
         if arguments.planted:
             from faults.planted import PLANTED
 
-            PLANTED[arguments.here][arguments.planted]()
+            module_of(arguments.here)  # before anything is broken, so that what it expects is not
+            PLANTED[arguments.here][arguments.planted](setattr)
         tallies = run_here(arguments.here, arguments.number, arguments.seed, arguments.keep)
         print(json.dumps({each.fault: each.as_json() | {"examples": each.examples} for each in tallies}))
         return 0
@@ -146,7 +151,8 @@ def main() -> int:
         for fault, counts in found.items():
             told = ", ".join(f"{counts[each]} {each}" for each in OUTCOMES if counts[each] or each in BAD)
             known = "".join(f", {n} known: {name}" for name, n in counts["known"].items())
-            print(f"{fault}: {counts['injected']} injected: {told}{known}", *counts["examples"], sep="\n    ", flush=True)
+            line = f"{fault}: {counts['injected']} injected: {told}{known}"
+            print(line, *counts["examples"], sep="\n    ", flush=True)
             n_bad += sum(counts[each] for each in BAD)
         print(f"    {time.perf_counter() - start:.0f} s", flush=True)
         if arguments.store:

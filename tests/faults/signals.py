@@ -82,8 +82,7 @@ def _terminated(folder: Path, wait: float, *options: str) -> tuple[str, str]:
 def _workers(folder: Path) -> Iterator[str]:
     """The address of a scheduler with a worker."""
     patient = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "600s", "DASK_CONFIG": str(folder)}
-    paths = os.pathsep.join([str(TESTS), str(TESTS / "experiments"), os.environ.get("PYTHONPATH", "")])
-    with mock.patch.dict(os.environ, patient | {"PYTHONPATH": paths}):
+    with mock.patch.dict(os.environ, patient):
         there = Dask(folder / "dask")
         try:
             there.work("--nthreads", "2", "--no-nanny")

@@ -62,7 +62,8 @@ class Tally:
     def as_json(self) -> dict[str, object]:
         """The counts, without examples, which may name places on this machine."""
         counts = {each: self.counts[each] for each in OUTCOMES}
-        return {"injected": self.injected, **counts, "known": dict(sorted(self.known.items())), "seed": self.seed}
+        known = {KNOWN[name]: n for name, n in sorted(self.known.items())}
+        return {"injected": self.injected, **counts, "known": known, "seed": self.seed}
 
 
 def in_one_line(error: BaseException) -> bool:
