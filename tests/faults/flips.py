@@ -58,7 +58,7 @@ def states(n: int, seed: int) -> list[Tally]:
 
     def same(found: tuple[Kept, dict]) -> bool:
         state, recorded = found[0].state, found[0].recorded
-        return recorded.equals(kept.recorded) and all(np.array_equal(state[name], kept.state[name]) for name in kept.state)
+        return recorded.equals(kept.recorded) and all(np.array_equal(state[it], kept.state[it]) for it in kept.state)
 
     with tempfile.TemporaryDirectory() as folder:
         store = Store(None, Path(folder))

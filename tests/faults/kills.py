@@ -53,7 +53,7 @@ def kills(n: int, seed: int) -> list[Tally]:
             killed = codes.count(-signal.SIGKILL)
             left -= killed
             before = work.whole_files(store)
-            outcome, told = answer(lambda: work.after(store, before))
+            outcome, told = answer(lambda: work.after(store, before))  # noqa: B023
             if any(code not in (0, -signal.SIGKILL) for code in codes):
                 outcome, told = "unclear", f"a runner ended with {codes}"
             for _ in range(killed):

@@ -1,4 +1,4 @@
-"""Faults planted into the library, one for each kind of fault, that the suite must find: what shows that its zeros could
+"""Faults planted into the library, one or two for each kind, that the suite must find: they show that its zeros could
 have been otherwise."""
 
 import contextlib

@@ -82,7 +82,7 @@ def _table_of_clicks(path: Path):
 
 def _fitted_models(path: Path, model: Any):
     found = sessions.read_fitted_models(path, model)
-    return {query: (each.attraction, each.position) if each.position else (each.attraction,) for query, each in found.items()}
+    return {query: tuple(filter(None, (each.attraction, each.position))) for query, each in found.items()}
 
 
 def _known_of_tables(outcome: str, content: bytes) -> str | None:
@@ -239,7 +239,8 @@ def mutations(name: str, n: int, seed: int, *, keep: bool = False) -> Tally:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "input")
         for _ in range(n):
-            content = ready.pop() if ready else mutated(draw.choice(draw.choice((good, good, pool))), pool, reader.words, draw)
+            begin = draw.choice(draw.choice((good, good, pool)))
+            content = ready.pop() if ready else mutated(begin, pool, reader.words, draw)
             outcome, kind = compared(reader, content, path)
             tally.add(outcome, f"{content[:300]!r}: {kind}", reader.known(outcome, content))
             about = (outcome, kind if outcome in ("detected", "harmless") else kind[:20])

@@ -1,6 +1,6 @@
 """What became of faults that were injected on purpose, from the counts that the suite of faults stored.
 
-The suite writes `record.json`: by fault, how many were injected and what became of them, when, and with which code. This
+The suite writes `record.json`: by fault, how many were injected, what became of them, when, and with which code. This
 module shows the stored counts; it must not inject any.
 """
 
@@ -66,15 +66,15 @@ def in_words(table: pd.DataFrame) -> str:
     bad = total[list(BAD)].sum()
     ends = f"{total['detected']:,.0f} were told in one line or repaired, and {total['harmless']:,.0f} changed nothing"
     lost = "In none was a stored result lost" if total["lost"] == 0 else f"In {total['lost']:,.0f} something was lost"
-    wrong = "none gave a wrong value without a word" if total["wrong"] == 0 else f"{total['wrong']:,.0f} gave a wrong value"
-    clear = "none ended in an error that is not one line" if total["unclear"] == 0 else (
-        f"{total['unclear']:,.0f} ended in an error that is not one line"
-    )  # fmt: skip
+    wrong, unclear = (f"{total[each]:,.0f}" if total[each] else "none" for each in ("wrong", "unclear"))
     known = (
         f" {total['known']:,.0f} more met a fault that is known and not yet mended, below." if total["known"] else ""
     )
     left = " beside these" if total["known"] and not bad else ""
-    return f"Of {total['injected']:,.0f} faults {ends}.{known} {lost}, {wrong}, and {clear}{left}."
+    return (
+        f"Of {total['injected']:,.0f} faults {ends}.{known} "
+        f"{lost}, {wrong} gave a wrong value without a word, and {unclear} ended in an error that is not one line{left}."
+    )
 
 
 def made_in_words(stored: Stored) -> str:
