@@ -58,7 +58,8 @@ def states(n: int, seed: int) -> list[Tally]:
 
     def same(found: tuple[Kept, dict]) -> bool:
         state, recorded = found[0].state, found[0].recorded
-        return recorded.equals(kept.recorded) and all(np.array_equal(state[it], kept.state[it]) for it in kept.state)
+        same_names = state.keys() == kept.state.keys() and recorded.equals(kept.recorded)
+        return same_names and all(np.array_equal(state[name], kept.state[name]) for name in state)
 
     with tempfile.TemporaryDirectory() as folder:
         store = Store(None, Path(folder))

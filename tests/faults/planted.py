@@ -5,6 +5,8 @@ import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from ol2r.data import cache, own, sessions
 from ol2r.data import letor as letor_module
 from ol2r.experiments import runner
@@ -25,7 +27,7 @@ def _unchecked_states(plant: Plant) -> None:
 
 
 def _unchecked_cache(plant: Plant) -> None:
-    plant(cache, "array_digest", lambda array: "1" * 64)
+    plant(cache, "_load", lambda path, digest: np.load(path, mmap_mode="c", allow_pickle=False))
 
 
 def _half_of_a_stream(plant: Plant) -> None:
@@ -35,7 +37,7 @@ def _half_of_a_stream(plant: Plant) -> None:
     def read_bytes(path: Path):
         with contextlib.suppress(Exception):
             return really(path)
-        return letor_module.np.zeros(1, dtype=letor_module.np.uint8)
+        return np.zeros(1, dtype=np.uint8)
 
     plant(letor_module, "read_bytes", read_bytes)
     from faults import flips
@@ -61,16 +63,9 @@ def _replaced_results(plant: Plant) -> None:
     plant(store_module.Store, "write", write)
 
 
-def _read_half_written(plant: Plant) -> None:
-    """A store whose readers take any table whose file opens, and whose writers put nothing in place whole."""
-
-    def publish(path: Path, write, *, replace: bool = False) -> bool:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w+b") as file:
-            write(file)
-        return True
-
-    plant(store_module, "_publish", publish)
+def _parsed_though_damaged(plant: Plant) -> None:
+    """A store that parses what it has not checked, and lets any error out."""
+    plant(store_module, "_check_digest", lambda content: None)
     plant(store_module, "_damage_told", contextlib.nullcontext)
 
 
@@ -144,7 +139,7 @@ PLANTED: dict[str, dict[str, Callable[[Plant], None]]] = {
     "cache": {"digests are not compared": _unchecked_cache},
     "compressed": {"half of a stream is read": _half_of_a_stream},
     "disks": {"rows are forgotten": _forgotten_rows, "results are replaced": _replaced_results},
-    "races": {"half a file is read": _read_half_written},
+    "races": {"damaged files are parsed": _parsed_though_damaged},
     "commands": {"errors have two lines": _errors_of_many_lines},
     "tables": {"names are not escaped": _unescaped_names},
     "letor": {"signs are lost": _digits_lost, "errors are not the project's": _no_message},

@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 from faults import work
+from faults.flips import flipped
 from faults.processes import answer, ended, forked
 from faults.tally import Tally
 
@@ -39,7 +40,8 @@ def race(store: Store, seed: str) -> int:
             try:
                 content = path.read_bytes()
                 damaged = path.with_name(f"damage-{seed}")
-                damaged.write_bytes(content[: draw.randrange(len(content) + 1)])
+                cut = content[: draw.randrange(len(content))]
+                damaged.write_bytes(draw.choice((cut, flipped(content, draw))) if content else content)
                 damaged.replace(path)
             except FileNotFoundError:
                 pass  # another racer was first

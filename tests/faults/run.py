@@ -5,7 +5,7 @@
 prints a line for each kind of fault, and ends with 1 if anything was lost, silently wrong or not told in one line.
 `--share` injects only this share of the faults; `--store` keeps the counts in tests/faults/record.json for the page
 "What happens when things go wrong"; `--keep` adds inputs that led to something new to tests/faults/corpus.
-`--planted NAME` breaks the library first, as planted.py says, to see that the suite finds it.
+`--planted KIND=NAME` breaks the library first, as planted.py says, to see that the suite finds it.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -82,22 +82,40 @@ def run_here(name: str, n: int, seed: int, keep: bool = False) -> list[Tally]:
     return call(n, seed)
 
 
-def run_apart(name: str, n: int, seed: int, *, planted: str = "", keep: bool = False) -> dict[str, dict]:
-    """Inject n faults of a kind in a process of its own, which has done nothing before.
+def run_apart(
+    numbers: Mapping[str, int], seed: int, *, planted: Sequence[str] = (), keep: bool = False
+) -> dict[str, dict[str, dict]]:
+    """Inject faults of some kinds in a process of its own, which has done nothing before.
 
     Args:
-        planted: what to break before, of `planted.PLANTED`.
+        numbers: by kind, how many.
+        planted: what to break before, each as KIND=NAME of `planted.PLANTED`.
         keep: whether to keep new inputs.
 
     Returns:
-        By fault, the counts, and `examples` of bad outcomes.
+        By kind and fault, the counts, and `examples` of bad outcomes.
     """
-    command = [sys.executable, str(HERE / "run.py"), "--here", name, "--number", str(n), "--seed", str(seed)]
-    command += ["--planted", planted] if planted else []
+    command = [sys.executable, str(HERE / "run.py"), "--seed", str(seed)]
+    command += ["--here", *(f"{name}={n}" for name, n in numbers.items())]
+    command += ["--planted", *planted] if planted else []
     command += ["--keep"] if keep else []
     env = os.environ | ONE_THREAD
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=env, check=True)
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def plant(planted: Sequence[str]) -> None:
+    """Break the library in this process."""
+    from faults.planted import PLANTED
+
+    for each in planted:
+        kind, _, name = each.partition("=")
+        PLANTED[kind][name](setattr)
+
+
+def told(tally: Tally) -> dict[str, object]:
+    """What one process tells another of a tally."""
+    return tally.as_json() | {"examples": tally.examples}
 
 
 def number_of(fault: Fault, share: float) -> int:
@@ -130,28 +148,26 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=SEED, help="which faults there are")
     parser.add_argument("--store", action="store_true", help="keep the counts in tests/faults/record.json")
     parser.add_argument("--keep", action="store_true", help="keep inputs that led to something new")
-    parser.add_argument("--planted", default="", help="break the library first")
-    parser.add_argument("--here", choices=FAULTS, help=argparse.SUPPRESS)
-    parser.add_argument("--number", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--planted", nargs="+", default=[], metavar="KIND=NAME", help="break the library first")
+    parser.add_argument("--here", nargs="+", metavar="KIND=N", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.here:
-        if arguments.planted:
-            from faults.planted import PLANTED
-
-            module_of(arguments.here)  # before anything is broken, so that what it expects is not
-            PLANTED[arguments.here][arguments.planted](setattr)
-        tallies = run_here(arguments.here, arguments.number, arguments.seed, arguments.keep)
-        print(json.dumps({each.fault: each.as_json() | {"examples": each.examples} for each in tallies}))
+        numbers = {name: int(n) for name, _, n in (each.partition("=") for each in arguments.here)}
+        for name in numbers:
+            module_of(name)  # before anything is broken, so that what it expects is not
+        plant(arguments.planted)
+        found = {name: run_here(name, n, arguments.seed, arguments.keep) for name, n in numbers.items()}
+        print(json.dumps({name: {each.fault: told(each) for each in tallies} for name, tallies in found.items()}))
         return 0
     n_bad = 0
     for name in arguments.only:
         start = time.perf_counter()
         n = number_of(FAULTS[name], arguments.share)
-        found = run_apart(name, n, arguments.seed, planted=arguments.planted, keep=arguments.keep)
+        found = run_apart({name: n}, arguments.seed, planted=arguments.planted, keep=arguments.keep)[name]
         for fault, counts in found.items():
-            told = ", ".join(f"{counts[each]} {each}" for each in OUTCOMES if counts[each] or each in BAD)
+            ended = ", ".join(f"{counts[each]} {each}" for each in OUTCOMES if counts[each] or each in BAD)
             known = "".join(f", {n} known: {name}" for name, n in counts["known"].items())
-            line = f"{fault}: {counts['injected']} injected: {told}{known}"
+            line = f"{fault}: {counts['injected']} injected: {ended}{known}"
             print(line, *counts["examples"], sep="\n    ", flush=True)
             n_bad += sum(counts[each] for each in BAD)
         print(f"    {time.perf_counter() - start:.0f} s", flush=True)

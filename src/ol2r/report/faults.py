@@ -67,13 +67,14 @@ def in_words(table: pd.DataFrame) -> str:
     ends = f"{total['detected']:,.0f} were told in one line or repaired, and {total['harmless']:,.0f} changed nothing"
     lost = "In none was a stored result lost" if total["lost"] == 0 else f"In {total['lost']:,.0f} something was lost"
     wrong, unclear = (f"{total[each]:,.0f}" if total[each] else "none" for each in ("wrong", "unclear"))
+    end = "ended in an error that is not one line"
     known = (
         f" {total['known']:,.0f} more met a fault that is known and not yet mended, below." if total["known"] else ""
     )
     left = " beside these" if total["known"] and not bad else ""
     return (
         f"Of {total['injected']:,.0f} faults {ends}.{known} "
-        f"{lost}, {wrong} gave a wrong value without a word, and {unclear} ended in an error that is not one line{left}."
+        f"{lost}, {wrong} gave a wrong value without a word, and {unclear} {end}{left}."
     )
 
 
