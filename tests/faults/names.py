@@ -21,8 +21,8 @@ from ol2r.report import tables
 PIECES = [
     NASTY, "<script>alert(1)</script>", "<img src=x onerror=y>", "|", "\\|", "`", "```", "$x$", "$$", "*a*", "_b_",
     "[a](b)", "![a](b)", "{ref}`x`", "{cite:t}`y`", "](javascript:z)", "&lt;", "&#60;", "~s~", "^s^", "# h", "- l",
-    "\n", "\r\n", "\t", "\x1b[31m", "\x07", "\u202e", "\u2028", "é", "…", "😀", "%s", "{0}", "{x!r}", "../", "C:\\", "'",
-    '"', ";", "$(id)", "--", "\x7f", " ", "nsgd", "fig-2", ":::", "::::{note}", "(a)=",
+    "\n", "\r\n", "\t", "\x1b[31m", "\x07", "\u202e", "\u2028", "é", "…", "😀", "%s", "{0}", "{x!r}", "../", "C:\\",
+    "'", '"', ";", "$(id)", "--", "\x7f", " ", "nsgd", "fig-2", ":::", "::::{note}", "(a)=",
 ]  # fmt: skip
 COMMANDS = (
     ("run", "{}"), ("run", "nsgd", "--datasets", "{}"), ("run", "nsgd", "--data", "{}"),
