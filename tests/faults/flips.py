@@ -12,6 +12,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 import pandas as pd
@@ -113,16 +114,20 @@ def of_cache(n: int, seed: int) -> list[Tally]:
                     each.write_bytes(content)
                 path.write_bytes(flipped(whole[path], draw))
                 built.clear()
+                known, what = None, path.name
                 with warnings.catch_warnings(record=True) as told:
                     warnings.simplefilter("always")
                     try:
                         outcome = "harmless" if same_dataset(opened(), right) else "wrong"
                     except Exception as error:
-                        outcome = "detected" if in_one_line(error) else "unclear"
+                        outcome, what = "detected" if in_one_line(error) else "unclear", f"{path.name}: {error!r}"
+                        if isinstance(error, TokenError | SyntaxError):  # of numpy, which parses an array's header
+                            known = "cache-array-header"
                 outcome = "detected" if outcome == "harmless" and (told or built) else outcome
                 tally = record if path == listed else arrays
-                known = "cache-record" if tally is record and outcome == "wrong" else None
-                tally.add(outcome, path.name, known)
+                if tally is record and outcome == "wrong":
+                    known = "cache-record"
+                tally.add(outcome, what, known)
         finally:
             os.environ.pop("OL2R_CACHE") if before is None else os.environ.update(OL2R_CACHE=before)
     return [arrays, record]
