@@ -12,7 +12,7 @@ KNOWN: dict[str, str] = {
         "is no plain number."
     ),
     "fitted-models-loose-values": (
-        "Fitted models are read though a probability is a text or a truth value, or a query stands in it twice."
+        "Fitted models are read though a probability is a text or a truth value, or a query is in it twice."
     ),
     "fitted-models-without-a-line": (
         "A file of fitted models that nests too deeply, or has a number that no float holds, ends in a traceback."
