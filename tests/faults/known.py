@@ -18,8 +18,8 @@ KNOWN: dict[str, str] = {
         "A file of fitted models that nests too deeply, or has a number that no float holds, ends in a traceback."
     ),
     "cache-array-header": (
-        "If the header of an array in a data set's cache is damaged, opening it can end in a traceback, where the cache "
-        "should be built again."
+        "If the header of an array in a data set's cache is damaged, opening it can end in a traceback, where the "
+        "cache should be built again."
     ),
     "cache-record": (
         "In the cache's record the label, the grades or the checksum of a data set can change without being noticed."

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from faults.known import KNOWN
 
-from ol2r.errors import DataError, ExperimentError
+from ol2r import cli
+from ol2r.errors import DataError, ExperimentError, Failed
 
 OUTCOMES = ("detected", "harmless", "lost", "wrong", "unclear")
 """Detected: told in one line, or set aside and made again. Harmless: the result is the right one. Lost: something that
@@ -68,7 +69,9 @@ class Tally:
 
 def in_one_line(error: BaseException) -> bool:
     """Whether the command tells this error in one line and without a traceback."""
-    return isinstance(error, (ExperimentError, DataError, OSError)) and len(str(error).splitlines()) == 1
+    if not isinstance(error, (ExperimentError, DataError, OSError)):
+        return False
+    return len(cli.printable(error, lines=isinstance(error, Failed)).splitlines()) == 1
 
 
 @contextmanager
