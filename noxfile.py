@@ -100,6 +100,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def faults(session: nox.Session) -> None:
+    """Kill runs, flip bits, break disks and inputs, and count what becomes of it: `nox -s faults -- --share 0.1`."""
+    install(session, "-e", ".[dask,test]")
+    session.run("python", "tests/faults/run.py", *session.posargs)
+
+
+@nox.session
 def links(session: nox.Session) -> None:
     """Check every link that leaves the book; needs the network, and `book` must have run before."""
     install(session, "-e", ".[book]")

@@ -339,3 +339,9 @@ def test_a_dry_verification_says_how_long_it_takes_and_recomputes_nothing(surrou
     assert out.count("recompute ") == 3 and "5 rows, bit for bit: about 0 s" in out
     assert out.endswith("3 files to recompute, about 0.0 minutes\n")
     assert len(ran(surroundings / "log")) == before
+
+
+def test_an_error_stays_in_one_line_and_obeys_no_terminal_whatever_it_names(tmp_path, capsys):
+    name = "a\nb\x1b[31m\u2028é"
+    assert cli.main(["run", "nsgd", "--data", str(tmp_path / name)]) == 2
+    assert capsys.readouterr().err == f"ol2r: no file {tmp_path}/a\\nb\\x1b[31m\\u2028é\n"

@@ -420,6 +420,16 @@ def test_writers_at_the_same_moment_leave_one_whole_file(store):
     assert store.missing(CELL, BLOCK) == ()
 
 
+def test_a_folder_that_cannot_be_synchronised_or_a_file_that_cannot_be_deleted_is_told_in_one_line(store, monkeypatch):
+    def broken(*arguments, **options):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(store_module, "_sync_folder", broken)
+    monkeypatch.setattr(Path, "unlink", broken)
+    with pytest.raises(StoreError, match=r"cannot store .*: Input/output error; all that was stored before is intact"):
+        put(store, CELL, BLOCK)
+
+
 @pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK])
 def test_without_hard_links_nothing_is_replaced_either(store, monkeypatch, code):
     def no_links(self, target):

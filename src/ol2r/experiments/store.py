@@ -714,6 +714,7 @@ def _publish(path: Path, write: Callable[[BinaryIO], object], *, replace: bool =
             temporary.replace(path)
         else:
             _place(temporary, path)
+        _sync_folder(path.parent)
     except FileExistsError:
         return False
     except OSError as error:
@@ -722,8 +723,8 @@ def _publish(path: Path, write: Callable[[BinaryIO], object], *, replace: bool =
         ) from error
     finally:
         if temporary is not None:
-            temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+            with suppress(OSError):  # a disk that takes no change; `ol2r prune` finds the file later
+                temporary.unlink(missing_ok=True)
     return True
 
 

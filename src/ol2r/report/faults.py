@@ -1,0 +1,98 @@
+"""What became of faults that were injected on purpose, from the counts that the suite of faults stored.
+
+The suite writes `record.json`: by fault, how many were injected, what became of them, when, and with which code. This
+module shows the stored counts; it must not inject any.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ol2r.report.leads import joined
+
+Stored = Mapping[str, Mapping[str, Any]]
+
+NAMES: dict[str, str] = {
+    "kills": "runners killed at a random point, two on one store",
+    "SIGTERM: processes": "commands terminated while processes of their own compute",
+    "SIGTERM: Dask": "commands terminated while Dask's workers compute",
+    "flips: stored results": "bits flipped in stored results",
+    "flips: states of long runs": "bits flipped in what is kept of a run that is not finished",
+    "flips: cache, arrays": "bits flipped in the arrays of a data set's cache",
+    "flips: cache, record": "bits flipped in the record of a data set's cache",
+    "flips: compressed text": "bits flipped in compressed data files",
+    "disk: an operation fails": "runs on a disk that is full or broken at one moment",
+    "disk: read-only": "runs whose disk becomes read-only",
+    "disk: files cannot grow": "runs whose files cannot grow",
+    "races": "races of four processes that write, read and damage one result",
+    "names: commands": "commands with hostile names",
+    "names: tables": "tables with hostile names",
+    "input: letor": "changed LETOR files",
+    "input: letor-of-known-width": "changed LETOR files of a known number of features",
+    "input: session-log": "changed session logs",
+    "input: session-log-of-four-positions": "changed session logs of at most four positions",
+    "input: table-of-clicks": "changed tables of clicks",
+    "input: fitted-models": "changed files of fitted click models",
+}
+"""What each fault of the record is called."""
+
+BAD = ("lost", "wrong", "unclear")
+
+
+def counts(stored: Stored) -> pd.DataFrame:
+    """The stored counts.
+
+    Returns:
+        fault (its name), injected, detected, harmless, lost, wrong, unclear, and known (bad outcomes of faults that are
+        known and not yet mended); lines are in the order of `NAMES`, and faults without a name there come last.
+    """
+    order = [*(name for name in NAMES if name in stored), *sorted(set(stored) - set(NAMES))]
+    columns = ["injected", "detected", "harmless", *BAD]
+    lines = [
+        (NAMES.get(name, name), *(stored[name][each] for each in columns), sum(stored[name]["known"].values()))
+        for name in order
+    ]
+    return pd.DataFrame(lines, columns=["fault", *columns, "known"])
+
+
+def in_words(table: pd.DataFrame) -> str:
+    """How many faults were injected and what became of them, in a few sentences.
+
+    Args:
+        table: from `counts`.
+    """
+    total = table.sum(numeric_only=True)
+    bad = total[list(BAD)].sum()
+    ends = f"{total['detected']:,.0f} were told in one line or repaired, and {total['harmless']:,.0f} changed nothing"
+    lost = "In none was a stored result lost" if total["lost"] == 0 else f"In {total['lost']:,.0f} something was lost"
+    wrong, unclear = (f"{total[each]:,.0f}" if total[each] else "none" for each in ("wrong", "unclear"))
+    end = "ended in an error that is not one line"
+    known = (
+        f" {total['known']:,.0f} more met a fault that is known and not yet mended, below." if total["known"] else ""
+    )
+    left = " beside these" if total["known"] and not bad else ""
+    return (
+        f"Of {total['injected']:,.0f} faults {ends}.{known} "
+        f"{lost}, {wrong} gave a wrong value without a word, and {unclear} {end}{left}."
+    )
+
+
+def made_in_words(stored: Stored) -> str:
+    """When the faults were injected, and with which code."""
+    days = sorted({str(each["date"]) for each in stored.values()})
+    commits = list(dict.fromkeys(f"`{str(each['commit'])[:10]}`" for each in stored.values()))
+    changed = " with changes of its own" if any(each["dirty"] for each in stored.values()) else ""
+    versions = next(iter(stored.values()))["versions"]
+    libraries = joined([f"{name} {versions[name]}" for name in ("python", "numpy", "pandas", "pyarrow", "numba")])
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    return f"They were injected on {when} (UTC) into the code of {joined(commits)}{changed}, with {libraries}."
+
+
+def known_in_words(stored: Stored) -> list[str]:
+    """A sentence or two for each known fault that is not yet mended, with how often it was met."""
+    met: dict[str, int] = {}
+    for each in stored.values():
+        for fault, n in each["known"].items():
+            met[fault] = met.get(fault, 0) + n
+    return [f"{fault} Met {n:,} {'times' if n > 1 else 'time'}." for fault, n in sorted(met.items())]

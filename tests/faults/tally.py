@@ -1,0 +1,83 @@
+"""What became of the faults of one kind: a count for each outcome."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from faults.known import KNOWN
+
+from ol2r import cli
+from ol2r.errors import DataError, ExperimentError, Failed
+
+OUTCOMES = ("detected", "harmless", "lost", "wrong", "unclear")
+"""Detected: told in one line, or set aside and made again. Harmless: the result is the right one. Lost: something that
+was stored is gone, or cannot be computed again. Wrong: another result, without a word. Unclear: an error that is not
+one line of the project's own."""
+BAD = ("lost", "wrong", "unclear")
+SHOWN = 5
+"""How many examples of bad outcomes a tally remembers."""
+
+
+@dataclass
+class Tally:
+    """The faults of one kind.
+
+    Args:
+        fault: its name in the record.
+        seed: decides which faults there are.
+    """
+
+    fault: str
+    seed: int
+    counts: Counter[str] = field(default_factory=Counter)
+    known: Counter[str] = field(default_factory=Counter)
+    """Bad outcomes of faults that are known and not yet mended, by their names in `known.KNOWN`."""
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def injected(self) -> int:
+        return self.counts.total() + self.known.total()
+
+    @property
+    def bad(self) -> int:
+        """Outcomes that must not be, beside the known ones."""
+        return sum(self.counts[each] for each in BAD)
+
+    def add(self, outcome: str, example: str = "", known: str | None = None) -> None:
+        """Count an outcome.
+
+        Args:
+            outcome: one of `OUTCOMES`.
+            example: what a developer needs to see of a bad one.
+            known: the name of a known fault that explains a bad outcome.
+        """
+        assert outcome in OUTCOMES and (known is None or known in KNOWN)
+        if outcome in BAD and known is not None:
+            self.known[known] += 1
+            return
+        self.counts[outcome] += 1
+        if outcome in BAD and len(self.examples) < SHOWN:
+            self.examples.append(f"{outcome}: {example}")
+
+    def as_json(self) -> dict[str, object]:
+        """The counts, without examples, which may name places on this machine."""
+        counts = {each: self.counts[each] for each in OUTCOMES}
+        known = {KNOWN[name]: n for name, n in sorted(self.known.items())}
+        return {"injected": self.injected, **counts, "known": known, "seed": self.seed}
+
+
+def in_one_line(error: BaseException) -> bool:
+    """Whether the command tells this error in one line and without a traceback."""
+    if not isinstance(error, (ExperimentError, DataError, OSError)):
+        return False
+    return len(cli.printable(error, lines=isinstance(error, Failed)).splitlines()) == 1
+
+
+@contextmanager
+def told(tally: Tally, what: str) -> Iterator[None]:
+    """Count an error as detected if the command would tell it in one line, else as unclear."""
+    try:
+        yield
+    except Exception as error:
+        tally.add("detected" if in_one_line(error) else "unclear", f"{what}: {error!r}"[:300])

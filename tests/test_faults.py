@@ -1,0 +1,100 @@
+"""The suite of faults: it finds what is planted, finds nothing else, and its record names no place."""
+
+import json
+import re
+
+import pytest
+from faults import readers, run
+from faults.known import KNOWN
+from faults.planted import PLANTED
+from faults.tally import BAD, Tally
+
+from ol2r.report import faults as report
+
+FORKING = ("kills", "disks", "races")
+"""Kinds whose processes are forks, which a process that has read tables cannot have."""
+SLOW = "signals"
+"""What starts commands and Dask, some seconds each; `tests/test_cli_process.py` and others ask the same of one each."""
+FEW = {"cache": 12, "tables": 24, "commands": 14, "letor": 150, "table-of-clicks": 60}
+"""Faults that are enough to meet what is planted; 100 elsewhere."""
+HERE = [name for name in run.FAULTS if name not in (*FORKING, SLOW)]
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_a_hundredth_of_the_faults_finds_nothing_that_is_not_known(name):
+    for tally in run.run_here(name, FEW.get(name, 100), 1):
+        assert tally.injected > 0 and tally.bad == 0, tally.examples
+
+
+@pytest.mark.parametrize(("name", "planted"), [(name, planted) for name in HERE for planted in PLANTED[name]])
+def test_what_is_planted_is_found(name, planted, monkeypatch):
+    run.module_of(name)
+    PLANTED[name][planted](monkeypatch.setattr)
+    assert sum(tally.bad for tally in run.run_here(name, 1 if name == "commands" else FEW.get(name, 100), 1)) > 0
+
+
+def test_what_is_planted_where_processes_fork_is_found():
+    """Not of termination, which takes some seconds for each command: `run.py --only signals --planted …` asks it."""
+    planted = [f"{name}={next(iter(PLANTED[name]))}" for name in FORKING]
+    found = run.run_apart(dict.fromkeys(FORKING, 3) | {"races": 12}, 1, planted=planted)
+    for name, by_fault in found.items():
+        assert sum(counts[each] for counts in by_fault.values() for each in BAD) > 0, name
+
+
+def test_every_kind_of_fault_has_one_that_is_planted_and_a_name_on_the_page():
+    assert PLANTED.keys() == run.FAULTS.keys()
+    stored = json.loads(run.STORED.read_text())
+    assert stored.keys() == report.NAMES.keys()
+
+
+@pytest.mark.parametrize("name", readers.READERS)
+def test_inputs_that_once_led_to_something_new_are_read_as_the_obvious_reader_reads_them(name, tmp_path):
+    reader = readers.READERS[name]
+    kept = readers.read_corpus(name)
+    assert len(kept) >= 5
+    for content in kept:
+        outcome, told = readers.compared(reader, content, tmp_path / "input")
+        assert outcome not in BAD or reader.known(told, content), (content, told)
+
+
+def test_the_record_adds_up_and_names_no_place():
+    text = run.STORED.read_text()
+    assert not re.search(r"[\"' ]/(?:home|root|tmp|work|Users)", text)
+    for fault, counts in json.loads(text).items():
+        parts = [counts[each] for each in ("detected", "harmless", *BAD)]
+        assert counts["injected"] == sum(parts) + sum(counts["known"].values()) > 0, fault
+        assert not any(counts[each] for each in BAD), fault
+        assert counts["known"].keys() <= set(KNOWN.values()), fault
+
+
+def test_a_known_fault_counts_apart_and_every_other_bad_outcome_is_bad():
+    tally = Tally("some", 1)
+    known = next(iter(KNOWN))
+    for outcome, of in (("harmless", None), ("wrong", known), ("wrong", None), ("lost", None), ("detected", known)):
+        tally.add(outcome, "what was seen", of)
+    assert (tally.injected, tally.bad, tally.known[known]) == (5, 2, 1)
+    assert tally.as_json()["known"] == {KNOWN[known]: 1}
+    assert len(tally.examples) == 2 and "examples" not in tally.as_json()
+
+
+# The page
+
+COUNTS = {"injected": 10, "detected": 6, "harmless": 4, "lost": 0, "wrong": 0, "unclear": 0, "known": {}}
+MADE = {"date": "2026-01-02", "commit": "c0ffee" * 7, "dirty": False, "share": 1.0, "seed": 1,
+        "versions": dict.fromkeys(("python", "numpy", "pandas", "pyarrow", "numba"), "1")}  # fmt: skip
+
+
+def test_the_page_says_zeros_in_words_and_anything_else_in_numbers():
+    told = report.in_words(report.counts({"kills": COUNTS | MADE}))
+    assert told == (
+        "Of 10 faults 6 were told in one line or repaired, and 4 changed nothing. In none was a stored result lost, "
+        "none gave a wrong value without a word, and none ended in an error that is not one line."
+    )
+    worse = COUNTS | {"harmless": 0, "lost": 1, "wrong": 1, "known": {"It leaks.": 2}}
+    stored = {"races": worse | MADE, "new": COUNTS | MADE}
+    table = report.counts(stored)
+    assert table["fault"].tolist() == [report.NAMES["races"], "new"] and table["known"].tolist() == [2, 0]
+    told = report.in_words(table)
+    assert "2 more met a fault that is known" in told and "In 1 something was lost, 1 gave a wrong value" in told
+    assert report.known_in_words(stored) == ["It leaks. Met 2 times."]
+    assert "2026-01-02 (UTC) into the code of `c0ffeec0ff`, with python 1, numpy 1" in report.made_in_words(stored)
