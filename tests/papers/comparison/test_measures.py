@@ -94,11 +94,12 @@ def test_the_best_mean_is_chosen_and_who_is_not_clearly_behind_fits_as_well():
     runs = wide(A=(0.5, [0, 0.1, 0, 0.1]), B=(0.49, [0.1, 0, 0.1, 0]), C=(0.3, [0, 0.1, 0.01, 0.1]))
     choice = decisions.choose(runs)
     assert choice.best == "A" and choice.next == "B" and choice.fitting == ("B",) and not choice.clear
+    assert choice.behind == ("C",) and choice.means["C"] == pytest.approx(0.3525)
     assert choice.lead == pytest.approx(0.01) and choice.low < 0 < choice.high
     alone = decisions.choose(runs[["A", "C"]])
     assert alone.clear and alone.fitting == () and alone.lead == pytest.approx(0.1975)
     fewest = decisions.choose(runs, least=True)
-    assert fewest.best == "C" and fewest.lead > 0
+    assert fewest.best == "C" and fewest.lead > 0 and fewest.means["A"] == pytest.approx(0.55)
     assert decisions.choose(runs[["A"]]).next is None and decisions.choose(runs[:0]) is None
 
 

@@ -18,7 +18,9 @@ END = Situation("the end", "offline NDCG@10", "quality", "offline")
 
 
 def decision(best="A", second="B", low=0.01, fitting=(), by_users=None, at_any_cost="", situation=END):
-    return Decision(situation, Choice(best, 0.5, second, 0.02, low, 0.03, tuple(fitting)), by_users or {}, at_any_cost)
+    means = {best: 0.5} | dict.fromkeys(filter(None, (second, *fitting)), 0.48)
+    chosen = Choice(best, 0.5, second, 0.02, low, 0.03, tuple(fitting), means)
+    return Decision(situation, chosen, by_users or {}, at_any_cost)
 
 
 def decided(frame, fast):
@@ -36,9 +38,9 @@ def test_what_would_change_a_decision_is_told():
 
 def test_the_table_of_decisions_has_who_why_and_by_how_much():
     table = prose.decision_table([decision(fitting=("P2NeurRank, N = 2",))], name="x", caption="c")
-    told = "| the end (offline NDCG@10) | **A** | 0.500 | +0.020 [+0.010, +0.030] over B | P²NeurRank (N = 2) |"
-    assert told in table
-    assert "| none |" in prose.decision_table([decision()], name="x", caption="c")
+    told = "| the end (offline NDCG@10) | **A** | 0.500 | +0.020 [+0.010, +0.030] over B |"
+    assert f"{told} P²NeurRank (N = 2) 0.480 | B 0.480 |" in table
+    assert "| none | B 0.480 |" in prose.decision_table([decision()], name="x", caption="c")
     assert "alone" in prose.decision_table([decision(second=None)], name="x", caption="c")
 
 

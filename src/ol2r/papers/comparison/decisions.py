@@ -54,6 +54,7 @@ class Choice(NamedTuple):
         next: the second best (None: there is no other); lead: how much better the best is, at least 0, with its 95 %
             interval low to high (NaN where there are too few runs).
         fitting: the others that are not clearly behind, best first.
+        means: the mean of every learner, best first.
     """
 
     best: str
@@ -63,6 +64,12 @@ class Choice(NamedTuple):
     low: float
     high: float
     fitting: tuple[str, ...]
+    means: Mapping[str, float]
+
+    @property
+    def behind(self) -> tuple[str, ...]:
+        """The others that are clearly behind, best first."""
+        return tuple(name for name in self.means if name != self.best and name not in self.fitting)
 
     @property
     def clear(self) -> bool:
@@ -104,7 +111,8 @@ def choose(runs: pd.DataFrame, *, least: bool = False) -> Choice | None:
     second = order[1] if len(order) > 1 else None
     nothing = float("nan")
     lead, low, high = gains[second] if second else (nothing, nothing, nothing)
-    return Choice(best, float(sign * means[best]), second, lead, low, high, fitting)
+    scores = {name: float(sign * means[name]) for name in order}
+    return Choice(best, scores[best], second, lead, low, high, fitting, scores)
 
 
 def quick(costs: pd.DataFrame, times: float = TIMES) -> list[str]:

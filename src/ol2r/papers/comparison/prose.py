@@ -87,6 +87,13 @@ def changes(decision: Decision) -> str:
     return "; ".join(told) or "nothing that was run here"
 
 
+def _scored(decision: Decision, names: Sequence[str]) -> str:
+    """Some learners with their scores."""
+    choice, situation = decision.choice, decision.situation
+    told = [f"{plain(_name(each))} {_shown(choice.means[each], situation)}" for each in names]
+    return ", ".join(told) or "none"
+
+
 def decision_table(decisions: Sequence[Decision], *, name: str, caption: str) -> str:
     """The table of decisions: a line for each situation."""
     rows = [
@@ -95,7 +102,8 @@ def decision_table(decisions: Sequence[Decision], *, name: str, caption: str) ->
             f"**{plain(spelled(one.choice.best))}**",
             _shown(one.choice.score, one.situation),
             _lead(one.choice, one.situation),
-            ", ".join(plain(_name(each)) for each in one.choice.fitting) or "none",
+            _scored(one, one.choice.fitting),
+            _scored(one, one.choice.behind),
             changes(one),
         ]
         for one in decisions
@@ -106,6 +114,7 @@ def decision_table(decisions: Sequence[Decision], *, name: str, caption: str) ->
         "its score",
         "ahead of the next by [95 %]",
         "not clearly behind",
+        "clearly behind",
         "what would change it",
     ]
     return myst(header, rows, name=name, caption=caption)
