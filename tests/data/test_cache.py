@@ -112,6 +112,27 @@ def test_a_damaged_array_is_rebuilt_with_a_warning(store, name, damage):
     assert store.builds == 2
 
 
+def test_an_array_whose_header_no_reader_understands_is_damaged_too(store):
+    whole = store()
+    path = store.array("features")
+    for header in (b"{'descr': (", b"{'descr': $"):
+        content = path.read_bytes()
+        path.write_bytes(content[:10] + header.ljust(len(content) - 10))
+        with pytest.warns(UserWarning, match="the cache of toy .* is damaged"):
+            assert_same(store(), whole)
+
+
+@pytest.mark.parametrize("name", ["label", "n_grades", "checksum"])
+def test_a_number_or_a_name_that_changed_in_the_record_is_noticed(store, name):
+    whole = store()
+    listed = store.folder / "record.json"
+    record = json.loads(listed.read_text())
+    record["scalars"][name] = 4 if name == "n_grades" else "another"
+    listed.write_text(json.dumps(record))
+    with pytest.warns(UserWarning, match="is damaged .*checksum does not match"):
+        assert_same(store(), whole)
+
+
 @pytest.mark.parametrize(
     "content", ["", "[]", pytest.param("[" * 100_000, id="deep"), "{}", '{"fingerprint": "1"}', "\x00"]
 )

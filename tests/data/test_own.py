@@ -189,3 +189,20 @@ def test_a_file_that_is_no_table_is_said(tmp_path):
     path.write_text("")
     with pytest.raises(DataError, match=r"clicks\.csv: expected a CSV file"):
         ol2r.sessions(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("query,session,position,item,clicked\ns,1,1,a,0,9\n", r"clicks\.csv:2: expected 5 values, found 6"),
+        ("query,session,position,item,clicked\ns,1,1,a\n", r"clicks\.csv:2: expected 5 values, found 4"),
+        ("query,session,position,item,clicked,item\ns,1,1,a,0,b\n", "found 'item' twice"),
+        ("query,session,position,item,clicked\ns,1,inf,a,0\n", "numbers as positions"),
+        ("query,session,position,item,clicked\ns,1,1,a,True\n", "0 or 1 as clicked"),
+    ],
+)
+def test_a_file_of_clicks_is_refused_rather_than_guessed_at(tmp_path, text, message):
+    path = tmp_path / "clicks.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        ol2r.sessions(path)

@@ -166,8 +166,7 @@ def main() -> int:
         found = run_apart({name: n}, arguments.seed, planted=arguments.planted, keep=arguments.keep)[name]
         for fault, counts in found.items():
             ended = ", ".join(f"{counts[each]} {each}" for each in OUTCOMES if counts[each] or each in BAD)
-            known = "".join(f", {n} known: {name}" for name, n in counts["known"].items())
-            line = f"{fault}: {counts['injected']} injected: {ended}{known}"
+            line = f"{fault}: {counts['injected']} injected: {ended}"
             print(line, *counts["examples"], sep="\n    ", flush=True)
             n_bad += sum(counts[each] for each in BAD)
         print(f"    {time.perf_counter() - start:.0f} s", flush=True)

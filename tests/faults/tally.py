@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from faults.known import KNOWN
-
 from ol2r import cli
 from ol2r.errors import DataError, ExperimentError, Failed
 
@@ -31,31 +29,25 @@ class Tally:
     fault: str
     seed: int
     counts: Counter[str] = field(default_factory=Counter)
-    known: Counter[str] = field(default_factory=Counter)
-    """Bad outcomes of faults that are known and not yet mended, by their names in `known.KNOWN`."""
     examples: list[str] = field(default_factory=list)
 
     @property
     def injected(self) -> int:
-        return self.counts.total() + self.known.total()
+        return self.counts.total()
 
     @property
     def bad(self) -> int:
-        """Outcomes that must not be, beside the known ones."""
+        """Outcomes that must not be."""
         return sum(self.counts[each] for each in BAD)
 
-    def add(self, outcome: str, example: str = "", known: str | None = None) -> None:
+    def add(self, outcome: str, example: str = "") -> None:
         """Count an outcome.
 
         Args:
             outcome: one of `OUTCOMES`.
             example: what a developer needs to see of a bad one.
-            known: the name of a known fault that explains a bad outcome.
         """
-        assert outcome in OUTCOMES and (known is None or known in KNOWN)
-        if outcome in BAD and known is not None:
-            self.known[known] += 1
-            return
+        assert outcome in OUTCOMES
         self.counts[outcome] += 1
         if outcome in BAD and len(self.examples) < SHOWN:
             self.examples.append(f"{outcome}: {example}")
@@ -63,8 +55,7 @@ class Tally:
     def as_json(self) -> dict[str, object]:
         """The counts, without examples, which may name places on this machine."""
         counts = {each: self.counts[each] for each in OUTCOMES}
-        known = {KNOWN[name]: n for name, n in sorted(self.known.items())}
-        return {"injected": self.injected, **counts, "known": known, "seed": self.seed}
+        return {"injected": self.injected, **counts, "seed": self.seed}
 
 
 def in_one_line(error: BaseException) -> bool:

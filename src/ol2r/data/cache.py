@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
@@ -97,6 +98,8 @@ def _record(folder: Path, fingerprint: str, sources: Mapping[str, Path]) -> dict
     try:
         if record["fingerprint"] != fingerprint or record["sources"].keys() != sources.keys():
             return None
+        if record.pop("digest") != _digest(record):
+            raise _Damaged("record.json: its checksum does not match")
         stamps = {name: stamp(path) for name, path in sources.items()}
         touched = [name for name in sources if record["sources"][name][:-1] != stamps[name]]
         if any(record["sources"][name][-1] != _file_digest(sources[name]) for name in touched):
@@ -106,8 +109,17 @@ def _record(folder: Path, fingerprint: str, sources: Mapping[str, Path]) -> dict
     if touched:
         record["sources"] |= {name: [*stamps[name], record["sources"][name][-1]] for name in touched}
         with contextlib.suppress(OSError):  # then the digests are computed again next time
-            _write(folder / "record.json", lambda path: path.write_text(json.dumps(record)))
+            _write_record(folder, record)
     return record
+
+
+def _write_record(folder: Path, record: dict) -> None:
+    text = json.dumps(record | {"digest": _digest(record)})
+    _write(folder / "record.json", lambda path: path.write_text(text))
+
+
+def _digest(record: dict) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 
 def _open(folder: Path, record: dict) -> RankingDataset:
@@ -121,7 +133,7 @@ def _open(folder: Path, record: dict) -> RankingDataset:
 def _load(path: Path, digest: str) -> np.ndarray:
     try:
         array = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:  # the last two of its header
         raise _Damaged(f"{path.name}: {error}") from error
     if array_digest(array) != digest:
         raise _Damaged(f"{path.name}: its checksum does not match")
@@ -142,7 +154,7 @@ def _store(folder: Path, fingerprint: str, sources: Mapping[str, list], dataset:
         "arrays": files,
         "scalars": {name: getattr(dataset, name) for name in _SCALARS},
     }
-    _write(folder / "record.json", lambda path: path.write_text(json.dumps(record)))
+    _write_record(folder, record)
     for path in folder.glob("*.npy"):
         if path.name not in {file for file, _ in files.values()}:
             path.unlink(missing_ok=True)

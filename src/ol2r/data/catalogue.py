@@ -23,7 +23,7 @@ from ol2r.data.letor import LetorText, parse_letor, read_bytes
 from ol2r.errors import DataError
 from ol2r.folders import config_folder
 
-READER_REVISION = 1  # another reader or normalisation is another cache
+READER_REVISION = 2  # another reader, normalisation or layout is another cache
 QUERY_MIN_MAX = "query min-max"
 UNCONFIRMED = "checksum unconfirmed"
 OWN = "own-"  # prefix of the names of readers' own data sets only

@@ -5,6 +5,7 @@ Folds are cut here, by queries: fold f tests on part f, validates on the part be
 and learns from the rest, as the folds of LETOR 4.0 do.
 """
 
+import csv
 import glob
 import hashlib
 import re
@@ -300,21 +301,18 @@ def sessions(table: pd.DataFrame | str | PathLike[str]) -> dict[str, QuerySessio
     """
     where = "the table"
     if not isinstance(table, pd.DataFrame):
-        where = str(table)
-        try:
-            names = {name: str for name in ("query", "session", "item")}
-            table = pd.read_csv(table, dtype=names, keep_default_na=False, na_values=[""])  # "null" is a name
-        except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-            raise DataError(f"{where}: expected a CSV file, {error}") from error
-    lacking = [name for name in SESSION_COLUMNS if name not in table]
-    if lacking:
-        raise DataError(f"{where}: expected the columns {', '.join(SESSION_COLUMNS)}, found no {lacking[0]!r}")
+        where, table = str(table), _csv(Path(table))
+    found = list(table.columns)
+    for name in SESSION_COLUMNS:
+        if found.count(name) != 1:
+            told = f"{name!r} twice" if name in found else f"no {name!r}"
+            raise DataError(f"{where}: expected the columns {', '.join(SESSION_COLUMNS)}, found {told}")
     table = table[list(SESSION_COLUMNS)]
     if table.empty or table.isna().any(axis=None):
         empty = "no line" if table.empty else f"an empty {table.columns[table.isna().any()][0]!r}"
         raise DataError(f"{where}: expected a value in every column of at least one line, found {empty}")
     position, clicked = (pd.to_numeric(table[name], errors="coerce") for name in ("position", "clicked"))
-    if position.isna().any() or not clicked.isin((0, 1)).all():
+    if not np.isfinite(position).all() or not clicked.isin((0, 1)).all():
         raise DataError(f"{where}: expected numbers as positions, and 0 or 1 as clicked")
     rows = pd.DataFrame({name: table[name].astype(str) for name in ("query", "session", "item")})
     rows = rows.assign(position=position, clicked=clicked.astype(bool))
@@ -325,6 +323,26 @@ def sessions(table: pd.DataFrame | str | PathLike[str]) -> dict[str, QuerySessio
             session = f"session {line['session']} of {line['query']}"
             raise DataError(f"{where}: {name} {line[name]} stands twice in {session}")
     return {str(query): _sessions(str(query), own) for query, own in rows.groupby("query", sort=False)}
+
+
+def _csv(path: Path) -> pd.DataFrame:
+    """The texts of a CSV file by the names of its first line; None where there is no letter.
+
+    Pandas would take the first values of lines that are longer than the first one for the names of these lines.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            lines = [(reader.line_num, line) for line in reader if line]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: expected a CSV file, {error}") from error
+    if not lines:
+        raise DataError(f"{path}: expected a CSV file, found no line")
+    (_, names), *lines = lines
+    for number, line in lines:
+        if len(line) != len(names):
+            raise DataError(f"{path}:{number}: expected {len(names)} values, found {len(line)}")
+    return pd.DataFrame([[text or None for text in line] for _, line in lines], columns=names, dtype=object)
 
 
 def _sessions(query: str, rows: pd.DataFrame) -> QuerySessions:

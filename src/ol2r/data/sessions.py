@@ -253,9 +253,11 @@ def read_fitted_models(path: Path, model: Literal["CM", "DCM", "PBM"]) -> dict[s
     if model not in _COLUMNS:
         raise ValueError(f"model must be one of {tuple(_COLUMNS)}, not {model!r}")
     try:
-        collection = json.loads(_text(path))
+        collection = json.loads(_text(path), object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise DataError(f"{path}:{error.lineno}: expected JSON, found {error.msg}") from error
+    except (ValueError, RecursionError) as error:  # a name twice, a number of too many digits, lists in lists in lists
+        raise DataError(f"{path}: expected models by query, found {error}") from error
     if not isinstance(collection, dict) or not isinstance(queries := collection.get(model), dict) or not queries:
         raise DataError(f"{path}: expected models of kind {model} by query")
     return {
@@ -263,16 +265,27 @@ def read_fitted_models(path: Path, model: Literal["CM", "DCM", "PBM"]) -> dict[s
     }
 
 
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON, in which no name may stand twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
+        raise ValueError(f"{twice!r} twice")
+    return found
+
+
 def _fitted(value: object, columns: int, where: str) -> FittedModel:
     try:
         *rows, _ = value["model"]["args"]  # type: ignore[index]
-        rows = [tuple(float(p) for p in row) for row in rows]
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{where}: expected rows of probabilities and a seed in model.args") from error
+    if not all(isinstance(row, list) and all(type(p) in (int, float) for p in row) for row in rows):
+        raise DataError(f"{where}: expected rows of probabilities and a seed in model.args")
     if len(rows) != columns or not all(rows):
         raise DataError(f"{where}: expected {columns} rows of probabilities, found {len(rows)}")
-    if not all(0.0 <= p <= 1.0 for p in chain(*rows)):
+    if not all(0 <= p <= 1 for p in chain(*rows)):
         raise DataError(f"{where}: expected probabilities in [0, 1]")
+    rows = [tuple(map(float, row)) for row in rows]
     return FittedModel(rows[0], rows[1] if columns == 2 else ())
 
 

@@ -44,16 +44,16 @@ def counts(stored: Stored) -> pd.DataFrame:
     """The stored counts.
 
     Returns:
-        fault (its name), injected, detected, harmless, lost, wrong, unclear, and known (bad outcomes of faults that are
-        known and not yet mended); lines are in the order of `NAMES`, and faults without a name there come last.
+        fault (its name), injected, detected, harmless, lost, wrong, unclear; lines are in the order of `NAMES`, and
+        faults without a name there come last.
     """
     order = [*(name for name in NAMES if name in stored), *sorted(set(stored) - set(NAMES))]
     columns = ["injected", "detected", "harmless", *BAD]
     lines = [
-        (NAMES.get(name, name), *(stored[name][each] for each in columns), sum(stored[name]["known"].values()))
+        (NAMES.get(name, name), *(stored[name][each] for each in columns))
         for name in order
     ]
-    return pd.DataFrame(lines, columns=["fault", *columns, "known"])
+    return pd.DataFrame(lines, columns=["fault", *columns])
 
 
 def in_words(table: pd.DataFrame) -> str:
@@ -63,18 +63,13 @@ def in_words(table: pd.DataFrame) -> str:
         table: from `counts`.
     """
     total = table.sum(numeric_only=True)
-    bad = total[list(BAD)].sum()
     ends = f"{total['detected']:,.0f} were told in one line or repaired, and {total['harmless']:,.0f} changed nothing"
     lost = "In none was a stored result lost" if total["lost"] == 0 else f"In {total['lost']:,.0f} something was lost"
     wrong, unclear = (f"{total[each]:,.0f}" if total[each] else "none" for each in ("wrong", "unclear"))
     end = "ended in an error that is not one line"
-    known = (
-        f" {total['known']:,.0f} more met a fault that is known and not yet mended, below." if total["known"] else ""
-    )
-    left = " beside these" if total["known"] and not bad else ""
     return (
-        f"Of {total['injected']:,.0f} faults {ends}.{known} "
-        f"{lost}, {wrong} gave a wrong value without a word, and {unclear} {end}{left}."
+        f"Of {total['injected']:,.0f} faults {ends}. "
+        f"{lost}, {wrong} gave a wrong value without a word, and {unclear} {end}."
     )
 
 
@@ -87,12 +82,3 @@ def made_in_words(stored: Stored) -> str:
     libraries = joined([f"{name} {versions[name]}" for name in ("python", "numpy", "pandas", "pyarrow", "numba")])
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     return f"They were injected on {when} (UTC) into the code of {joined(commits)}{changed}, with {libraries}."
-
-
-def known_in_words(stored: Stored) -> list[str]:
-    """A sentence or two for each known fault that is not yet mended, with how often it was met."""
-    met: dict[str, int] = {}
-    for each in stored.values():
-        for fault, n in each["known"].items():
-            met[fault] = met.get(fault, 0) + n
-    return [f"{fault} Met {n:,} {'times' if n > 1 else 'time'}." for fault, n in sorted(met.items())]
