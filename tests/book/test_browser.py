@@ -46,6 +46,8 @@ def html(request) -> Path:
     return request.getfixturevalue(f"{request.param}_html")
 
 
+PATIENCE = 300_000
+"""Milliseconds that a page may take on a busy machine."""
 HEAVIEST = 3_000_000
 """Bytes of a page and all that it loads."""
 
@@ -56,6 +58,7 @@ def page(request, browser):
     book, name = request.param
     html = request.getfixturevalue(f"{book}_html")
     tab = browser.new_page(color_scheme="light", reduced_motion="reduce")
+    tab.set_default_timeout(PATIENCE)
     faults: list[str] = []
     local = ("file:", "data:", "blob:")
     loaded: set[str] = set()
@@ -140,6 +143,7 @@ def test_no_formula_table_or_figure_is_cut_on_any_screen_or_in_print(book, name,
     faults = {}
     for width in SCREENS[:1] if name.startswith("api/") else SCREENS:
         tab = browser.new_page(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+        tab.set_default_timeout(PATIENCE)
         tab.goto(page.as_uri())
         tab.evaluate("async () => { await window.MathJax?.startup.promise }")
         measured, faults[width] = tab.evaluate(CUT, 0.7)
@@ -168,6 +172,7 @@ def test_on_a_phone_a_drawing_is_shown_at_about_its_size(name, published_html, b
     if not any(tag == "figure" for tag, _ in elements(page)):
         return
     tab = browser.new_page(viewport={"width": SCREENS[0], "height": 900}, reduced_motion="reduce")
+    tab.set_default_timeout(PATIENCE)
     tab.goto(page.as_uri())
     assert [(image, shown) for image, shown in tab.evaluate(SHRUNK) if shown < 0.85] == []
     tab.close()
@@ -235,6 +240,7 @@ def test_every_address_that_was_ever_published_leads_to_its_place(published_html
     here = {page: anchors(published_html / f"{page}.html") for page in {page for page, _ in PUBLISHED}}
     moved = [(page, anchor) for page, anchor in PUBLISHED if anchor not in here[page]]
     tab = browser.new_page()
+    tab.set_default_timeout(PATIENCE)
     tab.route("**/mathjax/**", lambda route: route.abort())
     lost = []
     for page, anchor in moved:
@@ -356,6 +362,7 @@ def test_the_table_of_all_claims_is_sorted_by_number_and_rank_and_dashes_stay_la
 def tab(browser):
     """A tab of a desktop browser, which fails the test by any warning, error or script that fails."""
     tab = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    tab.set_default_timeout(PATIENCE)
     faults: list[str] = []
     tab.on("console", lambda said: faults.append(said.text) if said.type in ("warning", "error") else None)
     tab.on("pageerror", lambda error: faults.append(str(error)))
