@@ -80,10 +80,11 @@ def _unescaped_names(plant: Plant) -> None:
 
 
 def _deaf_to_signals(plant: Plant) -> None:
-    """A command that says something else when it is terminated."""
+    """A command that a signal ends without a word; it is a process of its own, so its script is changed."""
     from faults import signals
 
-    plant(signals, "INTERRUPTED", "what no command says")
+    deaf = "    import contextlib\n    cli._ended_as_by_ctrl_c = contextlib.nullcontext\n    sys.exit(cli.main())"
+    plant(signals, "COMMAND", signals.COMMAND.replace("    sys.exit(cli.main())", deaf))
 
 
 def _digits_lost(plant: Plant) -> None:
@@ -133,7 +134,7 @@ def _no_message(plant: Plant) -> None:
 
 PLANTED: dict[str, dict[str, Callable[[Plant], None]]] = {
     "kills": {"rows are forgotten": _forgotten_rows, "results are replaced": _replaced_results},
-    "signals": {"the command says something else": _deaf_to_signals},
+    "signals": {"a signal ends the command without a word": _deaf_to_signals},
     "results": {"digests are not compared": _unchecked_results},
     "states": {"digests are not compared": _unchecked_states},
     "cache": {"digests are not compared": _unchecked_cache},

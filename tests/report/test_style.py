@@ -10,6 +10,7 @@ import pytest
 from colours import LEAST, apart, contrast_with_white, hue, seen
 
 from ol2r.report.style import (
+    BETWEEN,
     CHOICES,
     FAMILIES,
     GREY,
@@ -186,3 +187,20 @@ assert "<svg" in svg and svg == draw()._repr_svg_()
 """
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "MPLBACKEND")}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+def test_a_logarithmic_axis_of_a_power_of_ten_or_more_has_few_ticks_between_and_others_keep_theirs():
+    @styled
+    def draw(low, high, scale):
+        fig, (ax,) = panels([""], pd.DataFrame())
+        ax.plot([low, high], [low, high])
+        ax.set(xlim=(low, high), xscale=scale)
+        return fig
+
+    def between(*limits):
+        return list(draw(*limits).panels()[0].get_xticks(minor=True))
+
+    few = {tick for tick in between(1, 100, "log") if 1 <= tick <= 100}
+    assert few == {m * each for m in (1, 10) for each in BETWEEN}
+    assert len([tick for tick in between(1, 5, "log") if 1 < tick < 5]) > len(BETWEEN)
+    assert between(1, 100, "linear") == []

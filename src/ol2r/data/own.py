@@ -296,8 +296,8 @@ def sessions(table: pd.DataFrame | str | PathLike[str]) -> dict[str, QuerySessio
         The sessions of each query, by its name, in the order of the table; items are numbered as they appear.
 
     Raises:
-        DataError: a column or value is missing, a value is not a number, or a position or an item stands twice in a
-            session.
+        DataError: a column or value is missing, a column stands twice, a line has more or fewer values than the first,
+            a position is no finite number, or a position or an item stands twice in a session.
     """
     where = "the table"
     if not isinstance(table, pd.DataFrame):

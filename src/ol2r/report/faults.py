@@ -49,10 +49,7 @@ def counts(stored: Stored) -> pd.DataFrame:
     """
     order = [*(name for name in NAMES if name in stored), *sorted(set(stored) - set(NAMES))]
     columns = ["injected", "detected", "harmless", *BAD]
-    lines = [
-        (NAMES.get(name, name), *(stored[name][each] for each in columns))
-        for name in order
-    ]
+    lines = [(NAMES.get(name, name), *(stored[name][each] for each in columns)) for name in order]
     return pd.DataFrame(lines, columns=["fault", *columns])
 
 
@@ -66,11 +63,8 @@ def in_words(table: pd.DataFrame) -> str:
     ends = f"{total['detected']:,.0f} were told in one line or repaired, and {total['harmless']:,.0f} changed nothing"
     lost = "In none was a stored result lost" if total["lost"] == 0 else f"In {total['lost']:,.0f} something was lost"
     wrong, unclear = (f"{total[each]:,.0f}" if total[each] else "none" for each in ("wrong", "unclear"))
-    end = "ended in an error that is not one line"
-    return (
-        f"Of {total['injected']:,.0f} faults {ends}. "
-        f"{lost}, {wrong} gave a wrong value without a word, and {unclear} {end}."
-    )
+    end = f"{wrong} gave a wrong value without a word, and {unclear} ended in an error that is not one line"
+    return f"Of {total['injected']:,.0f} faults {ends}. {lost}, {end}."
 
 
 def made_in_words(stored: Stored) -> str:

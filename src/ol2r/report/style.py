@@ -214,7 +214,7 @@ RC = {
 MOST_PANELS = 6
 """Panels that a reader takes in at once."""
 BETWEEN = (2, 5)
-"""Where a logarithmic axis has ticks between its powers of ten; all of them would take half of the time of drawing."""
+"""Where a logarithmic axis has ticks between its powers of ten; all eight would take long to draw and tell little."""
 
 
 class TooManyPanels(ValueError):

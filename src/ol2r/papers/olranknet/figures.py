@@ -14,7 +14,7 @@ from ol2r.papers.olranknet.claims import LAST, LONG_ITEM, OFFLINE_ITEM, OURS, RO
 from ol2r.report import alt, figures
 from ol2r.report import leads as end
 from ol2r.report.figures import INTERVAL
-from ol2r.report.style import CHOICES, LEARNERS, USERS, Drawing, Looks, legend, panels, spelled, styled
+from ol2r.report.style import BETWEEN, CHOICES, LEARNERS, USERS, Drawing, Looks, legend, panels, spelled, styled
 from ol2r.report.tables import Pairs
 
 OFFLINE, IN_LISTS = "offline NDCG@10", "NDCG@10 of the shown lists"
@@ -297,7 +297,7 @@ def speed_curves(frame: pd.DataFrame) -> Drawing:
         ax.set(xlabel="round (middle of the window)", ylabel=ylabel, yscale="log")
         ax.yaxis.set_major_formatter("{x:g}")
         ax.yaxis.set_minor_formatter("{x:g}")
-        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+        ax.yaxis.set_minor_locator(LogLocator(subs=BETWEEN))
     legend(fig, [whole])
     fig.alt = alt.ends(table, "variant", "rounds a second", [], y="speed")
     return fig

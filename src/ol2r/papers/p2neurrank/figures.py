@@ -24,6 +24,7 @@ from ol2r.report import alt, figures
 from ol2r.report.choice import Choice
 from ol2r.report.figures import INTERVAL
 from ol2r.report.style import (
+    BETWEEN,
     BLUE,
     GREY,
     INK,
@@ -169,7 +170,7 @@ def cost_curves(frame: pd.DataFrame) -> Drawing:
 def _plain_logarithms(ax: Axes) -> None:
     ax.yaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_minor_formatter("{x:g}")
-    ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+    ax.yaxis.set_minor_locator(LogLocator(subs=BETWEEN))
 
 
 NOISE_LINES = ("-", (0, (2, 1.5)))
