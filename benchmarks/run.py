@@ -220,7 +220,8 @@ FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
 
 
 def store(found: dict[str, float]) -> None:
-    """Keep the figures that have a peer or a target in `STORED`, each beside these and with how it was measured."""
+    """Keep the figures that have a peer or a target in `STORED`, each beside these and with how it was measured; what
+    another processor had before stays in its `elsewhere`."""
     kept = json.loads(STORED.read_text()) if STORED.is_file() else {}
     cores, (*_, load) = os.cpu_count() or 1, os.getloadavg()
     about = {"processor": cpu(), "cores": cores, "load": round(load / cores, 1), "commit": device.commit()}
@@ -230,6 +231,10 @@ def store(found: dict[str, float]) -> None:
             beside["bound"] = float(f"{found[bound]:.4g}")
         if refits := networks.refits(found, key):
             beside["refits"] = refits
+        before = kept.get(key, {})
+        elsewhere = before.get("elsewhere", {}) | ({before["processor"]: before["ours"]} if before else {})
+        if others := {processor: ours for processor, ours in elsewhere.items() if processor != about["processor"]}:
+            beside["elsewhere"] = others
         kept[key] = {"ours": float(f"{found[key]:.4g}")} | beside | about
     STORED.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
 

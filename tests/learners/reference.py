@@ -248,6 +248,34 @@ def arranged(order, certain, conservative, draws, round_):
     return out
 
 
+def exchanged(certain, k, draws, round_):
+    """The documents 0, 1, … in the order that certain orders leave them in, and the list of k after the tries.
+
+    Args:
+        certain: certain[i, j], whether i is certainly better than j.
+    """
+    order = []
+    for document in range(len(certain)):
+        above = len(order)
+        while above and certain[document, order[above - 1]]:
+            above -= 1
+        order.insert(above, document)
+    shown = order[:k]
+    start = draws.below(Stream.SHUFFLE, round_, k, 2)
+    for upper in range(start, len(shown) - 1, 2):
+        a, b = shown[upper : upper + 2]
+        if not certain[a, b] and draws.below(Stream.SHUFFLE, round_, upper, 2):
+            shown[upper : upper + 2] = b, a
+    return order, shown
+
+
+def wrong_pairs(ranking, grades):
+    """|V(R)| by its words: of two documents of different grade, one of them displayed, the better is not above."""
+    place = {document: k for k, document in enumerate(ranking)}
+    pairs = [(i, j) for i in range(len(grades)) for j in range(len(grades)) if grades[i] > grades[j]]
+    return sum(j in place and not (i in place and place[i] < place[j]) for i, j in pairs)
+
+
 def plackett_luce(values, k, draws, round_):
     """Documents by score plus Gumbel noise, the best k."""
 
@@ -658,6 +686,18 @@ class PairRank:
         return w
 
 
+class SafePairRank(PairRank):
+    """Certain orders of PairRank; the list is `exchanged` from the order in which documents come."""
+
+    def rank(self, query, features, k):
+        self.features = features
+        documents = range(len(features))
+        certain = self.certain_orders(documents) | self.certain_orders(documents[::-1])
+        matrix = np.array([[(i, j) in certain for j in documents] for i in documents])
+        self.ranking = exchanged(matrix, k, self.draws, self.round)[1]
+        return self.ranking
+
+
 class PairRankLemma2(PairRank):
     def width(self):
         lam, slope = self.hyper["regularization"], self.hyper["slope"]
@@ -1032,6 +1072,7 @@ REFERENCES = {
     "epsilon-greedy": EpsilonGreedy,
     "PairRank": PairRank,
     "PairRank-Lemma2": PairRankLemma2,
+    "SafePairRank": SafePairRank,
     "neural PDGD": NeuralPDGD,
     "neural epsilon-greedy": NeuralEpsilonGreedy,
     "neural DBGD": NeuralDBGD,

@@ -67,6 +67,8 @@ VARIANTS = [
     ("PairRank", {"loss": "mean", "shuffle": "random", "pairs": "all", "regularization": 0.001}),
     ("PairRank-Lemma2", {"alpha": 0.05}),
     ("PairRank-Lemma2", {"alpha": 0.05, "shuffle": "random", "covariance": "diagonal"}),
+    ("SafePairRank", {"alpha": 0.02}),
+    ("SafePairRank", {"pairs": "adjacent", "covariance": "diagonal", "loss": "mean", "regularization": 0.01}),
     ("neural PDGD", {"alpha": 1.0, "decay": 0.9}),
     ("neural PDGD", {"depth": 3, "init": "symmetric"}),  # its first scores are ties, but for rounding
     *((f"neural {name}", {"depth": 3}) for name in ("epsilon-greedy", "DBGD")),

@@ -1,5 +1,5 @@
 """Lists from certain orders: blocks against a graph library, lists against the definition, both bodies and PairRank's
-fast path against each other."""
+fast path against each other; exchanges of neighbours, and how many wrong pairs they can add."""
 
 import itertools
 from collections import Counter
@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import Draws, arranged
+from reference import Draws, arranged, exchanged, wrong_pairs
 from small import K, candidates_of, small_dataset
 
 from ol2r.random import Stream, Streams, generator
@@ -47,6 +47,10 @@ class Setting:
     def play(self, name, conservative, depth=K, round_=ROUND):
         arguments = (self.candidates, self.theta, self.inverse, self.width, conservative, depth, RANKS)
         return [out.cpu().numpy() for out in engine(name).divide_and_conquer(*arguments, self.streams, round_)]
+
+    def exchange(self, name, depth=K, round_=ROUND):
+        arguments = (self.candidates, self.theta, self.inverse, self.width, depth, self.streams, round_)
+        return engine(name).exchange_neighbours(*arguments).cpu().numpy()
 
     def certain(self, r):
         """certain[i, j]: i stands above j for sure, by the definition: Bool[V, V]."""
@@ -276,3 +280,60 @@ def test_shuffled_documents_follow_their_words():
     for r, shown in enumerate(setting.play("numba", False, depth=20)[0]):
         draws = Draws(setting.streams.keys[r])
         assert list(shown) == sorted(range(20), key=lambda j: draws.word(Stream.SHUFFLE, ROUND, j))
+
+
+@both_bodies
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("depth", [1, 2, K - 1, K, 40])
+def test_exchanges_of_neighbours_are_those_of_the_definition(name, device, full, depth):
+    setting = Setting(device, full)
+    moved = tried = 0
+    for r, shown in enumerate(setting.exchange(name, depth)):
+        base, wanted = exchanged(setting.certain(r), depth, Draws(setting.streams.keys[r]), ROUND)
+        assert shown.tolist() == wanted + [-1] * (depth - len(wanted))
+        moved += base != sorted(base)
+        tried += base[: len(wanted)] != wanted
+    assert moved > 20 and (tried > 2 or depth == 1)
+
+
+@pytest.mark.parametrize("name", ["numba", "torch"])
+def test_right_certain_orders_add_no_wrong_pair_and_tries_at_most_one_for_two_places(name):
+    # grades that follow the learner's own scores, so that no certain order is wrong; as many ties as there may be
+    most = 0
+    for seed, depth in itertools.product(range(8), (1, 3, 4, K)):
+        setting, rng = Setting(seed=seed), generator("grades", seed)
+        for r, shown in enumerate(setting.exchange(name, depth)):
+            scores = DATASET.query(setting.query[r])[0] @ setting.theta[r].numpy()
+            cuts = rng.choice(scores, size=6)
+            grades = (scores[:, None] > cuts + 1e-9).sum(axis=1)
+            start = wrong_pairs(range(min(depth, len(grades))), grades)
+            more = wrong_pairs(shown[shown >= 0].tolist(), grades) - start
+            assert more <= min(depth, len(grades)) // 2
+            most = max(most, more)
+    assert most >= 3
+
+
+@pytest.mark.parametrize("name", ["numba", "torch"])
+def test_an_exchange_is_tried_in_every_second_place_with_even_chances(name):
+    query = int(np.flatnonzero(DATASET.sizes == 4)[0])
+    setting = Setting(replicas=4000, query=query)
+    setting.width[:] = torch.inf
+    counts = Counter(map(tuple, setting.exchange(name, depth=4)))
+    chances = {(0, 1, 2, 3): 3, (1, 0, 2, 3): 1, (0, 1, 3, 2): 1, (1, 0, 3, 2): 1, (0, 2, 1, 3): 2}  # eighths
+    assert set(counts) == set(chances)
+    for order, eighths in chances.items():
+        share = eighths / 8
+        assert abs(counts[order] / 4000 - share) < 4.5 * np.sqrt(share * (1 - share) / 4000)
+
+
+@pytest.mark.parametrize("name", ["numba", "torch"])
+def test_exchanges_of_a_replica_do_not_depend_on_its_company(name):
+    setting, alone = Setting(), Setting()
+    whole = setting.exchange(name)
+    for r in (0, 7, 31):
+        alone.candidates = candidates_of(DATASET, setting.query[r : r + 1])
+        alone.theta, alone.inverse, alone.width = (
+            a[r : r + 1] for a in (setting.theta, setting.inverse, setting.width)
+        )
+        alone.streams = Streams(setting.streams.keys[r : r + 1])
+        np.testing.assert_array_equal(whole[r], alone.exchange(name)[0])

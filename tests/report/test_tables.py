@@ -146,7 +146,7 @@ def test_the_map_links_items_and_knows_four_outcomes():
     lines = rows(
         tables.item_map([("Fig. 2", "nsgd-fig-2", "same"), ("TD2003", None, "not at hand")], name="m", caption="")
     )
-    assert lines == [["Fig. 2", "{numref}`nsgd-fig-2`", "same"], ["TD2003", "–", "not at hand"]]
+    assert lines == [["Fig. 2", "{numref}`nsgd-fig-2`", "same"], ["TD2003", "–", "paper's data not at hand"]]
     with pytest.raises(ValueError, match="roughly"):
         tables.item_map([("Fig. 2", "nsgd-fig-2", "roughly the same")], name="m", caption="")
 

@@ -13,6 +13,7 @@ from ol2r.learners.olranknet import OlLambdaRank, OlRankNet, RankedLambdaRank
 from ol2r.learners.pairrank import PairRank, PairRankLemma2
 from ol2r.learners.pdgd import PDGD
 from ol2r.learners.perturbed import P2LinRank, P2NeurRank
+from ol2r.learners.safe import SafePairRank
 
 __all__ = [
     "CPS",
@@ -35,4 +36,5 @@ __all__ = [
     "PairRankLemma2",
     "RankedLambdaRank",
     "SGDRankNet",
+    "SafePairRank",
 ]

@@ -64,6 +64,7 @@ class Learner(ABC):
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
     side_by_side: ClassVar[bool] = True  # whether the CPU computes replicas of one batch faster than batches of one
     keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so all queries must be known in advance
+    starts_from_order: ClassVar[bool] = False  # whether its first lists are in the order in which candidates come
 
     repeats: ClassVar[Literal["bits", "means"]] = "bits"
     """How far a second run on the same machine repeats the first. With `"bits"`, trajectories are the same bit for bit,

@@ -1,16 +1,10 @@
 """What linear learners share that refit to all labelled pairs and list documents block by block."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
-from jaxtyping import Bool, Int64
+from jaxtyping import Int64
 from torch import Tensor
 
-from ol2r.learners.pairwise import PairwiseLearner
-from ol2r.parameters import Value
-from ol2r.random import Streams
-from ol2r.ranking import Candidates
+from ol2r.learners.pairwise import CountingLearner
 
 RANKS = (1, 5, 10, 20, 30, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900)
 """Places for which the diagnostics record the size of the block."""
@@ -19,33 +13,16 @@ EXACT = ("rounds", "blocks", "distinct_pairs", *(f"{what}_{rank}" for what in ("
 """Diagnostics that repeat bit for bit, as the lists do."""
 
 
-class BlockLearner(PairwiseLearner):
+class BlockLearner(CountingLearner):
     """A pairwise learner with linear scores that lists blocks of documents; a block ends where all pairs across its end
     are in certain order.
-
-    Attributes:
-        counts: every labelled pair with its labels.
     """
-
-    def __init__(
-        self,
-        n_features: int,
-        hyperparameters: Mapping[str, Value | torch.Tensor],
-        streams: Streams,
-        engine: str | None = None,
-    ):
-        super().__init__(n_features, hyperparameters, streams, engine)
-        self.most_pairs = 0  # of a round; known from the first on
-        self.counts: Any = self.ops.PairCounts(len(streams), n_features, self.device)
 
     def initial(self) -> dict[str, torch.Tensor]:
         """Sums over the rounds for the diagnostics, 0 at first."""
         none = torch.zeros(len(self.streams), dtype=torch.int64, device=self.device)
         by_rank = none[:, None].repeat(1, len(RANKS))
         return {"rounds": none, "blocks": none.clone(), "sizes": by_rank, "lists": by_rank.clone()}
-
-    def memories(self) -> dict[str, object]:
-        return {"counts": self.counts}
 
     def arranged(
         self, arrangement: tuple[Int64[Tensor, "R k"], Int64[Tensor, " R"], Int64[Tensor, "R ranks"]]
@@ -58,22 +35,11 @@ class BlockLearner(PairwiseLearner):
         self.state["lists"] += sizes > 0
         return ranking
 
-    def counted(
-        self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]
-    ) -> tuple[Int64[Tensor, "R P"], Bool[Tensor, "R P"]]:
-        """Count the labels of some pairs; what `PairCounts.add` returns of them."""
-        self.most_pairs = pairs.shape[1]
-        return self.counts.add(candidates, pairs, labels, most=self.round * self.most_pairs)
-
-    def form(self) -> int:
-        """The room for pairs after the next round, which grows in steps and sets the number of a refit's steps too."""
-        return self.counts.room(self.round * self.most_pairs)
-
     def diagnostics(self) -> dict[str, torch.Tensor]:
         """Sums over all rounds so far: number of blocks, and for each of `RANKS` the lists that reach it and the sizes
-        of the blocks that hold it. Then the number of distinct pairs."""
+        of the blocks that hold it. Then those of `CountingLearner`."""
         sums = {"rounds": self.state["rounds"].clone(), "blocks": self.state["blocks"].clone()}
         lists, sizes = self.state["lists"], self.state["sizes"]
         for i, rank in enumerate(RANKS):
             sums |= {f"lists_{rank}": lists[:, i].clone(), f"size_{rank}": sizes[:, i].clone()}
-        return sums | {"distinct_pairs": self.counts.n_pairs}
+        return sums | super().diagnostics()

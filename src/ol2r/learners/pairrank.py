@@ -17,6 +17,7 @@ from torch import Tensor
 from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
 from ol2r.learners.blocks import EXACT, RANKS, BlockLearner
+from ol2r.learners.pairwise import CountingLearner
 from ol2r.parameters import Choice, Number, Value
 from ol2r.random import Streams
 from ol2r.rankers import LinearRanker
@@ -25,13 +26,13 @@ from ol2r.ranking.covariance import Covariance
 from ol2r.theory import confidence
 
 
-class _DivideAndConquer(BlockLearner):
-    """Base class of PairRank's two forms, which differ only in the width of their confidence intervals.
+class LogisticLearner(CountingLearner):
+    """A pairwise learner with the ridge-logistic estimate of Eq. (3), refitted to all pairs every round, and with the
+    intervals σ̂_ij ± α ‖x_ij‖_{M⁻¹} that come with it.
 
-    Hyper-parameters of both: `regularization` (λ > 0, of M and of the loss), `loss` (`"sum"`: Σ ℓ + λ/2 ‖θ‖², as in the
-    paper's text; `"mean"`: (1/n) Σ ℓ + λ ‖θ‖² over the n pairs so far, as in the public code), `alpha` (see each form),
-    `pairs` (see `PairwiseLearner`), `shuffle` (`"random"`: PairRank_R, `"conservative"`: PairRank_C), `covariance`
-    (`"full"` or `"diagonal"`).
+    Hyper-parameters: `regularization` (λ > 0, of M and of the loss), `loss` (`"sum"`: Σ ℓ + λ/2 ‖θ‖², as in the
+    paper's text; `"mean"`: (1/n) Σ ℓ + λ ‖θ‖² over the n pairs so far, as in the public code), `alpha` (of the
+    intervals' width), `pairs` (see `PairwiseLearner`), `covariance` (`"full"` or `"diagonal"`).
 
     Attributes:
         estimate: θ̃, refitted to all labelled pairs. covariance: M⁻¹ of θ̃.
@@ -43,13 +44,10 @@ class _DivideAndConquer(BlockLearner):
             above=0, because="without it M = λI has no inverse and a separable history no optimum"
         ),
     }
-    structural = BlockLearner.structural | {
+    structural = CountingLearner.structural | {
         "loss": Choice("sum", "mean"),
-        "shuffle": Choice("random", "conservative"),
         "covariance": Choice("full", "diagonal"),
     }
-    launches = 450
-    exact_diagnostics = (*EXACT, "passes", "refits")
 
     def __init__(
         self,
@@ -69,6 +67,39 @@ class _DivideAndConquer(BlockLearner):
         return super().memories() | {"estimate": self.estimate, "covariance": self.covariance}
 
     @classmethod
+    def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
+        """Bytes of two matrices and of ten pairs a round with their counts; `"matched"` gives up to 5, `"all"` 25."""
+        return 16 * shape.features**2 + 10 * rounds * (4 * shape.features + 48)
+
+    @property
+    def theta(self) -> Float64[Tensor, "R d"]:
+        """The estimate θ̃: Float64[R, features]."""
+        return self.estimate.theta
+
+    def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
+        rows, won = self.counted(candidates, pairs, labels)
+        self.estimate.refit(self.counts, rows, won)
+        self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # row −1 reads some vector, which is not added
+
+    def evaluated(self) -> LinearRanker:
+        return LinearRanker(self.theta.to(torch.float32))
+
+    def diagnostics(self) -> dict[str, torch.Tensor]:
+        """The number of distinct pairs, passes over the pairs in all refits so far, and refits."""
+        return super().diagnostics() | {"passes": self.estimate.passes, "refits": self.estimate.refits}
+
+
+class _DivideAndConquer(BlockLearner, LogisticLearner):
+    """Base class of PairRank's two forms, which differ only in the width of their confidence intervals.
+
+    Further hyper-parameter of both: `shuffle` (`"random"`: PairRank_R, `"conservative"`: PairRank_C).
+    """
+
+    structural = LogisticLearner.structural | {"shuffle": Choice("random", "conservative")}
+    launches = 450
+    exact_diagnostics = (*EXACT, "passes", "refits")
+
+    @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
         """Applying M⁻¹ costs V d², certain orders V² d, updates of M⁻¹ and of the inverse Hessian d², a pass d for each
         pair seen. The conservative shuffle looks at every order in a block, the random one only until blocks are known.
@@ -79,20 +110,10 @@ class _DivideAndConquer(BlockLearner):
         ranking = 9e-11 * documents * d**2 + looked * documents**2 * (2.4e-8 + 9e-11 * d)
         return 70e-6 + ranking + pairs * (9.5e-9 * d**2 + 0.7e-9 * rounds * d)
 
-    @classmethod
-    def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
-        """Bytes of two matrices and of ten pairs a round with their counts; `"matched"` gives up to 5, `"all"` 25."""
-        return 16 * shape.features**2 + 10 * rounds * (4 * shape.features + 48)
-
     @property
     @abstractmethod
     def width(self) -> Float64[Tensor, " R"]:
         """α_t of the current intervals σ̂_ij ± α_t ‖x_ij‖_{M⁻¹}: Float64[R]."""
-
-    @property
-    def theta(self) -> Float64[Tensor, "R d"]:
-        """The estimate θ̃: Float64[R, features]."""
-        return self.estimate.theta
 
     def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         # one call computes linear scores, the certain orders of their intervals, and the list
@@ -108,18 +129,6 @@ class _DivideAndConquer(BlockLearner):
             self.round,
         )
         return self.arranged(arrangement)
-
-    def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
-        rows, won = self.counted(candidates, pairs, labels)
-        self.estimate.refit(self.counts, rows, won)
-        self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # row −1 reads some vector, which is not added
-
-    def evaluated(self) -> LinearRanker:
-        return LinearRanker(self.theta.to(torch.float32))
-
-    def diagnostics(self) -> dict[str, torch.Tensor]:
-        """Those of `BlockLearner`; then passes over the pairs in all refits so far, and refits."""
-        return super().diagnostics() | {"passes": self.estimate.passes, "refits": self.estimate.refits}
 
 
 class PairRank(_DivideAndConquer):
@@ -143,7 +152,7 @@ class PairRankLemma2(_DivideAndConquer):
 
     name = "PairRank-Lemma2"
     revision = 1
-    numeric = _DivideAndConquer.numeric | {
+    numeric = LogisticLearner.numeric | {
         "delta": Number(above=0, below=1),
         "bound": Number(least=0),
         "slope": Number(above=0, most=0.25),

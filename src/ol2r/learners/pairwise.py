@@ -1,13 +1,16 @@
-"""The base class of pairwise learners: it turns clicks into labelled pairs of documents."""
+"""The base classes of pairwise learners, which turn clicks into labelled pairs of documents."""
 
 from abc import abstractmethod
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+import torch
 from jaxtyping import Bool, Int64
 from torch import Tensor
 
 from ol2r.learners.base import Learner
-from ol2r.parameters import Choice
+from ol2r.parameters import Choice, Value
+from ol2r.random import Streams
 from ol2r.ranking import Candidates
 
 
@@ -46,3 +49,40 @@ class PairwiseLearner(Learner):
             pairs: Int64[R, P, 2], positions in the query's own list.
             labels: Bool[R, P], whether the first document is preferred to the second.
         """
+
+
+class CountingLearner(PairwiseLearner):
+    """A pairwise learner that keeps every labelled pair, because it refits to all of them.
+
+    Attributes:
+        counts: every labelled pair with its labels.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        hyperparameters: Mapping[str, Value | torch.Tensor],
+        streams: Streams,
+        engine: str | None = None,
+    ):
+        super().__init__(n_features, hyperparameters, streams, engine)
+        self.most_pairs = 0  # of a round; known from the first on
+        self.counts: Any = self.ops.PairCounts(len(streams), n_features, self.device)
+
+    def memories(self) -> dict[str, object]:
+        return super().memories() | {"counts": self.counts}
+
+    def counted(
+        self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]
+    ) -> tuple[Int64[Tensor, "R P"], Bool[Tensor, "R P"]]:
+        """Count the labels of some pairs; what `PairCounts.add` returns of them."""
+        self.most_pairs = pairs.shape[1]
+        return self.counts.add(candidates, pairs, labels, most=self.round * self.most_pairs)
+
+    def form(self) -> int:
+        """The room for pairs after the next round, which grows in steps and sets the number of a refit's steps too."""
+        return self.counts.room(self.round * self.most_pairs)
+
+    def diagnostics(self) -> dict[str, torch.Tensor]:
+        """The number of distinct pairs so far."""
+        return super().diagnostics() | {"distinct_pairs": self.counts.n_pairs}

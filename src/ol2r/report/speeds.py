@@ -132,16 +132,21 @@ def against_targets(stored: Stored) -> pd.DataFrame:
     """The stored figures that have a target.
 
     Returns:
-        what, ours, target, ratio (ours over the target, and the target over ours where it is a limit), and bound, where
-        one was measured: the speed of a run of nothing but its products of matrices. Lines are in the order of `AIMED`.
+        what, public (the speed of public code, if known), ours, target, ratio (ours over the target, and the target
+        over ours where it is a limit), elsewhere (the least ratio on the other processors where it was measured, if
+        any), and bound, where one was measured: the speed of a run of nothing but its products of matrices. Lines are
+        in the order of `AIMED`.
     """
     lines = []
     for key, name in AIMED.items():
         if "target" in (figure := stored.get(key, {})):
             ours, target = (figure[each] / LIMITS.get(key, 1) for each in ("ours", "target"))
-            ratio = target / ours if key in LIMITS else ours / target
-            lines.append((name, ours, target, ratio, figure.get("bound", math.nan)))
-    return pd.DataFrame(lines, columns=["what", "ours", "target", "ratio", "bound"])
+            power = -1 if key in LIMITS else 1
+            others = [(other / figure["target"]) ** power for other in figure.get("elsewhere", {}).values()]
+            ratio, elsewhere = (ours / target) ** power, min(others, default=math.nan)
+            public, bound = (figure.get(each, math.nan) for each in ("public", "bound"))
+            lines.append((name, public, ours, target, ratio, elsewhere, bound))
+    return pd.DataFrame(lines, columns=["what", "public", "ours", "target", "ratio", "elsewhere", "bound"])
 
 
 def missed_in_words(table: pd.DataFrame) -> str:

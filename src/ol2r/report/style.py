@@ -101,6 +101,7 @@ FAMILIES: dict[str, dict[str, Look]] = {
         "PairRank_C": Look("#c11500", "*", "-"),
         "PairRank": Look("#bf172a", "d", (0, (20, 1))),
         "PairRank, diagonal": Look("#dc393e", "D", (0, (5, 1, 1.5, 1))),
+        "SafePairRank": Look("#a83060", "H", (0, (10, 1, 3, 1))),
     },
     "neural confidence": {
         "olRankNet": Look("#009792", "P", (0, (14, 1))),

@@ -822,5 +822,6 @@ def item_map(rows: Iterable[tuple[str, str | None, str]], *, name: str, caption:
     for item, anchor, outcome in rows:
         if outcome not in OUTCOMES:
             raise ValueError(f"{item}: {outcome!r} is none of {', '.join(OUTCOMES)}")
-        lines.append([item, f"{{numref}}`{anchor}`" if anchor else "–", outcome])
+        whose = "paper's data " if outcome == "not at hand" else ""  # what is shown is of other data
+        lines.append([item, f"{{numref}}`{anchor}`" if anchor else "–", whose + outcome])
     return myst(["the paper's", "ours", "outcome"], lines, name=name, caption=caption)

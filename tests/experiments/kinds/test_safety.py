@@ -7,6 +7,7 @@ from math import log2
 import numpy as np
 import pandas as pd
 import pytest
+from reference import wrong_pairs
 from small import small_dataset
 
 from ol2r import data
@@ -28,13 +29,6 @@ K = 10
 CHECKPOINTS = (1, 3, 20, 45)
 BUBBLERANK = bubblerank.SETTINGS["BubbleRank"]
 ROWS = (Row(1, 0), Row(1, 3), Row(4, 1))
-
-
-def wrong_pairs(ranking, grades):
-    """|V(R)| by its words: of two documents of different grade, one of them displayed, the better is not above."""
-    place = {document: k for k, document in enumerate(ranking)}
-    pairs = [(i, j) for i in range(len(grades)) for j in range(len(grades)) if grades[i] > grades[j]]
-    return sum(j in place and not (i in place and place[i] < place[j]) for i, j in pairs)
 
 
 def better(grades, n_grades=3):
@@ -83,9 +77,9 @@ def weights():
     return [{fold: rng.standard_normal(12) for fold in (1, 2)} for _ in range(2)]
 
 
-@pytest.fixture(scope="module", params=safety_cell.ITEMS)
+@pytest.fixture(scope="module", params=[(items, ordered) for items in safety_cell.ITEMS for ordered in (False, True)])
 def world(request, weights):
-    return production_world(small_dataset(), *weights, K, request.param)
+    return production_world(small_dataset(), *weights, K, *request.param)
 
 
 def ranked(dataset, query, weights):
@@ -174,6 +168,20 @@ def test_re_ranking_has_the_documents_that_production_shows_in_the_order_of_the_
     np.testing.assert_array_equal(alone.judges[2].base, world.judges[2].base)
 
 
+@pytest.mark.parametrize("items", safety_cell.ITEMS)
+def test_a_learner_that_starts_from_an_order_has_the_documents_in_production_s(items, weights):
+    whole, (production, _) = small_dataset(), weights
+    world = production_world(whole, *weights, K, items, ordered=True)
+    for fold in (1, 2):
+        for own, query in zip(world.dataset.fold(fold).train, whole.fold(fold).train, strict=True):
+            scores = whole.query(query)[0].astype(float) @ production[fold]
+            order = np.argsort(-scores, kind="stable")[: K if items == "listed" else None]
+            for a, b in zip(world.dataset.query(own), whole.query(query), strict=True):
+                np.testing.assert_array_equal(a, b[order])
+            first = world.judges[fold].initial[list(world.dataset.fold(fold).train).index(own)]
+            assert first[first >= 0].tolist() == list(range(min(K, len(order))))
+
+
 # the production ranker
 
 
@@ -233,7 +241,12 @@ def run(inputs, *jobs, engine="numba"):
     return Safety.run_group(jobs, Context(inputs, engine=engine))
 
 
-PLAYERS = (*bubblerank_safety.FEATURE_BASED, bubblerank_safety.CHANCE, bubblerank_safety.BANDIT)
+PLAYERS = (
+    *bubblerank_safety.FEATURE_BASED,
+    bubblerank_safety.SAFE_RANKER,
+    bubblerank_safety.CHANCE,
+    bubblerank_safety.BANDIT,
+)
 
 
 @pytest.mark.parametrize("name", PLAYERS)
@@ -337,7 +350,8 @@ def test_the_other_engine_shows_lists_of_the_same_queries(inputs):
 def test_every_cell_of_the_grid_is_another_and_has_a_name_of_its_own():
     for tier, n_datasets in (("smoke", 1), ("laptop", 2), ("paper", 2)):
         cells = bubblerank_safety.safety_cells(tier, BUBBLERANK)
-        assert len({each.key for each in cells}) == len(cells) == n_datasets * 3 * (6 * 3 + 1)
+        own = 3 * (1 if tier == "laptop" else 3)  # SafePairRank's, on each data set
+        assert len({each.key for each in cells}) == len(cells) == n_datasets * (3 * (6 * 3 + 1) + own)
         names = [
             (each.dataset, each.users.name, each.items, *bubblerank_safety.safety_names(each).values())
             for each in cells
@@ -360,6 +374,33 @@ def test_learners_keep_the_settings_of_their_chapters():
     assert found["BubbleRank"] == BUBBLERANK
     for name in ("DBGD", "PDGD", "PairRank_R", "PairRank_C"):
         assert found[name] == pairrank.SETTINGS[name][1] | pairrank.tuned("MQ2008", name)
+    assert found["SafePairRank"] | {"shuffle": "conservative"} == found["PairRank_C"]
+
+
+def test_wider_intervals_are_multiples_of_the_parent_s_and_the_first_are_the_main_ones():
+    cells = bubblerank_safety.caution_cells("paper")
+    main = {each.key for each in bubblerank_safety.safety_cells("paper", BUBBLERANK)}
+    widths = {}
+    for each in cells:
+        named = bubblerank_safety.caution_names(each)
+        widths.setdefault(each.dataset, {})[named["caution"]] = dict(each.hyperparameters)["alpha"]
+        assert (each.key in main) == (named["caution"] == 1) and named["variant"] == "SafePairRank"
+    for own in widths.values():
+        assert [own[times] / own[1.0] for times in (10.0, 100.0)] == pytest.approx([10.0, 100.0])
+
+
+def unsure(name):
+    """A learner's cell with so large an α that no order is certain."""
+    one = cell(name)
+    changed = dict(one.hyperparameters) | {"alpha": 1e9}
+    return dataclasses.replace(one, hyperparameters=tuple(sorted(changed.items())))
+
+
+def test_safe_pairrank_that_is_never_certain_exchanges_neighbours_of_production_s_lists(inputs):
+    (table,) = run(inputs, Job(unsure("SafePairRank"), ROWS))
+    assert (table["violations"] == 0).all() and 0 < table["excess"].max() <= K // 2
+    (table,) = run(inputs, Job(unsure("PairRank_C"), ROWS))
+    assert table["violations"].max() > 0
 
 
 def test_a_wrong_declaration_is_refused():

@@ -21,6 +21,7 @@ from ol2r.papers.bubblerank.claims import (
     STAND_INS,
     STEPS,
     SYNTHETIC,
+    WITH_FEATURES,
     WORLDS,
     Bends,
     _solved,
@@ -34,6 +35,8 @@ OURS = tuple(one.data for one in STAND_INS)
 ROUNDS = (100, 1000, 10_000, STEPS // 10, LATE, STEPS)
 LEARNERS = ("BubbleRank", "CascadeKL-UCB", "BatchRank", "TopRank", "Baseline")
 OWN = ("BR7", "BRT1", "BRT2", "BRT3")
+WITHOUT_LOG = "BRX1"
+"""The claim that no query of the log can decide."""
 EMPIRICAL = [f"BR{i}" for i in range(1, 10) if i != 7]
 
 
@@ -150,6 +153,26 @@ def bounds(right, seeds=10):
     return pd.concat(rows, ignore_index=True)
 
 
+GAINS = {"SafePairRank": (0.1, 0.0), "PairRank_C": (0.102, 0.0), "BubbleRank": (0.0, 0.0)}
+"""What the lists of each learner with features score beside production's: late, where our claim is right, and wrong."""
+
+
+def with_features(right, seeds=5):
+    rows = []
+    frame = pd.DataFrame(list(product(range(seeds), (4000, 5000))), columns=["seed", "round"])
+    for data, users, (learner, gains) in product(
+        WITH_FEATURES, ("perfect", "navigational", "informational"), GAINS.items()
+    ):
+        violated = {"SafePairRank": 1e-4 if right else 0.1, "PairRank_C": 0.1, "BubbleRank": 0.0}[learner]
+        spread = 1 + frame["seed"] / 1e4
+        scores = {"production_ndcg_total": 0.5, "ndcg_total": (0.5 + gains[not right]) * spread}
+        columns = {name: frame["round"] * value for name, value in scores.items()}
+        columns["violations"] = frame["round"] * violated * spread
+        labels = {"items": "listed", "production": "few labels", "cell": f"{data} {users} {learner}"}
+        rows.append(frame.assign(**columns, **labels, dataset=data, users=users, variant=learner, fold=1))
+    return pd.concat(rows, ignore_index=True)
+
+
 @pytest.fixture
 def made(invented_results):
     """Results in which the paper is right, or wrong, about everything, on the given data sets."""
@@ -161,6 +184,7 @@ def made(invented_results):
         results["fig-3-left"] = invented_results(random_lists(datasets, right, noise, max(folds, 40)), tier)
         results["fig-3-right"] = invented_results(halvings(right, noise), tier)
         results["event"] = invented_results(events(right), tier)
+        results["safety"] = invented_results(with_features(right), tier)
         results["bounds"] = replace(invented_results(bounds(right), tier), cells=ITEMS["bounds"].cells("paper"))
         return results
 
@@ -174,14 +198,14 @@ def verdicts(results):
 def elsewhere(results):
     """The verdicts of the claims about the log's queries on other queries, without duplicates."""
     judged = judge_all(CLAIMS, results, NUMBERS)
-    return {i: {place.verdict for place in judged[i].elsewhere} for i in EMPIRICAL}
+    return {i: {place.verdict for place in judged[i].elsewhere} for i in (*EMPIRICAL, WITHOUT_LOG)}
 
 
 def test_where_the_paper_is_right_claims_carry_over_to_other_queries_and_its_own_worlds_reproduce(made):
     results = made()
     found = verdicts(results)
     assert {i: found[i] for i in EMPIRICAL} == dict.fromkeys(EMPIRICAL, "not testable")
-    assert elsewhere(results) == {i: {"carries over"} for i in EMPIRICAL}
+    assert elsewhere(results) == {i: {"carries over"} for i in (*EMPIRICAL, WITHOUT_LOG)}
     assert {i: found[i] for i in OWN} == dict.fromkeys(OWN, "reproduced")
 
 
@@ -199,6 +223,7 @@ def test_fewer_runs_or_queries_than_the_papers_reproduce_nothing_of_its_log(made
 
 def test_where_the_paper_is_wrong_no_claim_comes_out(made):
     own = verdicts(made(right=False, datasets=(LOG,), folds=100, seeds=10))
+    assert own.pop(WITHOUT_LOG) == "undecided"
     assert set(own.values()) == {"not reproduced"}
     found = elsewhere(made(right=False))
     assert set.union(*found.values()) <= {"does not carry over", "mixed"}
@@ -215,6 +240,25 @@ def test_without_data_claims_cannot_be_tested_but_theorems_can(made):
     found = verdicts({name: results[name] for name in ("event", "bounds", "fig-3-right")})
     assert {found[i] for i in EMPIRICAL} == {"not testable"}
     assert {found[i] for i in OWN} == {"reproduced"}
+
+
+@pytest.mark.parametrize(
+    ("column", "learner", "factor"),
+    [
+        ("violations", "SafePairRank", 100.0),  # one in a hundred rounds
+        ("violations", "PairRank_C", 0.05),
+        ("ndcg_total", "SafePairRank", 0.8),
+        ("ndcg_total", "BubbleRank", 1.5),
+        ("ndcg_total", "PairRank_C", 1.1),
+    ],
+)
+def test_each_part_of_our_claim_can_fail_alone(made, column, learner, factor):
+    results = made()
+    frame = results["safety"].frame
+    frame[column] = frame[column].astype(float)
+    frame.loc[frame["variant"] == learner, column] *= factor
+    found = judge_all(CLAIMS, results, NUMBERS)[WITHOUT_LOG]
+    assert {place.verdict for place in found.elsewhere} == {"mixed"}
 
 
 def test_the_smoke_tier_judges_nothing(made):
@@ -249,7 +293,7 @@ def test_a_bound_above_all_that_can_be_lost_is_no_test(made):
     results = made()
     frame = results["bounds"].frame
     results["bounds"] = replace(results["bounds"], frame=frame[frame["round"] == 1000])
-    found = judge(CLAIMS[-1], results, NUMBERS)
+    found = judge(next(each for each in CLAIMS if each.id == "BRT3"), results, NUMBERS)
     assert found.verdict == "undecided" and "nothing can exceed it" in found.reason
 
 

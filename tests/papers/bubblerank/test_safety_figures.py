@@ -111,7 +111,7 @@ def test_settings_are_not_mixed(runs):
 def test_words_count_what_the_table_has(runs):
     text = figures.safety_in_words(figures.safety_table(runs))
     (one, _), n_learners = text.split(" On two"), len(list(USERS))
-    assert one.startswith("On one, the learners violate the constraint 26 times in their first 100 rounds")
+    assert one.startswith("On one, the learners of other chapters violate the constraint 26 times in their first 100 ")
     assert "(random lists: 50), and 25.0 times in a hundred of the last rounds (random lists: 50.0). " in one
     assert f"Of {n_learners} learners and kinds of users {n_learners} end with better lists" in one
     assert "in the mean, where it is 25.0 times. " in one
@@ -151,3 +151,38 @@ def test_production_is_told_from_the_rounds_of_random_lists(runs):
 def test_words_say_so_when_nobody_is_ahead(runs):
     text = figures.safety_in_words(figures.safety_table(runs.assign(ndcg_total=0.0)))
     assert "learners and kinds of users none ends with better lists than production's in the mean. The" in text
+
+
+@pytest.fixture(scope="module")
+def cautious():
+    """SafePairRank at two widths: violations in 20 and in 2 of a hundred rounds, gains of .1 and .05."""
+    t = np.array(ROUNDS)
+    frames = []
+    for (caution, every, gain), users, seed in (
+        (each, u, s) for each in ((1.0, 5, 0.1), (10.0, 50, 0.05)) for u in USERS for s in (0, 1)
+    ):
+        columns = {"dataset": "one", "users": users, "variant": "SafePairRank", "caution": caution, "cell": "x"}
+        columns |= {"items": "listed", "production": "few labels", "fold": 1, "seed": seed, "round": t}
+        columns |= {"violations": t // every, "reference_violations": 0 * t, "excess": 5, "inversions": 3 * t}
+        columns |= {"initial_inversions": 5 * t, "production_ndcg_total": 0.5 * t, "ndcg_total": (0.5 + gain) * t}
+        frames.append(pd.DataFrame(columns))
+    return pd.concat(frames, ignore_index=True)
+
+
+def test_each_width_has_a_mark_for_each_kind_of_users_and_parents_stand_beside(runs, cautious):
+    beside = runs[runs["dataset"] == "one"].replace({"variant": {"NSGD": "PairRank_C"}})
+    table = figures.caution_table(cautious, beside)
+    own = table[table["variant"] == "SafePairRank"].set_index(["caution", "users"])
+    assert own.loc[1.0, "in_100"].tolist() == [20.0] * 3 and own.loc[10.0, "in_100"].tolist() == [2.0] * 3
+    assert own.loc[1.0, "gain"].tolist() == pytest.approx([0.1] * 3)
+    parent = table[table["variant"] == "PairRank_C"]
+    assert parent["in_100"].tolist() == pytest.approx([100 * 125.5 / 500] * 3) and parent["caution"].isna().all()
+    assert set(table["variant"]) == {"SafePairRank", "PairRank_C", "BubbleRank"}
+
+    fig = figures.cautions(table)
+    (ax,) = fig.axes
+    joined = [each for each in ax.lines if each.get_marker() == "H"]
+    assert [list(each.get_xdata()) for each in joined] == [[20.0, 2.0]] * 3
+    assert len([each for each in ax.lines if each.get_marker() == "*" and len(each.get_xdata())]) == 3
+    assert "at α × 1 in 20.00 of a hundred rounds, for lists that score +0.100 beside" in fig.alt
+    assert "at α × 10 in 2.00 of" in fig.alt and "(PairRank_C: in 25.1, " in fig.alt

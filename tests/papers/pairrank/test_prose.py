@@ -131,7 +131,7 @@ def test_comparisons_of_both_shuffles_with_every_baseline_are_counted_but_for_da
     assert prose.wins_in_words(table, prose.OFFLINE).startswith("On no data set does it end clearly above every")
     said = prose.wins_by_data_in_words(table, prose.OFFLINE)
     wins = "it clearly wins 16 and clearly loses 4 of 20"
-    assert said.endswith(f"users, on MQ2008 {wins}; on synthetic-mslr {wins}.")
+    assert said.endswith(f"shuffle, on MQ2008 {wins}; on synthetic-mslr {wins}.")
 
 
 def test_the_fewest_misordered_pairs_are_counted_by_learner_and_compared():
@@ -158,7 +158,8 @@ def test_data_sets_where_every_comparison_is_won_are_named_together(main):
     one = best.assign(low=best["low"].where(best["dataset"] == "MQ2008", -1.0))
     assert prose.wins_in_words(one, prose.ONLINE) == f"It depends on the data. {everywhere} MQ2008."
     assert prose.wins_by_data_in_words(one, prose.ONLINE) == (
-        "By online score, counting each baseline under each kind of users, on MQ2008 it clearly wins 20 and clearly "
+        "By online score, counting each baseline under each kind of users and with either shuffle, "
+        "on MQ2008 it clearly wins 20 and clearly "
         "loses 0 of 20; on synthetic-mslr it clearly wins 0 and clearly loses 0 of 20."
     )
 

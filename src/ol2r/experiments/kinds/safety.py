@@ -86,8 +86,9 @@ class Safety(OnDataset):
 
     The production ranker gives every training query its list R₀ of the K documents with the highest scores. In round t
     a learner shows R_t for the query that it meets, and violates the constraint when |V(R_t)| > |V(R₀)| + K/2 (see
-    `inversions`; K is the query's number of documents where it has fewer than `positions`). A learner starts untrained.
-    A bandit starts from R₀; every query has its own instance, which is told the number of all rounds.
+    `inversions`; K is the query's number of documents where it has fewer than `positions`). A learner starts untrained,
+    and is told the order of R₀ only if it starts from the order in which candidates come. A bandit starts from R₀;
+    every query has its own instance, which is told the number of all rounds.
 
     Its table has a line for each checkpoint, about the rounds up to it: `violations` (V(n)), `possible` (rounds whose
     query has a list that would violate), `reference_violations` (rounds in which the reference's list would), `excess`
@@ -219,7 +220,8 @@ class Safety(OnDataset):
         dataset = data.load(first.dataset, first.checksum)
         folds = sorted({row.fold for _, _, row in replicas})
         production, reference = (_weights(context.inputs[fit], folds) for fit in (first.production, first.reference))
-        world = production_world(dataset, production, reference, first.positions, first.items)
+        ordered = not first.is_bandit and LEARNERS[first.learner].starts_from_order
+        world = production_world(dataset, production, reference, first.positions, first.items, ordered)
         most = batch_size(first.cost([replicas[0][2]], context.device), len(replicas), context.device)
         tables: list[list[pd.DataFrame]] = [[] for _ in jobs]
         for start in range(0, len(replicas), most):
@@ -252,8 +254,9 @@ def _weights(fits: pd.DataFrame, folds: Sequence[int]) -> dict[int, np.ndarray]:
     return {fold: fits.loc[fits["fold"] == fold, "weight"].to_numpy() for fold in folds}
 
 
-def _list(features: np.ndarray, weights: np.ndarray, positions: int) -> np.ndarray:
-    """A linear ranker's list: the documents with the highest scores, equal ones in the data set's order."""
+def _list(features: np.ndarray, weights: np.ndarray, positions: int | None) -> np.ndarray:
+    """A linear ranker's list: the documents with the highest scores, or all with None; equal ones in the data set's
+    order."""
     return np.argsort(-(features.astype(np.float64) @ weights), kind="stable")[:positions]
 
 
@@ -318,6 +321,7 @@ def production_world(
     reference: Mapping[int, np.ndarray],
     positions: int,
     items: str,
+    ordered: bool = False,
 ) -> World:
     """The data set that learners meet, and what judges the lists they show.
 
@@ -328,17 +332,19 @@ def production_world(
     Args:
         production, reference: by fold, Float64[features], weights of linear rankers.
         positions: K; items: one of `ITEMS`.
+        ordered: whether a query's documents come in production's order instead.
     """
-    if items == "listed":
-        dataset = _only_listed(dataset, production, positions)
+    if items == "listed" or ordered:
+        dataset = _as_production(dataset, production, positions if items == "listed" else None, ordered)
     judges = {fold: _judge(dataset, fold, own, reference[fold], positions) for fold, own in production.items()}
     return World(dataset, judges)
 
 
-def _only_listed(
-    dataset: data.RankingDataset, weights: Mapping[int, np.ndarray], positions: int
+def _as_production(
+    dataset: data.RankingDataset, weights: Mapping[int, np.ndarray], positions: int | None, ordered: bool
 ) -> data.RankingDataset:
-    """Copies of the training and test queries of some folds, cut to the documents of R₀."""
+    """Copies of the training and test queries of some folds, with the documents of R₀ alone, or all with None; in
+    production's order, or in the data set's."""
     kept, copied, folds, none = [], [], [], np.empty(0, dtype=np.int64)
     for number, fold in enumerate(dataset.folds, start=1):
         parts = [none, none]
@@ -346,7 +352,7 @@ def _only_listed(
             parts[part] = len(copied) + np.arange(len(queries))
             for query in queries:
                 listed = _list(dataset.query(query)[0], weights[number], positions)
-                kept.append(dataset.offsets[query] + np.sort(listed))
+                kept.append(dataset.offsets[query] + (listed if ordered else np.sort(listed)))
             copied.extend(queries)
         folds.append(data.Fold(parts[0], none, parts[1]))
     documents = np.concatenate(kept)
@@ -359,7 +365,7 @@ def _only_listed(
         query_ids=tuple(dataset.query_ids[query] for query in copied),
         document_ids=None if names is None else tuple(names[row] for row in documents),
         folds=tuple(folds),
-        normalization=f"{dataset.normalization}; then only the {positions} documents that production shows",
+        normalization=f"{dataset.normalization}; then as production shows them",
     )
 
 

@@ -24,7 +24,7 @@ from ol2r.papers.bubblerank.claims import (
     STEPS,
     event_exponents,
 )
-from ol2r.papers.bubblerank.safety import safety_cells, safety_names, safety_seeds
+from ol2r.papers.bubblerank.safety import caution_cells, caution_names, safety_cells, safety_names, safety_seeds
 from ol2r.parameters import Value
 
 SYNTHETIC_STEPS = 1_000_000
@@ -261,6 +261,7 @@ ITEMS: dict[str, Item] = {
     "toprank-delta": Item("TopRank's δ", _changed("TopRank", {}, {"exponent": 0.5}), _OTHER_RUNS),
     "full-ranking": Item("More items than positions", _full_ranking, _tiers(2, 1, 3), _longer),
     "safety": Item("Safety of learners by features", _safety, safety_seeds, names=safety_names),
+    "caution": Item("SafePairRank's intervals", caution_cells, safety_seeds, names=caution_names),
     "queries": Item("What the queries are like", _queries, _tiers(1, 1, 1)),
     "query-rewards": Item("What the best list of a query earns", _query_rewards, _tiers(1, 1, 1)),
     "query-bounds": Item("Theorem 1 and the queries", _query_bounds, _tiers(1, 1, 1)),

@@ -6,19 +6,23 @@ function aggregates first, keeps the aggregate as the drawing's `table`, and dra
 
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize, windowed
-from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, since
+from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, PARENT, SAFE_RANKER, since
 from ol2r.report import alt
 from ol2r.report.figures import INTERVAL
-from ol2r.report.style import GREY, INK, LEARNERS, USERS, Drawing, Look, legend, stacked, styled
+from ol2r.report.fitting import legend_above
+from ol2r.report.leads import in_range
+from ol2r.report.style import GREY, INK, LEARNERS, USERS, Drawing, Look, legend, panels, stacked, styled
 from ol2r.report.tables import headed, myst, signed
 
 REFERENCE = "offline RankNet"
@@ -26,6 +30,8 @@ FIRST = 25
 _FIXED = {CHANCE: Look(GREY, "", (0, (1, 1))), REFERENCE: Look(INK, "", (0, (1, 1.5)))}
 """Looks of the references that do not learn; learners have the looks of `ol2r.report.style`."""
 _CASE = ["dataset", "users"]
+PARENTS = {PARENT: "*", BANDIT: "D"}
+"""Whose ideas SafePairRank has, and their markers beside it."""
 
 
 def _one_setting(frame: pd.DataFrame) -> pd.DataFrame:
@@ -278,6 +284,83 @@ def choices_told(table: pd.DataFrame, ranked: Mapping[str, str], *, name: str, c
     return myst(header, rows, name=name, caption=caption)
 
 
+def caution_table(frame: pd.DataFrame, beside: pd.DataFrame) -> pd.DataFrame:
+    """What SafePairRank's wider intervals cost and save, with its parents beside it: means over runs.
+
+    Args:
+        frame: runs of SafePairRank, with `caution`, by what its parent's α is multiplied; beside: as for
+            `violations_table`, runs of the same choice.
+
+    Returns:
+        dataset, users, variant, caution (NaN of the parents), `in_100` (violations in a hundred of all rounds), `gain`
+        (NDCG of the shown lists less that of production's, in the last rounds).
+    """
+    rounds = int(frame["round"].max())
+    parents = beside[beside["variant"].isin(PARENTS)]
+    parts = [safety_table(own).assign(caution=key) for (key,), own in frames.groups(frame, ["caution"])]
+    table = pd.concat([*parts, safety_table(parents).assign(caution=np.nan)], ignore_index=True)
+    gain = table["ndcg"] - table["ndcg_production"]
+    told = table.assign(in_100=100 * table["v"] / rounds, gain=gain)
+    return told[[*_CASE, "variant", "caution", "in_100", "gain"]]
+
+
+def _times(caution: float) -> str:
+    return f"α × {caution:g}"
+
+
+@styled
+def cautions(table: pd.DataFrame) -> Drawing:
+    """What lists gained against how often they violated the constraint, a panel for each data set: SafePairRank's
+    widths joined, its parents beside them, a colour for each kind of users.
+
+    Args:
+        table: from `caution_table`.
+    """
+    datasets = list(table["dataset"].unique())
+    hollow: dict[str, Any] = {"linestyle": "", "markersize": 7, "markerfacecolor": "white"}
+    fig, axes = panels([label(name) for name in datasets], table, height=3.2, sharey=False)
+    for ax, name in zip(axes, datasets, strict=True):
+        ax.axhline(0.0, color=GREY, linewidth=0.9, linestyle=(0, (2, 2)))
+        for kind in USERS.ordered(table["users"]):
+            own = table[(table["dataset"] == name) & (table["users"] == kind)]
+            line = own[own["variant"] == SAFE_RANKER].sort_values("caution")
+            color = USERS[kind].color
+            ax.plot(line["in_100"], line["gain"], color=color, marker="H", label=f"SafePairRank, {kind} users")
+            for variant, marker in PARENTS.items():
+                point = own[own["variant"] == variant]
+                ax.plot(point["in_100"], point["gain"], color=color, marker=marker, **hollow)
+        ax.set_xscale("symlog", linthresh=0.01)
+        ax.set_xlim(left=-0.002)
+        ax.set_xlabel("violations in a hundred rounds")
+    axes[0].set_ylabel("NDCG@10 less production's, last fifth")
+    lines, names = axes[0].get_legend_handles_labels()
+    lines += [Line2D([], [], color=INK, marker=marker, **hollow) for marker in PARENTS.values()]
+    legend_above(fig, lines, [*names, *PARENTS], 3)
+    fig.alt = f"What lists gained against how often they violated the constraint. {caution_in_words(table)}"
+    return fig
+
+
+def caution_in_words(table: pd.DataFrame) -> str:
+    """What SafePairRank does at its parent's width and at the widest, in a sentence for each data set.
+
+    Args:
+        table: from `caution_table`.
+    """
+    sentences = []
+    for name, own in table.groupby("dataset", sort=False):
+        safe, parent = own[own["variant"] == SAFE_RANKER], own[own["variant"] == PARENT]
+        told = [
+            f"at {_times(caution)} in {_range(each['in_100'], 2)} of a hundred rounds, for lists that score "
+            f"{in_range(each['gain'], signed)} beside production's at the end"
+            for (caution,), each in frames.groups(safe.sort_values("caution"), ["caution"])
+        ]
+        sentences.append(
+            f"On {label(str(name))}, SafePairRank violates the constraint {'; '.join(told)} (PairRank_C: in "
+            f"{_range(parent['in_100'], 1)}, {in_range(parent['gain'], signed)})."
+        )
+    return " ".join(sentences)
+
+
 def safety_in_words(table: pd.DataFrame, early: str = "v_100") -> str:
     """What `safety_table` says, a sentence or two for each data set.
 
@@ -288,12 +371,12 @@ def safety_in_words(table: pd.DataFrame, early: str = "v_100") -> str:
 
 
 def _told(name: str, own: pd.DataFrame, early: str) -> str:
-    learners = own[~own["variant"].isin([CHANCE, BANDIT])]
+    learners = own[~own["variant"].isin([CHANCE, BANDIT, SAFE_RANKER])]
     ahead = learners[learners["ndcg"] > learners["ndcg_production"]]
     still = f", where it is {_range(ahead['late'], 1)} times" if len(ahead) else ""
     chance = own.loc[own["variant"] == CHANCE]
     bandit = own.loc[own["variant"] == BANDIT]
-    text = f"On {name}, the learners violate the constraint "
+    text = f"On {name}, the learners of other chapters violate the constraint "
     if early in own:
         text += (
             f"{_range(learners[early], 0)} times in their first {early.removeprefix('v_')} rounds "

@@ -301,7 +301,8 @@ def wins_by_data_in_words(table: pd.DataFrame, panel: str) -> str:
         f"on {dataset} it clearly wins {above} and clearly loses {below} of {n}"
         for dataset, (above, below, n) in _wins(table, panel).items()
     )
-    return f"By {panel}, counting each baseline under each kind of users, {told}." if told else ""
+    counted = "counting each baseline under each kind of users and with either shuffle"
+    return f"By {panel}, {counted}, {told}." if told else ""
 
 
 def misordered_in_words(frame: pd.DataFrame) -> str:

@@ -7,7 +7,7 @@ tolerance.
 
 import torch
 
-from ol2r.ranking.batched.blocks import arrange, divide_and_conquer, list_by_unanimity
+from ol2r.ranking.batched.blocks import arrange, divide_and_conquer, exchange_neighbours, list_by_unanimity
 from ol2r.ranking.batched.counts import PairCounts
 from ol2r.ranking.batched.covariance import Covariance
 from ol2r.ranking.batched.estimate import LogisticEstimate
@@ -43,6 +43,7 @@ __all__ = [
     "delta_ndcg",
     "divide_and_conquer",
     "equal_shares",
+    "exchange_neighbours",
     "explore",
     "follow",
     "list_by_unanimity",

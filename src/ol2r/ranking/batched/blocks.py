@@ -96,6 +96,36 @@ def list_by_unanimity(
     return arrange(candidates, scores[:, 0], unanimous_orders(scores), True, depth, ranks, streams, round_)
 
 
+def exchange_neighbours(
+    candidates: Candidates,
+    theta: Float64[Tensor, "R d"],
+    inverse: Float64[Tensor, "R rows d"],
+    width: Float64[Tensor, " R"],
+    depth: int,
+    streams: Streams,
+    round_: int,
+) -> Int64[Tensor, "R {depth}"]:
+    """See `compiled.exchange_neighbours`."""
+    x, present = candidates.padded()
+    x = x.to(torch.float64)
+    better = interval_orders(torch.einsum("rvd,rd->rv", x, theta), gram(x, inverse), width) & present[:, :, None]
+    place = torch.zeros_like(present, dtype=torch.int64)
+    for i in range(1, place.shape[1]):  # document i stops under the lowest one that is not certainly worse
+        above = place[:, :i]
+        at = torch.where(better[:, i, :i], -1, above).amax(dim=1, keepdim=True) + 1
+        place = torch.cat([above + (above >= at), at, place[:, i + 1 :]], dim=1)
+    order = torch.nn.functional.pad(place.argsort(dim=1), (0, max(0, depth - place.shape[1])))[:, :depth]
+
+    slot, shown = numbers(depth, order.device), candidates.sizes[:, None]
+    coin = streams.words(Stream.SHUFFLE, round_, depth + 1) >> 31
+    below = order.roll(-1, 1)[..., None]
+    certain = better.gather(1, order[:, :, None].expand(-1, -1, better.shape[2])).gather(2, below)
+    paired = (slot >= coin[:, depth:]) & ((slot - coin[:, depth:]) % 2 == 0) & (slot + 1 < shown.clamp_max(depth))
+    down = paired & (coin[:, :depth] == 1) & ~certain[..., 0]
+    up = down.roll(1, 1)  # the last slot is never the upper one of a pair
+    return torch.where(slot < shown, order.gather(1, slot + down.to(torch.int64) - up.to(torch.int64)), -1)
+
+
 def _topological(block, certain, present, depth, streams, round_):
     """Places, in sorted order, that fill the slots: Int64[R, depth]. Each slot goes to a random document of its block
     among those with no certain superior left in the block."""

@@ -11,7 +11,7 @@ from numba import get_num_threads, set_num_threads
 
 from ol2r.ranking.batched.lists import best
 from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients
-from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer, list_by_unanimity
+from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer, exchange_neighbours, list_by_unanimity
 from ol2r.ranking.compiled.counts import PairCounts
 from ol2r.ranking.compiled.covariance import Covariance
 from ol2r.ranking.compiled.estimate import LogisticEstimate
@@ -46,6 +46,7 @@ __all__ = [
     "delta_ndcg",
     "divide_and_conquer",
     "equal_shares",
+    "exchange_neighbours",
     "explore",
     "follow",
     "list_by_unanimity",

@@ -1,4 +1,5 @@
-"""Lists from certain orders, compiled: a running maximum finds blocks, and each is shuffled; linear learners."""
+"""Lists from certain orders, compiled: a running maximum finds blocks, and each is shuffled, or neighbours exchange
+their places; linear learners."""
 
 import numpy as np
 import torch
@@ -332,3 +333,60 @@ def list_by_unanimity(
         sizes,
     )
     return torch.from_numpy(ranking), torch.from_numpy(blocks), torch.from_numpy(sizes)
+
+
+@njit(parallel=True, cache=True)
+def _exchange_neighbours(features, offsets, query, theta, inverse, width, keys, round_, ranking):
+    for r in prange(ranking.shape[0]):
+        first = offsets[query[r]]
+        n, depth = offsets[query[r] + 1] - first, ranking.shape[1]
+        x = features[first : first + n].astype(np.float64)
+        y = np.empty_like(x)
+        _apply(x, inverse[r], y)
+        score, square = np.empty(n), np.empty(n)
+        for j in range(n):
+            score[j], square[j] = dot64(x[j], theta[r]), dot64(x[j], y[j])
+        known = (score, square, x, y, width[r])
+        order = np.arange(n)
+        for i in range(1, n):
+            place = i
+            while place > 0 and _by_interval(i, order[place - 1], known):
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = i
+        shown, offset = min(n, depth), integer_below(keys[r], Stream.SHUFFLE, round_, depth, 2)
+        for upper in range(offset, shown - 1, 2):
+            a, b = order[upper], order[upper + 1]
+            if integer_below(keys[r], Stream.SHUFFLE, round_, upper, 2) and not _by_interval(a, b, known):
+                order[upper], order[upper + 1] = b, a
+        ranking[r, :shown] = order[:shown]
+        ranking[r, shown:] = -1
+
+
+def exchange_neighbours(
+    candidates: Candidates,
+    theta: torch.Tensor,
+    inverse: torch.Tensor,
+    width: torch.Tensor,
+    depth: int,
+    streams: Streams,
+    round_: int,
+) -> torch.Tensor:
+    """SafePairRank's list: the order in which candidates come, but for exchanges of neighbours.
+
+    First a sort by insertion: from the second on, each document changes places with the one above it while it is
+    certainly better (`interval_orders` of linear scores). Then every second pair of neighbours in the list, from the
+    first or the second place on at random, changes places with probability ½ if its order is uncertain.
+
+    Args:
+        theta: Float64[R, features]; inverse, width: see `divide_and_conquer`.
+        depth: number of slots to fill.
+
+    Returns:
+        Int64[R, depth], padded with −1.
+    """
+    ranking = np.empty((len(theta), depth), dtype=np.int64)
+    _exchange_neighbours(
+        *arrays(candidates), theta.numpy(), inverse.numpy(), width.numpy(), streams.keys, round_, ranking
+    )
+    return torch.from_numpy(ranking)
