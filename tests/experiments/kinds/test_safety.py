@@ -386,7 +386,8 @@ def test_wider_intervals_are_multiples_of_the_parent_s_and_the_first_are_the_mai
         widths.setdefault(each.dataset, {})[named["caution"]] = dict(each.hyperparameters)["alpha"]
         assert (each.key in main) == (named["caution"] == 1) and named["variant"] == "SafePairRank"
     for own in widths.values():
-        assert [own[times] / own[1.0] for times in (10.0, 100.0)] == pytest.approx([10.0, 100.0])
+        times = bubblerank_safety.CAUTIONS[1:]
+        assert [own[each] / own[1.0] for each in times] == pytest.approx(list(times))
 
 
 def unsure(name):

@@ -171,7 +171,8 @@ def cautious():
 
 def test_each_width_has_a_mark_for_each_kind_of_users_and_parents_stand_beside(runs, cautious):
     beside = runs[runs["dataset"] == "one"].replace({"variant": {"NSGD": "PairRank_C"}})
-    table = figures.caution_table(cautious, beside)
+    both = figures.with_parents(cautious, beside)
+    table = figures.caution_table(both)
     own = table[table["variant"] == "SafePairRank"].set_index(["caution", "users"])
     assert own.loc[1.0, "in_100"].tolist() == [20.0] * 3 and own.loc[10.0, "in_100"].tolist() == [2.0] * 3
     assert own.loc[1.0, "gain"].tolist() == pytest.approx([0.1] * 3)
@@ -179,10 +180,17 @@ def test_each_width_has_a_mark_for_each_kind_of_users_and_parents_stand_beside(r
     assert parent["in_100"].tolist() == pytest.approx([100 * 125.5 / 500] * 3) and parent["caution"].isna().all()
     assert set(table["variant"]) == {"SafePairRank", "PairRank_C", "BubbleRank"}
 
-    fig = figures.cautions(table)
+    fig = figures.cautions(both)
     (ax,) = fig.axes
     joined = [each for each in ax.lines if each.get_marker() == "H"]
     assert [list(each.get_xdata()) for each in joined] == [[20.0, 2.0]] * 3
     assert len([each for each in ax.lines if each.get_marker() == "*" and len(each.get_xdata())]) == 3
     assert "at α × 1 in 20.00 of a hundred rounds, for lists that score +0.100 beside" in fig.alt
     assert "at α × 10 in 2.00 of" in fig.alt and "(PairRank_C: in 25.1, " in fig.alt
+    assert figures.with_parents(cautious, beside[:0]).empty and figures.with_parents(cautious[:0], beside).empty
+    assert figures.safe_at_in_words(table) == "On one it is safe at no width that was tried."
+    safer = table.assign(in_100=table["in_100"].where(table["caution"] != 10.0, 0.05))
+    assert figures.safe_at_in_words(safer) == (
+        "On one it violates the constraint in fewer than 0.1 of a hundred rounds, under all users, from α × 10 on; its "
+        "lists there score +0.050 beside production's."
+    )

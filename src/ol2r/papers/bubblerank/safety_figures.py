@@ -17,6 +17,7 @@ from matplotlib.ticker import NullFormatter
 from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize, windowed
+from ol2r.papers.bubblerank.claims import RARELY
 from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, PARENT, SAFE_RANKER, since
 from ol2r.report import alt
 from ol2r.report.figures import INTERVAL
@@ -284,23 +285,28 @@ def choices_told(table: pd.DataFrame, ranked: Mapping[str, str], *, name: str, c
     return myst(header, rows, name=name, caption=caption)
 
 
-def caution_table(frame: pd.DataFrame, beside: pd.DataFrame) -> pd.DataFrame:
-    """What SafePairRank's wider intervals cost and save, with its parents beside it: means over runs.
+def with_parents(frame: pd.DataFrame, beside: pd.DataFrame) -> pd.DataFrame:
+    """Runs of SafePairRank, with `caution`, by what its parent's α is multiplied, and below them its parents' runs of
+    `beside`, whose `caution` is missing; empty if either is."""
+    if frame.empty or beside.empty:
+        return frame[:0]
+    return pd.concat([frame, beside[beside["variant"].isin(PARENTS)]], ignore_index=True)
+
+
+def caution_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """What SafePairRank's wider intervals cost and save, with its parents below: means over runs.
 
     Args:
-        frame: runs of SafePairRank, with `caution`, by what its parent's α is multiplied; beside: as for
-            `violations_table`, runs of the same choice.
+        frame: from `with_parents`.
 
     Returns:
-        dataset, users, variant, caution (NaN of the parents), `in_100` (violations in a hundred of all rounds), `gain`
-        (NDCG of the shown lists less that of production's, in the last rounds).
+        dataset, users, variant, caution, `in_100` (violations in a hundred of all rounds), `gain` (NDCG of the shown
+        lists less that of production's, in the last rounds).
     """
-    rounds = int(frame["round"].max())
-    parents = beside[beside["variant"].isin(PARENTS)]
-    parts = [safety_table(own).assign(caution=key) for (key,), own in frames.groups(frame, ["caution"])]
-    table = pd.concat([*parts, safety_table(parents).assign(caution=np.nan)], ignore_index=True)
+    each = frame.groupby("caution", sort=False, dropna=False)
+    table = pd.concat([safety_table(own).assign(caution=caution) for caution, own in each], ignore_index=True)
     gain = table["ndcg"] - table["ndcg_production"]
-    told = table.assign(in_100=100 * table["v"] / rounds, gain=gain)
+    told = table.assign(in_100=100 * table["v"] / int(frame["round"].max()), gain=gain)
     return told[[*_CASE, "variant", "caution", "in_100", "gain"]]
 
 
@@ -309,13 +315,14 @@ def _times(caution: float) -> str:
 
 
 @styled
-def cautions(table: pd.DataFrame) -> Drawing:
+def cautions(frame: pd.DataFrame) -> Drawing:
     """What lists gained against how often they violated the constraint, a panel for each data set: SafePairRank's
     widths joined, its parents beside them, a colour for each kind of users.
 
     Args:
-        table: from `caution_table`.
+        frame: from `with_parents`.
     """
+    table = caution_table(frame)
     datasets = list(table["dataset"].unique())
     hollow: dict[str, Any] = {"linestyle": "", "markersize": 7, "markerfacecolor": "white"}
     fig, axes = panels([label(name) for name in datasets], table, height=3.2, sharey=False)
@@ -357,6 +364,27 @@ def caution_in_words(table: pd.DataFrame) -> str:
         sentences.append(
             f"On {label(str(name))}, SafePairRank violates the constraint {'; '.join(told)} (PairRank_C: in "
             f"{_range(parent['in_100'], 1)}, {in_range(parent['gain'], signed)})."
+        )
+    return " ".join(sentences)
+
+
+def safe_at_in_words(table: pd.DataFrame) -> str:
+    """From which width on SafePairRank is safe on each data set, under all users, and what its lists then gain.
+
+    Args:
+        table: from `caution_table`.
+    """
+    sentences = []
+    for name, own in table[table["variant"] == SAFE_RANKER].groupby("dataset", sort=False):
+        worst = own.groupby("caution")["in_100"].max()
+        safe = worst.index[worst < RARELY]
+        if not len(safe):
+            sentences.append(f"On {label(str(name))} it is safe at no width that was tried.")
+            continue
+        gains = own.loc[own["caution"] == safe.min(), "gain"]
+        sentences.append(
+            f"On {label(str(name))} it violates the constraint in fewer than {RARELY:g} of a hundred rounds, under all "
+            f"users, from {_times(safe.min())} on; its lists there score {in_range(gains, signed)} beside production's."
         )
     return " ".join(sentences)
 
