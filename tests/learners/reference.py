@@ -194,15 +194,17 @@ def clicks_score(features, weights, shown, clicks, k, measure):
 # Pairs, and stochastic lists
 
 
-def examined(ranking, clicks):
-    """Slots that a user looked at: all up to the last click, and the first after it."""
+def examined(ranking, clicks, beyond=1):
+    """Slots that a user is taken to have looked at: all up to the last click, and the first after it."""
     clicked = [i for i, click in enumerate(clicks) if click]
-    return range(min(clicked[-1] + 2, len(ranking))) if clicked else range(0)
+    return range(min(clicked[-1] + 1 + beyond, len(ranking))) if clicked else range(0)
 
 
 def pairs_from_clicks(ranking, clicks, kind, draws, round_):
-    """(document above, document below, whether the upper one was clicked) by one of three rules."""
-    seen = examined(ranking, clicks)
+    """(document above, document below, whether the upper one was clicked) by one of three rules, for one of three
+    beliefs about what was examined."""
+    kind, _, belief = kind.partition("-")
+    seen = examined(ranking, clicks, {"": 1, "above": 0, "shown": len(ranking)}[belief])
     clicked, unclicked = ([i for i in seen if clicks[i] == side] for side in (True, False))
     if kind == "matched":
         shuffled = (sorted(side, key=lambda i: draws.word(Stream.PAIRS, round_, i)) for side in (clicked, unclicked))

@@ -16,7 +16,7 @@ from ol2r.ranking import engine
 ROUND = 11
 BODIES = [("numba", "cpu"), ("torch", "cpu"), *([("torch", "cuda")] if torch.cuda.is_available() else [])]
 both_bodies = pytest.mark.parametrize(("name", "device"), BODIES)
-every_kind = pytest.mark.parametrize("kind", ["matched", "adjacent", "all"])
+every_kind = pytest.mark.parametrize("kind", ["matched", "adjacent", "all", "matched-above", "matched-shown"])
 every_depth = pytest.mark.parametrize("depth", [1, 2, 5, 10])
 
 
@@ -67,6 +67,7 @@ def test_a_pair_has_a_click_on_one_side_and_the_upper_document_first(name, devic
     for ranking, clicked, pairs in zip(rankings, clicks, found, strict=True):
         slot = {document: i for i, document in enumerate(ranking)}
         last = max((i for i, click in enumerate(clicked) if click), default=-2)
+        last += {"matched-above": -1, "matched-shown": len(ranking)}.get(kind, 0)
         for upper, lower, label in pairs:
             assert slot[upper] < slot[lower] <= last + 1
             assert clicked[slot[upper]] == label != clicked[slot[lower]]

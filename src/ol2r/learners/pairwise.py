@@ -20,11 +20,12 @@ class PairwiseLearner(Learner):
     It supposes that the user examined all documents up to the last click and the one after it. Each pair has one
     clicked and one unclicked document of these. Hyper-parameter of all: `pairs` (`"matched"`: shuffles clicked and
     unclicked documents and pairs the i-th of each; `"adjacent"`: takes positions (1, 2), (3, 4), …; `"all"`: pairs
-    every clicked with every unclicked document). Except for `"all"`, no document is in two pairs of a round, so that
-    the labels of pairs are independent given the lists.
+    every clicked with every unclicked document; `"matched-above"` and `"matched-shown"`: as `"matched"`, but supposes
+    that the user stopped at the last click, or examined all that was shown). Except for `"all"`, no document is in two
+    pairs of a round, so that the labels of pairs are independent given the lists.
     """
 
-    structural: ClassVar = {"pairs": Choice("matched", "adjacent", "all")}
+    structural: ClassVar = {"pairs": Choice("matched", "adjacent", "all", "matched-above", "matched-shown")}
 
     def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         self.observe(candidates, *self.pairs_from_clicks(ranking, clicks))

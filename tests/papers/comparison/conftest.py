@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from ol2r.papers.comparison import examination
 from ol2r.papers.olranknet.claims import GAMMA
 
 ROUNDS = (0, 5, 10, 50, 100)
@@ -32,6 +33,17 @@ def made(scores, kinds=KINDS, seeds=2, **labels):
 @pytest.fixture
 def frame():
     return made(SCORES)
+
+
+@pytest.fixture
+def believed():
+    """Makes runs of PairRank at .5 with the papers' belief about what was examined, and so much more with others."""
+
+    def make(shown=-0.1, above=0.0, kinds=examination.KINDS):
+        scores = {examination.PAPERS: 0.5, examination.SHOWN: 0.5 + shown, examination.ABOVE: 0.5 + above}
+        return pd.concat([made({"PairRank": score}, kinds, seen=seen) for seen, score in scores.items()])
+
+    return make
 
 
 @pytest.fixture

@@ -173,7 +173,9 @@ def results(item, frame):
 
 
 @pytest.mark.parametrize("empty", [False, True], ids=["results", "no results"])
-def test_the_page_runs_on_invented_results_and_on_none(frame, reference, timed, judged, empty, monkeypatch):
+def test_the_page_runs_on_invented_results_and_on_none(
+    frame, reference, timed, judged, believed, empty, monkeypatch
+):
     near = frame[frame["users"] == "navigational"]
     sky = frame[frame["variant"] == "PDGD"].assign(variant=grid.SKYLINE, cell="sky")
     tried = [frame[frame["variant"] == "PDGD"].assign(variant="NSGD", grid="NSGD", alpha=alpha, cell=f"{alpha}")
@@ -185,6 +187,7 @@ def test_the_page_runs_on_invented_results_and_on_none(frame, reference, timed, 
         "quality": pd.concat([frame, sky]),
         "safety": judged,
         "other-users": pd.concat([near.assign(users=kind, cell=near["cell"] + kind) for kind in grid.OTHER_USERS]),
+        "examination": believed(),
         "unlucky": pd.concat(
             [near.assign(luck=each, cell=near["cell"] + each) for each in ("as tuned", *grid.UNLUCKY)]
         ),

@@ -180,6 +180,35 @@ def luck(cell: Cell) -> dict[str, str]:
     return named | {"luck": AS_TUNED}
 
 
+SEEN = {
+    "matched": "to the last click and one beyond",
+    "matched-above": "to the last click",
+    "matched-shown": "all shown",
+}
+"""What a learner takes users to have examined, by the value of `pairs`; the first is what the papers suppose."""
+BELIEVERS = ("PairRank", P2LINRANK, "epsilon-greedy", "olRankNet")
+"""Whose pairs depend on it."""
+
+
+def believers(tier: str) -> Sequence[str]:
+    """Linear ones alone on a laptop."""
+    return [each for each in BELIEVERS if tier != "laptop" or each in LINEAR]
+
+
+def _examination(tier: str) -> Sequence[Cell]:
+    """Every belief under the papers' users and under those by position."""
+    cells = []
+    for dataset, each, pairs in product(on(*DATASETS)(tier), believers(tier), SEEN):
+        own = [curve(tier, dataset, kind, each, {"pairs": pairs}) for kind in USERS]
+        cells += [*own, replace(own[0], users=other_user(BY_POSITION, data.entry(dataset).n_grades))]
+    return cells
+
+
+def belief(cell: Cell) -> dict[str, str]:
+    """What a cell's learner takes users to have examined."""
+    return variant(cell) | {"seen": SEEN[str(cell.labels()["pairs"])]}
+
+
 def _safety(tier: str) -> Sequence[Cell]:
     """BubbleRank meets perfect users only, who alone have a model by item."""
     cells: list[Cell] = []
@@ -269,6 +298,7 @@ ITEMS: dict[str, Item] = {
     "safety": Item("Lists much worse than a production ranker's", _safety, RUNS, None, variant),
     "other-users": Item("Users that no paper on these learners has", _other_users, RUNS, None, variant),
     "unlucky": Item("An unlucky λ or step", _unlucky, RUNS, None, luck),
+    "examination": Item("What learners take users to have examined", _examination, RUNS, None, belief),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
 }  # fmt: skip
 

@@ -9,13 +9,18 @@ from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.constants import discounts_on, ideal_on, numbers, slot_pairs
 
 
-def examined(ranking: torch.Tensor, clicks: torch.Tensor) -> torch.Tensor:
-    """Slots that the user is taken to have examined, Bool[R, k]: all up to the slot after the last click, none without
+def beyond_last_click(kind: str, depth: int) -> int:
+    """How many slots beyond the last click count as examined, for a kind of pairs (`compiled.pairs_from_clicks`)."""
+    return {"above": 0, "shown": depth}.get(kind.partition("-")[2], 1)
+
+
+def examined(ranking: torch.Tensor, clicks: torch.Tensor, beyond: int = 1) -> torch.Tensor:
+    """Slots that the user is taken to have examined, Bool[R, k]: all up to so many beyond the last click, none without
     a click."""
-    slot = numbers(ranking.shape[1] + 2, ranking.device)
+    slot = numbers(ranking.shape[1] + 1 + beyond, ranking.device)
     shown = ranking >= 0
-    beyond = (slot[2:] * (clicks & shown)).amax(dim=1, keepdim=True)  # two slots after the last click, or 0
-    return (slot[:-2] < beyond) & shown
+    end = (slot[1 + beyond :] * (clicks & shown)).amax(dim=1, keepdim=True)  # the first slot not examined, or 0
+    return (slot[: ranking.shape[1]] < end) & shown
 
 
 def pairs_from_clicks(
@@ -23,8 +28,8 @@ def pairs_from_clicks(
 ) -> tuple[Int64[Tensor, "R P 2"], Bool[Tensor, "R P"]]:
     """See `compiled.pairs_from_clicks`."""
     depth = ranking.shape[1]
-    seen = examined(ranking, clicks)
-    if kind == "matched":
+    seen = examined(ranking, clicks, beyond_last_click(kind, depth))
+    if kind.startswith("matched"):
         n = depth // 2
         words = streams.words(Stream.PAIRS, round_, depth)
         sides = torch.stack([seen & clicks, seen & ~clicks], dim=1)

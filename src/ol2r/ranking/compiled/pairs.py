@@ -5,6 +5,7 @@ import torch
 from numba import njit, prange
 
 from ol2r.random import Stream, Streams, word
+from ol2r.ranking.batched.pairs import beyond_last_click
 from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.compiled.scalars import arrays, dot
 
@@ -12,14 +13,15 @@ KINDS = ("matched", "adjacent", "all")
 
 
 @njit
-def n_examined(ranking, clicks):
-    """Number of slots that the user is taken to have examined: to the slot after the last click, 0 without a click."""
+def n_examined(ranking, clicks, beyond=1):
+    """Number of slots that the user is taken to have examined: to so many slots beyond the last click, 0 without a
+    click."""
     shown = 0
     while shown < ranking.shape[0] and ranking[shown] >= 0:
         shown += 1
     for i in range(shown - 1, -1, -1):
         if clicks[i]:
-            return min(i + 2, shown)
+            return min(i + 1 + beyond, shown)
     return 0
 
 
@@ -51,12 +53,12 @@ def _matched(clicks, examined, key, round_, clicked, unclicked, words):
 
 
 @njit(cache=True)
-def _pairs_from_clicks(ranking, clicks, kind, keys, round_, pairs, labels):
+def _pairs_from_clicks(ranking, clicks, kind, beyond, keys, round_, pairs, labels):
     depth = ranking.shape[1]
     one, other = np.empty(depth, dtype=np.int64), np.empty(depth, dtype=np.int64)
     words = np.empty(depth, dtype=np.uint32)
     for r in range(ranking.shape[0]):
-        examined = n_examined(ranking[r], clicks[r])
+        examined = n_examined(ranking[r], clicks[r], beyond)
         n = 0
         if kind == 0:
             n = _matched(clicks[r], examined, keys[r], round_, one, other, words)
@@ -83,13 +85,15 @@ def n_pairs(depth: int, kind: str) -> int:
 def pairs_from_clicks(
     ranking: torch.Tensor, clicks: torch.Tensor, kind: str, streams: Streams, round_: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Labelled pairs of a clicked and an unclicked document that the user examined. The examined documents are all up
-    to the last click and the one after it; a list without a click gives no pair.
+    """Labelled pairs of a clicked and an unclicked document that the user is taken to have examined: all up to the last
+    click and the one after it, unless the kind says otherwise. A list without a click gives no pair.
 
     Args:
         ranking: Int64[R, k], the lists shown, padded with −1; clicks: Bool[R, k].
         kind: which pairs: `"matched"`, the i-th clicked with the i-th unclicked document after shuffling both;
-            `"adjacent"`, slots (1, 2), (3, 4), … of which one is clicked; `"all"`, each clicked with each unclicked.
+            `"adjacent"`, slots (1, 2), (3, 4), … of which one is clicked; `"all"`, each clicked with each unclicked;
+            `"matched-above"` and `"matched-shown"`, as `"matched"`, but of the documents down to the last click, and of
+            all that are shown.
 
     Returns:
         pairs Int64[R, P, 2], the document shown above and the one below, padded with −1; labels Bool[R, P], whether the
@@ -98,7 +102,8 @@ def pairs_from_clicks(
     p = n_pairs(ranking.shape[1], kind)
     pairs = np.empty((ranking.shape[0], p, 2), dtype=np.int64)
     labels = np.empty((ranking.shape[0], p), dtype=np.bool_)
-    _pairs_from_clicks(ranking.numpy(), clicks.numpy(), KINDS.index(kind), streams.keys, round_, pairs, labels)
+    paired, beyond = KINDS.index(kind.partition("-")[0]), beyond_last_click(kind, ranking.shape[1])
+    _pairs_from_clicks(ranking.numpy(), clicks.numpy(), paired, beyond, streams.keys, round_, pairs, labels)
     return torch.from_numpy(pairs), torch.from_numpy(labels)
 
 

@@ -1,0 +1,131 @@
+"""What it costs to be wrong about what users examined: expectations, declared before their results, and what was found.
+
+Learners from pairs of clicked and unclicked documents have to suppose which unclicked ones a user has seen. The papers
+suppose all down to the last click and the one below it. What is expected of two other beliefs is written here, and was
+before any run with them.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from ol2r import frames
+from ol2r.clicks.cascade import USERS
+from ol2r.experiments.effects import at_own_end
+from ol2r.papers.comparison.grid import BELIEVERS, BY_POSITION, SEEN
+from ol2r.papers.comparison.measures import interval_of
+from ol2r.report.leads import joined
+from ol2r.report.style import spelled
+from ol2r.report.tables import interval, myst, plain, signed
+
+MARGIN = 0.005
+"""Differences of offline NDCG@10 below this count as none, as in the papers' chapters."""
+PAPERS, ABOVE, SHOWN = SEEN.values()
+KINDS = (*USERS, BY_POSITION)
+
+Side = Literal["near", "lower"]
+
+
+class Expected(NamedTuple):
+    """What is expected of a belief under some users, beside the papers' belief.
+
+    Attributes:
+        seen: the belief.
+        users: kinds of users.
+        side: `"near"` (less than `MARGIN` away) or `"lower"` (by more than `MARGIN`).
+        because: why.
+    """
+
+    seen: str
+    users: tuple[str, ...]
+    side: Side
+    because: str
+
+
+EXPECTED = (
+    Expected(SHOWN, ("perfect",), "near", "they examine all that is shown, so the belief is right and adds pairs"),
+    Expected(
+        SHOWN,
+        ("navigational", "informational", BY_POSITION),
+        "lower",
+        "they stop, or skip, so documents that nobody saw count as not liked, the more often the lower they stood",
+    ),
+    Expected(ABOVE, KINDS, "near", "it only leaves out one unclicked document of a list"),
+)
+
+AS_EXPECTED, OPEN, AGAINST = "✔", "○", "✘"
+
+
+def outcome(side: Side, low: float, high: float) -> str:
+    """Whether an interval of the difference is as expected, against it, or neither."""
+    if side == "lower":
+        return AS_EXPECTED if high < -MARGIN else AGAINST if low > -MARGIN else OPEN
+    return AS_EXPECTED if -MARGIN < low and high < MARGIN else AGAINST if high < -MARGIN or low > MARGIN else OPEN
+
+
+def differences(frame: pd.DataFrame) -> pd.DataFrame:
+    """What each other belief changes, paired by run.
+
+    Args:
+        frame: runs of one data set with `variant`, `seen`, ndcg.
+
+    Returns:
+        variant, users, seen, papers (offline NDCG@10 after the last round with the papers' belief), mean (of the other
+        belief less that) with low and high, outcome; empty without runs.
+    """
+    lines = []
+    last = at_own_end(frame).set_index(["fold", "seed"]) if len(frame) else frame
+    for variant in (each for each in BELIEVERS if len(last) and each in set(last["variant"])):
+        for expected in EXPECTED:
+            for kind in (each for each in expected.users if each in set(last["users"])):
+                own = last[(last["variant"] == variant) & (last["users"] == kind)].groupby("seen")["ndcg"]
+                papers, other = own.get_group(PAPERS), own.get_group(expected.seen)
+                found = interval_of((other - papers).dropna())
+                lines.append((variant, kind, expected.seen, papers.mean(), *found, outcome(expected.side, *found[1:])))
+    return pd.DataFrame(lines, columns=["variant", "users", "seen", "papers", "mean", "low", "high", "outcome"])
+
+
+def expectations() -> str:
+    """What is expected, as a list."""
+    told = {"near": f"less than {MARGIN:g} from the papers' belief", "lower": f"more than {MARGIN:g} below it"}
+    return "\n".join(
+        f"- *{each.seen}*, {joined(each.users)} users: {told[each.side]}, because {each.because}." for each in EXPECTED
+    )
+
+
+def in_words(table: pd.DataFrame) -> str:
+    """How many differences are as expected, and where each expectation fails.
+
+    Args:
+        table: from `differences`.
+    """
+    if table.empty:
+        return ""
+    sentences = []
+    for expected in EXPECTED:
+        own = table[(table["seen"] == expected.seen) & table["users"].isin(expected.users)]
+        counts = own["outcome"].value_counts()
+        as_expected, against = (int(counts.get(each, 0)) for each in (AS_EXPECTED, AGAINST))
+        sentences.append(
+            f"*{expected.seen}*, {joined([each for each in expected.users if each in set(own['users'])])} users: as "
+            f"expected in {as_expected} of {len(own)}, against in {against}, differences {_range(own)}."
+        )
+    return " ".join(sentences)
+
+
+def _range(table: pd.DataFrame) -> str:
+    low, high = signed(table["mean"].min()), signed(table["mean"].max())
+    return low if low == high else f"{low} to {high}"
+
+
+def told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """`differences` as a numbered MyST table, a line for each learner and kind of users."""
+    rows: list[Sequence[str]] = []
+    for (variant, kind), own in frames.groups(table, ["variant", "users"]):
+        entries = []
+        for seen in (ABOVE, SHOWN):
+            one = own[own["seen"] == seen].iloc[0]
+            entries.append(f"{signed(one['mean'])} {interval(one['low'], one['high'])} {one['outcome']}")
+        rows.append([plain(spelled(str(variant))), str(kind), f"{own['papers'].iloc[0]:.3f}", *entries])
+    return myst(["learner", "users", PAPERS, ABOVE, SHOWN], rows, name=name, caption=caption)

@@ -1,0 +1,57 @@
+"""What learners take users to have examined: expectations that can fail, and differences paired by run."""
+
+import pandas as pd
+import pytest
+
+from ol2r.papers.comparison import examination, grid
+from ol2r.papers.comparison.examination import ABOVE, AGAINST, AS_EXPECTED, OPEN, PAPERS, SHOWN
+
+
+@pytest.mark.parametrize(
+    ("side", "low", "high", "found"),
+    [
+        ("lower", -0.02, -0.01, AS_EXPECTED),
+        ("lower", -0.02, 0.0, OPEN),
+        ("lower", -0.004, 0.0, AGAINST),
+        ("near", -0.004, 0.004, AS_EXPECTED),
+        ("near", -0.01, 0.004, OPEN),
+        ("near", -0.02, -0.01, AGAINST),
+        ("near", 0.006, 0.01, AGAINST),
+    ],
+)
+def test_an_interval_is_as_expected_against_or_open(side, low, high, found):
+    assert examination.outcome(side, low, high) == found
+
+
+def test_differences_are_paired_by_run_and_judged_by_what_was_expected(believed):
+    table = examination.differences(believed()).set_index(["seen", "users"])
+    assert len(table) == 2 * 4 and set(table["variant"]) == {"PairRank"}
+    assert table.loc[SHOWN, "mean"].tolist() == pytest.approx([-0.1] * 4)
+    assert table.loc[ABOVE, "mean"].tolist() == pytest.approx([0.0] * 4)
+    assert (table["high"] - table["low"]).max() < 1e-9  # the runs' own spread is in no difference
+    assert table.loc[(SHOWN, "perfect"), "outcome"] == AGAINST
+    assert table.loc[(SHOWN, grid.BY_POSITION), "outcome"] == AS_EXPECTED
+    assert set(table.loc[ABOVE, "outcome"]) == {AS_EXPECTED}
+    told = examination.in_words(table.reset_index())
+    assert told.startswith("*all shown*, perfect users: as expected in 0 of 1, against in 1, differences −0.100.")
+    assert "by position users: as expected in 3 of 3, against in 0" in told
+    text = examination.told(table.reset_index(), name="n", caption="c")
+    assert text.count("✔") == 7 and text.count("✘") == 1 and "| PairRank | perfect | 0.515 |" in text
+
+
+def test_without_runs_there_is_nothing_to_tell(believed):
+    assert examination.differences(pd.DataFrame()).empty
+    assert examination.in_words(examination.differences(pd.DataFrame())) == ""
+    few = examination.differences(believed(shown=0.0, kinds=("perfect",)))
+    assert set(few["users"]) == {"perfect"} and "perfect users: as expected in 1 of 1" in examination.in_words(few)
+
+
+def test_every_belief_meets_all_users_of_an_expectation_and_the_papers_belief_is_their_own_run():
+    jobs = grid.ITEMS["examination"].jobs("paper")
+    met = {(*grid.belief(job.cell).values(), job.cell.users.name) for job in jobs}
+    assert met == {(who, seen, kind) for who in grid.BELIEVERS for seen in (PAPERS, ABOVE, SHOWN)
+                   for kind in examination.KINDS}  # fmt: skip
+    known = {job.cell.key for item in ("quality", "other-users") for job in grid.ITEMS[item].jobs("paper")}
+    own = {job.cell.key for job in jobs if grid.belief(job.cell)["seen"] == PAPERS}
+    assert own <= known and len(own) == 4 * len(grid.BELIEVERS)
+    assert {expected.seen for expected in examination.EXPECTED} == {ABOVE, SHOWN}
