@@ -213,4 +213,4 @@ def test_the_page_runs_on_invented_results_and_on_none(
     if empty:
         assert text.count("Not run.") == 5 and not strips
     else:
-        assert "olRankNet learns the best ranker" in text and len(strips) == len(set(strips)) == 11
+        assert "olRankNet learns the best ranker" in text and len(strips) == len(set(strips)) == 12
