@@ -219,18 +219,23 @@ FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
 }
 
 
+def about() -> dict[str, object]:
+    """How something was measured: the processor, its cores, how many programs waited for each, and the code."""
+    cores, (*_, load) = os.cpu_count() or 1, os.getloadavg()
+    return {"processor": cpu(), "cores": cores, "load": round(load / cores, 1), "commit": device.commit()}
+
+
 def store(found: dict[str, float]) -> None:
     """Keep the figures that have a peer or a target in `STORED`, each beside these and with how it was measured."""
     kept = json.loads(STORED.read_text()) if STORED.is_file() else {}
-    cores, (*_, load) = os.cpu_count() or 1, os.getloadavg()
-    about = {"processor": cpu(), "cores": cores, "load": round(load / cores, 1), "commit": device.commit()}
+    how = about()
     for key in found.keys() & (PUBLIC.keys() | TARGET.keys()):
         beside = {name: known[key] for name, known in (("public", PUBLIC), ("target", TARGET)) if key in known}
         if (bound := key.replace(".rounds_per_s", ".bound")) in found and bound != key:
             beside["bound"] = float(f"{found[bound]:.4g}")
         if refits := networks.refits(found, key):
             beside["refits"] = refits
-        kept[key] = {"ours": float(f"{found[key]:.4g}")} | beside | about
+        kept[key] = {"ours": float(f"{found[key]:.4g}")} | beside | how
     STORED.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
 
 
