@@ -219,12 +219,17 @@ FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
 }
 
 
+def about() -> dict[str, object]:
+    """How something was measured: the processor, its cores, how many programs waited for each, and the code."""
+    cores, (*_, load) = os.cpu_count() or 1, os.getloadavg()
+    return {"processor": cpu(), "cores": cores, "load": round(load / cores, 1), "commit": device.commit()}
+
+
 def store(found: dict[str, float]) -> None:
     """Keep the figures that have a peer or a target in `STORED`, each beside these and with how it was measured; what
     another processor had before stays in its `elsewhere`."""
     kept = json.loads(STORED.read_text()) if STORED.is_file() else {}
-    cores, (*_, load) = os.cpu_count() or 1, os.getloadavg()
-    about = {"processor": cpu(), "cores": cores, "load": round(load / cores, 1), "commit": device.commit()}
+    how = about()
     for key in found.keys() & (PUBLIC.keys() | TARGET.keys()):
         beside = {name: known[key] for name, known in (("public", PUBLIC), ("target", TARGET)) if key in known}
         if (bound := key.replace(".rounds_per_s", ".bound")) in found and bound != key:
@@ -233,9 +238,9 @@ def store(found: dict[str, float]) -> None:
             beside["refits"] = refits
         before = kept.get(key, {})
         elsewhere = before.get("elsewhere", {}) | ({before["processor"]: before["ours"]} if before else {})
-        if others := {processor: ours for processor, ours in elsewhere.items() if processor != about["processor"]}:
+        if others := {processor: ours for processor, ours in elsewhere.items() if processor != how["processor"]}:
             beside["elsewhere"] = others
-        kept[key] = {"ours": float(f"{found[key]:.4g}")} | beside | about
+        kept[key] = {"ours": float(f"{found[key]:.4g}")} | beside | how
     STORED.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
 
 

@@ -67,7 +67,7 @@ def test_a_chapter_names_its_language_so_that_papermill_runs_it_as_it_is(source)
     assert jupytext.read(source).metadata.kernelspec.language == "python"
 
 
-@pytest.mark.parametrize("page", ["machine", "gpu"])
+@pytest.mark.parametrize("page", ["machine", "gpu", "scaling"])
 def test_a_page_of_speeds_writes_its_numbers_out_in_full(page, published_html):
     html = (published_html / f"{page}.html").read_text()
     text = re.sub(r"<(script|style).*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
