@@ -45,6 +45,13 @@ def taped(dataset):
     return run(dataset, replicas_of("perfect", "informational"), conventions)
 
 
+def test_held_out_features_that_are_too_many_to_copy_are_gathered_with_the_same_result(dataset, taped, monkeypatch):
+    monkeypatch.setattr(simulation, "_MOST_COPIED", 0)
+    conventions = evaluation(25, checkpoints=(0, 1, 2, 10, 25), gamma=0.9)
+    again = run(dataset, replicas_of("perfect", "informational"), conventions)
+    pd.testing.assert_frame_equal(again.table, taped.table)
+
+
 def test_there_is_a_row_for_each_replica_and_checkpoint(taped):
     table = taped.table
     assert table["round"].tolist() == [t for t in (0, 1, 2, 10, 25) for _ in range(8)]

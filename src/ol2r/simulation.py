@@ -3,6 +3,7 @@
 This is the one place where a learner, its users and the labels meet. It knows no particular learner and no paper.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ _CONVENTIONS: dict[str, Parameter] = {
     "ties": Choice(*metrics.TIES),
     "gamma": Number(above=0, most=1),
 }
+_AHEAD = 16  # rounds whose documents are read from disk at once
+_MOST_COPIED = 1 << 30  # bytes of held-out features that are copied; beyond, each evaluation gathers them again
 
 
 @dataclass(frozen=True)
@@ -97,16 +100,17 @@ class _Queries:
 
     def __init__(self, dataset: RankingDataset, replicas: Sequence[Replica], streams: Streams, evaluation: Evaluation):
         device = streams.device
-        self.streams = streams
-        self.features = torch.as_tensor(dataset.features).to(device)
+        self.streams, self.read_ahead = streams, dataset.read_ahead
+        with warnings.catch_warnings():  # nothing here writes to features, which a read-only file map may hold
+            warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+            self.features = torch.as_tensor(dataset.features).to(device)
         self.longest = int(np.diff(dataset.offsets).max())
         self.offsets = torch.as_tensor(dataset.offsets).to(device)
         self.relevance = torch.as_tensor(dataset.relevance).to(device, torch.int64)
         self.gain = metrics.gains(self.relevance, evaluation.gain)
         ideal = metrics.ideal_dcg(dataset.relevance, dataset.offsets, evaluation.k, evaluation.gain)
         self.ideal = torch.from_numpy(ideal).to(device)
-        sums = [dataset.features[a:b].sum(axis=0) for a, b in zip(dataset.offsets, dataset.offsets[1:], strict=False)]
-        self.totals = torch.from_numpy(np.stack(sums)).to(device)
+        self.totals = torch.from_numpy(dataset.totals).to(device)
         folds = [dataset.fold(replica.fold).train for replica in replicas]
         self.n_train = torch.tensor([len(train) for train in folds], device=device)
         start = np.cumsum([0, *(len(fold.train) for fold in dataset.folds)])
@@ -127,14 +131,17 @@ class _Queries:
         nth = self.streams.integers_of_rounds(Stream.QUERY, first, MOST_ROUNDS, self.n_train)
         drawn = self.train[self.train_start + nth]
         if self.here:
-            self.by_round = drawn.unbind()
+            self.by_round, self.drawn_here = drawn.unbind(), drawn.numpy()
         else:
             self.there.copy_(drawn)
 
     def draw(self, round_: int) -> Candidates:
         self.seek(round_)
         if self.here:
-            return Candidates(self.features, self.offsets, self.totals, self.by_round[round_ - self.drawn.start])
+            nth = round_ - self.drawn.start
+            if nth % _AHEAD == 0:
+                self.read_ahead(self.drawn_here[nth : nth + _AHEAD].ravel())
+            return Candidates(self.features, self.offsets, self.totals, self.by_round[nth])
         # a replayed round finds its queries by a place that stands on the device, and pads them as any other round does
         query = self.there.index_select(0, self.streams.place(round_, MOST_ROUNDS))[0]
         return Candidates(self.features, self.offsets, self.totals, query, longest=self.longest)
@@ -276,6 +283,16 @@ class _Display:
         return clicks
 
 
+class _Gathered:
+    """Some documents' features, gathered when a slice of them is asked for."""
+
+    def __init__(self, features: torch.Tensor, documents: torch.Tensor):
+        self.features, self.documents = features, documents
+
+    def __getitem__(self, part: slice) -> torch.Tensor:
+        return self.features[self.documents[part]]
+
+
 class _HeldOut:
     """The held-out queries of each fold among the replicas, and the mean NDCG on them for all replicas at once."""
 
@@ -297,7 +314,9 @@ class _HeldOut:
             device = queries.features.device
             documents = torch.from_numpy(rows).to(device)
             members = torch.from_numpy(np.flatnonzero(folds == fold)).to(device)
-            self.parts.append((members, queries.features[documents], queries.gain[documents], offsets, ideal))
+            few = len(rows) * dataset.features[0].nbytes <= _MOST_COPIED
+            features = queries.features[documents] if few else _Gathered(queries.features, documents)
+            self.parts.append((members, features, queries.gain[documents], offsets, ideal))
 
     def ndcg(self, learner: Learner) -> np.ndarray:
         """Mean NDCG@k over the held-out queries of each replica's fold: Float64[R]."""

@@ -7,8 +7,10 @@ import subprocess
 import sys
 
 import build
+import numpy as np
 
 from ol2r import cli
+from ol2r.data import load
 
 PAGE = (build.ROOT / "book" / "scale.md").read_text()
 BLOCKS = {
@@ -40,3 +42,14 @@ def test_the_recipe_for_slurm_prints_a_job_that_starts_a_worker(tmp_path):
     worker = job.strip().splitlines()[-1]
     assert f"distributed.cli.dask_worker {address.strip()} " in worker
     assert "--nthreads 16 " in worker and "--lifetime 470m" in worker
+
+
+def test_the_recipe_for_data_larger_than_memory_runs_on_a_mapped_file(tmp_path, monkeypatch):
+    (recipe,) = [block for block in BLOCKS["python"] if "RankingDataset" in block]
+    dataset = load("synthetic-tiny")
+    for name, array in (("features", dataset.features), ("grades", dataset.relevance), ("offsets", dataset.offsets)):
+        np.save(tmp_path / f"{name}.npy", array)
+    monkeypatch.chdir(tmp_path)
+    made = {}
+    exec(recipe.replace("rounds=1000", "rounds=10, progress=False").replace("n_grades=5", "n_grades=3"), made)
+    assert made["mine"]._map is not None and len(made["found"].final())

@@ -1,4 +1,5 @@
 import dataclasses
+import hashlib
 import json
 import os
 import time
@@ -7,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ol2r.data import RankingDataset, load
+from ol2r.data import RankingDataset, cache, load
 from ol2r.data.cache import cached, stamp
 from ol2r.errors import DataError
 
@@ -175,6 +176,24 @@ def test_writing_to_an_opened_data_set_does_not_reach_the_file(store):
     store()
     store().features[0, 0] = 7.0
     assert store().features[0, 0] <= 1.0
+
+
+def test_large_arrays_are_mapped_read_only(store, monkeypatch):
+    whole = store()
+    monkeypatch.setattr(cache, "_MOST_WRITABLE", whole.features.nbytes)  # the header comes beside
+    opened = store()
+    assert_same(opened, whole)
+    assert not opened.features.flags.writeable and opened.relevance.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        opened.features[0, 0] = 7.0
+
+
+def test_arrays_of_several_blocks_have_the_digest_of_their_blocks(monkeypatch):
+    monkeypatch.setattr(cache, "_BLOCK_BYTES", 16)
+    array = np.arange(10.0)
+    data = array.tobytes()
+    blocks = b"".join(hashlib.sha256(data[i : i + 16]).digest() for i in range(0, 80, 16))
+    assert cache.array_digest(array) == hashlib.sha256(b"float64 (10,)" + blocks).hexdigest()
 
 
 def test_an_error_in_the_source_is_not_taken_for_a_damaged_cache(store):

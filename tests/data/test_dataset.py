@@ -1,4 +1,5 @@
 import dataclasses
+import mmap
 from itertools import pairwise
 
 import numpy as np
@@ -35,6 +36,32 @@ def test_queries_own_consecutive_documents():
     assert dataset.sizes.tolist() == [3, 1]
     features, relevance = dataset.query(1)
     assert features.tolist() == [[3, 3, 3]] and relevance.tolist() == [0]
+
+
+def test_totals_are_the_sums_of_each_query_s_documents():
+    assert make().totals.tolist() == [[6, 3, 18], [3, 3, 3]]
+
+
+@pytest.mark.skipif(not hasattr(mmap, "MADV_WILLNEED"), reason="this system takes no advice on file maps")
+def test_the_pages_that_hold_a_query_are_read_ahead(tmp_path):
+    np.save(tmp_path / "features.npy", np.random.default_rng(0).random((3000, 3), dtype=np.float32))
+    mapped = make(
+        features=np.load(tmp_path / "features.npy", mmap_mode="r"),
+        relevance=np.zeros(3000, dtype=np.int8),
+        offsets=np.array([0, 700, 2500, 3000]),
+        query_ids=("a", "b", "c"),
+    )
+    mapped.read_ahead(np.array([2, 1]))  # the system takes the advice
+    file = (tmp_path / "features.npy").read_bytes()
+    for query, (start, length) in zip((2, 1), mapped._pages(np.array([2, 1])), strict=True):
+        documents = mapped.query(query)[0].tobytes()
+        assert start % mmap.PAGESIZE == 0 and len(documents) <= length < len(documents) + mmap.PAGESIZE
+        assert file[start : start + length].endswith(documents)
+
+
+def test_features_in_memory_are_not_read_ahead():
+    assert make()._map is None
+    make().read_ahead(np.array([0, 1]))
 
 
 def test_folds_are_numbered_from_one():

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tokenize import TokenError
+from typing import Literal
 
 import numpy as np
 
@@ -29,6 +30,7 @@ _SPLITS = ("train", "validation", "test")
 _BLOCK_BYTES = 1 << 24
 _OF_FILE = 4  # fields of a stamp that are the file's own
 _TICK = 50_000_000  # nanoseconds
+_MOST_WRITABLE = 1 << 30  # bytes of a file that is mapped copy-on-write
 
 
 class _Damaged(Exception):
@@ -46,7 +48,9 @@ def cached(
 ) -> RankingDataset:
     """Return the data set from its cache, or build it and store it there.
 
-    Arrays are mapped copy-on-write: processes share their pages and none can write to the file.
+    Arrays are mapped: processes share their pages and none can write to the file. A map is copy-on-write, but that of
+    an array of more than a gibibyte is read-only: the system counts the former as memory that it may have to provide,
+    and refuses it where the data is larger than memory.
 
     Args:
         name: names the cache's folder.
@@ -132,7 +136,8 @@ def _open(folder: Path, record: dict) -> RankingDataset:
 
 def _load(path: Path, digest: str) -> np.ndarray:
     try:
-        array = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+        mode: Literal["r", "c"] = "c" if path.stat().st_size <= _MOST_WRITABLE else "r"
+        array = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
     except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:  # the last two of its header
         raise _Damaged(f"{path.name}: {error}") from error
     if array_digest(array) != digest:

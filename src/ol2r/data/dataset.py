@@ -4,7 +4,10 @@ Normalisation and the dropping of features are named steps here, never done on t
 where data comes from.
 """
 
+import mmap
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numba import njit, prange
@@ -95,6 +98,42 @@ class RankingDataset:
     def sizes(self) -> np.ndarray:
         """Documents of each query: int64[queries]."""
         return np.diff(self.offsets)
+
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """The sum of each query's document features: float32[queries, features]. It reads all features, once."""
+        totals = np.empty((self.n_queries, self.n_features), dtype=self.features.dtype)
+        for query in range(self.n_queries):
+            totals[query] = self.features[self.documents(query)].sum(axis=0)
+        return totals
+
+    @cached_property
+    def _map(self) -> mmap.mmap | None:
+        """The read-only file map that holds the features, or None where they are in memory."""
+        holder = None if self.features.flags.writeable else self.features
+        while isinstance(holder, np.ndarray):
+            holder = holder.base
+        return holder if isinstance(holder, mmap.mmap) and hasattr(holder, "madvise") else None
+
+    def read_ahead(self, queries: np.ndarray) -> None:
+        """Ask the system to read the documents of some queries from disk now, all of them at once, and do not wait.
+
+        Without this each page waits for the one before. It does nothing where features are not a read-only file map.
+
+        Args:
+            queries: int64[n], query numbers.
+        """
+        if self._map is not None:
+            for start, length in self._pages(queries):
+                self._map.madvise(mmap.MADV_WILLNEED, start, length)
+
+    def _pages(self, queries: np.ndarray) -> Iterable[tuple[int, int]]:
+        """Where in the file map the documents of each query are: start, at the start of a page, and length in bytes."""
+        row = self.features.strides[0]
+        first = self.features.ctypes.data - np.frombuffer(self._map, dtype=np.uint8).ctypes.data
+        starts = (first + row * self.offsets[queries]) // mmap.PAGESIZE * mmap.PAGESIZE
+        ends = first + row * self.offsets[queries + 1]
+        return zip(starts.tolist(), (ends - starts).tolist(), strict=True)
 
     def documents(self, query: int) -> slice:
         """The rows that hold the documents of a query."""

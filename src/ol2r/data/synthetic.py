@@ -120,24 +120,15 @@ def generate(name: str, label: str, checksum: str) -> RankingDataset:
     thresholds below it; thresholds are quantiles, so that grades have the shape's shares.
     """
     shape = SHAPES[name]
-    rng = _generator(name, "sizes")
-    shares, medians, deviations = map(np.array, zip(*shape.sizes, strict=True))
-    kind = rng.choice(len(shares), size=shape.n_queries, p=shares)
-    sizes = np.round(medians[kind] * np.exp(deviations[kind] * rng.standard_normal(shape.n_queries)))
-    sizes = np.clip(sizes, 1, shape.largest).astype(np.int64)
+    sizes = draw_sizes(shape, shape.n_queries, _generator(name, "sizes"))
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    features = normalize_per_query(_raw_features(name, shape.n_features, int(offsets[-1])), offsets)
-
-    rng = _generator(name, "grades")
-    score = truth(name).score(features)
-    score -= np.repeat(np.add.reduceat(score, offsets[:-1]) / sizes, sizes)
-    utility = score / score.std() + _NOISE * rng.standard_normal(len(score))
-    utility += np.repeat(_DIFFICULTY * rng.standard_normal(shape.n_queries), sizes)
-    thresholds = np.quantile(utility, np.cumsum(shape.grade_shares)[:-1])
+    features = normalize_per_query(
+        draw_features(shape.n_features, int(offsets[-1]), _generator(name, "features")), offsets
+    )
     return RankingDataset(
         name=name,
         features=features,
-        relevance=np.searchsorted(thresholds, utility).astype(np.int8),
+        relevance=draw_grades(shape, truth(name).score(features), sizes, _generator(name, "grades")),
         offsets=offsets,
         query_ids=tuple(str(q) for q in range(1, shape.n_queries + 1)),
         document_ids=None,
@@ -150,15 +141,33 @@ def generate(name: str, label: str, checksum: str) -> RankingDataset:
     )
 
 
-def _raw_features(name: str, n_features: int, n_documents: int) -> np.ndarray:
-    """Correlated through a few factors; a third bell-shaped, a third skewed, a third mostly at its minimum."""
-    rng = _generator(name, "features")
+def draw_sizes(shape: Shape, n_queries: int, rng: np.random.Generator) -> np.ndarray:
+    """Documents of each query: int64[queries]."""
+    shares, medians, deviations = map(np.array, zip(*shape.sizes, strict=True))
+    kind = rng.choice(len(shares), size=n_queries, p=shares)
+    sizes = np.round(medians[kind] * np.exp(deviations[kind] * rng.standard_normal(n_queries)))
+    return np.clip(sizes, 1, shape.largest).astype(np.int64)
+
+
+def draw_features(n_features: int, n_documents: int, rng: np.random.Generator) -> np.ndarray:
+    """Float32[documents, features], correlated through a few factors; a third bell-shaped, a third skewed, a third
+    mostly at its minimum."""
     factors = rng.standard_normal((n_documents, _N_FACTORS), dtype=np.float32)
     features = rng.standard_normal((n_documents, n_features), dtype=np.float32)
     for j in range(n_features):
         column = 0.8 * features[:, j] + 0.6 * factors[:, j % _N_FACTORS]
         features[:, j] = (column, np.exp(column), np.maximum(column, 0.0))[j % 3]
     return features
+
+
+def draw_grades(shape: Shape, score: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Grades int8[documents] of the truth's scores float64[documents]; see `generate`."""
+    starts = np.cumsum(sizes) - sizes
+    score = score - np.repeat(np.add.reduceat(score, starts) / sizes, sizes)
+    utility = score / score.std() + _NOISE * rng.standard_normal(len(score))
+    utility += np.repeat(_DIFFICULTY * rng.standard_normal(len(sizes)), sizes)
+    thresholds = np.quantile(utility, np.cumsum(shape.grade_shares)[:-1])
+    return np.searchsorted(thresholds, utility).astype(np.int8)
 
 
 def _folds(shape: Shape) -> tuple[Fold, ...]:

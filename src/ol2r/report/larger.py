@@ -1,0 +1,66 @@
+"""What a run on data larger than memory takes beside one on a small set, from the figures that its benchmark stored.
+
+The benchmark writes `larger.json`: of a large set and of a small one of the same shape, their size, the memory and the
+seconds that they took, and the speeds of learners. This module shows the stored figures; it must not measure.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ol2r.experiments.projected import duration, size
+from ol2r.report.leads import joined
+from ol2r.report.tables import rounded
+
+Stored = Mapping[str, Any]
+
+
+def _gigabytes(of: Mapping[str, Any]) -> str:
+    return f"{rounded(of['bytes'] / 1e9, 2)} GB"
+
+
+def in_words(stored: Stored) -> str:
+    """How large the set was, within which memory it ran, and which share of the small set's speed was left."""
+    small, large = stored["small"], stored["large"]
+    shares = [
+        f"{name} {large['learners'][name]['rounds_per_s'] / of['rounds_per_s']:.0%}"
+        for name, of in small["learners"].items()
+    ]
+    return (
+        f"A set of {_gigabytes(large)} ({large['queries']:,} queries, {large['documents']:,} documents, "
+        f"{large['features']} features) was generated, stored, opened and ranked by {joined(list(large['learners']))} "
+        f"in a process whose private memory was limited to {size(stored['limit_bytes'])}. It asked for at most "
+        f"{size(large['data_bytes'])} of it. With features that come from the disk, a learner had this share of the "
+        f"speed that it has on {_gigabytes(small)} of the same shape in memory: {joined(shares)}."
+    )
+
+
+def rows(stored: Stored) -> tuple[list[str], list[list[str]]]:
+    """Header and lines of a table: what is measured, on the small set and on the large one."""
+    both = stored["small"], stored["large"]
+    lines = [
+        ["queries", *(f"{of['queries']:,}" for of in both)],
+        ["documents", *(f"{of['documents']:,}" for of in both)],
+        ["to generate and store it", *(duration(of["store_s"]) for of in both)],
+        ["to open it again, with its checksum", *(duration(of["load_s"]) for of in both)],
+    ]
+    for name in stored["runs"]:
+        found = [of["learners"][name] for of in both]
+        lines += [
+            [f"{name}, until its first rounds", *(duration(each["start_s"]) for each in found)],
+            [f"{name}, rounds a second", *(rounded(each["rounds_per_s"], 3) for each in found)],
+        ]
+    lines += [
+        ["private memory, asked for at most", *(size(of["data_bytes"]) for of in both)],
+        ["private memory, used at most", *(size(of["private_bytes"]) for of in both)],
+    ]
+    return ["", *map(_gigabytes, both)], lines
+
+
+def caption(stored: Stored) -> str:
+    """What the numbers of the table are, and where they were measured."""
+    runs = [f"{of['replicas']} runs of {name} for {of['rounds']:,} rounds" for name, of in stored["runs"].items()]
+    return (
+        f"A set in memory and a larger one of the same shape on disk: {joined(runs)}, all runs together, perfect "
+        f"users, without evaluation, the fastest of three times. What the system held of the large file was dropped "
+        f"before rounds were measured. Measured on {stored['processor']} with {stored['cores']} cores."
+    )
