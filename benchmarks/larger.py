@@ -114,6 +114,10 @@ def run(folder: Path, dataset: RankingDataset, learner: str) -> tuple[float, flo
     return n_replicas * rounds * (done - before) / (end - at), at - start
 
 
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
 def measure(gigabytes: float, folder: Path, limit: int, to: Connection) -> None:
     """Write, keep, open and run a set within a limit of private memory in bytes, and send the figures."""
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
@@ -129,14 +133,14 @@ def measure(gigabytes: float, folder: Path, limit: int, to: Connection) -> None:
         "queries": dataset.n_queries,
         "documents": dataset.n_documents,
         "features": dataset.n_features,
-        "store_s": stored - start,
-        "load_s": time.perf_counter() - stored,
+        "store_s": _short(stored - start),
+        "load_s": _short(time.perf_counter() - stored),
         "learners": {},
     }
     for learner in RUNS:
         run(folder, load("synthetic-tiny"), learner)  # compiles
         rates, starts = zip(*(run(folder, dataset, learner) for _ in range(REPEATS)), strict=True)
-        found["learners"][learner] = {"rounds_per_s": max(rates), "start_s": starts[0]}
+        found["learners"][learner] = {"rounds_per_s": _short(max(rates)), "start_s": _short(starts[0])}
     to.send(found)
 
 
