@@ -59,9 +59,11 @@ def rows(stored: Stored) -> tuple[list[str], list[list[str]]]:
 def caption(stored: Stored) -> str:
     """What the numbers of the table are, and where they were measured."""
     runs = [f"{of['replicas']} runs of {name} for {of['rounds']:,} rounds" for name, of in stored["runs"].items()]
+    busy = ", while other programs used them too" if stored["load"] > 1.5 else ""
     return (
         f"A set in memory and a larger one of the same shape on disk: {joined(runs)}, all runs together, perfect "
         f"users, without evaluation, the fastest of three times. What the system held of the large file was dropped "
         f"before rounds were measured, but not before the set was opened. Private memory is all but pages of the file, "
-        f"which the system takes back when it needs them. Measured on {stored['processor']}, {stored['cores']} cores."
+        f"which the system takes back when it needs them. Measured on {stored['processor']}, {stored['cores']} cores"
+        f"{busy}."
     )

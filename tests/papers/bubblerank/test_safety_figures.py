@@ -188,9 +188,14 @@ def test_each_width_has_a_mark_for_each_kind_of_users_and_parents_stand_beside(r
     assert "at α × 1 in 20.00 of a hundred rounds, for lists that score +0.100 beside" in fig.alt
     assert "at α × 10 in 2.00 of" in fig.alt and "(PairRank_C: in 25.1, " in fig.alt
     assert figures.with_parents(cautious, beside[:0]).empty and figures.with_parents(cautious[:0], beside).empty
-    assert figures.safe_at_in_words(table) == "On one it is safe at no width that was tried."
-    safer = table.assign(in_100=table["in_100"].where(table["caution"] != 10.0, 0.05))
-    assert figures.safe_at_in_words(safer) == (
-        "On one it violates the constraint in fewer than 0.1 of a hundred rounds, under all users, from α × 10 on; its "
-        "lists there score +0.050 beside production's."
+    assert figures.safe_at_in_words(table) == (
+        "On one it is safe at no width that was tried, the last being α × 10."
     )
+    wide = table["caution"] == 10.0
+    safer = table.assign(**{name: table[name].mask(wide, 0.05) for name in ("at_most", "late")})
+    assert figures.safe_at_in_words(safer) == (
+        "On one it violates the constraint in fewer than 0.1 of a hundred rounds, early and late and under all users, "
+        "from α × 10 on; its lists there score +0.050 beside production's."
+    )
+    late = safer.assign(late=safer["late"].mask(wide, 0.5))
+    assert "at no width" in figures.safe_at_in_words(late)

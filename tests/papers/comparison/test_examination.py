@@ -33,7 +33,7 @@ def test_differences_are_paired_by_run_and_judged_by_what_was_expected(believed)
     assert table.loc[(SHOWN, grid.BY_POSITION), "outcome"] == AS_EXPECTED
     assert set(table.loc[ABOVE, "outcome"]) == {AS_EXPECTED}
     told = examination.in_words(table.reset_index())
-    assert told.startswith("*all shown*, perfect users: as expected in 0 of 1, against in 1, differences −0.100.")
+    assert told.startswith("*all shown*, perfect users: as expected in 0 of 1, against in 1 (1 below")
     assert "by position users: as expected in 3 of 3, against in 0" in told
     text = examination.told(table.reset_index(), name="n", caption="c")
     assert text.count("✔") == 7 and text.count("✘") == 1 and "| PairRank | perfect | 0.515 |" in text

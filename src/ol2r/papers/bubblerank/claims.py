@@ -744,8 +744,8 @@ CLAIMS = (
     ),
     claim(
         "BRX1",
-        "Beyond the paper: a learner that sees features can keep the safety constraint and learn. SafePairRank, which "
-        "has PairRank's certain orders and BubbleRank's exchanges, is as safe as the one and as good as the other.",
+        "Beyond the paper: a learner that sees features keeps the safety constraint and learns. It is SafePairRank, "
+        "which has PairRank's certain orders at the α tuned for PairRank_C, and BubbleRank's exchanges of neighbours.",
         f"SafePairRank violates the constraint in fewer than {RARELY:g} of 100 rounds, and in over {FEWER:g} fewer "
         f"than PairRank; in the last fifth of {FEATURE_ROUNDS:,} rounds its lists are more than {GAIN:g} of NDCG@10 "
         "above production's and BubbleRank's, and less than that below PairRank's.",

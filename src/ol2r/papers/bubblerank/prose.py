@@ -86,7 +86,7 @@ SHORT = {
     "BR8": "BubbleRank's lists begin nearly as good as the initial one, BatchRank's and TopRank's far worse, and all "
     "end near the best one",
     "BR9": "CascadeKL-UCB's violations grow linearly in the PBM",
-    "BRX1": "a learner that sees features can keep the safety constraint and learn",
+    "BRX1": "SafePairRank, a learner that sees features, keeps the safety constraint at PairRank's α and learns",
     "BRT1": "the event on which the proofs rest is as likely as Lemma 9 says",
     "BRT2": "no more pairs are ever randomized than Lemma 6 says",
     "BRT3": "regret, the clicks that the best list would have earned more, stays below the bound of Theorem 1",

@@ -39,7 +39,7 @@ STILL: tuple[str, Mapping[str, Value]] = ("PDGD", {"alpha": 0.0, "decay": 1.0})
 FEATURE_BASED = ("DBGD", "NSGD", "PDGD", "PairRank_R", "PairRank_C")
 CAUTIONS = (1.0, 10.0, 30.0, 100.0)
 """What multiplies the α of SafePairRank's parent; the first is the main one. The third was added after the results of
-the others had been seen, which are safe or learn, but not both."""
+the others had been seen."""
 
 MANY = "many labels"
 LABELLED = {FEW: 10, MANY: 100}

@@ -300,14 +300,16 @@ def caution_table(frame: pd.DataFrame) -> pd.DataFrame:
         frame: from `with_parents`.
 
     Returns:
-        dataset, users, variant, caution, `in_100` (violations in a hundred of all rounds), `gain` (NDCG of the shown
-        lists less that of production's, in the last rounds).
+        dataset, users, variant, caution, `in_100` (violations in a hundred of all rounds), `at_most` (the upper end of
+        its 95 % interval over runs), `late` (in a hundred of the last rounds), `gain` (NDCG of the shown lists less
+        that of production's, in the last rounds).
     """
     each = frame.groupby("caution", sort=False, dropna=False)
     table = pd.concat([safety_table(own).assign(caution=caution) for caution, own in each], ignore_index=True)
-    gain = table["ndcg"] - table["ndcg_production"]
-    told = table.assign(in_100=100 * table["v"] / int(frame["round"].max()), gain=gain)
-    return told[[*_CASE, "variant", "caution", "in_100", "gain"]]
+    rounds, gain = int(frame["round"].max()), table["ndcg"] - table["ndcg_production"]
+    rates = {"in_100": 100 * table["v"] / rounds, "at_most": 100 * (table["v"] + table["half"]) / rounds}
+    told = table.assign(**rates, gain=gain)
+    return told[[*_CASE, "variant", "caution", "in_100", "at_most", "late", "gain"]]
 
 
 def _times(caution: float) -> str:
@@ -371,20 +373,25 @@ def caution_in_words(table: pd.DataFrame) -> str:
 def safe_at_in_words(table: pd.DataFrame) -> str:
     """From which width on SafePairRank is safe on each data set, under all users, and what its lists then gain.
 
+    Safe is a width with fewer than `RARELY` violations in a hundred rounds, by the interval over all rounds and in the
+    mean over the last ones, in which intervals of a fixed α are narrowest.
+
     Args:
         table: from `caution_table`.
     """
     sentences = []
     for name, own in table[table["variant"] == SAFE_RANKER].groupby("dataset", sort=False):
-        worst = own.groupby("caution")["in_100"].max()
+        most = _times(own["caution"].max())
+        worst = own.groupby("caution")[["at_most", "late"]].max().max(axis=1)
         safe = worst.index[worst < RARELY]
         if not len(safe):
-            sentences.append(f"On {label(str(name))} it is safe at no width that was tried.")
+            sentences.append(f"On {label(str(name))} it is safe at no width that was tried, the last being {most}.")
             continue
         gains = own.loc[own["caution"] == safe.min(), "gain"]
         sentences.append(
-            f"On {label(str(name))} it violates the constraint in fewer than {RARELY:g} of a hundred rounds, under all "
-            f"users, from {_times(safe.min())} on; its lists there score {in_range(gains, signed)} beside production's."
+            f"On {label(str(name))} it violates the constraint in fewer than {RARELY:g} of a hundred rounds, early and "
+            f"late and under all users, from {_times(safe.min())} on; its lists there score {in_range(gains, signed)} "
+            "beside production's."
         )
     return " ".join(sentences)
 

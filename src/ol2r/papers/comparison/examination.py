@@ -107,9 +107,11 @@ def in_words(table: pd.DataFrame) -> str:
             continue
         counts = own["outcome"].value_counts()
         as_expected, against = (int(counts.get(each, 0)) for each in (AS_EXPECTED, AGAINST))
+        above = int(((own["outcome"] == AGAINST) & (own["mean"] > 0)).sum())
+        sides = f" ({against - above} below and {above} above the papers' belief)" if against else ""
         sentences.append(
             f"*{expected.seen}*, {joined([each for each in expected.users if each in set(own['users'])])} users: as "
-            f"expected in {as_expected} of {len(own)}, against in {against}, differences {_range(own)}."
+            f"expected in {as_expected} of {len(own)}, against in {against}{sides}, differences {_range(own)}."
         )
     return " ".join(sentences)
 
