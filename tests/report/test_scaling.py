@@ -69,9 +69,18 @@ def test_words_tell_what_cores_and_replicas_give_and_how_near_the_limit_is():
         "8 to 64 replicas are enough for half of a learner's highest speed."
     )
     assert scaling.memory_in_words(TABLE) == (
-        "64 replicas on 2 cores make 2% (PairRank) to 50% (DBGD) of the rounds for which memory can deliver documents."
+        "64 replicas on 2 cores make 2% (PairRank) to 50% (DBGD) of the rounds for which memory can deliver documents, "
+        "so its bandwidth limits none of them."
     )
     assert scaling.public_in_words(TABLE) == "One replica on 1 core is 2 times as fast as public code."
+
+
+def test_cores_that_make_few_replicas_slower_are_told_and_a_learner_near_the_limit_is_not_called_free():
+    slow = {"rounds_per_s": {"2": {"1": 1e3, "8": 3e3, "64": 15e3}, "1": {"1": 1e3, "8": 6e3, "64": 1e4}}}
+    table = changed(learners={"DBGD": STORED["learners"]["DBGD"] | slow}, bandwidth={"1": 2e7, "2": 2e7})
+    told = scaling.cores_in_words(table)
+    assert told.endswith("With few they can be slower: DBGD with 8 makes 0.5 times as many rounds.")
+    assert scaling.memory_in_words(table).endswith("make 75% of the rounds for which memory can deliver documents.")
 
 
 def test_one_core_is_compared_with_no_others():

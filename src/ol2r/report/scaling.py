@@ -22,6 +22,10 @@ Stored = Mapping[str, Any]
 MEASURED, MEMORY = "measured", "memory allows"
 BYTES = 4
 """Of a feature."""
+SLOWER = 0.95
+"""All cores count as slower than one where they make at most this many times as many rounds per second."""
+FREE = 0.5
+"""A learner that makes at most this share of the rounds that memory allows is not limited by it."""
 
 
 def bytes_of_a_list(stored: Stored) -> float:
@@ -101,7 +105,14 @@ def cores_in_words(table: pd.DataFrame) -> str:
     if one == most:
         return ""
     times = _at(table, most, replicas) / _at(table, one, replicas)
-    return f"With {replicas} replicas, {_cores(most)} are {_range(times)} times as fast as {_cores(one)}."
+    told = f"With {replicas} replicas, {_cores(most)} are {_range(times)} times as fast as {_cores(one)}."
+    own = table[table["what"] == MEASURED].pivot_table("speed", ["learner", "replicas"], "cores")
+    least = own[most] / own[one]
+    learner, few = least.idxmin()
+    if least.min() > SLOWER:
+        return told
+    slower = f"{spelled(str(learner))} with {few:.0f} makes {rounded(least.min(), 2)} times as many rounds"
+    return f"{told} With few they can be slower: {slower}."
 
 
 def replicas_in_words(table: pd.DataFrame) -> str:
@@ -132,9 +143,11 @@ def memory_in_words(table: pd.DataFrame) -> str:
     """
     _, cores, _, replicas = _ends(table)
     share = _at(table, cores, replicas) / _allowed(table, cores)
-    above = " A share above 100% means that the caches delivered documents, too." if (share > 1).any() else ""
     made = f"{replicas} replicas on {_cores(cores)} make {_range(100 * share, '%')}"
-    return f"{made} of the rounds for which memory can deliver documents.{above}"
+    end = ". A share above 100% means that the caches delivered documents, too." if share.max() > 1 else "."
+    if share.max() <= FREE:
+        end = ", so its bandwidth limits none of them."
+    return f"{made} of the rounds for which memory can deliver documents{end}"
 
 
 def public_in_words(table: pd.DataFrame) -> str:
