@@ -268,7 +268,7 @@ class Item:
     cells: Callable[[str], Sequence[Cell]]
     seeds: Mapping[str, Sequence[int]] | Callable[[str, Cell], Sequence[int]]
     folds: tuple[int, ...] | Callable[[Cell], tuple[int, ...] | None] | None = None
-    names: Callable[[Cell], Mapping[str, str]] = lambda cell: {}
+    names: Callable[[Cell], Mapping[str, str | float]] = lambda cell: {}
 
     def jobs(self, tier: str, n_seeds: int | None = None, datasets: Sequence[str] | None = None) -> list[Job]:
         """The item's jobs at a tier, in declared order.

@@ -108,7 +108,7 @@ class Results:
         return int(max(rounds)) if len(rounds) else None
 
 
-def _labels(cell: Cell, names: Mapping[str, str]) -> dict[str, str | float | int]:
+def _labels(cell: Cell, names: Mapping[str, str | float]) -> dict[str, str | float | int]:
     """The columns put before a cell's table in an item: the cell's key, its labels and its names in the item."""
     return {"cell": cell.key, **cell.labels(), **names}
 
@@ -349,7 +349,7 @@ def _first(names: Sequence[str], n: int = 5) -> str:
 
 
 def stacked(
-    jobs: Sequence[Job], frames: Sequence[pd.DataFrame], names: Callable[[Cell], Mapping[str, str]]
+    jobs: Sequence[Job], frames: Sequence[pd.DataFrame], names: Callable[[Cell], Mapping[str, str | float]]
 ) -> pd.DataFrame:
     """Stack the tables of some jobs into one table whose first columns are the labels of each line's cell.
 
@@ -367,7 +367,7 @@ def stacked(
 
 
 def _joined(
-    jobs: Sequence[Job], stored: Sequence[Stored], names: Callable[[Cell], Mapping[str, str]]
+    jobs: Sequence[Job], stored: Sequence[Stored], names: Callable[[Cell], Mapping[str, str | float]]
 ) -> pd.DataFrame:
     """As `stacked`, of what the store has of the jobs."""
     tables = [read.tables for read in stored]
@@ -381,7 +381,7 @@ def _labelled(
     measured: pd.DataFrame,
     sizes: Sequence[int],
     columns: Sequence[Sequence[str]],
-    names: Callable[[Cell], Mapping[str, str]],
+    names: Callable[[Cell], Mapping[str, str | float]],
 ) -> pd.DataFrame:
     """As `stacked`, of tables that already stand one under another in `measured`: `sizes` says how many lines each
     job's has, `columns` how its columns are called."""

@@ -7,7 +7,7 @@ many shards counts once. To see how good predictions are, each data set is predi
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,8 @@ class Elsewhere(NamedTuple):
             ValueError: the catalogue has no such data set.
         """
         known = entry(name)
-        return cls(known.n_queries, known.n_documents, known.n_features)
+        queries, documents = cast(tuple[int, int], (known.n_queries, known.n_documents))  # None only in click logs
+        return cls(queries, documents, known.n_features)
 
     @property
     def shape(self) -> Shape:
@@ -95,6 +96,11 @@ def shards(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return table[table["expected"] >= LEAST].reset_index(drop=True)
 
 
+def _logs(values: pd.Series) -> pd.Series:
+    """The logarithm of each value; numpy's annotations tell of an array where it gives a series."""
+    return cast(pd.Series, np.log(values))
+
+
 def off(table: pd.DataFrame) -> pd.DataFrame:
     """How many times as long as expected shards took, in the median, and how a prediction by other data sets does.
 
@@ -107,7 +113,8 @@ def off(table: pd.DataFrame) -> pd.DataFrame:
     """
     lines = []
     for (learner,), own in frames.groups(table, ["learner"]):
-        logs = np.log(own["actual"] / own["expected"]).groupby(own["dataset"]).agg(median="median", shards="size")
+        by = _logs(own["actual"] / own["expected"]).groupby(own["dataset"])
+        logs = cast(pd.DataFrame, by.agg(median="median", shards="size"))
         for line in frames.rows(logs):
             others = logs["median"].drop(line.Index)
             predicted = float(np.exp(others.mean())) if len(others) else np.nan
@@ -122,7 +129,7 @@ def errors(found: pd.DataFrame) -> pd.Series:
         found: from `off`.
     """
     held_out = found.dropna()
-    return np.exp(np.abs(np.log(held_out["times"] / held_out["predicted"])))
+    return cast(pd.Series, np.exp(np.abs(_logs(held_out["times"] / held_out["predicted"]))))
 
 
 def corrections(found: pd.DataFrame) -> dict[str, float]:
@@ -132,7 +139,7 @@ def corrections(found: pd.DataFrame) -> dict[str, float]:
     Args:
         found: from `off`.
     """
-    logs = np.log(found["times"]).groupby(found["learner"]).mean()
+    logs = _logs(found["times"]).groupby(found["learner"]).mean()
     return {"": float(np.exp(logs.mean()))} | {str(name): float(np.exp(value)) for name, value in logs.items()}
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, FigureBase
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.text import Text
 from matplotlib.transforms import BboxBase
 
@@ -17,7 +17,9 @@ TRIES = 3
 """How often labels are wrapped anew: a label of more lines takes room from the panel beside it."""
 
 
-def legend_above(part: FigureBase, handles: Sequence[Any], names: Sequence[str], most: int, **look: Any) -> None:
+def legend_above(
+    part: Figure | SubFigure, handles: Sequence[Any], names: Sequence[str], most: int, **look: Any
+) -> None:
     """Draw a legend above all panels, in at most `most` columns and in as many of them as the drawing is wide.
 
     Args:
@@ -57,7 +59,7 @@ def laid_out(figure: Figure) -> Iterator[None]:
         figure.set_layout_engine(layout)
 
 
-def _labels(part: FigureBase) -> Iterator[tuple[Text, Axes | None]]:
+def _labels(part: Figure | SubFigure) -> Iterator[tuple[Text, Axes | None]]:
     """The labels of a part of a figure, without those of its own parts, each with the panel that it names."""
     yield from ((text, None) for text in part.texts)
     for ax in part.axes:
@@ -65,7 +67,7 @@ def _labels(part: FigureBase) -> Iterator[tuple[Text, Axes | None]]:
             yield from ((text, ax) for text in (ax.title, ax.xaxis.label, ax.yaxis.label))
 
 
-def _wrapped(text: Text, ax: Axes | None, part: FigureBase) -> bool:
+def _wrapped(text: Text, ax: Axes | None, part: Figure | SubFigure) -> bool:
     """Whether a label was too long and was wrapped; formulae are left as they are. A label stands in the middle of the
     panel that it names."""
     said, upright = text.get_text(), text.get_rotation() % 180 == 90
@@ -87,7 +89,8 @@ def _wrapped(text: Text, ax: Axes | None, part: FigureBase) -> bool:
 
 def _along(box: BboxBase, upright: bool) -> tuple[float, float]:
     """Where a box begins and ends in the direction in which a text runs."""
-    return tuple(box.intervaly if upright else box.intervalx)
+    start, end = box.intervaly if upright else box.intervalx
+    return start, end
 
 
 def _balanced(line: str, letters: int) -> list[str]:

@@ -6,7 +6,7 @@ measure.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 from matplotlib.lines import Line2D
@@ -108,7 +108,7 @@ def cores_in_words(table: pd.DataFrame) -> str:
     told = f"With {replicas} replicas, {_cores(most)} are {_range(times)} times as fast as {_cores(one)}."
     own = table[table["what"] == MEASURED].pivot_table("speed", ["learner", "replicas"], "cores")
     least = own[most] / own[one]
-    learner, few = least.idxmin()
+    learner, few = cast(tuple[str, int], least.idxmin())
     if least.min() > SLOWER:
         return told
     slower = f"{spelled(str(learner))} with {few:.0f} makes {rounded(least.min(), 2)} times as many rounds"
@@ -252,7 +252,7 @@ def figure(table: pd.DataFrame) -> Drawing:
 
 def _alt(table: pd.DataFrame, shown: Iterable[int]) -> str:
     cores = table[table["cores"].isin(list(shown))]
-    spoken = cores.assign(way=cores["cores"].map(lambda n: _cores(int(n))), learner="of " + cores["learner"])
+    spoken = cores.assign(way=cores["cores"].map(lambda n: _cores(int(cast(int, n)))), learner="of " + cores["learner"])
     courses = alt.courses(
         spoken[spoken["what"] == MEASURED], "way", "the number of rounds per second", ["learner"], "replicas",
         "the number of replicas", y="speed",

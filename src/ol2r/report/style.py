@@ -14,7 +14,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.figure import Figure, FigureBase
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import LogLocator
 
 from ol2r.report import fitting, narrow
@@ -360,7 +360,7 @@ def stacked(
     return fig, axes
 
 
-def legend(fig: FigureBase, axes: Iterable[Axes], ncols: int = 5) -> None:
+def legend(fig: Figure | SubFigure, axes: Iterable[Axes], ncols: int = 5) -> None:
     """Draw one legend for all panels, above them; each name appears once, as `spelled`.
 
     It has `ncols` columns, or as many as there are names or as fit into the figure's width, whichever is least.

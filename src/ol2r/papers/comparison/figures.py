@@ -128,7 +128,7 @@ def _traded_in_words(table: pd.DataFrame) -> str:
     told = []
     for kind in USERS.ordered(table["users"]):
         own = table[table["users"] == kind]
-        best, dear = own.loc[own["mean"].idxmax()], own.loc[own["lost"].idxmax()]
+        best, dear = frames.line(own, own["mean"].idxmax()), frames.line(own, own["lost"].idxmax())
         kept = ", ".join(spelled(name) for name in own.loc[own["lost"] == own["lost"].min(), "variant"])
         told.append(
             f"{alt.place('users', kind)} the best ranker is {spelled(best['variant'])}'s ({alt.number(best['mean'])}), "

@@ -118,7 +118,7 @@ def costs(frame: pd.DataFrame) -> pd.DataFrame:
         if not len(rounds):
             continue
         windows = np.diff(spent, prepend=0.0) / np.diff(rounds, prepend=0)
-        kept = own["kept"].dropna() if "kept" in own else ()
+        kept = own["kept"].dropna() if "kept" in own else pd.Series(dtype=float)
         size = float(kept.iloc[0]) if len(kept) else np.nan
         lines.append((name, spent[-1] / rounds[-1], windows[0], windows[-1], size))
     return pd.DataFrame(lines, columns=["variant", "milliseconds", "first", "last", "kept"])

@@ -194,7 +194,7 @@ def price_in_words(decisions: Sequence[Decision], costs: pd.DataFrame) -> str:
         beside = "" if own == least else f", and the quickest one's {times(least)}"
         told = f"No ranker that costs more is better on average: {spelled(dear.best)}'s round {takes}{beside}."
         if lists is not None and lists.choice.best in spent.index and lists.choice.best != dear.best:
-            named_too = [each for each in (lists.choice.best, lists.choice.next) if each in spent.index]
+            named_too = [each for each in (lists.choice.best, lists.choice.next) if each and each in spent.index]
             costs_of = joined([f"{times(spent[each])} ms ({_name(str(each))})" for each in named_too])
             told += f" A round of the learners with the best lists takes {costs_of}."
         return told

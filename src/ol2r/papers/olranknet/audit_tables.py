@@ -96,7 +96,7 @@ def steps(table: pd.DataFrame, *, name: str, caption: str) -> str:
     for (scale, statement), own in frames.groups(table, ["scale", "statement"]):
         by = own.set_index("truth")
         always = scale == 1 or statement == "wide ≤ most"
-        kept = [_held(by.loc[truth]) for truth in truths]
+        kept = [_held(frames.line(by, truth)) for truth in truths]
         rows.append([_width(scale), told[statement], "yes" if always else "no", *kept])
     header = ["α", "step", "promised", *(f"held in worlds: {TRUTHS[truth]}" for truth in truths)]
     return myst(header, rows, name=name, caption=caption)
@@ -326,8 +326,8 @@ def lengths_in_words(table: pd.DataFrame) -> str:
             ": **a diagonal learner explores pairs of long gradients rather than pairs that it has not learned about**"
         )
     sentences[0] += "."
-    cases = {start(*key): each for key, each in frames.groups(own, ["init", "regularization"])}
-    wider = {name: (each.sort_values("pairs").eval("diagonal > full")).to_numpy() for name, each in cases.items()}
+    cases = {start(*key): each.sort_values("pairs") for key, each in frames.groups(own, ["init", "regularization"])}
+    wider = {name: (each["diagonal"] > each["full"]).to_numpy() for name, each in cases.items()}
     for told, names in (
         ("is too wide from the first pairs on", [name for name, each in wider.items() if each.all()]),
         ("is too narrow at first, then too wide", [name for name, each in wider.items() if each[-1] > each[0]]),

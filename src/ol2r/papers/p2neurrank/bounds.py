@@ -182,7 +182,7 @@ def settings_table(
     """
     lines = []
     fewest = np.ceil(np.log2(1 / delta)) + 1
-    cases = {(name, LAMBDA): NOISES for name in DATASETS}
+    cases: dict[tuple[str, float], tuple[float, ...]] = {(name, LAMBDA): NOISES for name in DATASETS}
     for name, own in tuned.items():
         cases[name, own["regularization"]] = tuple(sorted({*NOISES, own["noise"]}, reverse=True))
     ordered = sorted(cases, key=lambda case: DATASETS.index(case[0]))

@@ -9,7 +9,7 @@ from itertools import product
 import pandas as pd
 
 from ol2r.experiments import grid
-from ol2r.experiments.chapter import Results
+from ol2r.experiments.claims import Results
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.tuning import TuningGrid
 from ol2r.experiments.verdicts import Judgement
