@@ -130,7 +130,7 @@ class RankingDataset:
     def _pages(self, queries: np.ndarray) -> Iterable[tuple[int, int]]:
         """Where in the file map the documents of each query are: start, at the start of a page, and length in bytes."""
         row = self.features.strides[0]
-        first = self.features.ctypes.data - np.frombuffer(self._map, dtype=np.uint8).ctypes.data
+        first = self.features.ctypes.data - np.frombuffer(self._map, dtype=np.uint8).ctypes.data  # pyright: ignore[reportCallIssue, reportArgumentType] - asked only of a file map
         starts = (first + row * self.offsets[queries]) // mmap.PAGESIZE * mmap.PAGESIZE
         ends = first + row * self.offsets[queries + 1]
         return zip(starts.tolist(), (ends - starts).tolist(), strict=True)
