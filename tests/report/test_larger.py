@@ -25,7 +25,7 @@ def one(size: float, rate: float) -> dict:
 
 
 STORED = {
-    "limit_bytes": 4 * 2**30,
+    "load": 0.1, "limit_bytes": 4 * 2**30,
     "runs": {"PDGD": {"replicas": 64, "rounds": 2000}, "PairRank": {"replicas": 16, "rounds": 1000}},
     "small": one(1e8, 40_000.0),
     "large": one(2e10, 10_000.0),
