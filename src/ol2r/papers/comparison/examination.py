@@ -30,7 +30,7 @@ Side = Literal["near", "lower"]
 class Expected(NamedTuple):
     """What is expected of a belief under some users, beside the papers' belief.
 
-    Attributes:
+    Args:
         seen: the belief.
         users: kinds of users.
         side: `"near"` (less than `MARGIN` away) or `"lower"` (by more than `MARGIN`).
