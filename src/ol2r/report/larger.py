@@ -53,7 +53,7 @@ def rows(stored: Stored) -> tuple[list[str], list[list[str]]]:
         ["private memory, asked for at most", *(size(of["data_bytes"]) for of in both)],
         ["private memory, used at most", *(size(of["private_bytes"]) for of in both)],
     ]
-    return ["", *map(_gigabytes, both)], lines
+    return ["what", *map(_gigabytes, both)], lines
 
 
 def caption(stored: Stored) -> str:

@@ -23,7 +23,7 @@ from ol2r.report import alt
 from ol2r.report.figures import INTERVAL
 from ol2r.report.fitting import legend_above
 from ol2r.report.leads import in_range
-from ol2r.report.style import GREY, INK, LEARNERS, USERS, Drawing, Look, legend, panels, stacked, styled
+from ol2r.report.style import GREY, INK, LEARNERS, QUIET, USERS, Drawing, Look, legend, panels, stacked, styled
 from ol2r.report.tables import headed, myst, signed
 
 REFERENCE = "offline RankNet"
@@ -329,7 +329,7 @@ def cautions(frame: pd.DataFrame) -> Drawing:
     hollow: dict[str, Any] = {"linestyle": "", "markersize": 7, "markerfacecolor": "white"}
     fig, axes = panels([label(name) for name in datasets], table, height=3.2, sharey=False)
     for ax, name in zip(axes, datasets, strict=True):
-        ax.axhline(0.0, color=GREY, linewidth=0.9, linestyle=(0, (2, 2)))
+        ax.axhline(0.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
         for kind in USERS.ordered(table["users"]):
             own = table[(table["dataset"] == name) & (table["users"] == kind)]
             line = own[own["variant"] == SAFE_RANKER].sort_values("caution")
