@@ -43,7 +43,7 @@ def test_the_sentence_has_the_size_the_limit_the_peak_and_the_share_of_speed():
 
 def test_the_table_has_both_sets_side_by_side():
     header, lines = larger.rows(STORED)
-    assert header == ["", "0.1 GB", "20 GB"]
+    assert header == ["what", "0.1 GB", "20 GB"]
     assert ["to open it again, with its checksum", "5 min", "5 min"] in lines
     assert ["PDGD, rounds a second", "40,000", "10,000"] in lines
     assert ["private memory, used at most", "1 GiB", "1 GiB"] in lines
