@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from ol2r import frames
 from ol2r.report import alt, fitting
 from ol2r.report.leads import in_range, joined
-from ol2r.report.style import GREY, INK, LEARNERS, QUIET, Drawing, spelled, styled, tiled
+from ol2r.report.style import GREY, INK, LEARNERS, Drawing, spelled, styled, tiled
 from ol2r.report.tables import rounded
 
 Stored = Mapping[str, Any]
@@ -225,15 +225,15 @@ def figure(table: pd.DataFrame) -> Drawing:
     learners = list(dict.fromkeys(table["learner"]))
     names = dict.fromkeys(table.loc[~table["what"].isin((MEASURED, MEMORY)), "what"])
     greys = dict(zip(names, ("-", (0, (6, 2)), (0, (3, 2))), strict=False))
-    shown = {one: ("--", "white", QUIET), most: ("-", None, INK)}
+    shown = {one: ("--", "white", (0, (1, 3))), most: ("-", None, ":")}
     fig, axes = tiled(learners, table, height=2.5)
     for ax, learner in zip(axes, learners, strict=True):
         own = table[table["learner"] == learner]
         look = LEARNERS[learner]
         for line in frames.rows(own[own["what"].isin(greys)]):
             ax.axhline(line.speed, color=GREY, linestyle=greys[line.what])
-        for cores, (dashes, face, shade) in shown.items():
-            ax.axhline(_allowed(own, cores)[learner], color=shade, linestyle=":")
+        for cores, (dashes, face, dots) in shown.items():
+            ax.axhline(_allowed(own, cores)[learner], color=INK, linestyle=dots)
             at = own[(own["what"] == MEASURED) & (own["cores"] == cores)]
             marks = {"marker": look.marker, "markerfacecolor": face or look.color}
             ax.loglog(at["replicas"], at["speed"], dashes, color=look.color, **marks)
@@ -242,7 +242,7 @@ def figure(table: pd.DataFrame) -> Drawing:
         ax.label_outer()
     handles = {
         **{_cores(n): Line2D([], [], color=INK, linestyle=dashes) for n, (dashes, *_) in shown.items()},
-        **{f"memory, {_cores(n)}": Line2D([], [], color=shade, linestyle=":") for n, (*_, shade) in shown.items()},
+        **{f"memory, {_cores(n)}": Line2D([], [], color=INK, linestyle=dots) for n, (*_, dots) in shown.items()},
         **{name: Line2D([], [], color=GREY, linestyle=dashes) for name, dashes in greys.items()},
     }
     fitting.legend_above(fig, list(handles.values()), list(handles), 3)
