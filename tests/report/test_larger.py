@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from ol2r.report import larger, tables
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "larger.json"
@@ -50,7 +48,6 @@ def test_the_table_has_both_sets_side_by_side():
     assert "64 runs of PDGD for 2,000 rounds and 16 runs of PairRank for 1,000" in larger.caption(STORED)
 
 
-@pytest.mark.skipif(not FILE.is_file(), reason="nothing is stored")
 def test_the_stored_figures_have_what_the_page_shows():
     stored = json.loads(FILE.read_text())
     header, lines = larger.rows(stored)

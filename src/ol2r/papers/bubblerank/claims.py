@@ -520,6 +520,12 @@ def _in_constraint(variant: str, column: str, *, late: bool = False) -> Measure:
     return Measure("safety", column, labels, per="round", since=since(FEATURE_ROUNDS) if late else None)
 
 
+def _lists_above(whose: str, variant: str, column: str = "ndcg_total", *, margin: float = GAIN) -> Contrast:
+    """What SafePairRank's lists score at the end beside other lists; the interval is over runs."""
+    own, other = (_in_constraint(*each, late=True) for each in ((SAFE_RANKER, "ndcg_total"), (variant, column)))
+    return Contrast(f"SafePairRank's lists − {whose}", ((1.0, own), (-1.0, other)), replace(NDCG_AT_10, margin=margin))
+
+
 _FEATURE_USERS: tuple[Where, ...] = tuple((LOG, kind) for kind in ("perfect", "navigational", "informational"))
 """The log has no features: other data stand in for it."""
 
@@ -775,44 +781,17 @@ CLAIMS = (
         ),
         Part(
             f"in the last fifth of the rounds its lists are more than {GAIN:g} of NDCG@10 above production's",
-            (
-                Contrast(
-                    "SafePairRank's lists − production's",
-                    (
-                        (1.0, _in_constraint(SAFE_RANKER, "ndcg_total", late=True)),
-                        (-1.0, _in_constraint(SAFE_RANKER, "production_ndcg_total", late=True)),
-                    ),
-                    NDCG_AT_10,
-                ),
-            ),
+            (_lists_above("production's", SAFE_RANKER, "production_ndcg_total"),),
             _FEATURE_USERS,
         ),
         Part(
             "and as much above BubbleRank's, with perfect users",
-            (
-                Contrast(
-                    "SafePairRank's lists − BubbleRank's",
-                    (
-                        (1.0, _in_constraint(SAFE_RANKER, "ndcg_total", late=True)),
-                        (-1.0, _in_constraint(BANDIT, "ndcg_total", late=True)),
-                    ),
-                    NDCG_AT_10,
-                ),
-            ),
+            (_lists_above("BubbleRank's", BANDIT),),
             _FEATURE_USERS[:1],
         ),
         Part(
             f"less than {GAIN:g} of NDCG@10 below PairRank's",
-            (
-                Contrast(
-                    "SafePairRank's lists − PairRank's",
-                    (
-                        (1.0, _in_constraint(SAFE_RANKER, "ndcg_total", late=True)),
-                        (-1.0, _in_constraint(PARENT, "ndcg_total", late=True)),
-                    ),
-                    replace(NDCG_AT_10, margin=-GAIN),
-                ),
-            ),
+            (_lists_above("PairRank's", PARENT, margin=-GAIN),),
             _FEATURE_USERS,
         ),
         protocol=Size(rounds=FEATURE_ROUNDS, seeds=2, folds=1),

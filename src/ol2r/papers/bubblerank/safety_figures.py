@@ -435,8 +435,7 @@ def _told(name: str, own: pd.DataFrame, early: str) -> str:
 
 def _range(values: pd.Series, digits: int) -> str:
     """One number, or the least and the largest."""
-    low, high = (f"{value:.{digits}f}" for value in (values.min(), values.max()))
-    return low if low == high else f"{low} to {high}"
+    return in_range(values, f"{{:.{digits}f}}".format)
 
 
 def patience_in_words(frame: pd.DataFrame) -> str:

@@ -15,7 +15,7 @@ from ol2r.clicks.cascade import USERS
 from ol2r.experiments.effects import at_own_end
 from ol2r.papers.comparison.grid import BELIEVERS, BY_POSITION, SEEN
 from ol2r.papers.comparison.measures import interval_of
-from ol2r.report.leads import joined
+from ol2r.report.leads import in_range, joined
 from ol2r.report.style import spelled
 from ol2r.report.tables import interval, myst, plain, signed
 
@@ -109,16 +109,12 @@ def in_words(table: pd.DataFrame) -> str:
         as_expected, against = (int(counts.get(each, 0)) for each in (AS_EXPECTED, AGAINST))
         above = int(((own["outcome"] == AGAINST) & (own["mean"] > 0)).sum())
         sides = f" ({against - above} below and {above} above the papers' belief)" if against else ""
+        met = joined([each for each in expected.users if each in set(own["users"])])
         sentences.append(
-            f"*{expected.seen}*, {joined([each for each in expected.users if each in set(own['users'])])} users: as "
-            f"expected in {as_expected} of {len(own)}, against in {against}{sides}, differences {_range(own)}."
+            f"*{expected.seen}*, {met} users: as expected in {as_expected} of {len(own)}, against in {against}{sides}, "
+            f"differences {in_range(own['mean'], signed)}."
         )
     return " ".join(sentences)
-
-
-def _range(table: pd.DataFrame) -> str:
-    low, high = signed(table["mean"].min()), signed(table["mean"].max())
-    return low if low == high else f"{low} to {high}"
 
 
 def told(table: pd.DataFrame, *, name: str, caption: str) -> str:
