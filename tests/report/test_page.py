@@ -151,3 +151,16 @@ def test_claims_are_judged_once_and_shown_by_name(chapter, shown):
     assert list(own.judgements) == [claim.id for claim in nsgd.CLAIMS]
     own.claims("NS2", "NS1")
     assert [text.split(":name: ")[1].split("\n")[0] for text in shown] == ["nsgd-ns2", "nsgd-ns1"]
+
+
+def test_an_empty_text_is_not_put_on_the_page():
+    found = []
+
+    class Listening(page.Audience):
+        def texts(self, *texts):
+            found.extend(texts)
+
+    with page.shown_to(Listening()):
+        page.show("a", "", "b")
+        page.show("")
+    assert found == ["a", "b"]

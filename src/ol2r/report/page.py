@@ -60,8 +60,8 @@ def shown_to(audience: Audience) -> Iterator[None]:
 
 
 def show(*texts: str) -> None:
-    """Put MyST texts on the page."""
-    _audience.get().texts(*texts)
+    """Put MyST texts on the page; an empty one, which a notebook would show as the name of its class, is left out."""
+    _audience.get().texts(*filter(None, texts))
 
 
 def _own_in(frame: pd.DataFrame) -> list[str]:
