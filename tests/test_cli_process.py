@@ -13,7 +13,7 @@ import pytest
 HERE = Path(__file__).parent
 
 MAIN = """
-import sys
+import atexit, os, sys
 sys.path.insert(0, {fakes!r})
 from types import SimpleNamespace
 from fakes import Fake
@@ -28,6 +28,8 @@ if __name__ == "__main__":
     item = Item("four cells", cells, {{tier: range(5) for tier in ("smoke", "laptop", "paper")}})
     papers.NAMES = ("nsgd",)
     sys.modules["ol2r.papers.nsgd.grid"] = SimpleNamespace(PAPER=Paper("nsgd", {{"fig-1": item}}))
+    if "HELD_AT_EXIT" in os.environ:
+        atexit.register(lambda: (print("leaving", flush=True), sys.stdin.read()))
     sys.exit(cli.main())
 """
 
@@ -107,6 +109,18 @@ def test_workers_and_semaphores_go_with_a_run_however_it_is_ended(command, tmp_p
         assert "ol2r: interrupted; what had ended is stored" in err and "Traceback" not in err
     assert wait_for(lambda: not of_session(process.pid)), of_session(process.pid)
     assert shared_by(process.pid) <= found
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_after_the_end_of_the_work_changes_nothing_of_what_the_command_tells(command, end):
+    process = command(
+        "run", "nsgd", "--jobs", "2", env={"HELD_AT_EXIT": ""}, stdin=subprocess.PIPE, preexec_fn=heeding
+    )  # fmt: skip
+    assert "leaving\n" in iter(process.stdout.readline, "")
+    process.send_signal(end)
+    _, err = process.communicate()
+    assert process.returncode == 0, err
+    assert "interrupted" not in err and "leaked" not in err
 
 
 def test_a_run_under_nohup_outlives_the_terminal(command):

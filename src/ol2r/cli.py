@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Compute the missing results of a paper's figures and tables."""
     from ol2r.data.own import take_in
     from ol2r.experiments.origins import AtHand, check_data, names_of
-    from ol2r.experiments.runner import check_device, expected_seconds, lacking, resolve_engine
+    from ol2r.experiments.runner import check_device, end_processes, expected_seconds, lacking, resolve_engine
     from ol2r.experiments.runner import run as run_jobs
     from ol2r.experiments.store import Store
 
@@ -92,7 +92,10 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         check_data(todo)
         how = {"device": arguments.device, "engine": arguments.engine, "n_jobs": arguments.jobs, "workers": workers}
-        n_rows = run_jobs(jobs, store, **how)
+        try:
+            n_rows = run_jobs(jobs, store, **how)
+        finally:
+            end_processes()
     print(f"{n_rows} rows stored in {store.published if arguments.commit else store.scratch}")
     return 0
 
@@ -485,8 +488,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 @contextlib.contextmanager
-def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does, so that workers end and their shared memory is released."""
+def _ended_as_by_ctrl_c(*, last: bool) -> Iterator[None]:
+    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does, so that workers end and their shared memory is released.
+
+    If the process does nothing more after the block, it heeds these signals no longer: how it ends tells what was done.
+    """
     ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     ends = [end for end in ends if signal.getsignal(end) == signal.SIG_DFL]  # nohup stays nohup
     try:
@@ -495,17 +501,21 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
         yield
     finally:
         for end in ends:
-            signal.signal(end, signal.SIG_DFL)
+            signal.signal(end, signal.SIG_IGN if last else signal.SIG_DFL)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command. Returns 0 if it is done, 1 if something failed on the way, 2 if the request cannot be met."""
+    """Run a command. Returns 0 if it is done, 1 if something failed on the way, 2 if the request cannot be met.
+
+    Args:
+        argv: the command's words (None: those of this process, which ends with the command).
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # print an escape for a character that the terminal lacks
             stream.reconfigure(errors="backslashreplace")
     arguments = parser().parse_args(argv)
     try:
-        with _ended_as_by_ctrl_c():
+        with _ended_as_by_ctrl_c(last=argv is None):
             code = _main(arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()

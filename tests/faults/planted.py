@@ -83,8 +83,9 @@ def _deaf_to_signals(plant: Plant) -> None:
     """A command that a signal ends without a word; it is a process of its own, so its script is changed."""
     from faults import signals
 
-    deaf = "    import contextlib\n    cli._ended_as_by_ctrl_c = contextlib.nullcontext\n    sys.exit(cli.main())"
-    plant(signals, "COMMAND", signals.COMMAND.replace("    sys.exit(cli.main())", deaf))
+    ends = "    sys.exit(cli.main())"
+    deaf = f"    import contextlib\n    cli._ended_as_by_ctrl_c = lambda last: contextlib.nullcontext()\n{ends}"
+    plant(signals, "COMMAND", signals.COMMAND.replace(ends, deaf))
 
 
 def _digits_lost(plant: Plant) -> None:

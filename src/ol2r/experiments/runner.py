@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
 from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib.externals.loky import get_reusable_executor
 from tqdm import tqdm
 
 from ol2r.cost import Cost, together
@@ -550,6 +551,11 @@ def _spread(
                 "a worker process was killed, perhaps for want of memory; shards that had ended are kept: "
                 "run again to go on, with fewer --jobs"
             ) from error
+
+
+def end_processes() -> None:
+    """End the worker processes that wait for more work, which the interpreter would take most of a second to do."""
+    get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
 
 
 def _inputs_of(shard: Shard, inputs: Mapping[Cell, pd.DataFrame]) -> dict[Cell, pd.DataFrame]:
