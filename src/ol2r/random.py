@@ -41,6 +41,7 @@ class Stream(IntEnum):
     EXPLORE = 15  # whether a slot explores, and what it shows then
     MEMBER = 16  # keys of the members of an ensemble, by member
     PERTURBATION = 17  # noise on labels, by feature or by pair
+    MEMORY = 18  # which label a reservoir gives up for a new one, by label
     BANDIT_INITIAL = 20  # random initial lists of item-level bandits, by slot
     BANDIT_FLIP = 21  # BubbleRank's exchange coins, by pair of positions
     BANDIT_SHUFFLE = 22  # the random order within a block or batch of items, by slot

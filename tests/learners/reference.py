@@ -700,6 +700,51 @@ class SafePairRank(PairRank):
         return self.ranking
 
 
+class BoundedPairRank(PairRank):
+    """Refits to the labels that are kept; M is made of these or of all. `slots` holds what is kept, in its place."""
+
+    def __init__(self, d, hyper, draws):
+        super().__init__(d, hyper, draws)
+        self.slots, self.seen, self.all = [], 0, self.m
+
+    def update(self, clicks):
+        pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
+        room, before = self.hyper["room"], [nth for _, nth in self.slots]
+        for nth, (upper, lower, won) in enumerate(pairs):
+            x = self.features[upper] - self.features[lower]
+            self.all = self.all + np.outer(x, x)
+            self.seen += 1
+            if len(self.slots) < room:
+                self.slots.append((x if won else -x, self.seen))
+                continue
+            place = (self.seen - 1) % room
+            if self.hyper["history"] == "reservoir":
+                place = self.draws.below(Stream.MEMORY, self.round, nth, self.seen)
+            if place < room:
+                self.slots[place] = (x if won else -x, self.seen)
+        self.history = [x for x, _ in self.slots]
+        own = sum((np.outer(x, x) for x in self.history), self.hyper["regularization"] * np.eye(len(self.w)))
+        self.m = own if self.hyper["intervals"] == "kept" else self.all
+        self.learned = [nth for _, nth in self.slots] != before
+        self.round += 1
+
+
+class RecursivePairRank(PairRank):
+    """One step θ + H⁻¹ (y − p) x for each label, with H = λI + Σ p (1 − p) x xᵀ kept as it is, and solved."""
+
+    def __init__(self, d, hyper, draws):
+        super().__init__(d, hyper, draws)
+        self.hessian = self.m
+
+    def update(self, clicks):
+        super().update(clicks)
+        n = len(pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round - 1))
+        for x in self.history[len(self.history) - n :]:  # so that y = 1
+            p = 1 / (1 + math.exp(-x @ self.w))
+            self.hessian = self.hessian + p * (1 - p) * np.outer(x, x)
+            self.w = self.w + np.linalg.solve(self.hessian, (1 - p) * x)
+
+
 class PairRankLemma2(PairRank):
     def width(self):
         lam, slope = self.hyper["regularization"], self.hyper["slope"]
@@ -1075,6 +1120,8 @@ REFERENCES = {
     "PairRank": PairRank,
     "PairRank-Lemma2": PairRankLemma2,
     "SafePairRank": SafePairRank,
+    "BoundedPairRank": BoundedPairRank,
+    "RecursivePairRank": RecursivePairRank,
     "neural PDGD": NeuralPDGD,
     "neural epsilon-greedy": NeuralEpsilonGreedy,
     "neural DBGD": NeuralDBGD,

@@ -44,6 +44,8 @@ SETTINGS = {
     "PairRank": _DIVIDE,
     "PairRank-Lemma2": _DIVIDE | {"delta": 0.1, "bound": 1.0, "slope": 0.2},
     "SafePairRank": {name: value for name, value in _DIVIDE.items() if name != "shuffle"},
+    "BoundedPairRank": _DIVIDE | {"room": 7, "history": "reservoir", "intervals": "kept"},
+    "RecursivePairRank": {name: value for name, value in _DIVIDE.items() if name != "loss"},
     "neural PDGD": _NEURAL_STEP,
     "neural epsilon-greedy": _NEURAL_STEP | {"epsilon": 0.3, "pairs": "matched"},
     "neural DBGD": _NEURAL_STEP | {"delta": 1.0, "prefix_credit": False},
@@ -65,6 +67,8 @@ OTHERWISE = {
     "epsilon-greedy": {"pairs": "all", "exploit": "worst"},
     **{name: _DIVIDE_OTHERWISE for name in ("PairRank", "PairRank-Lemma2")},
     "SafePairRank": {name: value for name, value in _DIVIDE_OTHERWISE.items() if name != "shuffle"},
+    "BoundedPairRank": _DIVIDE_OTHERWISE | {"room": 3, "history": "window", "intervals": "all"},
+    "RecursivePairRank": {name: value for name, value in _DIVIDE_OTHERWISE.items() if name != "loss"},
     **{name: {"depth": 3, "init": "symmetric"} for name in ("neural PDGD", "neural DBGD")},
     "neural epsilon-greedy": {"pairs": "all", "depth": 1},
     **{name: _REFITTED_OTHERWISE for name in ("olRankNet", "olLambdaRank", "olLambdaRank-ranked")},
@@ -92,7 +96,8 @@ STEPPING = sorted(name for name, learner in LEARNERS.items() if "decay" in learn
 """Learners that take steps of rate `alpha`: a rate of zero learns nothing, and a huge one leaves the finite numbers."""
 
 REFITTED = ("olRankNet", "olLambdaRank", "olLambdaRank-ranked", "P2NeurRank")
-OPTIMUM = dict.fromkeys(("PairRank", "PairRank-Lemma2", "SafePairRank", "P2LinRank", *REFITTED), 5e-3)
+_LOGISTIC = ("PairRank", "PairRank-Lemma2", "SafePairRank", "BoundedPairRank")
+OPTIMUM = dict.fromkeys((*_LOGISTIC, "P2LinRank", *REFITTED), 5e-3)
 """How far apart the weights of two solvers may stop, where a learner minimises a loss to a relative 1e-6, or where it
 takes steps of Adam in single precision."""
 

@@ -69,6 +69,12 @@ VARIANTS = [
     ("PairRank-Lemma2", {"alpha": 0.05, "shuffle": "random", "covariance": "diagonal"}),
     ("SafePairRank", {"alpha": 0.02}),
     ("SafePairRank", {"pairs": "adjacent", "covariance": "diagonal", "loss": "mean", "regularization": 0.01}),
+    ("BoundedPairRank", {"room": 1, "pairs": "all"}),
+    ("BoundedPairRank", {"room": 2, "pairs": "all", "loss": "mean", "regularization": 0.01, "alpha": 0.02}),
+    ("BoundedPairRank", {"history": "window", "room": 20, "covariance": "diagonal"}),
+    ("BoundedPairRank", {"history": "window", "room": 3, "pairs": "all", "intervals": "all", "shuffle": "random"}),
+    ("BoundedPairRank", {"room": 10_000}),
+    ("RecursivePairRank", {"pairs": "all", "covariance": "diagonal", "shuffle": "random"}),
     ("neural PDGD", {"alpha": 1.0, "decay": 0.9}),
     ("neural PDGD", {"depth": 3, "init": "symmetric"}),  # its first scores are ties, but for rounding
     *((f"neural {name}", {"depth": 3}) for name in ("epsilon-greedy", "DBGD")),

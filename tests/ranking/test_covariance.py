@@ -49,6 +49,23 @@ def test_it_is_the_inverse_of_what_was_added(name, device, full, precision):
 
 @both_bodies
 @either_form
+def test_what_is_taken_away_was_never_there(name, device, full):
+    """Also where nothing but λ is left along many directions, and after many comings and goings."""
+    told = Told(name, device, full, rounds=5)
+    kept = told.covariance.inverse.clone(), told.covariance.log_det.clone()
+    rng = generator("rows that come and go", 0)
+    for _ in range(300):
+        x, present = rng.uniform(-1, 1, (3, 4, D)).astype(np.float32), rng.random((3, 4)) < 0.6
+        passing = [torch.from_numpy(each).to(device) for each in (x, present)]
+        told.covariance.add(*passing)
+        assert not torch.allclose(told.covariance.log_det, kept[1])
+        told.covariance.remove(*passing)
+    for mine, before in zip((told.covariance.inverse, told.covariance.log_det), kept, strict=True):
+        np.testing.assert_allclose(mine.cpu().numpy(), before.cpu().numpy(), rtol=1e-8, atol=1e-9)
+
+
+@both_bodies
+@either_form
 def test_gram_and_widths_are_what_the_matrix_says(name, device, full):
     told = Told(name, device, full, rounds=30)
     x = generator("directions to ask of", 0).standard_normal((3, 6, D))

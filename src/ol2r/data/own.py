@@ -290,7 +290,7 @@ def sessions(table: pd.DataFrame | str | PathLike[str]) -> dict[str, QuerySessio
 
     Args:
         table: columns query, session (any names), position (numbers that rise from the top), item (any name) and
-            clicked (0 or 1); or a CSV file of one.
+            clicked (0 or 1); or a CSV file of one. White space around a number counts for nothing.
 
     Returns:
         The sessions of each query, by its name, in the order of the table; items are numbered as they appear.

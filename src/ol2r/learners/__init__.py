@@ -5,6 +5,7 @@ construction. `LEARNERS` maps the name of each learner to its class; two learner
 """
 
 from ol2r.learners.base import LEARNERS, Learner
+from ol2r.learners.bounded import BoundedPairRank, RecursivePairRank
 from ol2r.learners.dueling import CPS, DBGD, DPDBGD, MGD
 from ol2r.learners.greedy import EpsilonGreedy, SGDRankNet
 from ol2r.learners.neural import NeuralDBGD, NeuralEpsilonGreedy, NeuralPDGD
@@ -23,6 +24,7 @@ __all__ = [
     "MGD",
     "NSGD",
     "PDGD",
+    "BoundedPairRank",
     "EpsilonGreedy",
     "Learner",
     "NeuralDBGD",
@@ -35,6 +37,7 @@ __all__ = [
     "PairRank",
     "PairRankLemma2",
     "RankedLambdaRank",
+    "RecursivePairRank",
     "SGDRankNet",
     "SafePairRank",
 ]

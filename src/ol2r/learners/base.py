@@ -101,7 +101,11 @@ class Learner(ABC):
         }
         self.number = {name: value.to(torch.float32) for name, value in self.precise.items()}
         self.choice: dict[str, Any] = {name: hyperparameters[name] for name in self.structural}
+        self.build()
         self.state = self.initial()
+
+    def build(self) -> None:  # noqa: B027 (most learners have nothing to make)
+        """Make what the learner keeps besides `state`; part of its construction, and called by nothing else."""
 
     def initial(self) -> dict[str, torch.Tensor]:
         """The learner's state before the first round, by name: tensors with the replicas first."""

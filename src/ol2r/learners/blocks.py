@@ -1,19 +1,19 @@
-"""What linear learners share that refit to all labelled pairs and list documents block by block."""
+"""What linear learners share that list documents block by block."""
 
 import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from ol2r.learners.pairwise import CountingLearner
+from ol2r.learners.pairwise import PairwiseLearner
 
 RANKS = (1, 5, 10, 20, 30, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900)
 """Places for which the diagnostics record the size of the block."""
 
-EXACT = ("rounds", "blocks", "distinct_pairs", *(f"{what}_{rank}" for what in ("lists", "size") for rank in RANKS))
+EXACT = ("rounds", "blocks", *(f"{what}_{rank}" for what in ("lists", "size") for rank in RANKS))
 """Diagnostics that repeat bit for bit, as the lists do."""
 
 
-class BlockLearner(CountingLearner):
+class BlockLearner(PairwiseLearner):
     """A pairwise learner with linear scores that lists blocks of documents; a block ends where all pairs across its end
     are in certain order.
     """
@@ -37,7 +37,7 @@ class BlockLearner(CountingLearner):
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
         """Sums over all rounds so far: number of blocks, and for each of `RANKS` the lists that reach it and the sizes
-        of the blocks that hold it. Then those of `CountingLearner`."""
+        of the blocks that hold it. Then those of the history."""
         sums = {"rounds": self.state["rounds"].clone(), "blocks": self.state["blocks"].clone()}
         lists, sizes = self.state["lists"], self.state["sizes"]
         for i, rank in enumerate(RANKS):

@@ -1,13 +1,13 @@
 """PairRank (Jia et al., 2021): a pairwise ranker, refitted every round, that explores pairs in uncertain order.
 
 This is Algorithm 1 with constant and with theoretical confidence widths. Divide and conquer makes the list; the
-estimate is refitted to the whole history.
+estimate is refitted to the whole history. The base classes serve its relatives, too.
 """
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -17,25 +17,22 @@ from torch import Tensor
 from ol2r.cost import Shape
 from ol2r.learners.base import ALPHA
 from ol2r.learners.blocks import EXACT, RANKS, BlockLearner
-from ol2r.learners.pairwise import CountingLearner
+from ol2r.learners.pairwise import CountingLearner, PairwiseLearner
 from ol2r.parameters import Choice, Number, Value
-from ol2r.random import Streams
 from ol2r.rankers import LinearRanker
 from ol2r.ranking import Candidates
 from ol2r.ranking.covariance import Covariance
 from ol2r.theory import confidence
 
 
-class LogisticLearner(CountingLearner):
-    """A pairwise learner with the ridge-logistic estimate of Eq. (3), refitted to all pairs every round, and with the
-    intervals σ̂_ij ± α ‖x_ij‖_{M⁻¹} that come with it.
+class IntervalLearner(PairwiseLearner):
+    """A linear learner from pairs with an estimate θ̃ and intervals x_ijᵀθ̃ ± α ‖x_ij‖_{M⁻¹} of differences of scores.
 
-    Hyper-parameters: `regularization` (λ > 0, of M and of the loss), `loss` (`"sum"`: Σ ℓ + λ/2 ‖θ‖², as in the
-    paper's text; `"mean"`: (1/n) Σ ℓ + λ ‖θ‖² over the n pairs so far, as in the public code), `alpha` (of the
-    intervals' width), `pairs` (see `PairwiseLearner`), `covariance` (`"full"` or `"diagonal"`).
+    Hyper-parameters: `regularization` (λ > 0, of M and of the loss), `alpha` (of the intervals' width), `pairs` (see
+    `PairwiseLearner`), `covariance` (`"full"` or `"diagonal"`).
 
     Attributes:
-        estimate: θ̃, refitted to all labelled pairs. covariance: M⁻¹ of θ̃.
+        covariance: M⁻¹ of θ̃. estimate: has θ̃ as its `theta`; made by subclasses.
     """
 
     numeric: ClassVar = {
@@ -44,71 +41,88 @@ class LogisticLearner(CountingLearner):
             above=0, because="without it M = λI has no inverse and a separable history no optimum"
         ),
     }
-    structural = CountingLearner.structural | {
-        "loss": Choice("sum", "mean"),
-        "covariance": Choice("full", "diagonal"),
-    }
+    structural: ClassVar = PairwiseLearner.structural | {"covariance": Choice("full", "diagonal")}
+    estimate: Any
 
-    def __init__(
-        self,
-        n_features: int,
-        hyperparameters: Mapping[str, Value | torch.Tensor],
-        streams: Streams,
-        engine: str | None = None,
-    ):
-        super().__init__(n_features, hyperparameters, streams, engine)
-        regularization = self.precise["regularization"]
-        self.every = torch.arange(len(streams), device=self.device)[:, None]
-        self.estimate = self.ops.LogisticEstimate(regularization, self.choice["loss"], n_features, self.device)
+    def build(self) -> None:
+        super().build()
         full = self.choice["covariance"] == "full"
-        self.covariance: Covariance = self.ops.Covariance(regularization, n_features, full, self.device)
+        self.covariance: Covariance = self.ops.Covariance(
+            self.precise["regularization"], self.n_features, full, self.device
+        )
 
     def memories(self) -> dict[str, object]:
         return super().memories() | {"estimate": self.estimate, "covariance": self.covariance}
-
-    @classmethod
-    def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
-        """Bytes of two matrices and of ten pairs a round with their counts; `"matched"` gives up to 5, `"all"` 25."""
-        return 16 * shape.features**2 + 10 * rounds * (4 * shape.features + 48)
 
     @property
     def theta(self) -> Float64[Tensor, "R d"]:
         """The estimate θ̃: Float64[R, features]."""
         return self.estimate.theta
 
+    def evaluated(self) -> LinearRanker:
+        return LinearRanker(self.theta.to(torch.float32))
+
+    @staticmethod
+    def interval_seconds(hyperparameters: Mapping[str, Value], shape: Shape, looked: float, read: float) -> float:
+        """Seconds of one core for a round: applying M⁻¹ costs V d², certain orders V² d, updates of M⁻¹ and of the
+        inverse Hessian d², a pass d for each label.
+
+        Args:
+            looked: share of the pairs of documents whose order is looked at.
+            read: labels that a refit reads in the mean over a run.
+        """
+        documents, d = shape.documents, shape.features
+        pairs = 2.5 if hyperparameters["pairs"] == "all" else 1.0
+        ranking = 9e-11 * documents * d**2 + looked * documents**2 * (2.4e-8 + 9e-11 * d)
+        return 70e-6 + ranking + pairs * (9.5e-9 * d**2 + 0.7e-9 * read * d)
+
+
+class LogisticLearner(CountingLearner, IntervalLearner):
+    """An `IntervalLearner` with the ridge-logistic estimate of Eq. (3), refitted to all pairs every round.
+
+    Further hyper-parameter: `loss` (`"sum"`: Σ ℓ + λ/2 ‖θ‖², as in the paper's text; `"mean"`: (1/n) Σ ℓ + λ ‖θ‖² over
+    the n pairs so far, as in the public code).
+    """
+
+    structural = IntervalLearner.structural | {"loss": Choice("sum", "mean")}
+
+    def build(self) -> None:
+        super().build()
+        self.every = torch.arange(len(self.streams), device=self.device)[:, None]
+        self.estimate = self.ops.LogisticEstimate(
+            self.precise["regularization"], self.choice["loss"], self.n_features, self.device
+        )
+
+    @classmethod
+    def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
+        """Bytes of two matrices and of ten pairs a round with their counts; `"matched"` gives up to 5, `"all"` 25."""
+        return 16 * shape.features**2 + 10 * rounds * (4 * shape.features + 48)
+
     def observe(self, candidates: Candidates, pairs: Int64[Tensor, "R P 2"], labels: Bool[Tensor, "R P"]) -> None:
         rows, won = self.counted(candidates, pairs, labels)
         self.estimate.refit(self.counts, rows, won)
         self.covariance.add(self.counts.x[self.every, rows], rows >= 0)  # row −1 reads some vector, which is not added
-
-    def evaluated(self) -> LinearRanker:
-        return LinearRanker(self.theta.to(torch.float32))
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
         """The number of distinct pairs, passes over the pairs in all refits so far, and refits."""
         return super().diagnostics() | {"passes": self.estimate.passes, "refits": self.estimate.refits}
 
 
-class _DivideAndConquer(BlockLearner, LogisticLearner):
-    """Base class of PairRank's two forms, which differ only in the width of their confidence intervals.
+class DivideAndConquer(BlockLearner, IntervalLearner):
+    """An `IntervalLearner` with PairRank's lists (Algorithm 1); its forms differ in their estimates and in the width of
+    their intervals.
 
-    Further hyper-parameter of both: `shuffle` (`"random"`: PairRank_R, `"conservative"`: PairRank_C).
+    Further hyper-parameter: `shuffle` (`"random"`: PairRank_R, `"conservative"`: PairRank_C).
     """
 
-    structural = LogisticLearner.structural | {"shuffle": Choice("random", "conservative")}
-    launches = 450
-    exact_diagnostics = (*EXACT, "passes", "refits")
+    structural = IntervalLearner.structural | {"shuffle": Choice("random", "conservative")}
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """Applying M⁻¹ costs V d², certain orders V² d, updates of M⁻¹ and of the inverse Hessian d², a pass d for each
-        pair seen. The conservative shuffle looks at every order in a block, the random one only until blocks are known.
-        """
-        documents, d = shape.documents, shape.features
+    def round_seconds_reading(cls, hyperparameters: Mapping[str, Value], shape: Shape, read: float) -> float:
+        """`interval_seconds`: the conservative shuffle looks at every order in a block, the random one only until
+        blocks are known."""
         looked = 1.0 if hyperparameters["shuffle"] == "conservative" else 0.4
-        pairs = 2.5 if hyperparameters["pairs"] == "all" else 1.0
-        ranking = 9e-11 * documents * d**2 + looked * documents**2 * (2.4e-8 + 9e-11 * d)
-        return 70e-6 + ranking + pairs * (9.5e-9 * d**2 + 0.7e-9 * rounds * d)
+        return cls.interval_seconds(hyperparameters, shape, looked, read)
 
     @property
     @abstractmethod
@@ -131,7 +145,20 @@ class _DivideAndConquer(BlockLearner, LogisticLearner):
         return self.arranged(arrangement)
 
 
-class PairRank(_DivideAndConquer):
+class _Refitted(DivideAndConquer, LogisticLearner):
+    """Base class of PairRank's two forms, which differ only in the width of their confidence intervals."""
+
+    structural = DivideAndConquer.structural | LogisticLearner.structural
+    launches = 450
+    exact_diagnostics = (*EXACT, "distinct_pairs", "passes", "refits")
+
+    @classmethod
+    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+        """A refit reads about as many pairs as there were rounds so far."""
+        return cls.round_seconds_reading(hyperparameters, shape, rounds)
+
+
+class PairRank(_Refitted):
     """PairRank with a constant width α_t = `alpha`, as in the experiments of the public code and the later papers."""
 
     name = "PairRank"
@@ -142,7 +169,7 @@ class PairRank(_DivideAndConquer):
         return self.precise["alpha"]
 
 
-class PairRankLemma2(_DivideAndConquer):
+class PairRankLemma2(_Refitted):
     """PairRank with the width of Lemma 2, times `alpha`:
 
     α_t = α · (2k_μ/c_μ) (√(R² log(det M_t / (δ² det λI))) + √λ Q), with k_μ = ¼ and R = ½.

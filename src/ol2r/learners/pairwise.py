@@ -1,7 +1,6 @@
 """The base classes of pairwise learners, which turn clicks into labelled pairs of documents."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -9,8 +8,7 @@ from jaxtyping import Bool, Int64
 from torch import Tensor
 
 from ol2r.learners.base import Learner
-from ol2r.parameters import Choice, Value
-from ol2r.random import Streams
+from ol2r.parameters import Choice
 from ol2r.ranking import Candidates
 
 
@@ -59,16 +57,10 @@ class CountingLearner(PairwiseLearner):
         counts: every labelled pair with its labels.
     """
 
-    def __init__(
-        self,
-        n_features: int,
-        hyperparameters: Mapping[str, Value | torch.Tensor],
-        streams: Streams,
-        engine: str | None = None,
-    ):
-        super().__init__(n_features, hyperparameters, streams, engine)
+    def build(self) -> None:
+        super().build()
         self.most_pairs = 0  # of a round; known from the first on
-        self.counts: Any = self.ops.PairCounts(len(streams), n_features, self.device)
+        self.counts: Any = self.ops.PairCounts(len(self.streams), self.n_features, self.device)
 
     def memories(self) -> dict[str, object]:
         return super().memories() | {"counts": self.counts}

@@ -17,6 +17,7 @@ from ol2r.cost import Shape
 from ol2r.learners.base import Learner
 from ol2r.learners.blocks import EXACT, RANKS, BlockLearner
 from ol2r.learners.network import CORE_OPERATIONS, network_of
+from ol2r.learners.pairwise import CountingLearner
 from ol2r.learners.refitted import RefittedNetwork, steps_kept
 from ol2r.networks import Perturbed
 from ol2r.parameters import Choice, Number, Parameter, Value
@@ -47,7 +48,7 @@ def refuse_beyond_memory(
         raise MemoryError(f"{learner.name}: {what} take {needed / 2**30:,.3g} GiB of {there / 2**30:.3g} GiB")
 
 
-class P2LinRank(BlockLearner):
+class P2LinRank(BlockLearner, CountingLearner):
     """P²LinRank: PairRank's estimate N times, each under its own noise, in place of its confidence intervals.
 
     Hyper-parameters: `noise` (ν² ≥ 0, the variance of the noise on a label; with 0 it is PairRank with α = 0),
@@ -71,7 +72,7 @@ class P2LinRank(BlockLearner):
         "scorer": SCORER,
     }
     launches = 500
-    exact_diagnostics = (*EXACT, "passes", "refits")
+    exact_diagnostics = (*EXACT, "distinct_pairs", "passes", "refits")
 
     def __init__(
         self,

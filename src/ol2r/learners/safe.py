@@ -34,11 +34,8 @@ class SafePairRank(LogisticLearner):
 
     @classmethod
     def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """As PairRank's, but for certain orders, of which a sort by insertion looks at no more than half."""
-        documents, d = shape.documents, shape.features
-        pairs = 2.5 if hyperparameters["pairs"] == "all" else 1.0
-        ranking = 9e-11 * documents * d**2 + 0.5 * documents**2 * (2.4e-8 + 9e-11 * d)
-        return 70e-6 + ranking + pairs * (9.5e-9 * d**2 + 0.7e-9 * rounds * d)
+        """As PairRank's, but a sort by insertion looks at no more than half of the orders."""
+        return cls.interval_seconds(hyperparameters, shape, 0.5, rounds)
 
     def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         return self.ops.exchange_neighbours(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+import torch
 from jaxtyping import Bool, Float32, Int64
 from torch import Tensor
 
@@ -52,6 +53,15 @@ class Candidates:
     def width(self) -> int:
         """V, to which lists of documents are padded; read from this round's queries unless `longest` says it."""
         return self.longest or int(self.sizes.max())
+
+    def differences(self, pairs: Int64[Tensor, "R P 2"]) -> Float32[Tensor, "R P d"]:
+        """Features of each pair's first document less those of its second: Float32[R, P, d], 0 where there is no pair.
+
+        Args:
+            pairs: Int64[R, P, 2], positions in the query's own list, padded with −1.
+        """
+        documents = torch.where(pairs[..., :1] >= 0, self.starts[:, None, None] + pairs, 0)
+        return self.features[documents[..., 0]] - self.features[documents[..., 1]]
 
     def padded(
         self, queries: Int64[Tensor, "*places"] | None = None

@@ -22,7 +22,7 @@ def _applied(x: torch.Tensor, inverse: torch.Tensor) -> torch.Tensor:
 
 
 class Covariance(ABC):
-    """The inverse of M = λI + Σ x xᵀ over all vectors x that were added, or the inverse of M's diagonal alone.
+    """The inverse of M = λI + Σ x xᵀ over vectors x that come and may go, or the inverse of M's diagonal alone.
 
     Args:
         regularization: λ > 0, Float64[R].
@@ -53,6 +53,10 @@ class Covariance(ABC):
         Args:
             x: Float[R, P, d], for a pair the difference of its documents' features; present: Bool[R, P].
         """
+
+    @abstractmethod
+    def remove(self, x: Float[Tensor, "R P d"], present: Bool[Tensor, "R P"]) -> None:
+        """Take x xᵀ away for every present row, all of which were added before; see `add`."""
 
     def widths(self, x: Float64[Tensor, "R n d"]) -> Float64[Tensor, "R n"]:
         """‖x‖_{M⁻¹} of every row: Float64[R, n] from Float64[R, n, d]."""

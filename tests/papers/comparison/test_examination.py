@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from ol2r.papers.comparison import examination, grid
-from ol2r.papers.comparison.examination import ABOVE, AGAINST, AS_EXPECTED, OPEN, PAPERS, SHOWN
+from ol2r.papers.comparison.examination import ABOVE, PAPERS, SHOWN
+from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, OPEN, outcome
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ from ol2r.papers.comparison.examination import ABOVE, AGAINST, AS_EXPECTED, OPEN
     ],
 )
 def test_an_interval_is_as_expected_against_or_open(side, low, high, found):
-    assert examination.outcome(side, low, high) == found
+    assert outcome(side, low, high) == found
 
 
 def test_differences_are_paired_by_run_and_judged_by_what_was_expected(believed):

@@ -6,25 +6,22 @@ before any run with them.
 """
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from ol2r import frames
 from ol2r.clicks.cascade import USERS
 from ol2r.experiments.effects import at_own_end
+from ol2r.papers.comparison.expected import AGAINST, MARGIN, Side, counted, outcome
 from ol2r.papers.comparison.grid import BELIEVERS, BY_POSITION, SEEN
 from ol2r.papers.comparison.measures import interval_of
 from ol2r.report.leads import in_range, joined
 from ol2r.report.style import spelled
 from ol2r.report.tables import interval, myst, plain, signed
 
-MARGIN = 0.005
-"""Differences of offline NDCG@10 below this count as none, as in the papers' chapters."""
 PAPERS, ABOVE, SHOWN = SEEN.values()
 KINDS = (*USERS, BY_POSITION)
-
-Side = Literal["near", "lower"]
 
 
 class Expected(NamedTuple):
@@ -53,15 +50,6 @@ EXPECTED = (
     ),
     Expected(ABOVE, KINDS, "near", "it only leaves out one unclicked document of a list"),
 )
-
-AS_EXPECTED, OPEN, AGAINST = "✔", "○", "✘"
-
-
-def outcome(side: Side, low: float, high: float) -> str:
-    """Whether an interval of the difference is as expected, against it, or neither."""
-    if side == "lower":
-        return AS_EXPECTED if high < -MARGIN else AGAINST if low > -MARGIN else OPEN
-    return AS_EXPECTED if -MARGIN < low and high < MARGIN else AGAINST if high < -MARGIN or low > MARGIN else OPEN
 
 
 def differences(frame: pd.DataFrame) -> pd.DataFrame:
@@ -105,13 +93,12 @@ def in_words(table: pd.DataFrame) -> str:
         own = table[(table["seen"] == expected.seen) & table["users"].isin(expected.users)]
         if own.empty:
             continue
-        counts = own["outcome"].value_counts()
-        as_expected, against = (int(counts.get(each, 0)) for each in (AS_EXPECTED, AGAINST))
+        against = int((own["outcome"] == AGAINST).sum())
         above = int(((own["outcome"] == AGAINST) & (own["mean"] > 0)).sum())
         sides = f" ({against - above} below and {above} above the papers' belief)" if against else ""
         met = joined([each for each in expected.users if each in set(own["users"])])
         sentences.append(
-            f"*{expected.seen}*, {met} users: as expected in {as_expected} of {len(own)}, against in {against}{sides}, "
+            f"*{expected.seen}*, {met} users: {counted(list(own['outcome']))}{sides}, "
             f"differences {in_range(own['mean'], signed)}."
         )
     return " ".join(sentences)

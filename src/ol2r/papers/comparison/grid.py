@@ -21,6 +21,7 @@ from ol2r.experiments.paper import Paper
 from ol2r.learners import LEARNERS
 from ol2r.papers.bubblerank.grid import SETTINGS as BANDITS
 from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, STILL, safety_cell
+from ol2r.papers.comparison import memory
 from ol2r.papers.comparison.footprint import Footprint
 from ol2r.papers.comparison.tuning import NSGD, ROUNDS_FIRST, ROUNDS_LONGER, SEEDS_FIRST, SEEDS_LONGER, TUNED
 from ol2r.papers.nsgd import grid as nsgd
@@ -309,6 +310,10 @@ ITEMS: dict[str, Item] = {
     "unlucky": Item("An unlucky λ or step", _unlucky, RUNS, None, luck),
     "examination": Item("What learners take users to have examined", _examination, _seeds_of_beliefs, None, belief),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
+    "memory": Item("PairRank with bounded memory", memory.cells, memory.seeds, None, memory.form),
+    "memory-timing": Item(
+        "What a round of PairRank with bounded memory costs", memory.timing_cells, _ONCE, (1,), memory.form
+    ),
 }  # fmt: skip
 
 PAPER = Paper("comparison", ITEMS, package="ol2r.papers.comparison", tuned=TUNED)

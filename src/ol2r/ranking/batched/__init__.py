@@ -10,7 +10,7 @@ import torch
 from ol2r.ranking.batched.blocks import arrange, divide_and_conquer, exchange_neighbours, list_by_unanimity
 from ol2r.ranking.batched.counts import PairCounts
 from ol2r.ranking.batched.covariance import Covariance
-from ol2r.ranking.batched.estimate import LogisticEstimate
+from ol2r.ranking.batched.estimate import LogisticEstimate, RecursiveEstimate
 from ol2r.ranking.batched.lists import (
     best,
     clicks_score,
@@ -24,6 +24,7 @@ from ol2r.ranking.batched.lists import (
     team_draft,
     unit_vectors,
 )
+from ol2r.ranking.batched.memory import LabelMemory
 from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients, pair_gradient, pairs_from_clicks
 from ol2r.ranking.batched.perturbed import PerturbedEstimate
 from ol2r.ranking.batched.sampling import explore, plackett_luce, plackett_luce_gradient, sample, swap_coefficients
@@ -31,9 +32,11 @@ from ol2r.ranking.batched.steps import climb, contenders, credit, equal_shares, 
 
 __all__ = [
     "Covariance",
+    "LabelMemory",
     "LogisticEstimate",
     "PairCounts",
     "PerturbedEstimate",
+    "RecursiveEstimate",
     "arrange",
     "best",
     "clicks_score",

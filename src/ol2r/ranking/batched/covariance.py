@@ -14,16 +14,24 @@ class Covariance(covariance.Covariance):
 
     def add(self, x: torch.Tensor, present: torch.Tensor) -> None:
         """See `ranking.covariance.Covariance.add`."""
+        self._change(x, present, 1.0)
+
+    def remove(self, x: torch.Tensor, present: torch.Tensor) -> None:
+        """See `ranking.covariance.Covariance.remove`."""
+        self._change(x, present, -1.0)
+
+    def _change(self, x: torch.Tensor, present: torch.Tensor, sign: float) -> None:
+        """M + sign · x xᵀ for every present row x."""
         x = x.masked_fill(~present[..., None], 0.0).to(torch.float64)
         if self.inverse.shape[1] == 1:
-            grown = 1.0 + self.inverse * (x * x).sum(dim=1, keepdim=True)
+            grown = 1.0 + self.inverse * (x * x).sum(dim=1, keepdim=True) * sign
             self.inverse /= grown
             self.log_det += grown.log().sum(dim=(1, 2))
             return
         applied = x @ self.inverse  # [R, P, d]
-        # I + X M⁻¹ Xᵀ is positive definite whatever the vectors are
-        root, _ = torch.linalg.cholesky_ex(applied @ x.mT + eye(x.shape[1], x.device))
+        # positive definite whatever vectors are added, and for those that were added before whichever are taken away
+        root, _ = torch.linalg.cholesky_ex(torch.add(eye(x.shape[1], x.device), applied @ x.mT, alpha=sign))
         half = torch.linalg.solve_triangular(root, applied, upper=False)
         for rows, part in zip(self.inverse.split(ROWS, dim=1), half.split(ROWS, dim=2), strict=True):
-            rows -= part.mT @ half
+            rows.sub_(part.mT @ half, alpha=sign)
         self.log_det += 2.0 * root.diagonal(dim1=1, dim2=2).log().sum(dim=1)

@@ -4,6 +4,7 @@ import torch
 from torch.nn.functional import softplus
 
 from ol2r.ranking.batched.counts import PairCounts
+from ol2r.ranking.batched.memory import LabelMemory
 from ol2r.ranking.constants import eye, powers
 
 TOLERANCE = 1e-7
@@ -34,7 +35,7 @@ class LogisticEstimate:
         self.value = torch.zeros(n, dtype=torch.float64, device=device)
         self.passes, self.refits = (torch.zeros(n, dtype=torch.int64, device=device) for _ in range(2))
 
-    def refit(self, counts: PairCounts, rows: torch.Tensor, won: torch.Tensor) -> None:
+    def refit(self, counts: PairCounts | LabelMemory, rows: torch.Tensor, won: torch.Tensor) -> None:
         """See `compiled.LogisticEstimate.refit`."""
         new = (rows >= 0).sum(dim=1)
         self._ridge += self._growth * new
@@ -56,6 +57,10 @@ class LogisticEstimate:
             if here and not bool(moving.any()):
                 return
             moving = self._newton_step(history, ridge, moving, 2 * TOLERANCE * self.value)
+
+    def forget(self, left: torch.Tensor, x: torch.Tensor, won: torch.Tensor) -> None:
+        """See `compiled.LogisticEstimate.forget`."""
+        self._ridge -= self._growth * left.sum(dim=1)
 
     def _newton_step(
         self,
@@ -108,3 +113,23 @@ class LogisticEstimate:
         losses = torch.einsum("rn,rsn->rs", met, softplus(z, threshold=500.0))
         slope = torch.addcmul(-pull[:, None], self._ridge[:, None, None], theta, value=0.5)
         return losses + (theta * slope).sum(dim=2)
+
+
+class RecursiveEstimate:
+    """See `compiled.RecursiveEstimate`."""
+
+    def __init__(self, regularization: torch.Tensor, n_features: int, device: torch.device | str = "cpu"):
+        self.theta = torch.zeros(len(regularization), n_features, dtype=torch.float64, device=device)
+        self.inverse = (1.0 / regularization[:, None, None]) * eye(n_features, device)
+
+    def step(self, x: torch.Tensor, present: torch.Tensor, won: torch.Tensor) -> None:
+        """See `compiled.RecursiveEstimate.step`."""
+        x, present, won = x.to(torch.float64), present.to(torch.float64), won.to(torch.float64)
+        for i in range(x.shape[1]):
+            new = x[:, i]
+            applied = torch.einsum("rde,re->rd", self.inverse, new)
+            p = torch.sigmoid((new * self.theta).sum(dim=1))
+            curvature = p * (1.0 - p) * present[:, i]
+            scale = 1.0 / (1.0 + curvature * (new * applied).sum(dim=1))
+            self.inverse -= (curvature * scale)[:, None, None] * applied[:, :, None] * applied[:, None]
+            self.theta += ((won[:, i] - p) * scale * present[:, i])[:, None] * applied

@@ -14,7 +14,7 @@ from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients
 from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer, exchange_neighbours, list_by_unanimity
 from ol2r.ranking.compiled.counts import PairCounts
 from ol2r.ranking.compiled.covariance import Covariance
-from ol2r.ranking.compiled.estimate import LogisticEstimate
+from ol2r.ranking.compiled.estimate import LogisticEstimate, RecursiveEstimate
 from ol2r.ranking.compiled.lists import (
     clicks_score,
     multileave,
@@ -27,6 +27,7 @@ from ol2r.ranking.compiled.lists import (
     team_draft,
     unit_vectors,
 )
+from ol2r.ranking.compiled.memory import LabelMemory
 from ol2r.ranking.compiled.pairs import pair_gradient, pairs_from_clicks
 from ol2r.ranking.compiled.perturbed import PerturbedEstimate
 from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce_gradient, sample, swap_coefficients
@@ -34,9 +35,11 @@ from ol2r.ranking.compiled.steps import climb, contenders, credit, equal_shares,
 
 __all__ = [
     "Covariance",
+    "LabelMemory",
     "LogisticEstimate",
     "PairCounts",
     "PerturbedEstimate",
+    "RecursiveEstimate",
     "arrange",
     "best",
     "clicks_score",

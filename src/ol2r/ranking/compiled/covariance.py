@@ -26,7 +26,8 @@ def downdate(inverse, u, scale):
 
 
 @njit(parallel=True, cache=True)
-def _add(x, present, inverse, log_det):
+def _change(x, present, sign, inverse, log_det):
+    """M + sign · x xᵀ for every present row x."""
     for r in prange(inverse.shape[0]):
         u = np.empty(inverse.shape[2])
         for i in range(x.shape[1]):
@@ -35,13 +36,13 @@ def _add(x, present, inverse, log_det):
             new = x[r, i]
             if inverse.shape[1] == 1:
                 for f in range(new.shape[0]):
-                    grown = 1.0 + inverse[r, 0, f] * np.float64(new[f]) ** 2
+                    grown = 1.0 + sign * inverse[r, 0, f] * np.float64(new[f]) ** 2
                     inverse[r, 0, f] /= grown
                     log_det[r] += np.log(grown)
             else:
                 product(inverse[r], new, u)
-                grown = 1.0 + dot64(u, new)
-                downdate(inverse[r], u, 1.0 / grown)
+                grown = 1.0 + sign * dot64(u, new)
+                downdate(inverse[r], u, sign / grown)
                 log_det[r] += np.log(grown)
 
 
@@ -50,4 +51,8 @@ class Covariance(covariance.Covariance):
 
     def add(self, x: torch.Tensor, present: torch.Tensor) -> None:
         """See `ranking.covariance.Covariance.add`."""
-        _add(x.numpy(), present.numpy(), self.inverse.numpy(), self.log_det.numpy())
+        _change(x.numpy(), present.numpy(), 1.0, self.inverse.numpy(), self.log_det.numpy())
+
+    def remove(self, x: torch.Tensor, present: torch.Tensor) -> None:
+        """See `ranking.covariance.Covariance.remove`."""
+        _change(x.numpy(), present.numpy(), -1.0, self.inverse.numpy(), self.log_det.numpy())
