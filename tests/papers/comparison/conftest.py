@@ -36,6 +36,12 @@ def frame():
 
 
 @pytest.fixture
+def runs_of():
+    """Makes runs, as `made`."""
+    return made
+
+
+@pytest.fixture
 def believed():
     """Makes runs of PairRank at .5 with the papers' belief about what was examined, and so much more with others."""
 
