@@ -169,7 +169,8 @@ def table_of_clicks(content: bytes):
 
 
 def _plain_number(text: str) -> float | None:
-    if not re.fullmatch(r" *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *", text, re.ASCII):
+    """A number with any white space around it."""
+    if not re.fullmatch(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*", text, re.ASCII):
         return None
     return value if math.isfinite(value := float(text)) else None
 
