@@ -120,7 +120,7 @@ def test_what_is_wrong_with_a_request_is_said(own, changed, error, message):
 
 def test_every_learner_has_a_setting():
     known = {learner for name in papers.NAMES for learner, _ in papers.paper(name).settings("own").values()}
-    other_forms = {"PairRank-Lemma2", "olLambdaRank-ranked", "SafePairRank"}  # of a chapter's learner
+    other_forms = {"PairRank-Lemma2", "olLambdaRank-ranked", "SafePairRank", "BoundedPairRank", "RecursivePairRank"}
     assert known == set(LEARNERS) - other_forms
     found = setting("PairRank", "own", "pairrank", {"alpha": 0.5})
     assert found[:2] == ("PairRank_R", "PairRank")
