@@ -14,8 +14,8 @@ from sphinx.environment import BuildEnvironment
 PAGE = "glossary"
 OFTEN_OTHERWISE = {"block", "cell", "covariance", "history", "margin", "reading", "store"}
 """Words that often mean something else than their entry says; they lead there only by `{term}`."""
-NOT_RUNNING = (nodes.reference, nodes.literal, nodes.entry, nodes.FixedTextElement)
-"""Where a word stays as it is."""
+UNCHANGED = (nodes.reference, nodes.literal, nodes.math, nodes.raw, nodes.entry)
+"""Where a word stays as it is, besides strips."""
 
 
 def entries(page: nodes.document) -> dict[str, str]:
@@ -60,7 +60,7 @@ def link_first_uses(page: nodes.document, anchors: dict[str, str], address: str)
     longest_first = sorted(left, key=len, reverse=True)
     use = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, longest_first))})s?(?![\w-])", re.IGNORECASE)
     for text in [text for paragraph in page.findall(nodes.paragraph) for text in paragraph.findall(nodes.Text)]:
-        if inside(text, NOT_RUNNING):
+        if stays(text):
             continue
         told, pieces, end = str(text), [], 0
         for found in use.finditer(told):
@@ -73,9 +73,14 @@ def link_first_uses(page: nodes.document, anchors: dict[str, str], address: str)
             text.parent.replace(text, [*pieces, nodes.Text(told[end:])])
 
 
-def inside(node: nodes.Node, kinds: tuple[type[nodes.Node], ...]) -> bool:
-    """Whether a node is inside one of some kinds."""
-    return node.parent is not None and (isinstance(node.parent, kinds) or inside(node.parent, kinds))
+def stays(text: nodes.Text) -> bool:
+    """Whether some text stands in a link, in code, in a formula, in a table or in a strip."""
+    node: nodes.Node | None = text.parent
+    while isinstance(node, nodes.Element):
+        if isinstance(node, UNCHANGED) or "provenance" in node["classes"]:
+            return True
+        node = node.parent
+    return False
 
 
 def explain(app: Sphinx, page: nodes.document, name: str) -> None:

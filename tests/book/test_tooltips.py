@@ -38,13 +38,16 @@ def test_a_word_leads_to_its_entry_where_it_first_stands_in_a_paragraph():
     ]
 
 
-def test_a_word_that_has_a_link_gets_no_other_and_none_stands_in_code_tables_or_links():
+def test_a_word_that_has_a_link_gets_no_other_and_none_is_made_in_code_formulae_tables_strips_or_links():
     own = nodes.reference("", "seed", refuri="glossary.html#term-seed")
     elsewhere = nodes.reference("", "a contrast", refuri="index.html#contrast")
-    given = nodes.paragraph("", "A seed, ", own, nodes.literal("", "contrast"), elsewhere)
+    set_otherwise = (kind("", "contrast") for kind in (nodes.literal, nodes.math))
+    markup = nodes.raw("", '<data value="contrast">', format="html")
+    given = nodes.paragraph("", "A seed, ", own, *set_otherwise, markup, elsewhere)
     entry = nodes.entry("", nodes.paragraph("", "contrast"))
+    strip = nodes.container("", nodes.paragraph("", "contrast"), classes=["provenance"])
     links = [(each.astext(), each["refuri"]) for each in (own, elsewhere)]
-    assert linked(given, entry, anchors=ANCHORS) == links
+    assert linked(given, entry, strip, anchors=ANCHORS) == links
 
 
 def test_the_words_that_mean_several_things_are_words_of_the_glossary(published_html):

@@ -101,7 +101,7 @@ def test_the_claims_judged_on_each_data_set_stand_by_verdict_and_those_on_own_da
         ["MQ2008, NSGD's own", "2", f"{badge('reproduced')} 1: {ns2}<br>{badge('not reproduced')} 1: {ns3}"],
         ["simulated worlds that meet a theorem's assumptions", "1", f"{badge('reproduced')} 1: {t1}"],
         ["synthetic-yahoo (linear truth)", "3", f"{badge('carries over')} 1: {o1}<br>{badge('mixed')} 2: {ns2}, {o2}"],
-        ["MQ2008", "1", f"{badge('undecided')} 1: {ns2}"],
+        ["MQ2008", "1", f"{badge('undecided')} 1"],
     ]
 
 

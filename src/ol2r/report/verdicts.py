@@ -184,7 +184,8 @@ def by_dataset(
     """Which claims of all papers hold on which data: a line for each data set, with its claims by verdict.
 
     Verdicts on a paper's own data come first; its own data sets share one verdict, and so one line. Data sets that are
-    not the paper's follow, each by itself. A claim that is not judged on a data set is not in its line.
+    not the paper's follow, each by itself. A claim that is not judged on a data set is not in its line, and undecided
+    ones are only counted.
 
     Args:
         judgements: by paper.
@@ -209,11 +210,11 @@ def _line_of_data(
     name: str, by_verdict: Mapping[str, Sequence[Judgement]], scale: Iterable[Verdict | Elsewhere]
 ) -> list[str]:
     """The number of claims judged on some data, and for each verdict there its claims, in the order of the scale."""
-    told = [
-        f"{badge(word)} {len(claims)}: {', '.join(f'{{ref}}`{j.id} <{j.anchor}>`' for j in claims)}"
-        for word in scale
-        if (claims := by_verdict.get(word))
-    ]
+    told = []
+    for word in scale:
+        if claims := by_verdict.get(word):
+            links = ", ".join(f"{{ref}}`{j.id} <{j.anchor}>`" for j in claims)
+            told.append(f"{badge(word)} {len(claims)}" + (f": {links}" if word != "undecided" else ""))
     return [name, str(sum(map(len, by_verdict.values()))), "<br>".join(told)]
 
 
