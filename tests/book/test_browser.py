@@ -1,5 +1,6 @@
 """The built book as a reader without a network meets it. The sample book stands in until the published one is built."""
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,6 +10,8 @@ import build
 import pytest
 
 from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS
+from ol2r.papers.comparison import grid
+from ol2r.report.style import spelled
 
 HERE = Path(__file__).parent
 BOOKS = ("sample", "published")
@@ -291,6 +294,18 @@ def test_a_reader_chooses_curves_and_the_address_keeps_the_choice(page):
     assert tab.get_by_label("users").input_value() == "informational"
     assert tab.locator("#explore tbody tr").all_inner_texts() == rows
     assert faults == []
+
+
+def test_the_learners_of_all_papers_can_be_seen_in_one_chart(published_html):
+    held = re.search(r'id="explore-data">(.*?)</script>', (published_html / "explore.html").read_text(), re.DOTALL)
+    compared = [line for line in json.loads(held[1])["lines"] if line["paper"] == "All five papers compared"]
+    learners: dict[str, set[str]] = {}
+    for line in compared:
+        learners.setdefault(line["measure"], set()).add(line["learner"])
+    *scores, unsafe = learners
+    assert len(scores) == 2 and all(set(map(spelled, grid.COMPARED)) <= learners[score] for score in scores)
+    assert grid.BANDIT in learners[unsafe] and grid.CHANCE not in learners[unsafe]
+    assert {line["users"] for line in compared} == {*grid.USERS, *grid.OTHER_USERS}
 
 
 @pytest.mark.parametrize("page", [("published", "index")], indirect=True, ids=["index"])

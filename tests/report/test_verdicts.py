@@ -77,6 +77,34 @@ def test_the_ledger_is_sorted_by_a_claim_s_number_a_verdict_s_rank_and_an_effect
     assert float(effects[0]) == first.least.effect.estimate and effects[2] == ""
 
 
+def test_the_claims_judged_on_each_data_set_stand_by_verdict_and_those_on_own_data_apart(judgements):
+    first, second, third = judgements
+    second = replace(second, verdict="not reproduced")
+    theory = replace(third, paper="other", id="T1", verdict="reproduced")
+    theory = replace(theory, data=(WORLDS,), tested=tuple(replace(one, cell=(WORLDS, "")) for one in first.tested))
+    theory = replace(theory, tested=tuple(replace(one, data=WORLDS) for one in theory.tested))
+    claims = {
+        "nsgd": [placed(first, ("synthetic-yahoo", "mixed", True), ("MQ2008", "undecided", False)), second, third],
+        "other": [
+            placed(replace(third, paper="other", id="O1"), ("synthetic-yahoo", "carries over", True)),
+            placed(replace(third, paper="other", id="O2"), ("synthetic-yahoo", "mixed", True)),
+            theory,
+        ],
+    }
+    text = verdicts.by_dataset(claims, {"nsgd": "NSGD", "other": "Other"}, name="v", caption="")
+    badge = verdicts.badge
+    ns2, ns3, t1, o1, o2 = (
+        f"{{ref}}`{i} <{paper}-{i.lower()}>`"
+        for i, paper in (("NS2", "nsgd"), ("NS3", "nsgd"), ("T1", "other"), ("O1", "other"), ("O2", "other"))
+    )
+    assert rows(text) == [
+        ["MQ2008, NSGD's own", "2", f"{badge('reproduced')} 1: {ns2}<br>{badge('not reproduced')} 1: {ns3}"],
+        ["simulated worlds that meet a theorem's assumptions", "1", f"{badge('reproduced')} 1: {t1}"],
+        ["synthetic-yahoo (linear truth)", "3", f"{badge('carries over')} 1: {o1}<br>{badge('mixed')} 2: {ns2}, {o2}"],
+        ["MQ2008", "1", f"{badge('undecided')} 1"],
+    ]
+
+
 def test_the_answers_in_words_never_mix_the_papers_data_with_other(judgements):
     first, second, third = judgements
     first = placed(first, ("MQ2007_partial85", "mixed", True))

@@ -93,7 +93,7 @@ def answers(judgements: Sequence[Judgement], short: Mapping[str, str]) -> str:
     Args:
         short: what each claim says, in a few words.
     """
-    own = {one.data or "" for j in judgements for one in j.tested if one.effect and one.data == one.cell[0]} - {WORLDS}
+    own = {data for j in judgements for data in _own_data(j)} - {WORLDS}
     data = ", ".join(sorted(map(named, own))) or "none at hand"
     told = {f"On the paper's own data ({data}){_or_in_worlds(judgements)}": {j.id: j.verdict for j in judgements}}
     for data, places in _by_place(judgements).items():
@@ -176,6 +176,51 @@ def ledger(judgements: Mapping[str, Sequence[Judgement]], titles: Mapping[str, s
             ]
             rows.append([titles[paper], *entries])
     return myst(["paper", *_CLAIMS], rows, name=name, caption=caption, style="sortable asc n-last ledger")
+
+
+def by_dataset(
+    judgements: Mapping[str, Sequence[Judgement]], titles: Mapping[str, str], *, name: str, caption: str
+) -> str:
+    """Which claims of all papers hold on which data: a line for each data set, with its claims by verdict.
+
+    Verdicts on a paper's own data come first; its own data sets share one verdict, and so one line. Data sets that are
+    not the paper's follow, each by itself. A claim that is not judged on a data set is not in its line, and undecided
+    ones are only counted.
+
+    Args:
+        judgements: by paper.
+        titles: what each paper is called.
+    """
+    own: dict[str, dict[str, list[Judgement]]] = {}
+    for paper, claims in judgements.items():
+        for j in claims:
+            if data := ", ".join(map(named, _own_data(j))):
+                which = " that meet a theorem's assumptions" if _is_theory(j) else f", {titles[paper]}'s own"
+                own.setdefault(data + which, {}).setdefault(j.verdict, []).append(j)
+    rows = [_line_of_data(line, by_verdict, VERDICTS) for line, by_verdict in own.items()]
+    everything = {j.id: j for claims in judgements.values() for j in claims}
+    for data, places in _by_place(everything.values()).items():
+        line = named(data) + (f" ({truth(data)} truth)" if truth(data) else "")
+        by_verdict = {word: [everything[i] for i in places if places[i].verdict == word] for word in ELSEWHERE}
+        rows.append(_line_of_data(line, by_verdict, ELSEWHERE))
+    return myst(["data", "claims judged", "verdicts there"], rows, name=name, caption=caption)
+
+
+def _line_of_data(
+    name: str, by_verdict: Mapping[str, Sequence[Judgement]], scale: Iterable[Verdict | Elsewhere]
+) -> list[str]:
+    """The number of claims judged on some data, and for each verdict there its claims, in the order of the scale."""
+    told = []
+    for word in scale:
+        if claims := by_verdict.get(word):
+            links = ", ".join(f"{{ref}}`{j.id} <{j.anchor}>`" for j in claims)
+            told.append(f"{badge(word)} {len(claims)}" + (f": {links}" if word != "undecided" else ""))
+    return [name, str(sum(map(len, by_verdict.values()))), "<br>".join(told)]
+
+
+def _own_data(j: Judgement) -> list[str]:
+    """The paper's own data sets on which a claim was measured."""
+    return sorted({one.data for one in j.tested if one.effect and one.data and one.data == one.cell[0]})
 
 
 def _sorted_by(key: str, entry: str) -> str:
