@@ -34,9 +34,15 @@ class LogisticLearner(CountingLearner):
     paper's text; `"mean"`: (1/n) Σ ℓ + λ ‖θ‖² over the n pairs so far, as in the public code), `alpha` (of the
     intervals' width), `pairs` (see `PairwiseLearner`), `covariance` (`"full"` or `"diagonal"`).
 
+    After `begin_from`, the ridge pulls to the given weights θ₀ and no longer to 0: λ/2 ‖θ − θ₀‖², or λ ‖θ − θ₀‖². With
+    the sum, Lemma 2 then holds with Q ≥ ‖θ* − θ₀‖ in the place of Q ≥ ‖θ*‖, and with the ball of that radius around θ₀:
+    θ* enters its proof only by the pull, whose gradient at θ* is λ (θ* − θ₀). Intervals do not know how wrong θ₀ is.
+
     Attributes:
         estimate: θ̃, refitted to all labelled pairs. covariance: M⁻¹ of θ̃.
     """
+
+    starts_from_weights = True
 
     numeric: ClassVar = {
         "alpha": ALPHA,
@@ -65,6 +71,9 @@ class LogisticLearner(CountingLearner):
 
     def memories(self) -> dict[str, object]:
         return super().memories() | {"estimate": self.estimate, "covariance": self.covariance}
+
+    def _begin_from(self, weights: Float64[Tensor, "R d"]) -> None:
+        self.estimate.begin_from(weights)
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
@@ -147,7 +156,8 @@ class PairRankLemma2(_DivideAndConquer):
 
     α_t = α · (2k_μ/c_μ) (√(R² log(det M_t / (δ² det λI))) + √λ Q), with k_μ = ¼ and R = ½.
 
-    Further hyper-parameters: `delta` (δ₁), `bound` (Q ≥ ‖θ*‖), `slope` (c_μ, the least slope of σ at any x_ijᵀθ).
+    Further hyper-parameters: `delta` (δ₁), `bound` (Q ≥ ‖θ*‖, or ‖θ* − θ₀‖ after `begin_from`), `slope` (c_μ, the least
+    slope of σ at any x_ijᵀθ).
     """
 
     name = "PairRank-Lemma2"
