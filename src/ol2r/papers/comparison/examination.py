@@ -24,7 +24,7 @@ MARGIN = 0.005
 PAPERS, ABOVE, SHOWN = SEEN.values()
 KINDS = (*USERS, BY_POSITION)
 
-Side = Literal["near", "lower"]
+Side = Literal["near", "lower", "higher"]
 
 
 class Expected(NamedTuple):
@@ -33,7 +33,7 @@ class Expected(NamedTuple):
     Args:
         seen: the belief.
         users: kinds of users.
-        side: `"near"` (less than `MARGIN` away) or `"lower"` (by more than `MARGIN`).
+        side: `"near"` (less than `MARGIN` away), `"lower"` or `"higher"` (by more than `MARGIN`).
         because: why.
     """
 
@@ -59,6 +59,8 @@ AS_EXPECTED, OPEN, AGAINST = "✔", "○", "✘"
 
 def outcome(side: Side, low: float, high: float) -> str:
     """Whether an interval of the difference is as expected, against it, or neither."""
+    if side == "higher":
+        return outcome("lower", -high, -low)
     if side == "lower":
         return AS_EXPECTED if high < -MARGIN else AGAINST if low > -MARGIN else OPEN
     return AS_EXPECTED if -MARGIN < low and high < MARGIN else AGAINST if high < -MARGIN or low > MARGIN else OPEN
