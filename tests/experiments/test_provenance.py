@@ -10,6 +10,7 @@ from ol2r.experiments.cells import Row
 from ol2r.experiments.kinds.fit import Fit, RankNetFit
 from ol2r.experiments.kinds.safety import Safety
 from ol2r.experiments.kinds.simulate import Simulate
+from ol2r.experiments.kinds.start import Start
 from ol2r.experiments.kinds.timing import Timing
 
 
@@ -67,7 +68,10 @@ AROUND = [f"ol2r.{room}" for room in ("cost", "errors", "experiments", "folders"
 
 @pytest.mark.parametrize(
     ("kind", "apart"),
-    [(Simulate, ()), (Timing, ()), (Safety, ("ol2r.offline",)), (Fit, ()), (RankNetFit, ())],  # fits are cells apart
+    [
+        (Simulate, ()), (Timing, ()), (Fit, ()), (RankNetFit, ()),
+        (Safety, ("ol2r.offline",)), (Start, ("ol2r.offline", "ol2r.bandits", "ol2r.theory")),  # fits are cells apart
+    ],
 )
 def test_the_code_version_of_a_kind_sees_every_room_that_it_loads(kind, apart):
     code = f"import sys, {kind.__module__}; print(*[name for name in sys.modules if name.startswith('ol2r.')])"

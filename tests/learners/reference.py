@@ -634,6 +634,7 @@ class PairRank:
     def __init__(self, d, hyper, draws):
         self.hyper, self.draws, self.round = hyper, draws, 1
         self.w, self.m = np.zeros(d), hyper["regularization"] * np.eye(d)
+        self.centre = self.w  # to which the ridge pulls
         self.history = []  # x of the preferred document less x of the other
 
     def width(self):
@@ -670,10 +671,10 @@ class PairRank:
         self.round += 1
 
     def objective(self, w):
-        losses = [math.log1p(math.exp(-x @ w)) for x in self.history]
+        losses, away = [math.log1p(math.exp(-x @ w)) for x in self.history], w - self.centre
         if self.hyper["loss"] == "mean":
-            return math.fsum(losses) / max(len(losses), 1) + self.hyper["regularization"] * w @ w
-        return math.fsum(losses) + self.hyper["regularization"] / 2 * w @ w
+            return math.fsum(losses) / max(len(losses), 1) + self.hyper["regularization"] * away @ away
+        return math.fsum(losses) + self.hyper["regularization"] / 2 * away @ away
 
     def optimum(self):
         """Newton's method, of the sum: the mean loss has the optimum of a sum with another penalty."""
@@ -684,7 +685,7 @@ class PairRank:
             x = np.array(self.history).reshape(-1, len(w))
             p = 1 / (1 + np.exp(-x @ w))
             hessian = penalty * np.eye(len(w)) + (x * (p * (1 - p))[:, None]).T @ x
-            w = w - np.linalg.solve(hessian, penalty * w - x.T @ (1 - p))
+            w = w - np.linalg.solve(hessian, penalty * (w - self.centre) - x.T @ (1 - p))
         return w
 
 

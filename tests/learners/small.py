@@ -237,8 +237,13 @@ class Tape:
         return Played(self.rankings[:, replicas], self.clicks[:, replicas], self.scores[:, replicas])
 
 
-def play(name: str, dataset, replicas, rounds: int, *, engine=None, device="cpu", clicks=None, **changed) -> Tape:
-    """Run a learner for some rounds through `simulate` and keep what happened."""
-    tape = Tape(make_learner(name, dataset, replicas, engine=engine, device=device, **changed), dataset, clicks)
+def play(
+    name: str, dataset, replicas, rounds: int, *, engine=None, device="cpu", clicks=None, begin=None, **changed
+) -> Tape:
+    """Run a learner for some rounds through `simulate`, from given weights if there are any, and keep what happened."""
+    learner = make_learner(name, dataset, replicas, engine=engine, device=device, **changed)
+    if begin is not None:
+        learner.begin_from(begin)
+    tape = Tape(learner, dataset, clicks)
     tape.table = simulate(dataset, replicas, tape.learner, evaluation(rounds))
     return tape

@@ -34,6 +34,7 @@ from small import (
 
 from ol2r.learners import DBGD, LEARNERS
 from ol2r.parameters import Choice
+from ol2r.random import generator
 from ol2r.simulation import make_streams, simulate
 
 ROUNDS = 30
@@ -149,6 +150,61 @@ def test_a_state_is_a_copy_which_a_learner_of_another_kind_or_world_refuses(data
     for other, message in others:
         with pytest.raises(ValueError, match=message):
             other.load_state_dict(state)
+
+
+def from_weights(dataset, n):
+    return torch.from_numpy(generator("weights to begin from", 1).standard_normal((n, dataset.n_features)))
+
+
+STARTING = sorted(name for name, learner in LEARNERS.items() if learner.starts_from_weights)
+
+
+def test_linear_learners_with_weights_or_one_estimate_begin_from_weights():
+    assert set(LINEAR) - set(STARTING) == {"P2LinRank"}  # which has an ensemble
+
+
+@pytest.mark.parametrize("name", sorted(set(LEARNERS) - set(STARTING)))
+def test_others_refuse_to_begin_from_weights(dataset, name):
+    learner = make_learner(name, dataset, replicas_of("perfect"))
+    with pytest.raises(ValueError, match=f"^{name} cannot begin from given weights$"):
+        learner.begin_from(from_weights(dataset, 4))
+
+
+@pytest.mark.parametrize("name", STARTING)
+def test_weights_to_begin_from_are_the_ranker_before_the_first_round_and_of_its_shape(dataset, name):
+    replicas = replicas_of("perfect")
+    learner, weights = make_learner(name, dataset, replicas), from_weights(dataset, 4)
+    with pytest.raises(ValueError, match=r"must be of shape \(4, 12\), not \(3, 12\)"):
+        learner.begin_from(weights[:3])
+    learner.begin_from(weights)
+    assert torch.equal(learner.evaluated().weights, weights.to(torch.float32))
+    simulate(dataset, replicas, learner, evaluation(2))
+    with pytest.raises(ValueError, match="is in round 3: only a fresh learner begins from given weights"):
+        learner.begin_from(weights)
+
+
+@pytest.mark.parametrize("engine", ["numba", "torch"])
+@pytest.mark.parametrize("name", STARTING)
+def test_to_begin_from_zero_is_the_start_from_zero_in_every_bit(dataset, name, engine):
+    replicas, changed = replicas_of("informational"), {"start": "zero"} if "start" in SETTINGS[name] else {}
+    nothing = torch.zeros(len(replicas), dataset.n_features, dtype=torch.float64)
+    cold, begun = (
+        play(name, dataset, replicas, ROUNDS, engine=engine, begin=begin, **changed) for begin in (None, nothing)
+    )
+    for a, b in zip((*cold[:], cold.weights), (*begun[:], begun.weights), strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize(("name", "engine"), [*((name, "numba") for name in STARTING), ("PairRank", "torch")])
+def test_a_run_from_weights_goes_on_from_a_saved_state(dataset, name, engine):
+    replicas = replicas_of("perfect", "informational")
+    whole, late = (Tape(make_learner(name, dataset, replicas, engine=engine), dataset) for _ in range(2))
+    whole.learner.begin_from(from_weights(dataset, len(replicas)))
+    kept = []
+    keeping = {"keep": lambda *them: kept.append(them), "keep_after": lambda round_: round_ == 3}
+    simulate(dataset, replicas, whole.learner, evaluation(ROUNDS), **keeping)
+    simulate(dataset, replicas, late.learner, evaluation(ROUNDS), resume=through_a_file(kept[0][0]))
+    assert_same(name, Played(*(rounds[3:] for rounds in whole[:])), late[:])
 
 
 def test_memory_of_a_kind_that_cannot_be_saved_is_an_error(dataset, monkeypatch):

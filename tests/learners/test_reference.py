@@ -7,6 +7,7 @@ from reference import REFERENCES, Draws, clicks_of
 from small import OPTIMUM, REFITTED, SETTINGS, K, play, replicas_of, small_dataset
 
 from ol2r.learners import LEARNERS
+from ol2r.random import generator
 from ol2r.simulation import make_streams
 
 ROUNDS = 50
@@ -157,15 +158,35 @@ def is_a_refit(plain, theta):
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=_name)
 def test_learner_decides_as_the_plain_algorithm(dataset, variant):
-    name, changed = variant
+    assert_decides_as_the_plain_algorithm(dataset, *variant)
+
+
+BEGUN = [
+    *((name, "numba", {}) for name in sorted(LEARNERS) if LEARNERS[name].starts_from_weights),
+    ("NSGD", "numba", {"hybrid": "literal", "start": "zero"}),
+    ("PairRank", "numba", {"loss": "mean", "shuffle": "random", "regularization": 0.01}),
+    *(("PairRank", "torch", {"loss": loss, "regularization": 0.01}) for loss in ("sum", "mean")),
+    *((name, "torch", {}) for name in ("PDGD", "DBGD", "NSGD", "epsilon-greedy")),
+]
+
+
+@pytest.mark.parametrize(("name", "engine", "changed"), BEGUN, ids=str)
+def test_a_learner_that_begins_from_weights_decides_as_the_plain_algorithm_that_does(dataset, name, engine, changed):
+    weights = torch.from_numpy(generator("weights to begin from", 0).standard_normal((4, dataset.n_features)))
+    assert_decides_as_the_plain_algorithm(dataset, name, changed, engine, weights.to(torch.float32).to(torch.float64))
+
+
+def assert_decides_as_the_plain_algorithm(dataset, name, changed, engine=None, begin=None):
     hyper = SETTINGS[name] | changed
     replicas = replicas_of("perfect", "informational", folds=(2,), seeds=(0, 1))
-    tape = play(name, dataset, replicas, ROUNDS, **changed)
+    tape = play(name, dataset, replicas, ROUNDS, engine=engine, begin=begin, **changed)
     keys = make_streams(dataset, replicas).keys
     moved, refits = 0, [True]
     for r, replica in enumerate(replicas):
         draws = Draws(keys[r])
         plain = REFERENCES[name](dataset.n_features, hyper, draws)
+        if begin is not None:
+            plain.w = plain.centre = begin[r].numpy()
         if name in REFITTED:  # of a unit that is off, Adam enlarges the last bit of θ − θ₀ to a step
             start = tape.learner.theta0.view(len(replicas), -1)[r].numpy().astype(np.float64)
             np.testing.assert_allclose(start, plain.start, atol=1e-5)

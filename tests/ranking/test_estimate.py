@@ -32,14 +32,21 @@ class Fit:
 
 
 class Past:
-    """Some replicas' pairs and labels, told to a `Fit` round by round and kept in plain lists."""
+    """Some replicas' pairs and labels, told to a `Fit` round by round and kept in plain lists.
 
-    def __init__(self, name, device="cpu", regularization=(0.1, 1.0, 0.01), loss="sum", noise=0.5, seed=0):
+    Args:
+        apart: how far from 0 the estimate begins, and the ridge pulls to, about; 0 for an estimate that was not told.
+    """
+
+    def __init__(self, name, device="cpu", regularization=(0.1, 1.0, 0.01), loss="sum", noise=0.5, seed=0, apart=0.0):
         self.rng = generator("a history for tests", seed)
         self.truth = self.rng.standard_normal(DATASET.n_features) / max(noise, 1e-6)
         self.fit = Fit(name, regularization, loss, device)
         self.estimate = self.fit.estimate
         self.regularization, self.loss, self.device = np.array(regularization), loss, device
+        self.centre = apart * generator("where estimates begin", seed).standard_normal((len(regularization), 12))
+        if apart:
+            self.estimate.begin_from(torch.from_numpy(self.centre).to(device))
         self.x = [[] for _ in regularization]
         self.y = [[] for _ in regularization]
 
@@ -70,11 +77,12 @@ class Past:
         z = x @ theta
         value = (y * np.logaddexp(0, -z) + (1 - y) * np.logaddexp(0, z)).sum()
         gradient = x.T @ (expit(z) - y)
+        away = theta - self.centre[r]
         if self.loss == "sum":
-            return value + self.regularization[r] / 2 * theta @ theta, gradient + self.regularization[r] * theta
+            return value + self.regularization[r] / 2 * away @ away, gradient + self.regularization[r] * away
         return (
-            value / len(y) + self.regularization[r] * theta @ theta,
-            gradient / len(y) + 2 * self.regularization[r] * theta,
+            value / len(y) + self.regularization[r] * away @ away,
+            gradient / len(y) + 2 * self.regularization[r] * away,
         )
 
     def optimum(self, r):
@@ -87,8 +95,9 @@ class Past:
 @pytest.mark.parametrize("noise", [0.5, 0.0], ids=["noisy", "separable"])
 @pytest.mark.parametrize("loss", ["sum", "mean"])
 @pytest.mark.parametrize("regularization", [1e-4, 1e-1, 10.0])
-def test_every_refit_reaches_the_optimum(name, device, noise, loss, regularization):
-    past = Past(name, device, regularization=(regularization,) * 2, loss=loss, noise=noise)
+@pytest.mark.parametrize("apart", [0.0, 3.0], ids=["from 0", "from weights"])
+def test_every_refit_reaches_the_optimum(name, device, noise, loss, regularization, apart):
+    past = Past(name, device, regularization=(regularization,) * 2, loss=loss, noise=noise, apart=apart)
     for round_ in range(1, 121):
         past.round()
         if round_ in (1, 2, 3, 5, 10, 20, 40, 80, 120):
@@ -140,15 +149,41 @@ def test_identical_documents_teach_nothing_and_break_nothing(name, device):
     np.testing.assert_allclose(float(fit.estimate.value[0]), 3 * np.log(2))
 
 
-def test_both_bodies_reach_the_same_estimate():
-    one, other = (Past(name).rounds(150).estimate for name in ("numba", "torch"))
+@both_bodies
+@pytest.mark.parametrize("loss", ["sum", "mean"])
+def test_to_begin_from_zero_changes_no_bit(name, device, loss):
+    past, told = (Past(name, device, loss=loss) for _ in range(2))
+    told.estimate.begin_from(torch.zeros_like(told.estimate.theta))
+    for each in (past, told):
+        each.rounds(60)
+    for each in ("theta", "value", "passes", "refits"):
+        assert torch.equal(getattr(past.estimate, each), getattr(told.estimate, each))
+
+
+@both_bodies
+def test_without_labels_an_estimate_is_where_it_begins_and_many_labels_outweigh_it(name, device):
+    past, cold = (Past(name, device, regularization=(1.0,), apart=apart) for apart in (3.0, 0.0))
+    begun = past.centre[0]
+    np.testing.assert_array_equal(past.estimate.theta[0].cpu().numpy(), begun)
+    apart = []
+    for rounds in (20, 600):
+        for each in (past, cold):
+            each.rounds(rounds)
+        apart.append(np.linalg.norm((past.estimate.theta - cold.estimate.theta).cpu().numpy()))
+    assert apart[1] < 0.5 * apart[0] < 0.5 * np.linalg.norm(begun)
+
+
+@pytest.mark.parametrize("apart", [0.0, 3.0])
+def test_both_bodies_reach_the_same_estimate(apart):
+    one, other = (Past(name, apart=apart).rounds(150).estimate for name in ("numba", "torch"))
     np.testing.assert_allclose(one.theta, other.theta, atol=1e-2)
     np.testing.assert_allclose(one.value, other.value, rtol=1e-7)
 
 
+@pytest.mark.parametrize("apart", [0.0, 3.0])
 @pytest.mark.parametrize("loss", ["sum", "mean"])
-def test_the_objective_that_is_carried_along_is_the_objective(loss):
-    past = Past("numba", loss=loss).rounds(300)
+def test_the_objective_that_is_carried_along_is_the_objective(loss, apart):
+    past = Past("numba", loss=loss, apart=apart).rounds(300)
     for r in range(3):
         times = len(past.y[r]) if loss == "mean" else 1
         wanted = times * past.objective(r, past.estimate.theta[r].numpy())[0]

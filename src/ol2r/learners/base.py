@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float32, Int64
+from jaxtyping import Bool, Float32, Float64, Int64
 from torch import Tensor
 
 from ol2r import ranking
@@ -65,6 +65,7 @@ class Learner(ABC):
     side_by_side: ClassVar[bool] = True  # whether the CPU computes replicas of one batch faster than batches of one
     keeps_queries: ClassVar[bool] = False  # whether it replays earlier queries, so all queries must be known in advance
     starts_from_order: ClassVar[bool] = False  # whether its first lists are in the order in which candidates come
+    starts_from_weights: ClassVar[bool] = False  # whether `begin_from` can give it the weights of a linear ranker
 
     repeats: ClassVar[Literal["bits", "means"]] = "bits"
     """How far a second run on the same machine repeats the first. With `"bits"`, trajectories are the same bit for bit,
@@ -110,6 +111,27 @@ class Learner(ABC):
     def initial(self) -> dict[str, torch.Tensor]:
         """The learner's state before the first round, by name: tensors with the replicas first."""
         return {}
+
+    def begin_from(self, weights: Float64[Tensor, "R d"]) -> None:
+        """Begin from the weights of linear rankers that were fitted before, in the place of the learner's own start.
+
+        Args:
+            weights: Float64[R, features], one ranker for each replica.
+
+        Raises:
+            ValueError: the learner does not start from weights, is no longer fresh, or has another shape.
+        """
+        if not self.starts_from_weights:
+            raise ValueError(f"{self.name} cannot begin from given weights")
+        if self.round != 1:
+            raise ValueError(f"{self.name} is in round {self.round}: only a fresh learner begins from given weights")
+        if weights.shape != (own := (len(self.streams), self.n_features)):
+            raise ValueError(f"{self.name}: weights to begin from must be of shape {own}, not {tuple(weights.shape)}")
+        self._begin_from(weights.to(self.device, torch.float64))
+
+    def _begin_from(self, weights: Float64[Tensor, "R d"]) -> None:
+        """What `begin_from` changes; learners with `starts_from_weights` define it."""
+        raise NotImplementedError
 
     def memories(self) -> dict[str, object]:
         """Further objects that hold part of the learner's state, by name: each `Stateful`, or one whose tensors and
@@ -291,9 +313,14 @@ class SteppingLearner(Learner):
     Hyper-parameters of all such learners: `alpha` (learning rate α), `decay` (factor on α after every step taken).
     """
 
+    starts_from_weights = True
+
     def initial(self) -> dict[str, torch.Tensor]:
         weights = torch.zeros(len(self.streams), self.n_features, device=self.device)
         return super().initial() | {"weights": weights, "alpha": self.number["alpha"].clone()}
+
+    def _begin_from(self, weights: Float64[Tensor, "R d"]) -> None:
+        self.state["weights"] = weights.to(torch.float32)
 
     def step(self, proposed: Float32[Tensor, "R d"], taken: Bool[Tensor, " R"]) -> None:
         """Move to the proposed weights, and let α decay where a step was taken.

@@ -40,6 +40,7 @@ class NetworkLearner(Learner):
     structural: ClassVar[dict[str, Parameter]] = ARCHITECTURE
     repeats = "means"
     side_by_side = False
+    starts_from_weights = False
     batch_seconds = 2e-4
 
     @classmethod

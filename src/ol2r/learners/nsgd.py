@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import cast
 
 import torch
+from jaxtyping import Float32, Float64
+from torch import Tensor
 
 from ol2r.cost import Shape
 from ol2r.learners.base import linear_seconds
@@ -121,11 +123,19 @@ class NSGD(Multileaved):
         }
         further = {
             "n_rounds": full(value=0, dtype=torch.int64),  # rounds so far
-            "past_weights": state["weights"][:, None].repeat(1, self.choice["lag"], 1),
+            "past_weights": self._past(state["weights"]),
             "null_won": full(value=0.0, dtype=torch.float32),
             "uniform_won": full(value=0.0, dtype=torch.float32),
         }
         return state | losers | queries | further
+
+    def _begin_from(self, weights: Float64[Tensor, "R d"]) -> None:
+        super()._begin_from(weights)
+        self.state["past_weights"] = self._past(self.state["weights"])
+
+    def _past(self, weights: Float32[Tensor, "R d"]) -> Float32[Tensor, "R lag d"]:
+        """The weights of the rounds before the first, which are those of the first."""
+        return weights[:, None].repeat(1, self.choice["lag"], 1)
 
     @cached_property
     def places(self) -> int:

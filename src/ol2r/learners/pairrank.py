@@ -31,9 +31,15 @@ class IntervalLearner(PairwiseLearner):
     Hyper-parameters: `regularization` (λ > 0, of M and of the loss), `alpha` (of the intervals' width), `pairs` (see
     `PairwiseLearner`), `covariance` (`"full"` or `"diagonal"`).
 
+    After `begin_from`, the ridge pulls to the given weights θ₀ and no longer to 0: λ/2 ‖θ − θ₀‖², or λ ‖θ − θ₀‖². With
+    the sum, Lemma 2 then holds with Q ≥ ‖θ* − θ₀‖ in the place of Q ≥ ‖θ*‖, and with the ball of that radius around θ₀:
+    θ* enters its proof only by the pull, whose gradient at θ* is λ (θ* − θ₀). Intervals do not know how wrong θ₀ is.
+
     Attributes:
         covariance: M⁻¹ of θ̃. estimate: has θ̃ as its `theta`; made by subclasses.
     """
+
+    starts_from_weights = True
 
     numeric: ClassVar = {
         "alpha": ALPHA,
@@ -53,6 +59,9 @@ class IntervalLearner(PairwiseLearner):
 
     def memories(self) -> dict[str, object]:
         return super().memories() | {"estimate": self.estimate, "covariance": self.covariance}
+
+    def _begin_from(self, weights: Float64[Tensor, "R d"]) -> None:
+        self.estimate.begin_from(weights)
 
     @property
     def theta(self) -> Float64[Tensor, "R d"]:
@@ -174,7 +183,8 @@ class PairRankLemma2(_Refitted):
 
     α_t = α · (2k_μ/c_μ) (√(R² log(det M_t / (δ² det λI))) + √λ Q), with k_μ = ¼ and R = ½.
 
-    Further hyper-parameters: `delta` (δ₁), `bound` (Q ≥ ‖θ*‖), `slope` (c_μ, the least slope of σ at any x_ijᵀθ).
+    Further hyper-parameters: `delta` (δ₁), `bound` (Q ≥ ‖θ*‖, or ‖θ* − θ₀‖ after `begin_from`), `slope` (c_μ, the least
+    slope of σ at any x_ijᵀθ).
     """
 
     name = "PairRank-Lemma2"

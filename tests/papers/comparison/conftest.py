@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from ol2r.papers.comparison import examination
+from ol2r.papers.comparison.grid import STARTS, UNTRAINED
 from ol2r.papers.olranknet.claims import GAMMA
 
 ROUNDS = (0, 5, 10, 50, 100)
@@ -48,6 +49,20 @@ def believed():
     def make(shown=-0.1, above=0.0, kinds=examination.KINDS):
         scores = {examination.PAPERS: 0.5, examination.SHOWN: 0.5 + shown, examination.ABOVE: 0.5 + above}
         return pd.concat([made({"PairRank": score}, kinds, seen=seen) for seen, score in scores.items()])
+
+    return make
+
+
+@pytest.fixture
+def begun():
+    """Makes runs of PairRank and DBGD at .5, and so much more from each start that is named."""
+
+    def make(**more):
+        names = {UNTRAINED: 0.0, **dict.fromkeys(STARTS, 0.0)} | more
+        return pd.concat(
+            [made({"PairRank": 0.5 + plus, "DBGD": 0.5 + plus}, began=name) for name, plus in names.items()],
+            ignore_index=True,
+        )
 
     return make
 

@@ -1,7 +1,10 @@
 """What all cells that run on a ranking data set share."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
+
+import numpy as np
+import pandas as pd
 
 from ol2r import data
 from ol2r.cost import DEVICE_CORES, Cost, Shape
@@ -46,6 +49,12 @@ class OnDataset(Cell):
         trained, held_out = (0.6, 0.2) if it.n_folds > 1 else (0.5, 0.5)
         features, documents = it.list_shape
         return Size(Shape(features, float(documents)), round(trained * queries), round(held_out * queries))
+
+
+def fitted_weights(fits: pd.DataFrame) -> dict[int, np.ndarray]:
+    """The weights in the table of a ranker that was fitted offline, by fold: Float64[features]."""
+    ordered = fits.sort_values(["fold", "feature"])
+    return {cast(int, fold): own["weight"].to_numpy() for fold, own in ordered.groupby("fold")}
 
 
 class Size(NamedTuple):

@@ -18,7 +18,7 @@ from ol2r.clicks import GradedCascade, ItemClicks
 from ol2r.cost import Cost, batch_size, in_turn
 from ol2r.experiments.cells import Context, Job, Level, Row
 from ol2r.experiments.kinds.fit import OfflineFit, ranknet_seconds
-from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
+from ol2r.experiments.kinds.on_dataset import OnDataset, compiling, fitted_weights
 from ol2r.learners import LEARNERS
 from ol2r.offline import fit_ranknet
 from ol2r.parameters import Value
@@ -219,7 +219,8 @@ class Safety(OnDataset):
         first = replicas[0][1]
         dataset = data.load(first.dataset, first.checksum)
         folds = sorted({row.fold for _, _, row in replicas})
-        production, reference = (_weights(context.inputs[fit], folds) for fit in (first.production, first.reference))
+        fits = [fitted_weights(context.inputs[fit]) for fit in (first.production, first.reference)]
+        production, reference = ({fold: fit[fold] for fold in folds} for fit in fits)
         ordered = not first.is_bandit and LEARNERS[first.learner].starts_from_order
         world = production_world(dataset, production, reference, first.positions, first.items, ordered)
         most = batch_size(first.cost([replicas[0][2]], context.device), len(replicas), context.device)
@@ -246,12 +247,6 @@ def _table(row: Row, columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """The table's lines for one replica."""
     same = np.ones_like(columns["round"])
     return pd.DataFrame({"fold": row.fold * same, "seed": row.seed * same, **columns})
-
-
-def _weights(fits: pd.DataFrame, folds: Sequence[int]) -> dict[int, np.ndarray]:
-    """The weights in an offline fit's table: Float64[features] for each fold."""
-    fits = fits.sort_values(["fold", "feature"])
-    return {fold: fits.loc[fits["fold"] == fold, "weight"].to_numpy() for fold in folds}
 
 
 def _list(features: np.ndarray, weights: np.ndarray, positions: int | None) -> np.ndarray:

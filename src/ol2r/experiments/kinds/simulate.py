@@ -16,7 +16,7 @@ from ol2r import data
 from ol2r.clicks import GradedUser
 from ol2r.cost import Cost, batch_size, in_turn
 from ol2r.experiments.cells import Cell, Context, Job, Kept, Level, Row
-from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
+from ol2r.experiments.kinds.on_dataset import OnDataset, compiling, fitted_weights
 from ol2r.learners import LEARNERS, Learner
 from ol2r.parameters import Value
 from ol2r.random import Streams
@@ -82,6 +82,17 @@ class Simulate(OnDataset):
     ) -> Learner:
         """Fresh replicas of the learner, one for each of these settings."""
         return self.family.batch(dataset.n_features, settings, streams, engine)
+
+    @classmethod
+    def begin(
+        cls, learner: Learner, replicas: "Sequence[tuple[Simulate, Row]]", inputs: Mapping[Cell, pd.DataFrame]
+    ) -> None:
+        """Prepare a batch's fresh learner; here it begins from its own start.
+
+        Args:
+            replicas: the cell, of this class, and the row of each replica.
+            inputs: the tables of all cells that these need.
+        """
 
     @property
     def exact(self) -> tuple[str, ...]:
@@ -189,6 +200,7 @@ def _run(dataset: data.RankingDataset, part: list, context: Context) -> pd.DataF
         dataset = data.drop_constant_features(dataset, replicas[0].fold)
     settings = [dict(cell.hyperparameters) for cell in cells]
     learner = first.batch(dataset, settings, make_streams(dataset, replicas, context.device), context.engine)
+    first.begin(learner, [(cell, row) for _, cell, row in part], context.inputs)
 
     def lines(table: pd.DataFrame) -> pd.DataFrame:
         return table.assign(job=job[table["replica"]]) if len(table) else table
@@ -216,6 +228,5 @@ def _references(cell: Simulate, replicas: Sequence[Replica], inputs: Mapping[Cel
     """w* of each replica's fold: Float64[R, features]."""
     if cell.reference is None:
         return None
-    fits = inputs[cell.reference].sort_values(["fold", "feature"])
-    weights = {fold: fit["weight"].to_numpy() for fold, fit in fits.groupby("fold")}
+    weights = fitted_weights(inputs[cell.reference])
     return np.stack([weights[replica.fold] for replica in replicas])

@@ -30,7 +30,7 @@ class Expected(NamedTuple):
     Args:
         seen: the belief.
         users: kinds of users.
-        side: `"near"` (less than `MARGIN` away) or `"lower"` (by more than `MARGIN`).
+        side: `"near"` (less than `MARGIN` away), `"lower"` or `"higher"` (by more than `MARGIN`).
         because: why.
     """
 

@@ -6,14 +6,16 @@ from typing import Literal
 MARGIN = 0.005
 """Differences of offline NDCG@10 below this count as none, as in the papers' chapters."""
 
-Side = Literal["near", "lower"]
-"""What is expected of a difference: less than `MARGIN` to either side, or more than `MARGIN` below."""
+Side = Literal["near", "lower", "higher"]
+"""What is expected of a difference: less than `MARGIN` to either side, or more than `MARGIN` below or above."""
 
 AS_EXPECTED, OPEN, AGAINST = "✔", "○", "✘"
 
 
 def outcome(side: Side, low: float, high: float) -> str:
     """Whether an interval of the difference is as expected, against it, or neither."""
+    if side == "higher":
+        return outcome("lower", -high, -low)
     if side == "lower":
         return AS_EXPECTED if high < -MARGIN else AGAINST if low > -MARGIN else OPEN
     return AS_EXPECTED if -MARGIN < low and high < MARGIN else AGAINST if high < -MARGIN or low > MARGIN else OPEN

@@ -16,11 +16,13 @@ from ol2r.experiments import grid
 from ol2r.experiments.cells import Cell, Item
 from ol2r.experiments.grid import SMOKE_CURVE, first_step, on, second_step
 from ol2r.experiments.kinds.simulate import Simulate
+from ol2r.experiments.kinds.start import Start
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
 from ol2r.learners import LEARNERS
+from ol2r.papers.bubblerank.claims import FEW
 from ol2r.papers.bubblerank.grid import SETTINGS as BANDITS
-from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, STILL, safety_cell
+from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, STILL, production, safety_cell
 from ol2r.papers.comparison import memory
 from ol2r.papers.comparison.footprint import Footprint
 from ol2r.papers.comparison.tuning import NSGD, ROUNDS_FIRST, ROUNDS_LONGER, SEEDS_FIRST, SEEDS_LONGER, TUNED
@@ -219,6 +221,35 @@ def belief(cell: Cell) -> dict[str, str]:
     return variant(cell) | {"seen": SEEN[str(cell.labels()["pairs"])]}
 
 
+STARTERS = ("PairRank", "PDGD", NSGD, "DBGD", "epsilon-greedy")
+"""Who begins from a ranker that was fitted offline."""
+UNTRAINED = "untrained"
+STARTS = {"right": 1.0, "right, a tenth": 0.1, "wrong, a tenth": -0.1, "wrong": -1.0}
+"""What multiplies the weights of the production ranker of few labels; a negative factor turns its lists round."""
+START_DATASETS = (*DATASETS, "synthetic-mslr")
+
+
+def _starts(tier: str) -> Sequence[Cell]:
+    """Every start beside the learner's own, which is its run of `_quality`; on a laptop on the first data set only."""
+    cells: list[Cell] = []
+    datasets = DATASETS if tier == "laptop" else START_DATASETS
+    for dataset, kind, each in product(on(*datasets, own=False)(tier), USERS, STARTERS):
+        cold, fitted = curve(tier, dataset, kind, each), production(tier, dataset, FEW)
+        cells += [cold, *(Start.of(cold, fitted, factor) for factor in STARTS.values())]
+    return cells
+
+
+def _seeds_of_starts(tier: str, cell: Cell) -> Sequence[int]:
+    """At the paper tier fewer on a data set of one fold."""
+    return (range(MORE_SEEDS) if len(cell.folds) > 1 else range(MORE_SEEDS // 2)) if tier == "paper" else RUNS[tier]
+
+
+def start(cell: Cell) -> dict[str, str]:
+    """What a cell's learner begins from."""
+    named = {factor: name for name, factor in STARTS.items()}
+    return variant(cell) | {"began": named[cell.factor] if isinstance(cell, Start) else UNTRAINED}
+
+
 def _safety(tier: str) -> Sequence[Cell]:
     """BubbleRank meets perfect users only, who alone have a model by item."""
     cells: list[Cell] = []
@@ -309,6 +340,7 @@ ITEMS: dict[str, Item] = {
     "other-users": Item("Users that no paper on these learners has", _other_users, RUNS, None, variant),
     "unlucky": Item("An unlucky λ or step", _unlucky, RUNS, None, luck),
     "examination": Item("What learners take users to have examined", _examination, _seeds_of_beliefs, None, belief),
+    "starts": Item("A start from an offline ranker, right or wrong", _starts, _seeds_of_starts, None, start),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
     "memory": Item("PairRank with bounded memory", memory.cells, memory.seeds, None, memory.form),
     "memory-timing": Item(

@@ -32,8 +32,13 @@ class LogisticEstimate:
         self._ridge = torch.zeros_like(regularization) if loss == "mean" else regularization.clone()
         self._growth = 2.0 * regularization if loss == "mean" else torch.zeros_like(regularization)  # for each label
         self.theta = torch.zeros(n, n_features, dtype=torch.float64, device=device)
+        self._centre = torch.zeros_like(self.theta)
         self.value = torch.zeros(n, dtype=torch.float64, device=device)
         self.passes, self.refits = (torch.zeros(n, dtype=torch.int64, device=device) for _ in range(2))
+
+    def begin_from(self, weights: torch.Tensor) -> None:
+        """See `compiled.LogisticEstimate.begin_from`."""
+        self.theta, self._centre = weights.clone(), weights.clone()
 
     def refit(self, counts: PairCounts | LabelMemory, rows: torch.Tensor, won: torch.Tensor) -> None:
         """See `compiled.LogisticEstimate.refit`."""
@@ -83,7 +88,8 @@ class LogisticEstimate:
         x, met, pull = history
         p = torch.sigmoid(torch.einsum("rnd,rd->rn", x, self.theta))
         expected = met * p  # wins of the first document
-        gradient = torch.addcmul(torch.einsum("rn,rnd->rd", expected, x) - pull, self._ridge[:, None], self.theta)
+        away = self.theta - self._centre
+        gradient = torch.addcmul(torch.einsum("rn,rnd->rd", expected, x) - pull, self._ridge[:, None], away)
         curvature = torch.addcmul(expected, expected, p, value=-1.0)
         root, _ = torch.linalg.cholesky_ex(torch.baddbmm(ridge, (x * curvature[..., None]).mT, x))
         # two triangular systems and not `cholesky_solve`, which a CUDA graph cannot record for a batch
@@ -111,8 +117,9 @@ class LogisticEstimate:
         x, met, pull = history
         z = torch.einsum("rnd,rsd->rsn", x, theta)
         losses = torch.einsum("rn,rsn->rs", met, softplus(z, threshold=500.0))
-        slope = torch.addcmul(-pull[:, None], self._ridge[:, None, None], theta, value=0.5)
-        return losses + (theta * slope).sum(dim=2)
+        away = theta - self._centre[:, None]
+        slope = torch.addcmul(-pull[:, None], self._ridge[:, None, None], away, value=0.5)
+        return losses + (away * slope).sum(dim=2) - (pull * self._centre).sum(dim=1, keepdim=True)
 
 
 class RecursiveEstimate:
@@ -121,6 +128,10 @@ class RecursiveEstimate:
     def __init__(self, regularization: torch.Tensor, n_features: int, device: torch.device | str = "cpu"):
         self.theta = torch.zeros(len(regularization), n_features, dtype=torch.float64, device=device)
         self.inverse = (1.0 / regularization[:, None, None]) * eye(n_features, device)
+
+    def begin_from(self, weights: torch.Tensor) -> None:
+        """See `compiled.RecursiveEstimate.begin_from`."""
+        self.theta = weights.clone()
 
     def step(self, x: torch.Tensor, present: torch.Tensor, won: torch.Tensor) -> None:
         """See `compiled.RecursiveEstimate.step`."""

@@ -50,10 +50,11 @@ def _log_loss(z):
 
 
 @njit
-def _pass(x, outcomes, theta, regularization, gradient):
+def _pass(x, outcomes, theta, centre, regularization, gradient):
     """Objective at θ, and its gradient: one pass over the pairs."""
-    value = 0.5 * regularization * dot64(theta, theta)
-    gradient[:] = regularization * theta
+    away = theta - centre
+    value = 0.5 * regularization * dot64(away, away)
+    gradient[:] = regularization * away
     for n in range(x.shape[0]):
         z = dot64(x[n], theta)
         p = 1.0 / (1.0 + np.exp(-z))
@@ -81,7 +82,7 @@ def _secant(inverse, step, change):
 
 
 @njit
-def _minimize(x, outcomes, theta, regularization, gradient, hessian, value):
+def _minimize(x, outcomes, theta, centre, regularization, gradient, hessian, value):
     """Take quasi-Newton steps from the last optimum; returns the objective and the number of passes."""
     d = theta.shape[0]
     most = max(MOST_PASSES, SHORT // x.shape[0])
@@ -96,7 +97,7 @@ def _minimize(x, outcomes, theta, regularization, gradient, hessian, value):
         while True:
             new_theta[:] = theta
             _add_scaled(new_theta, scale, step)
-            new_value = _pass(x, outcomes, new_theta, regularization, new_gradient)
+            new_value = _pass(x, outcomes, new_theta, centre, regularization, new_gradient)
             passes += 1
             if new_value <= value - _ARMIJO * scale * slope:
                 break
@@ -114,16 +115,18 @@ def _minimize(x, outcomes, theta, regularization, gradient, hessian, value):
 
 @njit(parallel=True, cache=True)
 def _refit(
-    x, outcomes, count, rows, won, mean, regularization, ridge, theta, gradient, hessian, turn, value, passes, refits
-):
+    x, outcomes, count, rows, won, mean, regularization, ridge, theta, centre, gradient, hessian, turn, value, passes,
+    refits,
+):  # fmt: skip
     for r in prange(theta.shape[0]):
         seen = (rows[r] >= 0).sum()
         if seen == 0:
             continue
         if mean:
             more = 2.0 * regularization[r] * seen
-            value[r] += 0.5 * more * dot64(theta[r], theta[r])
-            _add_scaled(gradient[r], more, theta[r])
+            away = theta[r] - centre[r]
+            value[r] += 0.5 * more * dot64(away, away)
+            _add_scaled(gradient[r], more, away)
             turn[r] = _grow(hessian[r], ridge[r], more, turn[r])
             ridge[r] += more
         u = np.empty(theta.shape[1])
@@ -139,17 +142,20 @@ def _refit(
             product(hessian[r], new, u)
             downdate(hessian[r], u, curvature / (1.0 + curvature * dot64(u, new)))
         n = count[r]
-        value[r], taken = _minimize(x[r, :n], outcomes[r, :n], theta[r], ridge[r], gradient[r], hessian[r], value[r])
+        value[r], taken = _minimize(
+            x[r, :n], outcomes[r, :n], theta[r], centre[r], ridge[r], gradient[r], hessian[r], value[r]
+        )
         passes[r] += taken
         refits[r] += 1
 
 
 @njit(parallel=True, cache=True)
-def _forget(left, x, won, mean, regularization, ridge, theta, gradient, hessian, value):
+def _forget(left, x, won, mean, regularization, ridge, theta, centre, gradient, hessian, value):
     for r in prange(theta.shape[0]):
         less = 2.0 * regularization[r] * left[r].sum() if mean else 0.0
-        value[r] -= 0.5 * less * dot64(theta[r], theta[r])
-        _add_scaled(gradient[r], -less, theta[r])
+        away = theta[r] - centre[r]
+        value[r] -= 0.5 * less * dot64(away, away)
+        _add_scaled(gradient[r], -less, away)
         ridge[r] -= less
         u = np.empty(theta.shape[1])
         for i in range(left.shape[1]):
@@ -192,7 +198,7 @@ class LogisticEstimate:
     the number of distinct pairs.
 
     The loss is either the sum, with the ridge r = λ, or the mean over the N labels so far, (1/N) Σ … + λ ‖θ‖², which
-    has the same minimum as the sum with r = 2Nλ.
+    has the same minimum as the sum with r = 2Nλ. After `begin_from`, θ − θ₀ stands in the place of θ in the ridge.
 
     Args:
         regularization: λ > 0, Float64[R].
@@ -213,8 +219,13 @@ class LogisticEstimate:
         self._turn = np.zeros(n, dtype=np.int64)
         self._hessian = (1.0 / regularization[:, None, None]) * torch.eye(d, dtype=torch.float64)
         self.theta, self._gradient = torch.zeros(n, d, dtype=torch.float64), torch.zeros(n, d, dtype=torch.float64)
+        self._centre = torch.zeros_like(self.theta)
         self.value = torch.zeros(n, dtype=torch.float64)
         self.passes, self.refits = torch.zeros(n, dtype=torch.int64), torch.zeros(n, dtype=torch.int64)
+
+    def begin_from(self, weights: torch.Tensor) -> None:
+        """Begin the first refit at these weights θ₀, to which the ridge pulls: Float64[R, d]."""
+        self.theta, self._centre = weights.clone(), weights.clone()
 
     def refit(self, counts: PairCounts | LabelMemory, rows: torch.Tensor, won: torch.Tensor) -> None:
         """Move to the optimum of all pairs; replicas without a new label stay where they are.
@@ -233,6 +244,7 @@ class LogisticEstimate:
             self._regularization,
             self._ridge,
             self.theta.numpy(),
+            self._centre.numpy(),
             self._gradient.numpy(),
             self._hessian.numpy(),
             self._turn,
@@ -256,6 +268,7 @@ class LogisticEstimate:
             self._regularization,
             self._ridge,
             self.theta.numpy(),
+            self._centre.numpy(),
             self._gradient.numpy(),
             self._hessian.numpy(),
             self.value.numpy(),
@@ -281,6 +294,10 @@ class RecursiveEstimate:
     def __init__(self, regularization: torch.Tensor, n_features: int, device: torch.device | str = "cpu"):
         self.theta = torch.zeros(len(regularization), n_features, dtype=torch.float64)
         self.inverse = (1.0 / regularization[:, None, None]) * torch.eye(n_features, dtype=torch.float64)
+
+    def begin_from(self, weights: torch.Tensor) -> None:
+        """Take the first step at these weights: Float64[R, d]."""
+        self.theta = weights.clone()
 
     def step(self, x: torch.Tensor, present: torch.Tensor, won: torch.Tensor) -> None:
         """Learn from the labels of a round, one after another.

@@ -1,0 +1,202 @@
+"""What a start from an offline ranker gains, and a wrong one costs: expectations, declared before their results, and
+what was found.
+
+A learner begins from the weights of RankNet that was fitted to the labels of a few queries, or from a tenth of them,
+which ranks the same and is less sure. Turned round, the same weights are a wrong start of the same length. What is
+expected of each learner is written here, and was before any run from these weights. The scores of learners that begin
+untrained were known then, and how long the weights are; the score of the offline ranker itself was not looked at. The
+reasons are about MQ2008; the other data set, where learners have other tuned values, is asked the same.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ol2r import frames
+from ol2r.clicks.cascade import USERS
+from ol2r.papers.comparison.expected import MARGIN, Side, outcome
+from ol2r.papers.comparison.grid import NSGD, STARTERS, STARTS, UNTRAINED
+from ol2r.papers.comparison.measures import interval_of, of_runs
+from ol2r.report.leads import joined
+from ol2r.report.style import spelled
+from ol2r.report.tables import plain
+
+MEASURES = {
+    "early": "the ranker after a tenth of the rounds",
+    "offline": "the ranker after the last round",
+    "lists": "the lists shown in all rounds",
+}
+"""What is compared, by its column in `measures.of_runs`; all are NDCG@10."""
+RIGHT, RIGHT_TENTH, WRONG_TENTH, WRONG = STARTS
+REAL = ("navigational", "informational")
+"""Users whose clicks are noisy."""
+
+
+class Expected(NamedTuple):
+    """What is expected of some starts beside an untrained learner.
+
+    Args:
+        learners: whose starts; starts: which of `STARTS`; users: under which users.
+        measures: columns of `MEASURES`.
+        side: `"near"` (less than `MARGIN` away), `"lower"` or `"higher"` (by more than `MARGIN`).
+        because: why.
+    """
+
+    learners: tuple[str, ...]
+    starts: tuple[str, ...]
+    users: tuple[str, ...]
+    measures: tuple[str, ...]
+    side: Side
+    because: str
+
+
+PAIRRANK, PDGD, DBGD, EPSILON = (each for each in STARTERS if each != NSGD)
+EXPECTED = (
+    Expected(
+        (PAIRRANK,), (RIGHT_TENTH, WRONG_TENTH), USERS, ("offline",), "near",
+        "the ridge pulls with λ against the sum over all pairs, so a start of moderate length counts as 1/n, and its "
+        "intervals, which know nothing of the start, begin as wide as ever and leave such scores open",
+    ),
+    Expected(
+        (PAIRRANK,), (RIGHT,), REAL, ("early", "offline", "lists"), "higher",
+        "pairs from noisy clicks say little each, so a long start outweighs them for long",
+    ),
+    Expected(
+        (PAIRRANK,), (WRONG,), USERS, ("early", "lists"), "lower",
+        "scores so far apart leave no interval that overlaps, so it shows the reversed order without exploring",
+    ),
+    Expected(
+        (PAIRRANK,), (WRONG,), ("perfect",), ("offline",), "near",
+        "every click on a reversed list contradicts it, and clicks without noise outweigh λ in this many rounds",
+    ),
+    Expected(
+        (PAIRRANK,), (WRONG,), REAL, ("offline",), "lower", "pairs from noisy clicks say too little to outweigh it",
+    ),
+    Expected(
+        (PDGD,), (RIGHT_TENTH, WRONG_TENTH), USERS, ("offline",), "near",
+        "scores near each other leave lists random and gradients large, so a start is forgotten at the speed of steps",
+    ),
+    Expected(
+        (PDGD,), (RIGHT,), USERS, ("lists",), "higher",
+        "it begins with lists that are hardly random, where an untrained one begins with all lists equally likely",
+    ),
+    Expected(
+        (PDGD,), (RIGHT,), USERS, ("offline",), "lower",
+        "the gradient of a pair vanishes as its scores move apart, so it stays about where few labels put it",
+    ),
+    Expected(
+        (PDGD,), (WRONG,), USERS, ("early", "offline", "lists"), "lower",
+        "the gradient vanishes for wrong pairs as for right ones, and the weight of a pair that is clicked against the "
+        "scores is small as well, for its exchange is the less likely list",
+    ),
+    Expected(
+        (DBGD,), (RIGHT, RIGHT_TENTH), USERS, ("early", "lists"), "higher",
+        "untrained it is the slowest of all, and a start needs no duels",
+    ),
+    Expected(
+        (DBGD,), (WRONG, WRONG_TENTH), USERS, ("early", "offline", "lists"), "lower",
+        "its short steps in random directions do not come further in all rounds than a tenth of the start is long",
+    ),
+    Expected(
+        (NSGD,), (RIGHT_TENTH, WRONG_TENTH), USERS, ("offline",), "near",
+        "its steps are ten times DBGD's and it begins from a random unit vector anyway, which a tenth of the start "
+        "is hardly longer than",
+    ),
+    Expected(
+        (NSGD,), (RIGHT,), USERS, ("early", "lists"), "higher",
+        "a random unit vector is no better than chance, and candidates near so long a start show nearly its own lists",
+    ),
+    Expected(
+        (NSGD,), (WRONG,), USERS, ("early", "offline", "lists"), "lower",
+        "candidates at distance δ from so long a start show nearly its own lists, so few of them win",
+    ),
+    Expected(
+        (EPSILON,), (RIGHT,), USERS, ("offline",), "lower",
+        "its step is so short that it stays where few labels put it, and untrained it ends near the offline ranker "
+        "of all labels",
+    ),
+    Expected(
+        (EPSILON,), (WRONG, WRONG_TENTH), USERS, ("early", "offline", "lists"), "lower",
+        "its step is so short that all steps together do not come further than a tenth of the start is long",
+    ),
+)  # fmt: skip
+
+
+def expected_of(variant: str, start: str, users: str, measure: str) -> Side | None:
+    """What is expected of a start, or None where nothing is."""
+    return next(
+        (
+            each.side
+            for each in EXPECTED
+            if variant in each.learners and start in each.starts and users in each.users and measure in each.measures
+        ),
+        None,
+    )
+
+
+def differences(frame: pd.DataFrame) -> pd.DataFrame:
+    """What each start changes, paired by run with the untrained learner.
+
+    Args:
+        frame: runs with `variant`, `began`, ndcg, cndcg, misordered.
+
+    Returns:
+        dataset, variant, users, began, measure (of `MEASURES`), cold (the untrained learner's mean), mean (what the
+        start has more) with low and high, expected (a side, or None), outcome (empty where nothing is expected).
+    """
+    run, by, lines = ["fold", "seed"], ["dataset", "variant", "users"], []
+    scores = {began: of_runs(own) for began, own in frame.groupby("began", sort=False)} if len(frame) else {}
+    cold = dict(list(scores[UNTRAINED].groupby(by))) if UNTRAINED in scores else {}
+    for began in (each for each in STARTS if each in scores):
+        for (dataset, variant, users), own in frames.groups(scores[began], by):
+            base = cold[dataset, variant, users].set_index(run)
+            for measure in MEASURES:
+                found = interval_of((own.set_index(run)[measure] - base[measure]).dropna())
+                side = expected_of(str(variant), began, str(users), measure)
+                judged = outcome(side, *found[1:]) if side else ""
+                level = base[measure].mean()
+                lines.append((dataset, variant, users, began, measure, level, *found, side, judged))
+    columns = ["dataset", "variant", "users", "began", "measure", "cold", "mean", "low", "high", "expected", "outcome"]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def forgotten(frame: pd.DataFrame) -> pd.DataFrame:
+    """How long each start lasts: from which round on the ranker is no longer apart from the untrained learner's.
+
+    Args:
+        frame: runs with `variant`, `began`, round, ndcg.
+
+    Returns:
+        dataset, variant, users, began, at_first (the difference before the first round, a mean over runs), round (the
+        first checkpoint from which on no mean difference is more than `MARGIN`; infinite where the last one is).
+    """
+    by, lines = ["dataset", "variant", "users"], []
+    wide = frame.pivot_table("ndcg", [*by, "round"], "began") if len(frame) else pd.DataFrame()
+    for began in (each for each in STARTS if each in wide):
+        apart = (wide[began] - wide[UNTRAINED]).dropna().rename("apart").reset_index()
+        for key, own in frames.groups(apart, by):
+            ordered = own.sort_values("round")
+            far = np.flatnonzero(ordered["apart"].abs() > MARGIN)
+            since = far[-1] + 1 if len(far) else 0
+            round_ = float(ordered["round"].iloc[since]) if since < len(ordered) else np.inf
+            lines.append((*key, began, float(ordered["apart"].iloc[0]), round_))
+    return pd.DataFrame(lines, columns=[*by, "began", "at_first", "round"])
+
+
+def _who(each: Expected) -> str:
+    users = "all users" if each.users == USERS else f"{joined(each.users)} users"
+    return f"*{plain(spelled(each.learners[0]))}*, {' and '.join(each.starts)}, {users}"
+
+
+def expectations() -> str:
+    """What is expected, as a list."""
+    told = {
+        "near": f"less than {MARGIN:g} from the untrained learner",
+        "lower": f"more than {MARGIN:g} below it",
+        "higher": f"more than {MARGIN:g} above it",
+    }
+    return "\n".join(
+        f"- {_who(each)}: {joined([MEASURES[m] for m in each.measures])} {told[each.side]}, because {each.because}."
+        for each in EXPECTED
+    )
