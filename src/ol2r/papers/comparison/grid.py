@@ -343,4 +343,7 @@ ITEMS: dict[str, Item] = {
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
 }  # fmt: skip
 
+LEFT_OPEN = ("starts",)
+"""The items that are on the page of what the papers leave open, and on no other."""
+
 PAPER = Paper("comparison", ITEMS, package="ol2r.papers.comparison", tuned=TUNED)
