@@ -5,6 +5,7 @@ import pytest
 
 from ol2r.papers.comparison import examination
 from ol2r.papers.comparison.grid import STARTS, UNTRAINED
+from ol2r.papers.comparison.memory import FORMS, FULL, RECURSIVE
 from ol2r.papers.olranknet.claims import GAMMA
 
 ROUNDS = (0, 5, 10, 50, 100)
@@ -34,12 +35,6 @@ def made(scores, kinds=KINDS, seeds=2, **labels):
 @pytest.fixture
 def frame():
     return made(SCORES)
-
-
-@pytest.fixture
-def runs_of():
-    """Makes runs, as `made`."""
-    return made
 
 
 @pytest.fixture
@@ -100,4 +95,27 @@ def judged():
                 shared = {"cell": name + kind, "dataset": "MQ2008", "users": kind, "variant": name}
                 shared |= {"fold": fold, "seed": seed}
                 lines += [shared | {"round": t, "violations": t * count // 100 + seed * (count > 0)} for t in (50, 100)]
+    return pd.DataFrame(lines)
+
+
+@pytest.fixture
+def forgetful():
+    """Runs of PairRank with bounded memory: one step a label lacks a tenth, the others nothing."""
+    scores = dict.fromkeys(FORMS, 0.5) | {RECURSIVE: 0.4}
+    return pd.concat([made({"PairRank": score}, form=form) for form, score in scores.items()])
+
+
+@pytest.fixture
+def forgetful_timed():
+    """A round of all labels takes 1 ms at first and 3 ms at the end, any other 1 ms; all labels take 5 MB."""
+    lines = []
+    for form in FORMS:
+        for kind in ("perfect", "navigational", "informational"):
+            shared = {"dataset": "MQ2008", "users": kind, "form": form, "fold": 1, "seed": 0}
+            spent = {50: 0.05, 100: 0.2 if form == FULL else 0.1}
+            lines += [
+                shared | {"cell": "t", "round": t, "rank_seconds": s / 2, "update_seconds": s / 2, "replicas": 1}
+                for t, s in spent.items()
+            ]
+            lines.append(shared | {"cell": "f", "round": 100, "kept": 5e6 if form == FULL else 1e6})
     return pd.DataFrame(lines)

@@ -61,3 +61,13 @@ def test_violations_are_listed_from_the_fewest(judged):
     assert list(dict.fromkeys(table["row"])) == ["BubbleRank", "DBGD", "PairRank", "random lists"]
     assert table.loc[0, "mean"] == 0 and list(table.columns[:2]) == ["row", "users"]
     assert isinstance(table, pd.DataFrame) and set(table["panel"]) == {"violations"}
+
+
+def test_starts_have_a_panel_for_each_learner_and_a_line_for_each_start(begun):
+    runs = begun(**{"wrong": -0.1})
+    drawing = figures.start_curves(runs[runs["users"] == "perfect"])
+    assert [ax.get_title() for ax in drawing.axes] == ["PairRank", "DBGD"]
+    for ax in drawing.axes:
+        assert {line.get_label() for line in ax.get_lines()} == {grid.UNTRAINED, *grid.STARTS}
+    assert drawing.table["round"].min() > 0 and "lowest for wrong (0.415)" in drawing.alt
+    assert list(figures.STARTED) == [grid.UNTRAINED, *grid.STARTS]

@@ -10,30 +10,6 @@ from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, OPEN
 from ol2r.papers.comparison.memory import EXPECTED, FORMS, FULL, RECURSIVE
 from ol2r.papers.pairrank import grid as pairrank
 
-LOST = {form: 0.0 for form in FORMS} | {RECURSIVE: -0.1}
-"""What each invented form's ranker has less than that of all labels."""
-
-
-@pytest.fixture
-def frame(runs_of):
-    return pd.concat([runs_of({"PairRank": 0.5 + lost}, form=form) for form, lost in LOST.items()])
-
-
-@pytest.fixture
-def timed():
-    """A round of all labels takes 1 ms at first and 3 ms at the end, any other 1 ms; all labels take 5 MB."""
-    lines = []
-    for form in FORMS:
-        for kind in ("perfect", "navigational", "informational"):
-            shared = {"dataset": "MQ2008", "users": kind, "form": form, "fold": 1, "seed": 0}
-            spent = {50: 0.05, 100: 0.2 if form == FULL else 0.1}
-            lines += [
-                shared | {"cell": "t", "round": t, "rank_seconds": s / 2, "update_seconds": s / 2, "replicas": 1}
-                for t, s in spent.items()
-            ]
-            lines.append(shared | {"cell": "f", "round": 100, "kept": 5e6 if form == FULL else 1e6})
-    return pd.DataFrame(lines)
-
 
 def test_forms_differ_from_their_parent_in_their_memory_alone():
     for tier in ("smoke", "laptop", "paper"):
@@ -71,8 +47,8 @@ def test_every_expectation_compares_two_forms():
     assert memory_findings.expectations().count("\n") == len(EXPECTED) - 1
 
 
-def test_differences_are_paired_by_run_and_judged_by_what_was_expected(frame):
-    table = memory_findings.differences(frame)
+def test_differences_are_paired_by_run_and_judged_by_what_was_expected(forgetful):
+    table = memory_findings.differences(forgetful)
     assert len(table) == sum(len(each.users) for each in EXPECTED)
     own = table[table["form"] == RECURSIVE]
     assert own["mean"].tolist() == pytest.approx([-0.1] * 3) and set(own["outcome"]) == {AGAINST}
@@ -85,25 +61,25 @@ def test_differences_are_paired_by_run_and_judged_by_what_was_expected(frame):
     assert "- *one step a label* beside *all labels*" in told and "as expected in 0 of 3, against in 3" in told
 
 
-def test_an_interval_across_the_margin_is_open(frame):
-    one_lower_one_higher = frame["seed"].map({0: 0.0, 1: 0.2}).where(frame["form"] == RECURSIVE, 0.0)
-    table = memory_findings.differences(frame.assign(ndcg=frame["ndcg"] + one_lower_one_higher))
+def test_an_interval_across_the_margin_is_open(forgetful):
+    one_lower_one_higher = forgetful["seed"].map({0: 0.0, 1: 0.2}).where(forgetful["form"] == RECURSIVE, 0.0)
+    table = memory_findings.differences(forgetful.assign(ndcg=forgetful["ndcg"] + one_lower_one_higher))
     own = table[table["form"] == RECURSIVE]
     assert set(own["outcome"]) == {OPEN} and own["mean"].abs().max() < 1e-9
 
 
-def test_costs_are_of_the_first_and_of_the_last_rounds(frame, timed):
-    costs = memory_findings.costs(timed).set_index(["form", "users"])
+def test_costs_are_of_the_first_and_of_the_last_rounds(forgetful, forgetful_timed):
+    costs = memory_findings.costs(forgetful_timed).set_index(["form", "users"])
     assert costs.loc[(FULL, "perfect"), ["first", "last", "kept"]].tolist() == pytest.approx([1.0, 3.0, 5e6])
     assert costs.loc[(RECURSIVE, "perfect"), ["first", "last", "kept"]].tolist() == pytest.approx([1.0, 1.0, 1e6])
-    text = memory_findings.table(frame, costs.reset_index(), name="n", caption="c")
+    text = memory_findings.table(forgetful, costs.reset_index(), name="n", caption="c")
     assert "| all labels | 0.515 | 0.515 | 0.515 | 1 | 3 | 5 |" in text
     assert "one step a label | −0.100 [−0.100, −0.100]" in text.replace("-", "−")
-    assert "takes 3.0 times as long" in memory_findings.short_answer(frame, costs.reset_index())
+    assert "takes 3.0 times as long" in memory_findings.short_answer(forgetful, costs.reset_index())
 
 
-def test_scores_stand_at_the_seconds_that_their_rounds_took(frame, timed):
-    spent = memory_findings.spent(frame, timed).set_index(["form", "users", "round"])
+def test_scores_stand_at_the_seconds_that_their_rounds_took(forgetful, forgetful_timed):
+    spent = memory_findings.spent(forgetful, forgetful_timed).set_index(["form", "users", "round"])
     assert spent.loc[(FULL, "perfect", 50), "seconds"] == pytest.approx(0.05)
     assert spent.loc[(FULL, "perfect", 100), "seconds"] == pytest.approx(0.2)
     assert spent.loc[(FULL, "perfect", 10), "seconds"] == pytest.approx(0.01)

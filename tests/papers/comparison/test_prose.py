@@ -8,12 +8,13 @@ import pytest
 
 import ol2r
 from ol2r.experiments.chapter import Chapter, Results
-from ol2r.papers.comparison import decisions, grid, measures, prose, ranks
+from ol2r.papers.comparison import decisions, grid, measures, memory, prose, ranks, starts
 from ol2r.papers.comparison.decisions import Choice, Decision, Situation
 from ol2r.report import redraw
 from ol2r.report.page import Audience, shown_to
 
 PAGE = Path(ol2r.__file__).parents[2] / "book" / "comparison.md"
+OPEN_PAGE = PAGE.with_name("comparison-open.md")
 END = Situation("the end", "offline NDCG@10", "quality", "offline")
 
 
@@ -159,11 +160,11 @@ def test_every_learner_has_a_line_in_the_table_of_tuned_values():
     assert "NSGD" in prose.nsgd_in_words()
 
 
-def test_the_page_is_short_and_calls_every_item():
-    text = PAGE.read_text(encoding="utf-8")
-    assert len(text.split()) < 5000
+def test_the_pages_are_short_and_call_every_item():
+    texts = {page: page.read_text(encoding="utf-8") for page in (PAGE, OPEN_PAGE)}
+    assert all(len(text.split()) < 5000 for text in texts.values())
     for item in grid.ITEMS:
-        assert re.search(rf'["\' ]{item}["\' ]', text), item
+        assert re.search(rf'["\' ]{item}["\' ]', texts[OPEN_PAGE if item in grid.LEFT_OPEN else PAGE]), item
 
 
 def results(item, frame):
@@ -195,6 +196,15 @@ def test_the_page_runs_on_invented_results_and_on_none(
     }
     made = {item: results(item, own[:0] if empty else own) for item, own in frames.items()}
     monkeypatch.setattr(Chapter, "all_results", lambda self, items=None: made)
+    text, strips = shown_by(PAGE)
+    if empty:
+        assert text.count("Not run.") == 5 and not strips
+    else:
+        assert "olRankNet learns the best ranker" in text and len(strips) == len(set(strips)) == 12
+
+
+def shown_by(page):
+    """The texts that a page's cells show, and the anchors of its strips."""
     shown, strips = [], []
 
     class Listening(Audience):
@@ -206,11 +216,27 @@ def test_the_page_runs_on_invented_results_and_on_none(
 
     names = {"__name__": "__main__"}
     with shown_to(Listening()):
-        for cell in redraw._cells(PAGE):
-            exec(compile(cell.source, PAGE.name, "exec"), names)
+        for cell in redraw._cells(page):
+            exec(compile(cell.source, page.name, "exec"), names)
     text = "\n".join(shown)
     assert not re.search(r"\bnan\b", text)
+    return text, strips
+
+
+@pytest.mark.parametrize("empty", [False, True], ids=["results", "no results"])
+def test_the_page_of_open_questions_runs_on_invented_results_and_on_none(
+    begun, forgetful, forgetful_timed, empty, monkeypatch
+):
+    runs = begun(**{"wrong": -0.1, "right": 0.1})
+    both = pd.concat([runs.assign(dataset=name, cell=runs["cell"] + name) for name in grid.START_DATASETS])
+    frames = {"starts": both, "memory": forgetful, "memory-timing": forgetful_timed}
+    made = {item: results(item, own[:0] if empty else own) for item, own in frames.items()}
+    monkeypatch.setattr(Chapter, "all_results", lambda self, items=None: made)
+    text, strips = shown_by(OPEN_PAGE)
+    assert text.count("because") == len(starts.EXPECTED) + len(memory.EXPECTED)
     if empty:
-        assert text.count("Not run.") == 5 and not strips
+        assert text.count("Not run.") == 2 and "Found" not in text and not strips
     else:
-        assert "olRankNet learns the best ranker" in text and len(strips) == len(set(strips)) == 12
+        of_them = [each for each in starts.EXPECTED if {*each.learners} & set(runs["variant"])]
+        assert "A right start changes the shown lists by" in text and text.count("Found") == len(of_them) + 1
+        assert len(strips) == len(set(strips)) == 8

@@ -48,8 +48,39 @@ def test_a_start_is_forgotten_from_the_round_on_from_which_no_checkpoint_is_apar
     assert set(always["round"]) == {0}
 
 
+def test_what_is_told_is_what_was_found(begun):
+    frame = begun(**{WRONG: -0.1, RIGHT: 0.1})
+    table, lasting = starts.differences(frame), starts.forgotten(frame)
+    told = starts.expectations(table).splitlines()
+    assert told[0].startswith("- *PairRank*, right, a tenth and wrong, a tenth, all users: the ranker after the last")
+    assert told[0].endswith("**Found:** on MQ2008 as expected in 6 of 6, against in 0 (+0.000).")
+    (wrong,) = (line for line in told if line.startswith("- *PairRank*, wrong, perfect users"))
+    assert wrong.endswith("**Found:** on MQ2008 as expected in 0 of 1, against in 1 (−0.100).")
+    judged = table[table["expected"].notna()]
+    one, two, three = (f"{(judged['outcome'] == mark).sum()} {word}" for mark, word in starts.MARKS.items())
+    asked = f"On MQ2008, of {len(judged)} differences of which something was expected"
+    assert starts.verdicts_in_words(table) == f"{asked}, {one}, {two} and {three}."
+    answer = starts.answer(table, lasting)
+    assert "the ranker after the last round by +0.100 (PairRank) to +0.100 (DBGD). A wrong one" in answer
+    assert "The wrong start is forgotten by nobody; one of a tenth of its length by PairRank (from round 0" in answer
+    apart = table["mean"].where(table["variant"] == "DBGD", table["mean"] / 2)
+    forgiven = lasting.assign(round=lasting["round"].where(lasting["variant"] == "DBGD", 1050.0))
+    other = starts.answer(table.assign(mean=apart), forgiven)
+    assert "the ranker by −0.100 (DBGD) to −0.050 (PairRank). The wrong start is forgotten by PairRank (from" in other
+    assert "1,050 under perfect, 1,050 under navigational, 1,050 under informational users); one" in other
+    text = starts.told(table, "offline", lasting, name="n", caption="c")
+    assert "| PairRank | wrong | −0.100 [−0.100, −0.100] ✘ | −0.100 [−0.100, −0.100] ✔ |" in text
+    assert text.count("| – / – / – |") == 4 and text.count("| 0 / 0 / 0 |") == 4
+    assert starts.itself_in_words(frame) == (
+        "The ranker of few labels itself has NDCG@10 of 0.000 on MQ2008, and 0.000 turned round."
+    )
+
+
 def test_without_runs_there_is_nothing_to_tell():
-    assert starts.differences(pd.DataFrame()).empty and starts.forgotten(pd.DataFrame()).empty
+    nothing = starts.differences(pd.DataFrame())
+    lasting = starts.forgotten(pd.DataFrame())
+    assert nothing.empty and lasting.empty and "Found" not in starts.expectations(nothing)
+    assert starts.answer(nothing, lasting) == starts.itself_in_words(pd.DataFrame()) == ""
 
 
 def test_nothing_is_expected_twice_and_each_expectation_is_of_a_start_that_is_run():
@@ -64,7 +95,8 @@ def test_nothing_is_expected_twice_and_each_expectation_is_of_a_start_that_is_ru
     met = {(*grid.start(job.cell).values(), job.cell.users.name) for job in jobs}
     assert met == {(who, began, kind) for who in grid.STARTERS for began in (UNTRAINED, *STARTS) for kind in grid.USERS}
     assert {(who, start, kind) for who, start, kind, _ in asked} <= met
-    assert starts.expectations().count("\n") == len(starts.EXPECTED) - 1
+    nothing = starts.differences(pd.DataFrame())
+    assert starts.expectations(nothing).count("\n") == len(starts.EXPECTED) - 1
 
 
 def test_an_untrained_learner_is_the_comparison_s_own_run_and_each_start_has_its_folds_and_seeds():

@@ -11,13 +11,29 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from ol2r import frames
-from ol2r.papers.comparison.grid import COMPARED, NETWORKS, NSGD, P2LINRANK
+from ol2r.experiments.effects import summarize
+from ol2r.papers.comparison.grid import COMPARED, NETWORKS, NSGD, P2LINRANK, STARTERS, STARTS, UNTRAINED
 from ol2r.papers.comparison.measures import interval_of, over_users
 from ol2r.papers.comparison.ranks import Ranks
 from ol2r.papers.olranknet.figures import OFFLINE
 from ol2r.report import alt, figures
 from ol2r.report.choice import Choice
-from ol2r.report.style import BLUE, RED, USERS, Drawing, legend, panels, spelled, styled
+from ol2r.report.style import (
+    BLUE,
+    INK,
+    ORANGE,
+    RED,
+    SKY,
+    USERS,
+    Drawing,
+    Look,
+    Looks,
+    legend,
+    panels,
+    spelled,
+    styled,
+    tiled,
+)
 
 KINDS = {"linear": BLUE, "network": RED}
 """Colours of the two kinds of rankers."""
@@ -153,6 +169,45 @@ def curves(frame: pd.DataFrame) -> Choice:
     for ax in (ax for each in drawings.values() for ax in each.axes):
         ax.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
     return Choice(drawings, "group")
+
+
+STARTED = Looks()
+"""Looks of starts: an untrained learner in ink, right starts in blues, wrong ones in warm colours."""
+for _name, _look in zip(
+    (UNTRAINED, *STARTS),
+    (
+        Look(INK, "o", "-"),
+        Look(BLUE, "s", (0, (8, 1))),
+        Look(SKY, "^", (0, (4, 1.3))),
+        Look(ORANGE, "v", (0, (4, 1, 1, 1))),
+        Look(RED, "D", (0, (1.5, 1.2))),
+    ),
+    strict=True,
+):
+    STARTED.register(_name, _look)
+
+
+@styled
+def start_curves(frame: pd.DataFrame) -> Drawing:
+    """Offline NDCG@10 against rounds on a logarithmic axis from each start, a panel for each learner.
+
+    Args:
+        frame: runs of one data set and one kind of users, with `variant` and `began`.
+    """
+    table = summarize(frame[frame["round"] > 0], "ndcg", ["variant", "began", "round"]).sort_values("round")
+    names = [name for name in STARTERS if name in set(table["variant"])]
+    fig, axes = tiled([spelled(name) for name in names], table, columns=3, height=2.2)
+    for ax, name in zip(axes, names, strict=True):
+        own = table[table["variant"] == name]
+        for began in STARTED.ordered(own["began"]):
+            figures.band(ax, own[own["began"] == began], STARTED[began], began)
+        ax.set(xscale="log", xlabel="round")
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+    for ax in axes[::3]:
+        ax.set_ylabel(OFFLINE)
+    legend(fig, axes)
+    fig.alt = alt.ends(table, "began", OFFLINE, ["variant"])
+    return fig
 
 
 @styled

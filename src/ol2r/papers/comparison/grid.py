@@ -348,4 +348,7 @@ ITEMS: dict[str, Item] = {
     ),
 }  # fmt: skip
 
+LEFT_OPEN = ("starts", "memory", "memory-timing")
+"""The items that are on the page of what the papers leave open, and on no other."""
+
 PAPER = Paper("comparison", ITEMS, package="ol2r.papers.comparison", tuned=TUNED)

@@ -8,6 +8,7 @@ untrained were known then, and how long the weights are; the score of the offlin
 reasons are about MQ2008; the other data set, where learners have other tuned values, is asked the same.
 """
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +16,12 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.clicks.cascade import USERS
-from ol2r.papers.comparison.expected import MARGIN, Side, outcome
+from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, MARGIN, OPEN, Side, outcome
 from ol2r.papers.comparison.grid import NSGD, STARTERS, STARTS, UNTRAINED
 from ol2r.papers.comparison.measures import interval_of, of_runs
-from ol2r.report.leads import joined
+from ol2r.report.leads import in_range, joined
 from ol2r.report.style import spelled
-from ol2r.report.tables import plain
+from ol2r.report.tables import interval, myst, named, plain, signed
 
 MEASURES = {
     "early": "the ranker after a tenth of the rounds",
@@ -28,6 +29,7 @@ MEASURES = {
     "lists": "the lists shown in all rounds",
 }
 """What is compared, by its column in `measures.of_runs`; all are NDCG@10."""
+MARKS = {AS_EXPECTED: "are as expected", AGAINST: "are against it", OPEN: "are open"}
 RIGHT, RIGHT_TENTH, WRONG_TENTH, WRONG = STARTS
 REAL = ("navigational", "informational")
 """Users whose clicks are noisy."""
@@ -172,25 +174,27 @@ def forgotten(frame: pd.DataFrame) -> pd.DataFrame:
         first checkpoint from which on no mean difference is more than `MARGIN`; infinite where the last one is).
     """
     by, lines = ["dataset", "variant", "users"], []
-    wide = frame.pivot_table("ndcg", [*by, "round"], "began") if len(frame) else pd.DataFrame()
-    for began in (each for each in STARTS if each in wide):
-        apart = (wide[began] - wide[UNTRAINED]).dropna().rename("apart").reset_index()
-        for key, own in frames.groups(apart, by):
-            ordered = own.sort_values("round")
-            far = np.flatnonzero(ordered["apart"].abs() > MARGIN)
+    for key, own in frames.groups(frame, by) if len(frame) else ():
+        wide = own.pivot_table("ndcg", "round", "began")
+        for began in (each for each in STARTS if each in wide):
+            apart = (wide[began] - wide[UNTRAINED]).dropna()
+            far = np.flatnonzero(apart.abs() > MARGIN)
             since = far[-1] + 1 if len(far) else 0
-            round_ = float(ordered["round"].iloc[since]) if since < len(ordered) else np.inf
-            lines.append((*key, began, float(ordered["apart"].iloc[0]), round_))
+            lines.append((*key, began, apart.iloc[0], apart.index[since] if since < len(apart) else np.inf))
     return pd.DataFrame(lines, columns=[*by, "began", "at_first", "round"])
 
 
 def _who(each: Expected) -> str:
     users = "all users" if each.users == USERS else f"{joined(each.users)} users"
-    return f"*{plain(spelled(each.learners[0]))}*, {' and '.join(each.starts)}, {users}"
+    return f"*{_named(each.learners[0])}*, {' and '.join(each.starts)}, {users}"
 
 
-def expectations() -> str:
-    """What is expected, as a list."""
+def expectations(table: pd.DataFrame) -> str:
+    """What is expected, as a list, with what was found where there are runs.
+
+    Args:
+        table: from `differences`, of any data sets.
+    """
     told = {
         "near": f"less than {MARGIN:g} from the untrained learner",
         "lower": f"more than {MARGIN:g} below it",
@@ -198,5 +202,118 @@ def expectations() -> str:
     }
     return "\n".join(
         f"- {_who(each)}: {joined([MEASURES[m] for m in each.measures])} {told[each.side]}, because {each.because}."
+        f"{found(each, table)}"
         for each in EXPECTED
     )
+
+
+def found(each: Expected, table: pd.DataFrame) -> str:
+    """How many differences on each data set are as an expectation has it, and how many against it, with their range;
+    empty without runs.
+
+    Args:
+        table: from `differences`, of any data sets.
+    """
+    own = table[
+        table["variant"].isin(each.learners) & table["began"].isin(each.starts) & table["users"].isin(each.users)
+        & table["measure"].isin(each.measures)
+    ]  # fmt: skip
+    parts = []
+    for (dataset,), lines in frames.groups(own, ["dataset"]):
+        as_expected, against = ((lines["outcome"] == mark).sum() for mark in (AS_EXPECTED, AGAINST))
+        parts.append(
+            f"on {named(dataset)} as expected in {as_expected} of {len(lines)}, against in {against} "
+            f"({in_range(lines['mean'], signed)})"
+        )
+    return f" **Found:** {'; '.join(parts)}." if parts else ""
+
+
+def verdicts_in_words(table: pd.DataFrame) -> str:
+    """How many differences on each data set are as expected, against it and open; empty without runs.
+
+    Args:
+        table: from `differences`, of any data sets.
+    """
+    sentences = []
+    for (dataset,), own in frames.groups(table[table["outcome"] != ""], ["dataset"]):
+        counts = own["outcome"].value_counts()
+        told = joined([f"{counts.get(mark, 0)} {word}" for mark, word in MARKS.items()])
+        sentences.append(f"On {named(dataset)}, of {len(own)} differences of which something was expected, {told}.")
+    return " ".join(sentences)
+
+
+def itself_in_words(frame: pd.DataFrame) -> str:
+    """How good each data set's offline ranker is before the first round, and turned round; empty without runs."""
+    told = []
+    for (dataset,), own in frames.groups(frame[frame["round"] == 0], ["dataset"]) if len(frame) else ():
+        scores = own.groupby("began")["ndcg"].mean()
+        told.append(f"{scores[RIGHT]:.3f} on {named(dataset)}, and {scores[WRONG]:.3f} turned round")
+    return f"The ranker of few labels itself has NDCG@10 of {'; '.join(told)}." if told else ""
+
+
+def _named(variant: object) -> str:
+    return plain(spelled(str(variant)))
+
+
+def _range(table: pd.DataFrame, began: str, measure: str) -> str:
+    """The learners whom a start changes least and most upwards, with their differences."""
+    own = table[(table["began"] == began) & (table["measure"] == measure)]
+    means = own.groupby("variant", sort=False)["mean"].mean().sort_values(kind="stable")
+    ends = dict.fromkeys((means.index[0], means.index[-1]))
+    return " to ".join(f"{signed(means[name])} ({_named(name)})" for name in ends)
+
+
+def _forgotten_in_words(lasting: pd.DataFrame, began: str) -> str:
+    """Who forgets a start within the rounds, and from which round on."""
+    gone = lasting[(lasting["began"] == began) & np.isfinite(lasting["round"])]
+    told = []
+    for (name,), own in frames.groups(gone, ["variant"]):
+        since = ", ".join(f"{line.round:,.0f} under {line.users}" for line in frames.rows(own))
+        told.append(f"{_named(name)} (from round {since} users)")
+    return joined(told) if told else "nobody"
+
+
+def answer(table: pd.DataFrame, lasting: pd.DataFrame) -> str:
+    """What a right start gains, what a wrong one loses, and who forgets it: of one data set, means over users.
+
+    Args:
+        table: from `differences`; lasting: from `forgotten`; both of one data set.
+    """
+    if table.empty:
+        return ""
+    return (
+        f"A right start changes the shown lists by {_range(table, RIGHT, 'lists')}, and the ranker after the last "
+        f"round by {_range(table, RIGHT, 'offline')}. A wrong one changes the lists by "
+        f"{_range(table, WRONG, 'lists')}, and the ranker by {_range(table, WRONG, 'offline')}. The wrong start is "
+        f"forgotten by {_forgotten_in_words(lasting, WRONG)}; one of a tenth of its length by "
+        f"{_forgotten_in_words(lasting, WRONG_TENTH)}."
+    )
+
+
+def told(
+    table: pd.DataFrame, measure: str, lasting: pd.DataFrame | None = None, *, name: str, caption: str
+) -> str:
+    """One measure's differences as a numbered MyST table, a line for each learner and start, a column for each kind of
+    users.
+
+    Args:
+        table: from `differences`; lasting: from `forgotten`, for a last column; both of one data set.
+    """
+    own = table[table["measure"] == measure]
+    users = [kind for kind in USERS if kind in set(own["users"])]
+    rounds = None if lasting is None else lasting.set_index(["variant", "began", "users"])["round"]
+    rows = []
+    for variant, began in product(STARTERS, STARTS):
+        by_users = own[(own["variant"] == variant) & (own["began"] == began)].set_index("users")
+        if by_users.empty:
+            continue
+        row = [_named(variant), began]
+        for kind in users:
+            one = frames.line(by_users, kind)
+            row.append(f"{signed(one['mean'])} {interval(one['low'], one['high'])} {one['outcome']}".strip())
+        if rounds is not None:
+            since = [rounds.get((variant, began, kind), np.inf) for kind in users]
+            row.append(" / ".join(f"{each:,.0f}" if np.isfinite(each) else "–" for each in since))
+        rows.append(row)
+    last = [] if rounds is None else ["as untrained from round"]
+    return myst(["learner", "start", *users, *last], rows, name=name, caption=caption)
