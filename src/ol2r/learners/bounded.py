@@ -44,7 +44,7 @@ class BoundedPairRank(_Bounded):
         "loss": Choice("sum", "mean"),
         "intervals": Choice("kept", "all"),
     }
-    exact_diagnostics = (*EXACT, "kept", "passes", "refits")
+    exact_diagnostics = (*EXACT, "passes", "refits")
 
     def build(self) -> None:
         super().build()
@@ -78,9 +78,8 @@ class BoundedPairRank(_Bounded):
             self.covariance.remove(met.left_x, met.left)
 
     def diagnostics(self) -> dict[str, torch.Tensor]:
-        """Those of `BlockLearner`; then labels that are kept, passes over them in all refits so far, and refits."""
-        passes, refits = self.estimate.passes, self.estimate.refits
-        return super().diagnostics() | {"kept": self.kept.n_pairs.clone(), "passes": passes, "refits": refits}
+        """Those of `BlockLearner`; then passes over the labels in all refits so far, and refits."""
+        return super().diagnostics() | {"passes": self.estimate.passes, "refits": self.estimate.refits}
 
 
 class RecursivePairRank(_Bounded):
