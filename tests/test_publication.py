@@ -88,6 +88,7 @@ def test_the_archive_and_the_citation_tell_the_same(zenodo, citation):
         assert reference["title"] in line and f"({reference['year']})" in line
         assert all(author["family-names"] in line for author in reference["authors"])
         assert reference.get("doi", "") in line
+        assert "doi" in reference or reference["url"].startswith("https://")
     known = {reference["doi"] for reference in citation["references"] if "doi" in reference}
     linked = [related["identifier"] for related in zenodo["related_identifiers"]]
     assert known == {each for each in linked if each.startswith("10.")}

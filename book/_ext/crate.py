@@ -162,7 +162,7 @@ def described(edition: Edition, folder: Path) -> ROCrate:
     def article(reference: Mapping) -> Entity:
         names = [f"{author['given-names']} {author['family-names']}" for author in reference["authors"]]
         where, title = reference.get("collection-title") or reference["journal"], reference["title"]
-        key = f"https://doi.org/{reference['doi']}" if "doi" in reference else reference.get("url", f"#{quote(title)}")
+        key = f"https://doi.org/{reference['doi']}" if "doi" in reference else reference["url"]
         return add(
             key, "ScholarlyArticle", name=title, datePublished=str(reference["year"]),
             author=[add(f"#{quote(name)}", "Person", name=name) for name in names],

@@ -206,6 +206,7 @@ def test_another_reader_of_crates_finds_author_version_licences_papers_and_commi
     papers = root["citation"]
     assert [paper["name"] for paper in papers] == [reference["title"] for reference in references]
     assert {paper.type for paper in papers} == {"ScholarlyArticle"}
+    assert all(paper.id.startswith("https://") for paper in papers)  # RO-Crate 1.2 wants absolute addresses of them
     assert "Csaba Szepesvári" in [author["name"] for author in papers[2]["author"]]
     source = read.dereference("source/")
     assert source["identifier"]["value"] == "c0ffee"
