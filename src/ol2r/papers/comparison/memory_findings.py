@@ -123,14 +123,14 @@ def short_answer(frame: pd.DataFrame, costs: pd.DataFrame) -> str:
     table = against_full(frame)
     own = {form: table[table["form"] == form]["mean"] for form in DRAWN if form != FULL}
     kept = {form: values for form, values in own.items() if form != RECURSIVE}
-    told = f"A ranker that keeps no label and takes {RECURSIVE} ends {in_range(own[RECURSIVE], signed)} of NDCG@10 "
-    told += "from one that is refitted to all labels. Of refits to some labels, "
-    told += joined([f"those to {form} end {in_range(values, signed)} from it" for form, values in kept.items()]) + "."
+    told = f"A ranker that takes {RECURSIVE} and keeps none differs at the end from one that is refitted to {FULL} by "
+    told += f"{in_range(own[RECURSIVE], signed)} of NDCG@10. Of refits to some labels it is "
+    told += joined([f"{in_range(values, signed)} ({form})" for form, values in kept.items()]) + "."
     if len(costs):
         late = costs.groupby("form", sort=False)["last"].mean()
         told += (
-            f" At the end of {int(costs['rounds'].iloc[0]):,} rounds, a round with all labels takes "
-            f"{late[FULL] / late[RECURSIVE]:.1f} times as long as one with a single step."
+            f" At the end of {int(costs['rounds'].iloc[0]):,} rounds, a round with {FULL} takes "
+            f"{late[FULL] / late[RECURSIVE]:.1f} times as long as one with {RECURSIVE}."
         )
     return told
 
