@@ -4,6 +4,7 @@ To load the library takes longer than some chapters run. Where a process cannot 
 one, as Jupyter's own are. Kernels share nothing but what was loaded: no chapter sees what another one did.
 """
 
+import gc
 import os
 import sys
 import threading
@@ -25,6 +26,10 @@ CONTEXT = get_context("forkserver" if sys.platform == "linux" else "spawn")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # else its debugger warns that it cannot be used
 if sys.platform == "linux":
     CONTEXT.set_forkserver_preload(list(LOADED))
+
+GARBAGE = (100_000, 20, 20)
+"""How seldom Python looks for garbage. Its own numbers suit small programs; a page makes many objects, and needs nearly
+all of them to the end."""
 
 
 class Running:
@@ -85,6 +90,8 @@ def serve(options: Sequence[str], env: Mapping[str, str], cwd: str) -> None:
     os.environ.update(env)
     os.chdir(cwd)
     sys.path[:] = [folder for folder in sys.path if Path(folder) != Path(__file__).parent]  # chapters need none of it
+    gc.freeze()  # what is loaded is no garbage
+    gc.set_threshold(*GARBAGE)
     threading.Thread(target=_end_with_starter, daemon=True).start()
     IPKernelApp.launch_instance(options, parent_handle=os.getppid())
 
