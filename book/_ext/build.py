@@ -11,15 +11,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import version
-from multiprocessing import get_context
 from pathlib import Path
 
 import jupytext
+import kernels
 import nbformat
 import papermill
 import yaml
+from jupyter_core.utils import ensure_event_loop
 
 ROOT = Path(__file__).resolve().parents[2]
 STARTS = 3
@@ -79,8 +80,9 @@ def run_chapter(source: Path, parameters: Mapping[str, object]) -> None:
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     page = source.with_suffix(".ipynb")
     # saved once: by default papermill writes the notebook, with its figures, after every cell
-    options = {"cwd": page.parent, "progress_bar": False, "request_save_on_cell_execute": False}
-    options["iopub_timeout"] = ANSWER_SECONDS
+    options = {"progress_bar": False, "request_save_on_cell_execute": False, "iopub_timeout": ANSWER_SECONDS}
+    # not papermill's `cwd`, which is that of this process too, and so of the chapters beside this one
+    options |= {"resources": {"metadata": {"path": str(page.parent)}}, "kernel_manager_class": kernels.KernelManager}
     for left in reversed(range(STARTS)):
         nbformat.write(notebook, page)
         try:
@@ -102,10 +104,18 @@ def stage(book: Path, staged: Path, parameters: Mapping[str, object]) -> None:
     run_chapters([source for source in sources if source.exists() and is_chapter(source)], parameters)
 
 
+def run_in_thread(source: Path, parameters: Mapping[str, object]) -> None:
+    """As `run_chapter`; the event loop that Jupyter keeps for the thread is closed."""
+    try:
+        run_chapter(source, parameters)
+    finally:
+        ensure_event_loop().close()
+
+
 def run_chapters(sources: Sequence[Path], parameters: Mapping[str, object]) -> None:
     """Run chapters side by side, at most one a core; once one fails no other begins, and its error is raised."""
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        runs = {pool.submit(run_chapter, source, parameters): source for source in sources}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = {pool.submit(run_in_thread, source, parameters): source for source in sources}
         try:
             for run in as_completed(runs):
                 run.result()
