@@ -33,6 +33,7 @@ class LogisticEstimate:
         self._growth = 2.0 * regularization if loss == "mean" else torch.zeros_like(regularization)  # for each label
         self.theta = torch.zeros(n, n_features, dtype=torch.float64, device=device)
         self._centre = torch.zeros_like(self.theta)
+        self._level = torch.zeros(n, dtype=torch.float64, device=device)  # r/2 ‖θ₀‖²
         self.value = torch.zeros(n, dtype=torch.float64, device=device)
         self.passes, self.refits = (torch.zeros(n, dtype=torch.int64, device=device) for _ in range(2))
 
@@ -51,7 +52,9 @@ class LogisticEstimate:
         x = counts.x[:, :longest].to(torch.float64)
         met = counts.outcomes[:, :longest].sum(dim=2)
         pull = torch.einsum("rn,rnd->rd", counts.outcomes[:, :longest, 0], x)
-        history = x, met, pull
+        # r/2 ‖θ − θ₀‖² is r/2 ‖θ‖² with a further pull r θ₀ and a constant, which costs a device less than θ − θ₀ does
+        history = x, met, torch.addcmul(pull, self._ridge[:, None], self._centre)
+        self._level = 0.5 * self._ridge * self._centre.square().sum(dim=1)
         # without a label the mean loss has no curvature at all
         ridge = torch.where(self._ridge > 0, self._ridge, 1.0)[:, None, None] * eye(x.shape[2], x.device)
         self.refits += changed
@@ -78,7 +81,7 @@ class LogisticEstimate:
 
         Args:
             history: pairs x, Float64[R, N, d]; how often each was met, Float64[R, N]; and the sum of the pairs whose
-                first document won, each as often as it did, Float64[R, d].
+                first document won, each as often as it did, with r θ₀, Float64[R, d].
             ridge: Float64[R, d, d], what is added to the Hessian of the losses.
             least: Float64[R]; a step is taken that promises to lower the objective by more than half of this.
 
@@ -88,8 +91,7 @@ class LogisticEstimate:
         x, met, pull = history
         p = torch.sigmoid(torch.einsum("rnd,rd->rn", x, self.theta))
         expected = met * p  # wins of the first document
-        away = self.theta - self._centre
-        gradient = torch.addcmul(torch.einsum("rn,rnd->rd", expected, x) - pull, self._ridge[:, None], away)
+        gradient = torch.addcmul(torch.einsum("rn,rnd->rd", expected, x) - pull, self._ridge[:, None], self.theta)
         curvature = torch.addcmul(expected, expected, p, value=-1.0)
         root, _ = torch.linalg.cholesky_ex(torch.baddbmm(ridge, (x * curvature[..., None]).mT, x))
         # two triangular systems and not `cholesky_solve`, which a CUDA graph cannot record for a batch
@@ -117,9 +119,8 @@ class LogisticEstimate:
         x, met, pull = history
         z = torch.einsum("rnd,rsd->rsn", x, theta)
         losses = torch.einsum("rn,rsn->rs", met, softplus(z, threshold=500.0))
-        away = theta - self._centre[:, None]
-        slope = torch.addcmul(-pull[:, None], self._ridge[:, None, None], away, value=0.5)
-        return losses + (away * slope).sum(dim=2) - (pull * self._centre).sum(dim=1, keepdim=True)
+        slope = torch.addcmul(-pull[:, None], self._ridge[:, None, None], theta, value=0.5)
+        return losses + (theta * slope).sum(dim=2) + self._level[:, None]
 
 
 class RecursiveEstimate:
