@@ -32,7 +32,7 @@ from ol2r.papers.p2neurrank import grid as p2neurrank
 from ol2r.papers.pairrank import grid as pairrank
 from ol2r.parameters import Value
 
-SEEDS = 2
+SEEDS = 3
 """Seeds of each fold at the paper tier, of everything but tuning and timing. All else follows from this number."""
 ROUNDS, K = olranknet.ROUNDS_HERE, olranknet.K
 """T of all learners, and the cut of lists and of NDCG."""
