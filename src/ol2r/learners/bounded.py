@@ -33,7 +33,7 @@ class BoundedPairRank(_Bounded):
     Further hyper-parameters: `room` (labels that are kept), `history` (which ones: `"window"`, the last ones, or
     `"reservoir"`, a uniform sample of all so far; see `LabelMemory`), `loss` (see `LogisticLearner`), `intervals`
     (labels of which M is made: `"kept"`, those that the estimate is fitted to, or `"all"` so far, as in PairRank).
-    The paper's Lemma 1 is not proved for either: how long a label is kept depends on later labels.
+    The paper's Lemma 2 is not proved for either: how long a label is kept depends on later labels.
     """
 
     name = "BoundedPairRank"

@@ -42,10 +42,15 @@ def test_a_start_is_forgotten_from_the_round_on_from_which_no_checkpoint_is_apar
     apart += frame["began"].map({RIGHT_TENTH: 0.2}).fillna(0.0) * (frame["round"] == 50)
     table = starts.forgotten(frame.assign(ndcg=frame["ndcg"] + apart)).query("users == 'perfect' and variant == 'DBGD'")
     found = table.set_index("began")
-    assert found["round"].to_dict() == {RIGHT: 50, RIGHT_TENTH: 100, WRONG_TENTH: 50, WRONG: np.inf}
+    # of the right tenth only the last checkpoint is near, and one is not enough
+    assert found["round"].to_dict() == {RIGHT: 50, RIGHT_TENTH: np.inf, WRONG_TENTH: 50, WRONG: np.inf}
     assert found["at_first"].to_dict() == pytest.approx({RIGHT: 0.2, RIGHT_TENTH: 0, WRONG_TENTH: -0.2, WRONG: -0.2})
     always = starts.forgotten(begun()).set_index("began")
     assert set(always["round"]) == {0}
+    spread = begun()
+    uneven = spread["seed"].map({0: -0.02, 1: 0.02}).where(spread["began"] == RIGHT, 0.0)
+    open_ = starts.forgotten(spread.assign(ndcg=spread["ndcg"] + uneven)).set_index("began")
+    assert set(open_.loc[RIGHT, "round"]) == {np.inf}  # equal in the mean, but for all that the runs say
 
 
 def test_what_is_told_is_what_was_found(begun):
@@ -71,9 +76,9 @@ def test_what_is_told_is_what_was_found(begun):
     text = starts.told(table, "offline", lasting, name="n", caption="c")
     assert "| PairRank | wrong | −0.100 [−0.100, −0.100] ✘ | −0.100 [−0.100, −0.100] ✔ |" in text
     assert text.count("| – / – / – |") == 4 and text.count("| 0 / 0 / 0 |") == 4
-    assert starts.itself_in_words(frame) == (
-        "The ranker of few labels itself has NDCG@10 of 0.000 on MQ2008, and 0.000 turned round."
-    )
+    itself = starts.itself_in_words(frame)
+    assert itself.startswith("On MQ2008 the ranker of few labels itself has NDCG@10 of 0.000, and 0.000 turned round.")
+    assert "learners that begin from it end at 0.615 (DBGD) to 0.615 (PairRank), averaged" in itself
 
 
 def test_without_runs_there_is_nothing_to_tell():

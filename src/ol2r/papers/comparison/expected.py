@@ -10,6 +10,11 @@ Side = Literal["near", "lower", "higher"]
 """What is expected of a difference: less than `MARGIN` to either side, or more than `MARGIN` below or above."""
 
 AS_EXPECTED, OPEN, AGAINST = "✔", "○", "✘"
+EXPLAINED = (
+    f"✔: the whole 95 % interval is where it was expected, beyond {MARGIN:g} or within it; ✘: the whole interval is "
+    "elsewhere; ○: neither. ✔ speaks for the difference, not for the reason that was given."
+)
+"""What the marks mean."""
 
 
 def outcome(side: Side, low: float, high: float) -> str:

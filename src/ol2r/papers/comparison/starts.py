@@ -171,16 +171,19 @@ def forgotten(frame: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         dataset, variant, users, began, at_first (the difference before the first round, a mean over runs), round (the
-        first checkpoint from which on no mean difference is more than `MARGIN`; infinite where the last one is).
+        first checkpoint from which on every whole interval of the difference is within `MARGIN`, if there are at least
+        two such checkpoints; infinite otherwise).
     """
-    by, lines = ["dataset", "variant", "users"], []
+    run, by, lines = ["fold", "seed", "round"], ["dataset", "variant", "users"], []
     for key, own in frames.groups(frame, by) if len(frame) else ():
-        wide = own.pivot_table("ndcg", "round", "began")
-        for began in (each for each in STARTS if each in wide):
-            apart = (wide[began] - wide[UNTRAINED]).dropna()
-            far = np.flatnonzero(apart.abs() > MARGIN)
-            since = far[-1] + 1 if len(far) else 0
-            lines.append((*key, began, apart.iloc[0], apart.index[since] if since < len(apart) else np.inf))
+        scores = {began: part.set_index(run)["ndcg"] for began, part in own.groupby("began", sort=False)}
+        for began in (each for each in STARTS if each in scores):
+            apart = (scores[began] - scores[UNTRAINED]).dropna().groupby("round")
+            found = {round_: interval_of(values.droplevel("round")) for round_, values in apart}
+            far = [nth for nth, (_, low, high) in enumerate(found.values()) if not (low >= -MARGIN and high <= MARGIN)]
+            rounds = list(found)[far[-1] + 1 if far else 0 :]
+            first = next(iter(found.values()))[0]
+            lines.append((*key, began, first, rounds[0] if len(rounds) > 1 else np.inf))
     return pd.DataFrame(lines, columns=[*by, "began", "at_first", "round"])
 
 
@@ -243,12 +246,24 @@ def verdicts_in_words(table: pd.DataFrame) -> str:
 
 
 def itself_in_words(frame: pd.DataFrame) -> str:
-    """How good each data set's offline ranker is before the first round, and turned round; empty without runs."""
+    """How good each data set's offline ranker is before the first round and turned round, and where learners end that
+    begin from it; empty without runs.
+
+    Args:
+        frame: runs with `variant`, `began`, round, ndcg.
+    """
     told = []
-    for (dataset,), own in frames.groups(frame[frame["round"] == 0], ["dataset"]) if len(frame) else ():
-        scores = own.groupby("began")["ndcg"].mean()
-        told.append(f"{scores[RIGHT]:.3f} on {named(dataset)}, and {scores[WRONG]:.3f} turned round")
-    return f"The ranker of few labels itself has NDCG@10 of {'; '.join(told)}." if told else ""
+    for (dataset,), own in frames.groups(frame, ["dataset"]) if len(frame) else ():
+        first = own[own["round"] == 0].groupby("began")["ndcg"].mean()
+        last = own[(own["round"] == own["round"].max()) & (own["began"] == RIGHT)]
+        ends = last.groupby("variant")["ndcg"].mean().sort_values(kind="stable")
+        low, high = (f"{ends.iloc[nth]:.3f} ({_named(ends.index[nth])})" for nth in (0, -1))
+        told.append(
+            f"On {named(dataset)} the ranker of few labels itself has NDCG@10 of {first[RIGHT]:.3f}, and "
+            f"{first[WRONG]:.3f} turned round. Who serves it and learns nothing keeps that; learners that begin from "
+            f"it end at {low} to {high}, averaged over kinds of users."
+        )
+    return " ".join(told)
 
 
 def _named(variant: object) -> str:
@@ -293,8 +308,8 @@ def answer(table: pd.DataFrame, lasting: pd.DataFrame) -> str:
 def told(
     table: pd.DataFrame, measure: str, lasting: pd.DataFrame | None = None, *, name: str, caption: str
 ) -> str:
-    """One measure's differences as a numbered MyST table, a line for each learner and start, a column for each kind of
-    users.
+    """One measure's scores of untrained learners and differences to them as a numbered MyST table: a line for each
+    learner and start, a column for each kind of users.
 
     Args:
         table: from `differences`; lasting: from `forgotten`, for a last column; both of one data set.
@@ -303,11 +318,16 @@ def told(
     users = [kind for kind in USERS if kind in set(own["users"])]
     rounds = None if lasting is None else lasting.set_index(["variant", "began", "users"])["round"]
     rows = []
-    for variant, began in product(STARTERS, STARTS):
-        by_users = own[(own["variant"] == variant) & (own["began"] == began)].set_index("users")
+    for variant, began in product(STARTERS, (UNTRAINED, *STARTS)):
+        of_start = RIGHT if began == UNTRAINED else began
+        by_users = own[(own["variant"] == variant) & (own["began"] == of_start)].set_index("users")
         if by_users.empty:
             continue
         row = [_named(variant), began]
+        if began == UNTRAINED:
+            levels = [f"{frames.line(by_users, kind)['cold']:.3f}" for kind in users]
+            rows.append([*row, *levels, *([] if rounds is None else ["–"])])
+            continue
         for kind in users:
             one = frames.line(by_users, kind)
             row.append(f"{signed(one['mean'])} {interval(one['low'], one['high'])} {one['outcome']}".strip())

@@ -280,7 +280,8 @@ class RecursiveEstimate:
 
     A label y of a pair x moves θ by H⁻¹ (y − σ(xᵀθ)) x, where H = λI + Σ σ′(xᵀθ) x xᵀ over all labels so far, this one
     included, each at the θ that it met: the extended Kalman filter of a constant θ. Bercu, Godichon and Portier (2020,
-    SIAM J. Control Optim. 58) prove of nearly the same steps, on independent data, that they end as close as refits.
+    SIAM J. Control Optim. 58) prove of such steps, with curvatures kept from vanishing and on independent data, that
+    they are asymptotically normal around the truth.
 
     Args:
         regularization: λ > 0, Float64[R].
