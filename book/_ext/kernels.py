@@ -27,6 +27,9 @@ os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # else its debugge
 if sys.platform == "linux":
     CONTEXT.set_forkserver_preload(list(LOADED))
 
+INLINE = "module://matplotlib_inline.backend_inline"
+"""What shows figures of pyplot in a notebook; a kernel asks for it before it loads matplotlib."""
+
 GARBAGE = (100_000, 20, 20)
 """How seldom Python looks for garbage. Its own numbers suit small programs; a page makes many objects, and needs nearly
 all of them to the end."""
@@ -84,11 +87,13 @@ def serve(options: Sequence[str], env: Mapping[str, str], cwd: str) -> None:
         env: the environment.
         cwd: the working folder.
     """
+    import matplotlib
     from ipykernel.kernelapp import IPKernelApp
 
     os.environ.clear()
     os.environ.update(env)
     os.chdir(cwd)
+    matplotlib.rcParams["backend"] = env.get("MPLBACKEND", INLINE)  # which was loaded before anybody could ask for it
     sys.path[:] = [folder for folder in sys.path if Path(folder) != Path(__file__).parent]  # chapters need none of it
     gc.freeze()  # what is loaded is no garbage
     gc.set_threshold(*GARBAGE)

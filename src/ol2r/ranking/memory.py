@@ -1,12 +1,13 @@
 """What a bounded memory of labelled pairs tells of a round, in either engine."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from jaxtyping import Bool, Float32, Int64
 from torch import Tensor
 
 
-class Exchange(NamedTuple):
+@dataclass(frozen=True)
+class Exchange:
     """Labels that a memory took in, and those that it gave up for them.
 
     Args:
