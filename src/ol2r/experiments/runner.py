@@ -555,7 +555,8 @@ def _spread(
 
 def end_processes() -> None:
     """End the worker processes that wait for more work, which the interpreter would take most of a second to do."""
-    get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
+    reused = get_reusable_executor(reuse=True)  # pyright: ignore[reportArgumentType] - takes a flag or "auto"
+    reused.shutdown(wait=True, kill_workers=True)
 
 
 def _inputs_of(shard: Shard, inputs: Mapping[Cell, pd.DataFrame]) -> dict[Cell, pd.DataFrame]:
