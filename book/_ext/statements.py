@@ -6,6 +6,7 @@ under the paper's number.
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from tooltips import target
 
 OURS = "our"
 ENDS = (".", "?", "!")
@@ -24,9 +25,8 @@ def tell_apart(app: Sphinx, page: nodes.document, name: str) -> None:
     """Put *our* before each theorem's kind in its title, and in each reference that is its kind and number."""
     theorems: dict[str, dict] = getattr(app.env, "proof_list", {})
     for link in page.findall(nodes.reference):
-        target = link.get("refuri", "").partition("#")[2] or link.get("refid", "")
-        text = link.astext()
-        if target in theorems and text.partition(" ")[0].lower() == theorems[target]["realtype"]:
+        anchor, text = target(link), link.astext()
+        if anchor in theorems and text.partition(" ")[0].lower() == theorems[anchor]["realtype"]:
             link.clear()
             link += nodes.Text(f"{OURS.title() if opens_a_sentence(link) else OURS} {text}")
     for box in page.findall(nodes.Element):

@@ -16,7 +16,7 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.clicks.cascade import USERS
-from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, MARGIN, OPEN, Side, outcome
+from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, MARGIN, OPEN, Side, counted, outcome
 from ol2r.papers.comparison.grid import NSGD, STARTERS, STARTS, UNTRAINED
 from ol2r.papers.comparison.measures import interval_of, of_runs
 from ol2r.report.leads import in_range, joined
@@ -223,11 +223,7 @@ def found(each: Expected, table: pd.DataFrame) -> str:
     ]  # fmt: skip
     parts = []
     for (dataset,), lines in frames.groups(own, ["dataset"]):
-        as_expected, against = ((lines["outcome"] == mark).sum() for mark in (AS_EXPECTED, AGAINST))
-        parts.append(
-            f"on {named(dataset)} as expected in {as_expected} of {len(lines)}, against in {against} "
-            f"({in_range(lines['mean'], signed)})"
-        )
+        parts.append(f"on {named(dataset)} {counted(list(lines['outcome']))} ({in_range(lines['mean'], signed)})")
     return f" **Found:** {'; '.join(parts)}." if parts else ""
 
 
