@@ -1,5 +1,7 @@
 """What the comparison declares: who is run, on which runs, and which of them are those of other chapters."""
 
+from itertools import product
+
 import pytest
 
 from ol2r import papers
@@ -44,6 +46,17 @@ def test_every_learner_meets_the_same_folds_seeds_and_users():
         assert {row.seed for row in rows.pop()} == set(range(grid.SEEDS))
     met = {(each["variant"], each["users"]) for each in labels("quality") if each["variant"] != grid.SKYLINE}
     assert met == {(name, kind) for name in grid.COMPARED for kind in grid.USERS}
+
+
+def test_other_data_is_met_by_all_learners_at_values_of_one_data_set():
+    met = {(each["dataset"], each["variant"], each["users"]) for each in labels("elsewhere")}
+    assert met == {(name, *run) for name in grid.ELSEWHERE for run in product(grid.COMPARED, grid.USERS)}
+    for name in grid.ELSEWHERE:
+        of = {grid.tuned_on(name)}
+        assert of <= {"MQ2008", "synthetic-mslr"} and grid.tuned_on(of.copy().pop()) in of
+        own = [job for job in jobs("elsewhere") if job.cell.dataset == name]
+        assert len({job.rows for job in own}) == 1
+        assert len({row.seed for row in own[0].rows}) >= grid.SEEDS
 
 
 def test_learners_differ_in_nothing_but_themselves():
@@ -91,9 +104,9 @@ def test_an_unlucky_choice_changes_the_tuned_value_alone():
     assert len({each["luck"] for each in labels("unlucky")}) == 3
 
 
-def test_safety_is_asked_of_all_that_cost_little_and_of_bubblerank_under_perfect_users():
+def test_safety_is_asked_of_all_learners_and_of_bubblerank_under_perfect_users():
     met = {(each["variant"], each["users"]) for each in labels("safety")}
-    everyone = {(name, kind) for name in (*grid.asked_of_safety("paper"), CHANCE) for kind in grid.USERS}
+    everyone = {(name, kind) for name in (*grid.beside("paper"), CHANCE) for kind in grid.USERS}
     assert met == everyone | {(BANDIT, "perfect")}
     assert {job.cell.checkpoints[-1] for job in jobs("safety")} == {grid.ROUNDS}
 
@@ -105,7 +118,7 @@ def test_each_learner_is_timed_and_weighed():
 
 
 def test_a_smaller_tier_runs_a_part_of_a_larger_one():
-    for item in ("quality", "safety", "other-users", "unlucky", "timing"):
+    for item in ("quality", "elsewhere", "safety", "other-users", "unlucky", "timing"):
         large = {job.cell.key: set(job.rows) for job in jobs(item)}
         assert all(set(job.rows) <= large[job.cell.key] for job in jobs(item, "laptop"))
 
@@ -126,16 +139,12 @@ def test_tuning_reads_validation_queries_and_no_reported_seed():
 
 
 def test_nsgd_is_tuned_as_dbgd_is_and_takes_what_was_chosen():
-    theirs = [j for j in pairrank.ITEMS["tuning"].jobs("paper") if j.cell.labels()["dataset"] == "MQ2008"
+    theirs = [j for j in pairrank.ITEMS["tuning"].jobs("paper") if j.cell.labels()["dataset"] in tuning.TUNED.datasets
               and j.cell.labels()["learner"] == "DBGD"]  # fmt: skip
     own = jobs("tuning")
     assert len(own) == len(theirs)
-    assert {(j.cell.evaluation, j.cell.users, j.rows) for j in own} == {
-        (j.cell.evaluation, j.cell.users, j.rows) for j in theirs
+    assert {(j.cell.dataset, j.cell.evaluation, j.cell.users, j.rows) for j in own} == {
+        (j.cell.dataset, j.cell.evaluation, j.cell.users, j.rows) for j in theirs
     }
-    taken = grid.setting("MQ2008", grid.NSGD)["alpha"]
-    if tuning.TUNED.lines:
-        assert taken == tuning.TUNED.chosen("MQ2008", grid.NSGD)["alpha"]
-        assert tuning.TUNED.may_choose(grid.NSGD, {"alpha": float(taken)})
-    else:
-        assert taken == 0.1
+    for name in tuning.TUNED.datasets:
+        assert grid.setting(name, grid.NSGD)["alpha"] == tuning.TUNED.chosen(name, grid.NSGD)["alpha"]

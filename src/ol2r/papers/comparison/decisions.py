@@ -200,24 +200,24 @@ SITUATIONS: tuple[Situation, ...] = (
     Situation(
         "safety first, clean clicks",
         "lists much worse than the production ranker's, of a hundred; perfect users, the only ones that BubbleRank's "
-        "model by item fits; networks that refit were not asked",
+        "model by item fits",
         "safety", "violations", ("perfect",), least=True, digits=2,
         when="a production ranker's lists are good already and clicks are clean",
     ),
     Situation(
         "safety first, noisy clicks",
-        "the same under navigational and informational users; networks that refit were not asked",
+        "the same under navigational and informational users",
         "safety", "violations", ("navigational", "informational"), least=True, digits=2,
     ),
     Situation(
         "users look at places, not from the top down",
-        "offline NDCG@10 after the last round, users by position; P²NeurRank was not run",
+        "offline NDCG@10 after the last round, users by position",
         "other users", "offline", ("by position",),
     ),
     Situation(
         "λ or step may be off",
         "offline NDCG@10 after the last round, at that of twice and a tenth of the tuned λ or step which is worse on "
-        "average; P²NeurRank was not run",
+        "average",
         "unlucky", "offline",
     ),
 )  # fmt: skip

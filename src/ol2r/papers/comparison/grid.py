@@ -37,6 +37,9 @@ SEEDS = 3
 ROUNDS, K = olranknet.ROUNDS_HERE, olranknet.K
 """T of all learners, and the cut of lists and of NDCG."""
 DATASETS = ("MQ2008",)
+ELSEWHERE = ("MQ2007_partial85", "synthetic-mslr", "synthetic-mslr-net")
+"""Where the main comparison is run once more: real data of the same make, and synthetic data of MSLR's shape, of which
+the last has labels that no linear ranker can learn."""
 
 P2LINRANK, P2NEURRANK = "P2LinRank, N = 2", "P2NeurRank, N = 2"
 LINEAR = ("PairRank", P2LINRANK, NSGD, "DBGD", "PDGD", "epsilon-greedy")
@@ -58,9 +61,10 @@ GRID = replace(olranknet.BY_ROUNDS[ROUNDS], settings=SETTINGS)
 _TUNING_GRID = replace(pairrank.GRID, settings=SETTINGS)
 
 
-def tuned_on(dataset: str, grid: str) -> str:
-    """The data set whose tuned step of NSGD a data set takes."""
-    return TUNED.tuned_on(grid, dataset, "MQ2008")
+def tuned_on(dataset: str) -> str:
+    """The data set whose tuned values all learners take for a data set: itself, or the similar one that all of them
+    were tuned on, so that none is favoured."""
+    return olranknet.similar(dataset)
 
 
 def tuned(dataset: str, variant: str) -> dict[str, Value]:
@@ -68,14 +72,14 @@ def tuned(dataset: str, variant: str) -> dict[str, Value]:
 
     Before the table of NSGD's tuning is written, NSGD has the step that its paper gives.
     """
+    source = tuned_on(dataset)
     if variant == NSGD:
-        lines = TUNED.shortlist(tuned_on(dataset, NSGD), NSGD)
-        return dict(TUNED.chosen(tuned_on(dataset, NSGD), NSGD)) if lines else {}
+        return dict(TUNED.chosen(source, NSGD)) if TUNED.shortlist(source, NSGD) else {}
     if variant in (P2LINRANK, P2NEURRANK):
-        return p2neurrank.tuned(dataset, variant) | ({"depth": p2neurrank.DEPTH_HERE} if variant in NETWORKS else {})
+        return p2neurrank.tuned(source, variant) | ({"depth": p2neurrank.DEPTH_HERE} if variant in NETWORKS else {})
     if variant == "epsilon-greedy":
-        return pairrank.tuned(dataset, variant)
-    return olranknet.tuned(dataset, variant)
+        return pairrank.tuned(source, variant)
+    return olranknet.tuned(source, variant)
 
 
 def setting(dataset: str, variant: str) -> dict[str, Value]:
@@ -99,14 +103,9 @@ def variant(cell: Cell) -> dict[str, str]:
 
 
 def beside(tier: str) -> Sequence[str]:
-    """Who is run beside the main comparison, under other users and at unlucky values: on a laptop linear rankers alone,
-    elsewhere networks too, but for P²NeurRank, which is still to come."""
-    return LINEAR if tier == "laptop" else [each for each in COMPARED if each != P2NEURRANK]
-
-
-def asked_of_safety(tier: str) -> Sequence[str]:
-    """Whose lists are held against a production ranker's: as `beside`, without networks that refit, still to come."""
-    return LINEAR if tier == "laptop" else (*LINEAR, "neural PDGD")
+    """Who is run beside the main comparison: under other users, at unlucky values, held against a production ranker's
+    lists, on other data. On a laptop these are linear rankers alone."""
+    return LINEAR if tier == "laptop" else COMPARED
 
 
 Cells = Callable[[str], Sequence[Cell]]
@@ -116,6 +115,12 @@ def _quality(tier: str) -> Sequence[Cell]:
     """All learners; the skyline too, but not on a laptop."""
     shown = COMPARED if tier == "laptop" else (*COMPARED, SKYLINE)
     return [curve(tier, *run) for run in product(on(*DATASETS)(tier), USERS, shown)]
+
+
+def _elsewhere(tier: str) -> Sequence[Cell]:
+    """All learners on other data; on a laptop on one synthetic data set."""
+    datasets = ("synthetic-mslr",) if tier == "laptop" else ELSEWHERE
+    return [curve(tier, *run) for run in product(on(*datasets, own=False)(tier), USERS, beside(tier))]
 
 
 BY_POSITION, HALFWAY = "by position", "halfway"
@@ -207,6 +212,15 @@ def _examination(tier: str) -> Sequence[Cell]:
     return cells
 
 
+SEEDS_OF_ONE_FOLD = 5
+"""Seeds at the paper tier of a data set that has one fold."""
+
+
+def _seeds_elsewhere(tier: str, cell: Cell) -> Sequence[int]:
+    """At the paper tier more on a data set of one fold."""
+    return RUNS[tier] if tier != "paper" or len(cell.folds) > 1 else range(SEEDS_OF_ONE_FOLD)
+
+
 FIRST_SEEDS, MORE_SEEDS = 2, 10
 """Seeds of each fold at the paper tier of networks, and of linear rankers, which with two left nearly all open."""
 
@@ -241,7 +255,7 @@ def _starts(tier: str) -> Sequence[Cell]:
 
 def _seeds_of_starts(tier: str, cell: Cell) -> Sequence[int]:
     """At the paper tier fewer on a data set of one fold."""
-    return (range(MORE_SEEDS) if len(cell.folds) > 1 else range(MORE_SEEDS // 2)) if tier == "paper" else RUNS[tier]
+    return (range(MORE_SEEDS) if len(cell.folds) > 1 else range(SEEDS_OF_ONE_FOLD)) if tier == "paper" else RUNS[tier]
 
 
 def start(cell: Cell) -> dict[str, str]:
@@ -254,7 +268,7 @@ def _safety(tier: str) -> Sequence[Cell]:
     """BubbleRank meets perfect users only, who alone have a model by item."""
     cells: list[Cell] = []
     for dataset in on(*DATASETS, own=False)(tier):
-        players = {each: (SETTINGS[each][0], setting(dataset, each)) for each in asked_of_safety(tier)}
+        players = {each: (SETTINGS[each][0], setting(dataset, each)) for each in beside(tier)}
         players[CHANCE] = STILL[0], dict(STILL[1])
         cells += [
             safety_cell(tier, dataset, kind, *player, rounds=ROUNDS)
@@ -314,7 +328,7 @@ def _tuning(tier: str) -> Sequence[Cell]:
 
 def _tuning_longer(tier: str) -> Sequence[Cell]:
     """The best steps of `_tuning`, on more rounds and other seeds."""
-    return [_tuning_cell(tier, *run, ROUNDS_LONGER) for run in second_step(TUNED, tier, tuned_on)]
+    return [_tuning_cell(tier, *run, ROUNDS_LONGER) for run in second_step(TUNED, tier, lambda dataset, grid: tuned_on(dataset))]
 
 
 def tuned_together(cell: Cell) -> dict[str, str]:
@@ -336,6 +350,7 @@ ITEMS: dict[str, Item] = {
         dict.fromkeys(_ONCE, SEEDS_LONGER), (1,), tuned_together,
     ),
     "quality": Item("All learners: ranker, lists, regret", _quality, RUNS, None, variant),
+    "elsewhere": Item("All learners on other data", _elsewhere, _seeds_elsewhere, None, variant),
     "safety": Item("Lists much worse than a production ranker's", _safety, RUNS, None, variant),
     "other-users": Item("Users that no paper on these learners has", _other_users, RUNS, None, variant),
     "unlucky": Item("An unlucky λ or step", _unlucky, RUNS, None, luck),

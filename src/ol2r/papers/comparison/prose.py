@@ -443,10 +443,6 @@ CONVENTIONS: tuple[tuple[str, str], ...] = (
         "few queries; near the offline ranker",
         f"after {100 * EARLY:.0f} % of the rounds; {100 * NEAR:.0f} % of offline RankNet's score in the same fold",
     ),
-    (
-        "safety, other users, unlucky choice",
-        "all learners but P²NeurRank; safety without the networks that refit; these are still to come",
-    ),
     ("unlucky choice", f"{joined(list(UNLUCKY))} of the tuned λ or step; {UNLUCKY_USERS} users"),
     ("average ranks", f"blocks are a kind of users on a fold; critical differences at {100 * LEVEL:.0f} %"),
 )

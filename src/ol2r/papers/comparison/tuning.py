@@ -19,8 +19,8 @@ from ol2r.papers.pairrank.tuning import ROUNDS_FIRST, ROUNDS_LONGER, SEEDS_FIRST
 __all__ = ["GRIDS", "ROUNDS_FIRST", "ROUNDS_LONGER", "SEEDS_FIRST", "SEEDS_LONGER", "TUNED"]
 
 NSGD = "NSGD"
-DATASETS = ("MQ2008",)
-"""The data set that is tuned on."""
+DATASETS = ("MQ2008", "synthetic-mslr")
+"""The data sets that are tuned on."""
 _DBGD = pairrank.GRIDS["DBGD"]
 GRIDS: dict[str, TuningGrid] = {NSGD: TuningGrid((NSGD,), _DBGD.tried, never=_DBGD.never)}
 """The only grid. NSGD starts at a vector of length 1 and its candidates stand δ = 1 away from it, as DBGD's do; so the
