@@ -147,4 +147,6 @@ def test_nsgd_is_tuned_as_dbgd_is_and_takes_what_was_chosen():
         (j.cell.dataset, j.cell.evaluation, j.cell.users, j.rows) for j in theirs
     }
     for name in tuning.TUNED.datasets:
-        assert grid.setting(name, grid.NSGD)["alpha"] == tuning.TUNED.chosen(name, grid.NSGD)["alpha"]
+        taken = grid.setting(name, grid.NSGD)["alpha"]
+        assert taken == tuning.TUNED.chosen(name, grid.NSGD)["alpha"]
+        assert tuning.TUNED.may_choose(grid.NSGD, {"alpha": float(taken)})

@@ -81,7 +81,7 @@ def test_the_price_of_the_best_ranker_is_beside_the_best_quick_one(frame, timed)
 def test_safety_is_told_from_the_safest_to_random_lists(judged):
     assert prose.safety_in_words(measures.unsafe(judged), "random lists", "BubbleRank") == (
         "Lists much worse than the production ranker's, of a hundred, under perfect users: BubbleRank, which starts "
-        "from the production ranker's lists, has 0; linear rankers, which start untrained, have from 10 (PairRank) "
+        "from the production ranker's lists, has 0; all others, which start untrained, have from 10 (PairRank) "
         "to 20 (DBGD); random lists have 40."
     )
     assert prose.safety_in_words(measures.unsafe(judged[:0]), "random lists", "BubbleRank") == ""
@@ -126,16 +126,63 @@ def test_tables_have_a_line_for_each_learner_in_their_order(frame, reference, ti
     assert prose.cost_in_words(measures.costs(timed[:0])) == ""
 
 
-def test_other_users_are_beside_the_papers_users(frame):
+def test_other_circumstances_are_beside_the_main_comparison(frame):
     main = measures.of_runs(frame)
     others = measures.of_runs(frame[frame["users"] == "perfect"].assign(users="by position"))
-    table = prose.other_users(others, main, name="x", caption="c")
+    table = prose.met_again({"by position": others}, main, where="papers' users", name="x", caption="c")
+    assert "| learner | place, papers' users | by position: offline, place | by position: lists |" in table
     assert "| olRankNet | 1 | 0.615 [" in table and ", 1 |" in table
+    turned = others.assign(offline=-others["offline"])
+    assert ", 4 |" in _line(prose.met_again({"y": turned}, main, where="x", name="x", caption="c"), "olRankNet")
     assert prose.other_users_in_words(others, main) == (
         "The best ranker after the last round is that of olRankNet under users by position (place 1 under the papers' "
         "users)."
     )
     assert prose.other_users_in_words(others[:0], main) == ""
+
+
+def _line(table, learner):
+    return next(line for line in table.splitlines() if line.startswith(f"| {learner} |"))
+
+
+def test_a_mean_over_users_needs_all_of_them(frame):
+    """Runs on other data are averaged over users as the main ones are."""
+    own = measures.of_runs(frame)
+    table = prose.met_again({"MQ2007": own}, own, where="MQ2008", name="x", caption="c")
+    wide = measures.over_users(own, "offline")
+    assert f"| {wide['PDGD'].mean():.3f} [" in _line(table, "PDGD")
+
+
+def test_what_is_taken_on_other_data_is_told_with_whether_the_main_choice_holds():
+    lists = Situation("lists", "lists", "quality", "lists")
+    here = [decision("A", "B"), decision("A", "B", situation=lists)]
+    same = [decision("A", "B"), decision("B", "A", fitting=("A",), low=-0.1, situation=lists)]
+    other = [decision("B", "A"), decision("B", "A", situation=lists)]
+    told = prose.elsewhere_in_words(here, {"MQ2007": same, "synthetic-mslr": other})
+    assert told == (
+        "The best ranker is that of A on MQ2007 and B on synthetic-mslr; A, first in the main comparison, is clearly "
+        "behind on all but MQ2007. The best lists on the way were those of B on MQ2007 and B on synthetic-mslr; A, "
+        "first in the main comparison, is clearly behind on all but MQ2007."
+    )
+    assert "is clearly behind on none of them" in prose.elsewhere_in_words(here, {"MQ2007": same})
+    assert "is clearly behind on all of them" in prose.elsewhere_in_words(here, {"MQ2007": other})
+    assert prose.elsewhere_in_words(here, {}) == prose.elsewhere_in_words([], {"MQ2007": same}) == ""
+    table = prose.decisions_elsewhere({"MQ2008": here, "MQ2007": other[:1]}, name="x", caption="c")
+    assert "| when (what is compared) | MQ2008 | MQ2007 |" in table
+    assert (
+        "| the end (offline NDCG@10) | **A** 0.500, +0.020 [+0.010, +0.030] | **B** 0.500, +0.020 [+0.010, +0.030] |"
+        in table
+    )
+    assert "| lists (lists) | **A** 0.500, +0.020 [+0.010, +0.030] | – |" in table
+    near = prose.decisions_elsewhere({"MQ2007": same}, name="x", caption="c")
+    assert "**B** 0.500, +0.020 [−0.100, +0.030]; also A |" in near
+
+
+def test_whose_tuned_values_other_data_has_is_told():
+    assert prose.tuned_elsewhere_in_words() == (
+        "Learners were tuned on MQ2008 and synthetic-mslr. They have on MQ2007, 85 % of documents those of MQ2008 and "
+        "on synthetic-mslr-net those of synthetic-mslr."
+    )
 
 
 def test_an_unlucky_choice_is_told_with_what_it_costs(frame):
@@ -186,6 +233,7 @@ def test_the_page_runs_on_invented_results_and_on_none(
         "tuning": pd.concat(tried),
         "tuning-longer": pd.concat(tried),
         "quality": pd.concat([frame, sky]),
+        "elsewhere": pd.concat([frame.assign(dataset=name, cell=frame["cell"] + name) for name in grid.ELSEWHERE]),
         "safety": judged,
         "other-users": pd.concat([near.assign(users=kind, cell=near["cell"] + kind) for kind in grid.OTHER_USERS]),
         "examination": believed(),
@@ -198,9 +246,9 @@ def test_the_page_runs_on_invented_results_and_on_none(
     monkeypatch.setattr(Chapter, "all_results", lambda self, items=None: made)
     text, strips = shown_by(PAGE)
     if empty:
-        assert text.count("Not run.") == 5 and not strips
+        assert text.count("Not run.") == 6 and not strips
     else:
-        assert "olRankNet learns the best ranker" in text and len(strips) == len(set(strips)) == 12
+        assert "olRankNet learns the best ranker" in text and len(strips) == len(set(strips)) == 15
 
 
 def shown_by(page):

@@ -223,3 +223,5 @@ SITUATIONS: tuple[Situation, ...] = (
 )  # fmt: skip
 """The situations of the table, declared before any result of theirs was looked at. Beside the main comparison only
 linear rankers ran then; networks came later, and the rules stayed."""
+ON_OTHER_DATA = tuple(one for one in SITUATIONS if one.source == "quality" and not one.quick)
+"""The situations that are asked of other data as well; rounds are timed on one data set."""

@@ -11,13 +11,15 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from ol2r import frames
+from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize
 from ol2r.papers.comparison.grid import COMPARED, NETWORKS, NSGD, P2LINRANK, STARTERS, STARTS, UNTRAINED
 from ol2r.papers.comparison.measures import interval_of, over_users
 from ol2r.papers.comparison.ranks import Ranks
+from ol2r.papers.olranknet import figures as neural_figures
 from ol2r.papers.olranknet.figures import OFFLINE
 from ol2r.report import alt, figures
-from ol2r.report.choice import Choice
+from ol2r.report.choice import Choice, apart
 from ol2r.report.style import (
     BLUE,
     INK,
@@ -169,6 +171,21 @@ def curves(frame: pd.DataFrame) -> Choice:
     for ax in (ax for each in drawings.values() for ax in each.axes):
         ax.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
     return Choice(drawings, "group")
+
+
+def leads(frame: pd.DataFrame, baseline: str) -> Drawing:
+    """What every other learner has more than a baseline after the last round: offline, and in the shown lists.
+
+    Args:
+        frame: runs of one data set.
+    """
+    others = [name for name in COMPARED if name != baseline and name in set(frame["variant"])]
+    return neural_figures.lead_dots(neural_figures.leads(frame, baseline, variants=others), baseline)
+
+
+def leads_elsewhere(frame: pd.DataFrame, baseline: str) -> Choice:
+    """`leads` on every data set, each behind a tab."""
+    return apart(leads, frame, "dataset", label, baseline)
 
 
 STARTED = Looks()

@@ -38,8 +38,8 @@ ROUNDS, K = olranknet.ROUNDS_HERE, olranknet.K
 """T of all learners, and the cut of lists and of NDCG."""
 DATASETS = ("MQ2008",)
 ELSEWHERE = ("MQ2007_partial85", "synthetic-mslr", "synthetic-mslr-net")
-"""Where the main comparison is run once more: real data of the same make, and synthetic data of MSLR's shape, of which
-the last has labels that no linear ranker can learn."""
+"""Where the main comparison is run once more: real data of the same make, and synthetic data of MSLR's shape, whose
+labels come from a linear ranker and from a network."""
 
 P2LINRANK, P2NEURRANK = "P2LinRank, N = 2", "P2NeurRank, N = 2"
 LINEAR = ("PairRank", P2LINRANK, NSGD, "DBGD", "PDGD", "epsilon-greedy")
@@ -328,7 +328,8 @@ def _tuning(tier: str) -> Sequence[Cell]:
 
 def _tuning_longer(tier: str) -> Sequence[Cell]:
     """The best steps of `_tuning`, on more rounds and other seeds."""
-    return [_tuning_cell(tier, *run, ROUNDS_LONGER) for run in second_step(TUNED, tier, lambda dataset, grid: tuned_on(dataset))]
+    runs = second_step(TUNED, tier, lambda dataset, grid: tuned_on(dataset))
+    return [_tuning_cell(tier, *run, ROUNDS_LONGER) for run in runs]
 
 
 def tuned_together(cell: Cell) -> dict[str, str]:

@@ -13,6 +13,8 @@ from ol2r.papers.comparison.grid import (
     AS_TUNED,
     BY_POSITION,
     COMPARED,
+    DATASETS,
+    ELSEWHERE,
     HALFWAY,
     MOST_PLACES,
     NSGD,
@@ -25,6 +27,7 @@ from ol2r.papers.comparison.grid import (
     K,
     setting,
     tuned,
+    tuned_on,
     unlucky_name,
 )
 from ol2r.papers.comparison.measures import EARLY, NEAR, interval_of, over_users
@@ -222,7 +225,7 @@ def safety_in_words(runs: pd.DataFrame, chance: str, bandit: str) -> str:
         told.append(f"{spelled(bandit)}, which starts from the production ranker's lists, has {times(means[bandit])}")
     if len(learners) > 1:
         few, many = (f"{times(count)} ({spelled(str(name))})" for name, count in learners.iloc[[0, -1]].items())
-        told.append(f"linear rankers, which start untrained, have from {few} to {many}")
+        told.append(f"all others, which start untrained, have from {few} to {many}")
     if chance in means:
         told.append(f"random lists have {times(means[chance])}")
     much = "Lists much worse than the production ranker's, of a hundred, under perfect users"
@@ -322,33 +325,33 @@ def cost_in_words(costs: pd.DataFrame) -> str:
     return f"{told}."
 
 
-def other_users(runs: pd.DataFrame, main: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Offline NDCG@10 and shown lists under other users, with each learner's place beside its place under
-    the papers' users.
+def met_again(
+    met: Mapping[str, pd.DataFrame], main: pd.DataFrame, *, where: str, name: str, caption: str
+) -> str:
+    """Offline NDCG@10, with each learner's place, and shown lists in other circumstances, beside its place in the main
+    comparison.
 
     Args:
-        runs: from `measures.of_runs`, of the other users; main: the same of the papers' users.
+        met: by circumstance, such as a kind of users, runs from `measures.of_runs`; main: those of the main comparison.
+        where: the main comparison in the header.
     """
-    places = _places(over_users(main[main["variant"].isin(runs["variant"])], "offline"))
-    kinds = [kind for kind in (BY_POSITION, HALFWAY) if kind in set(runs["users"])]
-    tables = {kind: runs[runs["users"] == kind] for kind in kinds}
-    ranked = {kind: _places(over_users(own, "offline")) for kind, own in tables.items()}
+    present = {name for own in met.values() for name in own["variant"]}
+    places = _places(over_users(main[main["variant"].isin(present)], "offline"))
+    wide = {called: {column: over_users(own, column) for column in ("offline", "lists")} for called, own in met.items()}
+    ranked = {called: _places(own["offline"]) for called, own in wide.items()}
     rows = []
-    for each in (each for each in COMPARED if each in set(runs["variant"])):
-        entries = []
-        for kind, own in tables.items():
-            of = own[own["variant"] == each].set_index(["fold", "seed"])
-            entries += [
-                f"{_with_interval(of['offline'], 3)}, {ranked[kind].get(each, '–')}",
-                _with_interval(of["lists"], 3),
-            ]
+    for each in (each for each in COMPARED if each in present):
+        entries = [
+            text
+            for called, own in wide.items()
+            for text in (
+                f"{_with_interval(own['offline'][each].dropna(), 3)}, {ranked[called][each]}",
+                _with_interval(own["lists"][each].dropna(), 3),
+            )
+        ]
         rows.append([plain(spelled(each)), str(places.get(each, "–")), *entries])
-    header = [
-        "learner",
-        "place, papers' users",
-        *(text for kind in kinds for text in (f"{kind}: offline, place", f"{kind}: lists")),
-    ]
-    return myst(header, rows, name=name, caption=caption)
+    columns = (text for called in met for text in (f"{called}: offline, place", f"{called}: lists"))
+    return myst(["learner", f"place, {where}", *columns], rows, name=name, caption=caption)
 
 
 def _places(wide: pd.DataFrame) -> dict[str, int]:
@@ -362,13 +365,74 @@ def other_users_in_words(runs: pd.DataFrame, main: pd.DataFrame) -> str:
     if runs.empty or main.empty:
         return ""
     here, told = _places(over_users(main[main["variant"].isin(runs["variant"])], "offline")), []
-    for kind in (BY_POSITION, HALFWAY):
-        own = runs[runs["users"] == kind]
-        if own.empty:
-            continue
+    for kind, own in by_circumstance(runs, "users").items():
         first = next(iter(_places(over_users(own, "offline"))))
-        told.append(f"{spelled(first)} under users {kind} (place {here[first]} under the papers' users)")
+        told.append(f"{_name(first)} under users {kind} (place {here[first]} under the papers' users)")
     return f"The best ranker after the last round is that of {joined(told)}." if told else ""
+
+
+def by_circumstance(runs: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
+    """Runs by the value of a column, such as users or dataset, in the order in which they come."""
+    return {str(value): own for value, own in runs.groupby(column, sort=False)} if len(runs) else {}
+
+
+def elsewhere_in_words(here: Sequence[Decision], there: Mapping[str, Sequence[Decision]]) -> str:
+    """Who has the best ranker and the best lists on other data; empty without runs.
+
+    Args:
+        here: decisions of the main comparison; there: by data set, decisions of the same situations.
+    """
+    told = []
+    for column, what in (("offline", "best ranker"), ("lists", "best lists on the way")):
+        main = _decided(here, column)
+        others = {name: found for name, made in there.items() if (found := _decided(made, column))}
+        if main is None or not others:
+            continue
+        each = [f"{_name(found.choice.best)} on {named(name)}" for name, found in others.items()]
+        ways = {name: _stands(main.choice.best, found.choice) for name, found in others.items()}
+        same = [named(name) for name, way in ways.items() if way != "behind"]
+        taken = _name(main.choice.best)
+        if len(same) == len(others):
+            holds = f"{taken}, first in the main comparison, is clearly behind on none of them"
+        elif same:
+            holds = f"{taken}, first in the main comparison, is clearly behind on all but {joined(same)}"
+        else:
+            holds = f"{taken}, first in the main comparison, is clearly behind on all of them"
+        verb = "were those of" if column == "lists" else "is that of"
+        told.append(f"The {what} {verb} {joined(each)}; {holds}.")
+    return " ".join(told)
+
+
+def _stands(name: str, choice: Choice) -> str:
+    """Whether a learner is taken, not clearly behind, or clearly behind; "" if it is not among those compared."""
+    if name not in choice.means:
+        return ""
+    return "taken" if name == choice.best else "near" if name in choice.fitting else "behind"
+
+
+def decisions_elsewhere(made: Mapping[str, Sequence[Decision]], *, name: str, caption: str) -> str:
+    """Who is taken in each situation on each data set, with the lead over the next and who is not clearly behind.
+
+    Args:
+        made: by data set, decisions of the same situations.
+    """
+    situations = {one.situation.name: one.situation for each in made.values() for one in each}
+    chosen = {dataset: {one.situation.name: one for one in each} for dataset, each in made.items()}
+    rows = [
+        [
+            f"{called} ({situation.criterion})",
+            *(_taken(own[called]) if called in own else "–" for own in chosen.values()),
+        ]
+        for called, situation in situations.items()
+    ]
+    return myst(["when (what is compared)", *map(named, made)], rows, name=name, caption=caption)
+
+
+def _taken(one: Decision) -> str:
+    choice, digits = one.choice, one.situation.digits
+    lead = "" if choice.next is None else f", {signed(choice.lead, digits)} {interval(choice.low, choice.high, digits)}"
+    near = f"; also {plain(_names(choice.fitting))}" if choice.fitting else ""
+    return f"**{plain(_name(choice.best))}** {_shown(choice.score, one.situation)}{lead}{near}"
 
 
 def unlucky(frame: pd.DataFrame, *, name: str, caption: str) -> str:
@@ -460,6 +524,13 @@ def settings_table(dataset: str, *, name: str, caption: str) -> str:
         default = "{doc}`p2neurrank-extras`" if "rankers" in SETTINGS[each][1] else "{doc}`olranknet-extras`"
         rows.append([plain(spelled(each)), told, origin.get(each, default)])
     return myst(["learner", "values", "tuned in"], rows, name=name, caption=caption)
+
+
+def tuned_elsewhere_in_words() -> str:
+    """Of which data the tuned values are that learners have on other data."""
+    own = [named(name) for name in (*DATASETS, *ELSEWHERE) if tuned_on(name) == name]
+    told = [f"on {named(name)} those of {named(tuned_on(name))}" for name in ELSEWHERE if named(name) not in own]
+    return f"Learners were tuned on {joined(own)}. They have {joined(told)}."
 
 
 def meetings_in_words(dataset: str) -> str:
