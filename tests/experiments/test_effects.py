@@ -20,6 +20,7 @@ from ol2r.experiments.effects import (
     means_of_folds,
     minus,
     ratio_effect,
+    resampled_interval,
     summarize,
     time_mean,
     windowed,
@@ -148,6 +149,35 @@ def test_the_bootstrap_error_of_a_log_deviation_ratio_is_that_of_normal_samples(
 def test_the_bootstrap_repeats_itself():
     pair = frames((1.0, 1.0), (1.5, 1.0))
     assert deviation_effect(*pair, "same") == deviation_effect(*pair, "same")
+
+
+def over_folds(folds, seeds, between, within, seed=0):
+    rng = generator("resampled", seed)
+    index = pd.MultiIndex.from_product([range(1, folds + 1), range(seeds)], names=["fold", "seed"])
+    own = between * np.repeat(rng.standard_normal(folds), seeds)
+    return pd.Series(own + within * rng.standard_normal(folds * seeds), index)
+
+
+def test_the_bootstrap_over_folds_and_seeds_has_the_width_of_normal_samples():
+    """Its variance is that of means of folds over their number, with the seeds' on top of it once more, both without
+    the correction for small samples."""
+    folds, seeds, between, within = 40, 6, 1.0, 2.0
+    widths = [
+        np.diff(resampled_interval(over_folds(folds, seeds, between, within, s), f"{s}"))[0] for s in range(12)
+    ]
+    of_means = between**2 + within**2 / seeds
+    expected = ((of_means * (folds - 1) / folds + within**2 * (seeds - 1) / seeds**2) / folds) ** 0.5
+    assert np.mean(widths) == pytest.approx(2 * 1.96 * expected, rel=0.06)
+
+
+def test_the_bootstrap_over_folds_and_seeds_allows_for_other_folds():
+    values = over_folds(8, 50, 1.0, 0.01)
+    narrow, wide = mean_effect(values).interval(), resampled_interval(values, "same")
+    assert wide == resampled_interval(values, "same") and wide[1] - wide[0] > 20 * (narrow[1] - narrow[0])
+    assert wide[0] < values.mean() < wide[1]
+    assert all(np.isnan(resampled_interval(values.loc[[1]], "one fold")))
+    shuffled = values.sample(frac=1, random_state=0)
+    assert resampled_interval(shuffled, "same") == wide
 
 
 def test_holding_an_effect_against_a_value_agrees_with_its_interval():

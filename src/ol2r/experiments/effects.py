@@ -323,6 +323,37 @@ def effect_over_runs(values: pd.Series) -> Effect | None:
     return None
 
 
+def resampled_interval(values: pd.Series, name: str, level: float = 0.95) -> tuple[float, float]:
+    """The percentile interval of the mean over folds by a bootstrap over folds and over seeds.
+
+    Each resample draws as many folds as there are, with replacement, and as many seeds of each drawn fold as it has,
+    with replacement. So the interval allows for other queries as well as for other random draws, while that of
+    `mean_effect` is about these folds. Percentiles of few folds are somewhat too narrow.
+
+    Args:
+        values: one finite number for each run, indexed by (fold, seed); a paired difference for a comparison.
+        name: the name of the bootstrap's stream of random numbers.
+
+    Returns:
+        low and high; NaN for fewer than two folds.
+    """
+    from ol2r.random import generator  # here, because it loads torch, which declaring a claim must not
+
+    values = values.sort_index()
+    codes = pd.factorize(_fold_codes(values.index)[0])[0]
+    folds = [values.to_numpy(float)[codes == fold] for fold in range(codes.max() + 1)]
+    if len(folds) < 2:
+        return float("nan"), float("nan")
+    random = generator(f"resampled_interval {name}", 0)
+    drawn = random.integers(len(folds), size=(RESAMPLES, len(folds)))
+    means = np.empty(drawn.shape)
+    for fold, own in enumerate(folds):
+        here = drawn == fold
+        means[here] = own[random.integers(len(own), size=(int(here.sum()), len(own)))].mean(axis=1)
+    low, high = np.quantile(means.mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
 def minus(frame: pd.DataFrame, column: str, baseline: object, by: str) -> pd.DataFrame:
     """The rows of all others with the baseline's value taken from `column`, run by run and checkpoint by checkpoint.
 

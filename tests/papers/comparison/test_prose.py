@@ -185,6 +185,22 @@ def test_whose_tuned_values_other_data_has_is_told():
     )
 
 
+def test_leads_are_told_with_intervals_over_seeds_and_over_folds(frame):
+    leads = measures.resampled_leads(measures.of_runs(frame), "PairRank")
+    own = leads.set_index(["score", "variant"]).loc[("offline", "olRankNet")]
+    wide = measures.over_users(measures.of_runs(frame), "offline")
+    assert own["mean"] == pytest.approx((wide["olRankNet"] - wide["PairRank"]).mean())
+    assert own["fold_low"] <= own["mean"] <= own["fold_high"] and len(leads) == 6
+    told = pd.DataFrame({
+        "score": ["offline"] * 3, "variant": ["a", "b", "c"], "mean": 0.1, "low": [0.05, 0.05, -0.1], "high": 0.2,
+        "fold_low": [0.01, -0.1, -0.2], "fold_high": 0.3,
+    })  # fmt: skip
+    assert prose.resampled_in_words(told).startswith("Of 3 differences 2 are clear over seeds; 1 of these stay clear")
+    table = prose.resampled_table(leads, name="x", caption="c")
+    assert _line(table, "olRankNet").startswith(f"| olRankNet | +{own['mean']:.3f} [")
+    assert prose.resampled_in_words(leads[:0]) == prose.resampled_in_words(told.assign(fold_low=float("nan"))) == ""
+
+
 def test_an_unlucky_choice_is_told_with_what_it_costs(frame):
     own = frame[(frame["users"] == "navigational") & frame["variant"].isin(["PDGD", "PairRank"])]
     worse = own["ndcg"] - 0.1 * (own["variant"] == "PDGD")
@@ -248,7 +264,7 @@ def test_the_page_runs_on_invented_results_and_on_none(
     if empty:
         assert text.count("Not run.") == 6 and not strips
     else:
-        assert "olRankNet learns the best ranker" in text and len(strips) == len(set(strips)) == 15
+        assert "olRankNet learns the best ranker" in text and len(strips) == len(set(strips)) == 16
 
 
 def shown_by(page):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ol2r.experiments.effects import at_own_end, effect_over_runs, summarize
+from ol2r.experiments.effects import at_own_end, effect_over_runs, resampled_interval, summarize
 from ol2r.papers.olranknet.figures import in_lists
 
 RUN = ["dataset", "users", "variant", "fold", "seed"]
@@ -98,6 +98,25 @@ def interval_of(values: pd.Series) -> tuple[float, float, float]:
     """
     effect = effect_over_runs(values)
     return (effect.estimate, *effect.interval()) if effect else (float(values.mean()), np.nan, np.nan)
+
+
+def resampled_leads(runs: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """What every other learner has more than a baseline, with intervals over seeds, and over folds and seeds.
+
+    Args:
+        runs: from `of_runs`, of one data set.
+
+    Returns:
+        score ("offline" or "lists"), variant, mean, low and high (over seeds within these folds), fold_low and
+        fold_high (a bootstrap over folds and seeds; NaN where there is one fold).
+    """
+    lines = []
+    for column in ("offline", "lists"):
+        wide = over_users(runs, column)
+        for name in (name for name in wide if baseline in wide and name != baseline):
+            lead = (wide[name] - wide[baseline]).dropna()
+            lines.append((column, name, *interval_of(lead), *resampled_interval(lead, f"{column} {name}")))
+    return pd.DataFrame(lines, columns=["score", "variant", "mean", "low", "high", "fold_low", "fold_high"])
 
 
 def costs(frame: pd.DataFrame) -> pd.DataFrame:

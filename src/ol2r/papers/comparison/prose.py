@@ -296,6 +296,32 @@ def _with_interval(values: pd.Series, digits: int) -> str:
     return f"{mean:.{digits}f}" if np.isnan(low) else f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
+def resampled_table(leads: pd.DataFrame, *, name: str, caption: str) -> str:
+    """Leads over a baseline with both intervals: a line for each learner.
+
+    Args:
+        leads: from `measures.resampled_leads`.
+    """
+    rows = [
+        [plain(spelled(str(variant))), *(text for line in frames.rows(own) for text in (
+            f"{signed(line.mean)} {interval(line.low, line.high)}", interval(line.fold_low, line.fold_high)))]
+        for variant, own in leads.groupby("variant", sort=False)
+    ]  # fmt: skip
+    header = ["learner", "offline, seeds", "offline, folds too", "shown lists, seeds", "shown lists, folds too"]
+    return myst(header, rows, name=name, caption=caption)
+
+
+def resampled_in_words(leads: pd.DataFrame) -> str:
+    """How many leads are clear by each interval; empty without leads over several folds."""
+    if leads.empty or leads["fold_low"].isna().any():
+        return ""
+    seeds, folds = ((leads[low] > 0) | (leads[high] < 0) for low, high in (("low", "high"), ("fold_low", "fold_high")))
+    return (
+        f"Of {len(leads)} differences {int(seeds.sum())} are clear over seeds; {int((seeds & folds).sum())} of these "
+        f"stay clear where folds are drawn as well."
+    )
+
+
 def cost_table(costs: pd.DataFrame, *, name: str, caption: str) -> str:
     """What a round costs, and what is kept.
 
