@@ -13,7 +13,7 @@ import pandas as pd
 from ol2r import frames
 from ol2r.clicks.cascade import USERS
 from ol2r.experiments.effects import at_own_end
-from ol2r.papers.comparison.expected import AGAINST, MARGIN, Side, counted, outcome
+from ol2r.papers.comparison.expected import AGAINST, FROM, Side, counted, outcome
 from ol2r.papers.comparison.grid import BELIEVERS, BY_POSITION, SEEN
 from ol2r.papers.comparison.measures import interval_of
 from ol2r.report.leads import in_range, joined
@@ -76,9 +76,9 @@ def differences(frame: pd.DataFrame) -> pd.DataFrame:
 
 def expectations() -> str:
     """What is expected, as a list."""
-    told = {"near": f"less than {MARGIN:g} from the papers' belief", "lower": f"more than {MARGIN:g} below it"}
     return "\n".join(
-        f"- *{each.seen}*, {joined(each.users)} users: {told[each.side]}, because {each.because}." for each in EXPECTED
+        f"- *{each.seen}*, {joined(each.users)} users: {FROM[each.side]} the papers' belief, because {each.because}."
+        for each in EXPECTED
     )
 
 

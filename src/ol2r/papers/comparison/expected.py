@@ -9,6 +9,13 @@ MARGIN = 0.005
 Side = Literal["near", "lower", "higher"]
 """What is expected of a difference: less than `MARGIN` to either side, or more than `MARGIN` below or above."""
 
+FROM: dict[Side, str] = {
+    "near": f"less than {MARGIN:g} from",
+    "lower": f"more than {MARGIN:g} below",
+    "higher": f"more than {MARGIN:g} above",
+}
+"""Each side in words, before what the difference is taken from."""
+
 AS_EXPECTED, OPEN, AGAINST = "✔", "○", "✘"
 EXPLAINED = (
     f"✔: the whole 95 % interval is where it was expected, beyond {MARGIN:g} or within it; ✘: the whole interval is "

@@ -8,7 +8,7 @@ import pandas as pd
 from ol2r import frames
 from ol2r.experiments.effects import at_own_end, summarize
 from ol2r.papers.comparison import measures
-from ol2r.papers.comparison.expected import MARGIN, counted, outcome
+from ol2r.papers.comparison.expected import FROM, counted, outcome
 from ol2r.papers.comparison.memory import EXPECTED, FORMS, FULL, RECURSIVE, Expected
 from ol2r.papers.olranknet.figures import OFFLINE
 from ol2r.report import alt, figures
@@ -50,15 +50,12 @@ for _form, _look in zip(
     LOOKS.register(_form, _look)
 DRAWN = tuple(each for each in FORMS if "intervals" not in each)
 """Forms that have curves; the others are in the table."""
-_TOLD = {"near": f"less than {MARGIN:g} away", "lower": f"more than {MARGIN:g} lower"}
 
 
 def expectations() -> str:
     """What is expected, as a list."""
-    than = {"near": "from", "lower": "than"}
     return "\n".join(
-        f"- *{each.form}*, {joined(each.users)} users: {_TOLD[each.side]} {than[each.side]} *{each.beside}*, because "
-        f"{each.because}."
+        f"- *{each.form}*, {joined(each.users)} users: {FROM[each.side]} *{each.beside}*, because {each.because}."
         for each in EXPECTED
     )
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.clicks.cascade import USERS
-from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, MARGIN, OPEN, Side, counted, outcome
+from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, FROM, MARGIN, OPEN, Side, counted, outcome
 from ol2r.papers.comparison.grid import NSGD, STARTERS, STARTS, UNTRAINED
 from ol2r.papers.comparison.measures import interval_of, of_runs
 from ol2r.report.leads import in_range, joined
@@ -198,14 +198,9 @@ def expectations(table: pd.DataFrame) -> str:
     Args:
         table: from `differences`, of any data sets.
     """
-    told = {
-        "near": f"less than {MARGIN:g} from the untrained learner",
-        "lower": f"more than {MARGIN:g} below it",
-        "higher": f"more than {MARGIN:g} above it",
-    }
     return "\n".join(
-        f"- {_who(each)}: {joined([MEASURES[m] for m in each.measures])} {told[each.side]}, because {each.because}."
-        f"{found(each, table)}"
+        f"- {_who(each)}: {joined([MEASURES[m] for m in each.measures])} {FROM[each.side]} the untrained learner, "
+        f"because {each.because}.{found(each, table)}"
         for each in EXPECTED
     )
 
