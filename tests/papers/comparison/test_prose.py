@@ -58,9 +58,9 @@ def test_the_answer_names_the_best_ranker_and_the_best_lists(frame):
 
 
 def test_the_short_answer_has_the_situations_that_have_words_for_it(frame):
-    told = prose.short_answer(decided(frame, ["PDGD"]))
-    assert told.startswith("Take olRankNet if only the ranker at the end counts; olRankNet if the lists")
-    assert "; PDGD if there is no compute to spare" in told and prose.short_answer([]) == ""
+    told = prose.short_answer(decided(frame, ["PDGD"]), frame)
+    assert told.startswith("On MQ2008, take olRankNet if only the ranker at the end counts; olRankNet if the lists")
+    assert "; PDGD if there is no compute to spare" in told and prose.short_answer([], frame) == ""
 
 
 def test_how_often_a_query_comes_is_told():
@@ -161,9 +161,11 @@ def test_what_is_taken_on_other_data_is_told_with_whether_the_main_choice_holds(
     told = prose.elsewhere_in_words(here, {"MQ2007": same, "synthetic-mslr": other})
     assert told == (
         "The best ranker is that of A on MQ2007 and B on synthetic-mslr; A, first in the main comparison, is clearly "
-        "behind on all but MQ2007. The best lists on the way were those of B on MQ2007 and B on synthetic-mslr; A, "
-        "first in the main comparison, is clearly behind on all but MQ2007."
+        "behind on all but MQ2007. First, or not clearly behind, on all 3 data sets is nobody. The best lists on the "
+        "way were those of B on MQ2007 and B on synthetic-mslr; A, first in the main comparison, is clearly behind on "
+        "all but MQ2007. First, or not clearly behind, on all 3 data sets is nobody."
     )
+    assert "on all 2 data sets is A." in prose.elsewhere_in_words(here[:1], {"MQ2007": same})
     assert "is clearly behind on none of them" in prose.elsewhere_in_words(here, {"MQ2007": same})
     assert "is clearly behind on all of them" in prose.elsewhere_in_words(here, {"MQ2007": other})
     assert prose.elsewhere_in_words(here, {}) == prose.elsewhere_in_words([], {"MQ2007": same}) == ""
@@ -176,6 +178,12 @@ def test_what_is_taken_on_other_data_is_told_with_whether_the_main_choice_holds(
     assert "| lists (lists) | **A** 0.500, +0.020 [+0.010, +0.030] | – |" in table
     near = prose.decisions_elsewhere({"MQ2007": same}, name="x", caption="c")
     assert "**B** 0.500, +0.020 [−0.100, +0.030]; also A |" in near
+
+
+def test_the_best_network_is_held_against_the_best_linear_ranker(frame):
+    told = prose.kinds_in_words({"MQ2008": measures.of_runs(frame)})
+    assert told.endswith("+0.100 [+0.100, +0.100] on MQ2008 (olRankNet minus PairRank).")
+    assert prose.kinds_in_words({}) == ""
 
 
 def test_whose_tuned_values_other_data_has_is_told():

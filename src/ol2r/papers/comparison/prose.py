@@ -16,7 +16,9 @@ from ol2r.papers.comparison.grid import (
     DATASETS,
     ELSEWHERE,
     HALFWAY,
+    LINEAR,
     MOST_PLACES,
+    NETWORKS,
     NSGD,
     ROUNDS,
     SEEDS,
@@ -143,10 +145,17 @@ def _as_well(choice: Choice, near: Collection[str] | None) -> str:
     return f"; {_names(fitting)} {verb} not clearly behind" + ("" if near is None else ", nor by average ranks")
 
 
-def short_answer(decisions: Sequence[Decision]) -> str:
-    """Which learner to take when, of the situations that have such words; empty without runs."""
+def short_answer(decisions: Sequence[Decision], frame: pd.DataFrame) -> str:
+    """Which learner to take when, of the situations that have such words; empty without runs.
+
+    Args:
+        frame: the runs of the main comparison, for the data.
+    """
     told = [f"{_name(one.choice.best)} if {one.situation.when}" for one in decisions if one.situation.when]
-    return f"Take {'; '.join(told)}." if told else ""
+    if not told:
+        return ""
+    where = joined([named(str(name)) for name in frame["dataset"].unique()])
+    return f"On {where}, take {'; '.join(told)}."
 
 
 def ranker_in_words(decisions: Sequence[Decision], near: Collection[str] | None = None) -> str:
@@ -425,8 +434,35 @@ def elsewhere_in_words(here: Sequence[Decision], there: Mapping[str, Sequence[De
         else:
             holds = f"{taken}, first in the main comparison, is clearly behind on all of them"
         verb = "were those of" if column == "lists" else "is that of"
-        told.append(f"The {what} {verb} {joined(each)}; {holds}.")
+        safe = [name for name in main.choice.means if all(
+            _stands(name, found.choice) in ("taken", "near") for found in (main, *others.values()))]  # fmt: skip
+        told.append(
+            f"The {what} {verb} {joined(each)}; {holds}. First, or not clearly behind, on all {1 + len(others)} data "
+            f"sets {'are' if len(safe) > 1 else 'is'} {_names(safe) if safe else 'nobody'}."
+        )
     return " ".join(told)
+
+
+def kinds_in_words(met: Mapping[str, pd.DataFrame]) -> str:
+    """How far the best network is behind the best linear ranker, or ahead of it, on every data set; empty without
+    runs of both kinds.
+
+    Args:
+        met: by data set, runs from `measures.of_runs`.
+    """
+    told = []
+    for dataset, own in met.items():
+        wide = over_users(own, "offline").dropna()
+        kinds = [[name for name in kind if name in wide] for kind in (LINEAR, NETWORKS)]
+        if not all(kinds) or wide.empty:
+            continue
+        linear, network = (str(wide[kind].mean().idxmax()) for kind in kinds)
+        lead = interval_of(wide[network] - wide[linear])
+        told.append(
+            f"{signed(lead[0])} {interval(*lead[1:])} on {named(dataset)} ({_name(network)} minus {_name(linear)})"
+        )
+    what = "The best network less the best linear ranker, offline after the last round"
+    return f"{what}: {'; '.join(told)}." if told else ""
 
 
 def _stands(name: str, choice: Choice) -> str:
