@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -169,6 +170,27 @@ def test_prune_deletes_undeclared_scratch_files_only(surroundings, capsys, monke
     assert "nothing to delete" not in capsys.readouterr().out
     assert cli.main(["prune"]) == 0
     assert "nothing to delete" in capsys.readouterr().out
+
+
+def test_prune_goes_on_where_another_process_deletes_the_same_or_writes_there(surroundings, capsys, monkeypatch):
+    cli.main(["run", "nsgd"])
+    folders = [surroundings / "scratch" / (digit * 64) for digit in "012"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "folds1-seeds0-0.parquet").write_bytes(b"")
+    really = Path.unlink
+
+    def unlink(path, **options):
+        really(path, **options)
+        if path.parent == folders[0]:
+            path.parent.rmdir()
+        elif path.parent == folders[1]:
+            path.with_name(".writing-now").touch()
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    assert cli.main(["prune", "--yes"]) == 0
+    assert [folder.exists() for folder in folders] == [False, True, False]
+    assert "3 files deleted" in capsys.readouterr().out
 
 
 def test_prune_without_any_declaration_deletes_nothing(surroundings, monkeypatch, capsys):

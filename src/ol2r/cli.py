@@ -225,7 +225,7 @@ def index(arguments: argparse.Namespace) -> int:
     store = Store.open(commit=True)
     found = table.index(_papers(None), store)
     path = cast("Path", store.published) / table.NAME  # a store to commit to has this folder
-    found.to_csv(path, index=False, lineterminator="\n")
+    table.write(found, path)
     print(f"{len(found)} lines in {path}")
     return 0
 
@@ -326,7 +326,7 @@ def prune(arguments: argparse.Namespace) -> int:
             return 0
     for path in files:
         path.unlink(missing_ok=True)
-        if not any(path.parent.iterdir()):
+        with contextlib.suppress(OSError):  # not empty, or another process was first
             path.parent.rmdir()
     print(f"{len(files)} files deleted")
     return 0

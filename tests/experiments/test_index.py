@@ -1,15 +1,18 @@
 """The index of what is stored: every stored cell of every item, told apart by what differs, and current."""
 
+import errno
+import os
+
 import pandas as pd
 import pytest
 from fakes import Fake
 
 from ol2r import papers
 from ol2r.experiments.cells import Item
-from ol2r.experiments.index import COLUMNS, NAME, index
+from ol2r.experiments.index import COLUMNS, NAME, index, write
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.runner import run
-from ol2r.experiments.store import Store
+from ol2r.experiments.store import Store, StoreError
 
 SEEDS = {"smoke": range(1), "laptop": range(2), "paper": range(5)}
 
@@ -37,6 +40,20 @@ def test_a_line_a_stored_cell_of_an_item_says_where_it_lies(store):
     assert list(found["rows"]) == [10, 10, 10]
     assert found["folder"].iloc[0] == Fake(name="x").key and (store.published / Fake(name="x").key).is_dir()
     assert index([Paper("empty", {})], store).empty
+
+
+def test_an_index_that_cannot_be_written_whole_leaves_the_earlier_one(tmp_path, monkeypatch):
+    path = tmp_path / NAME
+    write(pd.DataFrame([["a", "ü"]], columns=["one", "two"]), path)
+    assert path.read_text(encoding="utf-8") == "one,two\na,ü\n"
+
+    def fsync(file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(StoreError, match="No space left on device"):
+        write(pd.DataFrame({"one": ["b"]}), path)
+    assert path.read_text(encoding="utf-8") == "one,two\na,ü\n" and list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.real_data("MQ2008", "MQ2007_partial85")

@@ -472,5 +472,6 @@ def test_states_of_undeclared_cells_of_stored_rows_and_damaged_ones_are_prunable
     store.write(cells[2], [Row(1, 0)], frame, provenance.provenance(cells[2], [Row(1, 0)], **made))
     empty(paths["damaged"])
     paths["aside"] = paths["aside"].rename(paths["aside"].with_name(paths["aside"].name + ".damaged"))
+    empty(paths["aside"])
     declared = {cell.key for cell in cells if cell.name != "undeclared"}
     assert set(store.prunable(declared)) == {paths[name] for name in ("undeclared", "stored", "damaged", "aside")}

@@ -4,6 +4,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
 from pathlib import Path
@@ -524,6 +525,51 @@ def test_what_the_store_never_wrote_and_what_is_being_written_are_not_prunable(s
     for path in strangers:
         path.write_text("years of work")
     assert store.prunable({CELL.key}) == []
+
+
+def test_a_file_that_is_renamed_while_files_are_listed_is_not_prunable(store, monkeypatch):
+    written = put(store, CELL, BLOCK).with_name(".writing-now")
+    written.touch()
+    really = Path.is_file
+
+    def is_file(path):
+        found = really(path)
+        if path == written:
+            path.unlink()
+        return found
+
+    monkeypatch.setattr(Path, "is_file", is_file)
+    assert store.prunable({CELL.key}) == []
+
+
+def test_an_intact_file_that_is_about_to_be_put_back_is_not_prunable(store):
+    kept = put(store, CELL, BLOCK)
+    aside = kept.rename(kept.with_name(kept.name + ".damaged"))
+    assert store.prunable({CELL.key}) == []
+    aside.write_bytes(aside.read_bytes()[:-1])
+    assert store.prunable({CELL.key}) == [aside]
+
+
+def test_a_folder_that_is_pruned_before_a_file_is_written_there_is_made_again(store, monkeypatch):
+    really, gone = tempfile.mkstemp, []
+
+    def mkstemp(**options):
+        if not gone:
+            gone.append(Path(options["dir"]).rmdir())
+        return really(**options)
+
+    monkeypatch.setattr(tempfile, "mkstemp", mkstemp)
+    put(store, CELL, BLOCK)
+    assert gone and store.missing(CELL, BLOCK) == ()
+
+
+def test_a_folder_that_is_always_pruned_is_an_error_of_one_line(store, monkeypatch):
+    def mkstemp(**options):
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", str(options["dir"]))
+
+    monkeypatch.setattr(tempfile, "mkstemp", mkstemp)
+    with pytest.raises(StoreError, match=r"cannot store .*: No such file or directory; all"):
+        put(store, CELL, BLOCK)
 
 
 def test_a_folder_that_takes_no_file_is_named_before_anything_is_computed(tmp_path, monkeypatch):

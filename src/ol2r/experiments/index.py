@@ -1,12 +1,13 @@
 """A table that a person can search to find which folder of the store holds which runs."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pandas as pd
 
 from ol2r.experiments.cells import TIERS, Cell, Item, with_needs
 from ol2r.experiments.paper import Paper
-from ol2r.experiments.store import Store
+from ol2r.experiments.store import Store, publish
 
 NAME = "index.csv"
 """File name of the table in the folder of published results."""
@@ -25,6 +26,16 @@ def index(papers: Iterable[Paper], store: Store) -> pd.DataFrame:
     items = [(paper.name, name, item) for paper in papers for name, item in paper.items.items()]
     lines = [line for declared in items for line in _lines(*declared, store)]
     return pd.DataFrame(lines, columns=list(COLUMNS))
+
+
+def write(table: pd.DataFrame, path: Path) -> None:
+    """Write an index, in the place of an earlier one that stays if the new one cannot be written whole.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    content = table.to_csv(index=False, lineterminator="\n").encode()
+    publish(path, lambda file: file.write(content), replace=True)
 
 
 def _lines(paper: str, name: str, item: Item, store: Store) -> list[dict[str, str | int]]:

@@ -46,6 +46,7 @@ _ZEROS = "0" * 64
 STALE = 3600.0
 """Seconds after which a temporary file counts as left behind by a killed run; writing a file takes seconds at most."""
 
+_TRIES = 10  # at a folder that another process deletes
 _TEMPORARY, _DAMAGED = ".writing-", ".damaged"
 _KEY = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"folds(?P<folds>\d+(?:-\d+|(?:\.\d+)*))-seeds(?P<first>\d+)-(?P<last>\d+)\.parquet")
@@ -493,7 +494,7 @@ class Store:
         path = self._written / cell.key / file_name(rows)
         frame = frame.reset_index(drop=True)
         content = encode(frame, provenance)
-        while not _publish(path, lambda file: file.write(content)):
+        while not publish(path, lambda file: file.write(content)):
             try:
                 first, _ = read_file(path)
             except FileNotFoundError:
@@ -536,7 +537,7 @@ class Store:
         path, named = self._state(jobs)
         first = jobs[0].cell
         record = record | {"key": first.key, "cell": first.declaration, "jobs": named}
-        _publish(path, lambda file: _write_state(file, kept, record), replace=True)
+        publish(path, lambda file: _write_state(file, kept, record), replace=True)
 
     def kept(self, jobs: Sequence[Job], needed: dict) -> tuple[Kept, dict] | None:
         """What was last kept of these jobs, with its record, or None; a damaged file is set aside with a warning.
@@ -629,7 +630,8 @@ class Store:
         Only files that the store itself may have written are listed; anything else in its folder is not the store's.
         """
         folder = self.published if published else self.scratch
-        files = [path for path in sorted(folder.glob("*/*")) if path.is_file()] if folder else []
+        inside = [folder / key / name for key in _names(folder) for name in _names(folder / key)] if folder else []
+        files = [path for path in inside if path.is_file()]
         stale = time.time() - STALE
 
         def ours(path: Path) -> bool:
@@ -640,9 +642,13 @@ class Store:
             if _STATE.fullmatch(path.name):
                 return path.parent.name not in declared or self._spent(path)
             if path.name.startswith(_TEMPORARY):
-                return path.stat().st_mtime < stale
+                try:
+                    return path.stat().st_mtime < stale
+                except FileNotFoundError:
+                    return False  # it has just been written and renamed
             name, damaged, _ = path.name.partition(_DAMAGED)
-            return bool(damaged) and (rows_of(name) is not None or _STATE.fullmatch(name) is not None)
+            decode = _decode_state if _STATE.fullmatch(name) else _decode if rows_of(name) is not None else None
+            return bool(damaged) and decode is not None and not _is_intact(path, path.with_name(name), decode)
 
         return [path for path in files if ours(path)]
 
@@ -677,6 +683,17 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
+def _is_intact(aside: Path, path: Path, decode: Callable[[Path, Path], object]) -> bool:
+    """Whether a file that was moved aside is whole or gone: another process is about to put it back, or has done so."""
+    try:
+        decode(aside, path)
+    except FileNotFoundError:
+        return True
+    except ValueError:
+        return False
+    return True
+
+
 def _moved_aside(path: Path, decode: Callable[[Path, Path], object] = _decode) -> Path | None:
     """Move a damaged file aside; returns its new path, or None when another process has moved or replaced it."""
     numbers = itertools.chain([""], map("-{}".format, itertools.count(2)))
@@ -694,17 +711,20 @@ def _moved_aside(path: Path, decode: Callable[[Path, Path], object] = _decode) -
     return None
 
 
-def _publish(path: Path, write: Callable[[BinaryIO], object], *, replace: bool = False) -> bool:
+def publish(path: Path, write: Callable[[BinaryIO], object], *, replace: bool = False) -> bool:
     """Put a file in place whole or not at all; returns False when there is one already that it may not replace.
 
     Args:
+        path: of the file.
         write: writes the file's content.
+        replace: whether it may replace a file that is there.
+
+    Raises:
+        StoreError: it cannot be written.
     """
     temporary = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
-        temporary = Path(name)
+        handle, temporary = _opened_beside(path)
         with os.fdopen(handle, "w+b") as file:
             write(file)
             file.flush()
@@ -726,6 +746,20 @@ def _publish(path: Path, write: Callable[[BinaryIO], object], *, replace: bool =
             with suppress(OSError):  # a disk that takes no change; `ol2r prune` finds the file later
                 temporary.unlink(missing_ok=True)
     return True
+
+
+def _opened_beside(path: Path) -> tuple[int, Path]:
+    """An open temporary file in a path's folder, which is made first; `ol2r prune` deletes folders that are empty."""
+    for left in reversed(range(_TRIES)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            handle, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
+        except FileNotFoundError:
+            if not left:
+                raise
+        else:
+            return handle, Path(name)
+    raise AssertionError("the last try returns or raises")
 
 
 def _place(temporary: Path, path: Path) -> None:
