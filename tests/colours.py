@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgb
 from skimage.color import deltaE_ciede2000, rgb2lab
 
 LEAST = {"normal": 15.0, "deuteranomaly": 10.0, "protanomaly": 10.0}
-"""ΔE₀₀ that colours of one panel have at least, by vision."""
+"""ΔE₀₀ that colours of one figure have at least, by vision."""
 
 
 @cache

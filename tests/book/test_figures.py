@@ -3,6 +3,7 @@
 import itertools
 import math
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,7 +11,7 @@ from xml.etree import ElementTree
 from colours import LEAST, apart
 
 from ol2r.report import fitting
-from ol2r.report.style import MOST_PANELS, panels, styled
+from ol2r.report.style import MOST_PANELS, in_parts, legend, panels, styled
 
 GROUP = "{http://www.w3.org/2000/svg}g"
 XLINK = "http://www.w3.org/1999/xlink"
@@ -21,15 +22,36 @@ SLACK = 1.0
 """Points by which a text may reach beyond its drawing: less than the blank that a letter has around it."""
 
 
+def groups(svg: str, kind: str) -> list[ElementTree.Element]:
+    """The parts of a kind, such as "axes" or "legend", of an image that matplotlib wrote."""
+    parts = ElementTree.fromstring(svg).iter(GROUP)
+    return [part for part in parts if re.fullmatch(rf"{kind}_\d+", part.get("id", ""))]
+
+
+def colours(lines: Iterable[ElementTree.Element]) -> set[str]:
+    """The colours of some lines."""
+    styles = (" ".join(part.get("style", "") for part in line.iter()) for line in lines)
+    return {colour[1] for style in styles if (colour := re.search(r"stroke: (#[0-9a-f]{6})", style))}
+
+
 def panels_of(svg: str) -> list[set[str]]:
     """The colours of the lines of each panel of an image that matplotlib wrote."""
-    found = []
-    for axes in ElementTree.fromstring(svg).iter(GROUP):
-        if re.fullmatch(r"axes_\d+", axes.get("id", "")):
-            lines = (each for each in axes if re.fullmatch(r"line2d_\d+", each.get("id", "")))
-            styles = (" ".join(part.get("style", "") for part in line.iter()) for line in lines)
-            found.append({colour[1] for style in styles if (colour := re.search(r"stroke: (#[0-9a-f]{6})", style))})
-    return found
+    return [
+        colours(each for each in axes if re.fullmatch(r"line2d_\d+", each.get("id", "")))
+        for axes in groups(svg, "axes")
+    ]
+
+
+def read_together(svg: str) -> list[set[str]]:
+    """Colours of an image that a reader has to tell apart: those of all its panels.
+
+    Where a part of the panels has a legend of its own, or the one legend names no colour because the names stand at the
+    lines, they are those of each panel and of each legend.
+    """
+    panels = panels_of(svg)
+    legends = [colours(legend.iter(GROUP)) for legend in groups(svg, "legend")]
+    apart = len(legends) > 1 or (len(legends) == 1 and len(legends[0]) < 2)
+    return [*panels, *legends] if apart else [set().union(*panels, *legends)]
 
 
 def too_close(colours: set[str]) -> list[str]:
@@ -111,6 +133,29 @@ def test_lines_are_found_in_their_panels_with_their_colours():
     assert panels_of(draw()._repr_svg_()) == [{"#c40041", "#0042b5"}, {"#666666"}]
 
 
+def drawn(named: bool, legends: int) -> str:
+    """A drawing of two panels with a red line in one and a blue one in the other, beside lines in ink."""
+
+    @styled
+    def draw():
+        fig, parts = in_parts("ab", ["panel"], None)
+        for colour, (_, (ax,)) in zip(("#c40041", "#0042b5"), parts, strict=True):
+            ax.plot([0, 1], [1, 2], color=colour, label=colour if named else None)
+            ax.plot([0, 1], [2, 1], color="#222222", label="ink")
+        for part, axes in parts if legends == 2 else [(fig, [*parts[0][1], *parts[1][1]])]:
+            legend(part, axes)
+        return fig
+
+    return draw()._repr_svg_()
+
+
+def test_the_colours_of_all_panels_are_read_together_unless_legends_or_names_at_the_lines_part_them():
+    red, blue = {"#c40041", "#222222"}, {"#0042b5", "#222222"}
+    assert read_together(drawn(named=True, legends=1)) == [red | blue]
+    assert read_together(drawn(named=True, legends=2)) == [red, blue, red, blue]
+    assert read_together(drawn(named=False, legends=1)) == [red, blue, {"#222222"}]
+
+
 def test_a_text_that_reaches_beyond_the_edge_is_found_however_it_is_turned(monkeypatch):
     monkeypatch.setattr(fitting, "wrap_labels", lambda figure: None)
 
@@ -148,11 +193,11 @@ def test_no_figure_of_the_book_has_more_panels_than_a_reader_takes_in(published_
     assert {name: count for name, count in counts.items() if count > MOST_PANELS} == {}
 
 
-def test_colours_of_lines_that_stand_together_are_apart_for_everyone(published_html):
+def test_colours_of_a_figure_are_apart_for_everyone(published_html):
     close = {
         name: found
         for name, svg in published_images(published_html).items()
-        for found in map(too_close, panels_of(svg))
+        for found in map(too_close, read_together(svg))
         if found
     }
     assert close == {}

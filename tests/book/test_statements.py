@@ -2,6 +2,7 @@
 
 import re
 
+import build
 import pytest
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
@@ -44,3 +45,14 @@ def test_every_theorem_of_the_book_is_called_ours(published_html):
     box = r'<div class="proof (?:theorem|lemma|corollary) [^>]*>\s*<p class="admonition-title"><span [^>]*>(\w+)'
     opening = [word for page in published_html.glob("*.html") for word in re.findall(box, page.read_text())]
     assert len(opening) > 40 and set(opening) == {"Our"}
+
+
+def test_every_heading_that_names_a_statement_of_a_paper_says_whose():
+    named = re.compile(r"(.*?)\b(?:Lemma|Theorem|Corollary|Proposition|Definition)s? [A-Z0-9]")
+    headings = [
+        line
+        for page in (build.ROOT / "book").glob("*.md")
+        for line in page.read_text().splitlines()
+        if line.startswith(("#", "````{prf:")) and named.match(line)
+    ]
+    assert len(headings) > 20 and [line for line in headings if not named.match(line)[1].endswith("'s ")] == []

@@ -17,3 +17,14 @@ def test_the_size_of_a_drawing_is_in_pixels(tmp_path):
     drawing.rename(tmp_path / "_images" / "a.svg")
     lazy = '<img loading="lazy" width="672" height="400" alt="A line" src="_images/a.svg"/>'
     assert weight.light(page, tmp_path) == f'<p><img alt="A line" src="a.svg"/>{lazy}</p>'
+
+
+def test_a_drawing_has_its_places_to_a_hundredth_and_everything_else_as_it_was():
+    drawing = (
+        '<path id="a" d="M 184.74524 -550.375 \nQ 427.004123 16 3 4 \nz\n" style="stroke-width: 0.8125"/>'
+        '<use xlink:href="#a" x="1.00049" y="-0.0001" transform="translate(2.34567 3) scale(0.015625)"/>'
+    )
+    assert weight.shorter(drawing) == (
+        '<path id="a" d="M184.75 -550.38Q427 16 3 4z" style="stroke-width: 0.8125"/>'
+        '<use xlink:href="#a" x="1" y="-0" transform="translate(2.35 3) scale(0.015625)"/>'
+    )

@@ -96,7 +96,7 @@ def drawing() -> dict:
     import altair  # here, because only this page draws in the browser
 
     color = altair.Color("learner:N").legend(None)  # the choice of learners shows their colours
-    table = altair.Chart(altair.NamedData("lines")).encode(x=altair.X("round:Q"), color=color)
+    table = altair.Chart(altair.NamedData("lines")).encode(x=altair.X("round:Q").axis(labelSeparation=6), color=color)
     score = altair.Y("mean:Q").scale(zero=False)
     near = altair.selection_point(
         name="near", nearest=True, on="pointerover", clear="pointerout", empty=False, fields=["round", "learner"]

@@ -29,11 +29,11 @@ from ol2r.report.style import (
     QUIET,
     RED,
     USERS,
-    WIDTH,
     Drawing,
     Look,
     Looks,
     TooManyPanels,
+    in_parts,
     legend,
     panels,
     spelled,
@@ -199,11 +199,8 @@ def grouped_curves(
     rows = {name: own for name, own in rows.items() if own}
     thin = beside if isinstance(beside, Mapping) else dict.fromkeys(rows, beside)
     shown = [each for lines in (rows, thin) for own in lines.values() for each in own]
-    fig = Drawing(figsize=(WIDTH, 2.9 * len(rows)))
-    fig.table = table[table[by].isin(shown)].reset_index(drop=True)
-    parts = fig.subfigures(len(rows), 1, hspace=0.04, squeeze=False)[:, 0]
-    for part, (name, own) in zip(parts, rows.items(), strict=True):
-        axes = list(part.subplots(1, len(users), sharey=True, squeeze=False)[0])
+    fig, parts = in_parts(rows, users, table[table[by].isin(shown)].reset_index(drop=True))
+    for (part, axes), (name, own) in zip(parts, rows.items(), strict=True):
         for ax, user in zip(axes, users, strict=True):
             lines = fig.table[fig.table["users"] == user]
             for value in looks.ordered(own):
@@ -211,7 +208,6 @@ def grouped_curves(
             for value in looks.ordered(present & set(thin.get(name, ())) - set(own)):
                 line, look = lines[lines[by] == value], looks[value]
                 ax.plot(line["round"], line["mean"], color=look.color, linestyle=look.line, linewidth=0.9, label=value)
-            ax.set_title(user)
             ax.set(xscale="log", xlabel="round")
             ax.xaxis.set_major_formatter("{x:,.0f}")
         axes[0].set_ylabel(f"{name}\n{what}, {dataset}")

@@ -148,7 +148,7 @@ for _family in FAMILIES.values():
         LEARNERS.register(_name, _look)
 
 USERS = Looks()
-USERS.register("perfect", Look("#16324f", "o", "-"))
+USERS.register("perfect", Look("#143556", "o", "-"))
 USERS.register("navigational", Look("#3f7fa8", "s", (0, (5, 1.5))))
 USERS.register("informational", Look("#8a8f98", "^", (0, (1.5, 1.2))))
 
@@ -358,6 +358,26 @@ def stacked(
     for ax, name in zip(axes[0], names, strict=True):
         ax.set_title(name)
     return fig, axes
+
+
+def in_parts(
+    rows: Iterable[str], names: Iterable[str], table: pd.DataFrame, height: float = 2.9
+) -> tuple[Drawing, list[tuple[SubFigure, list[Axes]]]]:
+    """As `stacked`, but each row is a part of the drawing, with its panels under their names, for its own `legend`.
+
+    Raises:
+        TooManyPanels: there are more than `MOST_PANELS`.
+    """
+    rows, names = list(rows), list(names)
+    _check(len(rows) * len(names))
+    fig = Drawing(figsize=(WIDTH, height * len(rows)))
+    fig.table = table
+    parts = fig.subfigures(len(rows), 1, hspace=0.04, squeeze=False)[:, 0]
+    made = [(part, list(part.subplots(1, len(names), sharey=True, squeeze=False)[0])) for part in parts]
+    for _, axes in made:
+        for ax, name in zip(axes, names, strict=True):
+            ax.set_title(name)
+    return fig, made
 
 
 def legend(fig: Figure | SubFigure, axes: Iterable[Axes], ncols: int = 5) -> None:

@@ -392,10 +392,7 @@ def regret_against_examination(frame: pd.DataFrame, predicted: pd.Series) -> Dra
     steps.set_ylabel("regret R(n), clicks lost\n(mean, 95 % interval over runs)")
     last = at_end(table)
     halves = np.stack([last["mean"] - last["low"], last["high"] - last["mean"]])
-    look = LEARNERS["BubbleRank"]
-    ends.errorbar(
-        last["i"], last["mean"], halves, ls="", marker="o", color=look.color, capsize=2, label="after the last step"
-    )
+    ends.errorbar(last["i"], last["mean"], halves, ls="", marker="o", color=INK, capsize=2, label="after the last step")
     ends.plot(predicted.index, predicted, color=QUIET, ls=(0, (5, 2)), label="predicted")
     doubled = last["mean"].iloc[-1] * 2.0 ** (last["i"] - last["i"].iloc[-1])
     ends.plot(last["i"], doubled, color=QUIET, ls=(0, (1, 1.5)), label="doubling")

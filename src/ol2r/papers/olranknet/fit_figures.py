@@ -21,7 +21,6 @@ from ol2r.report.orders import nodes, order_graph
 from ol2r.report.style import (
     BLUE,
     CHOICES,
-    GREY,
     INK,
     MAUVE,
     ORANGE,
@@ -56,7 +55,7 @@ ORDERED_BY.register("linear RankNet", Look(SKY, "o", (0, (3, 1, 1, 1))))
 ORDERED_BY.register("ceiling", Look(BLUE, "P", "-"))
 ORDERED_BY.register("truth", Look(INK, "D", (0, (1.5, 1.2))))
 
-GRADES = (GREY, SKY, TEAL, ORANGE, RED)
+GRADES = (QUIET, SKY, TEAL, ORANGE, RED)
 """Colours of the grades from 0."""
 GRADE_LINES = ((0, (1.5, 1.2)), (0, (5, 1.5)), "-", (0, (4, 1, 1, 1)), (0, (8, 1.5)))
 

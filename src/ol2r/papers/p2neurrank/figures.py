@@ -34,6 +34,7 @@ from ol2r.report.style import (
     USERS,
     Drawing,
     Look,
+    in_parts,
     legend,
     panels,
     stacked,
@@ -303,8 +304,8 @@ def _looks(ax: Axes, rounds: pd.Series) -> None:
 def before_ten_curves(frame: pd.DataFrame, noise: float) -> Drawing:
     """Share of documents in blocks that start before place ten, on the same histories, against rounds.
 
-    A row of panels for linear rankers and one for networks, a column for each kind of users; mean and 95 % interval
-    over runs, rounds on a logarithmic axis.
+    A row of panels for linear rankers and one for networks, each with its legend, a column for each kind of users; mean
+    and 95 % interval over runs, rounds on a logarithmic axis.
 
     Args:
         frame: of `histories.Histories`, of one data set, the rows of the quantity `BEFORE_TEN`.
@@ -314,17 +315,16 @@ def before_ten_curves(frame: pd.DataFrame, noise: float) -> Drawing:
     by = ["family", "users", "variant", "noise", "round"]
     table = summarize(own, "value", by).sort_values("round", kind="stable")
     families, users = [name for name in FAMILIES if name in set(table["family"])], USERS.ordered(table["users"])
-    fig, rows = stacked(families, users, table)
-    for (family, axes), (c, user) in product(zip(families, rows, strict=True), enumerate(users)):
-        lines = table[(table["family"] == family) & (table["users"] == user)]
-        for name in LEARNERS.ordered(lines["variant"]):
-            figures.band(axes[c], lines[lines["variant"] == name], LEARNERS[name], name)
-        _looks(axes[c], lines["round"])
-        axes[c].set_ylim(0, 1.02)
+    fig, parts = in_parts(families, users, table, height=2.6)
+    for family, (part, axes) in zip(families, parts, strict=True):
+        for user, ax in zip(users, axes, strict=True):
+            lines = table[(table["family"] == family) & (table["users"] == user)]
+            for name in LEARNERS.ordered(lines["variant"]):
+                figures.band(ax, lines[lines["variant"] == name], LEARNERS[name], name)
+            _looks(ax, lines["round"])
+            ax.set(ylim=(0, 1.02), xlabel="round")
         axes[0].set_ylabel(f"{family}\nshare of documents")
-    for ax in rows[-1]:
-        ax.set_xlabel("round")
-    legend(fig, [ax for axes in rows for ax in axes], 4)
+        legend(part, axes, 4)
     what = "share of documents in blocks that start before place ten"
     fig.alt = alt.ends(table.assign(family=table["family"].map(AMONG)), "variant", what, ["family", "users"])
     return fig
@@ -378,8 +378,8 @@ def spent(results: Mapping[str, Results], scores: pd.DataFrame, variants: Sequen
 def against_seconds(frames_of: Mapping[str, pd.DataFrame]) -> Drawing:
     """Offline NDCG@10 against the seconds that a single run had computed for, on a logarithmic axis.
 
-    A row of panels for each family, a column for each kind of users; mean and 95 % interval over runs. A vertical line
-    stands where the faster learner's run ends.
+    A row of panels for each family, with its legend, and a column for each kind of users; mean and 95 % interval over
+    runs. A vertical line stands where the faster learner's run ends.
 
     Args:
         frames_of: by family, runs from `spent`.
@@ -391,8 +391,8 @@ def against_seconds(frames_of: Mapping[str, pd.DataFrame]) -> Drawing:
     }
     table = pd.concat([own.assign(family=family) for family, own in tables.items()], ignore_index=True)
     users = USERS.ordered(table["users"])
-    fig, rows = stacked(tables, users, table, height=2.2)
-    for (family, own), axes in zip(tables.items(), rows, strict=True):
+    fig, parts = in_parts(tables, users, table, height=2.6)
+    for (family, own), (part, axes) in zip(tables.items(), parts, strict=True):
         for ax, user in zip(axes, users, strict=True):
             here = own[own["users"] == user].sort_values("seconds", kind="stable")
             ends = here.groupby("variant")["seconds"].max()
@@ -400,13 +400,11 @@ def against_seconds(frames_of: Mapping[str, pd.DataFrame]) -> Drawing:
                 figures.band(ax, here[here["variant"] == name], LEARNERS[name], name, "seconds")
             if len(ends):
                 ax.axvline(ends.min(), color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
-            ax.set_xscale("log")
+            ax.set(xscale="log", xlabel="seconds of one run")
             ax.xaxis.set_major_formatter("{x:g}")
             ax.xaxis.set_minor_formatter(NullFormatter())
         axes[0].set_ylabel(f"{family}\noffline NDCG@10")
-    for ax in rows[-1]:
-        ax.set_xlabel("seconds of one run")
-    legend(fig, [ax for axes in rows for ax in axes], 4)
+        legend(part, axes)
     named = table.assign(family=table["family"].map({**AMONG, "networks": AMONG["neural"]}))
     fig.alt = alt.ends(named, "variant", "offline NDCG@10", ["family", "users"], x="seconds")
     return fig
