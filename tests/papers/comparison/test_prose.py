@@ -161,11 +161,12 @@ def test_what_is_taken_on_other_data_is_told_with_whether_the_main_choice_holds(
     told = prose.elsewhere_in_words(here, {"MQ2007": same, "synthetic-mslr": other})
     assert told == (
         "The best ranker is that of A on MQ2007 and B on synthetic-mslr; A, first in the main comparison, is clearly "
-        "behind on all but MQ2007. First, or not clearly behind, on all 3 data sets is nobody. The best lists on the "
-        "way were those of B on MQ2007 and B on synthetic-mslr; A, first in the main comparison, is clearly behind on "
-        "all but MQ2007. First, or not clearly behind, on all 3 data sets is nobody."
+        "behind on all but MQ2007. Nobody is first, or not clearly behind, on all 3 data sets. The best lists on "
+        "the way were those of B on MQ2007 and B on synthetic-mslr; A, first in the main comparison, is clearly behind "
+        "on all but MQ2007. Nobody is first, or not clearly behind, on all 3 data sets."
     )
-    assert "on all 2 data sets is A." in prose.elsewhere_in_words(here[:1], {"MQ2007": same})
+    both = prose.elsewhere_in_words(here[:1], {"MQ2007": same})
+    assert "A is first, or not clearly behind, on all 2 data sets." in both
     assert "is clearly behind on none of them" in prose.elsewhere_in_words(here, {"MQ2007": same})
     assert "is clearly behind on all of them" in prose.elsewhere_in_words(here, {"MQ2007": other})
     assert prose.elsewhere_in_words(here, {}) == prose.elsewhere_in_words([], {"MQ2007": same}) == ""
@@ -188,7 +189,7 @@ def test_the_best_network_is_held_against_the_best_linear_ranker(frame):
 
 def test_whose_tuned_values_other_data_has_is_told():
     assert prose.tuned_elsewhere_in_words() == (
-        "Learners were tuned on MQ2008 and synthetic-mslr. They have on MQ2007, 85 % of documents those of MQ2008 and "
+        "Learners were tuned on MQ2008 and synthetic-mslr. They have on MQ2007 (85 % of documents) those of MQ2008 and "
         "on synthetic-mslr-net those of synthetic-mslr."
     )
 

@@ -64,6 +64,12 @@ def _name(variant: str) -> str:
     return f"{name} ({rest})" if rest else name
 
 
+def _place(dataset: str) -> str:
+    """A data set as sentences name it, what comes after a comma in brackets."""
+    name, _, rest = named(dataset).partition(", ")
+    return f"{name} ({rest})" if rest else name
+
+
 def _names(variants: Iterable[str]) -> str:
     """Learners as sentences name them, with commas between them."""
     return joined([_name(each) for each in variants])
@@ -423,9 +429,9 @@ def elsewhere_in_words(here: Sequence[Decision], there: Mapping[str, Sequence[De
         others = {name: found for name, made in there.items() if (found := _decided(made, column))}
         if main is None or not others:
             continue
-        each = [f"{_name(found.choice.best)} on {named(name)}" for name, found in others.items()]
+        each = [f"{_name(found.choice.best)} on {_place(name)}" for name, found in others.items()]
         ways = {name: _stands(main.choice.best, found.choice) for name, found in others.items()}
-        same = [named(name) for name, way in ways.items() if way != "behind"]
+        same = [_place(name) for name, way in ways.items() if way != "behind"]
         taken = _name(main.choice.best)
         if len(same) == len(others):
             holds = f"{taken}, first in the main comparison, is clearly behind on none of them"
@@ -437,8 +443,8 @@ def elsewhere_in_words(here: Sequence[Decision], there: Mapping[str, Sequence[De
         safe = [name for name in main.choice.means if all(
             _stands(name, found.choice) in ("taken", "near") for found in (main, *others.values()))]  # fmt: skip
         told.append(
-            f"The {what} {verb} {joined(each)}; {holds}. First, or not clearly behind, on all {1 + len(others)} data "
-            f"sets {'are' if len(safe) > 1 else 'is'} {_names(safe) if safe else 'nobody'}."
+            f"The {what} {verb} {joined(each)}; {holds}. {_names(safe) if safe else 'Nobody'} "
+            f"{'are' if len(safe) > 1 else 'is'} first, or not clearly behind, on all {1 + len(others)} data sets."
         )
     return " ".join(told)
 
@@ -459,7 +465,7 @@ def kinds_in_words(met: Mapping[str, pd.DataFrame]) -> str:
         linear, network = (str(wide[kind].mean().idxmax()) for kind in kinds)
         lead = interval_of(wide[network] - wide[linear])
         told.append(
-            f"{signed(lead[0])} {interval(*lead[1:])} on {named(dataset)} ({_name(network)} minus {_name(linear)})"
+            f"{signed(lead[0])} {interval(*lead[1:])} on {_place(dataset)} ({_name(network)} minus {_name(linear)})"
         )
     what = "The best network less the best linear ranker, offline after the last round"
     return f"{what}: {'; '.join(told)}." if told else ""
@@ -537,17 +543,17 @@ def unlucky_in_words(lost: pd.DataFrame) -> str:
 
 
 def ran_in_words(frame: pd.DataFrame) -> str:
-    """What was run: data, rounds, folds, seeds and users; empty without runs."""
-    if frame.empty:
-        return ""
-    n = {each: frame[each].nunique() for each in ("fold", "seed", "users")}
-    told = [
-        f"{n['fold']} fold{'s' * (n['fold'] > 1)}",
-        f"{n['seed']} seed{'s' * (n['seed'] > 1)}",
-        f"{n['users']} kinds of users",
-    ]
-    where = joined([named(str(name)) for name in frame["dataset"].unique()])
-    return f"On {where}: {int(frame['round'].max()):,} rounds, {' × '.join(told)}."
+    """What was run on each data set: rounds, folds, seeds and users; empty without runs."""
+    told = []
+    for (dataset,), own in frames.groups(frame, ["dataset"]) if len(frame) else ():
+        n = {each: own[each].nunique() for each in ("fold", "seed", "users")}
+        counts = [
+            f"{n['fold']} fold{'s' * (n['fold'] > 1)}",
+            f"{n['seed']} seed{'s' * (n['seed'] > 1)}",
+            f"{n['users']} kinds of users",
+        ]
+        told.append(f"On {_place(dataset)}: {int(own['round'].max()):,} rounds, {' × '.join(counts)}.")
+    return " ".join(told)
 
 
 CONVENTIONS: tuple[tuple[str, str], ...] = (
@@ -590,8 +596,8 @@ def settings_table(dataset: str, *, name: str, caption: str) -> str:
 
 def tuned_elsewhere_in_words() -> str:
     """Of which data the tuned values are that learners have on other data."""
-    own = [named(name) for name in (*DATASETS, *ELSEWHERE) if tuned_on(name) == name]
-    told = [f"on {named(name)} those of {named(tuned_on(name))}" for name in ELSEWHERE if named(name) not in own]
+    own = [_place(name) for name in (*DATASETS, *ELSEWHERE) if tuned_on(name) == name]
+    told = [f"on {_place(name)} those of {_place(tuned_on(name))}" for name in ELSEWHERE if _place(name) not in own]
     return f"Learners were tuned on {joined(own)}. They have {joined(told)}."
 
 
