@@ -39,7 +39,9 @@ def reading_in_words(stored: Stored) -> str:
     """How large a LETOR text was read within which memory, as a set of the catalogue and as a reader's own file."""
     small, large = stored["small"], stored["large"]
     ways = (("catalogue", "as a set of the catalogue"), ("own", "as a file of one's own"))
-    used = [f"{size(large[way]['private_bytes'])} {called} (in {duration(large[way]['read_s'])})" for way, called in ways]
+    used = [
+        f"{size(large[way]['private_bytes'])} {called} (in {duration(large[way]['read_s'])})" for way, called in ways
+    ]
     before = [size(small[way]["private_bytes"]) for way, _ in ways]
     documents = large["catalogue"]["documents"]
     return (
