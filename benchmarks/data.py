@@ -13,7 +13,7 @@ from ol2r.data import load
 from ol2r.data.letor import read_letor
 
 _MEGABYTES = 200
-_FEATURES = 136
+FEATURES = 136
 
 
 def measure(quick: bool) -> dict[str, float]:
@@ -26,7 +26,7 @@ def measure(quick: bool) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder, _environment("OL2R_CACHE", folder):
         path = Path(folder) / "mslr.txt"
         path.write_bytes(_text(_MEGABYTES * 1_000_000))
-        read, read_compile = _median(lambda: read_letor(path, 5, _FEATURES), repeats)
+        read, read_compile = _median(lambda: read_letor(path, 5, FEATURES), repeats)
         load("synthetic-mslr")
         opened, open_compile = _median(lambda: load("synthetic-mslr"), repeats)
     return {
@@ -38,16 +38,20 @@ def measure(quick: bool) -> dict[str, float]:
 
 
 def _text(n_bytes: int) -> bytes:
-    """Lines with MSLR's mix of zeros, counts and real numbers; every 120 documents another query."""
-    rng = np.random.default_rng(1)
-    values = np.where(rng.random((500, _FEATURES)) < 0.4, 0.0, rng.gamma(0.5, 30.0, (500, _FEATURES)))
-    values[:, ::3] = np.floor(values[:, ::3])
-    rows = [" ".join(f"{j}:{x:.6g}" for j, x in enumerate(row, start=1)) for row in values]
-    lines, size = [], 0
+    """Text of whole lines; every 120 documents another query."""
+    lines, size, rows = [], 0, feature_texts()
     while size < n_bytes:
         lines.append(f"{len(lines) % 5} qid:{len(lines) // 120} {rows[len(lines) % len(rows)]}\n")
         size += len(lines[-1])
     return "".join(lines).encode()[:n_bytes].rpartition(b"\n")[0] + b"\n"
+
+
+def feature_texts() -> list[str]:
+    """The features of 500 documents, with MSLR's mix of zeros, counts and real numbers."""
+    rng = np.random.default_rng(1)
+    values = np.where(rng.random((500, FEATURES)) < 0.4, 0.0, rng.gamma(0.5, 30.0, (500, FEATURES)))
+    values[:, ::3] = np.floor(values[:, ::3])
+    return [" ".join(f"{j}:{x:.6g}" for j, x in enumerate(row, start=1)) for row in values]
 
 
 def _median(run: Callable[[], object], repeats: int) -> tuple[float, float]:

@@ -20,6 +20,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -114,7 +115,8 @@ def run(folder: Path, dataset: RankingDataset, learner: str) -> tuple[float, flo
     return n_replicas * rounds * (done - before) / (end - at), at - start
 
 
-def _short(value: float) -> float:
+def short(value: float) -> float:
+    """The value in four digits."""
     return float(f"{value:.4g}")
 
 
@@ -133,23 +135,23 @@ def measure(gigabytes: float, folder: Path, limit: int, to: Connection) -> None:
         "queries": dataset.n_queries,
         "documents": dataset.n_documents,
         "features": dataset.n_features,
-        "store_s": _short(stored - start),
-        "load_s": _short(time.perf_counter() - stored),
+        "store_s": short(stored - start),
+        "load_s": short(time.perf_counter() - stored),
         "learners": {},
     }
     for learner in RUNS:
         run(folder, load("synthetic-tiny"), learner)  # compiles
         rates, starts = zip(*(run(folder, dataset, learner) for _ in range(REPEATS)), strict=True)
-        found["learners"][learner] = {"rounds_per_s": _short(max(rates)), "start_s": _short(starts[0])}
+        found["learners"][learner] = {"rounds_per_s": short(max(rates)), "start_s": short(starts[0])}
     to.send(found)
 
 
-def alone(gigabytes: float, folder: Path, limit: int) -> dict:
-    """`measure` in a process of its own, with the most memory of two kinds that it had: `data_bytes`, which the limit
-    is about, and `private_bytes`, of which there were pages."""
+def alone(work: Callable[..., None], *arguments: object) -> dict:
+    """What work sends to its last argument from a process of its own, with the most memory of two kinds that it had:
+    `data_bytes`, which the limit is about, and `private_bytes`, of which there were pages."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=measure, args=(gigabytes, folder, limit, there))
+    process = context.Process(target=work, args=(*arguments, there))
     process.start()
     there.close()
     peaks = {"VmData": 0, "RssAnon": 0}
@@ -163,15 +165,15 @@ def alone(gigabytes: float, folder: Path, limit: int) -> dict:
     return found | {"data_bytes": peaks["VmData"], "private_bytes": peaks["RssAnon"]}
 
 
-def store(found: dict) -> None:
-    """Keep the figures, with how they were measured."""
+def store(found: dict, path: Path) -> None:
+    """Keep the figures in a file, with how they were measured."""
     from device import commit
 
     from ol2r.experiments.provenance import cpu
 
     cores, (*_, load) = os.cpu_count() or 1, os.getloadavg()
     about = {"processor": cpu(), "cores": cores, "load": round(load / cores, 1), "commit": commit()}
-    STORED.write_text(json.dumps(found | about, indent=1, sort_keys=True) + "\n")
+    path.write_text(json.dumps(found | about, indent=1, sort_keys=True) + "\n")
 
 
 def main() -> None:
@@ -188,13 +190,13 @@ def main() -> None:
     for name, gigabytes in (("small", SMALL), ("large", arguments.gb)):
         folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=arguments.folder))
         try:
-            found[name] = alone(gigabytes, folder, limit)
+            found[name] = alone(measure, gigabytes, folder, limit)
         finally:
             if not arguments.keep:
                 shutil.rmtree(folder)
     print(json.dumps(found, indent=1))
     if arguments.store:
-        store(found)
+        store(found, STORED)
 
 
 if __name__ == "__main__":

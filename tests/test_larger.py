@@ -1,4 +1,4 @@
-"""Data larger than memory: a run that has less private memory than the features need."""
+"""Data larger than memory: a run, and the reading of text, that have less private memory than the features need."""
 
 import os
 import subprocess
@@ -10,12 +10,25 @@ import pytest
 from ol2r.data import Fold, RankingDataset
 from ol2r.data.cache import cached
 
-RUN = """
+LIMIT = """
 import resource, sys
 from pathlib import Path
 
 import numpy as np
 
+
+def limit(more):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    used = next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmData"))
+    resource.setrlimit(resource.RLIMIT_DATA, (used + more, used + more))
+    try:
+        np.empty(2 * more, dtype=np.uint8)
+        sys.exit("not enforced")
+    except MemoryError:
+        pass
+"""
+
+RUN = """
 from ol2r import data, simulation
 from ol2r.clicks import users
 from ol2r.data import cache
@@ -31,14 +44,7 @@ def run(dataset):
 
 
 run(data.load("synthetic-tiny"))  # now everything is compiled
-lines = Path("/proc/self/status").read_text().splitlines()
-used = next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmData"))
-resource.setrlimit(resource.RLIMIT_DATA, (used + (80 << 20), used + (80 << 20)))
-try:
-    np.empty(150 << 20, dtype=np.uint8)
-    sys.exit("not enforced")
-except MemoryError:
-    pass
+limit(80 << 20)
 cache._MOST_WRITABLE = simulation._MOST_COPIED = 0
 dataset = cache.cached("larger", "", {}, lambda: sys.exit("not found in the cache"))
 assert dataset.features.nbytes > 190_000_000
@@ -58,12 +64,64 @@ def large() -> RankingDataset:
     return RankingDataset("larger", features, relevance, offsets, ids, None, (Fold(*halves),), 3, "", False, "", "none")
 
 
+READ = """
+import dataclasses
+
+import ol2r
+from ol2r.data import CATALOGUE, cache, catalogue, entry, letor, load
+
+root = Path(sys.argv[1])
+stems = ["warm", "large"]
+for stem in stems:
+    queries = sum(1 for _ in (root / "text" / f"{stem}.txt").open()) // 100
+    CATALOGUE[stem] = dataclasses.replace(
+        entry("MQ2008"), name=stem, folders=("text",), n_features=136, n_queries=queries + 1,
+        n_documents=100 * queries + 100, checksum=None, n_folds=1, splits=(catalogue.Split(stem, None, "test"),),
+    )
+
+
+def read(stem):
+    return [load(stem), ol2r.from_letor(root / "text" / f"{stem}.txt", name=stem)]
+
+
+read("warm")  # now everything is compiled
+limit(56 << 20)
+letor._BLOCK_BYTES, letor._BLOCK_VALUES, cache._MOST_HELD, cache._MOST_WRITABLE = 1 << 21, 1 << 19, 1 << 22, 0
+for dataset in read("large"):
+    assert dataset.features.nbytes > 60 << 20
+    print(dataset.features[-200:].mean())
+"""
+
+
+def limited(script: str, *arguments: str) -> str:
+    """What a script prints that may limit its private memory."""
+    command = [sys.executable, "-c", LIMIT + script, *arguments]
+    done = subprocess.run(command, env=dict(os.environ), capture_output=True, text=True)
+    if done.stderr.strip() == "not enforced":
+        pytest.skip("this system does not enforce a limit of private memory")
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    return done.stdout
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits private memory")
 def test_a_run_needs_less_memory_than_the_features(tmp_path, monkeypatch):
     monkeypatch.setenv("OL2R_CACHE", str(tmp_path))
     cached("larger", "", {}, large)
-    done = subprocess.run([sys.executable, "-c", RUN], env=dict(os.environ), capture_output=True, text=True)
-    if done.stderr.strip() == "not enforced":
-        pytest.skip("this system does not enforce a limit of private memory")
-    assert done.returncode == 0, done.stderr
-    assert 0 < float(done.stdout) < 1 and not done.stderr
+    assert 0 < float(limited(RUN)) < 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits private memory")
+def test_text_is_read_with_less_memory_than_it_and_its_features_need(tmp_path, monkeypatch):
+    monkeypatch.setenv("OL2R_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OL2R_DATA", str(tmp_path))
+    values = np.random.default_rng(0).integers(0, 10, (100, 136))
+    rows = [" ".join(f"{j}:{x}" for j, x in enumerate(row, start=1)) for row in values]
+    (tmp_path / "text").mkdir()
+    for stem, queries in (("warm", range(5)), ("test", [5]), ("large", range(6, 1206))):
+        with (tmp_path / "text" / f"{stem}.txt").open("w") as file:
+            for query in queries:
+                file.writelines(f"{i % 3} qid:{query} {row}\n" for i, row in enumerate(rows))
+    assert (tmp_path / "text" / "large.txt").stat().st_size > 70_000_000
+    from_catalogue, own = map(float, limited(READ, str(tmp_path)).split())
+    assert 0 < from_catalogue == own < 1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ol2r.data import RankingDataset, cache, load
-from ol2r.data.cache import cached, stamp
+from ol2r.data.cache import GrowingTable, cached, stamp
 from ol2r.errors import DataError
 
 
@@ -202,3 +202,43 @@ def test_an_error_in_the_source_is_not_taken_for_a_damaged_cache(store):
 
     with pytest.raises(DataError, match=r"source\.txt:3"):
         cached("toy", "1", {"source.txt": store.source}, broken)
+
+
+@pytest.mark.parametrize("held", [0, 100, 1 << 20])
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_table_grows_to_the_same_in_memory_and_on_disk(tmp_path, monkeypatch, held, writable):
+    folder = tmp_path / "cache"
+    if not writable:
+        (tmp_path / "cache").write_text("")  # then the file is among the system's temporary ones
+    monkeypatch.setenv("OL2R_CACHE", str(folder))
+    monkeypatch.setattr(cache, "_MOST_HELD", held)
+    rows = np.random.default_rng(0).random((50, 7), dtype=np.float32)
+    table = GrowingTable(7)
+    for start in range(0, 50, 9):
+        table.append(rows[start : start + 9])
+    grown = table.array()
+    assert grown.flags.owndata == (held == 1 << 20)
+    del table
+    np.testing.assert_array_equal(grown, rows)
+    assert not (writable and folder.exists() and list(folder.iterdir()))
+
+
+def test_a_table_for_which_the_disk_has_no_room_is_an_error(tmp_path, monkeypatch):
+    def full(**options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache, "_MOST_HELD", 0)
+    monkeypatch.setattr(cache.tempfile, "TemporaryFile", full)
+    with pytest.raises(DataError, match=r"^3 rows of features cannot be kept on disk: .*No space left on device$"):
+        GrowingTable(2).append(np.zeros((3, 2), dtype=np.float32))
+
+
+def test_features_in_a_file_of_their_own_are_those_of_the_cache_once_they_are_stored(store, monkeypatch):
+    whole = store()
+    table = np.memmap(store.source.with_name("own"), dtype=np.float32, mode="w+", shape=whole.features.shape)
+    table[:] = whole.features
+    monkeypatch.setattr(store, "build", lambda: dataclasses.replace(whole, features=table))
+    opened = store("2")
+    assert_same(opened, whole)
+    opened.features[0, 0] += 1
+    assert table[0, 0] == whole.features[0, 0]

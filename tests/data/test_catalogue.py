@@ -76,6 +76,27 @@ def test_the_checksum_does_not_depend_on_compression(toy, tmp_path, monkeypatch)
     assert len(checksums) == 1
 
 
+def test_a_set_that_is_read_in_blocks_and_grows_on_disk_is_the_same(toy, monkeypatch):
+    write_folds(toy)
+    for path in toy.glob("Fold*/*.txt"):  # every file has ids, but not every block
+        path.write_text(path.read_text().replace("2:3", "2:3 # a"))
+        if path.stem == "train":
+            path.write_text(f"{path.read_text()}0 qid:9 1:4\n1 qid:9 1:1\n")
+    monkeypatch.setitem(CATALOGUE, "toy", dataclasses.replace(entry("toy"), n_queries=6, n_documents=12))
+    whole = load("toy")
+    assert whole.document_ids == ("a", "") * 3 + ("", "") + ("a", "") * 2
+    arrays = {path.name for path in (toy.parent / "cache" / "toy").glob("*.npy")}  # named by their content
+    for name, value in (("letor._BLOCK_BYTES", 1), ("cache._MOST_HELD", 0), ("cache._MOST_WRITABLE", 0)):
+        monkeypatch.setattr(f"ol2r.data.{name}", value)
+    monkeypatch.setenv("OL2R_CACHE", str(toy.parent / "second"))
+    again = load("toy")
+    assert (again.checksum, again.query_ids, again.document_ids) == (
+        whole.checksum, whole.query_ids, whole.document_ids,
+    )  # fmt: skip
+    assert {path.name for path in (toy.parent / "second" / "toy").glob("*.npy")} == arrays
+    assert not again.features.flags.writeable
+
+
 def test_a_wrong_checksum_is_an_error_that_names_both(toy, monkeypatch):
     write_folds(toy)
     right = load("toy").checksum
@@ -154,13 +175,13 @@ def test_a_changed_data_file_is_read_again(toy):
 
 def test_a_file_that_changes_while_it_is_read_is_an_error(toy, monkeypatch):
     write_folds(toy)
-    real = catalogue.parse_letor
+    real = catalogue.letor_blocks
 
-    def meanwhile(text, source, *arguments):
+    def meanwhile(*arguments):
         (toy / "Fold1" / "train.txt").write_text("".join(PARTS[:3]) + "\n")
-        return real(text, source, *arguments)
+        return real(*arguments)
 
-    monkeypatch.setattr(catalogue, "parse_letor", meanwhile)
+    monkeypatch.setattr(catalogue, "letor_blocks", meanwhile)
     with pytest.raises(DataError, match=r"Fold1/train.txt changed while it was read: run again"):
         load("toy")
 
@@ -176,7 +197,7 @@ def test_content_without_a_known_checksum_is_digested_once(toy, monkeypatch):
     write_folds(toy)
     monkeypatch.setattr("ol2r.data.cache._TICK", 0)  # the files were written just now, and would be read again for that
     first = checksum("toy")
-    monkeypatch.setattr(catalogue, "read_bytes", None)  # whoever reads a file again fails
+    monkeypatch.setattr(catalogue, "letor_blocks", None)  # whoever reads a file again fails
     monkeypatch.setattr("ol2r.data.cache._file_digest", None)
     monkeypatch.setattr("ol2r.data.cache.np.load", None)
     assert checksum("toy") == first

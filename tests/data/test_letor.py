@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ol2r.data import letor
-from ol2r.data.letor import parse_letor, read_letor
+from ol2r.data.letor import letor_blocks, parse_letor, read_letor
 from ol2r.errors import DataError
 
 
@@ -229,3 +229,74 @@ def test_all_streams_of_an_xz_file_are_read_or_none(tmp_path):
         path.write_bytes(broken)
         with pytest.raises(DataError, match=r"a.txt.xz: expected a whole .xz file, found a truncated or damaged one"):
             read_letor(path, 2)
+
+
+# block by block
+
+LONG = "# a header\n\n" + "".join(
+    f"{i % 3} qid:{i * i // 70} 1:{i} {i % 5 + 2}:{i / 7}{f' # d{i}' if 30 < i < 40 else ''}\n" + "#\n" * (i % 11 > 0)
+    for i in range(90)
+)
+
+
+@pytest.fixture
+def cut(monkeypatch):
+    """`cut(n_bytes)` makes blocks, and pieces of a file, small."""
+
+    def small(n_bytes: int, n_values: int = 1 << 24):
+        monkeypatch.setattr(letor, "_BLOCK_BYTES", n_bytes)
+        monkeypatch.setattr(letor, "_PIECE_BYTES", max(1, n_bytes // 3))
+        monkeypatch.setattr(letor, "_BLOCK_VALUES", n_values)
+
+    return small
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".txt.gz", ".txt.xz"])
+@pytest.mark.parametrize(("n_bytes", "n_values"), [(4, 10**6), (40, 10**6), (300, 10**6), (1 << 20, 1), (500, 40)])
+def test_blocks_are_the_whole_in_parts(tmp_path, cut, suffix, n_bytes, n_values):
+    pack = {".txt": bytes, ".txt.gz": gzip.compress, ".txt.xz": lzma.compress}[suffix]
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(pack(codecs.BOM_UTF8 + LONG.encode()))
+    whole = parse(LONG, n_features=7)
+    cut(n_bytes, n_values)
+    seen = []
+    blocks = list(letor_blocks(path, 5, 7, seen.append))
+    assert len(blocks) > 3 and b"".join(seen) == LONG.encode()
+    parts = [part for part, _ in blocks]
+    np.testing.assert_array_equal(np.concatenate([part.features for part in parts]), whole.features)
+    np.testing.assert_array_equal(np.concatenate([part.relevance for part in parts]), whole.relevance)
+    assert np.concatenate([np.diff(part.offsets) for part in parts]).tolist() == np.diff(whole.offsets).tolist()
+    assert sum((part.query_ids for part in parts), ()) == whole.query_ids
+    ids = (part.document_ids or ("",) * len(part.relevance) for part in parts)
+    assert sum(ids, ()) == whole.document_ids
+    texts = [text[a:b].tobytes().decode() for part, text in blocks for a, b in part.spans]
+    assert texts == [LONG[a:b] for a, b in whole.spans]
+    assert max(part.largest_index for part in parts) == whole.largest_index
+    narrow = (np.pad(part.features, ((0, 0), (0, 7 - part.features.shape[1]))) for part, _ in letor_blocks(path, 5))
+    np.testing.assert_array_equal(np.concatenate(list(narrow)), whole.features)
+
+
+@pytest.mark.parametrize("n_bytes", [100, 1 << 20])
+def test_an_error_in_any_block_names_its_line(tmp_path, cut, n_bytes):
+    path = tmp_path / "a.txt"
+    cut(n_bytes)
+    for number, line in enumerate(LONG.split("\n"), start=1):
+        if "qid" in line:
+            path.write_text(LONG.replace(line, line.replace("1:", "1:x", 1)))
+            with pytest.raises(DataError, match=rf"a\.txt:{number}: expected a decimal number after the colon"):
+                list(letor_blocks(path, 5))
+    path.write_text(f"{LONG}1 qid:3 1:1\n")
+    with pytest.raises(DataError, match=rf"a\.txt:{number}: expected the documents of query 3 side by side"):
+        list(letor_blocks(path, 5))
+    path.write_text("# nothing\n\n" * 200)
+    with pytest.raises(DataError, match=r"a\.txt: expected at least one document"):
+        list(letor_blocks(path, 5))
+
+
+@pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+def test_damage_of_a_compressed_file_is_said_before_what_the_text_became(tmp_path, cut, suffix, compress):
+    path = tmp_path / f"a.txt{suffix}"
+    cut(100)
+    path.write_bytes(compress(LONG.replace("1:7 ", "1:x ").encode())[:-5])
+    with pytest.raises(DataError, match=rf"expected a whole {suffix} file, found a truncated or damaged one"):
+        list(letor_blocks(path, 5))

@@ -127,6 +127,31 @@ def test_what_is_wrong_with_files_is_said(tmp_path):
     (tmp_path / "more.txt").write_text("0 qid:1 1:1\n")
     with pytest.raises(DataError, match=r"more\.txt: query 1 stands in .*mine\.txt as well"):
         ol2r.from_letor(tmp_path / "*.txt")
+    with pytest.raises(DataError, match=r"mine\.txt: query 1 stands in .*mine\.txt as well"):
+        ol2r.from_letor([path, path])
+
+
+def test_files_that_are_read_in_blocks_and_grow_on_disk_are_the_same_data_set(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    table, grades, queries = rng.normal(size=(60, 5)).round(3), rng.integers(0, 3, 60), np.arange(60) // 4
+    table[:36, 3:] = 0  # the first file, and the first blocks of the second, are narrower
+    for name, rows in (("one.txt", range(24)), ("two.txt.gz", range(24, 60))):
+        lines = (
+            f"{grades[i]} qid:{queries[i]} {' '.join(f'{j}:{x}' for j, x in enumerate(table[i], start=1) if x)}\n"
+            for i in rows
+        )
+        text = "".join(lines).encode()
+        (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    expected = ol2r.from_arrays(table.astype(np.float32), grades, queries, name="x")
+    for held in (1 << 20, 100, 0):
+        monkeypatch.setattr("ol2r.data.letor._BLOCK_BYTES", 200)
+        monkeypatch.setattr("ol2r.data.cache._MOST_HELD", held)
+        made = ol2r.from_letor(tmp_path, name="x")
+        assert made.checksum == expected.checksum and made.query_ids == expected.query_ids
+        for name in ("features", "relevance", "offsets"):
+            one, other = getattr(made, name), getattr(expected, name)
+            np.testing.assert_array_equal(one, other)
+            assert one.dtype == other.dtype
 
 
 CLICKS = pd.DataFrame(

@@ -39,6 +39,22 @@ def test_the_sentence_has_the_size_the_limit_the_peak_and_the_share_of_speed():
     assert told.endswith("on 0.1 GB of the same shape in memory: PDGD 25% and PairRank 25%.")
 
 
+def test_the_sentence_on_reading_has_both_ways_and_both_sizes():
+    def way(documents: int, private: float, seconds: float) -> dict:
+        return {"bytes": documents * 400, "documents": documents, "private_bytes": private * 2**30, "read_s": seconds}
+
+    stored = {
+        "limit_bytes": 2**31,
+        "small": {"text_bytes": 1e8, "catalogue": way(1000, 0.5, 1.0), "own": way(1000, 0.25, 2.0)},
+        "large": {"text_bytes": 6e9, "catalogue": way(60_000, 1, 120.0), "own": way(60_000, 1.5, 300.0)},
+    }
+    assert larger.reading_in_words(stored) == (
+        "Text of 6 GB (60,000 documents, 100 features) was read in processes whose private memory was limited to 2 "
+        "GiB. They used at most 1 GiB as a set of the catalogue (in 2 min) and 1.5 GiB as a file of one's own (in 5 min); "
+        "with 0.1 GB of text they used 510 MiB and 260 MiB."
+    )
+
+
 def test_the_table_has_both_sets_side_by_side():
     header, lines = larger.rows(STORED)
     assert header == ["what", "0.1 GB", "20 GB"]

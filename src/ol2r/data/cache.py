@@ -1,7 +1,7 @@
 """A disk cache of parsed data sets: .npy files with a JSON record of their sources. It never uses pickle.
 
-If a source file has changed, it is read again; a damaged cache is rebuilt with a warning. This module must not know how
-a data set is made.
+If a source file has changed, it is read again; a damaged cache is rebuilt with a warning. Features that are larger than
+memory grow in a file beside it (`GrowingTable`). This module must not know how a data set is made.
 """
 
 import contextlib
@@ -12,11 +12,12 @@ import shutil
 import tempfile
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tokenize import TokenError
-from typing import Literal
+from typing import IO, Literal
 
 import numpy as np
 
@@ -31,6 +32,7 @@ _BLOCK_BYTES = 1 << 24
 _OF_FILE = 4  # fields of a stamp that are the file's own
 _TICK = 50_000_000  # nanoseconds
 _MOST_WRITABLE = 1 << 30  # bytes of a file that is mapped copy-on-write
+_MOST_HELD = 1 << 27  # bytes of a table that grows in memory
 
 
 class _Damaged(Exception):
@@ -76,8 +78,10 @@ def cached(
         if stamp(path)[:_OF_FILE] != before[source][:_OF_FILE]:
             raise DataError(f"{path} changed while it was read: run again")
     try:
-        _store(folder, fingerprint, before, dataset)
-    except OSError as error:
+        record = _store(folder, fingerprint, before, dataset)
+        if not dataset.features.flags.owndata:  # a file of their own, which need not stay beside the cache
+            return _open(folder, record)
+    except (OSError, _Damaged) as error:
         warnings.warn(f"{name} cannot be cached in {folder}: {error}", stacklevel=2)
     return dataset
 
@@ -136,8 +140,7 @@ def _open(folder: Path, record: dict) -> RankingDataset:
 
 def _load(path: Path, digest: str) -> np.ndarray:
     try:
-        mode: Literal["r", "c"] = "c" if path.stat().st_size <= _MOST_WRITABLE else "r"
-        array = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
+        array = np.asarray(np.load(path, mmap_mode=_mode(path.stat().st_size), allow_pickle=False))
     except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:  # the last two of its header
         raise _Damaged(f"{path.name}: {error}") from error
     if array_digest(array) != digest:
@@ -145,7 +148,76 @@ def _load(path: Path, digest: str) -> np.ndarray:
     return array
 
 
-def _store(folder: Path, fingerprint: str, sources: Mapping[str, list], dataset: RankingDataset) -> None:
+def _mode(n_bytes: int) -> Literal["r", "c"]:
+    """How a file is mapped: copy-on-write, or read-only if it is large."""
+    return "c" if n_bytes <= _MOST_WRITABLE else "r"
+
+
+class GrowingTable:
+    """A table of features to which rows are added at the end: in memory while it is small, and in a file from then on.
+
+    The file has no name. It is in the folder of the cache, or in that of the system's temporary files where the cache
+    cannot be written, and it goes when the table and the array made of it have gone.
+
+    Args:
+        n_features: the width of the table.
+    """
+
+    def __init__(self, n_features: int):
+        self._shape = 0, n_features
+        self._held: list[np.ndarray] = []
+        self._file: IO[bytes] | None = None
+
+    def append(self, rows: np.ndarray) -> None:
+        """Add rows.
+
+        Args:
+            rows: float32[documents, features]; they must not change afterwards.
+
+        Raises:
+            DataError: the disk has no room for them.
+        """
+        self._shape = self._shape[0] + len(rows), self._shape[1]
+        self._held.append(rows)
+        if self._file is not None or 4 * self._shape[0] * self._shape[1] > _MOST_HELD:
+            self._write_out()
+
+    def array(self) -> np.ndarray:
+        """All rows: float32[documents, features], mapped from the file if there is one, as `cached` maps arrays.
+
+        Raises:
+            ValueError: there are no rows.
+        """
+        if self._file is None:
+            self._held = [np.concatenate(self._held)]
+            return self._held[0]
+        self._file.flush()
+        mode = _mode(4 * self._shape[0] * self._shape[1])
+        return np.asarray(np.memmap(self._file, dtype=np.float32, mode=mode, shape=self._shape))
+
+    def _write_out(self) -> None:
+        try:
+            if self._file is None:
+                self._file = _nameless_file()
+                weakref.finalize(self, self._file.close)
+            for rows in self._held:
+                self._file.write(np.ascontiguousarray(rows).data)
+        except OSError as error:
+            raise DataError(f"{self._shape[0]:,} rows of features cannot be kept on disk: {error}") from error
+        self._held.clear()
+
+
+def _nameless_file() -> IO[bytes]:
+    folder = cache_dir()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryFile(dir=folder)
+    except OSError:
+        return tempfile.TemporaryFile()
+
+
+def _store(folder: Path, fingerprint: str, sources: Mapping[str, list], dataset: RankingDataset) -> dict:
+    """Write a data set, and return the record of it."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {}
     for name, array in _arrays(dataset).items():
@@ -163,6 +235,7 @@ def _store(folder: Path, fingerprint: str, sources: Mapping[str, list], dataset:
     for path in folder.glob("*.npy"):
         if path.name not in {file for file, _ in files.values()}:
             path.unlink(missing_ok=True)
+    return record
 
 
 def _write(target: Path, write: Callable[[Path], object]) -> None:

@@ -10,16 +10,16 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ol2r.data import synthetic
-from ol2r.data.cache import cached, cached_checksum, stamp
+from ol2r.data.cache import GrowingTable, cached, cached_checksum, stamp
 from ol2r.data.dataset import Fold, RankingDataset, normalize_per_query
-from ol2r.data.letor import LetorText, parse_letor, read_bytes
+from ol2r.data.letor import LetorText, letor_blocks
 from ol2r.errors import DataError
 from ol2r.folders import config_folder
 
@@ -334,42 +334,33 @@ def _sources(it: Entry, folder: Path) -> dict[str, Path]:
 
 def _read(it: Entry, folder: Path) -> RankingDataset:
     """Read the files of every fold, keep each query once, and check that folds agree on the queries they share."""
-    pieces: list[LetorText] = []
-    known: dict[str, tuple[int, bytes, str]] = {}  # query id: its number, digest of its text, the file it came from
-    queries_of: dict[str, np.ndarray] = {}  # by digest of a file's text: folds repeat whole files
+    kept = _Kept(GrowingTable(it.n_features))
+    read: dict[Path, tuple[str, np.ndarray]] = {}  # what `_read_file` returns
     digests: list[tuple[str, str]] = []
     folds = []
-    largest_index = 0
     texts = it.texts(folder)
     for number, split in enumerate(it.splits, start=1):
         members = {"validation": np.empty(0, dtype=np.int64)}
         for role, stem in split.roles().items():
             path = texts[stem]
-            text = read_bytes(path)
-            digest = hashlib.sha256(text.data).hexdigest()
+            same = next((other for other in read if _same_content(path, other)), None)  # folds repeat whole files
+            read[path] = _read_file(it, path, kept) if same is None else read[same]
+            digest, members[role] = read[path]
             digests.append((f"fold {number} {role}", digest))
-            if digest not in queries_of:
-                letor = parse_letor(text, str(path), it.n_grades, it.n_features)
-                largest_index = max(largest_index, letor.largest_index)
-                queries_of[digest] = _register(letor, text, str(path), known, pieces)
-            members[role] = queries_of[digest]
         folds.append(Fold(**members))
     checksum = source_checksum(digests)
     if it.checksum is not None and checksum != it.checksum:
         raise DataError(f"{folder}: expected the checksum {it.checksum} for {it.name}, found {checksum}")
-    sizes = np.concatenate([np.diff(piece.offsets) for piece in pieces])
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    n_features = it.n_features if it.sparse else largest_index
-    _check_counts(it, folder, {"queries": len(sizes), "documents": int(offsets[-1]), "features": n_features})
-    features = np.concatenate([piece.features for piece in pieces])
-    has_ids = all(piece.document_ids is not None for piece in pieces)
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(kept.sizes))]).astype(np.int64)
+    n_features = it.n_features if it.sparse else kept.largest_index
+    _check_counts(it, folder, {"queries": len(offsets) - 1, "documents": int(offsets[-1]), "features": n_features})
     return RankingDataset(
         name=it.name,
-        features=normalize_per_query(features, offsets) if it.normalization == QUERY_MIN_MAX else features,
-        relevance=np.concatenate([piece.relevance for piece in pieces]),
+        features=kept.features.array(),
+        relevance=np.concatenate(kept.relevance),
         offsets=offsets,
-        query_ids=tuple(known),
-        document_ids=tuple(i for piece in pieces for i in piece.document_ids or ()) if has_ids else None,
+        query_ids=tuple(kept.queries),
+        document_ids=tuple(kept.document_ids) if kept.has_ids else None,
         folds=tuple(folds),
         n_grades=it.n_grades,
         checksum=checksum,
@@ -377,6 +368,62 @@ def _read(it: Entry, folder: Path) -> RankingDataset:
         label=it.label,
         normalization=it.normalization,
     )
+
+
+class _Query(NamedTuple):
+    number: int
+    digest: bytes  # of its text
+    source: str  # the file it came from
+
+
+@dataclass
+class _Kept:
+    """What is kept of the files that have been read: each query once, with its documents."""
+
+    features: GrowingTable
+    relevance: list[np.ndarray] = field(default_factory=list)
+    sizes: list[np.ndarray] = field(default_factory=list)
+    queries: dict[str, _Query] = field(default_factory=dict)
+    document_ids: list[str] = field(default_factory=list)
+    has_ids: bool = True  # whether every file of which documents are kept has ids
+    largest_index: int = 0
+
+
+def _same_content(one: Path, other: Path) -> bool:
+    if one.stat().st_size != other.stat().st_size or one.suffix != other.suffix:
+        return False
+    with one.open("rb") as first, other.open("rb") as second:
+        while part := first.read(1 << 20):
+            if part != second.read(1 << 20):
+                return False
+    return True
+
+
+def _read_file(it: Entry, path: Path, kept: _Kept) -> tuple[str, np.ndarray]:
+    """Read one file, keep the queries that are new, and compare the others with those kept.
+
+    Returns:
+        The SHA-256 of the file's text in hexadecimal, and the numbers of its queries: int64[queries].
+
+    Raises:
+        DataError: malformed text, or a query that another file has with different text.
+    """
+    digest, numbers = hashlib.sha256(), []
+    n_kept, has_ids = len(kept.relevance), False
+    for letor, text in letor_blocks(path, it.n_grades, it.n_features, digest.update):
+        kept.largest_index = max(kept.largest_index, letor.largest_index)
+        has_ids = has_ids or letor.document_ids is not None
+        new = np.array([query_id not in kept.queries for query_id in letor.query_ids])
+        numbers += _number(letor, text, str(path), kept.queries)
+        if new.any():
+            own = letor if new.all() else _select(letor, np.flatnonzero(new))
+            normalised = it.normalization == QUERY_MIN_MAX
+            kept.features.append(normalize_per_query(own.features, own.offsets) if normalised else own.features)
+            kept.relevance.append(own.relevance)
+            kept.sizes.append(np.diff(own.offsets))
+            kept.document_ids += own.document_ids or ("",) * len(own.relevance)
+    kept.has_ids = kept.has_ids and (has_ids or len(kept.relevance) == n_kept)
+    return digest.hexdigest(), np.array(numbers, dtype=np.int64)
 
 
 def _check_counts(it: Entry, folder: Path, found: dict[str, int]) -> None:
@@ -388,23 +435,16 @@ def _check_counts(it: Entry, folder: Path, found: dict[str, int]) -> None:
         raise DataError(f"{folder}: expected {wanted} for {it.name}, found {counted}")
 
 
-def _register(letor: LetorText, text: np.ndarray, source: str, known: dict, pieces: list[LetorText]) -> np.ndarray:
-    """Number the queries of one file, append the documents of new ones to `pieces`, compare the others: int64[queries].
-
-    Raises:
-        DataError: a query that another file has with different text.
-    """
-    new = np.array([query_id not in known for query_id in letor.query_ids])
+def _number(letor: LetorText, text: np.ndarray, source: str, queries: dict[str, _Query]) -> list[int]:
+    """The numbers of the queries of a text, of which new ones are added to `queries`."""
+    numbers = []
     for query_id, (start, end) in zip(letor.query_ids, letor.spans.tolist(), strict=True):
         digest = hashlib.sha256(bytes(text[start:end]).replace(b"\r", b"")).digest()
-        _, first_digest, first_source = known.setdefault(query_id, (len(known), digest, source))
-        if digest != first_digest:
-            raise DataError(f"{source}: expected the documents of query {query_id} as in {first_source}, found others")
-    if new.all():
-        pieces.append(letor)
-    elif new.any():
-        pieces.append(_select(letor, np.flatnonzero(new)))
-    return np.array([known[query_id][0] for query_id in letor.query_ids], dtype=np.int64)
+        first = queries.setdefault(query_id, _Query(len(queries), digest, source))
+        if digest != first.digest:
+            raise DataError(f"{source}: expected the documents of query {query_id} as in {first.source}, found others")
+        numbers.append(first.number)
+    return numbers
 
 
 def _select(letor: LetorText, queries: np.ndarray) -> LetorText:

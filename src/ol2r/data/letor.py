@@ -1,7 +1,8 @@
 """A fast parser of LETOR / SVMlight text, `grade qid:id 1:value 2:value … # comment`, to arrays.
 
-Parsing is compiled and runs over chunks of lines side by side. This module knows lines and files; it must not know
-data sets, folds or normalisation.
+Parsing is compiled and runs over chunks of lines side by side. A file is read as a whole, or block by block within
+memory that does not grow with it. This module knows lines and files; it must not know data sets, folds or
+normalisation.
 """
 
 import codecs
@@ -9,8 +10,9 @@ import gzip
 import lzma
 import re
 import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numba import njit, prange
@@ -19,6 +21,9 @@ from ol2r.errors import DataError
 
 MAX_FEATURES = 100_000
 _CHUNK_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 20  # read from a file at once
+_BLOCK_BYTES = 1 << 25  # of text that is parsed at once
+_BLOCK_VALUES = 1 << 24  # of features that are parsed at once
 _TAB, _NEWLINE, _RETURN, _SPACE, _HASH, _COLON = 9, 10, 13, 32, 35, 58
 _POWERS_OF_TEN = 10.0 ** np.arange(23)  # every one exact in float64, so a product or quotient is rounded once
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -58,36 +63,52 @@ def read_bytes(path: Path) -> np.ndarray:
     Raises:
         DataError: a compressed stream is truncated or damaged, or the text is UTF-16.
     """
-    content = path.read_bytes()
-    try:
-        if path.suffix == ".xz":
-            content = _all_streams(content)
-        elif path.suffix == ".gz":
-            content = gzip.decompress(content)
-    except (lzma.LZMAError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path}: expected a whole {path.suffix} file, found a truncated or damaged one") from error
+    return np.frombuffer(_unmarked(b"".join(_pieces(path)), path), dtype=np.uint8)
+
+
+def _unmarked(content: bytes, path: Path) -> bytes:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise DataError(f"{path}: expected text in UTF-8, found UTF-16")
-    return np.frombuffer(content.removeprefix(codecs.BOM_UTF8), dtype=np.uint8)
+    return content.removeprefix(codecs.BOM_UTF8)
 
 
-def _all_streams(content: bytes) -> bytes:
-    """The content of all streams of an .xz file; `lzma.decompress` silently skips everything from a damaged one on."""
-    parts = []
-    while content or not parts:
+def _pieces(path: Path) -> Iterator[bytes]:
+    """The decompressed content of a file, at most `_PIECE_BYTES` at a time."""
+    try:
+        with path.open("rb") as file:
+            if path.suffix == ".xz":
+                yield from _all_streams(file)
+            else:
+                content = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+                yield from iter(lambda: content.read(_PIECE_BYTES), b"")
+    except (lzma.LZMAError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: expected a whole {path.suffix} file, found a truncated or damaged one") from error
+
+
+def _all_streams(file: BinaryIO) -> Iterator[bytes]:
+    """The content of all streams of an .xz file; `lzma.open` silently skips everything from a damaged one on."""
+    content = file.read(_PIECE_BYTES)
+    while True:
         stream = lzma.LZMADecompressor(lzma.FORMAT_XZ)
-        parts.append(stream.decompress(content))
-        if not stream.eof:
-            raise EOFError("a stream has no end")
-        rest = stream.unused_data
-        content = rest.lstrip(b"\0")  # padding, in fours
-        if (len(rest) - len(content)) % 4:
+        while not stream.eof:
+            if stream.needs_input and not content and not (content := file.read(_PIECE_BYTES)):
+                raise EOFError("a stream has no end")
+            yield stream.decompress(content, _PIECE_BYTES)
+            content = b""
+        content, padding = stream.unused_data, 0
+        while content.startswith(b"\0") or not content:
+            rest = content.lstrip(b"\0")
+            padding += len(content) - len(rest)
+            if not (content := rest or file.read(_PIECE_BYTES)):
+                break
+        if padding % 4:
             raise lzma.LZMAError("padding is not a multiple of four bytes")
-    return b"".join(parts)
+        if not content:
+            return
 
 
 def read_letor(path: Path, n_grades: int, n_features: int | None = None) -> LetorText:
-    """Read one LETOR file (.txt, .gz, .xz); see `parse_letor`."""
+    """Read one LETOR file (.txt, .gz, .xz) as a whole; see `parse_letor`."""
     return parse_letor(read_bytes(path), str(path), n_grades, n_features)
 
 
@@ -106,6 +127,132 @@ def parse_letor(text: np.ndarray, source: str, n_grades: int, n_features: int | 
     Raises:
         DataError: malformed text, with file, line and what was expected there; or too large a table for memory.
         ValueError: more grades than an int8 holds.
+    """
+    found, lines = _parse_lines(text, source, n_grades, n_features)
+    seen: set[str] = set()
+    _add_queries(seen, found, lines, source)
+    _expect_documents(seen, source)
+    return found
+
+
+def letor_blocks(
+    path: Path, n_grades: int, n_features: int | None = None, see: Callable[[bytes], object] | None = None
+) -> Iterator[tuple[LetorText, np.ndarray]]:
+    """Read one LETOR file (.txt, .gz, .xz) block by block, within memory that does not grow with the file.
+
+    A block holds whole queries: as many as there are in about 32 MiB of text, of which the features take at most
+    64 MiB, but at least one.
+
+    Args:
+        path: the file.
+        n_grades: grades are 0 … n_grades − 1.
+        n_features: the width of each block; None takes the largest index of the text that the block is cut from.
+        see: called with the decompressed text of the file, one part after the other.
+
+    Yields:
+        What `parse_letor` gives for a block, and the text uint8[bytes] to which its spans refer. Document ids are None
+        where no line of the block has a comment.
+
+    Raises:
+        DataError: as `parse_letor` and `read_bytes`; blocks before the place of the error may have been given.
+        ValueError: more grades than an int8 holds.
+    """
+    pieces = _pieces(path)
+    try:
+        yield from _blocks(pieces, path, n_grades, n_features, see)
+    except DataError:
+        for _ in pieces:  # that its stream is damaged says more of a file than what it made of the text
+            pass
+        raise
+
+
+def _blocks(
+    pieces: Iterator[bytes],
+    path: Path,
+    n_grades: int,
+    n_features: int | None,
+    see: Callable[[bytes], object] | None,
+) -> Iterator[tuple[LetorText, np.ndarray]]:
+    seen: set[str] = set()
+    rest, line, ended = b"", 0, False  # `line` is the number of the first line of `rest`
+    while not ended:
+        wanted = max(_BLOCK_BYTES, len(rest))  # a query longer than a block is parsed again, but not too often
+        more = _joined(pieces, wanted)
+        ended = len(more) < wanted
+        if not line and not rest:
+            more = _unmarked(more, path)
+        if see is not None:
+            see(more)
+        rest += more
+        text = np.frombuffer(rest, dtype=np.uint8)[: None if ended else rest.rfind(b"\n") + 1]
+        n_lines = max(1, _BLOCK_VALUES // (n_features or _width(text)))
+        start = 0
+        while start < len(text):
+            stop = int(_end_of_lines(text, start, n_lines))
+            part = text[start:stop]
+            found, lines = _parse_lines(part, str(path), n_grades, n_features, line)
+            if stop < len(text) or not ended:  # the last query may go on
+                if len(lines) < 2:
+                    if stop == len(text):
+                        break
+                    n_lines *= 2
+                    continue
+                stop, line = start + int(found.spans[-1, 0]), int(lines[-1])
+                found, lines = _without_last_query(found), lines[:-1]
+            _add_queries(seen, found, lines, str(path))
+            if len(lines):
+                yield found, part
+            start = stop
+        rest = rest[start:]
+    _expect_documents(seen, str(path))
+
+
+def _joined(pieces: Iterator[bytes], n_bytes: int) -> bytes:
+    """The next pieces, of at least `n_bytes` together; fewer at the end only."""
+    taken, size = [], 0
+    while size < n_bytes and (piece := next(pieces, None)) is not None:
+        taken.append(piece)
+        size += len(piece)
+    return b"".join(taken)
+
+
+def _without_last_query(found: LetorText) -> LetorText:
+    n = int(found.offsets[-2])
+    return LetorText(
+        found.features[:n],
+        found.relevance[:n],
+        found.offsets[:-1],
+        found.query_ids[:-1],
+        None if found.document_ids is None else found.document_ids[:n],
+        found.spans[:-1],
+        found.largest_index,
+    )
+
+
+def _add_queries(seen: set[str], found: LetorText, lines: np.ndarray, source: str) -> None:
+    """Add the queries of a text to those seen before it in the file; each begins in one line only."""
+    for line, query_id in zip(lines.tolist(), found.query_ids, strict=True):
+        if query_id in seen:
+            where = f"{source}:{line + 1}"
+            raise DataError(f"{where}: expected the documents of query {query_id} side by side, found them again")
+        seen.add(query_id)
+
+
+def _expect_documents(seen: set[str], source: str) -> None:
+    if not seen:
+        raise DataError(f"{source}: expected at least one document, found an empty file")
+
+
+def _width(text: np.ndarray) -> int:
+    return max(1, int(_largest_index(text, _chunk_starts(text, _CHUNK_BYTES)).max(initial=0)))
+
+
+def _parse_lines(
+    text: np.ndarray, source: str, n_grades: int, n_features: int | None, first_line: int = 0
+) -> tuple[LetorText, np.ndarray]:
+    """Parse text whose first line has the given number, from 0; also the lines in which queries begin: int64[queries].
+
+    There may be no document, and a query may begin in several places.
     """
     if not 1 <= n_grades <= 127:
         raise ValueError(f"n_grades must be from 1 to 127, not {n_grades}")
@@ -127,7 +274,8 @@ def parse_letor(text: np.ndarray, source: str, n_grades: int, n_features: int | 
         code, line, position = (int(x) for x in errors[errors[:, 0] > 0][0])
         expected = _EXPECTED[code].format(last_grade=n_grades - 1, n_features=n_features)
         found = re.split(rb"\s", text[position : position + 60].tobytes(), maxsplit=1)[0].decode(errors="replace")
-        raise DataError(f"{source}:{line + 1}: expected {expected}, found {found or 'the end of the line'!r}")
+        where = f"{source}:{first_line + line + 1}"
+        raise DataError(f"{where}: expected {expected}, found {found or 'the end of the line'!r}")
 
     is_document = relevance >= 0
     if not is_document.all():
@@ -135,22 +283,14 @@ def parse_letor(text: np.ndarray, source: str, n_grades: int, n_features: int | 
         features, relevance, marks = features[is_document], relevance[is_document], marks[is_document]
     else:
         line_numbers = np.arange(n_lines)
-    if not len(relevance):
-        raise DataError(f"{source}: expected at least one document, found an empty file")
-
     starts = np.flatnonzero(_starts_query(text, marks))
     offsets = np.append(starts, len(relevance))
     query_ids = _strings(text, marks[starts, 2:4])
-    seen = set()
-    for start, query_id in zip(starts, query_ids, strict=True):
-        if query_id in seen:
-            where = f"{source}:{line_numbers[start] + 1}"
-            raise DataError(f"{where}: expected the documents of query {query_id} side by side, found them again")
-        seen.add(query_id)
     has_comment = (marks[:, 5] > marks[:, 4]).any()
     document_ids = _strings(text, marks[:, 4:6]) if has_comment else None
     spans = np.stack([marks[starts, 0], marks[offsets[1:] - 1, 1]], axis=1)
-    return LetorText(features, relevance, offsets, query_ids, document_ids, spans, largest_index)
+    parsed = LetorText(features, relevance, offsets, query_ids, document_ids, spans, largest_index)
+    return parsed, first_line + line_numbers[starts]
 
 
 def _strings(text: np.ndarray, bounds: np.ndarray) -> tuple[str, ...]:
@@ -173,6 +313,15 @@ def _end_of_line(text, i):
     while i < len(text) and text[i] != _NEWLINE:
         i += 1
     return min(i + 1, len(text))
+
+
+@njit(cache=True)
+def _end_of_lines(text, i, n_lines):
+    """The position after the next n_lines line ends from i on, or the end of the text."""
+    while i < len(text) and n_lines > 0:
+        n_lines -= text[i] == _NEWLINE
+        i += 1
+    return i
 
 
 @njit(parallel=True, cache=True)

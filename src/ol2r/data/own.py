@@ -15,13 +15,15 @@ from functools import cache, partial
 from itertools import chain
 from os import PathLike
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from ol2r.data.cache import GrowingTable
 from ol2r.data.catalogue import CATALOGUE, OWN, Entry, add_own, own_names
 from ol2r.data.dataset import Fold, RankingDataset
-from ol2r.data.letor import parse_letor, read_bytes
+from ol2r.data.letor import letor_blocks
 from ol2r.data.sessions import QuerySessions
 from ol2r.errors import DataError
 from ol2r.random import generator
@@ -72,11 +74,7 @@ def from_arrays(
         raise DataError(f"{name}: expected at least one document and one feature")
     features = finite(features, name)
     grades = relevance.astype(np.int64) if relevance.dtype.kind in "iufb" else np.full(len(relevance), -1)
-    most = MOST_GRADES if n_grades is None else n_grades
-    if not 2 <= most <= MOST_GRADES:
-        raise DataError(f"{name}: n_grades must be from 2 to {MOST_GRADES}, not {n_grades}")
-    if (grades != relevance).any() or grades.min() < 0 or grades.max() >= most:
-        raise DataError(f"{name}: expected whole numbers from 0 to {most - 1} as grades")
+    _check_grades(np.where(grades == relevance, grades, -1), n_grades, name)
     unnamed = np.flatnonzero(pd.isna(query))
     if len(unnamed):
         raise DataError(f"{name}: expected a query's id for every document, found none in row {unnamed[0]}")
@@ -84,18 +82,51 @@ def from_arrays(
     order = np.argsort(place, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)
     features, grades = features[order], grades[order].astype(np.int8)
-    digest = hashlib.sha256()
-    for part in (features, grades, offsets):
-        digest.update(part.tobytes())
-    return RankingDataset(
-        name=name,
+    return _assembled(
         features=scaled(features, offsets, normalize),
         relevance=grades,
         offsets=offsets,
         query_ids=tuple(each.decode(errors="replace") if isinstance(each, bytes) else str(each) for each in ids),
+        digest=hashlib.sha256(features.tobytes()),
+        folds=folds,
+        name=name,
+        normalize=normalize,
+        n_grades=n_grades,
+    )
+
+
+def _check_grades(grades: np.ndarray, n_grades: int | None, name: str) -> None:
+    most = MOST_GRADES if n_grades is None else n_grades
+    if not 2 <= most <= MOST_GRADES:
+        raise DataError(f"{name}: n_grades must be from 2 to {MOST_GRADES}, not {n_grades}")
+    if grades.min() < 0 or grades.max() >= most:
+        raise DataError(f"{name}: expected whole numbers from 0 to {most - 1} as grades")
+
+
+def _assembled(
+    features: np.ndarray,
+    relevance: np.ndarray,
+    offsets: np.ndarray,
+    query_ids: tuple[str, ...],
+    digest: "hashlib._Hash",
+    *,
+    folds: int,
+    name: str,
+    normalize: bool,
+    n_grades: int | None,
+) -> RankingDataset:
+    """The data set of scaled features; `digest` has seen the features in double precision as they were given."""
+    for part in (relevance, offsets):
+        digest.update(part.tobytes())
+    return RankingDataset(
+        name=name,
+        features=features,
+        relevance=relevance,
+        offsets=offsets,
+        query_ids=query_ids,
         document_ids=None,
-        folds=_folds(name, len(ids), folds),
-        n_grades=n_grades or max(2, int(grades.max()) + 1),
+        folds=_folds(name, len(query_ids), folds),
+        n_grades=n_grades or max(2, int(relevance.max()) + 1),
         checksum=digest.hexdigest(),
         restricted=True,
         label=f"{name} {_MARK}",
@@ -154,25 +185,55 @@ def from_letor(
     missing = [str(path) for path in found if not path.is_file()]
     if missing or not found:
         raise DataError(f"no file {missing[0]}" if missing else "no files were named")
-    texts = [parse_letor(read_bytes(path), str(path), MOST_GRADES) for path in found]
-    source: dict[str, Path] = {}
-    for path, text in zip(found, texts, strict=True):
-        for query in text.query_ids:
-            if query in source:
-                raise DataError(f"{path}: query {query} stands in {source[query]} as well")
-            source[query] = path
-    width = max(text.features.shape[1] for text in texts)
-    features = [np.pad(text.features, ((0, 0), (0, width - text.features.shape[1]))) for text in texts]
-    query = [np.repeat(np.array(text.query_ids, dtype=object), np.diff(text.offsets)) for text in texts]
-    return from_arrays(
-        np.concatenate(features),
-        np.concatenate([text.relevance for text in texts]),
-        np.concatenate(query).astype(str),
+    name = name or _called(Path(given[0]) if Path(given[0]).is_dir() else found[0])
+    raw, blocks = _raw_blocks(found)
+    relevance = np.concatenate([block.relevance for block in blocks])
+    _check_grades(relevance, n_grades, name)
+    width = max(block.n_features for block in blocks)
+    features, digest, place = GrowingTable(width), hashlib.sha256(), 0
+    values = raw.array().ravel()
+    for block in blocks:
+        shape = len(block.relevance), block.n_features
+        table = np.zeros((shape[0], width))
+        table[:, : shape[1]] = values[place : place + shape[0] * shape[1]].reshape(shape)
+        place += shape[0] * shape[1]
+        digest.update(table.data)
+        features.append(scaled(table, np.concatenate([[0], np.cumsum(block.sizes)]), normalize))
+    return _assembled(
+        features=features.array(),
+        relevance=relevance,
+        offsets=np.concatenate([[0], *(block.sizes for block in blocks)]).cumsum().astype(np.int64),
+        query_ids=tuple(chain.from_iterable(block.query_ids for block in blocks)),
+        digest=digest,
         folds=folds,
-        name=name or _called(Path(given[0]) if Path(given[0]).is_dir() else found[0]),
+        name=name,
         normalize=normalize,
         n_grades=n_grades,
     )
+
+
+class _Block(NamedTuple):
+    """Queries of one file whose features are kept elsewhere."""
+
+    n_features: int  # of which the text names one
+    relevance: np.ndarray  # int8[documents]
+    sizes: np.ndarray  # int64[queries]
+    query_ids: tuple[str, ...]
+
+
+def _raw_blocks(paths: Sequence[Path]) -> tuple[GrowingTable, list[_Block]]:
+    """Read LETOR files block by block; the values of each block follow those of the block before in one column."""
+    raw, blocks = GrowingTable(1), []
+    source: dict[str, Path] = {}
+    for path in paths:
+        for text, _ in letor_blocks(path, MOST_GRADES):
+            for query in text.query_ids:
+                if query in source:
+                    raise DataError(f"{path}: query {query} stands in {source[query]} as well")
+                source[query] = path
+            raw.append(text.features.reshape(-1, 1))
+            blocks.append(_Block(text.features.shape[1], text.relevance, np.diff(text.offsets), text.query_ids))
+    return raw, blocks
 
 
 def _called(path: Path) -> str:

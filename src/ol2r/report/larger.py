@@ -1,7 +1,8 @@
-"""What a run on data larger than memory takes beside one on a small set, from the figures that its benchmark stored.
+"""What data larger than memory takes beside a small set, from the figures that two benchmarks stored.
 
-The benchmark writes `larger.json`: of a large set and of a small one of the same shape, their size, the memory and the
-seconds that they took, and the speeds of learners. This module shows the stored figures; it must not measure.
+One writes `larger.json`: of a large set and of a small one of the same shape, their size, the memory and the seconds
+that they took, and the speeds of learners. The other writes `importing.json`: of a large text and of a small one, the
+memory and the seconds that reading took. This module shows the stored figures; it must not measure.
 """
 
 from collections.abc import Mapping
@@ -31,6 +32,23 @@ def in_words(stored: Stored) -> str:
         f"in a process whose private memory was limited to {size(stored['limit_bytes'])}. It asked for at most "
         f"{size(large['data_bytes'])} of it. With features that come from the disk, a learner had this share of the "
         f"speed that it has on {_gigabytes(small)} of the same shape in memory: {joined(shares)}."
+    )
+
+
+def reading_in_words(stored: Stored) -> str:
+    """How large a LETOR text was read within which memory, as a set of the catalogue and as a reader's own file."""
+    small, large = stored["small"], stored["large"]
+    ways = (("catalogue", "as a set of the catalogue"), ("own", "as a file of one's own"))
+    used = [
+        f"{size(large[way]['private_bytes'])} {called} (in {duration(large[way]['read_s'])})" for way, called in ways
+    ]
+    before = [size(small[way]["private_bytes"]) for way, _ in ways]
+    documents = large["catalogue"]["documents"]
+    return (
+        f"Text of {rounded(large['text_bytes'] / 1e9, 2)} GB ({documents:,} documents, "
+        f"{large['catalogue']['bytes'] // (4 * documents)} features) was read in processes whose private memory was "
+        f"limited to {size(stored['limit_bytes'])}. They used at most {joined(used)}; with "
+        f"{rounded(small['text_bytes'] / 1e9, 2)} GB of text they used {joined(before)}."
     )
 
 
