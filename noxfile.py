@@ -67,6 +67,13 @@ def pdf(session: nox.Session) -> None:
 
 
 @nox.session
+def pages(session: nox.Session) -> None:
+    """Measure how soon the pages of the built book open; needs Chromium, and `book` before it."""
+    install(session, "-e", ".[book,test]")
+    session.run("python", "benchmarks/pages.py", *session.posargs)
+
+
+@nox.session
 def release(session: nox.Session) -> None:
     """Make the archive of the last commit, an RO-Crate, as a folder and a zip in _build; builds the book if need be."""
     install(session, "-e", ".[book,release,test]")

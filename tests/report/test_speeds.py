@@ -1,6 +1,7 @@
 """Speeds beside those of public code: what is stored is drawn and told, and nothing else."""
 
 import json
+import re
 from pathlib import Path
 
 from ol2r.experiments.kinds.timing import Timing
@@ -115,3 +116,23 @@ def test_the_stored_speeds_that_the_book_shows_are_of_all_learners_shown():
     assert {key for key, figure in stored.items() if "target" in figure} <= speeds.AIMED.keys()
     refitted = {key for key, figure in stored.items() if "refits" in figure}
     assert len(refitted) == 4 and speeds.by_refit(stored).groupby("what")["counts"].sum().eq(1).all()
+
+
+def test_the_pages_that_miss_an_aim_are_named():
+    light = {"paint_s": 0.2, "usable_s": 0.3, "processor_s": 0.1, "bytes": 1_000_000}
+    how = {"processor": "a processor", "cores": 2, "load": 0.5}
+    good = speeds.pages_in_words({"pages": {"a": light, "b": light | {"usable_s": 1.9}}, "how": how})
+    assert "shows after 0.2 seconds; after 0.3 to 1.9 it answers" in good and "no page misses one" in good
+    assert "on a processor with 2 cores, while 0.5 programs" in good
+    heavy = {"a": light | {"bytes": 3_100_000, "paint_s": 1.2}, "b": light}
+    assert "; {doc}`a` shows later, {doc}`a` is heavier. " in speeds.pages_in_words({"pages": heavy, "how": how})
+
+
+def test_the_stored_openings_are_of_the_pages_of_the_book():
+    root = Path(__file__).parents[2]
+    stored = json.loads((root / "benchmarks" / "pages.json").read_text())
+    named = re.findall(r"(?:file|root): (\S+)", (root / "book" / "_toc.yml").read_text())
+    assert set(stored["pages"]) <= set(named) and len(stored["pages"]) > 30
+    assert len(stored["how"]["commit"]) == 40
+    for page in stored["pages"].values():
+        assert 0 < page["paint_s"] and 0 < page["usable_s"] <= page["set_s"] and page["bytes"] > 100_000

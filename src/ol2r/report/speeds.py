@@ -1,7 +1,8 @@
 """How fast the library runs beside the public code of the field, from the figures that its benchmark stored.
 
 The benchmark writes `speed.json`: by figure, our speed, that of public code and what the project aims at where there is
-one, and how ours was measured. This module shows the stored figures; it must not measure.
+one, and how ours was measured. Another writes `pages.json`: how soon each page of the book opens. This module shows the
+stored figures; it must not measure.
 """
 
 import math
@@ -187,6 +188,37 @@ def by_refit(stored: Stored) -> pd.DataFrame:
         for refit, one in stored.get(key, {}).get("refits", {}).items()
     ]
     return pd.DataFrame(lines, columns=["what", "refit", "rounds", "gap", "counts"])
+
+
+PAGE_AIMS = {"paint_s": (1.0, "shows later"), "usable_s": (2.0, "can be used later"), "bytes": (3e6, "is heavier")}
+"""What a page should stay below, and what is said of one that does not: seconds until its first text shows and until a
+reader can use it, and its weight."""
+
+
+def pages_in_words(stored: Mapping[str, Any]) -> str:
+    """How soon the pages of the book open, how heavy they are, and which miss an aim.
+
+    Args:
+        stored: `pages.json`, which `benchmarks/pages.py` writes.
+    """
+    table, how = pd.DataFrame(stored["pages"]).T, stored["how"]
+    paint, usable, busy = (in_range(table[each], _seconds) for each in ("paint_s", "usable_s", "processor_s"))
+    missed = [
+        f"{{doc}}`{page}` {later}"
+        for aim, (most, later) in PAGE_AIMS.items()
+        for page in table.index[table[aim] >= most]
+    ]
+    return (
+        f"Opened from a folder, the first text of a page shows after {paint} seconds; after {usable} it answers, and "
+        f"the formulae in sight are set. Until all are set, a page keeps its processor busy for {busy} seconds. "
+        f"With all that it loads, a page has {in_range(table['bytes'] / 1e6, '{:.1f}'.format)} MB. The aims are 1 "
+        f"second, 2 seconds and 3 MB; {', '.join(missed) or 'no page misses one'}. Measured on {how['processor']} with "
+        f"{how['cores']} cores, while {how['load']:g} programs waited for each of them."
+    )
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.1f}"
 
 
 @styled

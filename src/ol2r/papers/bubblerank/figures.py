@@ -397,6 +397,7 @@ def regret_against_examination(frame: pd.DataFrame, predicted: pd.Series) -> Dra
     doubled = last["mean"].iloc[-1] * 2.0 ** (last["i"] - last["i"].iloc[-1])
     ends.plot(last["i"], doubled, color=QUIET, ls=(0, (1, 1.5)), label="doubling")
     ends.set_yscale("log", base=2)
+    ends.minorticks_off()
     ends.set(xlabel=r"i, where $\chi_{\min} = 0.5^i$")
     ends.set_xticks(last["i"])
     legend(fig, [steps, ends], ncols=4)
