@@ -211,7 +211,7 @@ def pages_in_words(stored: Mapping[str, Any]) -> str:
     return (
         f"Opened from a folder, the first text of a page shows after {paint} seconds; after {usable} it answers, and "
         f"the formulae in sight are set. Until all are set, a page keeps its processor busy for {busy} seconds. "
-        f"With all that it loads, a page has {in_range(table['bytes'] / 1e6, '{:.1f}'.format)} MB. The aims are 1 "
+        f"With all that it loads, a page has {in_range(table['bytes'] / 1e6, '{:.2f}'.format)} MB. The aims are 1 "
         f"second, 2 seconds and 3 MB; {', '.join(missed) or 'no page misses one'}. Measured on {how['processor']} with "
         f"{how['cores']} cores, while {how['load']:g} programs waited for each of them."
     )
