@@ -46,6 +46,8 @@ LINEAR = ("PairRank", P2LINRANK, NSGD, "DBGD", "PDGD", "epsilon-greedy")
 NETWORKS = ("olRankNet", "olRankNet, full", P2NEURRANK, "neural PDGD")
 COMPARED = (*LINEAR, *NETWORKS)
 """Who is compared: one or two learners of each paper, and the baselines that the papers share."""
+BASELINES = ("DBGD", "PDGD", "epsilon-greedy", "neural PDGD")
+"""Of these, who is no paper's own."""
 SKYLINE = olranknet.SKYLINE
 
 _FROM_OLRANKNET = ("PairRank", "DBGD", "PDGD", "neural PDGD", "olRankNet", "olRankNet, full", SKYLINE)
@@ -63,7 +65,7 @@ _TUNING_GRID = replace(pairrank.GRID, settings=SETTINGS)
 
 def tuned_on(dataset: str) -> str:
     """The data set whose tuned values all learners take for a data set: itself, or the similar one that all of them
-    were tuned on, so that none is favoured."""
+    were tuned on."""
     return olranknet.similar(dataset)
 
 
@@ -312,7 +314,8 @@ def _timing(tier: str) -> Sequence[Cell]:
 
 
 def _references(tier: str) -> Sequence[Cell]:
-    return [pairrank.reference(dataset) for dataset in on(*DATASETS)(tier)]
+    datasets = on(*DATASETS)(tier) if tier != "paper" else on(*DATASETS, *ELSEWHERE)(tier)
+    return [pairrank.reference(dataset) for dataset in datasets]
 
 
 def _tuning_cell(

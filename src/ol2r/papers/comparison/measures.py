@@ -4,7 +4,7 @@ tables and decisions are made.
 Frames have one line for each run and checkpoint with a column `variant`. This module knows no learner.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -100,23 +100,24 @@ def interval_of(values: pd.Series) -> tuple[float, float, float]:
     return (effect.estimate, *effect.interval()) if effect else (float(values.mean()), np.nan, np.nan)
 
 
-def resampled_leads(runs: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """What every other learner has more than a baseline, with intervals over seeds, and over folds and seeds.
+def resampled_leads(runs: pd.DataFrame, best: Mapping[str, str]) -> pd.DataFrame:
+    """What a chosen learner has more than every other one, with intervals over seeds, and over folds and seeds.
 
     Args:
         runs: from `of_runs`, of one data set.
+        best: by number of each run ("offline", "lists"), the chosen learner.
 
     Returns:
-        score ("offline" or "lists"), variant, mean, low and high (over seeds within these folds), fold_low and
-        fold_high (a bootstrap over folds and seeds; NaN where there is one fold).
+        score (the number), best, variant (the other one), mean, low and high (over seeds within these folds), fold_low
+        and fold_high (a bootstrap over folds and seeds; NaN where there is one fold).
     """
     lines = []
-    for column in ("offline", "lists"):
-        wide = over_users(runs, column)
-        for name in (name for name in wide if baseline in wide and name != baseline):
-            lead = (wide[name] - wide[baseline]).dropna()
-            lines.append((column, name, *interval_of(lead), *resampled_interval(lead, f"{column} {name}")))
-    return pd.DataFrame(lines, columns=["score", "variant", "mean", "low", "high", "fold_low", "fold_high"])
+    for score, first in best.items():
+        wide = over_users(runs, score)
+        for name in (name for name in wide if name != first):
+            lead = (wide[first] - wide[name]).dropna()
+            lines.append((score, first, name, *interval_of(lead), *resampled_interval(lead, f"{score} {name}")))
+    return pd.DataFrame(lines, columns=["score", "best", "variant", "mean", "low", "high", "fold_low", "fold_high"])
 
 
 def costs(frame: pd.DataFrame) -> pd.DataFrame:
