@@ -109,7 +109,7 @@ def bench(session: nox.Session) -> None:
 @nox.session
 def faults(session: nox.Session) -> None:
     """Kill runs, flip bits, break disks and inputs, and count what becomes of it: `nox -s faults -- --share 0.1`."""
-    install(session, "-e", ".[dask,test]")
+    install(session, "-e", ".[book,dask,test]")
     session.run("python", "tests/faults/run.py", *session.posargs)
 
 

@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from matplotlib.text import Text
 from small import SETTINGS
 
 import ol2r
@@ -132,6 +135,15 @@ def test_users_of_any_name_are_compared_and_drawn(own):
     compared = ol2r.compare(own, "PDGD", users=["perfect", mine], rounds=5, seeds=1, progress=False)
     assert set(compared.plot().table["users"]) == {"perfect", "in a hurry"}
     assert "users in a hurry: click 0.1 / 0.2 / 0.3 / 0.9, then stop 0.9" in repr(compared)
+
+
+@pytest.mark.parametrize("name", [r"$\frac$", "a$b$", "<b>\x00\u202e\n"])
+def test_a_figure_shows_any_name_of_data_and_users_as_text(compared, name):
+    hostile = replace(compared, label=name, frame=compared.frame.replace({"users": {"perfect": name}}))
+    fig = hostile.plot()
+    right = r"<b>\x00\u202e" if "<" in name else name.replace("$", r"\$")
+    assert len([text for text in fig.findobj(Text) if text.get_text() == right]) == 2  # of the data and of the users
+    ElementTree.fromstring(fig._repr_svg_())
 
 
 def test_a_figure_tells_apart_as_many_learners_as_it_has_looks():

@@ -10,13 +10,14 @@ from faults.tally import BAD, Tally
 
 from ol2r.report import faults as report
 
-FORKING = ("kills", "disks", "races")
+FORKING = ("kills", "disks", "full", "races", "crowds", "builders")
 """Kinds whose processes are forks, which a process that has read tables cannot have."""
-SLOW = "signals"
-"""What starts commands and Dask, some seconds each; `tests/test_cli_process.py` and others ask the same of one each."""
-FEW = {"cache": 12, "tables": 24, "commands": 14, "letor": 150, "table-of-clicks": 60}
+SLOW = ("signals", "shared-memory", "chapters")
+"""What starts commands, Dask and kernels, some seconds to minutes each; `tests/test_cli_process.py`, `tests/book` and
+others ask the same of one each."""
+FEW = {"cache": 12, "pages": 60, "tables": 24, "commands": 14, "letor": 150, "table-of-clicks": 60}
 """Faults that are enough to meet what is planted; 100 elsewhere."""
-HERE = [name for name in run.FAULTS if name not in (*FORKING, SLOW)]
+HERE = [name for name in run.FAULTS if name not in (*FORKING, *SLOW)]
 
 
 @pytest.mark.parametrize("name", HERE)
@@ -33,9 +34,12 @@ def test_what_is_planted_is_found(name, planted, monkeypatch):
 
 
 def test_what_is_planted_where_processes_fork_is_found():
-    """Not of termination, which takes some seconds for each command: `run.py --only signals --planted …` asks it."""
-    planted = [f"{name}={next(iter(PLANTED[name]))}" for name in FORKING]
-    found = run.run_apart(dict.fromkeys(FORKING, 3) | {"races": 12}, 1, planted=planted)
+    """Not of what is slow, which takes some seconds for each command: `run.py --only signals --planted …` asks it."""
+    planted = {name: f"{name}={next(iter(PLANTED[name]))}" for name in FORKING}
+    together = ("kills", "disks", "full", "races")
+    found = run.run_apart(dict.fromkeys(together, 3) | {"races": 12}, 1, planted=[planted[name] for name in together])
+    found |= run.run_apart({"builders": 6, "crowds": 1}, 1, planted=[planted["builders"], planted["crowds"]])
+    assert found.keys() == set(FORKING)
     for name, by_fault in found.items():
         assert sum(counts[each] for counts in by_fault.values() for each in BAD) > 0, name
 

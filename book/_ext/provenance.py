@@ -138,12 +138,19 @@ def copy_sources(app: Sphinx, error: Exception | None) -> None:
         shutil.copy(file, copy)
 
 
+IN_TEX = str.maketrans(
+    {each: f"\\{each}" for each in "%&#_$"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "{": "", "}": ""}
+)
+"""What BibTeX needs in the place of characters that TeX does not read as text."""
+
+
 def plain(caption: nodes.Node) -> str:
     """A caption as BibTeX has it: formulae in dollars, special characters escaped."""
     if isinstance(caption, nodes.math):
         return f"${caption.astext()}$"
     if isinstance(caption, nodes.Text):
-        return re.sub(r"([%&#_])", r"\\\1", re.sub("[{}]", "", caption.astext()))
+        return caption.astext().translate(IN_TEX)
     return "".join(map(plain, caption.children))
 
 

@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, cast
 
 import ol2r
-from ol2r.errors import DataError, ExperimentError, Failed, one_of
+from ol2r.errors import DataError, ExperimentError, Failed, one_of, printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -540,23 +540,11 @@ def _main(arguments: argparse.Namespace) -> int:
         raise
     except Failed as error:
         trace = "\n".join(getattr(error, "__notes__", ()))
-        print(f"{trace}ol2r: {printable(error, lines=True)}", file=sys.stderr)
+        print(f"{trace}ol2r: {printable(str(error), lines=True)}", file=sys.stderr)
         return 1
     except MemoryError as error:
         print(f"ol2r: not enough memory{f' ({error})' if str(error) else ''}", file=sys.stderr)
         return 1
     except (ExperimentError, DataError, OSError) as error:
-        print(f"ol2r: {printable(error)}", file=sys.stderr)
+        print(f"ol2r: {printable(str(error))}", file=sys.stderr)
         return 2
-
-
-def printable(error: Exception, *, lines: bool = False) -> str:
-    """The message of an error in one line, with escapes for what a terminal would not print but obey.
-
-    Args:
-        error: its message may hold names that a user or a file gave.
-        lines: whether to keep the ends of its lines.
-    """
-    return "".join(
-        sign if sign.isprintable() or (lines and sign == "\n") else ascii(sign)[1:-1] for sign in str(error)
-    )

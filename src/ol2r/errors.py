@@ -23,6 +23,16 @@ class DataError(ValueError):
     """The data is at hand but not what it should be; the message names file, line and what was expected."""
 
 
+def printable(text: str, *, lines: bool = False) -> str:
+    """A text in one line, with escapes for what a terminal or a browser would not show but obey.
+
+    Args:
+        text: it may hold names that a user or a file gave.
+        lines: whether to keep the ends of its lines.
+    """
+    return "".join(sign if sign.isprintable() or (lines and sign == "\n") else ascii(sign)[1:-1] for sign in text)
+
+
 def one_of(name: str, known: Collection[str], what: str, where: str = "") -> str:
     """Return the name if it is a known one.
 

@@ -20,7 +20,7 @@ from ol2r.clicks.real import real_clicks
 from ol2r.cost import Shape, batch_size
 from ol2r.data import RankingDataset
 from ol2r.data.own import finite, scaled
-from ol2r.errors import DataError, ExperimentError, one_of
+from ol2r.errors import DataError, ExperimentError, one_of, printable
 from ol2r.experiments.effects import at_end, summarize
 from ol2r.experiments.grid import Grid
 from ol2r.learners import LEARNERS
@@ -79,7 +79,7 @@ class Comparison:
         """
         one_of(score, SCORES, "score")
         draw = figures.learning_curves if score == "ndcg" else figures.cumulative_curves
-        frame = self.frame.assign(dataset=self.label)
+        frame = self.frame.assign(dataset=_in_figure(self.label), users=self.frame["users"].map(_in_figure))
         return draw(frame, looks=_looks(self.variants), named=True)
 
     def __repr__(self) -> str:
@@ -153,6 +153,11 @@ def compare(
         conventions=_told(dataset, evaluation, kinds, settings, conventions, seeds),
         variants={name: chosen.variant for name, chosen in settings.items()},
     )
+
+
+def _in_figure(name: str) -> str:
+    """A name as a figure shows it as text: in one line, without signs that cannot be seen, and without mathematics."""
+    return printable(" ".join(name.split())).replace("$", r"\$")
 
 
 def _users(

@@ -77,6 +77,8 @@ def test_a_title_is_the_first_sentence_of_the_caption(caption, title):
 def test_a_caption_in_bibtex_keeps_its_formulae_and_escapes_its_signs():
     caption = nodes.caption("", "", nodes.Text("85 % of "), nodes.math("", "k_g"), nodes.emphasis("", " A_B & {C}"))
     assert provenance.plain(caption) == r"85 \% of $k_g$ A\_B \& C"
+    signs = nodes.Text(r"$\input{x}~^")
+    assert provenance.plain(signs) == r"\$\textbackslash{}inputx\textasciitilde{}\textasciicircum{}"
 
 
 def entries(page: Path) -> list[str]:

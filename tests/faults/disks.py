@@ -9,7 +9,7 @@ import random
 import resource
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -55,8 +55,8 @@ def limited(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def _run(store: Store, trouble) -> list:
-    """Disturb a run, and look at the store afterwards."""
+def disturbed(store: Store, trouble: AbstractContextManager[object]) -> list:
+    """The outcome of a run during some trouble, and what to tell of it."""
     first, *rest = work.jobs()
     work.compute(store, [first])
     before = work.whole_files(store)
@@ -86,5 +86,5 @@ def disks(n: int, seed: int) -> list[Tally]:
             store = Store(None, Path(folder, "store"))
             at, size, code = draw.randint(1, 60), draw.randint(0, 6000), draw.choice(FULL)
             trouble = (failing(at, code, False), failing(at, errno.EROFS, True), limited(size))[number % 3]
-            tally.add(*answer(lambda: _run(store, trouble)))  # noqa: B023 - it runs at once
+            tally.add(*answer(lambda: disturbed(store, trouble)))  # noqa: B023 - it runs at once
     return tallies

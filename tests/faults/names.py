@@ -16,6 +16,7 @@ from shown import NASTY
 from ol2r import cli
 from ol2r.data.catalogue import CATALOGUE
 from ol2r.data.own import take_in
+from ol2r.errors import printable
 from ol2r.report import tables
 
 PIECES = [
@@ -23,6 +24,9 @@ PIECES = [
     "[a](b)", "![a](b)", "{ref}`x`", "{cite:t}`y`", "](javascript:z)", "&lt;", "&#60;", "~s~", "^s^", "# h", "- l",
     "\n", "\r\n", "\t", "\x1b[31m", "\x07", "\u202e", "\u2028", "é", "…", "😀", "%s", "{0}", "{x!r}", "../", "C:\\",
     "'", '"', ";", "$(id)", "--", "\x7f", " ", "nsgd", "fig-2", ":::", "::::{note}", "(a)=",
+    "\0", "\ufeff", "\u2066", "\u200b", "\x85", "\x9b31m", "{{x}}", "{{ 1 + 1 }}", "{%", "<!--", "-->", "]]>", "</div>",
+    "</script>", "<script", "&copy;", "__b__", '"onload="x', "```{raw} html", "<https://a.b>", "[^1]", "[#a]",
+    "\\(x\\)", "\\[", ": x", " #x", "%%", "+++", "@a", "\\input{x}", "long" * 60, "|-|", "~~", "1.", "+ x",
 ]  # fmt: skip
 COMMANDS = (
     ("run", "{}"), ("run", "nsgd", "--datasets", "{}"), ("run", "nsgd", "--data", "{}"),
@@ -82,7 +86,7 @@ def in_tables(n: int, seed: int) -> list[Tally]:
     tally, draw = Tally("names: tables", seed), random.Random(f"tables {seed}")
     with tempfile.TemporaryDirectory() as folder:
         for number in range(n):
-            name, label = hostile(draw), None
+            name = hostile(draw)
             if number % 2:
                 file = Path(folder, name.replace("/", "").replace("\0", "")[:60] + ".txt")
                 file.write_text(LETOR)
@@ -93,8 +97,9 @@ def in_tables(n: int, seed: int) -> list[Tally]:
                 file.unlink()
             else:
                 text = tables.plain(name)
+                label = printable(" ".join(name.split()))
             table = tables.myst(["data", text], [[text, "1"], ["2", text]], name="t", caption="")
-            tally.add(*_shown(table, " ".join((name if label is None else label).split())))
+            tally.add(*_shown(table, label))
     return [tally]
 
 

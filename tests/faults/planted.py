@@ -2,6 +2,7 @@
 have been otherwise."""
 
 import contextlib
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from ol2r.data import cache, own, sessions
 from ol2r.data import letor as letor_module
 from ol2r.experiments import runner
 from ol2r.experiments import store as store_module
-from ol2r.report import tables
+from ol2r.report import strip, tables
 
 Plant = Callable[[object, str, object], None]
 """Puts something else in the place of an attribute, such as `setattr`."""
@@ -69,14 +70,77 @@ def _parsed_though_damaged(plant: Plant) -> None:
     plant(store_module, "_damage_told", contextlib.nullcontext)
 
 
+def _full_disk_told_at_length(plant: Plant) -> None:
+    """A cache that tells in two lines that it cannot be written."""
+    plant(cache, "_store", _with_a_second_line(cache._store))
+
+
+def _with_a_second_line(really: Callable) -> Callable:
+    def changed(*arguments):
+        try:
+            return really(*arguments)
+        except OSError as error:
+            raise OSError(f"{error}\nand more") from error
+
+    return changed
+
+
+def _worker_of_the_full_disk_is_silent(plant: Plant) -> None:
+    """A command that ends well whatever happens; it is a process of its own, so its script is changed."""
+    from faults import signals
+
+    plant(signals, "COMMAND", signals.COMMAND.replace("sys.exit(cli.main())", "sys.exit(cli.main() and 3)"))
+
+
+def _half_an_index(plant: Plant) -> None:
+    """An index that is written into its place, in two steps."""
+    from ol2r.experiments import index
+
+    def write(table, path):
+        text = table.to_csv(index=False)
+        with path.open("w") as file:
+            file.write(text[:-2])
+            file.flush()
+            time.sleep(0.1)
+            file.write(text[-2:])
+
+    plant(index, "write", write)
+
+
+def _prune_deletes_what_is_declared(plant: Plant) -> None:
+    really = store_module.Store.prunable
+
+    def prunable(self, declared, **named):
+        return really(self, set(sorted(declared)[1:]), **named)
+
+    plant(store_module.Store, "prunable", prunable)
+
+
+def _changed_source_is_not_noticed(plant: Plant) -> None:
+    """A cache that looks at a source's size only."""
+    plant(cache, "stamp", lambda path: [path.stat().st_size, 0, 0, 0, 0])
+
+
 def _errors_of_many_lines(plant: Plant) -> None:
     from ol2r import cli
 
-    plant(cli, "printable", lambda error, lines=False: f"{error}\nand more")
+    plant(cli, "printable", lambda text, lines=False: f"{text}\nand more")
 
 
 def _unescaped_names(plant: Plant) -> None:
     plant(tables, "plain", lambda text: text)
+
+
+def _names_as_labels(plant: Plant) -> None:
+    """Data whose label is its file's name as it is; a chapter runs elsewhere, so its kernel does this first."""
+    from faults import pages
+
+    same = "SimpleNamespace(sub=lambda pattern, other, text: text)"
+    plant(pages, "STARTUP", f"from types import SimpleNamespace\nfrom ol2r.data import own\nown.re = {same}\n")
+
+
+def _unescaped_strips(plant: Plant) -> None:
+    plant(strip, "_printable", lambda value: value)
 
 
 def _deaf_to_signals(plant: Plant) -> None:
@@ -141,9 +205,21 @@ PLANTED: dict[str, dict[str, Callable[[Plant], None]]] = {
     "cache": {"digests are not compared": _unchecked_cache},
     "compressed": {"half of a stream is read": _half_of_a_stream},
     "disks": {"rows are forgotten": _forgotten_rows, "results are replaced": _replaced_results},
+    "full": {
+        "rows are forgotten": _forgotten_rows,
+        "a full disk is told in two lines": _full_disk_told_at_length,
+    },
+    "shared-memory": {"the command ends with another code": _worker_of_the_full_disk_is_silent},
+    "crowds": {
+        "prune deletes what is declared": _prune_deletes_what_is_declared,
+        "half an index is there": _half_an_index,
+    },
+    "builders": {"a changed source is not noticed": _changed_source_is_not_noticed},
     "races": {"damaged files are parsed": _parsed_though_damaged},
     "commands": {"errors have two lines": _errors_of_many_lines},
     "tables": {"names are not escaped": _unescaped_names},
+    "pages": {"names are not escaped": _unescaped_names, "strips are not escaped": _unescaped_strips},
+    "chapters": {"no label is made of a name": _names_as_labels},
     "letor": {"signs are lost": _digits_lost, "errors are not the project's": _no_message},
     "letor-of-known-width": {"signs are lost": _digits_lost},
     "session-log": {"a click is lost": _clicks_moved},

@@ -23,7 +23,8 @@ from types import ModuleType
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [each for each in (str(HERE.parent), str(HERE.parent / "experiments")) if each not in sys.path]
+ON_PATH = (HERE.parent, HERE.parent / "experiments", HERE.parents[1] / "book" / "_ext")
+sys.path[:0] = [str(each) for each in ON_PATH if str(each) not in sys.path]
 
 from faults.tally import BAD, OUTCOMES, Tally  # noqa: E402
 
@@ -55,9 +56,15 @@ FAULTS: dict[str, Fault] = {
     "cache": Fault("flips", "of_cache", 1_000, 6),
     "compressed": Fault("flips", "compressed", 1_000),
     "disks": Fault("disks", "disks", 150, 6),
+    "full": Fault("full", "full", 100, 6),
+    "shared-memory": Fault("full", "shared_memory", 6),
     "races": Fault("races", "races", 100, 3),
+    "crowds": Fault("crowds", "crowds", 40, 2),
+    "builders": Fault("builders", "builders", 100, 4),
     "commands": Fault("names", "commands", 300, 14),
     "tables": Fault("names", "in_tables", 2_000),
+    "pages": Fault("pages", "pages", 1_200, 60),
+    "chapters": Fault("pages", "chapters", 4),
     **{
         name: Fault("readers", f"mutations:{name}", 100_000)
         for name in (

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
@@ -24,13 +24,17 @@ TESTS = Path(__file__).resolve().parents[1]
 COMMAND = """
 import sys
 sys.path[:0] = {paths!r}
+import os
 from types import SimpleNamespace
 from faults import work
+from joblib.parallel import default_parallel_config
 from ol2r import cli, papers
 from ol2r.experiments.cells import Item
 from ol2r.experiments.paper import Paper
 
 if __name__ == "__main__":
+    if smallest := os.environ.get("SMALLEST_SHARED"):  # bytes from which joblib shares an array
+        object.__setattr__(default_parallel_config["max_nbytes"], "default_value", int(smallest))
     item = Item("cells", lambda tier: list(work.CELLS), {{tier: range(5) for tier in ("smoke", "laptop", "paper")}})
     papers.NAMES = ("nsgd",)
     sys.modules["ol2r.papers.nsgd.grid"] = SimpleNamespace(PAPER=Paper("nsgd", {{"fig-1": item}}))
@@ -44,21 +48,29 @@ def _heed() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _command(folder: Path, *options: str) -> subprocess.Popen:
+def command(folder: Path, *options: str, before: Sequence[str] = (), heed: Callable[[], None] = _heed, **named: str):
+    """Start the command on the work that faults disturb, with a store of its own.
+
+    Args:
+        folder: where the store is; options: of the command.
+        before: words before the command, which start it in surroundings of its own.
+        heed: what its process does first.
+        named: more of its environment.
+    """
     script = folder / "main.py"
     script.write_text(COMMAND.format(paths=[str(TESTS), str(TESTS / "experiments")]))
     env = os.environ | {"OL2R_STORE": str(folder / "store"), "OL2R_RESULTS": str(folder / "results")}
-    env["FAKE_HELD"] = ""
+    env |= {"FAKE_HELD": "", **named}
     return subprocess.Popen(
-        [sys.executable, str(script), "run", "nsgd", *options],
-        env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=_heed,
+        [*before, sys.executable, str(script), "run", "nsgd", *options],
+        env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed,
     )  # fmt: skip
 
 
 def _terminated(folder: Path, wait: float, *options: str) -> tuple[str, str]:
     """Terminate a command some time after its first file is there; then run it again."""
     store = Store(None, folder / "store")
-    process = _command(folder, *options)
+    process = command(folder, *options)
     while process.poll() is None and not list(store.scratch.glob("*/*.parquet")):
         time.sleep(0.01)
     time.sleep(wait)
@@ -70,7 +82,7 @@ def _terminated(folder: Path, wait: float, *options: str) -> tuple[str, str]:
         return "unclear", err[-400:]
     told = process.returncode == 1
     before = work.whole_files(store)
-    again = _command(folder, *options)
+    again = command(folder, *options)
     _, err = again.communicate()
     if again.returncode:
         return "lost", f"run again, it ended with {again.returncode}: {err[-400:]}"

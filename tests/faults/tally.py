@@ -62,7 +62,7 @@ def in_one_line(error: BaseException) -> bool:
     """Whether the command tells this error in one line and without a traceback."""
     if not isinstance(error, (ExperimentError, DataError, OSError)):
         return False
-    return len(cli.printable(error, lines=isinstance(error, Failed)).splitlines()) == 1
+    return len(cli.printable(str(error), lines=isinstance(error, Failed)).splitlines()) == 1
 
 
 @contextmanager

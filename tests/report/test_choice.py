@@ -44,7 +44,7 @@ def test_a_choice_shows_every_drawing_in_a_file_behind_a_tab_and_always_the_same
     names = [Path(path).name for path in paths]
     narrow = [name_of(Path(path).read_text()) for path in paths]
     assert sorted([*names, *narrow]) == sorted(path.name for path in FOLDER.iterdir())
-    assert [line for line in text.split("\n") if "alt" in line] == [":alt: 2 points.", ":alt: 1 points."]
+    assert [line for line in text.split("\n") if "alt" in line] == [':alt: "2 points."', ':alt: "1 points."']
     assert text == apart(draw, frame, "dataset", color="k")._repr_markdown_()
 
 
@@ -53,7 +53,16 @@ def test_a_drawing_without_alternative_text_is_called_as_its_tab(frame, tmp_path
     monkeypatch.setenv("OL2R_PAGE", str(tmp_path))
     fig = draw(frame, "k")
     fig.alt = ""
-    assert ":alt: all" in Choice({"all": fig}, "dataset")._repr_markdown_()
+    assert ':alt: "all"' in Choice({"all": fig}, "dataset")._repr_markdown_()
+
+
+def test_names_of_tabs_are_text_and_alternative_texts_are_whole(frame, tmp_path, monkeypatch):
+    monkeypatch.setenv("OL2R_PAGE", str(tmp_path))
+    fig = draw(frame, "k")
+    fig.alt = 'at "x" #1\u202e'
+    text = Choice({"__b__": fig}, "dataset")._repr_markdown_()
+    assert r"::::{tab-item} \_\_b\_\_" in text.split("\n")
+    assert r':alt: "at \"x\" #1\\u202e"' in text.split("\n")
 
 
 def test_in_a_notebook_of_which_no_page_is_made_the_drawings_stand_in_the_notebook(frame, tmp_path, monkeypatch):

@@ -51,6 +51,10 @@ def test_the_page_holds_its_lines_and_a_drawing_and_no_single_run(shown):
     assert data["drawing"] == explore.drawing() and data["tier"] == "paper"
 
 
-def test_no_text_ends_the_script_that_holds_it(shown):
-    hostile = [shown[0]._replace(measure="</script><b>")]
+@pytest.mark.parametrize("text", ["</script><b>", "<!--<script>", "\u2028"])
+def test_no_text_ends_the_script_that_holds_it_or_hides_its_end(shown, text):
+    hostile = [shown[0]._replace(measure=text)]
+    (line,) = [line for line in explore.page(hostile, "paper").splitlines() if "explore-data" in line]
+    held = line.partition(">")[2].removesuffix("</script>")
+    assert "<" not in held and json.loads(held)["lines"][0]["measure"] == text
     assert explore.page(hostile, "paper").count("</script>") == explore.page(shown[:1], "paper").count("</script>")

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from ol2r.report import figures
-from ol2r.report.strip import strip
+from ol2r.report.strip import Strip, strip
 
 
 def block(text):
@@ -93,6 +93,16 @@ def test_the_file_holds_the_drawn_aggregate(written, grid, tmp_path):
     of_mgd = stored["users"].eq("perfect") & stored["learner"].eq("MGD")
     assert set(stored["key"][of_mgd]) == {"MQ2008/perfe"}
     assert stored["mean"].to_numpy() == pytest.approx(drawn["mean"].to_numpy(), abs=1e-5)
+
+
+def test_hostile_texts_reach_the_directive_in_one_line_without_signs_that_cannot_be_seen(tmp_path):
+    hostile = "a\u202eb\x85c\x00 d\r\n😀: #x"
+    facts = {"title": hostile, "keys": [hostile], "rounds": None, "command": "a\nb"}
+    made = Strip(facts, pd.DataFrame({"x\r": [hostile, ""]}))
+    right = r"a\u202eb c\x00 d" + "\n😀: #x"
+    assert block(made.block) == {"title": right, "keys": [right], "rounds": None, "command": "a\nb"}
+    made.write(tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text().split("\n") == ["x", "a\u202eb c\x00 d 😀: #x", '""', ""]
 
 
 @pytest.mark.parametrize("column", ["seed", "query_id", "document"])

@@ -67,6 +67,10 @@ def test_rows_stand_in_the_papers_order_with_ours_last(grid):
     assert table["learner"].tolist()[:5] == ["DBGD", "CPS", "DP-DBGD", "MGD", "NSGD"]
 
 
+def test_signs_that_cannot_be_seen_are_escapes_in_plain_text():
+    assert tables.plain("a\u202eb\x00\x1b[31m\n c") == r"a\\u202eb\\x00\\x1b\[31m c"
+
+
 def test_published_beside_reproduced(grid):
     text = tables.beside(tables.compare(grid, OFFLINE, "ndcg"), name="nsgd-table-3", caption="Offline.")
     assert text.startswith(":::{table} Offline.\n:name: nsgd-table-3\n") and text.endswith(":::\n")

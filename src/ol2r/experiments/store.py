@@ -751,10 +751,10 @@ def publish(path: Path, write: Callable[[BinaryIO], object], *, replace: bool = 
 def _opened_beside(path: Path) -> tuple[int, Path]:
     """An open temporary file in a path's folder, which is made first; `ol2r prune` deletes folders that are empty."""
     for left in reversed(range(_TRIES)):
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
-        except FileNotFoundError:
+        except (FileNotFoundError, FileExistsError):  # the latter of a folder that was there for an instant
             if not left:
                 raise
         else:

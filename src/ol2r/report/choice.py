@@ -3,6 +3,7 @@
 Tabs work without a script, and print shows all drawings one below the other. This module must not know what they show.
 """
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -13,9 +14,11 @@ from typing import Concatenate, ParamSpec
 import pandas as pd
 
 from ol2r import frames
+from ol2r.errors import printable
 from ol2r.report import narrow
 from ol2r.report.narrow import FOLDER
 from ol2r.report.style import Drawing
+from ol2r.report.tables import plain
 
 P = ParamSpec("P")
 
@@ -58,8 +61,9 @@ class Choice:
             path = FOLDER / f"{sha256(svg.encode()).hexdigest()[:16]}.svg"
             (page / path).write_text(svg, encoding="utf-8")
             narrow.put_beside(drawing, svg)
-            image = [f":::{{image}} {path.as_posix()}", f":alt: {' '.join(drawing.alt.split()) or name}", ":::"]
-            tabs += [f"::::{{tab-item}} {name}", *image, "::::"]
+            alt = printable(" ".join((drawing.alt or name).split()))
+            image = [f":::{{image}} {path.as_posix()}", f":alt: {json.dumps(alt, ensure_ascii=False)}", ":::"]
+            tabs += [f"::::{{tab-item}} {plain(name)}", *image, "::::"]
         return "\n".join([":::::{tab-set}", *tabs, ":::::", ""])
 
 

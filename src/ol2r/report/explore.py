@@ -120,8 +120,8 @@ def page(shown: Sequence[Curves], tier: str) -> str:
         tier: the tier of their runs.
     """
     held = {"tier": tier, "lines": lines(shown), "drawing": drawing()}
-    data = json.dumps(held, ensure_ascii=False, separators=(",", ":"))
-    data = data.replace("</", "<\\/")  # so that no text ends the script
+    data = json.dumps(held, separators=(",", ":"))
+    data = data.replace("<", "\\u003c")  # so that no text ends the script, or hides its end
     scripts = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js", "explore.js")
     return "\n".join(
         [

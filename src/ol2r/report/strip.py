@@ -16,6 +16,7 @@ import pandas as pd
 import ol2r
 from ol2r import frames
 from ol2r.data.catalogue import CATALOGUE, UNCONFIRMED
+from ol2r.errors import printable
 from ol2r.experiments.claims import label
 from ol2r.report.keys import with_keys
 from ol2r.report.tables import NOT_AT_HAND
@@ -48,13 +49,30 @@ class Strip:
     @property
     def block(self) -> str:
         """The MyST block `provenance` of YAML."""
-        told = (f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in self.facts.items())
+        told = (f"{name}: {json.dumps(_printable(value), ensure_ascii=False)}" for name, value in self.facts.items())
         return "\n".join([":::{provenance}", *told, ":::", ""])
 
     def write(self, path: Path) -> None:
-        """Write the table as CSV; the strip's fact `csv` names the file relative to the page."""
+        """Write the table as CSV, each row in one line; the strip's fact `csv` names the file relative to the page."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.table.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
+        table = self.table.rename(columns=_in_one_line)
+        for name in table.select_dtypes(exclude="number"):
+            table[name] = table[name].map(_in_one_line)
+        table.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
+
+
+def _in_one_line(value: object) -> object:
+    return " ".join(value.split()) if isinstance(value, str) and value.splitlines() != [value] else value
+
+
+def _printable(value: object) -> object:
+    """The value of a fact, in whose texts signs that cannot be seen are escapes, and no line is empty."""
+    if isinstance(value, list):
+        return list(map(_printable, value))
+    if not isinstance(value, str):
+        return value
+    lines = (printable(" ".join(line.split())) for line in value.split("\n"))
+    return "\n".join(filter(None, lines))
 
 
 def strip(

@@ -14,6 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from ol2r import frames
+from ol2r.errors import printable
 from ol2r.experiments.claims import Size, label
 from ol2r.experiments.effects import (
     TooFewSeeds,
@@ -355,8 +356,9 @@ def _escaped(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Escape plain text so that MyST shows it as it is, without reading markup in it. `myst` escapes bars itself."""
-    return re.sub(r"([\\`*_{}\[\]<>$~^&#])", r"\\\1", " ".join(text.split()))
+    """Escape plain text so that MyST shows it as it is, in one line and without reading markup in it; signs that cannot
+    be seen are shown as escapes. `myst` escapes bars itself."""
+    return re.sub(r"([\\`*_{}\[\]<>$~^&#])", r"\\\1", printable(" ".join(text.split())))
 
 
 def named(dataset: str) -> str:

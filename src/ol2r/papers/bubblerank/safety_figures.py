@@ -24,7 +24,7 @@ from ol2r.report.figures import INTERVAL
 from ol2r.report.fitting import legend_above
 from ol2r.report.leads import in_range
 from ol2r.report.style import GREY, INK, LEARNERS, QUIET, USERS, Drawing, Look, legend, panels, stacked, styled
-from ol2r.report.tables import headed, myst, signed
+from ol2r.report.tables import headed, myst, named, signed
 
 REFERENCE = "offline RankNet"
 FIRST = 25
@@ -247,7 +247,7 @@ def production_told(table: pd.DataFrame, ranked: Mapping[str, str], *, name: str
     """`production_table` as a numbered MyST table; `ranked` is what the values of `items` are called."""
     header = ["data", "ranked", "labelled queries", "wrong pairs", "NDCG@10", "can violate, %", "random lists do, %"]
     rows = [
-        [label(line["dataset"]), ranked[line["items"]], str(line["labelled"]), f"{line['wrong']:.2f}",
+        [named(line["dataset"]), ranked[line["items"]], str(line["labelled"]), f"{line['wrong']:.2f}",
          f"{line['ndcg']:.3f}", f"{100 * line['possible']:.1f}", f"{100 * line['chance']:.1f}"]
         for _, line in table.iterrows()
     ]  # fmt: skip
@@ -281,7 +281,7 @@ def choices_told(table: pd.DataFrame, ranked: Mapping[str, str], *, name: str, c
                     (own["variant"] == variant) & (own["items"] == items) & (own["production"] == production)
                 ].set_index("users")
                 cells.append(" / ".join(f"{found['late'][kind]:.1f}" for kind in USERS.ordered(found.index)))
-            rows.append([label(str(dataset)), variant, *cells])
+            rows.append([named(str(dataset)), variant, *cells])
     return myst(header, rows, name=name, caption=caption)
 
 
@@ -364,7 +364,7 @@ def caution_in_words(table: pd.DataFrame) -> str:
             for (caution,), each in frames.groups(safe.sort_values("caution"), ["caution"])
         ]
         sentences.append(
-            f"On {label(str(name))}, SafePairRank violates the constraint {'; '.join(told)} (PairRank_C: in "
+            f"On {named(str(name))}, SafePairRank violates the constraint {'; '.join(told)} (PairRank_C: in "
             f"{_range(parent['in_100'], 1)}, {in_range(parent['gain'], signed)})."
         )
     return " ".join(sentences)
@@ -385,11 +385,11 @@ def safe_at_in_words(table: pd.DataFrame) -> str:
         worst = own.groupby("caution")[["at_most", "late"]].max().max(axis=1)
         safe = worst.index[worst < RARELY]
         if not len(safe):
-            sentences.append(f"On {label(str(name))} it is safe at no width that was tried, the last being {most}.")
+            sentences.append(f"On {named(str(name))} it is safe at no width that was tried, the last being {most}.")
             continue
         gains = own.loc[own["caution"] == safe.min(), "gain"]
         sentences.append(
-            f"On {label(str(name))} it violates the constraint in fewer than {RARELY:g} of a hundred rounds, early and "
+            f"On {named(str(name))} it violates the constraint in fewer than {RARELY:g} of a hundred rounds, early and "
             f"late and under all users, from {_times(safe.min())} on; its lists there score {in_range(gains, signed)} "
             "beside production's."
         )
@@ -402,7 +402,7 @@ def safety_in_words(table: pd.DataFrame, early: str = "v_100") -> str:
     Args:
         early: the column of the violations early on.
     """
-    return " ".join(_told(label(str(name)), own, early) for name, own in table.groupby("dataset", sort=False))
+    return " ".join(_told(named(str(name)), own, early) for name, own in table.groupby("dataset", sort=False))
 
 
 def _told(name: str, own: pd.DataFrame, early: str) -> str:
@@ -450,7 +450,7 @@ def patience_in_words(frame: pd.DataFrame) -> str:
     rounds = int(frame["round"].max())
     end = frame[(frame["round"] == rounds) & (frame["variant"] == BANDIT)]
     met = (end["round"] / end["queries"]).groupby(end["dataset"], sort=False).mean()
-    times = " and ".join(f"{value:.1f} times on {label(str(name))}" for name, value in met.items())
+    times = " and ".join(f"{value:.1f} times on {named(str(name))}" for name, value in met.items())
     needed = int(4 * float(end["exponent"].iloc[0]) * np.log(rounds)) + 1
     return (
         f"In {rounds:,} rounds a query that is met at all is met {times} in the mean; to exchange two documents for "

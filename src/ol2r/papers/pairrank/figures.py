@@ -18,7 +18,7 @@ from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_own_end, summarize, windowed
 from ol2r.papers.pairrank.audit_tables import share
-from ol2r.report import alt
+from ol2r.report import alt, tables
 from ol2r.report.figures import INTERVAL
 from ol2r.report.orders import edge, nodes, order_graph
 from ol2r.report.orders import rank_orders as rank_orders  # a figure of this chapter as well
@@ -106,7 +106,7 @@ def reach_in_words(frame: pd.DataFrame, rank: int) -> str:
         rank: one of the recorded ranks.
     """
     shares = reach(frame).query("rank == @rank")
-    told = [f"{label(str(one.dataset))} {share(one.share)}" for one in frames.rows(shares)]
+    told = [f"{tables.named(str(one.dataset))} {share(one.share)}" for one in frames.rows(shares)]
     return f"Lists that have a document at rank {rank}: {', '.join(told)}."
 
 
@@ -119,7 +119,7 @@ def bands_in_words(table: pd.DataFrame) -> str:
     told = []
     for name, own in table.groupby("dataset", sort=False):
         parts = [f"the {one.band} on {share(one.share)}" for one in frames.rows(own)]
-        told.append(f"{label(str(name))}: {', '.join(parts)}.")
+        told.append(f"{tables.named(str(name))}: {', '.join(parts)}.")
     return "Share of lists that the bands of ranks rest on. " + " ".join(told)
 
 
@@ -273,8 +273,8 @@ def cost_in_words(frame: pd.DataFrame) -> str:
         speed = last["round"] / (last["rank_seconds"] + last["update_seconds"])
         thousand = 1e3 * own["learning"] / own["distinct_pairs"]
         told.append(
-            f"{label(str(name))}: {speed:,.0f} rounds a second of each of {last['replicas']:.0f} replicas side by side "
-            f"over {last['round']:,.0f} rounds; {own['passes'].max():.1f} passes a fit in the "
+            f"{tables.named(str(name))}: {speed:,.0f} rounds a second of each of {last['replicas']:.0f} replicas side "
+            f"by side over {last['round']:,.0f} rounds; {own['passes'].max():.1f} passes a fit in the "
             f"window with most; {thousand.iloc[0]:.2g} milliseconds of learning for a thousand distinct pairs in the "
             f"first window, {thousand.iloc[-1]:.2g} in the last."
         )

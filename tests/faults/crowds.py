@@ -1,0 +1,127 @@
+"""Several runners that compute the same cells, one of them into results/, while `ol2r prune` and `ol2r index` look
+after the same folders and files are damaged.
+
+Every runner and command must end well, what is stored must stay, and in the end every result must be there.
+"""
+
+import contextlib
+import csv
+import os
+import random
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+
+from faults import work
+from faults.flips import flipped
+from faults.processes import answer, ended, forked
+from faults.tally import Tally
+
+from ol2r import cli, papers
+from ol2r.experiments import index
+from ol2r.experiments.cells import TIERS, Item
+from ol2r.experiments.paper import Paper
+from ol2r.experiments.runner import lacking
+from ol2r.experiments.store import Store, rows_of
+
+READ_WRONG, REFUSED = 7, 8
+"""Exit codes of a process that read half an index, and of one whose command did not end well."""
+TENDED = (["prune", "--yes"], ["prune", "--results", "--yes"], ["index"])
+
+
+def only_paper() -> Paper:
+    """A paper of the disturbed work alone."""
+    return Paper("nsgd", {"fig-1": Item("cells", lambda tier: list(work.CELLS), dict.fromkeys(TIERS, range(5)))})
+
+
+def tend(done: Path, seed: str) -> int:
+    """Prune and index until there is a file that says that the others have ended."""
+    papers.NAMES = ("nsgd",)
+    sys.modules["ol2r.papers.nsgd.grid"] = SimpleNamespace(PAPER=only_paper())
+    draw = random.Random(seed)
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        while not done.exists():
+            if cli.main(draw.choice(TENDED)) != 0:
+                return REFUSED
+    return 0
+
+
+def is_whole(table: Path) -> bool:
+    """Whether an index ends with its last line, and every line has all columns."""
+    text = table.read_text()
+    return text.endswith("\n") and all(len(line) == len(index.COLUMNS) for line in csv.reader(text.splitlines()))
+
+
+def litter(store: Store, done: Path, seed: str, damages: bool) -> int:
+    """Leave behind what killed runs leave, damage stored results, and read the index."""
+    draw, table = random.Random(seed), Path(os.environ["OL2R_RESULTS"], index.NAME)
+    while not done.exists():
+        if table.exists() and not is_whole(table):
+            return READ_WRONG
+        for cell, _ in work.jobs():
+            folder = store.scratch / cell.key
+            with contextlib.suppress(FileNotFoundError, FileExistsError):  # pruned meanwhile
+                if draw.random() < 0.3:
+                    folder.mkdir(parents=True, exist_ok=True)
+                    left = folder / f".writing-{draw.random()}"
+                    left.touch()
+                    os.utime(left, (0, 0))
+                for path in folder.glob("folds*.parquet") if damages and draw.random() < 0.05 else ():
+                    beside = folder / f"damage-{seed}"
+                    beside.write_bytes(flipped(path.read_bytes(), draw))
+                    beside.replace(path)
+        time.sleep(0.005)
+    return 0
+
+
+def compute(store: Store) -> int:
+    """Compute all, in this process."""
+    warnings.simplefilter("ignore")
+    work.compute(store)
+    return 0
+
+
+def crowds(n: int, seed: int) -> list[Tally]:
+    """Let n crowds work, every second one with damage to what is stored."""
+    work.warm()
+    tallies = [Tally(f"crowds: {what}", seed) for what in ("runners and looking after", "with damage")]
+    for number in range(n):
+        damages = number % 2 == 1
+        with tempfile.TemporaryDirectory() as there:
+            folder = Path(there)
+            done = folder / "done"
+            scratch, results = folder / "store", folder / "results"
+            results.mkdir()
+            store, committing = Store(None, scratch), Store(results, scratch, commit=True)
+            os.environ |= {"OL2R_STORE": str(scratch), "OL2R_RESULTS": str(results)}
+            try:
+                others = [
+                    forked(lambda: tend(done, f"{seed}-{number}")),  # noqa: B023 - they run at once
+                    forked(lambda: litter(store, done, f"{seed}-{number}", damages)),  # noqa: B023
+                ]
+                runners = [forked(lambda each=each: compute(each)) for each in (store, store, committing)]
+                codes = [ended(pid) for pid in runners]
+                done.touch()
+                codes += [ended(pid) for pid in others]
+            finally:
+                del os.environ["OL2R_STORE"], os.environ["OL2R_RESULTS"]
+            if READ_WRONG in codes:
+                tallies[damages].add("wrong", "half an index was read")
+            elif any(codes):
+                tallies[damages].add("unclear", f"runners and commands ended with {codes}")
+            else:
+                tallies[damages].add(*answer(lambda: _end(store, results, damages)))  # noqa: B023
+    return tallies
+
+
+def _end(store: Store, results: Path, damages: bool) -> list:
+    """What is left of a crowd: every result, after one more run if there was damage, and no other values."""
+    if not damages and lacking(work.jobs(), store):
+        return ["lost", "what was computed is not stored"]
+    for path in results.glob("*/*.parquet"):
+        if rows_of(path.name) is not None and not work.is_right(path):
+            return ["wrong", f"{path.name} in results/ has other values"]
+    return list(work.after(store, {}))
