@@ -50,8 +50,8 @@ def test_the_sentence_on_reading_has_both_ways_and_both_sizes():
     }
     assert larger.reading_in_words(stored) == (
         "Text of 6 GB (60,000 documents, 100 features) was read in processes whose private memory was limited to 2 "
-        "GiB. They used at most 1 GiB as a set of the catalogue (in 2 min) and 1.5 GiB as a file of one's own (in 5 min); "
-        "with 0.1 GB of text they used 510 MiB and 260 MiB."
+        "GiB. They used at most 1 GiB as a set of the catalogue (in 2 min) and 1.5 GiB as a file of one's own (in 5 "
+        "min); with 0.1 GB of text they used 510 MiB and 260 MiB."
     )
 
 
