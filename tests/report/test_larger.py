@@ -71,3 +71,11 @@ def test_the_stored_figures_have_what_the_page_shows():
     assert tables.myst(header, lines, name="larger-sets", caption=larger.caption(stored))
     assert larger.in_words(stored) and len(stored["commit"]) == 40
     assert stored["large"]["data_bytes"] < stored["limit_bytes"] < stored["large"]["bytes"] / 4
+
+
+def test_the_stored_figures_of_reading_are_told():
+    stored = json.loads(FILE.with_name("importing.json").read_text())
+    assert larger.reading_in_words(stored) and len(stored["commit"]) == 40
+    for way in ("catalogue", "own"):
+        large = stored["large"][way]
+        assert max(large["private_bytes"], large["data_bytes"]) < stored["limit_bytes"] < large["bytes"]
