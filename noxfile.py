@@ -27,7 +27,8 @@ def install(session: nox.Session, *requirements: str) -> None:
 def tests(session: nox.Session) -> None:
     """Run every test, one process a core; those that open the built book are skipped until `book` has built one."""
     install(session, "-e", ".[book,dask,release,test]")
-    session.run("pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal", *session.posargs)
+    one_core = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # else threads of one process wait for the other's
+    session.run("pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal", *session.posargs, env=one_core)
 
 
 @nox.session
