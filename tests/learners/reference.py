@@ -7,7 +7,7 @@ ol2r is used but the numbers of its streams.
 import math
 from collections import deque
 from functools import cache
-from itertools import combinations, pairwise, permutations
+from itertools import accumulate, combinations, pairwise, permutations
 
 import numpy as np
 
@@ -762,6 +762,8 @@ class Net:
         self.symmetric = self.init != "he"
         units = [2 * d if self.symmetric else d, *[m] * (depth - 1), 1]
         self.shapes, self.m = [(out, into) for into, out in pairwise(units)], m
+        ends = accumulate((out * into for out, into in self.shapes), initial=0)
+        self.places = [slice(*place) for place in pairwise(ends)]
 
     def initial(self, draws, round_=0):
         def gaussians(n, start):
@@ -782,8 +784,7 @@ class Net:
         return np.concatenate([w.ravel() for w in layers])
 
     def layers(self, theta):
-        ends = np.cumsum([out * into for out, into in self.shapes])[:-1]
-        return [w.reshape(shape) for w, shape in zip(np.split(theta, ends), self.shapes, strict=True)]
+        return [theta[place].reshape(shape) for place, shape in zip(self.places, self.shapes, strict=True)]
 
     def read(self, features):
         if not self.symmetric:
@@ -793,9 +794,10 @@ class Net:
         return np.array([np.concatenate([x, x]) / math.sqrt(2) for x in units])
 
     def score(self, theta, x):
-        for w in self.layers(theta)[:-1]:
+        *below, last = self.layers(theta)
+        for w in below:
             x = np.maximum(w @ x, 0)
-        return math.sqrt(self.m) * float((self.layers(theta)[-1] @ x)[0])
+        return math.sqrt(self.m) * float((last @ x)[0])
 
     def gradient(self, theta, x):
         """∂f/∂θ by the chain rule, from the top layer down."""
@@ -882,10 +884,12 @@ class OlRankNet:
         self.net, self.hyper, self.draws, self.round = Net(d, hyper), hyper, draws, 1
         self.w = self.start = self.net.initial(draws)
         self.a = hyper["regularization"] * np.eye(len(self.w))
-        self.history = []  # of each label the preferred document, the other one, and the weight at some θ
+        self.documents = {}  # of each query, as the network reads them
+        self.history = []  # of each label the query, the preferred document, the other one, and the weight by scores
 
     def rank(self, query, features, k):
-        self.features = self.net.read(features)
+        self.query, self.features = query, self.net.read(features)
+        self.documents[query] = self.features
         values = [round(self.net.score(self.w, x), 10) for x in self.features]
         order = sorted_by(values, self.draws, self.round, 0)
         self.shown_at = np.array([self.net.gradient(self.w, x) for x in self.features]) / math.sqrt(self.net.m)
@@ -900,14 +904,19 @@ class OlRankNet:
     def kept(self):
         return np.diag(np.diag(self.a)) if self.hyper["covariance"] == "diagonal" else self.a
 
+    def at(self, theta):
+        """The score, and its gradient, of a query's document at θ, each computed once."""
+        score = cache(lambda query, j: self.net.score(theta, self.documents[query][j]))
+        return score, cache(lambda query, j: self.net.gradient(theta, self.documents[query][j]))
+
     def weight(self, upper, lower, clicks):
-        return lambda theta: 1.0
+        return lambda score: 1.0
 
     def update(self, clicks):
         self.pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
         for upper, lower, won in self.pairs:
             better, worse = (upper, lower) if won else (lower, upper)
-            self.history.append((self.features[better], self.features[worse], self.weight(upper, lower, clicks)))
+            self.history.append((self.query, better, worse, self.weight(upper, lower, clicks)))
         self.learned = bool(self.pairs)
         self.round += 1
 
@@ -916,12 +925,13 @@ class OlRankNet:
         away = theta - self.start if self.hyper["penalty"] == "theta0" else theta
         pull = self.hyper["regularization"] * (1 if self.hyper["penalty"] == "decay" else self.net.m)
         value, gradient = pull / 2 * away @ away, pull * away
-        for better, worse, weight_at in self.history:
-            weight = weight_at(theta if weighed_at is None else weighed_at)
-            gap = self.net.score(theta, better) - self.net.score(theta, worse)
+        score, slopes = self.at(theta)
+        weighing = score if weighed_at is None else self.at(weighed_at)[0]
+        for query, better, worse, weigh in self.history:
+            weight, gap = weigh(weighing), score(query, better) - score(query, worse)
             value += weight * np.logaddexp(0, -gap)
             slope = -weight * math.exp(-np.logaddexp(0, gap))
-            gradient = gradient + slope * (self.net.gradient(theta, better) - self.net.gradient(theta, worse))
+            gradient = gradient + slope * (slopes(query, better) - slopes(query, worse))
         return value, gradient
 
     def beginning(self):
@@ -965,13 +975,13 @@ class OlLambdaRank(OlRankNet):
         """How much NDCG changes, from two whole lists, when the documents change places."""
         examined = range(max(i for i, clicked in enumerate(clicks) if clicked) + 2)
         grades = {j: int(clicked) for j, clicked in zip(self.ranking, clicks, strict=True)}
-        shown, features = list(self.ranking), self.features
+        shown, query = list(self.ranking), self.query
 
-        def change(theta):
+        def change(score):
             order = shown
             if self.present:
                 seen = [shown[i] for i in examined if i < len(shown)]
-                order = sorted(seen, key=lambda j: -round(self.net.score(theta, features[j]), 6))  # ties as shown
+                order = sorted(seen, key=lambda j: -round(score(query, j), 6))  # ties as shown
             swapped = [{upper: lower, lower: upper}.get(j, j) for j in order]
             found = [dcg([grades[j] for j in each]) for each in (order, swapped)]
             return abs(found[0] - found[1]) / dcg(sorted(grades.values(), reverse=True))
@@ -1044,6 +1054,8 @@ class P2LinRank:
             step = np.linalg.solve(
                 penalty * np.eye(self.d) + (x * (p * (1 - p))[:, None]).T @ x, penalty * w - x.T @ (1 - p) - noise
             )
+            if np.abs(step).max() < 1e-10:  # what is left of a quadratic convergence
+                break
             while self.objective(w - step, noise) > self.objective(w, noise) + 1e-12:
                 step = step / 2
             w = w - step
@@ -1057,7 +1069,7 @@ class P2NeurRank(OlRankNet):
         self.net, self.hyper, self.draws, self.round = Net(d, hyper), hyper, draws, 1
         self.members = [draws.member(number) for number in range(hyper["rankers"])]
         self.w = self.start = self.fresh()
-        self.history, self.seen = [], {}
+        self.documents, self.history, self.seen = {}, [], {}
 
     def fresh(self, round_=0):
         own = self.members if self.hyper["theta0"] == "own" else [self.draws] * len(self.members)
@@ -1068,6 +1080,7 @@ class P2NeurRank(OlRankNet):
 
     def rank(self, query, features, k):
         self.query, self.features = query, self.net.read(features)
+        self.documents[query] = self.features
         values = [[round(self.net.score(theta, x), 10) for x in self.features] for theta in self.each(self.w)]
         order = sorted_by(values[0], self.draws, self.round, 0)
         self.ranking = topological(order, unanimous(values), k, self.draws, self.round)
@@ -1077,13 +1090,12 @@ class P2NeurRank(OlRankNet):
         pairs = pairs_from_clicks(self.ranking, clicks, self.hyper["pairs"], self.draws, self.round)
         for upper, lower, won in pairs:
             better, worse = (upper, lower) if won else (lower, upper)
-            self.history.append((self.features[better], self.features[worse], lambda theta: 1.0))
-            first, second = sorted((upper, lower))
-            pair = self.seen.setdefault((self.query, first, second), [self.features[first], self.features[second], 0])
-            pair[2] += 1
+            self.history.append((self.query, better, worse, lambda score: 1.0))
+            pair = (self.query, *sorted((upper, lower)))
+            self.seen[pair] = self.seen.get(pair, 0) + 1
         self.noise = [
             [math.sqrt(self.hyper["noise"] * count) * member.gaussian(Stream.PERTURBATION, self.round, number)
-             for number, (_, _, count) in enumerate(self.seen.values())]
+             for number, count in enumerate(self.seen.values())]
             for member in self.members
         ]  # fmt: skip
         self.learned = bool(pairs) or (self.hyper["noise"] > 0 and bool(self.history))
@@ -1100,9 +1112,10 @@ class P2NeurRank(OlRankNet):
         whole, self.start = self.start, start
         value, gradient = self.objective_and_gradient(theta)
         self.start = whole
-        for (first, second, _), extra in zip(self.seen.values(), noise, strict=True):
-            value -= extra * (self.net.score(theta, first) - self.net.score(theta, second))
-            gradient = gradient - extra * (self.net.gradient(theta, first) - self.net.gradient(theta, second))
+        score, slopes = self.at(theta)
+        for (query, first, second), extra in zip(self.seen, noise, strict=True):
+            value -= extra * (score(query, first) - score(query, second))
+            gradient = gradient - extra * (slopes(query, first) - slopes(query, second))
         return value, gradient
 
     def take(self, theta):
