@@ -10,10 +10,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import NamedTuple
 
 import torch
-from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ol2r.learners import Learner
@@ -72,7 +72,7 @@ class Recording:
 
     def replay(self) -> None:
         for func, args, kwargs, out in self.operations:
-            again = [leaf for leaf in pytree.tree_leaves(func(*args, **kwargs)) if isinstance(leaf, torch.Tensor)]
+            again = _tensors(func(*args, **kwargs))
             for held, new in zip(out, again, strict=True):
                 if held.data_ptr() != new.data_ptr():
                     held.copy_(new)
@@ -152,14 +152,14 @@ class Pretend(TorchDispatchMode):
 
     def run(self, func, args, kwargs):
         """One operation: counted, run on the CPU values, its result where the device would have it."""
-        name = func._schema.name.replace("::", ".")
-        tensors = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        name, is_view = _known(func)
+        tensors = _tensors((args, *kwargs.values()))
         there = [isinstance(tensor, There) for tensor in tensors]
         device = kwargs.get("device")
         to_it = device is not None and torch.device(device).type == DEVICE.type
         on_it = any(there) or to_it
         if on_it:
-            self._count(func, name, args, tensors, there, device, to_it)
+            self._count(name, is_view, args, tensors, there, device, to_it)
 
         wrapper: dict[int, There] = {}
 
@@ -169,13 +169,14 @@ class Pretend(TorchDispatchMode):
                 return leaf.here
             return torch.device("cpu") if isinstance(leaf, torch.device) else leaf
 
-        own_args, own_kwargs = pytree.tree_map(here, (args, kwargs))
+        own_args = _changed(here, args)
+        own_kwargs = {option: _changed(here, value) for option, value in kwargs.items()}
         out = func(*own_args, **own_kwargs)
-        if on_it and not _is_view(func):
-            self.bytes += _traffic(name, tensors, out)
-        if on_it and self.recording is not None and not _is_view(func):
-            made = [leaf for leaf in pytree.tree_leaves(out) if isinstance(leaf, torch.Tensor)]
-            self.recording.operations.append((func, own_args, own_kwargs, made))
+        if on_it and not is_view:
+            made = _tensors(out)
+            self.bytes += _traffic(name, tensors, made)
+            if self.recording is not None:
+                self.recording.operations.append((func, own_args, own_kwargs, made))
         if name == "aten._to_copy":
             stays = to_it if device is not None else any(there)
         elif name in _ACROSS:
@@ -188,10 +189,10 @@ class Pretend(TorchDispatchMode):
                 return leaf
             return wrapper[id(leaf)] if id(leaf) in wrapper else There(leaf) if stays else leaf
 
-        return pytree.tree_map(back, out)
+        return _changed(back, out)
 
-    def _count(self, func, name, args, tensors, there, device, to_it) -> None:
-        if not _is_view(func):
+    def _count(self, name, is_view, args, tensors, there, device, to_it) -> None:
+        if not is_view:
             self.launches += 1
             self.tape.append((name, *(tuple(tensor.shape) for tensor in tensors)))
             self._note("launch")
@@ -211,16 +212,31 @@ class Pretend(TorchDispatchMode):
             self._note("send")
 
 
-def _is_view(func) -> bool:
-    """Whether an operation only looks at the same memory in another way."""
-    returns = func._schema.returns
-    aliases = [each.alias_info for each in returns]
-    return func._schema.name == "aten::_unsafe_view" or any(a is not None and not a.is_write for a in aliases)
+def _tensors(values) -> list[torch.Tensor]:
+    """The tensors among values, also inside lists and tuples."""
+    if isinstance(values, (list, tuple)):
+        return [tensor for value in values for tensor in _tensors(value)]
+    return [values] if isinstance(values, torch.Tensor) else []
 
 
-def _traffic(name: str, tensors: list[torch.Tensor], out) -> int:
+def _changed(change: Callable, value):
+    """A value, or each of those inside lists and tuples, after a change."""
+    if isinstance(value, (list, tuple)):
+        return type(value)([_changed(change, each) for each in value])
+    return change(value)
+
+
+@cache
+def _known(func) -> tuple[str, bool]:
+    """The name of an operation, and whether it only looks at the same memory in another way."""
+    aliases = [each.alias_info for each in func._schema.returns]
+    is_view = func._schema.name == "aten::_unsafe_view" or any(a is not None and not a.is_write for a in aliases)
+    return func._schema.name.replace("::", "."), is_view
+
+
+def _traffic(name: str, tensors: list[torch.Tensor], made: list[torch.Tensor]) -> int:
     """Bytes that an operation reads and writes."""
-    written = sum(each.nbytes for each in pytree.tree_leaves(out) if isinstance(each, torch.Tensor))
+    written = sum(each.nbytes for each in made)
     if name.removeprefix("aten.") in _LOOK_UP:
         tensors = tensors[1:]
         return 2 * written + sum(tensor.nbytes for tensor in tensors)
