@@ -18,8 +18,8 @@ from ol2r.report.style import LEARNERS, spelled
 if TYPE_CHECKING:
     from ol2r.experiments.chapter import Results
 
-DIGITS = 5
-"""Significant digits of the numbers that the page holds."""
+DIGITS = 4
+"""Significant digits of the numbers that the page holds; whole numbers are exact."""
 AXES = ("round", "mean", "low", "high")
 
 
@@ -86,8 +86,8 @@ def _dashes(line: str | tuple) -> list[float]:
 def _short(value: float) -> float | int | None:
     if pd.isna(value):
         return None
-    rounded = float(f"{value:.{DIGITS}g}")
-    return int(rounded) if rounded.is_integer() else rounded
+    rounded = value if float(value).is_integer() else float(f"{value:.{DIGITS}g}")
+    return int(rounded) if float(rounded).is_integer() else rounded
 
 
 def drawing() -> dict:
