@@ -55,7 +55,8 @@ def test_generated_content_stays_what_it_was_at_this_revision(name):
     found = [array_digest(array)[:12] for array in (dataset.features, dataset.relevance, dataset.offsets)]
     expected = CONTENT[name].split()
     library, version = platform.libc_ver()
-    if library != "glibc" or tuple(map(int, version.split("."))) >= (2, 41):  # rounds log1p, in tails of normals, otherwise
+    if library != "glibc" or tuple(map(int, version.split("."))) >= (2, 41):
+        # they round the logarithm in the tails of normal numbers otherwise
         found, expected = found[1:], expected[1:]
     assert synthetic.REVISION == 1 and found == expected, "raise REVISION: stored results are stale"
 
