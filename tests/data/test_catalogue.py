@@ -288,14 +288,14 @@ def test_a_folder_may_be_named_by_a_link_and_lie_deeper_than_one_level(toy, tmp_
 
 def test_a_folder_that_may_not_be_read_is_not_at_hand_and_stops_nothing(toy, monkeypatch):
     write_folds(toy)
-    real = Path.stat
+    real = Path.is_file
 
     def refused(self, **options):
         if self.suffix == ".txt":
             raise PermissionError(13, "Permission denied", str(self))
         return real(self, **options)
 
-    monkeypatch.setattr(Path, "stat", refused)
+    monkeypatch.setattr(Path, "is_file", refused)
     assert not entry("toy").at_hand() and checksum("toy") == NOT_AT_HAND
     assert "toy" in commands.list_datasets()
     with pytest.raises(MissingData, match=r"missing or out of reach: Fold1/test.txt"):
