@@ -59,7 +59,8 @@ def build(folder: Path, seed: str, damages: bool) -> int:
 def _damage(path: Path, draw: random.Random, beside: Path) -> None:
     try:
         content = path.read_bytes()
-        beside.write_bytes(flipped(content, draw) if draw.random() < 0.5 else content[: draw.randrange(len(content))])
+        cut = content[: draw.randrange(len(content) + 1)]
+        beside.write_bytes(flipped(content, draw) if content and draw.random() < 0.5 else cut)
         beside.replace(path)
     except FileNotFoundError:
         pass  # another process was first

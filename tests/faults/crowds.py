@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from faults import work
 from faults.flips import flipped
 from faults.processes import answer, ended, forked
-from faults.tally import Tally
+from faults.tally import Tally, in_one_line
 
 from ol2r import cli, papers
 from ol2r.experiments import index
@@ -27,8 +27,9 @@ from ol2r.experiments.paper import Paper
 from ol2r.experiments.runner import lacking
 from ol2r.experiments.store import Store, rows_of
 
-READ_WRONG, REFUSED = 7, 8
-"""Exit codes of a process that read half an index, and of one whose command did not end well."""
+READ_WRONG, REFUSED, TOLD = 7, 8, 9
+"""Exit codes of a process that read half an index, of one whose command did not end well, and of a runner that told in
+one line why it ended, such as that a result which it needs was damaged after it had been found."""
 TENDED = (["prune", "--yes"], ["prune", "--results", "--yes"], ["index"])
 
 
@@ -80,7 +81,12 @@ def litter(store: Store, done: Path, seed: str, damages: bool) -> int:
 def compute(store: Store) -> int:
     """Compute all, in this process."""
     warnings.simplefilter("ignore")
-    work.compute(store)
+    try:
+        work.compute(store)
+    except Exception as error:
+        if in_one_line(error):
+            return TOLD
+        raise
     return 0
 
 
@@ -110,10 +116,11 @@ def crowds(n: int, seed: int) -> list[Tally]:
                 del os.environ["OL2R_STORE"], os.environ["OL2R_RESULTS"]
             if READ_WRONG in codes:
                 tallies[damages].add("wrong", "half an index was read")
-            elif any(codes):
+            elif set(codes) - ({0, TOLD} if damages else {0}):
                 tallies[damages].add("unclear", f"runners and commands ended with {codes}")
             else:
-                tallies[damages].add(*answer(lambda: _end(store, results, damages)))  # noqa: B023
+                outcome, told = answer(lambda: _end(store, results, damages))  # noqa: B023
+                tallies[damages].add("detected" if outcome == "harmless" and TOLD in codes else outcome, told)
     return tallies
 
 
