@@ -85,11 +85,11 @@ def _with_a_second_line(really: Callable) -> Callable:
     return changed
 
 
-def _worker_of_the_full_disk_is_silent(plant: Plant) -> None:
-    """A command that ends well whatever happens; it is a process of its own, so its script is changed."""
+def _another_code(plant: Plant) -> None:
+    """A command that fails whatever happens; it is a process of its own, so its script is changed."""
     from faults import signals
 
-    plant(signals, "COMMAND", signals.COMMAND.replace("sys.exit(cli.main())", "sys.exit(cli.main() and 3)"))
+    plant(signals, "COMMAND", signals.COMMAND.replace("sys.exit(cli.main())", "sys.exit(cli.main() or 3)"))
 
 
 def _half_an_index(plant: Plant) -> None:
@@ -209,7 +209,7 @@ PLANTED: dict[str, dict[str, Callable[[Plant], None]]] = {
         "rows are forgotten": _forgotten_rows,
         "a full disk is told in two lines": _full_disk_told_at_length,
     },
-    "shared-memory": {"the command ends with another code": _worker_of_the_full_disk_is_silent},
+    "shared-memory": {"the command ends with another code": _another_code},
     "crowds": {
         "prune deletes what is declared": _prune_deletes_what_is_declared,
         "half an index is there": _half_an_index,
