@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy import special
@@ -211,3 +212,42 @@ def test_half_of_the_pairs_by_width_are_the_narrower_ones():
     assert told["wrong in the narrower half"] == pytest.approx(1 / 51)
     assert told["wrong of all"] == pytest.approx(51 / 101)
     assert told["width and error"] > 0.3
+
+
+def runs_of_ways(leads, spread=1e-3):
+    """Invented runs, two folds by three seeds: Adam's second rate is its best and scores .5, and L-BFGS is above that
+    by a lead for each data set and kind of users."""
+    rng, lines = generator("invented ways of refitting", 0), []
+    for (dataset, users), lead in leads.items():
+        levels = [0.5 + lead, 0.4, 0.5, 0.3]
+        for way, level in zip(fits.AS_TEXT, levels, strict=True):
+            for fold in (1, 2):
+                scores = level + spread * rng.standard_normal(3)
+                lines += [(dataset, users, fold, seed, way, score) for seed, score in enumerate(scores)]
+    return pd.DataFrame(lines, columns=["dataset", "users", "fold", "seed", "way", "score"])
+
+
+def test_few_passes_are_compared_with_adam_at_its_best_and_paired_by_run():
+    runs = runs_of_ways({("A", "perfect"): 0.02, ("A", "informational"): -0.01}, spread=0.01)
+    table = fits.few_passes({"offline": runs, "lists": runs.assign(score=runs["score"] / 2)})
+    assert table["panel"].tolist() == 3 * ["offline"] + 3 * ["lists"] and (table["n"] == 6).all()
+    first = table.iloc[0]
+    assert first["adam"] == list(fits.AS_TEXT)[2]
+    own = runs[(runs["dataset"] == "A") & (runs["users"] == "perfect")].set_index(["way", "fold", "seed"])["score"]
+    differences = own[fits.FEW_PASSES] - own[first["adam"]]
+    assert first["mean"] == pytest.approx(differences.mean())
+    whole = table[table["dataset"] == "all"]
+    assert whole["mean"].iloc[0] == pytest.approx(table["mean"].iloc[:2].mean())
+    assert whole["mean"].iloc[1] == pytest.approx(whole["mean"].iloc[0] / 2)
+    assert fits.few_passes({"offline": runs.iloc[:0]}).empty
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "spread", "taken"),
+    [(0.0, 0.0, 1e-4, True), (0.02, 0.0, 1e-4, True), (0.02, -0.005, 1e-4, False), (0.0, 0.0, 0.05, False)],
+    ids=["alike", "better", "worse in one place", "too few runs to say"],
+)
+def test_long_runs_take_few_passes_where_they_are_not_worse(one, other, spread, taken):
+    runs = runs_of_ways({("A", "perfect"): one, ("B", "perfect"): other}, spread)
+    assert fits.taken_for_long_runs(fits.few_passes({"offline": runs})) == taken
+    assert not fits.taken_for_long_runs(fits.few_passes({"offline": runs.iloc[:0]}))

@@ -22,7 +22,7 @@ from ol2r.papers.pairrank import grid as pairrank
 
 PUBLISHED = Store.open().published
 RUNS = [name for name, item in olranknet.ITEMS.items() if isinstance(next(iter(item.jobs("paper"))).cell, Simulate)]
-LONG = {*olranknet.READINGS[olranknet.LONGER].values(), "witness"}
+LONG = {*olranknet.READINGS[olranknet.LONGER].values(), "witness", "fits-as-text"}
 """Items that take hours, and that a laptop leaves out."""
 
 

@@ -1,4 +1,4 @@
-"""How good olRankNet's refits and intervals are on a real data set: the kinds of cell "gap" and "coverage".
+"""How good olRankNet's refits and intervals are: the kinds of cell "gap" and "coverage", and what long runs refit by.
 
 *Gap*: users click as in the main results while one olRankNet chooses the lists, so that there is one history. Several
 ways of refitting follow this history side by side, each from where it stood itself, and at some rounds each is
@@ -26,6 +26,7 @@ from ol2r.clicks import users_of_grades
 from ol2r.cost import Cost
 from ol2r.data import RankingDataset
 from ol2r.experiments.cells import Cell, OneByOne, Row
+from ol2r.experiments.effects import effect_over_runs
 from ol2r.experiments.grid import SMOKE_ROUNDS, checksum, on
 from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
 from ol2r.learners import LEARNERS
@@ -592,3 +593,72 @@ def by_refit(frame: pd.DataFrame) -> pd.DataFrame:
     column = asked["quantity"] + (" " + asked["covariance"]).where(asked["quantity"] != "gap", "")
     table = asked.assign(column=column).pivot_table(index="way", columns="column", values="value", sort=False)
     return table.reset_index()[names].rename_axis(columns=None)
+
+
+FEW_PASSES = "L-BFGS, 4 passes"
+RATES_TRIED = (1e-4, 1e-3, 1e-2)
+"""Of Adam in `AS_TEXT`: the rate that networks are tuned to on most data sets, and ten times as much to either side."""
+AS_TEXT: dict[str, Mapping[str, Value]] = {
+    FEW_PASSES: {"refit": "lbfgs", "passes": 4, "rate": RATES_TRIED[1]},
+    **{f"Adam, rate {rate:g}": {"refit": "adam", "passes": 20, "rate": rate} for rate in RATES_TRIED},
+}
+"""Ways to refit that are compared for long runs, by name: what each changes in olRankNet. The theory fits to the
+optimum, to which L-BFGS comes nearer in fewer passes; Adam that stops early regularises besides."""
+PULL_OF_USERS = {"perfect": 1.0, "informational": 100.0}
+"""λ of the runs that compare `AS_TEXT`, by users: one for few mistakes in the clicks, and one for many. With α they are
+fixed here and do not follow a later tuning."""
+ALPHA_OF_WAYS = 0.1
+WORSE = 0.01
+"""By how much NDCG@10 L-BFGS may fall short of Adam over all data and users before it is called worse."""
+
+
+def way_as_text(cell: Cell) -> dict[str, str]:
+    """Which of `AS_TEXT` a cell of a learning curve has."""
+    labels = cell.labels()
+    return {"way": next(name for name, own in AS_TEXT.items() if all(labels[each] == own[each] for each in own))}
+
+
+def few_passes(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """L-BFGS with few passes minus Adam at its best after the last round, paired by run, with 95 % intervals.
+
+    Adam's best rate is, for each data set and kind of users, the one with the highest mean of the first score on the
+    very runs that are compared, which favours Adam.
+
+    Args:
+        scores: by what a score is called, the last line of each run with dataset, users, fold, seed, way and `score`.
+
+    Returns:
+        dataset, users (both "all" in the last line of each score: the mean over all of them), panel (the score),
+        adam (the rate that L-BFGS is compared with; empty for all), mean, low, high, n. No line without runs.
+    """
+    first = next(iter(scores.values()))
+    names = ["dataset", "users", "panel", "adam", "mean", "low", "high", "n"]
+    if first.empty:
+        return pd.DataFrame(columns=names)
+    adam = first[first["way"] != FEW_PASSES]
+    means = adam.groupby(["dataset", "users", "way"], sort=False)["score"].mean()
+    best = {place: means[place].idxmax() for place in dict.fromkeys(zip(adam["dataset"], adam["users"], strict=True))}
+    lines = []
+    for panel, frame in scores.items():
+        runs = frame.set_index(["dataset", "users", "way", "fold", "seed"])["score"].sort_index()
+        differences = {place: runs[(*place, FEW_PASSES)] - runs[(*place, way)] for place, way in best.items()}
+        whole = pd.concat(list(differences.values()), axis=1).mean(axis=1)
+        for (dataset, users), values in [*differences.items(), (("all", "all"), whole)]:
+            effect = effect_over_runs(values)
+            low, high = effect.interval() if effect else (np.nan, np.nan)
+            way = str(best.get((dataset, users), ""))
+            lines.append((dataset, users, panel, way, float(values.mean()), low, high, len(values)))
+    return pd.DataFrame(lines, columns=names)
+
+
+def taken_for_long_runs(table: pd.DataFrame) -> bool:
+    """The rule by which runs of the paper's length take L-BFGS with few passes in place of Adam.
+
+    It is the faster one. It is taken if it is not worse: no interval on one data set under one kind of users lies below
+    0, and over all of them no interval reaches below −`WORSE`.
+
+    Args:
+        table: from `few_passes`.
+    """
+    whole = table["dataset"] == "all"
+    return bool(whole.any() and (table["high"][~whole] >= 0).all() and (table["low"][whole] > -WORSE).all())

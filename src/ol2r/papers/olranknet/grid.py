@@ -71,6 +71,8 @@ ELSEWHERE: dict[str, Sequence[str]] = {
 }
 """Data sets on which the main figures are run and little else, at the paper tier, each with its learners. The skyline
 does not run on all of them, because it takes the most time."""
+MQ_NETWORK = "synthetic-mq-net"
+"""Documents of MQ2008's shape whose grades come from a network."""
 LONG_ON = "MQ2008"
 """The data set on which the main figures are run for as many rounds as the paper's too, on its first fold, without the
 skyline."""
@@ -347,6 +349,16 @@ def choice(cell: Cell) -> dict[str, str]:
     return variant(cell) | {"choice": max(fits, key=lambda name: len(CHOICES[name]))}
 
 
+def _as_text(tier: str) -> Sequence[Cell]:
+    """Few passes of L-BFGS and 20 of Adam at several rates, where labels leave a network nothing and where they leave
+    it something; not on a laptop."""
+    datasets = () if tier == "laptop" else on("MQ2008", MQ_NETWORK, own=False)(tier)
+    return [
+        curve(tier, dataset, kind, OURS[0], {"alpha": fits.ALPHA_OF_WAYS, "regularization": pull, **changed})
+        for dataset, (kind, pull), changed in product(datasets, fits.PULL_OF_USERS.items(), fits.AS_TEXT.values())
+    ]
+
+
 def _timing(tier: str) -> Sequence[Cell]:
     """One replica of olRankNet with either form of the covariance, and of neural PDGD, under perfect users."""
     cells: list[Cell] = []
@@ -458,6 +470,9 @@ ITEMS: dict[str, Item] = {
     "coverage-refit": Item(
         "What they cover at a small λ, by how networks are refitted",
         lambda tier: fits.refit_cells(tier, _fitted()), THREE_SEEDS, (1,), fits.way,
+    ),
+    "fits-as-text": Item(
+        "Few passes of L-BFGS beside Adam at its best", _as_text, THREE_SEEDS, None, fits.way_as_text
     ),
     "witness": Item("One run of the paper's length with full covariance", _witness, _ONCE, (1,), variant),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
