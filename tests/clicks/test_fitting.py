@@ -284,3 +284,14 @@ def test_other_queries_of_the_same_log_have_the_published_examination():
 def test_published_leaving_rises_to_one_at_the_last_position_as_counting_to_the_last_click_makes_it():
     v = next(iter(published_models("dependent").values())).position
     assert v[-1] > 0.9999 and list(v[6:]) == sorted(v[6:])
+
+
+def test_counts_are_all_that_the_position_based_model_needs():
+    log = [simulated(ItemClicks("position", ATTRACTION, POSITION["position"]), 2000)]
+    assert fit_position([it.counts() for it in log]) == fit_position(log)
+
+
+def test_counts_of_no_view_are_no_sessions():
+    none = QuerySessions("q", ("a",), np.empty((0, 1), dtype=np.int64), np.empty((0, 1), dtype=bool))
+    with pytest.raises(ValueError, match="there are no sessions"):
+        fit_position([none.counts()])

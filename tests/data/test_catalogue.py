@@ -351,6 +351,36 @@ def test_sets_at_hand_match_their_entries(name):
     assert all((len(fold.validation) == 0) == (name == "ClueWeb09_webis") for fold in dataset.folds)
 
 
+@pytest.mark.real_data("OHSUMED")
+def test_ohsumed_has_its_published_size_folds_and_long_lists():
+    dataset = load("OHSUMED")
+    assert (dataset.n_queries, dataset.n_documents, dataset.n_features) == (106, 16_140, 25)
+    assert np.bincount(dataset.relevance).tolist() == [11303, 2585, 2252]
+    assert (len(dataset.folds), dataset.n_grades, dataset.restricted) == (5, 3, True)
+    assert dataset.document_ids is not None and dataset.document_ids[0] == "40626"
+    assert np.median(dataset.sizes) > 100
+    tests = [set(fold.test.tolist()) for fold in dataset.folds]
+    assert set.union(*tests) == set(range(106)) and sum(map(len, tests)) == 106
+    for f, fold in enumerate(dataset.folds):  # a fold validates on the part that the fold before tests on
+        assert set(fold.validation.tolist()) == tests[f - 1]
+        assert len(fold.train) + len(fold.validation) + len(fold.test) == 106
+    low = np.minimum.reduceat(dataset.features, dataset.offsets[:-1])
+    high = np.maximum.reduceat(dataset.features, dataset.offsets[:-1])
+    assert (low == 0).all() and np.isin(high, (0, 1)).all()  # the source is not scaled
+
+
+def test_ohsumed_and_the_counts_of_yandex_are_listed_and_described():
+    listing = {line.split()[0]: line for line in commands.list_datasets().splitlines()}
+    assert all(told in listing["OHSUMED"] for told in ("known", "106", "16,140", "25"))
+    assert "Yandex_60Q_aggregated" in listing
+    assert "38 rows have more clicks than views" in commands.describe("Yandex_60Q_aggregated")
+
+
+def test_yahoo_names_no_page_that_has_gone():
+    told = commands.describe("Yahoo-LTRC-1")
+    assert "sandbox" not in told and "Yahoo Research" in told
+
+
 @pytest.mark.real_data("MQ2008")
 def test_letor_4_comes_normalised_as_we_would(monkeypatch, tmp_path):
     monkeypatch.setenv("OL2R_CACHE", str(tmp_path))

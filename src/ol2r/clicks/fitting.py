@@ -11,10 +11,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ol2r.clicks.items import ItemClicks
-from ol2r.data.sessions import QuerySessions, load_fitted_models
+from ol2r.data.sessions import QueryCounts, QuerySessions, load_fitted_models
 
 Kind = Literal["cascade", "dependent", "position"]
 Fits = tuple[ItemClicks, ...]
+Queries = Sequence[QuerySessions] | Sequence[QueryCounts]
 MAXIMUM_LIKELIHOOD = (0.0, 0.0)
 # pseudo-counts that PyClick, with which the papers fitted their models, adds to the clicks and views of every
 # parameter; for the PBM it adds them in every EM step, and starts from their ratio
@@ -43,8 +44,9 @@ def fit_cascade(queries: Sequence[QuerySessions], prior: tuple[float, float] = M
     log = _pool(queries)
     first = np.where(log.clicks.any(axis=1), log.clicks.argmax(axis=1), log.width)
     examined = log.shown & (log.places <= first[:, None])
-    attraction = _share(log.by_item(examined & log.clicks), log.by_item(examined), prior, log.item_name)
-    return tuple(ItemClicks("cascade", row) for row in log.split(attraction))
+    name = _item_namer(queries, log.offsets)
+    attraction = _share(log.by_item(examined & log.clicks), log.by_item(examined), prior, name)
+    return _models("cascade", queries, log.offsets, attraction)
 
 
 def fit_dependent(
@@ -83,11 +85,11 @@ def fit_dependent(
     any_click = log.clicks.any(axis=1)
     last = np.where(any_click, log.width - 1 - log.clicks[:, ::-1].argmax(axis=1), log.width)
     certain = log.by_item(log.shown & (log.places <= last[:, None]))
-    attraction = _share(log.by_item(log.clicks), certain, prior, log.item_name)
+    attraction = _share(log.by_item(log.clicks), certain, prior, _item_namer(queries, log.offsets))
     leave = _share(_counts(last[any_click], log.width), log.by_place(log.clicks), prior, _position_name)
     if leaving == "hidden":
         attraction, leave = _hidden(log, last, attraction, prior, tolerance, max_steps)
-    return tuple(ItemClicks("dependent", row, tuple(leave.tolist())) for row in log.split(attraction))
+    return _models("dependent", queries, log.offsets, attraction, tuple(leave.tolist()))
 
 
 def _hidden(
@@ -120,7 +122,7 @@ def _hidden(
 
 
 def fit_position(
-    queries: Sequence[QuerySessions],
+    queries: Queries,
     prior: tuple[float, float] = MAXIMUM_LIKELIHOOD,
     *,
     start: float = 0.5,
@@ -137,7 +139,8 @@ def fit_position(
     different lists, or several queries, together.
 
     Args:
-        queries, prior: as in `fit_cascade`.
+        queries: the sessions of each query, or its counts, which are all that this model needs.
+        prior: as in `fit_cascade`.
         start: initial value of every parameter.
         stop_after: take exactly this many steps, converged or not; None goes on until `tolerance` or `max_steps`.
         tolerance: fitting ends when no parameter moves further than this in a step.
@@ -149,35 +152,40 @@ def fit_position(
     Raises:
         ValueError: no sessions; without pseudo-counts, an item that is never shown or a position that shows nothing.
     """
-    log = _pool(queries)
-    cells, index = np.unique((log.items * log.width + log.places)[log.shown], return_inverse=True)
-    item, place = cells // log.width, cells % log.width
-    views = _counts(index, len(cells))
-    clicks = _counts(index, len(cells), log.clicks[log.shown])
-    shown_items, shown_places = log.by_item(log.shown), log.by_place(log.shown)
-    _share(shown_items, shown_items, prior, log.item_name)  # refuse what was never shown
+    tables = [it if isinstance(it, QueryCounts) else it.counts() for it in queries]
+    if not any(it.views.any() for it in tables):
+        raise ValueError("there are no sessions to fit to")
+    width, offsets = max(it.views.shape[1] for it in tables), _offsets(tables)
+    pads = [((0, 0), (0, width - it.views.shape[1])) for it in tables]
+    every_view = np.vstack([np.pad(it.views, pad) for it, pad in zip(tables, pads, strict=True)])
+    every_click = np.vstack([np.pad(it.clicks, pad) for it, pad in zip(tables, pads, strict=True)])
+    item, place = np.nonzero(every_view)
+    views, clicks = (counts[item, place].astype(np.float64) for counts in (every_view, every_click))
+    n_items, name = len(every_view), _item_namer(tables, offsets)
+    shown_items, shown_places = _counts(item, n_items, views), _counts(place, width, views)
+    _share(shown_items, shown_items, prior, name)  # refuse what was never shown
     _share(shown_places, shown_places, prior, lambda k: f"position {k + 1}")
 
     def step(parameters: np.ndarray) -> np.ndarray:
-        alpha, chi = parameters[: log.n_items], parameters[log.n_items :]
+        alpha, chi = parameters[:n_items], parameters[n_items:]
         a, x = alpha[item], chi[place]
         unclicked = (views - clicks) / np.maximum(1 - a * x, 1e-16)
-        attracted = _counts(item, log.n_items, clicks + unclicked * a * (1 - x))
-        examined = _counts(place, log.width, clicks + unclicked * x * (1 - a))
+        attracted = _counts(item, n_items, clicks + unclicked * a * (1 - x))
+        examined = _counts(place, width, clicks + unclicked * x * (1 - a))
         return np.concatenate(
             [_ratio(attracted + prior[0], shown_items + prior[1]), _ratio(examined + prior[0], shown_places + prior[1])]
         )
 
-    end = np.full(log.n_items + log.width, start)
+    end = np.full(n_items + width, start)
     if stop_after is None:
         end = _iterate(step, end, tolerance, max_steps)
     else:
         for _ in range(stop_after):
             end = step(end)
-    attraction, examination = end[: log.n_items], end[log.n_items :]
+    attraction, examination = end[:n_items], end[n_items:]
     if not any(prior) and examination.max() > 0:
         attraction, examination = attraction * examination.max(), examination / examination.max()
-    return tuple(ItemClicks("position", row, tuple(examination.tolist())) for row in log.split(attraction))
+    return _models("position", tables, offsets, attraction, tuple(examination.tolist()))
 
 
 def published_models(kind: Kind) -> dict[str, ItemClicks]:
@@ -188,7 +196,7 @@ def published_models(kind: Kind) -> dict[str, ItemClicks]:
     """
     if kind not in _NAMES:
         raise ValueError(f"kind must be one of {tuple(_NAMES)}, not {kind!r}")
-    return {query: ItemClicks(kind, *it) for query, it in load_fitted_models(_NAMES[kind]).items()}
+    return {query: ItemClicks(kind, *it, query) for query, it in load_fitted_models(_NAMES[kind]).items()}
 
 
 class _Pool(NamedTuple):
@@ -197,7 +205,6 @@ class _Pool(NamedTuple):
     items: np.ndarray  # int64[sessions, positions], −1 where nothing is shown
     clicks: np.ndarray  # bool[sessions, positions]
     offsets: np.ndarray  # int64[queries + 1]; query q owns the items offsets[q] … offsets[q + 1] − 1
-    queries: Sequence[QuerySessions]
 
     @property
     def shown(self) -> np.ndarray:
@@ -221,24 +228,42 @@ class _Pool(NamedTuple):
     def by_place(self, mask: np.ndarray) -> np.ndarray:
         return mask.sum(axis=0).astype(np.float64)
 
-    def split(self, values: np.ndarray) -> list[tuple[float, ...]]:
-        return [tuple(row.tolist()) for row in np.split(values, self.offsets[1:-1])]
-
-    def item_name(self, item: int) -> str:
-        q = int(np.searchsorted(self.offsets, item, side="right")) - 1
-        return f"item {self.queries[q].items[item - self.offsets[q]]} of query {self.queries[q].query}"
-
 
 def _pool(queries: Sequence[QuerySessions]) -> _Pool:
     if not sum(map(len, queries)):
         raise ValueError("there are no sessions to fit to")
     width = max(it.lists.shape[1] for it in queries)
-    offsets = np.concatenate([[0], np.cumsum([len(it.items) for it in queries])])
+    offsets = _offsets(queries)
     pads = [((0, 0), (0, width - it.lists.shape[1])) for it in queries]
     lists = [np.pad(it.lists, pad, constant_values=-1) for it, pad in zip(queries, pads, strict=True)]
     items = np.vstack([np.where(row >= 0, row + start, -1) for row, start in zip(lists, offsets, strict=False)])
     clicks = np.vstack([np.pad(it.clicks, pad) for it, pad in zip(queries, pads, strict=True)])
-    return _Pool(items, clicks, offsets, queries)
+    return _Pool(items, clicks, offsets)
+
+
+def _offsets(queries: Queries) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum([len(it.items) for it in queries])]).astype(np.int64)
+
+
+def _item_namer(queries: Queries, offsets: np.ndarray) -> Callable[[int], str]:
+    """Names an item by its number across queries."""
+
+    def name(item: int) -> str:
+        q = int(np.searchsorted(offsets, item, side="right")) - 1
+        return f"item {queries[q].items[item - offsets[q]]} of query {queries[q].query}"
+
+    return name
+
+
+def _models(
+    kind: Kind, queries: Queries, offsets: np.ndarray, attraction: np.ndarray, position: tuple[float, ...] = ()
+) -> Fits:
+    """One model for each query, which knows the names of its query and items."""
+    rows = np.split(attraction, offsets[1:-1])
+    return tuple(
+        ItemClicks(kind, tuple(row.tolist()), position, it.query, it.items)
+        for it, row in zip(queries, rows, strict=True)
+    )
 
 
 def _counts(index: np.ndarray, length: int, weights: np.ndarray | None = None) -> np.ndarray:

@@ -5,7 +5,7 @@ its reward from these rows, inlined into a bandit's loop. This module knows noth
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -28,15 +28,20 @@ class ItemClicks:
             v(k)) or `"position"` (PBM, Richardson et al., 2007: examines position k with probability χ(k)).
         attraction: α, the probability of a click on an examined item, by item.
         position: v(k) of the dependent and χ(k) of the position-based model, from the top; empty in the cascade model.
+        query: the name of the query in the log that the model was fitted to; "" if it has none.
+        items: the names of the items in that log, one for each attraction; empty if they have none. Two models with
+            the same probabilities are equal whatever their names.
 
     Raises:
-        ValueError: an unknown kind, no items, probabilities outside [0, 1], or a wrong number of probabilities by
-            position for this kind.
+        ValueError: an unknown kind, no items, probabilities outside [0, 1], a wrong number of probabilities by
+            position for this kind, or not one name of its own for each item.
     """
 
     kind: Literal["cascade", "dependent", "position"]
     attraction: tuple[float, ...]
     position: tuple[float, ...] = ()
+    query: str = field(default="", compare=False)
+    items: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self):
         if self.kind not in CODES:
@@ -50,6 +55,8 @@ class ItemClicks:
         if (self.kind == "cascade") != (not self.position):
             expected = "no" if self.kind == "cascade" else "some"
             raise ValueError(f"a {self.kind} model has {expected} probabilities by position, not {len(self.position)}")
+        if self.items and not len(set(self.items)) == len(self.items) == len(self.attraction):
+            raise ValueError(f"expected a different name for each of {len(self.attraction)} items, found {self.items}")
 
     @property
     def code(self) -> int:
@@ -80,7 +87,8 @@ class ItemClicks:
 
     def restricted(self, items: Sequence[int]) -> "ItemClicks":
         """The same model for some of its items only, renumbered in the given order."""
-        return replace(self, attraction=tuple(self.attraction[i] for i in items))
+        names = tuple(self.items[i] for i in items) if self.items else ()
+        return replace(self, attraction=tuple(self.attraction[i] for i in items), items=names)
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Attraction and position as the compiled functions take them: float64[L], float64[positions]."""

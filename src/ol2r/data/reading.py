@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ol2r.data.catalogue import Entry, Origin, counts_of, entry, last_read, load, load_from
+from ol2r.data.counts import load_counts
 from ol2r.data.sessions import load_fitted_models, load_sessions
 
 _CLICKS: dict[str, Callable[[Path], object]] = {
     "Yandex_60Q_click_models": lambda folder: load_fitted_models("CM", folder),
     "Yandex_WSCD_sample": lambda folder: load_sessions(unshown="ignore", folder=folder),
+    "Yandex_60Q_aggregated": lambda folder: load_counts(excess="limit", folder=folder),
 }
 
 

@@ -1,4 +1,4 @@
-"""Click logs: search sessions of single queries, and the click models that others fitted to such logs.
+"""Click logs: search sessions and counts of single queries, and the click models that others fitted to such logs.
 
 This module knows files and their mistakes; it must not know what a click model means or how one is fitted.
 """
@@ -18,6 +18,60 @@ from ol2r.data.letor import read_bytes
 from ol2r.errors import DataError
 
 UNSHOWN = ("ignore", "drop", "error")
+
+
+@dataclass(frozen=True, eq=False)
+class QueryCounts:
+    """The counts of one query.
+
+    Args:
+        query: name of the query in the log.
+        items: names of its items in the log.
+        views: int64[items, positions], how often each item was shown at each position, from the top.
+        clicks: int64[items, positions].
+
+    Raises:
+        DataError: arrays that do not fit together or are of other types, a negative number, or more clicks than views.
+    """
+
+    query: str
+    items: tuple[str, ...]
+    views: np.ndarray
+    clicks: np.ndarray
+
+    def __post_init__(self) -> None:
+        shapes = self.views.shape, self.clicks.shape
+        if self.views.ndim != 2 or shapes[0] != shapes[1] or len(self.views) != len(self.items):
+            raise DataError(f"query {self.query}: {len(self.items)} items, views and clicks {shapes} do not fit")
+        if self.views.dtype.kind not in "iu" or self.clicks.dtype.kind not in "iu":
+            found = f"{self.views.dtype} and {self.clicks.dtype}"
+            raise DataError(f"query {self.query}: expected whole numbers of views and clicks, found {found}")
+        _different(self.query, self.items)
+        if (self.clicks < 0).any() or (self.clicks > self.views).any():
+            raise DataError(f"query {self.query}: expected from 0 clicks to as many as there are views")
+
+    def most_frequent_list(self, slots: int) -> np.ndarray:
+        """At each position from the top, the item that was shown there most often and stands at none above it.
+
+        Args:
+            slots: length of the list.
+
+        Returns:
+            int64[slots], numbers of items; of two that were shown equally often, the earlier one.
+
+        Raises:
+            DataError: there are fewer items or positions.
+        """
+        if slots > min(self.views.shape):
+            raise DataError(
+                f"query {self.query}: expected {slots} items and positions, found {len(self.items)} and "
+                f"{self.views.shape[1]}"
+            )
+        free, chosen = np.ones(len(self.items), dtype=bool), []
+        for position in range(slots):
+            chosen.append(int(np.where(free, self.views[:, position], -1).argmax()))
+            free[chosen[-1]] = False
+        return np.array(chosen, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +108,7 @@ class QuerySessions:
         ordered = np.sort(self.lists, axis=1)
         if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any():
             raise DataError(f"query {self.query}: a list shows an item twice")
+        _different(self.query, self.items)
 
     def __len__(self) -> int:
         return len(self.lists)
@@ -62,6 +117,14 @@ class QuerySessions:
     def shown(self) -> np.ndarray:
         """Where a list shows an item: bool[sessions, positions]."""
         return self.lists >= 0
+
+    def counts(self) -> QueryCounts:
+        """How often each item was shown and clicked at each position."""
+        views, clicks = np.zeros((2, len(self.items), self.lists.shape[1]), dtype=np.int64)
+        places = np.broadcast_to(np.arange(self.lists.shape[1]), self.lists.shape)
+        np.add.at(views, (self.lists[self.shown], places[self.shown]), 1)
+        np.add.at(clicks, (self.lists[self.clicks], places[self.clicks]), 1)
+        return QueryCounts(self.query, self.items, views, clicks)
 
     def most_frequent_list(self, slots: int | None = None) -> np.ndarray:
         """The list shown most often, the earliest in a tie, cut to `slots` items (None: all of them): int64[slots].
@@ -81,6 +144,12 @@ class QuerySessions:
                 f"({len(self.items)} items in all)"
             )
         return np.array(shown[:slots], dtype=np.int64)
+
+
+def _different(query: str, items: tuple[str, ...]) -> None:
+    if len(set(items)) < len(items):
+        twice = next(item for item, count in Counter(items).items() if count > 1)
+        raise DataError(f"query {query}: two items have the name {twice!r}")
 
 
 class SessionLog(NamedTuple):
@@ -130,7 +199,7 @@ def read_sessions(
 def _read(path: Path, positions: int | None, unshown: str, items: dict[str, dict[str, int]]):
     sessions: dict[str, list[tuple[list[int], list[int]]]] = {}
     unshown_clicks = unshown_sessions = 0
-    for line_number, line in enumerate(_text(path).split("\n"), start=1):
+    for line_number, line in enumerate(read_text(path).split("\n"), start=1):
         for number, session in enumerate(filter(None, map(str.strip, line.split(";"))), start=1):
             where = f"{path}:{line_number}: session {number}"
             query, shown, clicked = _session(session, where, positions)
@@ -149,8 +218,8 @@ def _read(path: Path, positions: int | None, unshown: str, items: dict[str, dict
     return sessions, unshown_clicks, unshown_sessions
 
 
-def _text(path: Path) -> str:
-    """Without the byte-order mark that some editors put first."""
+def read_text(path: Path) -> str:
+    """The text of a plain, .gz or .xz file, without the byte-order mark that some editors put first."""
     try:
         return read_bytes(path).tobytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -206,7 +275,7 @@ def load_sessions(
         DataError: the files are not what they should be.
     """
     name = "Yandex_WSCD_sample"
-    paths, checksum = _checked(name, folder)
+    paths, checksum = checked_files(name, folder)
     train, test = read_sessions(*paths, unshown=unshown)
     queries = train.queries.keys() | test.queries.keys()
     note_read(entry(name), checksum, {"queries": len(queries), "sessions": train.n_sessions + test.n_sessions})
@@ -235,7 +304,7 @@ def load_fitted_models(model: Literal["CM", "DCM", "PBM"], folder: Path | None =
         DataError: the file is not what it should be.
     """
     name = "Yandex_60Q_click_models"
-    (path,), checksum = _checked(name, folder)
+    (path,), checksum = checked_files(name, folder)
     models = read_fitted_models(path, model)
     note_read(entry(name), checksum, {"queries": len(models)})
     return models
@@ -253,7 +322,7 @@ def read_fitted_models(path: Path, model: Literal["CM", "DCM", "PBM"]) -> dict[s
     if model not in _COLUMNS:
         raise ValueError(f"model must be one of {tuple(_COLUMNS)}, not {model!r}")
     try:
-        collection = json.loads(_text(path), object_pairs_hook=_once)
+        collection = json.loads(read_text(path), object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise DataError(f"{path}:{error.lineno}: expected JSON, found {error.msg}") from error
     except (ValueError, RecursionError) as error:  # a name twice, a number of too many digits, lists in lists in lists
@@ -289,7 +358,7 @@ def _fitted(value: object, columns: int, where: str) -> FittedModel:
     return FittedModel(rows[0], rows[1] if columns == 2 else ())
 
 
-def _checked(name: str, folder: Path | None) -> tuple[list[Path], str]:
+def checked_files(name: str, folder: Path | None) -> tuple[list[Path], str]:
     """The files of a click log of the catalogue, after checking their text, and their checksum."""
     it = entry(name)
     folder = folder or it.require()

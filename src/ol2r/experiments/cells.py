@@ -65,7 +65,8 @@ _AS_IT_IS = frozenset({str, bool, int, type(None)})
 def canonical(value: object) -> object:
     """The JSON value that stands for a declaration; values that compare equal have equal canonical forms.
 
-    A dataclass becomes its type, its class's integer `revision` where it has one, and all its fields.
+    A dataclass becomes its type, its class's integer `revision` where it has one, and all its fields
+    that take part in comparisons.
 
     Raises:
         TypeError: the value is neither a plain immutable value nor a dataclass of such.
@@ -87,7 +88,7 @@ def canonical(value: object) -> object:
         declared: dict[str, object] = {"type": getattr(kind, "kind", kind.__name__)}
         if hasattr(kind, "revision"):
             declared["revision"] = kind.revision  # pyright: ignore[reportAttributeAccessIssue]
-        declared["fields"] = {f.name: canonical(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        declared["fields"] = {f.name: canonical(getattr(value, f.name)) for f in dataclasses.fields(value) if f.compare}
         return declared
     raise TypeError(f"{value!r} of type {type(value).__name__} cannot be part of a cell")
 

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ol2r import data
 from ol2r.bandits import simulate_bandit
 from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.play import Play
-from ol2r.experiments.kinds.populations import POSITIONS, Declared
+from ol2r.experiments.kinds.populations import POSITIONS, Counted, Declared
 from ol2r.experiments.store import check_table
 from ol2r.papers.bubblerank import grid as bubblerank
 from ol2r.papers.bubblerank.worlds import halved_examination, small
@@ -101,3 +102,15 @@ def test_the_queries_of_the_log_start_from_what_was_shown_most():
     for a, b in zip(short, long, strict=True):
         assert a.users.attraction == b.users.attraction[:POSITIONS] and a.initial == b.initial
     assert tuple(i for i, query in enumerate(long, 1) if query.users.n_items > POSITIONS) == bubblerank.LONGER
+
+
+@pytest.mark.real_data("Yandex_60Q_aggregated")
+def test_bubblerank_plays_on_queries_that_are_at_hand_as_counts():
+    users = Counted("PBM", data.checksum(Counted.dataset))
+    assert len(users.queries()) == users.n_queries == 60
+    assert all(query.users.n_items == POSITIONS for query in users.queries())
+    assert all(query.users.query and len(query.users.items) == POSITIONS for query in users.queries())
+    job = Job(cell(users=users), (Row(1, 0), Row(60, 0)))
+    (frame,) = run(job)
+    check_table(job.cell, job.rows, frame)
+    assert (frame["regret"] >= 0).all() and (frame["excess"] <= 9).all()

@@ -98,8 +98,8 @@ def identified(users: ItemClicks) -> ItemClicks:
 
 
 def _settled(users: ItemClicks) -> ItemClicks:
-    rows = (tuple(round(p, _DECIMALS) for p in row) for row in (users.attraction, users.position))
-    return ItemClicks(users.kind, *rows)
+    attraction, position = (tuple(round(p, _DECIMALS) for p in row) for row in (users.attraction, users.position))
+    return replace(users, attraction=attraction, position=position)
 
 
 class Line(NamedTuple):

@@ -15,7 +15,7 @@ import torch
 from ol2r.bandits import BANDITS, random_list, simulate_bandit
 from ol2r.cost import Cost
 from ol2r.experiments.cells import Cell, Context, Job, Row
-from ol2r.experiments.kinds.populations import Declared, Logged, Published
+from ol2r.experiments.kinds.populations import Counted, Declared, Logged, Published
 from ol2r.parameters import Value
 from ol2r.random import replica_key
 from ol2r.ranking import engine as hot_operations
@@ -40,7 +40,7 @@ class Play(Cell):
         checkpoints: steps, ascending; the last is the horizon n that the bandit is told.
     """
 
-    users: Published | Logged | Declared
+    users: Published | Logged | Counted | Declared
     bandit: str
     revision: int
     parameters: tuple[tuple[str, Value], ...]
@@ -51,6 +51,7 @@ class Play(Cell):
     kind: ClassVar[str] = "play"
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
+        "ol2r.data.counts",
         "ol2r.data.sessions",
         "ol2r.clicks",
         "ol2r.theory.bandits",

@@ -14,6 +14,7 @@ import numpy as np
 
 from ol2r import data
 from ol2r.clicks import ItemClicks, fitting
+from ol2r.data.counts import load_counts
 from ol2r.data.sessions import load_sessions
 
 Model = Literal["CM", "DCM", "PBM"]
@@ -166,6 +167,47 @@ class LoggedPositions(Logged):
     def fits(self) -> fitting.Fits:
         """The users of all items of the log, by query."""
         return _positions(self.counts)
+
+
+@dataclass(frozen=True)
+class Counted(Population):
+    """Queries of the log that is at hand as counts, with the position-based model and the pseudo-counts of its fit.
+
+    A row with more clicks than views counts all of its views as clicked. The production ranker's list has at each
+    position the item that was shown there most often, and only its items are ranked (L = K).
+
+    Args:
+        model: "PBM", the only model that counts can be fitted with.
+        checksum: the data set's checksum in the catalogue.
+        counts: pseudo-counts of clicks and views.
+    """
+
+    model: Literal["PBM"]
+    checksum: str
+    counts: tuple[float, float] = fitting.PYCLICK_COUNTS
+
+    dataset: ClassVar[str] = "Yandex_60Q_aggregated"
+
+    @property
+    def n_queries(self) -> int:
+        return data.entry(self.dataset).n_queries or 0
+
+    @property
+    def seconds(self) -> float:
+        return 1.0
+
+    def queries(self) -> Sequence[ClickQuery]:
+        return _counted_queries(self.counts)
+
+
+@cache
+def _counted_queries(counts: tuple[float, float]) -> Sequence[ClickQuery]:
+    log = tuple(load_counts(excess="limit").queries.values())
+    fits = fitting.fit_position(log, counts)
+    return [
+        ClickQuery(users.restricted(it.most_frequent_list(POSITIONS).tolist()), tuple(range(POSITIONS)))
+        for it, users in zip(log, fits, strict=True)
+    ]
 
 
 @cache
