@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from ol2r.parameters import FLAG, Choice, Names, Number, check_all, require
+from ol2r.parameters import FLAG, Choice, Names, Number, check_all, completed, require
 
 KINDS = {
     "choice": Choice("a", "b"),
@@ -77,3 +77,13 @@ def test_all_that_is_missing_or_unknown_is_named_in_one_message():
     with pytest.raises(ValueError, match=r"^Ours: b must be one of True, False, not 'yes'$"):
         check_all("Ours", declared, {"a": True, "b": "yes"})
     check_all("Ours", declared, {"a": True, "b": False})
+
+
+def test_a_parameter_with_a_default_may_be_left_out():
+    declared = {"a": FLAG, "b": Choice("x", "y", default="y"), "c": Number(least=0, whole=True, default=0)}
+    check_all("Ours", declared, {"a": True})
+    assert completed(declared, {"a": True, "b": "x"}) == {"a": True, "b": "x", "c": 0}
+    with pytest.raises(ValueError, match=r"^Ours takes a, b, c; missing: a; unknown: none$"):
+        check_all("Ours", declared, {"b": "x"})
+    with pytest.raises(ValueError, match=r"^Ours: c must be a whole number of at least 0, not -1$"):
+        check_all("Ours", declared, {"a": True, "c": -1})

@@ -15,7 +15,14 @@ Value = float | int | str | bool
 
 
 class Parameter(ABC):
-    """The values that a parameter allows."""
+    """The values that a parameter allows.
+
+    Attributes:
+        default: what it is where it is not given; None for a parameter that must be given. So a parameter can be added
+            to those that stored results were declared with.
+    """
+
+    default: Value | None = None
 
     @property
     @abstractmethod
@@ -30,8 +37,8 @@ class Parameter(ABC):
 class Choice(Parameter):
     """One of a few values, compared with their types: True and 1.0 are not allowed where 1 is."""
 
-    def __init__(self, *known: Value):
-        self.known = known
+    def __init__(self, *known: Value, default: Value | None = None):
+        self.known, self.default = known, default
 
     @property
     def said(self) -> str:
@@ -54,6 +61,7 @@ class Number(Parameter):
         most, below: upper end of the range; `most` is itself allowed, `below` is not; `most=math.inf` allows infinity.
         whole: whether only whole numbers are allowed: integers, or an array of any type whose numbers have no fraction.
         because: the reason for the range, for the message, where a user may wonder.
+        default: see `Parameter`.
     """
 
     least: float | None = None
@@ -62,6 +70,7 @@ class Number(Parameter):
     below: float = math.inf
     whole: bool = False
     because: str = ""
+    default: Value | None = None
 
     @property
     def said(self) -> str:
@@ -117,12 +126,14 @@ def require(name: str, parameter: Parameter, value: object) -> None:
 
 
 def check_all(owner: str, declared: Mapping[str, Parameter], given: Mapping[str, object]) -> None:
-    """Raise ValueError unless exactly the declared parameters are given, each with an allowed value.
+    """Raise ValueError unless exactly the declared parameters are given, each with an allowed value; those that have a
+    default may be left out.
 
     Args:
         owner: name of the learner or other owner of the parameters, for the message.
     """
-    missing, unknown = declared.keys() - given.keys(), given.keys() - declared.keys()
+    needed = {name for name, parameter in declared.items() if parameter.default is None}
+    missing, unknown = needed - given.keys(), given.keys() - declared.keys()
     if missing or unknown:
         raise ValueError(
             f"{owner} takes {', '.join(sorted(declared)) or 'no parameter'}; "
@@ -130,4 +141,10 @@ def check_all(owner: str, declared: Mapping[str, Parameter], given: Mapping[str,
             f"unknown: {', '.join(sorted(unknown)) or 'none'}"
         )
     for name, parameter in declared.items():
-        require(f"{owner}: {name}", parameter, given[name])
+        if name in given:
+            require(f"{owner}: {name}", parameter, given[name])
+
+
+def completed(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The declared parameters with the given values, or with their defaults where none is given."""
+    return {name: given.get(name, parameter.default) for name, parameter in declared.items()}

@@ -45,6 +45,7 @@ class Stream(IntEnum):
     BANDIT_INITIAL = 20  # random initial lists of item-level bandits, by slot
     BANDIT_FLIP = 21  # BubbleRank's exchange coins, by pair of positions
     BANDIT_SHUFFLE = 22  # the random order within a block or batch of items, by slot
+    BATCH = 23  # the order in which a refit of a network takes labels, by label
 
 
 def replica_key(dataset: str, fold: int, seed: int) -> np.uint64:

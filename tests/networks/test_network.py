@@ -15,17 +15,20 @@ NETWORKS = [
     Network(D, width, depth, init) for init in ("he", "symmetric") for depth in (1, 2, 3, 4) for width in (2, 8)
 ]
 NETWORKS += [Network(D, 1, depth) for depth in (1, 2, 3)]
+NETWORKS += [Network(D, 4, depth, "torch", biases=True, output="plain") for depth in (1, 2, 3, 4)]
 either_network = pytest.mark.parametrize("network", NETWORKS, ids=lambda n: f"{n.init}-{n.depth}-{n.width}")
 
 
 def plain(network, theta, x):
-    """f(x; θ) of one replica and one document, from the paper's formula."""
+    """f(x; θ) of one replica and one document, from the paper's formula, or with biases and without √m."""
     start = 0
     for layer, (outputs, inputs) in enumerate(network.shapes):
         w = theta[start : start + outputs * inputs].reshape(outputs, inputs)
         start += outputs * inputs
-        x = w @ (torch.relu(x) if layer else x)
-    return math.sqrt(network.width) * x[0]
+        x = torch.relu(x) if layer else x
+        n = len(x)
+        x = w[:, :n] @ x + (w[:, n] if n < inputs else 0.0)
+    return (math.sqrt(network.width) if network.output == "scaled" else 1.0) * x[0]
 
 
 class Setting:
@@ -37,19 +40,20 @@ class Setting:
         start = network.initial(Streams(KEYS)).double()
         self.theta = start + torch.from_numpy(0.3 * rng.standard_normal(start.shape) * start.std().item())
         self.x = network.inputs(torch.from_numpy(rng.uniform(0, 1, (len(KEYS), V, D))))
+        self.documents = self.x[..., :D] if network.biases else self.x
         self.scores, self.activations = network.forward(self.theta, self.x)
 
     def gradients(self):
         """∂f/∂θ of every document, by torch.func: Float64[R, V, p]."""
         of_one = torch.func.grad(lambda theta, x: plain(self.network, theta, x))
-        return torch.func.vmap(torch.func.vmap(of_one, in_dims=(None, 0)))(self.theta, self.x)
+        return torch.func.vmap(torch.func.vmap(of_one, in_dims=(None, 0)))(self.theta, self.documents)
 
 
 @either_network
 def test_scores_are_those_of_the_formula(network):
     setting = Setting(network)
     for r in range(len(KEYS)):
-        wanted = [plain(network, setting.theta[r], setting.x[r, v]) for v in range(V)]
+        wanted = [plain(network, setting.theta[r], setting.documents[r, v]) for v in range(V)]
         torch.testing.assert_close(setting.scores[r], torch.stack(wanted), rtol=1e-12, atol=1e-12)
 
 
@@ -62,14 +66,14 @@ def test_the_gradient_of_a_loss_is_that_of_torch_func(network):
         scores = torch.func.vmap(lambda each: plain(network, theta, each))(x)
         return ((scores - wanted) ** 2).sum()
 
-    wanted = torch.func.vmap(torch.func.grad(loss))(setting.theta, setting.x, target)
+    wanted = torch.func.vmap(torch.func.grad(loss))(setting.theta, setting.documents, target)
     got = network.gradient(setting.theta, setting.activations, 2 * (setting.scores - target))
     torch.testing.assert_close(got, wanted, rtol=1e-11, atol=1e-11 * float(wanted.abs().max()))
 
 
 @either_network
 def test_tangents_are_the_gradients_of_torch_func(network):
-    setting, scale = Setting(network), math.sqrt(network.width)
+    setting, scale = Setting(network), network.scale
     wanted = setting.gradients() / scale
     tangent = network.tangent(setting.theta, setting.activations)
     torch.testing.assert_close(tangent.explicit(), wanted, rtol=1e-12, atol=1e-12)
@@ -145,6 +149,20 @@ def test_starting_weights_are_normal_with_the_deviations_of_the_paper(init, devi
         drawn = w[w != 0]
         assert abs(float(drawn.mean())) < 5 * deviation / math.sqrt(len(drawn) / 2)
         assert float(drawn.std()) == pytest.approx(deviation, rel=5 / math.sqrt(len(drawn)))
+
+
+def test_a_start_of_torch_is_uniform_over_one_by_the_root_of_the_inputs():
+    network = Network(40, 200, 3, "torch", biases=True)
+    for w, inputs in zip(network.layers(network.initial(Streams(KEYS))), (40, 200, 200), strict=True):
+        of_torch = torch.nn.Linear(inputs, w.shape[1])
+        most = 1 / math.sqrt(inputs)
+        assert w.abs().max() <= most and of_torch.weight.abs().max() <= most and of_torch.bias.abs().max() <= most
+        for part in (w[..., :inputs], w[..., inputs:]):
+            if part.numel():
+                assert float(part.std()) == pytest.approx(most / math.sqrt(3), rel=5 / math.sqrt(part.numel()))
+    he = Network(40, 200, 3, biases=True)
+    first, second, _ = he.layers(he.initial(Streams(KEYS)))
+    assert first[..., :40].all() and not first[..., 40:].any() and not second[..., 200:].any()
 
 
 @pytest.mark.parametrize("init", ["he", "symmetric"])

@@ -59,7 +59,12 @@ class Past:
         return losses + 0.5 * pull * ((theta - anchor) ** 2).sum()
 
 
-@pytest.mark.parametrize("network", [Network(D, 6), Network(D, 4, 3, "symmetric"), Network(D, 3, 1)], ids=str)
+CODE = {"init": "torch", "biases": True, "output": "plain"}
+NETWORKS = [Network(D, 6), Network(D, 4, 3, "symmetric"), Network(D, 3, 1)]
+NETWORKS += [Network(D, 4, depth, **CODE) for depth in (2, 3)]
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=str)
 @pytest.mark.parametrize("loss", ["sum", "mean"])
 @pytest.mark.parametrize("anchored", [True, False], ids=["to the start", "to zero"])
 def test_objective_and_gradient_are_those_of_the_formula(network, loss, anchored):
@@ -89,6 +94,17 @@ def test_adam_takes_the_steps_of_torch_on_the_mean_objective(device):
             (past.objective(theta, r, past.start[r].double()) / past.history.n_labels[r]).backward()
             plain.step()
         torch.testing.assert_close(fit.theta[r], theta.detach(), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["sum", "mean"])
+def test_batches_that_hold_all_labels_are_whole_passes(loss):
+    past = Past(Network(D, 6)).all()
+    whole, batched = (past.fit(torch.float64, loss=loss, passes=5, batch=batch) for batch in (0, 100))
+    every = torch.tensor([True, False, True])
+    whole.refit(past.history, every)
+    batched.refit(past.history, every, words=lambda n: torch.arange(3 * n).view(3, n).flip(1))
+    torch.testing.assert_close(batched.theta, whole.theta, rtol=1e-9, atol=1e-12)
+    assert torch.equal(batched.theta[1], past.start[1].double())
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ol2r import ranking
 from ol2r.cost import DEVICE_CORES, REPLAY_SECONDS, Cost, Shape
-from ol2r.parameters import Number, Parameter, Value, check_all
+from ol2r.parameters import Number, Parameter, Value, check_all, completed
 from ol2r.random import Streams
 from ol2r.rankers import LinearRanker, Ranker
 from ol2r.ranking import Candidates
@@ -45,8 +45,9 @@ class Learner(ABC):
 
     Args:
         n_features: width of a document's features.
-        hyperparameters: an allowed value for exactly the names in `numeric` and `structural`. A numeric hyper-parameter
-            is one number, or one for each replica (Float[R]); a structural one is the same for the whole batch.
+        hyperparameters: an allowed value for exactly the names in `numeric` and `structural`, of which those with a
+            default may be left out. A numeric hyper-parameter is one number, or one for each replica (Float[R]); a
+            structural one is the same for the whole batch.
         streams: random streams of the replicas, with R keys.
         engine: `"numba"` or `"torch"`, or None for the default on the device.
 
@@ -101,7 +102,7 @@ class Learner(ABC):
             for name in self.numeric
         }
         self.number = {name: value.to(torch.float32) for name, value in self.precise.items()}
-        self.choice: dict[str, Any] = {name: hyperparameters[name] for name in self.structural}
+        self.choice: dict[str, Any] = completed(self.structural, hyperparameters)
         self.build()
         self.state = self.initial()
 
@@ -198,7 +199,7 @@ class Learner(ABC):
     def together(cls, settings: Sequence[Mapping[str, Value]]) -> dict[str, Value | torch.Tensor]:
         """The hyper-parameters of a batch of replicas with these settings: numeric ones of each, Float64[R], and the
         structural ones of the first."""
-        structural = {name: settings[0][name] for name in cls.structural}
+        structural = {name: settings[0][name] for name in cls.structural if name in settings[0]}
         numeric = {
             name: torch.tensor([float(setting[name]) for setting in settings], dtype=torch.float64)
             for name in cls.numeric

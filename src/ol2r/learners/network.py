@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from jaxtyping import Float, Float32
 from torch import Tensor
@@ -10,8 +10,8 @@ from torch import Tensor
 from ol2r.cost import Shape
 from ol2r.learners.base import Learner
 from ol2r.networks import Network
-from ol2r.networks.network import INITIALS, Pass
-from ol2r.parameters import Choice, Number, Parameter, Value
+from ol2r.networks.network import INITIALS, OUTPUTS, Pass
+from ol2r.parameters import Choice, Number, Parameter, Value, completed
 from ol2r.rankers import NetworkRanker
 from ol2r.ranking import Candidates
 
@@ -22,19 +22,22 @@ ARCHITECTURE: dict[str, Parameter] = {
     "width": Number(least=1, whole=True),
     "depth": Number(least=1, whole=True),
     "init": Choice(*INITIALS),
+    "biases": Choice(False, True, default=False),
+    "output": Choice(*OUTPUTS, default="scaled"),
 }
 
 
 def network_of(n_features: int, hyperparameters: Mapping[str, object]) -> Network:
     """The architecture that a learner's hyper-parameters name."""
-    width, depth = (cast(int, hyperparameters[name]) for name in ("width", "depth"))
-    return Network(n_features, width, depth, cast(str, hyperparameters["init"]))
+    named = completed(ARCHITECTURE, hyperparameters)
+    return Network(n_features, **{name: named[name] for name in ARCHITECTURE})
 
 
 class NetworkLearner(Learner):
     """A learner whose ranker is a network (`ol2r.networks.Network`).
 
-    Hyper-parameters of all: `width` (m), `depth` (L; 2 for one hidden layer), `init` (see `Network`).
+    Hyper-parameters of all: `width` (m), `depth` (L; 2 for one hidden layer), `init`, and as far as they are given
+    `biases` and `output` (see `Network`).
     """
 
     structural: ClassVar[dict[str, Parameter]] = ARCHITECTURE

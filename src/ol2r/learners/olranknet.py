@@ -4,6 +4,7 @@ The confidence intervals come from the gradients of the network's scores. This i
 constant α_t and without ε(m), as in its experiments.
 """
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import ClassVar
@@ -17,8 +18,8 @@ from ol2r.learners.base import ALPHA
 from ol2r.learners.network import CORE_OPERATIONS, network_of
 from ol2r.learners.refitted import RefittedNetwork, steps_kept
 from ol2r.networks import Covariance, Dual, Explicit, Full, Inverted, ListedHistory, Network, Tangent
-from ol2r.parameters import Choice, Parameter, Value
-from ol2r.random import Streams
+from ol2r.parameters import Choice, Number, Parameter, Value
+from ol2r.random import Stream, Streams
 from ol2r.rankers import NetworkRanker
 from ol2r.ranking import Candidates
 from ol2r.ranking.constants import numbers
@@ -43,6 +44,9 @@ class OlRankNet(RefittedNetwork):
 
     - `covariance`: `"full"`, A as in the text, or `"diagonal"`, its diagonal alone as in the paper's experiments; also
       one form of the whole A alone, `"dual"`, `"primal"` or `"inverted"`, whose times can be compared;
+    - `shuffle`, as far as it is given: `"conservative"`, a random topological order of the certain orders (Algorithm
+      1), or `"random"`, whole blocks of documents between which all orders are certain (the public code's default);
+    - `batch`, as far as it is given: 0, or the most labels that a step of Adam reads (see `NetworkFit`);
     - `gradients` of a pair that are added to A: at the `"refitted"` θ_t (Algorithm 1, lines 11 and 12), or as they were
       when the list was `"displayed"`, at θ_{t−1} (public code, and the proofs).
 
@@ -57,6 +61,8 @@ class OlRankNet(RefittedNetwork):
     structural: ClassVar[dict[str, Parameter]] = RefittedNetwork.structural | {
         "covariance": Choice(*FORMS),
         "gradients": Choice("refitted", "displayed"),
+        "shuffle": Choice("conservative", "random", default="conservative"),
+        "batch": Number(least=0, whole=True, default=0),
     }
 
     def __init__(
@@ -69,6 +75,12 @@ class OlRankNet(RefittedNetwork):
         super().__init__(n_features, hyperparameters, streams, engine)
         self.covariance = FORMS[self.choice["covariance"]](self.network, self.precise["regularization"])
 
+    @classmethod
+    def check(cls, hyperparameters: Mapping[str, object]) -> None:
+        super().check(hyperparameters)
+        if hyperparameters.get("batch") and hyperparameters["refit"] != "adam":
+            raise ValueError(f"{cls.name}: batches are for Adam alone")
+
     def memories(self) -> dict[str, object]:
         return super().memories() | {"covariance": self.covariance}
 
@@ -76,9 +88,11 @@ class OlRankNet(RefittedNetwork):
         self.inputs_shown = self.inputs(candidates)
         scores, self.tangent_shown = self._at_theta(self.inputs_shown)
         present = numbers(candidates.width, scores.device) < candidates.sizes[:, None]
-        certain = self.covariance.orders(scores, self.tangent_shown, self.precise["alpha"], present, depth)
-        # a random topological order: of the documents with no certain superior left, a random one comes next
-        ranking, _, _ = self.ops.arrange(candidates, scores, certain, True, depth, (), self.streams, self.round)
+        conservative = self.choice["shuffle"] == "conservative"
+        # a block may hold documents that a topological order would not show, so it takes all orders
+        needed = depth if conservative else candidates.width
+        certain = self.covariance.orders(scores, self.tangent_shown, self.precise["alpha"], present, needed)
+        ranking, _, _ = self.ops.arrange(candidates, scores, certain, conservative, depth, (), self.streams, self.round)
         self.count_certain(ranking, certain)
         return ranking
 
@@ -111,7 +125,7 @@ class OlRankNet(RefittedNetwork):
     def _learn(self, candidates: Candidates, pairs: Tensor, labels: Tensor, shown: Shown | None) -> None:
         self.most_pairs = pairs.shape[1]
         changed = self.count(candidates, pairs, labels, shown, self.round * self.most_pairs)
-        self.fit.refit(self.history, changed, self.beginning())
+        self.fit.refit(self.history, changed, self.beginning(), partial(self.streams.words, Stream.BATCH, self.round))
         self.alive = self.fit.alive
         refitted = self.choice["gradients"] == "refitted"
         self.covariance.add(self._at_theta(self.inputs_shown)[1] if refitted else self.tangent_shown, pairs)
@@ -154,7 +168,8 @@ class OlRankNet(RefittedNetwork):
         p, passes = network.n_parameters, float(hyperparameters["passes"])
         pairs = 2.0 * rounds * shape.documents / (shape.documents + 10)
         read = network.n_folded
-        refit = passes * (5e-5 + 6 * read * 1.3 * (pairs / 2) / CORE_OPERATIONS)
+        steps = passes * (1 + pairs / 2 // float(hyperparameters.get("batch") or math.inf))
+        refit = steps * (5e-5 + 6 * read * 1.3 * (pairs / 2) / CORE_OPERATIONS)
         widths = 6 * p * shape.documents / CORE_OPERATIONS
         dual, primal, form = pairs**2 / 3, network.n_folded**2, str(hyperparameters["covariance"])
         entries = {"diagonal": 0, "dual": dual, "full": min(dual, primal)}.get(form, primal)
@@ -180,11 +195,18 @@ class OlLambdaRank(OlRankNet):
 
     ΔNDCG is by how much the NDCG of a label's list would change if its two documents changed places. The paper does not
     say how it is formed. Here clicks are the grades, and the list stands as it was shown; so the weights stay, and a
-    refit has an objective: the weighted loss. Intervals and pairs are those of olRankNet.
+    refit has an objective: the weighted loss. Intervals and pairs are those of olRankNet. It takes no batches, for it
+    keeps no single labels.
     """
 
     name = "olLambdaRank"
     revision = 1
+
+    @classmethod
+    def check(cls, hyperparameters: Mapping[str, object]) -> None:
+        super().check(hyperparameters)
+        if hyperparameters.get("batch"):
+            raise ValueError(f"{cls.name} takes no batches, because it keeps sums of weights and no single labels")
 
     def count(
         self,

@@ -20,7 +20,7 @@ from ol2r.learners.network import CORE_OPERATIONS, network_of
 from ol2r.learners.pairwise import CountingLearner
 from ol2r.learners.refitted import RefittedNetwork, steps_kept
 from ol2r.networks import Perturbed
-from ol2r.parameters import Choice, Number, Parameter, Value
+from ol2r.parameters import Choice, Number, Parameter, Value, completed
 from ol2r.random import Stream, Streams
 from ol2r.rankers import EnsembleRanker, LinearRanker
 from ol2r.ranking import Candidates, unanimous_orders
@@ -41,7 +41,7 @@ def refuse_beyond_memory(
     """
     learner.check(hyperparameters)
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    alike = {name: hyperparameters[name] for name in learner.structural}
+    alike = completed(learner.structural, hyperparameters)
     needed = len(streams) * learner.memory(alike, Shape(n_features, 1.0), 0)
     if streams.device.type == "cpu" and needed > there:
         what = f"{hyperparameters['rankers']:,} rankers for each of {len(streams):,} replicas"

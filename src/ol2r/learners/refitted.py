@@ -72,6 +72,7 @@ class RefittedNetwork(PairwiseLearner, NetworkLearner):
             method=self.choice["refit"],
             rate=self.number["rate"].repeat_interleave(each),
             passes=self.choice["passes"],
+            batch=self.choice.get("batch", 0),
         )
         self.history = self.histories(len(streams), self.network.shapes[0][1], self.device)
         self.most_pairs = 0  # of a round; known from the first on

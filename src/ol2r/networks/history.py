@@ -3,7 +3,8 @@
 Counting has two bodies: in torch, and compiled for the CPU.
 """
 
-from typing import ClassVar
+import copy
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -62,6 +63,27 @@ class History:
     def outcomes_at(self, scores: torch.Tensor) -> torch.Tensor:
         """`outcomes` by how these scores rank the documents, which changes nothing here."""
         return self.outcomes
+
+    def labels(self, replica: int) -> torch.Tensor:
+        """Every label of a replica, Int64[labels]: the place among the flattened `outcomes` that counts it. Only where
+        no label was given a weight."""
+        counts = self._outcomes[replica, : int(self.n_pairs[replica])].flatten().to(torch.int64)
+        return torch.arange(len(counts), device=counts.device).repeat_interleave(counts)
+
+    def part(self, replica: int, labels: torch.Tensor) -> Self:
+        """The history of one replica in which only some of its labels count, to look at: nothing may be added.
+
+        Args:
+            labels: some entries of `labels`, Int64[n].
+        """
+        part = copy.copy(self)
+        for name, kept in vars(self).items():
+            if isinstance(kept, torch.Tensor):
+                setattr(part, name, kept[replica : replica + 1])
+        part.n_labels = torch.full_like(part.n_labels, len(labels))
+        counts = labels.bincount(minlength=part._outcomes.numel())
+        part._outcomes = counts.to(part._outcomes.dtype).view_as(part._outcomes)
+        return part
 
     @staticmethod
     def _cut(kept: torch.Tensor, used: torch.Tensor) -> torch.Tensor:

@@ -3,7 +3,7 @@
 Weighing has two bodies: in torch, and compiled for the CPU.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import torch
 from numba import njit
@@ -89,6 +89,21 @@ class ListedHistory(History):
             lists = most // max(n, 1)
             documents = min(lists * k + 2 * n, int(self._highest) + k + 2 * n)
         return pairs, grown(self._documents.shape[1], documents + 1), grown(self._lists.shape[1], lists + 1)
+
+    def labels(self, replica: int) -> torch.Tensor:
+        """As of `History`; a label of a list is −1 minus its place among the flattened labels of all lists."""
+        of_lists = (self._at[replica, : int(self.n_lists[replica])].flatten() >= 0).nonzero()[:, 0]
+        return torch.cat([super().labels(replica), -1 - of_lists])
+
+    def part(self, replica: int, labels: torch.Tensor) -> Self:
+        """As of `History`."""
+        part = super().part(replica, labels[labels >= 0])
+        part.n_labels = torch.full_like(part.n_labels, len(labels))
+        of_lists = -1 - labels[labels < 0]
+        at = torch.full_like(part._at, -1)
+        at.view(-1)[of_lists] = part._at.reshape(-1)[of_lists]
+        part._at = at
+        return part
 
     def outcomes_at(self, scores: torch.Tensor) -> torch.Tensor:
         """`outcomes` by how these scores rank the documents.

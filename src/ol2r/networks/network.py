@@ -1,4 +1,4 @@
-"""Fully connected networks without biases: scores, the gradient of any loss of the scores, and tangents, by hand.
+"""Fully connected networks: scores, the gradient of any loss of the scores, and tangents, by hand.
 
 A batch of networks is one tensor of parameters with the replicas first. Networks of an ensemble are further replicas.
 """
@@ -14,7 +14,8 @@ import torch
 from ol2r.networks.tangent import Tangent
 from ol2r.random import Stream, Streams
 
-INITIALS = ("he", "symmetric", "symmetric-raw")
+INITIALS = ("he", "symmetric", "symmetric-raw", "torch")
+OUTPUTS = ("scaled", "plain")
 
 
 class Pass(NamedTuple):
@@ -34,7 +35,8 @@ class Network:
     """f(x; θ) = √m W_L φ(W_{L−1} … φ(W_1 x)) with φ(z) = max(z, 0) (olRankNet, section 3.2).
 
     A batch of R networks is θ = (vec W_1, …, vec W_L), Float[R, p]. Scores, gradients and tangents have the precision
-    of the θ and the inputs that they are asked with. With depth 1 there is no hidden layer and f(x; θ) = √m W_1 x.
+    of the θ and the inputs that they are asked with. With depth 1 there is no hidden layer and f(x; θ) = √m W_1 x. The
+    bias of a unit is the last entry of its row of W_l, and its layer reads a 1 after the other inputs.
 
     Args:
         n_features: d.
@@ -45,17 +47,24 @@ class Network:
             both halves of the network are the same but for the sign of W_L; inputs are scaled to unit norm, as its
             appendix B.2 assumes, and doubled, x ← (x, x)/√2; W_l = blockdiag(W, W) with W ~ N(0, 4/m), and
             W_L = (w, −w) with w ~ N(0, 2/m). `"symmetric-raw"`: the same start, with inputs that are doubled and not
-            scaled to unit norm, as Algorithm 1 stands without that assumption.
+            scaled to unit norm, as Algorithm 1 stands without that assumption. `"torch"`: weights and biases of a layer
+            of n inputs are uniform between −1/√n and 1/√n, as those of PyTorch's `nn.Linear`.
+        biases: whether the units of hidden layers have biases, 0 at first except with `"torch"`. The output has none:
+            no difference of two scores depends on it.
+        output: `"scaled"`, f as above, or `"plain"`, f without the factor √m (olRankNet's public code). Tangents are
+            those of f/√m, or of the plain f.
 
     Raises:
-        ValueError: an argument has a value that is not allowed, or the hidden layers of a symmetric network have an odd
-            number of units.
+        ValueError: an argument has a value that is not allowed, or a symmetric network has biases or hidden layers with
+            an odd number of units.
     """
 
     n_features: int
     width: int
     depth: int = 2
     init: str = "he"
+    biases: bool = False
+    output: str = "scaled"
 
     def __post_init__(self):
         for name in ("n_features", "width", "depth"):
@@ -63,20 +72,30 @@ class Network:
                 raise ValueError(f"{name} of a network must be at least 1, not {getattr(self, name)}")
         if self.init not in INITIALS:
             raise ValueError(f"init must be one of {', '.join(INITIALS)}, not {self.init!r}")
+        if self.output not in OUTPUTS:
+            raise ValueError(f"output must be one of {', '.join(OUTPUTS)}, not {self.output!r}")
+        if self.symmetric and self.biases:
+            raise ValueError("a symmetric network has no biases")
         if self.symmetric and self.depth > 1 and self.width % 2:
             raise ValueError(f"a symmetric network has two equal halves, so its width cannot be {self.width}")
 
     @property
     def symmetric(self) -> bool:
         """Whether θ₀ has two halves that cancel, and inputs are doubled."""
-        return self.init != "he"
+        return self.init in ("symmetric", "symmetric-raw")
 
     @cached_property
     def shapes(self) -> tuple[tuple[int, int], ...]:
-        """Outputs and inputs of each layer, from the first."""
+        """Outputs and inputs of each layer, from the first; the 1 of biases counts as an input."""
         inputs = self.n_features * (2 if self.symmetric else 1)
         units = [inputs, *[self.width] * (self.depth - 1), 1]
-        return tuple((units[layer + 1], units[layer]) for layer in range(self.depth))
+        ones = [int(self.biases)] * (self.depth - 1) + [0]
+        return tuple((units[layer + 1], units[layer] + ones[layer]) for layer in range(self.depth))
+
+    @cached_property
+    def n_read(self) -> int:
+        """Entries of the first layer's inputs that are no copies of others."""
+        return self.shapes[0][1] // (2 if self.symmetric else 1)
 
     @cached_property
     def n_parameters(self) -> int:
@@ -91,8 +110,8 @@ class Network:
 
     @cached_property
     def scale(self) -> float:
-        """√m."""
-        return math.sqrt(self.width)
+        """√m, or 1 of a plain output."""
+        return math.sqrt(self.width) if self.output == "scaled" else 1.0
 
     def layers(self, theta: torch.Tensor) -> list[torch.Tensor]:
         """W_1 … W_L as views of θ: Float[R, outputs, inputs] each."""
@@ -108,9 +127,8 @@ class Network:
         Returns:
             Float32[R, p], from the first words of the stream of starting weights, layer by layer.
         """
-        if self.init == "he":
-            drawn = streams.gaussians(Stream.INITIAL, round_, self.n_parameters)
-            return torch.cat([math.sqrt(2.0 / w.shape[2]) * w.flatten(1) for w in self.layers(drawn)], dim=1)
+        if not self.symmetric:
+            return self._independent(streams, round_)
         halves = [(max(outputs // 2, 1), inputs // 2) for outputs, inputs in self.shapes]
         sizes = [outputs * inputs for outputs, inputs in halves]
         parts = streams.gaussians(Stream.INITIAL, round_, sum(sizes)).split(sizes, dim=1)
@@ -123,14 +141,29 @@ class Network:
         both.append(math.sqrt(2.0 / self.width) * torch.cat([last, -last], dim=2))
         return torch.cat([w.flatten(1) for w in both], dim=1)
 
+    def _independent(self, streams: Streams, round_: int) -> torch.Tensor:
+        """θ₀ of independent weights, with the inputs that biases are read from not counted among n."""
+        if self.init == "he":
+            drawn, biased = streams.gaussians(Stream.INITIAL, round_, self.n_parameters), 0.0
+        else:
+            drawn, biased = 2.0 * streams.uniforms(Stream.INITIAL, round_, self.n_parameters) - 1.0, 1.0
+        theta = drawn.clone()
+        for layer, w in enumerate(self.layers(theta)):
+            ones = int(self.biases and layer + 1 < self.depth)
+            n = w.shape[2] - ones
+            w *= math.sqrt((2.0 if self.init == "he" else 1.0) / n)
+            w[..., n:] *= biased
+        return theta
+
     def inputs(self, features: torch.Tensor) -> torch.Tensor:
-        """What the first layer reads: the features, or for a symmetric network (x, x)/√2, of unit norm or as they are.
+        """What the first layer reads: the features, or for a symmetric network (x, x)/√2, of unit norm or as they are;
+        with biases a 1 after them.
 
         Args:
             features: Float[..., d]. A document without any feature stays zero.
         """
         if not self.symmetric:
-            return features
+            return _with_one(features) if self.biases and self.depth > 1 else features
         half = features / math.sqrt(2.0)
         if self.init == "symmetric":
             norm = features.norm(dim=-1, keepdim=True)
@@ -146,8 +179,9 @@ class Network:
         """
         *hidden, last = self.layers(theta)
         activations = [inputs]
-        for w in hidden:
-            activations.append(torch.bmm(activations[-1], w.mT).relu_())
+        for layer, w in enumerate(hidden, 1):
+            units = torch.bmm(activations[-1], w.mT).relu_()
+            activations.append(_with_one(units) if self.biases and layer < len(hidden) else units)
         scores = torch.bmm(activations[-1], (self.scale * last).mT)[..., 0]
         return Pass(scores, tuple(activations))
 
@@ -189,8 +223,9 @@ class Network:
             part = torch.bmm(activations[layer].mT, delta).mT  # a third faster than the transposed product
             parts.insert(0, (part if head is None else head * part).flatten(1))
             if layer:
-                delta = torch.bmm(delta, hidden[layer] if head is None else head * hidden[layer])
-                delta.mul_(activations[layer].sign())
+                w = hidden[layer][..., : self.width]  # nothing goes on below a bias
+                delta = torch.bmm(delta, w if head is None else head * w)
+                delta.mul_(activations[layer][..., : self.width].sign())
             head = None  # W_L is in δ from here on
         return parts
 
@@ -204,8 +239,8 @@ class Network:
         *hidden, last = self.layers(theta)
         deltas: list[torch.Tensor] = []
         for layer in range(self.depth - 2, -1, -1):
-            delta = deltas[0] @ hidden[layer + 1] if deltas else last
-            deltas.insert(0, delta * activations[layer + 1].sign())
+            delta = deltas[0] @ hidden[layer + 1][..., : self.width] if deltas else last
+            deltas.insert(0, delta * activations[layer + 1][..., : self.width].sign())
         return Tangent(tuple(activations), tuple(deltas))
 
     def folded(self, tangent: Tangent) -> Tangent:
@@ -227,3 +262,8 @@ class Network:
         first, *others = tangent.inputs
         half = first / math.sqrt(2.0)
         return Tangent((torch.cat([half, half], dim=-1), *others), tangent.deltas)
+
+
+def _with_one(inputs: torch.Tensor) -> torch.Tensor:
+    """Inputs of a layer, Float[..., n], with a 1 after them."""
+    return torch.cat([inputs, inputs.new_ones(*inputs.shape[:-1], 1)], dim=-1)

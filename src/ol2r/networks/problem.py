@@ -33,7 +33,7 @@ def problem_of(
     dtype: torch.dtype,
 ) -> "Problem | CompiledProblem":
     """The objective of a history: the compiled one on the CPU, the batched one elsewhere; see `Problem`."""
-    compiled = pull.device.type == "cpu" and network.depth > 1
+    compiled = pull.device.type == "cpu" and network.depth > 1 and not (network.biases and network.depth > 2)
     return (CompiledProblem if compiled else Problem)(network, history, anchor, pull, weight, dtype)
 
 
@@ -120,7 +120,7 @@ class CompiledProblem:
         self._history = history
         x = history.documents.to(dtype)
         self.n_documents = x.shape[1]
-        self._read = network.n_features
+        self._read = network.n_read
         x = x[..., : self._read].contiguous()  # all of it unless the network is symmetric, whose halves are the same
         self._theta = x.new_empty(len(x), network.n_parameters)
         self._layers = network.layers(self._theta)

@@ -4,7 +4,7 @@ Neither reaches the optimum; `NetworkFit.expand` says how far a fit has come. A 
 finite keeps the last ones that were, and is marked.
 """
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 import torch
@@ -39,6 +39,9 @@ class NetworkFit:
         rate: learning rate of Adam, Float64[R]; L-BFGS has none.
         passes: J, how often a refit forms the gradient; of L-BFGS at most, since on the CPU it stops when no replica
             moves.
+        batch: 0, or how many labels a step of Adam reads at most. Each pass then shuffles the labels and takes a step
+            for each batch of them, on the mean of its losses and the pull divided by the number of all labels
+            (olRankNet's public code); J passes are J epochs. On the CPU alone.
 
     Where what labels count for follows the ranking (`History.follows_ranking`), Adam asks for it in every pass, and
     L-BFGS, which compares objectives, once in a refit.
@@ -48,7 +51,8 @@ class NetworkFit:
         alive: Bool[R], false for a replica that diverged; its `theta` is the last that was finite, for ever.
 
     Raises:
-        ValueError: no such loss or method, or fewer passes than it needs.
+        ValueError: no such loss or method, fewer passes than it needs, or batches of another method than Adam or on a
+            device.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class NetworkFit:
         method: str = "adam",
         rate: torch.Tensor | None = None,
         passes: int = 20,
+        batch: int = 0,
     ):
         if loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}, not {loss!r}")
@@ -72,31 +77,43 @@ class NetworkFit:
         least = 1 if method == "adam" else 2
         if passes < least:
             raise ValueError(f"passes of {method} must be at least {least}, not {passes}")
+        if batch and (method != "adam" or theta.device.type != "cpu"):
+            raise ValueError("batches of labels are for Adam on the CPU alone")
         self.network = network
         self.theta = theta.clone()
         self.anchor = anchor
-        self.loss, self.method, self.passes = loss, method, passes
+        self.loss, self.method, self.passes, self.batch = loss, method, passes, batch
         self._pull = network.width * regularization
         self._rate = None if rate is None else rate.to(theta.dtype)
         self.alive = torch.ones(len(theta), dtype=torch.bool, device=theta.device)
         self._memory = memory_of(theta, passes) if method == "lbfgs" else None
 
-    def refit(self, history: History, changed: torch.Tensor, start: torch.Tensor | None = None) -> None:
+    def refit(
+        self,
+        history: History,
+        changed: torch.Tensor,
+        start: torch.Tensor | None = None,
+        words: Callable[[int], torch.Tensor] | None = None,
+    ) -> None:
         """Go on from θ, or begin somewhere else, with the history as it is now.
 
         Args:
             history: all labelled pairs.
             changed: Bool[R], which replicas to refit; the others, and those without a label, stay as they are.
             start: where to begin, Float[R, p]; None for where the last refit ended.
+            words: gives n random words of each replica, Int64[R, n]; needed with batches alone.
         """
         moving = changed & self.alive & (history.n_labels > 0)
         if not history.pairs.shape[1] or (moving.device.type == "cpu" and not bool(moving.any())):
             return
-        problem = self._problem(history, mean=self._memory is None)
         begin = self.theta if start is None else start.to(self.theta.dtype)
-        if self._memory is None:
-            reached, finite = self._adam(problem, begin)
+        if self.batch:
+            assert words is not None
+            reached, finite = self._adam_in_batches(history, begin, moving, words)
+        elif self._memory is None:
+            reached, finite = self._adam(self._problem(history, mean=True), begin)
         else:
+            problem = self._problem(history, mean=False)
             reached, finite = self._lbfgs(problem, begin, moving, history.n_labels, self._memory)
         self.theta = torch.where((moving & finite)[:, None], reached, self.theta)
         self.alive = self.alive & (finite | ~moving)
@@ -117,6 +134,25 @@ class NetworkFit:
         for _ in range(self.passes):
             moments.step(theta, problem.gradient(theta, reweigh=True), self._rate)
         return theta, theta.abs().amax(dim=1) < torch.inf
+
+    def _adam_in_batches(
+        self, history: History, begin: torch.Tensor, moving: torch.Tensor, words: Callable[[int], torch.Tensor]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Replica by replica, for they have different numbers of batches."""
+        assert self._rate is not None
+        reached, most = begin.clone(), int(history.n_labels.max())
+        orders = words(self.passes * most).unflatten(1, (self.passes, most))
+        for r in moving.nonzero()[:, 0].tolist():
+            own, labels = slice(r, r + 1), history.labels(r)
+            theta, moments = reached[own], moments_of(reached[own])
+            anchor = None if self.anchor is None else self.anchor[own]
+            pull = self._pull[own] / (len(labels) if self.loss == "sum" else 1)
+            for order in orders[r, :, : len(labels)].argsort(dim=1, stable=True):
+                for some in labels[order].split(self.batch):
+                    part = history.part(r, some)
+                    problem = problem_of(self.network, part, anchor, pull, 1.0 / part.n_labels, theta.dtype)
+                    moments.step(theta, problem.gradient(theta, reweigh=True), self._rate[own])
+        return reached, reached.abs().amax(dim=1) < torch.inf
 
     def _lbfgs(
         self,
