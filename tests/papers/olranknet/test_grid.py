@@ -124,7 +124,7 @@ def test_the_network_truth_is_run_for_the_main_figures_and_for_labels_and_not_on
         for tier, item in product(TIERS, olranknet.ITEMS)
         if any(job.cell.labels().get("dataset") == NETWORK_TRUTH for job in jobs(item, tier))
     }
-    assert ran == {("paper", item) for item in ("fig-4", "fig-5", "fig-6", "lda")}
+    assert ran == {("paper", item) for item in ("fig-4", "fig-5", "fig-6", "labels", "lda")}
     for name in set(papers.PAPERS) - {"olranknet"}:
         cells = {job.cell for item in papers.paper(name).items.values() for job in item.jobs("paper")}
         assert NETWORK_TRUTH not in {cell.labels().get("dataset") for cell in cells}

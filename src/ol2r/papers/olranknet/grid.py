@@ -18,7 +18,7 @@ from ol2r.experiments.grid import SMOKE_CURVE, USUAL, Grid, first_step, on, seco
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
 from ol2r.learners import LEARNERS
-from ol2r.papers.olranknet import audit_cells, fits, forms, lda
+from ol2r.papers.olranknet import audit_cells, fits, forms, labels, lda
 from ol2r.papers.olranknet.claims import (
     AS_TUNED,
     BASELINES,
@@ -401,6 +401,8 @@ FOUR_SEEDS: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "
 """Of the first fold, the runs in which the truth is known."""
 THREE_SEEDS: dict[str, Sequence[int]] = FOUR_SEEDS | {"paper": range(3)}
 """The same where λ or the way of refitting is another one, and the histories that refits follow."""
+TEN_SEEDS: dict[str, Sequence[int]] = ONE_SEED | {"paper": range(10)}
+"""Of every fold, rankers that are fitted to labels."""
 _ONCE: dict[str, Sequence[int]] = dict.fromkeys(ONE_SEED, range(1))
 
 
@@ -452,6 +454,7 @@ ITEMS: dict[str, Item] = {
     **{f"{name}-long": Item(
         f"{title}, for as many rounds as the paper's", _long(*shown), _fewer_seeds, (1,), variant
     ) for name, (title, shown) in _FIGURES.items()},
+    "labels": Item("What labels leave to a network", labels.label_cells, TEN_SEEDS),
     "lda": Item("How far a line separates the grades", _separation, _ONCE),
     "lda-densities": Item("Documents in the plane of LDA, by grade", lda.density_cells, _ONCE, (1,)),
     "far": Item("Neural PDGD for 20,000 rounds", _far, _fewer_seeds, None, variant),

@@ -10,7 +10,7 @@ speak for it. Synthetic sets with a linear and with a network truth say whether 
 Pictures are kept as densities in bins, because the licences of some sets allow no values of single documents.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -148,34 +148,43 @@ class Fitting(NamedTuple):
 
 
 _LOOK_EVERY = 50
-_DOCUMENTS = 2048  # of a step, about
+DOCUMENTS = 2048  # of a step, about
 
 
-def fitted(fitting: Fitting, train: Part, validation: Part, name: str, seed: int) -> torch.Tensor:
-    """θ of a RankNet on labels, with the largest `ordered_share` on validation queries that was seen on the way.
+class Look(NamedTuple):
+    """A network on its way to the labels.
+
+    Args:
+        rate: of Adam. step: how many steps it has taken.
+        theta: Float32[1, p].
+    """
+
+    rate: float
+    step: int
+    theta: torch.Tensor
+
+
+def looks(fitting: Fitting, train: Part, name: str, seed: int) -> Iterator[Look]:
+    """A RankNet on labels, looked at on its way: at every rate after each fifty steps.
 
     In each step Adam follows the mean cross-entropy of pairs from some queries: each document meets a random one of its
     query, and pairs of equal grade are left out.
 
     Args:
         fitting: architecture, rates and steps.
-        train, validation: queries.
+        train: queries.
         name: of the stream of random numbers.
         seed: of the start and of the pairs.
-
-    Returns:
-        Float32[1, p].
     """
     network = fitting.network
     start = network.initial(Streams(np.array([replica_key(name, 1, seed)], dtype=np.uint64)))
     network.layers(start)[-1].zero_()  # all scores begin at 0: what is random in them would only have to be unlearnt
-    best, highest = start, -1.0
     for rate in fitting.rates:
         rng, theta = generator(f"{name} {rate}", seed), start.clone()
         moments, order = moments_of(theta), np.empty(0, dtype=np.int64)
         for step in range(1, fitting.steps + 1):
             taken, documents = [], 0
-            while documents < _DOCUMENTS:
+            while documents < DOCUMENTS:
                 if not len(order):
                     order = rng.permutation(len(train.offsets) - 1)
                 taken.append(order[0])
@@ -183,10 +192,24 @@ def fitted(fitting: Fitting, train: Part, validation: Part, name: str, seed: int
                 order = order[1:]
             moments.step(theta, _gradient(network, theta, train, np.array(taken), rng), torch.tensor([rate]))
             if step % _LOOK_EVERY == 0 or step == fitting.steps:
-                share = ordered_share(scored(network, theta, validation), validation.grades, validation.offsets)
-                if share > highest:
-                    best, highest = theta.clone(), share
-    return best
+                yield Look(rate, step, theta.clone())
+
+
+def fitted(fitting: Fitting, train: Part, validation: Part, name: str, seed: int) -> torch.Tensor:
+    """θ of a RankNet on labels, with the largest `ordered_share` on validation queries that `looks` came by.
+
+    Args:
+        fitting, train, name, seed: as of `looks`.
+        validation: queries.
+
+    Returns:
+        Float32[1, p].
+    """
+
+    def share(look: Look) -> float:
+        return ordered_share(scored(fitting.network, look.theta, validation), validation.grades, validation.offsets)
+
+    return max(looks(fitting, train, name, seed), key=share).theta
 
 
 def _gradient(
@@ -246,7 +269,7 @@ class Separation(OnDataset, OneByOne):
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """Passes over a few thousand documents a step, with and without a hidden layer."""
-        step = 1.5e-3 + 6 * _DOCUMENTS * self.width * self.size.shape.features / 4e10
+        step = 1.5e-3 + 6 * DOCUMENTS * self.width * self.size.shape.features / 4e10
         return Cost(4 * self.steps * step + 1e-6 * self.size.documents, alone=True).of(len(rows))
 
     def compiling(self, device: str = "cpu") -> Mapping[str, float]:

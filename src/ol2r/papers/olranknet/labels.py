@@ -1,0 +1,148 @@
+"""What labels leave to a network: how much better it ranks than a linear ranker that is fitted to them in the same way.
+
+No learner from clicks can gain more by its network than true labels allow. So the question where a network helps begins
+here, and it is answered for each data set by itself: a RankNet with a hidden layer and one without are fitted to the
+labels of the training queries at every rate of one grid, a choice of rate and of when to stop is made on other queries,
+and NDCG@10 is measured on test queries that neither of the two steps has read.
+
+Expected, once `lda` had shown shares of ordered pairs of one seed and before any run of these: a lead of the network
+above .005 of NDCG@10 on synthetic-mq-net, and none of that size on MQ2008, MQ2007, ClueWeb09, synthetic-mslr and
+synthetic-yahoo. Of synthetic-mslr-net and of OHSUMED nothing was expected.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import torch
+
+from ol2r import data
+from ol2r.cost import Cost
+from ol2r.experiments.cells import OneByOne, Row
+from ol2r.experiments.grid import checksum, on
+from ol2r.experiments.kinds.on_dataset import OnDataset
+from ol2r.networks import Network
+from ol2r.papers.olranknet.lda import DOCUMENTS, Fitting, Look, Part, looks, ordered_share, part_of, scored
+from ol2r.ranking import metrics
+
+DATASETS = (
+    "MSLR-WEB10K",
+    "Yahoo-LTRC-1",
+    "MQ2008",
+    "MQ2007_partial85",
+    "ClueWeb09_webis",
+    "OHSUMED",
+    "synthetic-mq-net",
+    "synthetic-mslr-net",
+    "synthetic-mslr",
+    "synthetic-yahoo",
+)
+RATES = (1e-1, 1e-2, 1e-3)
+"""Of Adam, all tried by both rankers."""
+STEPS = 600
+"""Of each rate; each fifty steps a ranker may stop."""
+LINEAR, NETWORK = "linear ranker", "network"
+K = 10
+_APART = 5
+"""Without validation queries of its own a fold chooses on every fifth of its training queries."""
+_CODE = ("ol2r.random", "ol2r.networks", "ol2r.data", "ol2r.ranking", "ol2r.papers.olranknet.lda", __name__)
+
+
+def ndcg(scores: np.ndarray, part: Part) -> float:
+    """Mean NDCG@10 over the queries that have a relevant document, with equal scores in expectation over their orders.
+
+    Args:
+        scores: Float64[documents].
+    """
+    relevance, offsets = part.grades, part.offsets
+    ideal = metrics.ideal_dcg(relevance, offsets, K)
+    columns = torch.from_numpy(scores.astype(np.float32))[:, None], metrics.gains(torch.from_numpy(relevance))
+    each = metrics.query_ndcg(*columns, torch.from_numpy(offsets), torch.from_numpy(ideal), K)
+    return float(each[torch.from_numpy(ideal > 0), 0].mean())
+
+
+def chosen(fitting: Fitting, train: Part, validation: Part, name: str, seed: int) -> Look:
+    """Of all that `looks` comes by, the first with the largest `ndcg` on validation queries."""
+
+    def score(look: Look) -> float:
+        return ndcg(scored(fitting.network, look.theta, validation), validation)
+
+    return max(looks(fitting, train, name, seed), key=score)
+
+
+@dataclass(frozen=True)
+class Labels(OnDataset, OneByOne):
+    """How a linear ranker and a network rank test queries, both fitted to the labels of others in the same way.
+
+    Its table: fold, seed, ranker (`LINEAR`, `NETWORK`), rate and step that were chosen, ndcg (`ndcg`) and ordered
+    (`ordered_share`) on the fold's test queries. The seed is that of a ranker's start and pairs.
+
+    Args:
+        width: of the network.
+        steps: of Adam at each of `RATES`.
+    """
+
+    width: int = 100
+    steps: int = STEPS
+
+    kind: ClassVar[str] = "labels"
+    revision: ClassVar[int] = 1
+    repeats = "means"
+    code: ClassVar[tuple[str, ...]] = _CODE
+
+    @property
+    def group(self) -> Hashable:
+        """Each cell runs alone."""
+        return self
+
+    def labels(self) -> dict[str, str | float | int]:
+        """Data set and width of the network."""
+        return {"dataset": self.dataset, "width": self.width}
+
+    def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
+        """Passes over a few thousand documents a step, with and without a hidden layer."""
+        step = 3e-3 + 6 * DOCUMENTS * self.width * self.size.shape.features / 4e10
+        return Cost(len(RATES) * self.steps * step + 1e-6 * self.size.documents, alone=True).of(len(rows))
+
+    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
+        """A line for each row and ranker."""
+        dataset = data.load(self.dataset, self.checksum)
+        lines = []
+        for row in rows:
+            fold = dataset.fold(row.fold)
+            apart = fold.validation if len(fold.validation) else fold.train[::_APART]
+            train, validation = (part_of(dataset, each) for each in (np.setdiff1d(fold.train, apart), apart))
+            test, stream = part_of(dataset, fold.test), f"labels of {self.dataset}, fold {row.fold}"
+            for ranker, width, depth in ((LINEAR, 1, 1), (NETWORK, self.width, 2)):
+                fitting = Fitting(Network(dataset.n_features, width, depth), RATES, self.steps)
+                look = chosen(fitting, train, validation, stream, row.seed)
+                scores = scored(fitting.network, look.theta, test)
+                reached = ndcg(scores, test), ordered_share(scores, test.grades, test.offsets)
+                lines.append((*row, ranker, look.rate, look.step, *reached))
+        return pd.DataFrame(lines, columns=["fold", "seed", "ranker", "rate", "step", "ndcg", "ordered"])
+
+
+def label_cells(tier: str) -> list[Labels]:
+    """The paper's sets, those at hand, and synthetic ones of both truths.
+
+    Args:
+        tier: "smoke", "laptop" or "paper"; the last has all of `DATASETS`, the others MQ2008 or a tiny set alone.
+    """
+    names = DATASETS if tier == "paper" else on("MQ2008", own=False)(tier)
+    return [Labels(name, checksum(name), steps={"smoke": 100}.get(tier, STEPS)) for name in names]
+
+
+def left(table: pd.DataFrame) -> pd.DataFrame:
+    """Network minus linear ranker, paired by fold and seed.
+
+    Args:
+        table: of `Labels`, with dataset.
+
+    Returns:
+        dataset, fold, seed, ndcg and ordered: the differences.
+    """
+    keys, measured = ["dataset", "fold", "seed"], ["ndcg", "ordered"]
+    network, linear = (table[table["ranker"] == ranker].set_index(keys)[measured] for ranker in (NETWORK, LINEAR))
+    return (network - linear).reset_index()

@@ -1,0 +1,63 @@
+"""What labels leave to a network: who is chosen, by which queries, and how far apart both end."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ol2r import data
+from ol2r.experiments.cells import Row
+from ol2r.experiments.store import check_table
+from ol2r.networks import Network
+from ol2r.papers.olranknet import labels, lda
+from ol2r.random import generator
+
+
+def test_ndcg_is_the_mean_over_queries_with_a_relevant_document_and_ties_count_in_expectation():
+    """Query 1 has gains 0, 1 and 3 in the order 1, 3, 0; query 2 has none; query 3 has a tie of gains 1 and 0."""
+    part = lda.Part(np.zeros((7, 1), np.float32), np.array([0, 1, 2, 0, 0, 1, 0]), np.array([0, 3, 5, 7]))
+    second = 1 / np.log2(3)
+    wanted = ((1 + 3 * second) / (3 + second) + (0.5 + 0.5 * second)) / 2
+    assert labels.ndcg(np.array([0.0, 3.0, 2.0, 1.0, 2.0, 5.0, 5.0]), part) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_the_choice_is_the_best_look_on_the_queries_that_it_is_made_on():
+    rng = generator("choice", 0)
+    features = rng.uniform(-1, 1, (600, 3)).astype(np.float32)
+    part = lda.Part(features, (features[:, 0] > 0.4).astype(np.int64), np.arange(0, 601, 20))
+    fitting = lda.Fitting(Network(3, 1, 1), (1e-1, 1e-4), 100)
+    every = list(lda.looks(fitting, part, "choice", 0))
+    assert [(look.rate, look.step) for look in every] == [(1e-1, 50), (1e-1, 100), (1e-4, 50), (1e-4, 100)]
+    reached = [labels.ndcg(lda.scored(fitting.network, look.theta, part), part) for look in every]
+    found = labels.chosen(fitting, part, part, "choice", 0)
+    assert (found.rate, found.step) == [(look.rate, look.step) for look in every][int(np.argmax(reached))]
+
+
+def test_a_row_has_both_rankers_and_reads_test_queries_last(monkeypatch):
+    (cell,) = labels.label_cells("smoke")
+    table = cell.table([Row(1, 0)])
+    check_table(cell, [Row(1, 0)], table)
+    assert table["ranker"].tolist() == [labels.LINEAR, labels.NETWORK] and table["ndcg"].between(0, 1).all()
+    fold, read = data.load(cell.dataset).fold(1), []
+    part_of = labels.part_of
+
+    def reading(dataset, queries):
+        read.append({*queries.tolist()})
+        return part_of(dataset, queries)
+
+    monkeypatch.setattr(labels, "part_of", reading)
+    cell.table([Row(1, 0)])
+    train, validation, test = read
+    assert test == {*fold.test.tolist()} and not test & (train | validation) and not train & validation
+    assert train | validation <= {*fold.train.tolist(), *fold.validation.tolist()}
+
+
+def test_what_is_left_is_paired_by_run():
+    lines = [("a", 1, s, r, v + s, v) for s in (0, 1) for r, v in ((labels.LINEAR, 0.25), (labels.NETWORK, 0.5))]
+    table = pd.DataFrame(lines, columns=["dataset", "fold", "seed", "ranker", "ndcg", "ordered"])
+    found = labels.left(table)
+    assert found["ndcg"].tolist() == [0.25, 0.25] and found["ordered"].tolist() == [0.25, 0.25]
+
+
+def test_the_paper_tier_has_real_sets_and_both_truths():
+    names = {cell.dataset for cell in labels.label_cells("paper")}
+    assert {"MQ2008", "OHSUMED", "synthetic-mq-net", "synthetic-mslr", "synthetic-mslr-net"} <= names
