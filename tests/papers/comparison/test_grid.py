@@ -59,6 +59,14 @@ def test_other_data_is_met_by_all_learners_at_values_of_one_data_set():
         assert len({row.seed for row in own[0].rows}) >= grid.SEEDS
 
 
+def test_pairrank_has_the_values_that_tuning_chose_for_the_shuffle_that_is_compared():
+    for dataset in (*grid.DATASETS, *grid.ELSEWHERE):
+        source = grid.tuned_on(dataset)
+        assert grid.tuned(dataset, "PairRank") == pairrank.tuned(source, "PairRank_C", of="PairRank_C")
+    met = {each["regularization"] for each in labels("quality") if each["variant"] == "PairRank"}
+    assert met == {pairrank.alone("MQ2008", "PairRank_C")["regularization"]}
+
+
 def test_learners_differ_in_nothing_but_themselves():
     cells = [job.cell for job in jobs("quality")]
     assert len({(cell.dataset, cell.checksum, cell.evaluation, cell.features) for cell in cells}) == 1

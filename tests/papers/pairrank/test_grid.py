@@ -215,6 +215,18 @@ def test_every_data_set_has_tuned_values():
     assert not set(pairrank.TUNED_ON) & set(pairrank.TUNED_DATASETS)
 
 
+def test_a_shuffle_has_the_joint_values_beside_the_other_one_only():
+    """On MQ2008 PairRank_C alone is best at another λ than both shuffles together."""
+    both, one = pairrank.tuned("MQ2008", "PairRank_C"), pairrank.alone("MQ2008", "PairRank_C")
+    assert both == tuning.TUNED.chosen("MQ2008", tuning.SUM)
+    assert one == tuning.TUNED.chosen("MQ2008", tuning.SUM, "PairRank_C") != both
+    shown = [job.cell.labels() for job in jobs("fig-3") if job.cell.labels()["dataset"] == "MQ2008"]
+    ours = [each for each in shown if each["learner"] == "PairRank"]
+    assert {each["shuffle"] for each in ours} == {"random", "conservative"}
+    assert {each["regularization"] for each in ours} == {both["regularization"]}
+    assert pairrank.settings("MQ2008")["PairRank_C"][1].items() >= one.items()
+
+
 def test_no_learner_is_tuned_to_explore_nothing_or_to_do_nothing_else():
     for dataset in pairrank.TUNED_DATASETS:
         for loss in pairrank.LOSSES:

@@ -80,7 +80,7 @@ def tuned(dataset: str, variant: str) -> dict[str, Value]:
     if variant in (P2LINRANK, P2NEURRANK):
         return p2neurrank.tuned(source, variant) | ({"depth": p2neurrank.DEPTH_HERE} if variant in NETWORKS else {})
     if variant == "epsilon-greedy":
-        return pairrank.tuned(source, variant)
+        return pairrank.alone(source, variant)
     return olranknet.tuned(source, variant)
 
 

@@ -649,7 +649,8 @@ CONVENTIONS: tuple[tuple[str, str], ...] = (
     (
         "hyper-parameters",
         "tuned in each learner's own chapter, NSGD here, on validation queries of fold 1, some of which other folds "
-        "test on, for all learners alike; PairRank's values are those of both its shuffles together",
+        "test on, for all learners alike; each has the values that its own tuning chose, PairRank those of the shuffle "
+        "that is compared",
     ),
     ("networks", "one hidden layer of 100 units; P²NeurRank's paper has two"),
     (

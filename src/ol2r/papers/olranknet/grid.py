@@ -161,7 +161,7 @@ def tuned(dataset: str, variant: str, reading: str = "") -> dict[str, Value]:
         reading: "", or a key of `READ_OTHERWISE` for another reading of the paper's learners.
     """
     if variant in LINEAR:
-        return pairrank.tuned(tuned_on(dataset, OURS[0]), LINEAR[variant])
+        return pairrank.alone(tuned_on(dataset, OURS[0]), LINEAR[variant])
     name = variant + reading
     return dict(TUNED.chosen(tuned_on(dataset, name), name))
 

@@ -91,6 +91,12 @@ def tuned(dataset: str, variant: str, loss: str = "sum", of: str = ALL) -> dict[
     return dict(tuning.TUNED.chosen(tuned_on(dataset), tuning.grid_of(variant, loss), of))
 
 
+def alone(dataset: str, variant: str) -> dict[str, Value]:
+    """The hyper-parameters that tuning chose for a variant alone. A learner has them wherever it is compared with other
+    learners; PairRank has the joint ones only where its two shuffles are compared with each other."""
+    return tuned(dataset, variant, of=variant)
+
+
 def curve(tier: str, dataset: str, kind: str, variant: str, changed: dict[str, Value] | None = None) -> Cell:
     """A learning curve of a variant at the values tuned for its loss, except for what `changed` names."""
     changed = changed or {}
@@ -391,8 +397,9 @@ ITEMS: dict[str, Item] = {
 
 
 def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
-    """Every variant's learner and hyper-parameters as tuned for a data set; MQ2008's for one that is not tuned for."""
-    return {each: (learner, own | tuned(dataset, each)) for each, (learner, own) in SETTINGS.items()}
+    """Every variant's learner and hyper-parameters as tuned for it alone on a data set; MQ2008's for one that is not
+    tuned for."""
+    return {each: (learner, own | alone(dataset, each)) for each, (learner, own) in SETTINGS.items()}
 
 
 PAPER = Paper("pairrank", ITEMS, CLAIMS, READINGS, "ol2r.papers.pairrank", GRID, settings, tuning.TUNED)
