@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.experiments.tuning import Tuned, TuningGrid, edges, grid_scores, marked
+from ol2r.experiments.grid import first_step
+from ol2r.experiments.tuning import Tuned, TuningGrid, by_users, edges, grid_scores, marked
 
 NAMES = ("alpha", "epsilon")
 
@@ -118,3 +119,25 @@ def test_grids_whose_runs_end_at_other_rounds_are_scored_at_their_own_end():
     long = runs({0.1: level(0.5), 1.0: level(0.7)}, (0, 1), ("long",)).assign(grid="long", round=50)
     table = tuned(1).table(pd.concat([FIRST, long]), FIRST.iloc[:0])
     assert dict(zip(table["grid"], table["alpha"], strict=True)) == {"both": 0.0, "long": 1.0}
+
+
+def test_a_grid_for_each_kind_of_users_is_run_under_these_users_alone():
+    own = Tuned("nowhere", by_users({"one": TuningGrid(("one",), {"alpha": (0.1, 1.0)})}), ("MQ2008",))
+    met = {(run.grid, run.users) for run in first_step(own, "paper", lambda dataset: False)}
+    assert met == {(f"one, {kind} users", kind) for kind in ("perfect", "navigational", "informational")}
+
+
+def test_a_grid_is_widened_past_an_edge_of_the_best_or_the_next_best_that_gains():
+    """Of 0.1, 1 and 10 in this order: the next best lies at 10, which gains over 1 as soon as runs do not differ."""
+    scores = {0.1: level(0.5), 1.0: level(0.7), 10.0: level(0.69)}
+    assert tuned(3).open_edges(runs(scores, (0, 1)), FIRST[:0]).empty  # the edge is no better than the value inside
+    scores = {0.1: level(0.7), 1.0: level(0.5), 10.0: level(0.69)}
+    found = tuned(3).open_edges(runs(scores, (0, 1)), FIRST[:0])
+    assert sorted(found["value"]) == [0.1, 10.0] and found["gain"].tolist() == pytest.approx([0.2, 0.19])
+    longer = runs({1.0: level(0.8), 10.0: level(0.9), 0.1: level(0.1)}, (2, 3))
+    assert tuned(3).open_edges(runs(scores, (0, 1)), longer)["value"].tolist() == [10.0]
+
+
+def test_an_edge_at_0_is_closed():
+    found = tuned(2).open_edges(runs({0.0: level(0.9), 0.1: level(0.5), 1.0: level(0.6)}, (0, 1)), FIRST[:0])
+    assert found["value"].tolist() == [1.0]

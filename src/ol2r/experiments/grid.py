@@ -155,7 +155,8 @@ class TuningRun(NamedTuple):
 
 
 def first_step(tuned: Tuned, tier: str, is_wide: Callable[[str], bool]) -> list[TuningRun]:
-    """Every setting of every grid; at the smoke tier the grids' corners alone, with one kind of users.
+    """Every setting of every grid, for the kinds of users that it is tuned for; at the smoke tier the grids' corners
+    alone, with one kind of users.
 
     Args:
         is_wide: whether fewer settings are tried on a data set; see `TuningGrid.wide`.
@@ -163,7 +164,7 @@ def first_step(tuned: Tuned, tier: str, is_wide: Callable[[str], bool]) -> list[
     return [
         TuningRun(dataset, kind, name, variant, setting)
         for name, grid, dataset in _tuned_places(tuned, tier)
-        for setting, variant, kind in product(grid.at(tier, is_wide(dataset)), grid.variants, _users_of_tuning(tier))
+        for setting, variant, kind in product(grid.at(tier, is_wide(dataset)), grid.variants, _users_of(grid, tier))
     ]
 
 
@@ -178,12 +179,13 @@ def second_step(tuned: Tuned, tier: str, tuned_on: Callable[[str, str], str]) ->
         TuningRun(dataset, kind, name, variant, setting)
         for name, grid, dataset in _tuned_places(tuned, tier)
         for setting in tuned.shortlist(tuned_on(dataset, name), name)[:few]
-        for variant, kind in product(grid.variants, _users_of_tuning(tier))
+        for variant, kind in product(grid.variants, _users_of(grid, tier))
     ]
 
 
-def _users_of_tuning(tier: str) -> Sequence[str]:
-    return USERS[:1] if tier == "smoke" else USERS
+def _users_of(grid: TuningGrid, tier: str) -> Sequence[str]:
+    kinds = grid.users or tuple(USERS)
+    return kinds[:1] if tier == "smoke" else kinds
 
 
 def _tuned_places(tuned: Tuned, tier: str) -> Iterator[tuple[str, TuningGrid, str]]:

@@ -33,6 +33,7 @@ class Paper:
         grid: the conventions of the paper's simulations, None where it has no learner that uses features.
         settings: gives, for a data set, every variant's learner and hyper-parameters in the main results.
         tuned: the tuning grids with what was chosen from them, None where nothing is tuned.
+        by_users: the same for each kind of users by itself.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Paper:
     grid: Grid | None = None
     settings: Settings = lambda dataset: {}
     tuned: "Tuned | None" = None
+    by_users: "Tuned | None" = None
 
     def read_by(self, claim: Claim) -> frozenset[str]:
         """The items that a claim reads, under the main reading or another."""

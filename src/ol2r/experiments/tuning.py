@@ -1,5 +1,11 @@
 """Which hyper-parameters a tuning grid chooses, in two steps: a short run of all settings gives a shortlist, and a
-longer run of the shortlist gives the best. The criterion is the mean validation score over all kinds of users.
+longer run of the shortlist gives the best. The criterion is the mean validation score over the kinds of users that the
+grid is tuned for: all of them together, or each by itself.
+
+The rule and the budget of tuning for each kind of users are the same for every learner: all settings run a fifth of the
+rounds with two seeds, the `SHORTLIST` best of them half of the rounds with five others. A grid is widened past an edge
+on which the best setting or the next best lies, for as long as the edge gains more than one standard error over the
+value inside (`Tuned.open_edges`). Where 0 is a value that a hyper-parameter can have, 0 closes its grid.
 
 This module reads the results of runs that were made for tuning. Those who declare the runs must see to it that they use
 no test query and no reported seed.
@@ -7,7 +13,7 @@ no test query and no reported seed.
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from itertools import product
@@ -17,13 +23,18 @@ import numpy as np
 import pandas as pd
 
 from ol2r import frames
+from ol2r.clicks.cascade import USERS
 from ol2r.experiments.effects import at_own_end, diverged
 from ol2r.parameters import Value
 
 ALL = "all"
 RUN = ["users", "variant", "fold", "seed"]
-TABLE = "tuned.csv"
-"""The file of a paper's chosen values, in the folder of its package."""
+TABLE, TABLE_BY_USERS = "tuned.csv", "tuned-by-users.csv"
+"""The files of a paper's chosen values, in the folder of its package: for all kinds of users together, and for each."""
+STEPS, STEPS_BY_USERS = ("tuning", "tuning-longer"), ("tuning-by-users", "tuning-by-users-longer")
+"""The items of both steps, by the same order."""
+SHORTLIST = 6
+"""How many of the first step's best settings the second step runs where each kind of users is tuned for by itself."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,7 @@ class TuningGrid:
         wide: hyper-parameters of which fewer values are tried on data sets with many features, where every run is slow.
         never: values of each hyper-parameter that are scored like the others but never chosen.
         datasets: the data sets that it is tuned on; None for all that its paper tunes on.
+        users: the kinds of users that it is tuned for, together; None for all.
     """
 
     variants: tuple[str, ...]
@@ -45,6 +57,7 @@ class TuningGrid:
     wide: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     never: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     datasets: tuple[str, ...] | None = None
+    users: tuple[str, ...] | None = None
 
     def settings(self, wide: bool = False) -> list[dict[str, float]]:
         """All combinations of values, each as a setting of the tuned hyper-parameters."""
@@ -59,21 +72,37 @@ class TuningGrid:
         return [dict(zip(ends, each, strict=True)) for each in product(*ends.values())]
 
 
+def for_users(grid: str, kind: str) -> str:
+    """The name of a grid that is tuned for one kind of users by itself."""
+    return f"{grid}, {kind} users"
+
+
+def by_users(grids: Mapping[str, TuningGrid]) -> dict[str, TuningGrid]:
+    """Each grid once for each kind of users, by the names of `for_users`."""
+    return {
+        for_users(name, kind): replace(grid, users=(kind,)) for name, grid in grids.items() for kind in USERS
+    }  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Tuned:
-    """A paper's tuning grids, and what was chosen from them, as its file `tuned.csv` has it.
+    """A paper's tuning grids, and what was chosen from them, as its file has it.
 
     Args:
         package: the paper's package.
         grids: all tuning grids, by name.
         datasets: the data sets that are tuned on.
         size: gives the length of the shortlist for a data set and a grid.
+        file: the file of the chosen values.
+        steps: the paper's items of the first and of the second step.
     """
 
     package: str
     grids: Mapping[str, TuningGrid]
     datasets: tuple[str, ...]
-    size: Callable[[str, str], int]
+    size: Callable[[str, str], int] = lambda dataset, grid: SHORTLIST
+    file: str = TABLE
+    steps: tuple[str, str] = STEPS
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -82,8 +111,8 @@ class Tuned:
 
     @cached_property
     def lines(self) -> list[dict[str, str]]:
-        """The lines of `tuned.csv`; none before anything is tuned."""
-        path = files(self.package) / TABLE
+        """The lines of the file; none before anything is tuned."""
+        path = files(self.package) / self.file
         if not path.is_file():
             return []
         with path.open(encoding="utf-8") as file:
@@ -104,7 +133,7 @@ class Tuned:
     def shortlist(self, dataset: str, grid: str) -> list[dict[str, float]]:
         """The settings that the second step runs, in the order of the first step's scores, best first.
 
-        The list is empty until `tuned.csv` has results of the first step.
+        The list is empty until the file has results of the first step.
         """
         return [dict(setting) for setting, _ in self._shortlists.get((dataset, grid), [])]
 
@@ -174,6 +203,22 @@ class Tuned:
             won = table.merge(self._winners(own, of, table), on=keys, how="left")["best"].eq(True)
             best_of = best_of.where(~won, best_of.where(best_of == "", best_of + " + ") + of)
         return table.assign(best_of=best_of)
+
+    def open_edges(self, first: pd.DataFrame, longer: pd.DataFrame) -> pd.DataFrame:
+        """Where a grid must be widened: the best setting or the next best lies on an edge, which gains more than one
+        standard error over the value inside. An edge at 0 is closed.
+
+        Args:
+            first, longer: as of `table`; the order is that of the longer runs where there are such.
+
+        Returns:
+            As `edges`, by "grid".
+        """
+        table, keys = self.table(first, longer), ["dataset", "grid", *self.names]
+        order = table.sort_values(["longer", "score"], ascending=False, kind="stable")
+        leading = order.groupby(["dataset", "grid"], sort=False).head(2)[keys].assign(best=True)
+        found = edges(first, leading, self.names, "grid")
+        return found[(found["value"] != 0) & (found["gain"] > found["error"])].reset_index(drop=True)
 
     def _listed(self, dataset: str, grid: str, scores: pd.DataFrame) -> pd.DataFrame:
         """The lines of a grid's scores on a data set that are on its shortlist, the best first."""

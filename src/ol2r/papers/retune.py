@@ -1,6 +1,7 @@
-"""Writes a paper's `tuned.csv` anew from the stored results of both steps of tuning.
+"""Writes a paper's chosen values anew from the stored results of both steps of tuning: for all kinds of users together,
+or for each by itself; and says where a grid must be widened.
 
-    python -m ol2r.papers.retune PAPER
+    python -m ol2r.papers.retune PAPER [--by-users]
 """
 
 import sys
@@ -13,25 +14,28 @@ from ol2r.errors import MissingRows
 from ol2r.experiments.chapter import PARAMETERS, Chapter
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.store import Store
-from ol2r.experiments.tuning import TABLE
+from ol2r.experiments.tuning import Tuned
 from ol2r.papers import paper
 
 
-def stored(of: Paper, store: Store) -> pd.DataFrame:
-    """The shortlists and choices that follow from the stored results, as `Tuned.table` has them.
+def steps_of(of: Paper, store: Store, tuned: Tuned | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The stored results of both steps.
 
-    A data set is left out if its first step is not stored whole. Without results of the second step it has a shortlist
-    but no choice.
+    A data set is left out if its first step is not stored whole. Of the second step it may have no results.
+
+    Args:
+        of: the paper; store: where its results are looked up.
+        tuned: what it tunes, such as its `by_users` (None: its `tuned`).
 
     Raises:
         ValueError: the paper tunes nothing.
         MissingRows: no data set has a whole first step.
     """
-    if of.tuned is None:
+    if (tuned := tuned or of.tuned) is None:
         raise ValueError(f"{of.name} tunes nothing")
-    steps: dict[str, list[pd.DataFrame]] = {"tuning": [], "tuning-longer": []}
+    steps: dict[str, list[pd.DataFrame]] = {item: [] for item in tuned.steps}
     missing = None
-    for dataset in of.tuned.datasets:
+    for dataset in tuned.datasets:
         given = {name: parameter.value for name, parameter in PARAMETERS.items()}
         reader = Chapter(of, given | {"tier": "paper", "datasets": [dataset]}, store, never=True)
         for item, frames in steps.items():
@@ -40,20 +44,36 @@ def stored(of: Paper, store: Store) -> pd.DataFrame:
             except MissingRows as error:
                 missing = error
                 break
-    if not steps["tuning"]:
+    first, longer = (pd.concat(frames) if frames else pd.DataFrame() for frames in steps.values())
+    if first.empty:
         raise missing or ValueError("nothing is tuned")
-    return of.tuned.table(*(pd.concat(frames) if frames else pd.DataFrame() for frames in steps.values()))
+    return first, longer
 
 
-def write(of: Paper, made: pd.DataFrame) -> None:
+def stored(of: Paper, store: Store, tuned: Tuned | None = None) -> pd.DataFrame:
+    """The shortlists and choices that follow from the stored results, as `Tuned.table` has them.
+
+    Arguments and errors are those of `steps_of`. A data set without a second step has a shortlist but no choice.
+    """
+    first, longer = steps_of(of, store, tuned)
+    tuned = tuned or of.tuned
+    assert tuned is not None
+    return tuned.table(first, longer)
+
+
+def write(tuned: Tuned, made: pd.DataFrame) -> None:
     """Put shortlists and choices into the paper's folder."""
-    assert of.tuned is not None
-    columns = ["dataset", "grid", *of.tuned.names, "best_of"]
-    made[columns].to_csv(Path(str(files(of.package) / TABLE)), index=False, lineterminator="\n")
+    columns = ["dataset", "grid", *tuned.names, "best_of"]
+    made[columns].to_csv(Path(str(files(tuned.package) / tuned.file)), index=False, lineterminator="\n")
 
 
 if __name__ == "__main__":
     asked = paper(sys.argv[1])
-    made = stored(asked, Store.open())
-    write(asked, made)
+    tuned = asked.by_users if "--by-users" in sys.argv[2:] else asked.tuned
+    if tuned is None:
+        raise SystemExit(f"{asked.name} does not tune for each kind of users")
+    found = Store.open()
+    made, wider = stored(asked, found, tuned), tuned.open_edges(*steps_of(asked, found, tuned))
+    write(tuned, made)
     print(made.to_string())
+    print("to be widened:", wider.to_string() if len(wider) else "no grid")

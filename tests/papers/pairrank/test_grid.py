@@ -279,13 +279,28 @@ def test_a_setting_with_a_diverged_run_is_never_chosen(smoke):
         tuning.TUNED.table(first, longer)
 
 
-def test_what_is_tuned_is_what_the_stored_grids_choose():
+@pytest.mark.parametrize("tuned", [tuning.TUNED, tuning.BY_USERS], ids=["together", "by users"])
+def test_what_is_tuned_is_what_the_stored_grids_choose(tuned):
     store = Store(PUBLISHED, PUBLISHED / "none") if PUBLISHED else Store.open()
-    with files("ol2r.papers.pairrank").joinpath("tuned.csv").open() as file:
-        stored = pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in tuning.TUNED.names})
-    pd.testing.assert_frame_equal(retune.stored(pairrank.PAPER, store)[list(stored)], stored)
-    assert set(stored["dataset"]) == set(pairrank.TUNED_DATASETS)
-    assert set(stored["grid"]) == set(tuning.GRIDS)
+    with files("ol2r.papers.pairrank").joinpath(tuned.file).open() as file:
+        stored = pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in tuned.names})
+    pd.testing.assert_frame_equal(retune.stored(pairrank.PAPER, store, tuned)[list(stored)], stored)
+    assert set(stored["dataset"]) == set(tuned.datasets)
+    assert set(stored["grid"]) == set(tuned.grids)
+
+
+def test_each_kind_of_users_is_tuned_for_by_itself_with_one_budget():
+    for item, seeds, rounds in (
+        ("tuning-by-users", tuning.SEEDS_FIRST, tuning.ROUNDS_FIRST),
+        ("tuning-by-users-longer", tuning.SEEDS_LONGER, tuning.ROUNDS_LONGER),
+    ):
+        for job in jobs(item):
+            named = pairrank.tuned_for_users(job.cell)
+            assert named["grid"] == f"{named['variant']}, {job.cell.labels()['users']} users"
+            assert named["grid"] in tuning.BY_USERS.grids
+            assert {row.seed for row in job.rows} == set(seeds) and job.cell.evaluation.checkpoints == (rounds,)
+            assert job.cell.evaluation.split == "validation"
+    assert {tuning.BY_USERS.size("MQ2008", name) for name in tuning.BY_USERS.grids} == {6}
 
 
 # What the chapter reads

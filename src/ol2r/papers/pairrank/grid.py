@@ -12,11 +12,11 @@ from ol2r.clicks import users
 from ol2r.clicks.cascade import USERS
 from ol2r.experiments import grid
 from ol2r.experiments.cells import Cell, Item
-from ol2r.experiments.grid import SMOKE_CURVE, SMOKE_DATASET, USUAL, Grid, on
+from ol2r.experiments.grid import SMOKE_CURVE, SMOKE_DATASET, USUAL, Grid, first_step, on, second_step
 from ol2r.experiments.kinds.fit import RankNetFit
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
-from ol2r.experiments.tuning import ALL
+from ol2r.experiments.tuning import ALL, for_users
 from ol2r.learners import LEARNERS
 from ol2r.papers.pairrank import tuning
 from ol2r.papers.pairrank.audits import confidence_audits
@@ -171,6 +171,28 @@ def _tuning_longer(tier: str) -> Sequence[Cell]:
         for setting in tuning.TUNED.shortlist(TUNED_ON.get(dataset, dataset), name)
         for variant, kind in product(grid.variants, USERS)
     ]
+
+
+def _tuning_by_users(tier: str) -> Sequence[Cell]:
+    """Every cell of the grids for each kind of users by itself; most are those of `_tuning`."""
+    return [
+        _tuning_cell(tier, run.dataset, run.users, tuning.SUM, run.variant, run.setting, tuning.ROUNDS_FIRST)
+        for run in first_step(tuning.BY_USERS, tier, tuning.is_wide)
+    ]
+
+
+def _tuning_by_users_longer(tier: str) -> Sequence[Cell]:
+    """The best of them, on more rounds and other seeds."""
+    return [
+        _tuning_cell(tier, run.dataset, run.users, tuning.SUM, run.variant, run.setting, tuning.ROUNDS_LONGER)
+        for run in second_step(tuning.BY_USERS, tier, lambda dataset, grid: tuned_on(dataset))
+    ]
+
+
+def tuned_for_users(cell: Cell) -> dict[str, str]:
+    """What a cell of the tuning for each kind of users is called: its variant, and the grid it belongs to."""
+    named = variant(cell)
+    return named | {"grid": for_users(named["variant"], str(cell.labels()["users"]))}
 
 
 def tuned_together(cell: Cell) -> dict[str, str]:
@@ -368,6 +390,14 @@ ITEMS: dict[str, Item] = {
         "Tuning on validation queries, the best cells on more rounds", _tuning_longer,
         dict.fromkeys(_ONCE, tuning.SEEDS_LONGER), (1,), tuned_together,
     ),
+    "tuning-by-users": Item(
+        "Tuning for each kind of users by itself, every cell", _tuning_by_users,
+        dict.fromkeys(_ONCE, tuning.SEEDS_FIRST), (1,), tuned_for_users,
+    ),
+    "tuning-by-users-longer": Item(
+        "Tuning for each kind of users by itself, the best cells on more rounds", _tuning_by_users_longer,
+        dict.fromkeys(_ONCE, tuning.SEEDS_LONGER), (1,), tuned_for_users,
+    ),
     **{name: _item(title, _main(*shown, kinds=kinds)) for name, (title, shown, kinds) in _FIGURES.items()},
     **{name: _item(f"{title}, mean loss", _main(*shown, kinds=kinds, changed=_mean_loss))
        for name, (title, shown, kinds) in zip(READINGS["mean loss"].values(), _FIGURES.values(), strict=True)},
@@ -402,4 +432,6 @@ def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
     return {each: (learner, own | alone(dataset, each)) for each, (learner, own) in SETTINGS.items()}
 
 
-PAPER = Paper("pairrank", ITEMS, CLAIMS, READINGS, "ol2r.papers.pairrank", GRID, settings, tuning.TUNED)
+PAPER = Paper(
+    "pairrank", ITEMS, CLAIMS, READINGS, "ol2r.papers.pairrank", GRID, settings, tuning.TUNED, tuning.BY_USERS
+)

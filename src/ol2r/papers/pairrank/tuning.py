@@ -7,10 +7,15 @@ is never edited by hand:
     python -m ol2r.papers.retune pairrank
     ol2r run pairrank --tier paper --item tuning-longer --commit
     python -m ol2r.papers.retune pairrank
+
+For each kind of users by itself the items are `tuning-by-users` and `tuning-by-users-longer`, the file is
+`tuned-by-users.csv`, and the command ends with --by-users. Most of their runs are those of the items above.
 """
 
+from dataclasses import replace
+
 from ol2r.data import entry
-from ol2r.experiments.tuning import Tuned, TuningGrid
+from ol2r.experiments.tuning import STEPS_BY_USERS, TABLE_BY_USERS, Tuned, TuningGrid, by_users
 from ol2r.papers.pairrank.claims import PAIRRANK, ROUNDS
 
 ROUNDS_FIRST, SEEDS_FIRST = ROUNDS // 5, (1000, 1001)
@@ -69,3 +74,17 @@ def _size(dataset: str, grid: str) -> int:
 
 TUNED = Tuned("ol2r.papers.pairrank", GRIDS, ("synthetic-mslr", "synthetic-yahoo", "MQ2008", "MQ2007_partial85"), _size)
 """The grids with what was chosen from them on the data sets that are tuned on."""
+
+BY_USERS = Tuned(
+    "ol2r.papers.pairrank",
+    by_users({
+        **{each: replace(GRIDS[SUM], variants=(each,)) for each in PAIRRANK},
+        **{name: grid for name, grid in GRIDS.items() if name not in (SUM, MEAN)},
+    }),
+    ("synthetic-mslr", "MQ2008", "MQ2007_partial85"),
+    file=TABLE_BY_USERS,
+    steps=STEPS_BY_USERS,
+)  # fmt: skip
+"""Every learner for each kind of users by itself, each shuffle alone; not on synthetic-yahoo, whose rounds take ten
+times as long."""
+
