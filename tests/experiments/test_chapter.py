@@ -1,3 +1,4 @@
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -298,6 +299,13 @@ def test_a_whole_chapter_has_the_results_of_its_items():
     whole = opened.all_results()
     assert list(whole) == ["fig-1", "fig-1b", "fig-2"]
     pd.testing.assert_frame_equal(whole["fig-1"].frame, opened.results("fig-1").frame)
+
+
+def test_items_whose_runs_wait_are_read_by_nobody_who_does_not_name_them(monkeypatch):
+    declare(monkeypatch, replace(PAPER, waiting=("fig-2",)))
+    assert list(ol2r.chapter("nsgd", {}).all_results()) == ["fig-1", "fig-1b"]  # fig-2 would be refused
+    with pytest.raises(MissingRows):
+        ol2r.chapter("nsgd", {}).all_results(["fig-2"])
 
 
 def test_a_page_may_read_some_of_a_chapter_s_items_alone(surroundings):

@@ -211,13 +211,14 @@ class Chapter:
         """The results of several items, by item; all missing rows are computed in one run, or refused together.
 
         Args:
-            items: which items (None: every item of the paper).
+            items: which items (None: every item of the paper whose runs do not wait for a machine).
 
         Raises:
             MissingRows: as for `results`, with `max_minutes` for all items together.
             ExperimentError: no such item.
         """
-        wanted = [one_of(item, self.paper.items, "item", self.name) for item in items or self.paper.items]
+        every = [item for item in self.paper.items if item not in self.paper.waiting]
+        wanted = [one_of(item, self.paper.items, "item", self.name) for item in items or every]
         jobs = merged(job for item in wanted for job in self._declared(self.paper.items[item]))
         jobs = [job for job in jobs if not self._absent(job)]
         if self.fresh:

@@ -34,6 +34,7 @@ class Paper:
         settings: gives, for a data set, every variant's learner and hyper-parameters in the main results.
         tuned: the tuning grids with what was chosen from them, None where nothing is tuned.
         by_users: the same for each kind of users by itself.
+        waiting: items that are declared and whose runs wait for a machine: no page shows them unless it names them.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Paper:
     settings: Settings = lambda dataset: {}
     tuned: "Tuned | None" = None
     by_users: "Tuned | None" = None
+    waiting: tuple[str, ...] = ()
 
     def read_by(self, claim: Claim) -> frozenset[str]:
         """The items that a claim reads, under the main reading or another."""

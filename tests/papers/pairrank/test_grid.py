@@ -38,7 +38,7 @@ def smoke(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OL2R_STORE", str(tmp_path_factory.mktemp("store")))
         patch.setenv("OL2R_RESULTS", str(tmp_path_factory.mktemp("results")))
-        yield ol2r.chapter("pairrank", {"tier": "smoke"}).all_results()
+        yield ol2r.chapter("pairrank", {"tier": "smoke"}).all_results(pairrank.ITEMS)
 
 
 def measures():

@@ -433,5 +433,6 @@ def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
 
 
 PAPER = Paper(
-    "pairrank", ITEMS, CLAIMS, READINGS, "ol2r.papers.pairrank", GRID, settings, tuning.TUNED, tuning.BY_USERS
-)
+    "pairrank", ITEMS, CLAIMS, READINGS, "ol2r.papers.pairrank", GRID, settings, tuning.TUNED, tuning.BY_USERS,
+    tuning.BY_USERS.steps,
+)  # fmt: skip
