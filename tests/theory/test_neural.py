@@ -419,6 +419,38 @@ def grown(kernel, lam, pairs):
     return np.linalg.slogdet(np.eye(x.shape[1]) + w.T @ w / lam)[1]
 
 
+@given(SEEDS, st.floats(-3.0, 1.0), st.integers(2, 8), st.integers(1, 12), st.integers(2, 4))
+def test_pairs_that_share_no_document_stay_below_lemma_c3_with_h_as_printed(seed, log, listed, rounds, depth):
+    """Random worlds: some queries that may come again, in each round some disjoint pairs of its documents."""
+    rng, lam = generator("disjoint", seed), 10.0**log
+    queries = int(rng.integers(1, rounds + 1))
+    x = rng.standard_normal((queries * listed, int(rng.integers(2, 7))))
+    limit = neural.tangent_kernel(x / np.linalg.norm(x, axis=1, keepdims=True), depth)
+    kernel = limit.tangent * (1 + 0.1 * semidefinite(rng, len(x), 2))  # of some network: not its limit
+    spread = max(1.0, neural.excess(kernel, limit.tangent))
+    counts, pairs = np.zeros(len(x)), []
+    for query in rng.integers(queries, size=rounds):
+        own = query * listed + rng.permutation(listed)
+        counts[query * listed : (query + 1) * listed] += 1
+        pairs += own[: 2 * int(rng.integers(1, listed // 2 + 1))].reshape(-1, 2).tolist()
+    seen = np.flatnonzero(counts)
+    place = {document: i for i, document in enumerate(seen)}
+    pairs = np.array([[place[i] for i in pair] for pair in pairs])
+    kernel, tangent, printed = (each[np.ix_(seen, seen)] for each in (kernel, limit.tangent, limit.printed))
+    observed, n = grown(kernel, lam, pairs), counts.sum()
+    assert observed <= neural.disjoint_log_det_bound(tangent, lam, spread, counts[seen]) + 1e-6
+    assert observed <= neural.disjoint_log_det_bound(printed, lam, 2 * spread, counts[seen]) + 1e-6
+    if n + 1 >= 4 * spread:
+        assert observed <= neural.effective_log_det(printed, lam, counts[seen]) + 1e-6
+
+
+def test_the_bound_of_disjoint_pairs_is_reached_up_to_its_documents():
+    """Two documents, one pair, K = H = I: log det(1 + 2/λ) against log det(I + (2/3) Ĥ/λ) with Ĥ's eigenvalues 3 and 1
+    but for zeros."""
+    assert grown(np.eye(2), 0.5, np.array([[0, 1]])) == pytest.approx(np.log(5))
+    assert neural.disjoint_log_det_bound(np.eye(2), 0.5, 1.0) == pytest.approx(np.log(5) + np.log(1 + 2 / 3 / 0.5))
+
+
 @given(SEEDS, st.floats(0.02, 5.0), st.integers(1, 30))
 def test_log_det_stays_below_its_bound_for_every_regularization_and_width(seed, lam, rounds):
     rng = generator("log det", seed)

@@ -326,10 +326,10 @@ def effective_dimension(kernel: np.ndarray, regularization: float, counts: np.nd
 
 
 def least_effective_dimension(documents: float, eigenvalue: float, regularization: float) -> float:
-    """What Assumption B.2 alone makes of d̃, at least: with H ⪰ λ₀I over n documents it grows as n/2.
+    """What Assumption B.2 alone makes of d̃, at least, with H ⪰ λ₀I over n documents.
 
-    d̃ log(1 + (n + n²/2)/λ) ≥ (n − 1) log(1 + (n + 1) λ₀/λ) + log(1 + λ₀/λ) (olranknet-thm-vacuous). As n ≥ T, a regret
-    of O(d̃ log² T) is then no less than of the order T.
+    d̃ log(1 + (n + n²/2)/λ) ≥ (n − 1) log(1 + (n + 1) λ₀/λ) + log(1 + λ₀/λ) (olranknet-thm-vacuous). It grows as n/2 if
+    λ₀ does not shrink as n grows; as n ≥ T, a regret of O(d̃ log² T) is then no less than of the order T.
 
     Args:
         documents: n, one for each document of each round.
@@ -354,6 +354,25 @@ def printed_log_det_bound(limit: np.ndarray, regularization: float, counts: np.n
         counts: rounds in which each was a candidate, Float64[D]; None for once.
     """
     return effective_log_det(limit, regularization, counts) + 1
+
+
+def disjoint_log_det_bound(
+    limit: np.ndarray, regularization: float, spread: float, counts: np.ndarray | None = None
+) -> float:
+    """A bound on log(det Ā/det λI) for every λ and width, if the pairs of a round share no document.
+
+    log det(I + (2ρ/(n + 1)) Ĥ/λ), where K ⪯ ρH and n = Σ c (olranknet-thm-disjoint). From n + 1 ≥ 2ρ on it is at most
+    `effective_log_det`, so that Lemma C.3 needs neither λ ≥ 1 nor its 1. With H as Definition B.1 prints it, half of
+    whose double the limit H̃ is below, twice the ρ of H̃ will do.
+
+    Args:
+        limit: H of the distinct documents, Float64[D, D].
+        regularization: λ.
+        spread: ρ > 0, with K ⪯ ρH for the kernel K of the gradients at θ₀.
+        counts: c, rounds in which each document was a candidate, Float64[D]; None for once.
+    """
+    n = len(limit) if counts is None else float(counts.sum())
+    return effective_log_det(2 * spread / (n + 1) * limit, regularization, counts)
 
 
 def log_det_bound(kernel: np.ndarray, limit: np.ndarray, regularization: float, counts: np.ndarray) -> float:

@@ -25,7 +25,7 @@ class Erratum:
     Args:
         place: where in the paper.
         correction: what should stand there, in MyST.
-        harm: what it does to the paper's results: "none", "constants", "proof" or "statement".
+        harm: what it does to the paper's results: "none", "constants", "undefined", "proof" or "statement".
         check: gives what was computed, in words; None where the text alone settles it.
     """
 
@@ -287,7 +287,7 @@ ERRATA = (
         "projected. A "
         "slope that can be read off the fit repairs it ({prf:ref}`olranknet-thm-interval`). The optimum of (B.2) is "
         "$\\hat\\gamma_t$, not $\\gamma^*$.",
-        "statement", _outside,
+        "undefined", _outside,
     ),
     Erratum(
         "(B.2), D.2",
@@ -359,7 +359,7 @@ ERRATA = (
         "Lemma 4.2",
         "$\\lambda_{\\min}(\\Sigma) > 0$, which its proof needs, holds for no network without biases "
         "({prf:ref}`olranknet-thm-span`).",
-        "statement", _spanned,
+        "proof", _spanned,
     ),
     Erratum(
         "Lemma 4.2, C.2",
@@ -420,7 +420,8 @@ ERRATA = (
     ),
     Erratum(
         "Theorem 4.4",
-        "Under Assumption B.2 it is above the number of all pairs ({prf:ref}`olranknet-thm-vacuous`).",
+        "Under Assumption B.2, with a $\\lambda_0$ that does not shrink as documents are added, it is above the number "
+        "of all pairs ({prf:ref}`olranknet-thm-vacuous`).",
         "statement", _vacuous,
     ),
     Erratum(

@@ -200,7 +200,7 @@ SHORT = {
     "OR9": "both end above neural PDGD's best in 20,000 rounds",
     "OR10": "PDGD is below both online, the neural one most",
     "ORT1": "the interval of Lemma 3.3 covers, with its error measured",
-    "ORT2": "the log-determinant stays below the bound of Lemma C.3's proof",
+    "ORT2": "the log-determinant of pairs that share no document stays below the bound of Lemma C.3's proof",
     "ORT3": "the kernel of a wide network nears H",
     "ORX1": "full covariance is at least as good as its diagonal",
     "ORX2": "exploration pays",
@@ -287,7 +287,7 @@ MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("Lemma 4.2, uncertain orders", "olranknet-open", ()),
     ("Theorem 4.4, regret", "olranknet-regret", ()),
     ("Definition B.1, tangent kernel", "olranknet-kernel", ("ORT3",)),
-    ("Lemma C.3, log-determinant and effective dimension", "olranknet-log-det", ("ORT2",)),
+    ("Lemma C.3's log-determinant, effective dimension", "olranknet-log-det", ("ORT2",)),
 )
 """The paper's items: what each is, its anchor here (None: no figure), and the claims that rest on it."""
 
