@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from families import DATASET, SETTINGS, evaluation
 
 from ol2r.clicks import users
+from ol2r.cores import count
 from ol2r.data import Fold, RankingDataset, load, normalize_per_query, synthetic
 from ol2r.data.cache import cached
 from ol2r.learners import LEARNERS
@@ -171,7 +172,7 @@ def store(found: dict, path: Path) -> None:
 
     from ol2r.experiments.provenance import cpu
 
-    cores, (*_, load) = os.cpu_count() or 1, os.getloadavg()
+    cores, (*_, load) = count(), os.getloadavg()
     about = {"processor": cpu(), "cores": cores, "load": round(load / cores, 1), "commit": commit()}
     path.write_text(json.dumps(found | about, indent=1, sort_keys=True) + "\n")
 

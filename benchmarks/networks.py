@@ -10,7 +10,6 @@ the dual form of one run keeps after the paper's 5,000 rounds, in which some 12,
 """
 
 import math
-import os
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from joblib import Parallel, delayed
 
 from ol2r import data
 from ol2r.clicks import users
+from ol2r.cores import count
 from ol2r.learners import LEARNERS
 from ol2r.learners.refitted import RefittedNetwork
 from ol2r.networks import Dual, Explicit, Full, Network, NetworkFit
@@ -146,7 +146,7 @@ class Rate(NamedTuple):
 
 def rate(variant: str, dataset: str) -> dict[str, Rate]:
     """The speed by refit."""
-    cores, found = os.cpu_count() or 1, {}
+    cores, found = count(), {}
     refitted = "refit" in SETTINGS[variant][1]
     for name, changed in {"adam": {}, **({"lbfgs": LBFGS} if refitted else {})}.items():
         with Parallel(n_jobs=cores) as pool:

@@ -40,6 +40,7 @@ from families import DATASET, LEARNER, SETTINGS, evaluation
 
 from ol2r import data
 from ol2r.clicks import users
+from ol2r.cores import count
 from ol2r.experiments.provenance import cpu
 from ol2r.learners import LEARNERS
 from ol2r.simulation import Replica, make_streams, simulate
@@ -221,7 +222,7 @@ FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
 
 def about() -> dict[str, object]:
     """How something was measured: the processor, its cores, how many programs waited for each, and the code."""
-    cores, (*_, load) = os.cpu_count() or 1, os.getloadavg()
+    cores, (*_, load) = count(), os.getloadavg()
     return {"processor": cpu(), "cores": cores, "load": round(load / cores, 1), "commit": device.commit()}
 
 

@@ -17,7 +17,6 @@ that takes features from memory. It is
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -32,6 +31,7 @@ import torch
 from families import DATASET, LEARNER
 
 from ol2r import data
+from ol2r.cores import count
 from ol2r.ranking.compiled import use_threads
 
 STORED = Path(__file__).with_name("scaling.json")
@@ -91,7 +91,7 @@ def measure() -> dict[str, object]:
         run.seconds(LEARNER[family], 2, (3,))  # compiles
     read: dict[int, float] = {}
     speeds: dict[str, dict[int, dict[int, float]]] = {family: {} for family in ROUNDS}
-    for cores in counts(os.cpu_count() or 1):  # from the most, because the limit can only be lowered
+    for cores in counts(count()):  # from the most, because the limit can only be lowered
         use_threads(cores)
         torch.set_num_threads(cores)
         for family, rounds in ROUNDS.items():

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,6 +12,7 @@ from declared import declare
 from fakes import Fake, ran
 
 from ol2r import cli
+from ol2r.experiments import provenance
 from ol2r.experiments.cells import Item, Job, Kept
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.store import Store, encode, read_file
@@ -342,6 +344,16 @@ def test_verify_agrees_whichever_rows_it_draws(surroundings, capsys):
     cli.main(["run", "nsgd", "--commit", "--item", "fig-1"])
     for seed in range(10):
         assert cli.main(["verify", "nsgd", "--seed", str(seed)]) == 0, capsys.readouterr().out
+
+
+def test_what_verify_draws_depends_on_the_code_and_not_on_git(surroundings, capsys, monkeypatch):
+    cli.main(["run", "nsgd", "--commit"])
+    capsys.readouterr()
+    assert cli.main(["verify", "--minutes", "1"]) == 0
+    monkeypatch.setattr(provenance, "origin", provenance.Origin)  # outside a repository, or in a lost one
+    assert cli.main(["verify", "--minutes", "1"]) == 0
+    one, other = re.findall(r"files drawn with seed (\w+)", capsys.readouterr().out)
+    assert one == other == provenance.code_digest(("ol2r",))[:12]
 
 
 def test_verify_finds_a_cell_that_only_the_scratch_store_has(surroundings, capsys):

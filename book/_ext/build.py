@@ -22,6 +22,8 @@ import papermill
 import yaml
 from jupyter_core.utils import ensure_event_loop
 
+from ol2r import cores
+
 ROOT = Path(__file__).resolve().parents[2]
 STARTS = 3
 """How often a chapter's kernel is started: of two that start at once and choose the same port, one dies."""
@@ -114,7 +116,7 @@ def run_in_thread(source: Path, parameters: Mapping[str, object]) -> None:
 
 def run_chapters(sources: Sequence[Path], parameters: Mapping[str, object]) -> None:
     """Run chapters side by side, at most one a core; once one fails no other begins, and its error is raised."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(cores.count()) as pool:
         runs = {pool.submit(run_in_thread, source, parameters): source for source in sources}
         try:
             for run in as_completed(runs):

@@ -25,7 +25,9 @@ def git(*words: str) -> str:
 def told() -> list[str]:
     """The version, the commit and its date; "-dirty" marks a book made from files that differ from the commit."""
     name = git("describe", "--always", "--dirty", "--exclude=*")
-    return [f"ol2r {version('ol2r')}", *([f"commit {name}", git("log", "-1", "--format=%cs")] if name else [])]
+    if not name:  # git may not read a repository that belongs to somebody else
+        return [f"ol2r {version('ol2r')}", *(["commit unknown"] if (ROOT / ".git").exists() else [])]
+    return [f"ol2r {version('ol2r')}", f"commit {name}", git("log", "-1", "--format=%cs")]
 
 
 def footer() -> str:

@@ -7,7 +7,6 @@ all of which are needed to the end; here Python does not look.
 """
 
 import gc
-import os
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,8 @@ from sphinx.application import Sphinx
 from sphinx.domains.std import StandardDomain
 from sphinx.environment import BuildEnvironment
 from sphinx_proof.domain import ProofDomain
+
+from ol2r import cores
 
 UNDECLARED = {"sphinx_multitoc_numbering", "sphinx_jupyterbook_latex"}
 """Extensions of Jupyter Book that do not say whether pages can be read side by side. They can: both act before pages
@@ -50,7 +51,7 @@ class Proofs(ProofDomain):
 
 def side_by_side(app: Sphinx) -> None:
     """Let as many processes read and write pages as there are cores."""
-    app.parallel = os.cpu_count() or 1
+    app.parallel = cores.count()
     for name in UNDECLARED & app.extensions.keys():
         app.extensions[name].parallel_read_safe = True
 

@@ -9,6 +9,7 @@
 
 from importlib import import_module as _import_module
 
+from ol2r import cores as _cores
 from ol2r import folders as _folders
 from ol2r import target as _target
 
@@ -52,6 +53,7 @@ def _prepare() -> None:
     # OpenMP's threads spin while they wait. On a machine that is busy with something else, long spinning makes the
     # compiled loops many times slower, so threads may spin for a few microseconds only.
     os.environ.setdefault("GOMP_SPINCOUNT", "2000")
+    _cores.limit_threads()
     if "numba" in sys.modules:  # numba has read its settings already
         warnings.warn(
             "numba was imported before ol2r, so its target and its cache stay as they are: trajectories may differ "

@@ -232,14 +232,14 @@ def index(arguments: argparse.Namespace) -> int:
 
 def verify(arguments: argparse.Namespace) -> int:
     """Recompute stored results drawn at random; exit with 1 if one differs or none could be compared."""
-    from ol2r.experiments.provenance import commit
+    from ol2r.experiments.provenance import code_digest
     from ol2r.experiments.store import Store
     from ol2r.experiments.verify import plans
     from ol2r.experiments.verify import verify as checks
 
     if arguments.quick:
         return _verify_quick(arguments)
-    seed = arguments.seed or commit() or "0"
+    seed = arguments.seed or code_digest(("ol2r",))[:12]
     jobs = [job for job in _declared(_papers(arguments.paper)) if job.cell.key.startswith(arguments.cell)]
     if not jobs:
         raise ExperimentError(f"no declared cell has a key that begins with {arguments.cell!r}")
@@ -463,7 +463,7 @@ def parser() -> argparse.ArgumentParser:
     add.add_argument("--minutes", type=_minutes, default=3.0)
     add.add_argument("--dry-run", action="store_true", help="say what would be recomputed, and how long it takes")
     add.add_argument("--quick", action="store_true", help="check that every file is whole, and recompute nothing")
-    add.add_argument("--seed", metavar="COMMIT", help="what the draw depends on (the present commit)")
+    add.add_argument("--seed", metavar="TEXT", help="what the draw depends on (a digest of the code)")
 
     add = command(prune)
     add.add_argument("--results", action="store_true", help="of results/ instead of the scratch store")

@@ -5,24 +5,25 @@ It adds nothing to the packages below, which offer more control to those who nee
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
-from tqdm import tqdm
 
 from ol2r.clicks import GradedCascade, users_of_grades
 from ol2r.clicks.cascade import USERS
 from ol2r.clicks.real import real_clicks
-from ol2r.cost import Shape, batch_size
 from ol2r.data import RankingDataset
 from ol2r.data.own import finite, scaled
 from ol2r.errors import DataError, ExperimentError, one_of, printable
+from ol2r.experiments.cells import Cell, Job
 from ol2r.experiments.effects import at_end, summarize
 from ol2r.experiments.grid import Grid
+from ol2r.experiments.kinds.given import Given, travels
+from ol2r.experiments.runner import Failure, compute
+from ol2r.experiments.store import in_order
 from ol2r.learners import LEARNERS
 from ol2r.papers import NAMES, paper
 from ol2r.parameters import Number, Value, require
@@ -31,7 +32,7 @@ from ol2r.ranking import Candidates
 from ol2r.report import figures
 from ol2r.report.style import LEARNERS as LOOKS
 from ol2r.report.style import Drawing, Looks
-from ol2r.simulation import Evaluation, Replica, make_streams, simulate
+from ol2r.simulation import Evaluation
 
 SCORES = {"ndcg": "offline NDCG", "cndcg": "online score"}
 AT_LEAST_ONE = Number(least=1, whole=True)
@@ -96,9 +97,13 @@ def compare(
     seeds: int = 5,
     conventions: str = "pairrank",
     engine: str | None = None,
+    jobs: int | None = None,
     progress: bool = True,
 ) -> Comparison:
     """Run learners online on a data set, with simulated users, and score what they learn.
+
+    A comparison that is expected to take more than some seconds runs in worker processes. Their number changes no
+    result.
 
     Args:
         dataset: from `ol2r.load`, `ol2r.from_letor` or `ol2r.from_arrays`.
@@ -110,7 +115,8 @@ def compare(
         seeds: number of runs in each fold.
         conventions: the paper whose measurement and settings are used: "nsgd", "pairrank" or "olranknet".
         engine: "numba" or "torch"; None uses the default on the CPU.
-        progress: whether to show a bar.
+        jobs: number of worker processes; None uses one per core.
+        progress: whether to show a bar once it has taken more than three seconds.
 
     Raises:
         ExperimentError: an unknown name; the message offers the nearest one.
@@ -119,6 +125,8 @@ def compare(
     """
     require("rounds", AT_LEAST_ONE, rounds)
     require("seeds", AT_LEAST_ONE, seeds)
+    if jobs is not None:
+        require("jobs", AT_LEAST_ONE, jobs)
     known = [name for name in NAMES if paper(name).grid is not None]
     grid = paper(one_of(conventions, known, "paper with conventions")).grid
     assert grid is not None
@@ -129,22 +137,19 @@ def compare(
     if not settings or not kinds:
         raise ValueError("a comparison needs a learner and a kind of users")
     evaluation = _evaluation(grid, rounds)
-    runs = [(fold, seed) for fold in range(1, len(dataset.folds) + 1) for seed in range(seeds)]
-    tables = []
-    with tqdm(total=len(settings) * len(kinds) * len(runs), disable=not progress, unit="run") as bar:
-        for name, chosen in settings.items():
-            learner = LEARNERS[chosen.learner]
-            shape = Shape(dataset.n_features, len(dataset.relevance) / dataset.n_queries)
-            one = learner.cost(chosen.hyperparameters, shape, rounds)
-            most = batch_size(one, len(runs), "cpu")
-            for user, start in product(kinds, range(0, len(runs), most)):
-                bar.set_description(f"{name}, {user.name}")
-                replicas = [Replica(fold, seed, user) for fold, seed in runs[start : start + most]]
-                streams = make_streams(dataset, replicas)
-                fresh = learner.batch(dataset.n_features, [chosen.hyperparameters] * len(replicas), streams, engine)
-                table = simulate(dataset, replicas, fresh, evaluation).drop(columns="replica")
-                tables.append(table.assign(dataset=dataset.name, users=user.name, learner=name))
-                bar.update(len(replicas))
+    cells = [
+        (name, user, _cell(dataset, chosen, user, evaluation)) for name, chosen in settings.items() for user in kinds
+    ]
+    found = _computed(
+        [Job(cell, cell.rows(None, range(seeds))) for *_, cell in cells],
+        jobs if travels(dataset) else 1,
+        engine,
+        progress,
+    )
+    tables = [
+        table.assign(dataset=dataset.name, users=user.name, learner=name)
+        for (name, user, _), table in zip(cells, found, strict=True)
+    ]
     frame = pd.concat(tables, ignore_index=True)
     first = ["dataset", "users", "learner", "fold", "seed", "round"]
     return Comparison(
@@ -153,6 +158,37 @@ def compare(
         conventions=_told(dataset, evaluation, kinds, settings, conventions, seeds),
         variants={name: chosen.variant for name, chosen in settings.items()},
     )
+
+
+def _cell(dataset: RankingDataset, chosen: Setting, user: GradedCascade, evaluation: Evaluation) -> Given:
+    return Given(
+        dataset=dataset.name,
+        checksum=dataset.checksum,
+        learner=chosen.learner,
+        revision=LEARNERS[chosen.learner].revision,
+        hyperparameters=tuple(sorted(chosen.hyperparameters.items())),
+        users=user,
+        evaluation=evaluation,
+        given=dataset,
+    )
+
+
+def _computed(jobs: Sequence[Job], n_jobs: int | None, engine: str | None, progress: bool) -> list[pd.DataFrame]:
+    """The table of each job; what a learner raises is raised here, and worker processes end at an interruption."""
+    parts: dict[Cell, list[pd.DataFrame]] = {job.cell: [] for job in jobs}
+    n_rows = 0
+    try:
+        for outcome in compute(jobs, {}, engine=engine, n_jobs=n_jobs, progress=progress):
+            if isinstance(outcome, Failure):
+                error = outcome.raised or ExperimentError(str(outcome))
+                error.add_note(outcome.trace)
+                raise error
+            parts[outcome.job.cell].append(outcome.frame)
+            n_rows += len(outcome.job.rows)
+    except KeyboardInterrupt:
+        done = f"{n_rows} of {sum(len(job.rows) for job in jobs)} runs were done"
+        raise KeyboardInterrupt(f"the comparison was interrupted; {done}, and nothing is kept") from None
+    return [in_order(pd.concat(parts[job.cell], ignore_index=True)) for job in jobs]
 
 
 def _in_figure(name: str) -> str:

@@ -77,7 +77,7 @@ def test_pages_that_several_processes_read_and_write_come_out_the_same(tmp_path,
     monkeypatch.setattr(Builder, "_read_parallel", several)
     pages = []
     for cores in (1, 2):
-        monkeypatch.setattr(rendering.os, "cpu_count", lambda cores=cores: cores)
+        monkeypatch.setattr(rendering.cores, "count", lambda cores=cores: cores)
         out, warned = tmp_path / f"html-{cores}", StringIO()
         with docutils_namespace():
             Sphinx(source, source, out, out / "doctrees", "html", {}, None, warned, True, parallel=cores).build()

@@ -6,12 +6,13 @@ from fakes import Fake
 
 from ol2r import target
 from ol2r.experiments import provenance
-from ol2r.experiments.cells import Row
+from ol2r.experiments.cells import Job, Row
 from ol2r.experiments.kinds.fit import Fit, RankNetFit
 from ol2r.experiments.kinds.safety import Safety
 from ol2r.experiments.kinds.simulate import Simulate
 from ol2r.experiments.kinds.start import Start
 from ol2r.experiments.kinds.timing import Timing
+from ol2r.experiments.runner import in_memory
 
 
 @pytest.fixture
@@ -62,7 +63,10 @@ def test_a_module_that_is_not_there_is_an_error():
         digest("ol2r.nowhere")
 
 
-AROUND = [f"ol2r.{room}" for room in ("cost", "errors", "experiments", "folders", "frames", "parameters", "target")]
+AROUND = [
+    f"ol2r.{room}"
+    for room in ("cores", "cost", "errors", "experiments", "folders", "frames", "parameters", "target")
+]
 """What surrounds a computation and makes none of its numbers."""
 
 
@@ -83,17 +87,57 @@ def test_the_code_version_of_a_kind_sees_every_room_that_it_loads(kind, apart):
     assert set(unseen) <= packages
 
 
-def test_outside_a_repository_commit_and_dirt_are_unknown(monkeypatch):
-    def no_git(*arguments, **options):
-        raise FileNotFoundError("git")
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    """Say what git answers about the package's source, which lies in a repository."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "ol2r").mkdir()
 
-    for cached in (provenance.commit, provenance.dirty):
-        cached.cache_clear()
-    monkeypatch.setattr(subprocess, "run", no_git)
-    assert provenance.commit() is None
-    assert provenance.dirty() is None
-    for cached in (provenance.commit, provenance.dirty):
-        cached.cache_clear()
+    def answer(reply):
+        def run(words, **options):
+            if isinstance(reply, Exception):
+                raise reply
+            return subprocess.CompletedProcess(words, 128, "", reply)
+
+        monkeypatch.setattr(provenance.ol2r, "__file__", str(tmp_path / "ol2r" / "__init__.py"))
+        monkeypatch.setattr(subprocess, "run", run)
+        provenance.origin.cache_clear()
+        provenance.tell_what_is_lost.cache_clear()
+
+    yield answer
+    monkeypatch.undo()
+    provenance.origin.cache_clear()
+    provenance.tell_what_is_lost.cache_clear()
+
+
+MADE = {"device": "cpu", "engine": "numba", "seconds": 1.0, "core_seconds": 0.9, "shard_rows": 1}
+
+
+@pytest.mark.parametrize(
+    ("reply", "lost", "advice"),
+    [
+        ("fatal: detected dubious ownership in '/x'", "git does not trust the repository", "safe.directory"),
+        ("fatal: bad object HEAD", "git cannot read the repository", "status"),
+        (FileNotFoundError("git"), "git is not installed", "install"),
+        (subprocess.TimeoutExpired("git", 10), "git does not answer", "status"),
+    ],
+)
+def test_a_lost_commit_is_recorded_as_lost_and_said_once(asked, reply, lost, advice, tmp_path):
+    asked(reply)
+    record = provenance.provenance(Fake(), [Row(1, 0)], **MADE)
+    assert (record["commit"], record["dirty"]) == (None, None) and record["lost"].startswith(lost)
+    assert str(tmp_path) not in str(record)
+    with pytest.warns(UserWarning, match=f"without their commit: {lost}.*{advice}"):
+        in_memory([Job(Fake(), (Row(1, 0),))], {})
+    in_memory([Job(Fake(), (Row(1, 0),))], {})  # a warning would be an error here
+
+
+def test_outside_a_repository_there_is_no_commit_to_lose(asked, tmp_path):
+    asked("fatal: not a git repository")
+    (tmp_path / ".git").rmdir()
+    record = provenance.provenance(Fake(), [Row(1, 0)], **MADE)
+    assert (record["commit"], record["dirty"]) == (None, None) and "lost" not in record
+    provenance.tell_what_is_lost()
 
 
 def test_versions_name_every_library_a_trajectory_depends_on():
@@ -102,7 +146,6 @@ def test_versions_name_every_library_a_trajectory_depends_on():
 
 
 def test_a_record_names_what_code_was_compiled_for_and_the_width_of_its_vectors():
-    made = {"device": "cpu", "engine": "numba", "seconds": 1.0, "core_seconds": 0.9, "shard_rows": 1}
-    record = provenance.provenance(Fake(), [Row(1, 0)], **made)
+    record = provenance.provenance(Fake(), [Row(1, 0)], **MADE)
     assert record["target"] == target.in_force()
     assert set(record["target"]) == {"compiled", "aten", "libm"} and all(record["target"].values())

@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -262,6 +264,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_stored(store, monkeypatch)
 
 RUN = """
 import sys
+import tempfile
 sys.path.insert(0, {tests!r})
 from pathlib import Path
 from fakes import Fake
@@ -376,3 +379,53 @@ def test_progress_ends_at_its_end_whatever_the_sums_are_rounded_to():
         for seconds in (0.1, 0.05, 0.1 + 0.2, 0.2):  # 0.1 + 0.2 > 0.3
             _advance(bar, seconds)
     assert bar.n == bar.total
+
+
+def test_without_shared_memory_a_run_says_so_and_computes_in_its_own_process(store, log, monkeypatch):
+    monkeypatch.setattr("ol2r.cores.no_processes", lambda: "worker processes need /dev/shm")
+    cells = [Fake(name=str(i), **SLOW) for i in range(3)]
+    with pytest.warns(RuntimeWarning, match=r"need /dev/shm; this process computes everything itself"):
+        run([job(cell) for cell in cells], store, n_jobs=2)
+    assert {line.split()[-1] for line in log.read_text().splitlines()} == {str(os.getpid())}
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_process_that_may_have_no_workers_computes_itself(store, log, monkeypatch, n_jobs):
+    monkeypatch.setattr("ol2r.cores.one_process", lambda: True)
+    run([job(Fake(name=str(i), **SLOW)) for i in range(3)], store, n_jobs=n_jobs)
+    assert {line.split()[-1] for line in log.read_text().splitlines()} == {str(os.getpid())}
+
+
+def test_one_process_asks_for_no_shared_memory():
+    code = (
+        f"import _multiprocessing, sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "class Refused:\n"
+        "    SEM_VALUE_MAX = 1\n"
+        "    def __init__(self, *arguments): raise OSError(30, 'Read-only file system')\n"
+        "_multiprocessing.SemLock = Refused\n"
+        "from pathlib import Path\n"
+        "from fakes import Fake, job\n"
+        "from ol2r.experiments.runner import end_processes, run\n"
+        "from ol2r.experiments.store import Store\n"
+        "import ol2r.random\n"  # whose loops numba starts
+        "ol2r.random.Streams([1]).uniforms(1, 1, 3)\n"
+        "print(run([job(Fake())], Store(None, Path(sys.argv[1])), n_jobs=1, progress=False)); end_processes()"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        asked = [sys.executable, "-W", "error", "-c", code, folder]
+        done = subprocess.run(asked, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("25\n", 0), done.stderr
+
+
+def test_two_threads_share_the_worker_processes(store, tmp_path, log):
+    stores = [store, Store(None, tmp_path / "other")]
+    cells = [Fake(name=str(i), **SLOW) for i in range(3)]
+    jobs = [job(cell) for cell in cells]
+    with ThreadPoolExecutor(2) as pool:
+        told = list(pool.map(lambda each: run(jobs, each, n_jobs=2, progress=False), stores))
+    assert told == [75, 75] and [lacking(jobs, each) for each in stores] == [[], []]
+
+
+def test_a_failure_keeps_the_exception_that_was_raised():
+    (failure,) = run_shard(Shard((job(Fake(fails=True), 1),)), {}, "cpu", "numba")
+    assert type(failure.raised) is ValueError and str(failure.raised) == "a diverged"

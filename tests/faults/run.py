@@ -132,10 +132,10 @@ def number_of(fault: Fault, share: float) -> int:
 
 def about() -> dict[str, object]:
     """When and with which code and versions faults are injected; nothing that names a place or a machine."""
-    from ol2r.experiments.provenance import commit, dirty, versions
+    from ol2r.experiments.provenance import origin, versions
 
     today = datetime.now(UTC).strftime("%Y-%m-%d")
-    return {"date": today, "commit": commit(), "dirty": dirty(), "versions": versions()}
+    return {"date": today, "commit": origin().commit, "dirty": origin().dirty, "versions": versions()}
 
 
 def store(found: dict[str, dict], share: float) -> None:

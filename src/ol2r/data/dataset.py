@@ -6,13 +6,16 @@ where data comes from.
 
 import mmap
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
 from numba import njit, prange
 
+from ol2r.cores import guard_loops
 from ol2r.errors import DataError
+
+guard_loops()  # for all that reads data
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,10 @@ class RankingDataset:
             queries = np.concatenate(splits) if splits else np.empty(0, dtype=np.int64)
             if len(np.unique(queries)) < len(queries):
                 raise DataError(f"{self.name}: fold {number} has a query in two of its splits")
+
+    def __reduce__(self) -> tuple:
+        """What travels to another process: the fields, without what was computed from them."""
+        return _arrived, tuple(getattr(self, each.name) for each in fields(self))
 
     @property
     def n_queries(self) -> int:
@@ -153,6 +160,11 @@ class RankingDataset:
         if not 1 <= number <= len(self.folds):
             raise ValueError(f"{self.name} has folds 1 to {len(self.folds)}, not {number}")
         return self.folds[number - 1]
+
+
+def _arrived(*values: object) -> RankingDataset:
+    # a worker maps large arrays from a file; compiled code would take the type of these for another one
+    return RankingDataset(*(np.asarray(each) if isinstance(each, np.memmap) else each for each in values))  # pyright: ignore[reportArgumentType]
 
 
 def normalize_per_query(features: np.ndarray, offsets: np.ndarray) -> np.ndarray:

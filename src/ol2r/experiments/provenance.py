@@ -8,16 +8,18 @@ import importlib.util
 import os
 import platform
 import subprocess
+import warnings
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NamedTuple
 
 from llvmlite import binding as llvm
 
 import ol2r
-from ol2r import target
+from ol2r import cores, target
 from ol2r.experiments.cells import Cell, Row
 from ol2r.experiments.origins import read_for
 
@@ -53,25 +55,68 @@ def code_digest(modules: tuple[str, ...]) -> str:
     return digest.hexdigest()
 
 
-def _git(*arguments: str) -> str | None:
-    source = Path(ol2r.__file__).parent
+class Origin(NamedTuple):
+    """Where the package's source was checked out.
+
+    Args:
+        commit: of the source; dirty: whether the source differs from it. Both are None outside a repository.
+        lost: why they are unknown although there is a repository, without any path; else None.
+        advice: what a user can do about it.
+    """
+
+    commit: str | None = None
+    dirty: bool | None = None
+    lost: str | None = None
+    advice: str = ""
+
+
+class _GitFailed(Exception):
+    """Git cannot say anything of a repository: why, and what a user can do about it."""
+
+
+def _git(source: Path, *arguments: str) -> str:
+    plain = {**os.environ, "LC_ALL": "C"}
     try:
-        done = subprocess.run(["git", "-C", str(source), *arguments], capture_output=True, text=True, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
+        done = subprocess.run(
+            ["git", "-C", str(source), *arguments], capture_output=True, text=True, timeout=10, env=plain
+        )
+    except FileNotFoundError as error:
+        raise _GitFailed("git is not installed", "install it") from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _GitFailed("git does not answer", "ask `git status`") from error
+    if done.returncode == 0:
+        return done.stdout.strip()
+    if "dubious ownership" in done.stderr:
+        trusted = f"git config --global --add safe.directory {checkout() or source}"
+        raise _GitFailed("git does not trust the repository, because it belongs to somebody else", trusted)
+    raise _GitFailed("git cannot read the repository", f"ask `git -C {source} status`")
 
 
 @cache
+def origin() -> Origin:
+    """The commit that the package's source is checked out at, or why it is unknown."""
+    source = Path(ol2r.__file__).resolve().parent
+    if not any((folder / ".git").exists() for folder in source.parents):
+        return Origin()
+    try:
+        if not _git(source, "ls-files", "__init__.py"):  # installed inside a repository of something else
+            return Origin()
+        return Origin(_git(source, "rev-parse", "HEAD"), bool(_git(source, "status", "--porcelain", "--", ".")))
+    except _GitFailed as failed:
+        return Origin(None, None, *failed.args)
+
+
 def commit() -> str | None:
     """The commit that the package's source is checked out at, or None outside a repository."""
-    return _git("rev-parse", "HEAD") if _git("ls-files", "__init__.py") else None
+    return origin().commit
 
 
 @cache
-def dirty() -> bool | None:
-    """Whether the package's source differs from its commit, or None outside a repository."""
-    return None if commit() is None else bool(_git("status", "--porcelain", "--", "."))
+def tell_what_is_lost() -> None:
+    """Warn, once in a process, that results are recorded without their commit, where there is one."""
+    if origin().lost:
+        told = f"results are recorded without their commit: {origin().lost} ({origin().advice})"
+        warnings.warn(told, UserWarning, stacklevel=3)
 
 
 @cache
@@ -146,16 +191,19 @@ def provenance(
         halved: how often the shard was cut in two before it fitted into the device's memory.
         resumed: how often the shard went on from a state that an earlier run had kept.
     """
+    whence = origin()
+    lost = {"lost": whence.lost} if whence.lost else {}  # why there is no commit
     return {
         "key": cell.key,
         "cell": cell.declaration,
         "rows": [list(row) for row in rows],
         "data": read_for(cell),
         **circumstances(cell, device, engine),
-        "cores": os.cpu_count(),
+        "cores": cores.count(),
         "ol2r": ol2r.__version__,
-        "commit": commit(),
-        "dirty": dirty(),
+        "commit": whence.commit,
+        "dirty": whence.dirty,
+        **lost,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "shard_seconds": round(seconds, 3),
         "shard_core_seconds": round(core_seconds, 3),

@@ -10,6 +10,7 @@ import ctypes
 import gc
 import math
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -23,14 +24,13 @@ from itertools import accumulate, chain
 from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
-from joblib import Parallel, cpu_count, delayed, parallel_config
-from joblib.externals.loky import get_reusable_executor
 from tqdm import tqdm
 
+from ol2r import cores
 from ol2r.cost import Cost, together
 from ol2r.errors import ExperimentError, Failed
 from ol2r.experiments.cells import Cell, Context, Job, Kept, Row, merged, with_needs
-from ol2r.experiments.provenance import circumstances, provenance
+from ol2r.experiments.provenance import circumstances, provenance, tell_what_is_lost
 from ol2r.experiments.store import Store, StoreError, StoreWarning, check_table, in_order, spans
 
 LONGEST_SHARD = 600.0
@@ -105,6 +105,8 @@ class Failure:
     job: Job
     error: str
     trace: str
+    raised: Exception | None = None
+    """The exception itself, where it can travel between processes."""
 
     def __str__(self) -> str:
         return f"{self.job.cell.describe()}: {self.error}"
@@ -255,7 +257,7 @@ def expected_seconds(
         device: "cpu" or "cuda", where one process runs everything.
         memory: bytes that the rows of a shard may take (None: what is free).
     """
-    workers = (n_jobs or cpu_count()) if device == "cpu" else 1
+    workers = _processes(n_jobs) if device == "cpu" else 1
     compiling: dict[str, float] = {}
     for job in jobs:
         compiling |= job.cell.compiling(device)
@@ -356,7 +358,8 @@ def run_shard(
         too_large = _out_of_memory(error) and shard.n_rows > 1
         refused = str(error) if segment.kept is not None and isinstance(error, ValueError) else ""
         if len(shard.jobs) == 1 and not too_large and not refused:
-            return [Failure(shard.jobs[0], f"{type(error).__name__}: {error}", traceback.format_exc())]
+            told = f"{type(error).__name__}: {error}", traceback.format_exc()
+            return [Failure(shard.jobs[0], *told, _that_travels(error))]
     # outside the handler: its traceback keeps alive the memory that the shard had taken
     if refused and store is not None:
         message = f"{shard.jobs[0].cell.describe()} did not go on from its state and begins anew: {refused}"
@@ -378,6 +381,15 @@ def run_shard(
         outcomes += run_shard(part, inputs, device, engine, follow, halved, store)
         done += share
     return outcomes
+
+
+def _that_travels(error: Exception) -> Exception | None:
+    """The exception, if it is the same after a journey to another process; else None."""
+    try:
+        again = pickle.loads(pickle.dumps(error))
+    except Exception:  # what an exception's own constructor raises has any type
+        return None
+    return error if type(again) is type(error) and str(again) == str(error) else None
 
 
 def _out_of_memory(error: Exception) -> bool:
@@ -429,6 +441,7 @@ def compute(
             shards anew that an earlier run began.
     """
     device, engine = check_device(device), resolve_engine(engine, device)
+    tell_what_is_lost()
     begun = []
     if workers is not None:
         if device != "cpu":
@@ -436,11 +449,15 @@ def compute(
         n_jobs = max(1, len(workers))
     elif store is not None:
         begun = [Shard(part) for part in store.unfinished(jobs, device, engine)]
-    n_jobs = n_jobs or cpu_count()
+    if workers is None:
+        n_jobs = _processes(n_jobs)
     shards = [*begun, *plan(_without(jobs, begun), n_jobs, device, free_memory(device))]
     seconds = sum(shard.seconds(device) for shard in shards)
     short = n_jobs == 1 or len(shards) == 1 or seconds < WORTH_PROCESSES
     here = device != "cpu" or (short and workers is None)
+    if not here and workers is None and (lacking := cores.no_processes()):
+        warnings.warn(f"{lacking}; this process computes everything itself", RuntimeWarning, stacklevel=2)
+        here = True
 
     n_rows = sum(shard.n_rows for shard in shards)
     often = 1 if sys.stderr.isatty() else 15  # a log gets a line each time
@@ -455,7 +472,7 @@ def compute(
             rest = [shard for shard in shards if shard.jobs[0].cell.verifiable]
             first = sum(shard.seconds(device) for shard in rest)
             if workers is None:
-                spread = _spread(rest, inputs, device, engine, store, n_jobs)
+                spread = _spread(rest, inputs, device, engine, store, n_jobs, bar)
             else:
                 spread = workers.spread(rest, [_inputs_of(shard, inputs) for shard in rest], engine)
             ended = chain(
@@ -469,6 +486,12 @@ def compute(
             yield from outcomes
             if store is not None:
                 store.forget(shard.jobs)
+
+
+def _processes(asked: int | None) -> int:
+    """The number of worker processes: as many as were asked for, or one per core; one where this process may have
+    none."""
+    return 1 if cores.one_process() else asked or cores.count()
 
 
 def _without(jobs: Iterable[Job], shards: Iterable[Shard]) -> list[Job]:
@@ -534,12 +557,39 @@ def _spread(
     engine: str,
     store: Store | None,
     n_jobs: int,
+    bar: tqdm,
 ) -> Iterator[tuple[Shard, list[Outcome]]]:
+    if not _spreading.acquire(blocking=False):  # another thread has the worker processes
+        yield from _here(shards, inputs, device, engine, store, bar)
+        return
+    try:
+        yield from _by_processes(shards, inputs, device, engine, store, n_jobs)
+    finally:
+        _spreading.release()
+
+
+_spreading = threading.Lock()
+_started = False
+
+
+def _by_processes(
+    shards: Sequence[Shard],
+    inputs: Mapping[Cell, pd.DataFrame],
+    device: str,
+    engine: str,
+    store: Store | None,
+    n_jobs: int,
+) -> Iterator[tuple[Shard, list[Outcome]]]:
+    from joblib import Parallel, delayed, parallel_config  # here, because it takes shared memory when it is loaded
+
     from ol2r.data.own import taken_in  # here, because it loads numba, which looking results up need not
 
-    threads = max(1, cpu_count() // n_jobs)
+    global _started
+    _started = True
+    threads = max(1, cores.count() // n_jobs)
     begun = {"initializer": begin_process, "initargs": (os.getpid(), taken_in())}
-    with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=threads, **begun):
+    shared = {"mmap_mode": "c"}  # compiled code would be compiled once more for arrays that cannot be written to
+    with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=threads, **shared, **begun):
         arguments = [(shard, _inputs_of(shard, inputs), device, engine) for shard in shards]
         tasks = (delayed(_attempt)(i, *each, store=store) for i, each in enumerate(arguments))
         ended: Any = Parallel(return_as="generator_unordered")(tasks)
@@ -555,6 +605,10 @@ def _spread(
 
 def end_processes() -> None:
     """End the worker processes that wait for more work, which the interpreter would take most of a second to do."""
+    if not _started:
+        return
+    from joblib.externals.loky import get_reusable_executor
+
     reused = get_reusable_executor(reuse=True)  # pyright: ignore[reportArgumentType] - takes a flag or "auto"
     reused.shutdown(wait=True, kill_workers=True)
 

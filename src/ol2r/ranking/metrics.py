@@ -10,7 +10,10 @@ import numpy as np
 import torch
 from numba import njit, prange
 
+from ol2r.cores import guard_loops
 from ol2r.ranking.constants import discounts, discounts_on
+
+guard_loops()
 
 GAINS = ("exponential", "linear")
 TIES = ("expected", "listed")

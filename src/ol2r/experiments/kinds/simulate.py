@@ -73,6 +73,10 @@ class Simulate(OnDataset):
         """The class of the learner."""
         return LEARNERS[self.learner]
 
+    def ranking_data(self) -> data.RankingDataset:
+        """The data set that the cell names."""
+        return data.load(self.dataset, self.checksum)
+
     def batch(
         self,
         dataset: data.RankingDataset,
@@ -144,7 +148,7 @@ class Simulate(OnDataset):
         """
         hot_operations(context.engine).use_threads(torch.get_num_threads())
         first = cast(Simulate, jobs[0].cell)
-        dataset = data.load(first.dataset, first.checksum)
+        dataset = first.ranking_data()
         replicas = [(number, job.cell, row) for number, job in enumerate(jobs) for row in job.rows]
         most = batch_size(first.cost([replicas[0][2]], context.device), len(replicas), context.device)
         tables = [] if context.kept is None else _filled([context.kept.recorded])
