@@ -1,9 +1,14 @@
 """What `import ol2r` offers: the five-line example, on any data, gives what the rooms below give."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,7 +22,9 @@ import ol2r
 from ol2r import papers
 from ol2r.clicks import GradedCascade, users, users_of_grades
 from ol2r.errors import DataError, ExperimentError
+from ol2r.experiments import runner
 from ol2r.experiments.chapter import stored_results
+from ol2r.experiments.kinds.given import travels
 from ol2r.face import _looks, setting
 from ol2r.learners import LEARNERS
 from ol2r.random import Streams, generator, replica_key
@@ -91,6 +98,82 @@ def test_a_run_repeats_whatever_stands_beside_it(own, compared):
     pd.testing.assert_frame_equal(alone.frame, same[alone.frame.columns].reset_index(drop=True))
 
 
+@pytest.fixture
+def in_processes(monkeypatch):
+    """Short comparisons are spread over processes as long ones are."""
+    monkeypatch.setattr(runner, "WORTH_PROCESSES", 0.0)
+    monkeypatch.setattr(runner, "SHORTEST_SHARD", 1e-9)
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_the_number_of_processes_changes_nothing():
+    rng = generator("data that processes share as a file", 0)
+    features = rng.random((6000, 60))  # more than a megabyte
+    data = ol2r.from_arrays(features, (features[:, 0] * 3.99).astype(int), np.repeat(range(600), 10), folds=2)
+    learners = {"PDGD": {}, "DBGD": {}, "PairRank": {}}
+
+    def frame(jobs):
+        return ol2r.compare(data, learners, users=["perfect", "navigational"], rounds=10, seeds=2, jobs=jobs).frame
+
+    alone, several = frame(1), frame(2)
+    exact = [name for name in alone if name != "ndcg"]
+    pd.testing.assert_frame_equal(alone[exact], several[exact], check_exact=True)
+    pd.testing.assert_series_equal(alone["ndcg"], several["ndcg"], rtol=1e-5)
+    assert alone["dataset"].unique().tolist() == [data.name]
+
+
+@pytest.mark.usefixtures("in_processes")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_is_the_same_in_any_number_of_processes(own, jobs):
+    untested = replace(own, folds=tuple(replace(fold, test=fold.test[:0]) for fold in own.folds))
+    with pytest.raises(ValueError, match="own has no test queries to score in fold 1"):
+        ol2r.compare(untested, ["PDGD", "DBGD"], rounds=5, seeds=1, jobs=jobs, progress=False)
+
+
+def test_data_in_a_file_without_a_name_stays_in_this_process(own, tmp_path):
+    with tempfile.TemporaryFile(dir=tmp_path) as file:
+        file.write(own.features.tobytes())
+        file.flush()
+        nameless = np.memmap(file, np.float32, "r", shape=own.features.shape)
+        assert travels(own) and not travels(replace(own, features=np.asarray(nameless)))
+
+
+INTERRUPTED = """
+import numpy, ol2r
+from ol2r.experiments import runner
+runner.WORTH_PROCESSES = 0.0
+features = numpy.random.default_rng(0).random((200, 5))
+data = ol2r.from_arrays(features, (features[:, 0] * 3.99).astype(int), numpy.repeat(range(20), 10), folds=4)
+ol2r.compare(data, "PDGD", rounds=100_000_000, seeds=2, jobs=2)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="children are counted in /proc")
+def test_ctrl_c_ends_a_comparison_and_its_processes_with_a_clear_line():
+    asked = [sys.executable, "-c", INTERRUPTED]
+    process = subprocess.Popen(asked, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while len(_session(process.pid)) < 3:  # itself and two workers
+        assert process.poll() is None
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    told = process.communicate(timeout=300)[1]
+    assert told.strip().splitlines()[-1] == (
+        "KeyboardInterrupt: the comparison was interrupted; 0 of 8 runs were done, and nothing is kept"
+    )
+    while _session(process.pid):
+        time.sleep(0.1)
+
+
+def _session(leader):
+    """The processes of a session."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, session = stat.read_text().rpartition(")")[2].split()[:4]
+            found += [stat.parent.name] * (int(session) == leader and state != "Z")
+    return found
+
+
 def test_hyper_parameters_change_where_they_are_named(own):
     changed = ol2r.compare(own, {"PDGD": {"alpha": 0.0}}, users="perfect", rounds=20, seeds=1, progress=False)
     assert changed.frame["ndcg"].groupby(changed.frame["fold"]).nunique().eq(1).all()  # nothing is learnt
@@ -112,6 +195,7 @@ def test_hyper_parameters_change_where_they_are_named(own):
         ({"users": users("perfect", 3)}, ValueError, "4 grades"),
         ({"rounds": 0}, ValueError, "rounds must be a whole number of at least 1, not 0"),
         ({"rounds": 2.5}, ValueError, "rounds must be a whole number of at least 1, not 2.5"),
+        ({"jobs": 0}, ValueError, "jobs must be a whole number of at least 1, not 0"),
         ({"seeds": 0}, ValueError, "seeds must be a whole number of at least 1, not 0"),
     ],
 )

@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 LIMITS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 """Environment variables by which numba, OpenMP and the libraries of matrix products are told how many threads to start.
@@ -121,17 +122,18 @@ def guard_loops() -> None:
     """
     if _guards:
         return
-    parallel = import_module("numba.np.ufunc.parallel")
+    parallel: Any = import_module("numba.np.ufunc.parallel")
     if no_processes():  # numba would take a semaphore, which serves several processes alone, and complain
         parallel._backend_init_process_lock = parallel._backend_init_process_lock or nullcontext()
     for name in _LAYERS:
         try:
-            layer = import_module(f"numba.np.ufunc.{name}")
+            layer: Any = import_module(f"numba.np.ufunc.{name}")
         except ImportError:  # a machine without OpenMP
             continue
-        layer.parallel_for = _guarded(name, layer.parallel_for)
+        guard = _guarded(name, layer.parallel_for)
+        layer.parallel_for = guard
         if parallel._is_initialized and name.startswith(parallel.threading_layer()):
-            import_module("llvmlite.binding").add_symbol("numba_parallel_for", layer.parallel_for)
+            import_module("llvmlite.binding").add_symbol("numba_parallel_for", guard)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: _after_fork(parallel))
 

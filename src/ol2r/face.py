@@ -177,8 +177,9 @@ def _computed(jobs: Sequence[Job], n_jobs: int | None, engine: str | None, progr
     """The table of each job; what a learner raises is raised here, and worker processes end at an interruption."""
     parts: dict[Cell, list[pd.DataFrame]] = {job.cell: [] for job in jobs}
     n_rows = 0
+    outcomes = compute(jobs, {}, engine=engine, n_jobs=n_jobs, progress=progress)
     try:
-        for outcome in compute(jobs, {}, engine=engine, n_jobs=n_jobs, progress=progress):
+        for outcome in outcomes:
             if isinstance(outcome, Failure):
                 error = outcome.raised or ExperimentError(str(outcome))
                 error.add_note(outcome.trace)
@@ -188,6 +189,8 @@ def _computed(jobs: Sequence[Job], n_jobs: int | None, engine: str | None, progr
     except KeyboardInterrupt:
         done = f"{n_rows} of {sum(len(job.rows) for job in jobs)} runs were done"
         raise KeyboardInterrupt(f"the comparison was interrupted; {done}, and nothing is kept") from None
+    finally:
+        outcomes.close()  # processes that still compute end now
     return [in_order(pd.concat(parts[job.cell], ignore_index=True)) for job in jobs]
 
 

@@ -17,7 +17,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import accumulate, chain
@@ -420,7 +420,7 @@ def compute(
     progress: bool = True,
     store: Store | None = None,
     workers: Workers | None = None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome]:
     """Run jobs whose needs are in `inputs`, shard by shard, and yield the outcomes as shards end.
 
     Worker processes share the cores: with n of them each has cores // n threads. On a GPU, or when the work is too
@@ -446,11 +446,9 @@ def compute(
     if workers is not None:
         if device != "cpu":
             raise ExperimentError("workers elsewhere compute on their CPUs only")
-        n_jobs = max(1, len(workers))
     elif store is not None:
         begun = [Shard(part) for part in store.unfinished(jobs, device, engine)]
-    if workers is None:
-        n_jobs = _processes(n_jobs)
+    n_jobs = _processes(n_jobs) if workers is None else max(1, len(workers))
     shards = [*begun, *plan(_without(jobs, begun), n_jobs, device, free_memory(device))]
     seconds = sum(shard.seconds(device) for shard in shards)
     short = n_jobs == 1 or len(shards) == 1 or seconds < WORTH_PROCESSES
@@ -601,6 +599,9 @@ def _by_processes(
                 "a worker process was killed, perhaps for want of memory; shards that had ended are kept: "
                 "run again to go on, with fewer --jobs"
             ) from error
+        finally:
+            with warnings.catch_warnings(action="ignore"):  # that shards are given up: whoever asked knows
+                ended.close()
 
 
 def end_processes() -> None:

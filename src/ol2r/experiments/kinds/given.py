@@ -74,7 +74,7 @@ _SENT: "WeakValueDictionary[str, Given]" = WeakValueDictionary()
 
 def _received(number: str, values: dict) -> Given:
     cell = Given(**values)
-    cell.__dict__["_sent_as"] = number
+    vars(cell)["_sent_as"] = number
     return cell
 
 
