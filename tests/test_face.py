@@ -63,6 +63,14 @@ def test_learners_learn_what_the_data_has_to_teach(compared):
     assert (last > first + 0.1).all()
 
 
+@pytest.mark.parametrize("engine", ["numba", "torch"])
+def test_a_perfect_list_has_an_online_score_of_one_whatever_its_grade(engine):
+    grades = np.array([1, 24, 25, 53, 54, 62, 63, 64, 65, 100, 126])
+    data = ol2r.from_arrays(np.ones((len(grades), 2)), grades, np.arange(len(grades)), folds=2)
+    frame = ol2r.compare(data, "PDGD", rounds=50, seeds=1, engine=engine, progress=False).frame
+    assert (frame["ndcg"] == 1).all() and (frame["online_ndcg"][frame["round"] > 0] == 1).all()
+
+
 def test_final_scores_are_means_over_runs(compared):
     final = compared.final()
     assert set(final["score"]) == {"offline NDCG", "online score"} and (final["n"] == 6).all()

@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     items = [one_of(item, paper.items, "item", paper.name) for item in arguments.item or paper.items]
     chosen = [paper.items[item] for item in items]
     where = " ".join([paper.name, *(arguments.item or ())])
-    own = [take_in(path).name for path in arguments.data or ()]
+    if arguments.split and not arguments.data:
+        raise ExperimentError("--split says how the folds of your own data are made: give its path with --data")
+    own = [take_in(path, arguments.split).name for path in arguments.data or ()]
     datasets = names_of([*(arguments.datasets or ()), *own], chosen, arguments.tier, where) or None
     jobs = [job for item in chosen for job in item.jobs(arguments.tier, arguments.seeds, datasets)]
     at_hand = AtHand()
@@ -431,6 +433,8 @@ def parser() -> argparse.ArgumentParser:
     add.add_argument("paper")
     add.add_argument("--item", action="append", help="a figure or table, such as fig-2; may be repeated (all)")
     choice(add, tier="laptop")
+    how = "folds of --data: the folder's own train, vali and test files, or cut anew (its own, where it has them)"
+    add.add_argument("--split", choices=("given", "cut"), help=how)
     add.add_argument("--jobs", type=_processes, help="worker processes (one per core)")
     add.add_argument("--dask", metavar="ADDRESS", help="compute on the workers of this Dask scheduler, tcp://HOST:PORT")
     add.add_argument("--device", choices=("cpu", "cuda"), default="cpu")

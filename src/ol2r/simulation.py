@@ -21,6 +21,7 @@ from ol2r.learners import Learner
 from ol2r.parameters import Choice, Number, Parameter, require
 from ol2r.random import MOST_ROUNDS, Stream, Streams, replica_key
 from ol2r.ranking import Candidates, metrics
+from ol2r.ranking.constants import discounts, gain_of_grades
 from ol2r.replay import ReplayedRounds
 
 _CONVENTIONS: dict[str, Parameter] = {
@@ -160,7 +161,7 @@ def _show(
     offsets,
     relevance,
     ideal,
-    exponential,
+    gain,
     discount,
     click_probability,
     leave_or_look,
@@ -188,7 +189,7 @@ def _show(
             grades[r, i] = relevance[first + document] if document >= 0 else 0
         chances = click_probability[r], leave_or_look[r]
         click_list(grades[r], shown[r], *chances, rule, keys[r], round_, clicks[r])
-        ndcg = metrics.list_ndcg(grades[r], shown[r], ideal[query[r]], exponential, discount)
+        ndcg = metrics.list_ndcg(grades[r], shown[r], ideal[query[r]], gain, discount)
         cumulative[r] += round_weight[()] * ndcg
         since[r] += ndcg
         misordered[r] += metrics.list_misordered_pairs(grades[r], shown[r])
@@ -218,7 +219,7 @@ class _Display:
             self.labels, self.chances, self.scores = (
                 [tensor.numpy() for tensor in tensors] for tensors in (labels, chances, scores)
             )
-            self.discounts = metrics.discounts(evaluation.k)
+            self.gains, self.discounts = gain_of_grades(evaluation.gain), discounts(evaluation.k)
 
     def show(self, round_: int, candidates: Candidates, ranking: torch.Tensor) -> torch.Tensor:
         """The clicks on the lists: Bool[R, k]."""
@@ -252,7 +253,7 @@ class _Display:
             offsets,
             relevance,
             ideal,
-            self.gain == "exponential",
+            self.gains,
             self.discounts,
             click,
             leave_or_look,

@@ -38,7 +38,7 @@ def sessions(lists, clicks, n_items=3, query="q"):
 def simulated(model, n, key=1):
     """Sessions on random lists of four."""
     lists = generator("lists", key).permuted(np.tile(np.arange(model.n_items), (n, 1)), axis=1)[:, :4]
-    return sessions(lists, simulate_clicks(model, lists, np.uint64(key)), model.n_items)
+    return sessions(lists, simulate_clicks(model, lists, np.uint64(key)), model.n_items, f"q{key}")
 
 
 HAND = [

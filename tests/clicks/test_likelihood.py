@@ -4,10 +4,13 @@ import math
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ol2r
+from ol2r.clicks.fitting import fit_position
 from ol2r.clicks.items import CODES, ItemClicks
 from ol2r.clicks.likelihood import click_probabilities, conditional_probabilities, log_likelihood, perplexity
 from ol2r.data.sessions import QuerySessions
@@ -97,3 +100,74 @@ def test_models_must_know_what_the_sessions_show():
             log_likelihood([it], queries)
     with pytest.raises(ValueError, match="there are no sessions"):
         perplexity([ItemClicks("cascade", (0.5,) * 3)], [sessions(np.empty((0, 3), int), np.empty((0, 3)))])
+
+
+# two logs of the same queries, whose rows come in other orders
+
+
+def log(shift: int, queries=("shoes", "tents"), seed=0) -> pd.DataFrame:
+    """Sessions of a log: the same users, but items and queries are met in another order."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for query in np.roll(queries, shift):
+        for session in range(400):
+            shown = np.roll(["a", "b", "c"], shift + session)
+            for position, item in enumerate(shown, start=1):
+                chance = {"a": 0.9, "b": 0.5, "c": 0.1}[item] / position * (1 if query == "shoes" else 0.5)
+                rows.append((query, f"{query}{session}", position, item, int(rng.random() < chance)))
+    return pd.DataFrame(rows, columns=["query", "session", "position", "item", "clicked"])
+
+
+def test_the_order_in_which_a_log_meets_items_and_queries_changes_no_score():
+    fits = fit_position(list(ol2r.sessions(log(0)).values()))
+    assert [(it.query, it.items) for it in fits] == [("shoes", ("a", "b", "c")), ("tents", ("a", "b", "c"))]
+    rows = log(1, seed=1)
+    other = list(ol2r.sessions(rows).values())
+    assert [it.query for it in other] == ["tents", "shoes"] and other[0].items == ("c", "a", "b")
+    ordered = rows.sort_values(["query", "session", "item"], kind="stable")  # names as the first log met them
+    again = list(ol2r.sessions(ordered).values())
+    assert again[0].items == ("a", "b", "c")
+    np.testing.assert_allclose(perplexity(fits, other), perplexity(fits, again), rtol=1e-12)
+    np.testing.assert_allclose(perplexity(fits, other), [1.6, 1.5, 1.3], atol=0.15)
+    assert math.isclose(log_likelihood(fits, other), log_likelihood(fits, again), rel_tol=1e-12)
+
+
+def test_renaming_every_item_and_query_in_both_logs_changes_nothing():
+    first, second = log(0), log(1, seed=1)
+    scores = perplexity(fit_position(list(ol2r.sessions(first).values())), list(ol2r.sessions(second).values()))
+    for table in (first, second):
+        for column in ("query", "item"):
+            table[column] = table[column].map(lambda name: f"{name[::-1]}!")
+    renamed = perplexity(fit_position(list(ol2r.sessions(first).values())), list(ol2r.sessions(second).values()))
+    np.testing.assert_array_equal(scores, renamed)
+
+
+def test_an_item_that_training_never_saw_is_refused_by_name_or_has_the_attraction_that_is_given():
+    fits = fit_position(list(ol2r.sessions(log(0)).values()))
+    rows = log(0, seed=1)
+    rows.loc[rows["item"] == "c", "item"] = "z"
+    queries = list(ol2r.sessions(rows).values())
+    with pytest.raises(ValueError, match=r"query shoes: 1 of its items, such as z, are not the model's; give"):
+        perplexity(fits, queries)
+    known = [ItemClicks(it.kind, (*it.attraction, 0.3), it.position, it.query, (*it.items, "z")) for it in fits]
+    np.testing.assert_array_equal(perplexity(fits, queries, unseen=0.3), perplexity(known, queries))
+
+
+def test_queries_without_a_model_are_named():
+    fits = fit_position(list(ol2r.sessions(log(0)).values()))
+    extra = list(ol2r.sessions(log(0, ("shoes", "boats"))).values())
+    with pytest.raises(ValueError, match="there is no model for 1 of 2 queries, such as boats"):
+        perplexity(fits, extra)
+    assert np.isfinite(perplexity(fits, extra[:1])).all(), "models of other queries do no harm"
+    with pytest.raises(ValueError, match="found two for query shoes"):
+        perplexity([*fits, fits[0]], extra[:1])
+    with pytest.raises(ValueError, match="expected a model for each of 2 queries, found 1"):
+        perplexity([ItemClicks("cascade", (0.5,))], extra)
+
+
+def test_a_model_keeps_the_names_of_the_items_that_are_left():
+    it = ItemClicks("cascade", (0.1, 0.2, 0.3), query="q", items=("a", "b", "c")).restricted([2, 0])
+    assert (it.attraction, it.items) == ((0.3, 0.1), ("c", "a"))
+    assert it == ItemClicks("cascade", (0.3, 0.1)), "names are no part of what a model is"
+    with pytest.raises(ValueError, match="a different name for each of 2 items"):
+        ItemClicks("cascade", (0.3, 0.1), items=("a", "a"))

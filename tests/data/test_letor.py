@@ -117,12 +117,12 @@ def test_result_does_not_depend_on_where_chunks_are_cut(monkeypatch):
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("0 1:1 2:2", "expected 'qid:' and the query's id after the grade, found '1:1'"),
-        ("0", "expected 'qid:' and the query's id after the grade, found 'the end of the line'"),
+        ("0 1:1 2:2", "expected 'qid:' and the query's id after the grade (where the sizes of queries stand in"),
+        ("0", "expected 'qid:' and the query's id after the grade"),
         ("0 qid: 1:1", "expected the query's id after 'qid:'"),
         ("0 qid:1 2:1 1:1", "expected feature indices in increasing order, found '1:1'"),
         ("0 qid:1 2:1 2:1", "expected feature indices in increasing order, found '2:1'"),
-        ("0 qid:1 0:1", "expected a feature index from 1 to 4, found '0:1'"),
+        ("0 qid:1 0:1", "expected feature indices that begin with 1 (add 1 to each index"),
         ("0 qid:1 5:1", "expected a feature index from 1 to 4, found '5:1'"),
         ("0 qid:1 99999999999999999999:1", "expected index:value"),
         ("0 qid:1 1:nan", "expected a finite number after the colon, found '1:nan'"),
@@ -300,3 +300,25 @@ def test_damage_of_a_compressed_file_is_said_before_what_the_text_became(tmp_pat
     path.write_bytes(compress(LONG.replace("1:7 ", "1:x ").encode())[:-5])
     with pytest.raises(DataError, match=rf"expected a whole {suffix} file, found a truncated or damaged one"):
         list(letor_blocks(path, 5))
+
+
+def test_a_grade_may_have_a_point_and_noughts():
+    found = parse("2.0 qid:1 1:1\n1. qid:1 1:0\n0 qid:1 1:2\n", n_grades=3)
+    assert found.relevance.tolist() == [2, 1, 0]
+    with pytest.raises(DataError, match=r"some.txt:1: expected an integer grade at the start .* found '1.01'"):
+        parse("1.01 qid:1 1:1\n", n_grades=3)
+
+
+def test_a_suffix_in_capitals_is_read_like_one_in_small_letters(tmp_path):
+    text = b"1 qid:1 1:0.5\n"
+    for name, content in (("a.TXT", text), ("a.TXT.GZ", gzip.compress(text)), ("a.XZ", lzma.compress(text))):
+        (tmp_path / name).write_bytes(content)
+        assert read_letor(tmp_path / name, 2).relevance.tolist() == [1]
+
+
+def test_features_are_doubles_where_they_are_asked_for(tmp_path):
+    (tmp_path / "a.txt").write_text("1 qid:1 1:1700000030\n0 qid:1 1:1700000000\n")
+    ((single, _),) = letor_blocks(tmp_path / "a.txt", 2)
+    ((double, _),) = letor_blocks(tmp_path / "a.txt", 2, double=True)
+    assert single.features.dtype == np.float32 and double.features.dtype == np.float64
+    assert double.features.ravel().tolist() == [1700000030, 1700000000]

@@ -24,7 +24,8 @@ def test_arrays_become_a_data_set_in_the_order_of_their_queries():
     np.testing.assert_allclose(made.features, [[0, 0], [1, 0], [0.5, 1], [0, 0], [1, 1]])
     plain = ol2r.from_arrays(FEATURES, GRADES, QUERIES, folds=2, normalize=False)
     np.testing.assert_array_equal(plain.features, FEATURES.astype(np.float32))
-    assert plain.checksum == made.checksum  # of what was given
+    assert plain.checksum != made.checksum and plain.name != made.name  # of what is learnt from
+    assert made.name == f"own-{made.checksum[:12]}"
 
 
 @given(st.permutations(range(5)))
@@ -107,7 +108,8 @@ def test_letor_files_of_different_width_are_one_data_set(tmp_path):
     with gzip.open(tmp_path / "two.txt.gz", "wt") as file:
         file.write("1 qid:2 3:4\n0 qid:2 1:1 3:2\n4 qid:9 2:1\n")
     made = ol2r.from_letor(str(tmp_path / "*.txt*"), folds=3, normalize=False)
-    assert (made.name, made.n_queries, made.n_documents, made.n_features, made.n_grades) == ("one", 3, 5, 3, 5)
+    assert (made.n_queries, made.n_documents, made.n_features, made.n_grades) == (3, 5, 3, 5)
+    assert made.label == "one (the reader's own)"
     assert made.query_ids == ("1", "2", "9")
     np.testing.assert_array_equal(made.features[2:4], np.float32([[0, 0, 4], [1, 0, 2]]))
     paths = [tmp_path / "one.txt", tmp_path / "two.txt.gz"]
@@ -142,7 +144,7 @@ def test_files_that_are_read_in_blocks_and_grow_on_disk_are_the_same_data_set(tm
         )
         text = "".join(lines).encode()
         (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
-    expected = ol2r.from_arrays(table.astype(np.float32), grades, queries, name="x")
+    expected = ol2r.from_arrays(table, grades, queries, name="x")
     for held in (1 << 20, 100, 0):
         monkeypatch.setattr("ol2r.data.letor._BLOCK_BYTES", 200)
         monkeypatch.setattr("ol2r.data.cache._MOST_HELD", held)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reference import dcg, ndcg, ndcg_over_ties
 
 from ol2r.ranking import metrics
+from ol2r.ranking.constants import MOST_GRADES, discounts, gain_of_grades
 
 BODIES = ["compiled", "torch"]
 
@@ -22,12 +23,12 @@ def query_ndcg(body, scores, grades, offsets, k, ties="expected"):
     starts = torch.tensor(offsets)
     if body == "compiled":
         return metrics.query_ndcg(scores, gain, starts, ideal, k, ties).numpy()
-    discount = torch.from_numpy(metrics.discounts(k))
+    discount = torch.from_numpy(discounts(k))
     return metrics._mean_ndcg_torch(scores, gain, starts, ideal, discount, ties == "expected").numpy()
 
 
 def test_discounts_and_gains_are_the_formulas():
-    np.testing.assert_allclose(metrics.discounts(3), [1 / math.log2(2), 1 / math.log2(3), 1 / math.log2(4)])
+    np.testing.assert_allclose(discounts(3), [1 / math.log2(2), 1 / math.log2(3), 1 / math.log2(4)])
     assert metrics.gains(torch.arange(5)).tolist() == [0, 1, 3, 7, 15]
     assert metrics.gains(torch.arange(5), "linear").tolist() == [0, 1, 2, 3, 4]
 
@@ -109,3 +110,49 @@ def test_pair_regret_counts_pairs_that_stand_the_wrong_way_round(slots):
     expected = sum(a < b and above and below for (a, above), (b, below) in combinations(slots, 2))
     assert metrics.misordered_pairs(grades, shown).tolist() == [expected]
     assert metrics._misordered_pairs_batched(grades, shown).tolist() == [expected]
+
+
+ANY_GRADE = st.integers(0, MOST_GRADES - 1)
+
+
+def test_every_gain_is_the_integer_to_the_last_bit_of_double_precision():
+    for grade, gain in enumerate(gain_of_grades("exponential").tolist()):
+        assert gain == float(2**grade - 1) and abs(int(gain) - (2**grade - 1)) <= (2**grade - 1) * 1e-12
+    assert metrics.gains(torch.tensor([[126, 0]], dtype=torch.int8)).tolist() == [[2.0**126, 0.0]]
+    assert gain_of_grades("linear").tolist() == list(range(MOST_GRADES))
+    with pytest.raises(ValueError, match="gain must be one of"):
+        gain_of_grades("quadratic")
+
+
+@pytest.mark.parametrize("body", BODIES)
+@settings(deadline=None)
+@given(
+    queries=st.lists(
+        st.lists(st.tuples(st.integers(-2, 2), ANY_GRADE), min_size=1, max_size=5), min_size=1, max_size=3
+    ),
+    k=st.integers(1, 6),
+)
+def test_ndcg_of_scores_is_right_for_every_grade(body, queries, k):
+    scores = [s for query in queries for s, _ in query]
+    grades = [g for query in queries for _, g in query]
+    offsets = np.concatenate([[0], np.cumsum([len(query) for query in queries])])
+    expected = [ndcg_over_ties([s for s, _ in query], [g for _, g in query], k) for query in queries]
+    np.testing.assert_allclose(query_ndcg(body, scores, grades, offsets, k)[:, 0], expected, rtol=1e-12)
+    listed = [ndcg([g for _, g in sorted(query, key=lambda it: -it[0])], [g for _, g in query], k) for query in queries]
+    np.testing.assert_allclose(query_ndcg(body, scores, grades, offsets, k, "listed")[:, 0], listed, rtol=1e-12)
+
+
+@pytest.mark.parametrize("body", BODIES)
+@settings(deadline=None)
+@given(lists=st.lists(st.lists(st.tuples(ANY_GRADE, st.booleans()), min_size=4, max_size=4), min_size=1, max_size=3))
+def test_ndcg_of_shown_lists_is_right_for_every_grade(body, lists):
+    grades = torch.tensor([[grade for grade, _ in row] for row in lists])
+    shown = torch.tensor([[shown for _, shown in row] for row in lists])
+    offsets = np.arange(0, 4 * len(lists) + 1, 4)
+    function = metrics.shown_ndcg if body == "compiled" else metrics._shown_ndcg_batched
+    for kind in metrics.GAINS:
+        gain = [[((2**g - 1) if kind == "exponential" else g) * there for g, there in row] for row in lists]
+        best = [sorted(((2**g - 1) if kind == "exponential" else g for g, _ in row), reverse=True) for row in lists]
+        expected = [dcg(got) / dcg(most) if any(most) else 0.0 for got, most in zip(gain, best, strict=True)]
+        ideal = torch.from_numpy(metrics.ideal_dcg(grades.numpy().astype(np.int8).ravel(), offsets, 4, kind))
+        np.testing.assert_allclose(function(grades, shown, ideal, kind), expected, rtol=1e-12)

@@ -28,7 +28,13 @@ QUERY_MIN_MAX = "query min-max"
 UNCONFIRMED = "checksum unconfirmed"
 OWN = "own-"  # prefix of the names of readers' own data sets only
 NOT_AT_HAND = "not at hand"  # in place of an unknown checksum; no result is stored under it
-_SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
+SUFFIXES = (".txt", ".txt.gz", ".txt.xz")  # of LETOR files, in any case
+USUAL_NAMES = {
+    "train": ("train", "training", "trainset", "trainingset"),
+    "validation": ("vali", "valid", "validation", "valset", "validset", "validationset", "dev"),
+    "test": ("test", "testing", "testset"),
+}
+"""How publishers call the files of a fold, in small letters and without suffix."""
 
 
 class MissingData(FileNotFoundError):
@@ -114,9 +120,17 @@ class Entry:
 
     def texts(self, folder: Path) -> dict[str, Path]:
         """The files of its splits that a folder holds, by stem."""
-        stems = sorted({stem for split in self.splits for stem in split.roles().values()})
-        candidates = ((stem, folder / f"{stem}{suffix}") for stem in stems for suffix in reversed(_SUFFIXES))
-        return {stem: path for stem, path in candidates if _allowed(path.is_file)}
+        found: dict[str, Path] = {}
+        listed: dict[str, dict[str, Path]] = {}
+        for split in self.splits:
+            for role, stem in split.roles().items():
+                place, _, called = f"{folder}/{stem}".rpartition("/")
+                files = listed[place] if place in listed else listed.setdefault(place, letor_files(place))
+                names = (called.lower(), *(USUAL_NAMES[role] if called in USUAL_NAMES[role] else ()))
+                path = next((files[name] for name in names if name in files), None)
+                if path is not None and _allowed(path.is_file):
+                    found[stem] = path
+        return found
 
     def missing_from(self, folder: Path) -> list[str]:
         """Which of its files a folder lacks."""
@@ -147,6 +161,27 @@ class Entry:
             f"{self.name} is not at hand ({searched()}).{found} {self.how_to_get} Then run `ol2r data add PATH`, or "
             f"put PATH into OL2R_DATA, where PATH is the directory that holds {' or '.join(self.folders)}."
         )
+
+
+def letor_files(folder: str) -> dict[str, Path]:
+    """The LETOR files of a folder by name in small letters and without suffix; of several, the least compressed."""
+    found: dict[str, tuple[int, Path]] = {}
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 - all cells of a paper ask
+    except OSError:
+        return {}
+    for name in sorted(names):
+        suffix = letor_suffix(name)
+        if suffix is not None:
+            stem, rank = name[: -len(suffix)].lower(), SUFFIXES.index(suffix)
+            if stem not in found or rank < found[stem][0]:
+                found[stem] = rank, Path(folder, name)
+    return {stem: path for stem, (_, path) in found.items()}
+
+
+def letor_suffix(name: str) -> str | None:
+    """The suffix that marks a file as LETOR text, in small letters, or None."""
+    return next((suffix for suffix in reversed(SUFFIXES) if name.lower().endswith(suffix)), None)
 
 
 def search_paths() -> list[Path]:
@@ -343,7 +378,7 @@ def _read(it: Entry, folder: Path) -> RankingDataset:
         members = {"validation": np.empty(0, dtype=np.int64)}
         for role, stem in split.roles().items():
             path = texts[stem]
-            same = next((other for other in read if _same_content(path, other)), None)  # folds repeat whole files
+            same = next((other for other in read if same_content(path, other)), None)  # folds repeat whole files
             read[path] = _read_file(it, path, kept) if same is None else read[same]
             digest, members[role] = read[path]
             digests.append((f"fold {number} {role}", digest))
@@ -370,7 +405,9 @@ def _read(it: Entry, folder: Path) -> RankingDataset:
     )
 
 
-class _Query(NamedTuple):
+class KnownQuery(NamedTuple):
+    """A query that has been read from some file."""
+
     number: int
     digest: bytes  # of its text
     source: str  # the file it came from
@@ -383,13 +420,13 @@ class _Kept:
     features: GrowingTable
     relevance: list[np.ndarray] = field(default_factory=list)
     sizes: list[np.ndarray] = field(default_factory=list)
-    queries: dict[str, _Query] = field(default_factory=dict)
+    queries: dict[str, KnownQuery] = field(default_factory=dict)
     document_ids: list[str] = field(default_factory=list)
     has_ids: bool = True  # whether every file of which documents are kept has ids
     largest_index: int = 0
 
 
-def _same_content(one: Path, other: Path) -> bool:
+def same_content(one: Path, other: Path) -> bool:
     if one.stat().st_size != other.stat().st_size or one.suffix != other.suffix:
         return False
     with one.open("rb") as first, other.open("rb") as second:
@@ -414,9 +451,9 @@ def _read_file(it: Entry, path: Path, kept: _Kept) -> tuple[str, np.ndarray]:
         kept.largest_index = max(kept.largest_index, letor.largest_index)
         has_ids = has_ids or letor.document_ids is not None
         new = np.array([query_id not in kept.queries for query_id in letor.query_ids])
-        numbers += _number(letor, text, str(path), kept.queries)
+        numbers += number_queries(letor, text, str(path), kept.queries)
         if new.any():
-            own = letor if new.all() else _select(letor, np.flatnonzero(new))
+            own = letor if new.all() else select_queries(letor, np.flatnonzero(new))
             normalised = it.normalization == QUERY_MIN_MAX
             kept.features.append(normalize_per_query(own.features, own.offsets) if normalised else own.features)
             kept.relevance.append(own.relevance)
@@ -435,19 +472,19 @@ def _check_counts(it: Entry, folder: Path, found: dict[str, int]) -> None:
         raise DataError(f"{folder}: expected {wanted} for {it.name}, found {counted}")
 
 
-def _number(letor: LetorText, text: np.ndarray, source: str, queries: dict[str, _Query]) -> list[int]:
+def number_queries(letor: LetorText, text: np.ndarray, source: str, queries: dict[str, KnownQuery]) -> list[int]:
     """The numbers of the queries of a text, of which new ones are added to `queries`."""
     numbers = []
     for query_id, (start, end) in zip(letor.query_ids, letor.spans.tolist(), strict=True):
         digest = hashlib.sha256(bytes(text[start:end]).replace(b"\r", b"")).digest()
-        first = queries.setdefault(query_id, _Query(len(queries), digest, source))
+        first = queries.setdefault(query_id, KnownQuery(len(queries), digest, source))
         if digest != first.digest:
             raise DataError(f"{source}: expected the documents of query {query_id} as in {first.source}, found others")
         numbers.append(first.number)
     return numbers
 
 
-def _select(letor: LetorText, queries: np.ndarray) -> LetorText:
+def select_queries(letor: LetorText, queries: np.ndarray) -> LetorText:
     sizes = np.diff(letor.offsets)
     rows = np.flatnonzero(np.isin(np.repeat(np.arange(len(sizes)), sizes), queries))
     ids = letor.document_ids

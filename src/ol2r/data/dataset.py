@@ -14,6 +14,7 @@ from numba import njit, prange
 
 from ol2r.cores import guard_loops
 from ol2r.errors import DataError
+from ol2r.ranking.constants import MOST_GRADES
 
 guard_loops()  # for all that reads data
 
@@ -74,6 +75,8 @@ class RankingDataset:
             raise DataError(f"{self.name}: query {self.query_ids[empty[0]]} has no documents")
         if not np.issubdtype(self.relevance.dtype, np.integer):
             raise DataError(f"{self.name}: expected whole numbers as grades, found {self.relevance.dtype}")
+        if not 1 <= self.n_grades <= MOST_GRADES:
+            raise DataError(f"{self.name}: expected from 1 to {MOST_GRADES} grades, found {self.n_grades}")
         if self.relevance.min() < 0 or self.relevance.max() >= self.n_grades:
             raise DataError(f"{self.name}: relevance grades outside 0 … {self.n_grades - 1}")
         for number, fold in enumerate(self.folds, start=1):

@@ -18,26 +18,29 @@ import numpy as np
 from numba import njit, prange
 
 from ol2r.errors import DataError
+from ol2r.ranking.constants import MOST_GRADES
 
 MAX_FEATURES = 100_000
 _CHUNK_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 20  # read from a file at once
 _BLOCK_BYTES = 1 << 25  # of text that is parsed at once
-_BLOCK_VALUES = 1 << 24  # of features that are parsed at once
+_BLOCK_VALUES = 1 << 23  # of features that are parsed at once
 _TAB, _NEWLINE, _RETURN, _SPACE, _HASH, _COLON = 9, 10, 13, 32, 35, 58
 _POWERS_OF_TEN = 10.0 ** np.arange(23)  # every one exact in float64, so a product or quotient is rounded once
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 _GRADE, _UNKNOWN_GRADE, _QID, _EMPTY_QID, _FEATURE, _ORDER, _RANGE, _NUMBER, _NOT_FINITE = range(1, 10)
-_QID_COLON, _LINE_END = 10, 11
+_QID_COLON, _LINE_END, _ZERO = 10, 11, 12
 _EXPECTED = {
     _GRADE: "an integer grade at the start of the line",
     _UNKNOWN_GRADE: "a grade from 0 to {last_grade}",
-    _QID: "'qid:' and the query's id after the grade",
+    _QID: "'qid:' and the query's id after the grade (where the sizes of queries stand in a .query or .group file, use "
+    "from_arrays with query=numpy.repeat(range(len(sizes)), sizes))",
     _EMPTY_QID: "the query's id after 'qid:'",
     _FEATURE: "index:value with a positive integer index",
     _ORDER: "feature indices in increasing order",
     _RANGE: "a feature index from 1 to {n_features}",
+    _ZERO: "feature indices that begin with 1 (add 1 to each index of text that begins with 0)",
     _NUMBER: "a decimal number after the colon",
     _NOT_FINITE: "a finite number after the colon",
     _QID_COLON: "a query's id without ':'",
@@ -48,7 +51,7 @@ _EXPECTED = {
 class LetorText(NamedTuple):
     """The documents of one text, in its order; query q owns documents offsets[q] … offsets[q + 1] − 1."""
 
-    features: np.ndarray  # float32[documents, features]
+    features: np.ndarray  # float32[documents, features], or float64 where a reader asks for it
     relevance: np.ndarray  # int8[documents]
     offsets: np.ndarray  # int64[queries + 1]
     query_ids: tuple[str, ...]
@@ -76,10 +79,10 @@ def _pieces(path: Path) -> Iterator[bytes]:
     """The decompressed content of a file, at most `_PIECE_BYTES` at a time."""
     try:
         with path.open("rb") as file:
-            if path.suffix == ".xz":
+            if path.suffix.lower() == ".xz":
                 yield from _all_streams(file)
             else:
-                content = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+                content = gzip.GzipFile(fileobj=file) if path.suffix.lower() == ".gz" else file
                 yield from iter(lambda: content.read(_PIECE_BYTES), b"")
     except (lzma.LZMAError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: expected a whole {path.suffix} file, found a truncated or damaged one") from error
@@ -132,11 +135,20 @@ def parse_letor(text: np.ndarray, source: str, n_grades: int, n_features: int | 
     seen: set[str] = set()
     _add_queries(seen, found, lines, source)
     _expect_documents(seen, source)
-    return found
+    return _single(found)
+
+
+def _single(found: LetorText) -> LetorText:
+    return found._replace(features=found.features.astype(np.float32))
 
 
 def letor_blocks(
-    path: Path, n_grades: int, n_features: int | None = None, see: Callable[[bytes], object] | None = None
+    path: Path,
+    n_grades: int,
+    n_features: int | None = None,
+    see: Callable[[bytes], object] | None = None,
+    *,
+    double: bool = False,
 ) -> Iterator[tuple[LetorText, np.ndarray]]:
     """Read one LETOR file (.txt, .gz, .xz) block by block, within memory that does not grow with the file.
 
@@ -148,6 +160,7 @@ def letor_blocks(
         n_grades: grades are 0 … n_grades − 1.
         n_features: the width of each block; None takes the largest index of the text that the block is cut from.
         see: called with the decompressed text of the file, one part after the other.
+        double: whether features are float64, as small differences of large numbers need it, and not float32.
 
     Yields:
         What `parse_letor` gives for a block, and the text uint8[bytes] to which its spans refer. Document ids are None
@@ -159,7 +172,8 @@ def letor_blocks(
     """
     pieces = _pieces(path)
     try:
-        yield from _blocks(pieces, path, n_grades, n_features, see)
+        blocks = _blocks(pieces, path, n_grades, n_features, see)
+        yield from blocks if double else ((_single(found), text) for found, text in blocks)
     except DataError:
         for _ in pieces:  # that its stream is damaged says more of a file than what it made of the text
             pass
@@ -254,8 +268,8 @@ def _parse_lines(
 
     There may be no document, and a query may begin in several places.
     """
-    if not 1 <= n_grades <= 127:
-        raise ValueError(f"n_grades must be from 1 to 127, not {n_grades}")
+    if not 1 <= n_grades <= MOST_GRADES:
+        raise ValueError(f"n_grades must be from 1 to {MOST_GRADES}, not {n_grades}")
     chunks = _chunk_starts(text, _CHUNK_BYTES)
     first_lines = np.concatenate([[0], np.cumsum(_count_lines(text, chunks))])
     n_lines = int(first_lines[-1])
@@ -263,7 +277,7 @@ def _parse_lines(
     if n_features is None:
         n_features = max(largest_index, 1)
     try:
-        features = np.zeros((n_lines, n_features), dtype=np.float32)
+        features = np.zeros((n_lines, n_features))
     except MemoryError as error:
         raise DataError(f"{source}: {n_lines:,} lines of {n_features:,} features do not fit into memory") from error
     relevance = np.full(n_lines, -1, dtype=np.int8)
@@ -463,6 +477,10 @@ def _parse_line(text, i, end, n_grades, features, marks):
     if i >= end or text[i] == _HASH:
         return -1, 0, i
     grade, after = _integer(text, i, end)
+    if after > i and after < end and text[after] == 46:  # 1.0 is a grade of 1
+        after += 1
+        while after < end and text[after] == 48:
+            after += 1
     if after == i or not _ends_token(text, after, end):
         return -1, _UNKNOWN_GRADE if text[i] == 45 else _GRADE, i
     if grade >= n_grades:
@@ -490,7 +508,9 @@ def _parse_line(text, i, end, n_grades, features, marks):
         index, after = _integer(text, i, end)
         if after == i or after >= end or text[after] != _COLON:
             return -1, _FEATURE, i
-        if index < 1 or index > features.shape[0]:
+        if index < 1:
+            return -1, _ZERO, i
+        if index > features.shape[0]:
             return -1, _RANGE, i
         if index <= previous:
             return -1, _ORDER, i

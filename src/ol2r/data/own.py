@@ -1,36 +1,54 @@
 """A reader's own data. It makes a `RankingDataset` from arrays or LETOR files, adds files to the catalogue for chapters
 and commands until the process ends, and makes sessions from tables of clicks.
 
+Such a data set is known by what it is: its name is "own-" and the first digits of the digest of its content and folds,
+and its random streams are named by that. What a reader calls it, and where it lies, changes no number.
+
 Folds are cut here, by queries: fold f tests on part f, validates on the part before it where there are three or more,
-and learns from the rest, as the folds of LETOR 4.0 do.
+and learns from the rest, as the folds of LETOR 4.0 do. Or they are the publisher's, where a folder has them.
 """
 
 import csv
 import glob
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, combinations
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ol2r.data.cache import GrowingTable
-from ol2r.data.catalogue import CATALOGUE, OWN, Entry, add_own, own_names
+from ol2r.data.cache import GrowingTable, array_digest
+from ol2r.data.catalogue import (
+    CATALOGUE,
+    OWN,
+    SUFFIXES,
+    USUAL_NAMES,
+    Entry,
+    KnownQuery,
+    add_own,
+    letor_files,
+    letor_suffix,
+    number_queries,
+    own_names,
+    same_content,
+    select_queries,
+)
 from ol2r.data.dataset import Fold, RankingDataset
 from ol2r.data.letor import letor_blocks
 from ol2r.data.sessions import QuerySessions
-from ol2r.errors import DataError
+from ol2r.errors import DataError, one_of
 from ol2r.random import generator
+from ol2r.ranking.constants import MOST_GRADES
 
-MOST_GRADES = 127
 FOLDS = 5
-SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
+Split = Literal["given", "cut"] | None
 _MARK = "(the reader's own)"
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
@@ -48,21 +66,23 @@ def from_arrays(
     """Make a data set from arrays with one row for each document.
 
     Args:
-        features: Float[documents, features], finite.
+        features: Float[documents, features], finite; a sparse matrix of scipy is taken as well.
         relevance: Int[documents], grades from 0.
         query: for each document, the id of its query; the documents of a query need not stand together.
         folds: number of folds, at least two.
-        name: name in figures, where it is marked as the reader's own.
+        name: name in figures, where it is marked as the reader's own; it changes no number.
         normalize: whether to scale each feature to [0, 1] within each query, as the papers do.
         n_grades: number of grades, from 2 to 127: grades are 0 … n_grades − 1, and how simulated users click depends on
             this number; None takes the highest grade in the data for the last.
 
     Raises:
         DataError: the arrays do not fit together, a value is not finite, a grade is no whole number from 0 to 126,
-            n_grades is out of range, or there are fewer queries than folds.
+            n_grades is out of range, two queries have one name, or there are fewer queries than folds.
     """
-    features, query = np.asarray(features), np.asarray(query)
-    relevance = np.asarray(relevance)
+    features, relevance, query = (
+        plain(each, f"{name}: {what}")
+        for each, what in ((features, "features"), (relevance, "grades"), (query, "queries' ids"))
+    )
     if relevance.dtype == object:  # numbers from a table of mixed columns
         relevance = np.array(relevance.tolist())
     if features.ndim != 2 or relevance.shape != query.shape or relevance.shape != features.shape[:1]:
@@ -73,8 +93,9 @@ def from_arrays(
     if not len(relevance) or not features.shape[1]:
         raise DataError(f"{name}: expected at least one document and one feature")
     features = finite(features, name)
-    grades = relevance.astype(np.int64) if relevance.dtype.kind in "iufb" else np.full(len(relevance), -1)
-    _check_grades(np.where(grades == relevance, grades, -1), n_grades, name)
+    numeric = relevance.dtype.kind in "iufb" and (np.abs(relevance.astype(np.float64)) <= MOST_GRADES).all()
+    grades = relevance.astype(np.int64) if numeric else np.full(len(relevance), -1)
+    _check_grades(np.where(grades == relevance, grades, -1) if numeric else grades, n_grades, name)
     unnamed = np.flatnonzero(pd.isna(query))
     if len(unnamed):
         raise DataError(f"{name}: expected a query's id for every document, found none in row {unnamed[0]}")
@@ -82,13 +103,13 @@ def from_arrays(
     order = np.argsort(place, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)
     features, grades = features[order], grades[order].astype(np.int8)
+    names = tuple(each.decode(errors="replace") if isinstance(each, bytes) else str(each) for each in ids)
     return _assembled(
         features=scaled(features, offsets, normalize),
         relevance=grades,
         offsets=offsets,
-        query_ids=tuple(each.decode(errors="replace") if isinstance(each, bytes) else str(each) for each in ids),
-        digest=hashlib.sha256(features.tobytes()),
-        folds=folds,
+        query_ids=names,
+        folds=_folds(name, len(names), folds),
         name=name,
         normalize=normalize,
         n_grades=n_grades,
@@ -100,7 +121,8 @@ def _check_grades(grades: np.ndarray, n_grades: int | None, name: str) -> None:
     if not 2 <= most <= MOST_GRADES:
         raise DataError(f"{name}: n_grades must be from 2 to {MOST_GRADES}, not {n_grades}")
     if grades.min() < 0 or grades.max() >= most:
-        raise DataError(f"{name}: expected whole numbers from 0 to {most - 1} as grades")
+        told = " (no larger one is kept)" if most == MOST_GRADES else ""
+        raise DataError(f"{name}: expected whole numbers from 0 to {most - 1} as grades{told}")
 
 
 def _assembled(
@@ -108,30 +130,52 @@ def _assembled(
     relevance: np.ndarray,
     offsets: np.ndarray,
     query_ids: tuple[str, ...],
-    digest: "hashlib._Hash",
+    folds: tuple[Fold, ...],
     *,
-    folds: int,
     name: str,
     normalize: bool,
     n_grades: int | None,
 ) -> RankingDataset:
-    """The data set of scaled features; `digest` has seen the features in double precision as they were given."""
-    for part in (relevance, offsets):
-        digest.update(part.tobytes())
+    """The data set of scaled features, known by the digest of its content and folds."""
+    if len(set(query_ids)) < len(query_ids):
+        twice = next(each for each in query_ids if query_ids.count(each) > 1)
+        raise DataError(f"{name}: two queries have the name {twice!r}")
+    parts = [features, relevance, offsets, *chain.from_iterable((f.train, f.validation, f.test) for f in folds)]
+    checksum = hashlib.sha256("".join(map(array_digest, parts)).encode()).hexdigest()
     return RankingDataset(
-        name=name,
+        name=f"{OWN}{checksum[:12]}",
         features=features,
         relevance=relevance,
         offsets=offsets,
         query_ids=query_ids,
         document_ids=None,
-        folds=_folds(name, len(query_ids), folds),
+        folds=folds,
         n_grades=n_grades or max(2, int(relevance.max()) + 1),
-        checksum=digest.hexdigest(),
+        checksum=checksum,
         restricted=True,
         label=f"{name} {_MARK}",
         normalization="query min-max" if normalize else "none",
     )
+
+
+def plain(given: object, what: str) -> np.ndarray:
+    """An array of what was given: a table of pandas, a sparse matrix of scipy, a list, or an array of any layout.
+
+    Args:
+        given: the values.
+        what: names them in the message of an error.
+
+    Raises:
+        DataError: it is no array, or an array from which values are masked out.
+    """
+    if np.ma.isMaskedArray(given) and np.ma.getmaskarray(given).any():
+        raise DataError(f"{what}: expected a value everywhere, found a masked array that leaves some out")
+    if callable(dense := getattr(given, "toarray", None)):
+        given = dense()
+    try:
+        return np.asarray(given)
+    except ValueError as error:  # lists of different lengths
+        raise DataError(f"{what}: expected an array, {error}") from error
 
 
 def finite(features: np.ndarray, name: str) -> np.ndarray:
@@ -140,8 +184,11 @@ def finite(features: np.ndarray, name: str) -> np.ndarray:
     Raises:
         DataError: it is not a table of finite numbers that single precision can hold.
     """
+    table = plain(features, f"{name}: features")
+    if table.dtype.kind not in "iufbOUS":
+        raise DataError(f"{name}: expected numbers as features, found {table.dtype}")
     try:
-        table = np.asarray(features, dtype=np.float64)
+        table = table.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name}: expected numbers as features, {error}") from error
     wrong = ~(np.abs(table) <= np.finfo(np.float32).max)
@@ -167,49 +214,98 @@ def scaled(features: np.ndarray, offsets: np.ndarray, normalize: bool) -> np.nda
 
 
 def from_letor(
-    paths: Paths, *, folds: int = FOLDS, name: str | None = None, normalize: bool = True, n_grades: int | None = None
+    paths: Paths,
+    *,
+    folds: int | None = None,
+    name: str | None = None,
+    normalize: bool = True,
+    n_grades: int | None = None,
+    split: Split = None,
 ) -> RankingDataset:
-    """Make a data set from LETOR files, plain, .gz or .xz; no query may stand in two files.
+    """Make a data set from LETOR files, plain, .gz or .xz.
+
+    A folder may hold the publisher's own split: files for training and testing, and for validation if there are any,
+    under usual names (train, vali and test, or trainingset, validationset and testset, among others), directly or in
+    one folder for each fold. It is taken as it is, with a fold for each such folder.
 
     Args:
         paths: files, patterns such as "mine/*.txt.gz", or folders, of which the files directly in them that end in
-            .txt, .txt.gz or .txt.xz are read.
-        folds, normalize, n_grades: as for `from_arrays`.
+            .txt, .txt.gz or .txt.xz, in small letters or capitals, are read; a warning names every other file.
+        folds: number of folds to cut, five unless given.
+        normalize, n_grades: as for `from_arrays`.
         name: as for `from_arrays`; None takes the first file's, or the folder's if that was given first.
+        split: "given" takes the publisher's split, "cut" reads all files together and cuts folds; None takes the
+            publisher's split if `paths` is one folder that has it, and else cuts.
 
     Raises:
-        DataError: malformed LETOR text, with file and line; a query in two files; no matching file.
+        DataError: malformed LETOR text, with file and line; a query in two files that are read together, or in two
+            splits of a fold; no matching file; no split that could be taken as given, or `folds` beside it.
     """
+    result, unread = _from_letor(paths, folds=folds, name=name, normalize=normalize, n_grades=n_grades, split=split)
+    if unread:
+        told = "; ".join(f"{path} ({reason})" for path, reason in unread)
+        warnings.warn(f"{len(unread)} of what is in the folder was not read: {told}", stacklevel=2)
+    return result
+
+
+Unread = list[tuple[Path, str]]
+
+
+def _from_letor(
+    paths: Paths,
+    *,
+    folds: int | None = None,
+    name: str | None = None,
+    normalize: bool = True,
+    n_grades: int | None = None,
+    split: Split = None,
+) -> tuple[RankingDataset, Unread]:
+    """As `from_letor`, with what was not read, and why."""
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    found = [Path(each) for each in chain.from_iterable(map(_matching, given))]
+    unread: Unread = []
+    if split is not None:
+        one_of(split, ("given", "cut"), "split")
+    publishers = _given_split(Path(given[0]), unread) if len(given) == 1 and split != "cut" else []
+    if split == "given" and not publishers:
+        raise DataError(
+            f"{given[0] if given else paths}: expected a folder with the publisher's split: files such as train.txt, "
+            "vali.txt and test.txt, or folders Fold1, Fold2, … of such files"
+        )
+    if publishers and folds is not None:
+        raise DataError(f"{given[0]} has the publisher's own split: leave out folds, or say split='cut' to cut {folds}")
+    found = [*chain.from_iterable(map(dict.values, publishers))] if publishers else []
+    if not publishers:
+        unread.clear()
+        found = [Path(each) for each in chain.from_iterable(_matching(each, unread) for each in given)]
     missing = [str(path) for path in found if not path.is_file()]
     if missing or not found:
         raise DataError(f"no file {missing[0]}" if missing else "no files were named")
     name = name or _called(Path(given[0]) if Path(given[0]).is_dir() else found[0])
-    raw, blocks = _raw_blocks(found)
+    raw, blocks, members, query_ids = _read(found, normalize, together=not publishers)
     relevance = np.concatenate([block.relevance for block in blocks])
     _check_grades(relevance, n_grades, name)
     width = max(block.n_features for block in blocks)
-    features, digest, place = GrowingTable(width), hashlib.sha256(), 0
+    features, place = GrowingTable(width), 0
     values = raw.array().ravel()
     for block in blocks:
         shape = len(block.relevance), block.n_features
-        table = np.zeros((shape[0], width))
+        table = np.zeros((shape[0], width), dtype=np.float32)
         table[:, : shape[1]] = values[place : place + shape[0] * shape[1]].reshape(shape)
         place += shape[0] * shape[1]
-        digest.update(table.data)
-        features.append(scaled(table, np.concatenate([[0], np.cumsum(block.sizes)]), normalize))
-    return _assembled(
+        features.append(table)
+    made = _assembled(
         features=features.array(),
         relevance=relevance,
         offsets=np.concatenate([[0], *(block.sizes for block in blocks)]).cumsum().astype(np.int64),
-        query_ids=tuple(chain.from_iterable(block.query_ids for block in blocks)),
-        digest=digest,
-        folds=folds,
+        query_ids=query_ids,
+        folds=_folds_given(publishers, members, query_ids)
+        if publishers
+        else _folds(name, len(query_ids), FOLDS if folds is None else folds),
         name=name,
         normalize=normalize,
         n_grades=n_grades,
     )
+    return made, unread
 
 
 class _Block(NamedTuple):
@@ -218,29 +314,49 @@ class _Block(NamedTuple):
     n_features: int  # of which the text names one
     relevance: np.ndarray  # int8[documents]
     sizes: np.ndarray  # int64[queries]
-    query_ids: tuple[str, ...]
 
 
-def _raw_blocks(paths: Sequence[Path]) -> tuple[GrowingTable, list[_Block]]:
-    """Read LETOR files block by block; the values of each block follow those of the block before in one column."""
+def _read(
+    paths: Sequence[Path], normalize: bool, *, together: bool
+) -> tuple[GrowingTable, list[_Block], dict[Path, np.ndarray], tuple[str, ...]]:
+    """Read LETOR files block by block, and keep each query once.
+
+    Args:
+        together: whether no query may stand in two files.
+
+    Returns:
+        The scaled features, of which those of each block follow those of the block before in one column; the blocks;
+        the numbers of the queries of each file, int64[queries]; and the names of all queries.
+    """
     raw, blocks = GrowingTable(1), []
-    source: dict[str, Path] = {}
+    queries: dict[str, KnownQuery] = {}
+    members: dict[Path, np.ndarray] = {}
     for path in paths:
-        for text, _ in letor_blocks(path, MOST_GRADES):
-            for query in text.query_ids:
-                if query in source:
-                    raise DataError(f"{path}: query {query} stands in {source[query]} as well")
-                source[query] = path
-            raw.append(text.features.reshape(-1, 1))
-            blocks.append(_Block(text.features.shape[1], text.relevance, np.diff(text.offsets), text.query_ids))
-    return raw, blocks
+        same = None if together else next((other for other in members if same_content(path, other)), None)
+        if same is not None:  # folds repeat whole files
+            members[path] = members[same]
+            continue
+        numbers: list[int] = []
+        for text, source in letor_blocks(path, MOST_GRADES, double=True):
+            known = [query in queries for query in text.query_ids]
+            if together and any(known):
+                query = text.query_ids[known.index(True)]
+                raise DataError(f"{path}: query {query} stands in {queries[query].source} as well")
+            numbers += number_queries(text, source, str(path), queries)
+            if all(known):
+                continue
+            new = select_queries(text, np.flatnonzero(~np.array(known))) if any(known) else text
+            raw.append(scaled(new.features, new.offsets, normalize).reshape(-1, 1))
+            blocks.append(_Block(new.features.shape[1], new.relevance, np.diff(new.offsets)))
+        members[path] = np.array(numbers, dtype=np.int64)
+    return raw, blocks, members, tuple(queries)
 
 
 def _called(path: Path) -> str:
     return path.resolve().name.partition(".")[0] or "own data"
 
 
-def _matching(path: str | PathLike[str]) -> list[str]:
+def _matching(path: str | PathLike[str], unread: Unread) -> list[str]:
     """The files that a path stands for: itself, the LETOR files of a folder, or the files that match a pattern.
 
     Raises:
@@ -249,11 +365,81 @@ def _matching(path: str | PathLike[str]) -> list[str]:
     if Path(path).is_file():
         return [str(path)]
     if Path(path).is_dir():
-        inside = sorted(str(each) for each in Path(path).iterdir() if each.name.endswith(SUFFIXES))
-        if not inside:
+        inside = sorted(Path(path).iterdir())
+        files = [each for each in inside if each.is_file() and letor_suffix(each.name)]
+        unread += [(each, _reason(each)) for each in inside if each not in files]
+        if not files:
             raise DataError(f"{path}: expected LETOR files ({', '.join(SUFFIXES)}) in this folder, found none")
-        return inside
+        return [str(each) for each in files]
     return sorted(glob.glob(str(path))) or [str(path)]  # noqa: PTH207 - a pattern may begin at the root
+
+
+def _reason(path: Path) -> str:
+    """Why a path inside a folder is not read."""
+    if path.is_dir():
+        return "a folder; only files directly in the folder are read"
+    return "its name is not that of a part of the split" if letor_suffix(path.name) else f"not {', '.join(SUFFIXES)}"
+
+
+# The publisher's split
+
+
+def _given_split(folder: Path, unread: Unread) -> list[dict[str, Path]]:
+    """The files of each fold, by role, where a folder has the publisher's split; else nothing.
+
+    Raises:
+        DataError: two files of a fold have the same role.
+    """
+    if not folder.is_dir():
+        return []
+    inside = sorted(folder.iterdir(), key=lambda path: [int(n) if n.isdigit() else n for n in _DIGITS.split(path.name)])
+    here = _roles(folder)
+    if "train" in here and "test" in here:
+        unread += [(each, _reason(each)) for each in inside if each not in here.values()]
+        return [here]
+    folds = []
+    for each in inside:
+        roles = _roles(each) if each.is_dir() else {}
+        if "train" in roles and "test" in roles:
+            folds.append(roles)
+            unread += [(file, _reason(file)) for file in sorted(each.iterdir()) if file not in roles.values()]
+        else:
+            unread.append((each, "no folder with files for training and testing"))
+    return folds
+
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+def _roles(folder: Path) -> dict[str, Path]:
+    """The files of a fold by role: those whose name, or its last part, is a usual one of train, validation or test."""
+    roles: dict[str, Path] = {}
+    for stem, path in letor_files(str(folder)).items():
+        role = next((role for role, names in USUAL_NAMES.items() if re.split(r"[._-]", stem)[-1] in names), None)
+        if role is not None and role in roles:
+            raise DataError(f"{folder}: expected one file for {role}, found {roles[role].name} and {path.name}")
+        if role is not None:
+            roles[role] = path
+    return {role: roles[role] for role in USUAL_NAMES if role in roles}
+
+
+def _folds_given(
+    publishers: Sequence[Mapping[str, Path]], members: Mapping[Path, np.ndarray], query_ids: Sequence[str]
+) -> tuple[Fold, ...]:
+    """The folds of the publisher's split.
+
+    Raises:
+        DataError: a query stands in two files of one fold.
+    """
+    for roles in publishers:
+        for one, other in combinations(roles.values(), 2):
+            shared = np.intersect1d(members[one], members[other])
+            if len(shared):
+                raise DataError(f"{other}: query {query_ids[shared[0]]} stands in {one} as well")
+    none = np.empty(0, dtype=np.int64)
+    return tuple(
+        Fold(**{role: members[roles[role]] if role in roles else none for role in USUAL_NAMES}) for roles in publishers
+    )
 
 
 # A data set of chapters and commands
@@ -261,26 +447,35 @@ def _matching(path: str | PathLike[str]) -> list[str]:
 
 def is_path(text: str) -> bool:
     """Whether a text must be a path: it exists, or has a folder, a pattern, or the ending of a LETOR file."""
-    return bool(text) and (Path(text).exists() or any(sign in text for sign in "/\\*?[") or text.endswith(SUFFIXES))
+    looks = any(sign in text for sign in "/\\*?[") or letor_suffix(text) is not None
+    return bool(text) and (looks or Path(text).exists())
 
 
-def take_in(path: str) -> Entry:
+class Place(NamedTuple):
+    """Where a reader's own data lies, and how its folds are made; see `from_letor`."""
+
+    path: Path
+    split: Split
+
+
+def take_in(path: str, split: Split = None) -> Entry:
     """Add files to the catalogue of this process, so that `data.load` and every declared grid find them by name.
 
-    The name is "own-" and the first twelve digits of the content's checksum, so that the same documents are the same
-    data set in any place. The label is the name of the file or folder, marked as the reader's own.
+    Their name is that of `from_letor`'s data set, which content and folds decide, so that the same documents are the
+    same data set in any place. The label is the name of the file or folder, marked as the reader's own.
 
     Args:
         path: a file, a folder or a pattern, as `from_letor` takes it; a relative path stays valid if the working
             directory changes.
+        split: as for `from_letor`.
 
     Raises:
         DataError: it is no such data, or some fold has no training or no test query with a relevant document.
     """
-    where = Path(path).expanduser().absolute()
-    found = _with_relevant(from_letor(where), path)
-    name = f"{OWN}{found.checksum[:12]}"
-    called = re.sub(r"[^\w.-]+", "-", found.name)  # a figure reads $ and _ in its own way
+    where = Place(Path(path).expanduser().absolute(), split)
+    found = _with_relevant(from_letor(where.path, split=split), path)
+    name = found.name
+    called = re.sub(r"[^\w.-]+", "-", found.label.removesuffix(f" {_MARK}"))  # a figure reads $ and _ in its own way
     label = f"{called} {_MARK}"
     if label in [CATALOGUE[other].label for other in own_names() if other != name]:
         label = f"{called} {found.checksum[:6]} {_MARK}"
@@ -301,32 +496,32 @@ def take_in(path: str) -> Entry:
         how_to_get="Give its path again: `ol2r run --data PATH`, or `-p datasets PATH`.",
         normalization=found.normalization,
     )
-    found = replace(found, name=name, label=label)
+    found = replace(found, label=label)
     _PLACES[name] = where
     add_own(it, lambda: found)
     return it
 
 
-_PLACES: dict[str, Path] = {}
+_PLACES: dict[str, Place] = {}
 
 
-def taken_in() -> tuple[tuple[Entry, Path], ...]:
-    """The reader's own data sets in this process with their paths, for another process to `take_over`."""
+def taken_in() -> tuple[tuple[Entry, Place], ...]:
+    """The reader's own data sets in this process with their places, for another process to `take_over`."""
     return tuple((CATALOGUE[name], _PLACES[name]) for name in own_names())
 
 
-def take_over(given: Iterable[tuple[Entry, Path]]) -> None:
+def take_over(given: Iterable[tuple[Entry, Place]]) -> None:
     """Add the data sets that another process took in; each is read when it is first loaded."""
     for it, where in given:
         _PLACES[it.name] = where
         add_own(it, cache(partial(_read_again, it, where)))
 
 
-def _read_again(it: Entry, where: Path) -> RankingDataset:
-    found = from_letor(where)
+def _read_again(it: Entry, where: Place) -> RankingDataset:
+    found, _ = _from_letor(where.path, split=where.split)
     if found.checksum != it.checksum:
-        raise DataError(f"{where} has changed since it was first read: run again")
-    return replace(found, name=it.name, label=it.label)
+        raise DataError(f"{where.path} has changed since it was first read: run again")
+    return replace(found, label=it.label)
 
 
 def _with_relevant(dataset: RankingDataset, path: str) -> RankingDataset:

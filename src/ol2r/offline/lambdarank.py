@@ -8,8 +8,9 @@ from numba import njit
 
 from ol2r.data import RankingDataset
 from ol2r.offline.labelled import LabelledQueries
-from ol2r.ranking.constants import discounts
+from ol2r.ranking.constants import discounts, gain_of_grades
 
+_GAIN = gain_of_grades("exponential")
 _LOOK_EVERY = 5
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # constants of Adam
 
@@ -141,7 +142,7 @@ def _add_forces(scores, relevance, ideal, discount, force):
                 continue
             if relevance[better] < relevance[worse]:
                 better, worse = worse, better
-            gained = float((1 << relevance[better]) - (1 << relevance[worse]))
+            gained = _GAIN[relevance[better]] - _GAIN[relevance[worse]]
             moved = discount[rank] - (discount[other] if other < depth else 0.0)
             swing = gained * moved / ideal / (1.0 + np.exp(scores[better] - scores[worse]))
             force[better] += swing

@@ -27,6 +27,30 @@ def slot_pairs(k: int, neighbours: bool, device: torch.device) -> torch.Tensor:
     return pairs.contiguous().to(device)
 
 
+MOST_GRADES = 127
+"""Grades are 0 … 126, at most: data sets keep a grade in a byte, and in double precision every gain 2^grade − 1 of
+these is right to 2⁻⁵³ of itself."""
+
+GAINS = ("exponential", "linear")
+
+
+@cache
+def gain_of_grades(kind: str) -> np.ndarray:
+    """The gain of each grade 0 … 126, 2^grade − 1 (`"exponential"`) or the grade (`"linear"`): Float64[127].
+
+    All scores take their gains from this table. It must not be written to.
+    """
+    if kind not in GAINS:
+        raise ValueError(f"gain must be one of {GAINS}, not {kind!r}")
+    return np.array([2**grade - 1 if kind == "exponential" else grade for grade in range(MOST_GRADES)], np.float64)
+
+
+@cache
+def gain_of_grades_on(kind: str, device: torch.device) -> torch.Tensor:
+    """`gain_of_grades` on a device: Float64[127]."""
+    return torch.from_numpy(gain_of_grades(kind)).to(device)
+
+
 def discounts(k: int) -> np.ndarray:
     """1 / log2(i + 1) for ranks i = 1 … k: Float64[k]."""
     return 1.0 / np.log2(np.arange(2, k + 2))

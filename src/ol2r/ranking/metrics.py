@@ -11,18 +11,18 @@ import torch
 from numba import njit, prange
 
 from ol2r.cores import guard_loops
-from ol2r.ranking.constants import discounts, discounts_on
+from ol2r.ranking.constants import GAINS, discounts, discounts_on, gain_of_grades, gain_of_grades_on
+
+__all__ = ["GAINS", "TIES", "gains", "ideal_dcg", "misordered_pairs", "query_ndcg", "shown_ndcg"]
 
 guard_loops()
 
-GAINS = ("exponential", "linear")
 TIES = ("expected", "listed")
 
 
 def gains(grades: torch.Tensor, kind: str = "exponential") -> torch.Tensor:
-    """2^grade − 1 (`"exponential"`) or the grade (`"linear"`) as float32, exactly."""
-    grades = grades.to(torch.float32)
-    return torch.exp2(grades) - 1.0 if kind == "exponential" else grades
+    """2^grade − 1 (`"exponential"`) or the grade (`"linear"`), of grades from 0 to 126: Float64 of the same shape."""
+    return gain_of_grades_on(kind, grades.device)[grades.long()]
 
 
 def ideal_dcg(relevance: np.ndarray, offsets: np.ndarray, k: int, kind: str = "exponential") -> np.ndarray:
@@ -34,7 +34,7 @@ def ideal_dcg(relevance: np.ndarray, offsets: np.ndarray, k: int, kind: str = "e
         k: cut; lists may be shorter than k.
         kind: kind of gain, see `gains`.
     """
-    gain = gains(torch.from_numpy(np.ascontiguousarray(relevance)), kind).numpy().astype(np.float64)
+    gain = gain_of_grades(kind)[relevance]
     ideal = np.zeros(len(offsets) - 1)
     for query, (start, stop) in enumerate(pairwise(offsets)):
         best = np.sort(gain[start:stop])[::-1][:k]
@@ -56,32 +56,30 @@ def shown_ndcg(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, k
     """
     if grades.device.type == "cpu":
         out = np.empty(len(grades))
-        exponential = kind == "exponential"
-        _shown_ndcg(grades.numpy(), shown.numpy(), ideal.numpy(), exponential, discounts(grades.shape[1]), out)
+        _shown_ndcg(grades.numpy(), shown.numpy(), ideal.numpy(), gain_of_grades(kind), discounts(len(grades.T)), out)
         return torch.from_numpy(out)
     return _shown_ndcg_batched(grades, shown, ideal, kind)
 
 
 @njit
-def list_ndcg(grades, shown, ideal, exponential, discount):
-    """`shown_ndcg` of one list, for compiled callers."""
+def list_ndcg(grades, shown, ideal, gain, discount):
+    """`shown_ndcg` of one list, for compiled callers; gain: `gain_of_grades`."""
     dcg = 0.0
     for i in range(grades.shape[0]):
         if shown[i]:
-            dcg += float((1 << grades[i]) - 1 if exponential else grades[i]) * discount[i]
+            dcg += gain[grades[i]] * discount[i]
     return dcg / ideal if ideal > 0.0 else 0.0
 
 
 @njit(cache=True)
-def _shown_ndcg(grades, shown, ideal, exponential, discount, out):
+def _shown_ndcg(grades, shown, ideal, gain, discount, out):
     for r in range(grades.shape[0]):
-        out[r] = list_ndcg(grades[r], shown[r], ideal[r], exponential, discount)
+        out[r] = list_ndcg(grades[r], shown[r], ideal[r], gain, discount)
 
 
 def _shown_ndcg_batched(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, kind: str = "exponential"):
     discount = discounts_on(grades.shape[1], grades.device)
-    gain = (1 << grades) - 1 if kind == "exponential" else grades
-    dcg = (gain * shown * discount).sum(dim=1)
+    dcg = (gains(torch.where(shown, grades, 0), kind) * discount).sum(dim=1)
     return dcg / ideal.clamp_min(1e-12)  # where the ideal is 0, so is the gain of every list
 
 
@@ -160,7 +158,7 @@ def _mean_ndcg_torch(scores, gain, offsets, ideal, discount, expected=True) -> t
     rows = torch.where(present, (offsets[:-1] - offsets[0])[:, None] + place, 0)
     padded = torch.where(present[..., None], scores[rows], -torch.inf).transpose(1, 2)  # [queries, R, V]
     ordered, order = padded.sort(dim=2, descending=True, stable=True)
-    gained = torch.where(present, gain[rows], 0.0)[:, None, :].expand_as(order).gather(2, order).to(torch.float64)
+    gained = torch.where(present, gain[rows], 0.0)[:, None, :].expand_as(order).gather(2, order)
     if expected:
         gained = _group_means(ordered, gained)
     depth = min(len(discount), gained.shape[2])
@@ -188,7 +186,7 @@ def query_ndcg(
 
     Args:
         scores: Float32[documents, R], of consecutive queries.
-        gain: Float32[documents].
+        gain: Float64[documents], see `gains`.
         offsets: Int64[queries + 1]; offsets[0] is the first of these documents.
         ideal: Float64[queries], `ideal_dcg` at k.
         k: cut.
