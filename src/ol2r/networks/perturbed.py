@@ -26,7 +26,8 @@ class Perturbed(History):
         each = len(normals) // len(spread)
 
         def shared(kept: torch.Tensor) -> torch.Tensor:
-            return kept.repeat_interleave(each, dim=0)
+            """Of each network what its replica has; with one replica it is there once, and all networks look at it."""
+            return kept[:, None].expand(-1, each, *kept.shape[1:]).flatten(0, 1)
 
         self.n_documents, self.n_pairs, self.n_labels = map(
             shared, (history.n_documents, history.n_pairs, history.n_labels)

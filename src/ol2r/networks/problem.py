@@ -24,6 +24,20 @@ class Expansion(NamedTuple):
     gradient: torch.Tensor
 
 
+class Room:
+    """Memory that problems of one refit after another use again; fresh memory costs as much as a pass over it."""
+
+    def __init__(self):
+        self._kept: dict[tuple[str, torch.dtype], torch.Tensor] = {}
+
+    def empty(self, name: str, *shape: int, dtype: torch.dtype) -> torch.Tensor:
+        """A tensor of this shape with whatever is in it; what had the same name and type before is written over."""
+        n, kept = math.prod(shape), self._kept.get((name, dtype))
+        if kept is None or kept.numel() < n:
+            kept = self._kept[name, dtype] = torch.empty(n + n // 4, dtype=dtype)
+        return kept[:n].view(shape)
+
+
 def problem_of(
     network: Network,
     history: History,
@@ -31,10 +45,16 @@ def problem_of(
     pull: torch.Tensor,
     weight: torch.Tensor,
     dtype: torch.dtype,
+    room: Room,
 ) -> "Problem | CompiledProblem":
-    """The objective of a history: the compiled one on the CPU, the batched one elsewhere; see `Problem`."""
+    """The objective of a history: the compiled one on the CPU, the batched one elsewhere; see `Problem`.
+
+    Args:
+        room: of which a compiled one takes its memory, so that the one before it is no more.
+    """
+    told = network, history, anchor, pull, weight, dtype
     compiled = pull.device.type == "cpu" and network.depth > 1 and not (network.biases and network.depth > 2)
-    return (CompiledProblem if compiled else Problem)(network, history, anchor, pull, weight, dtype)
+    return CompiledProblem(*told, room) if compiled else Problem(*told)
 
 
 class Problem:
@@ -102,7 +122,7 @@ class CompiledProblem:
     """A `Problem` of a network with hidden layers, compiled but for the products of matrices, replica after replica.
 
     A symmetric network reads each feature twice. Its products read it once, with the sum of both weights, so that they
-    are half as large.
+    are half as large. Documents that networks of an ensemble share are there once.
 
     Attributes:
         n_documents: how many the history of the replica with the most of them has.
@@ -116,16 +136,26 @@ class CompiledProblem:
         pull: torch.Tensor,
         weight: torch.Tensor,
         dtype: torch.dtype,
+        room: Room | None = None,
     ):
-        self._history = history
-        x = history.documents.to(dtype)
-        self.n_documents = x.shape[1]
+        room, self._history = room or Room(), history
         self._read = network.n_read
-        x = x[..., : self._read].contiguous()  # all of it unless the network is symmetric, whose halves are the same
+        # all of it unless the network is symmetric, whose halves are the same
+        x = history.documents[..., : self._read]
+        shared = len(x) > 1 and x.stride(0) == 0
+        once = x[:1] if shared else x
+        x = room.empty("documents", *once.shape, dtype=dtype).copy_(once).expand(len(x), -1, -1)
+        self.n_documents = x.shape[1]
         self._theta = x.new_empty(len(x), network.n_parameters)
         self._layers = network.layers(self._theta)
         # of each hidden layer: what goes in, the units that come out, and the product that makes its gradient
-        units = [x.new_empty(len(x), x.shape[1], outputs) for outputs, _ in network.shapes[:-1]]
+        units, self._deltas = (
+            [
+                room.empty(f"{what} {layer}", *x.shape[:2], outputs, dtype=dtype)
+                for layer, (outputs, _) in enumerate(network.shapes[:-last])
+            ]
+            for what, last in (("units", 1), ("deltas", 2))  # the loss's derivative by units that are not the highest
+        )
         self._inputs, self._units = [x, *units[:-1]], units
         self._products = [
             x.new_empty(len(x), below.shape[2], outputs)
@@ -138,11 +168,25 @@ class CompiledProblem:
         anchor = torch.zeros_like(self._theta) if anchor is None else anchor
         # what compiled code reads and writes in every pass
         self._parameters = self._theta.numpy(), anchor.numpy(), pull.numpy()
-        self._top = network.scale, units[-1].numpy(), pairs, self._outcomes, weight.numpy()
+        self._scale, self._weight, self._pairs = network.scale, weight.numpy(), pairs
+        self._gap, self._small = np.empty(pairs.shape[:2]), np.empty(pairs.shape[:2])
         self._made = [product.numpy() for product in self._products]
 
     def expand(self, theta: torch.Tensor, reweigh: bool = False) -> Expansion:
         """See `Problem.expand`."""
+        self._forward(theta, reweigh)
+        value = np.empty(len(theta))
+        _losses(self._gap, np.log1p(self._small), self._outcomes, self._weight, value)
+        gradient = self._gradient(value)
+        return Expansion(torch.from_numpy(value), gradient)
+
+    def gradient(self, theta: torch.Tensor, reweigh: bool = False) -> torch.Tensor:
+        """See `Problem.gradient`."""
+        self._forward(theta, reweigh)
+        return self._gradient(np.zeros(len(theta)))
+
+    def _forward(self, theta: torch.Tensor, reweigh: bool) -> None:
+        """The units, the gaps f(x_i) − f(x_j) of all pairs, and exp(−|gap|)."""
         *hidden, last = self._layers
         self._theta.copy_(theta)  # the layers look at this
         for w, below, units in zip(hidden, self._inputs, self._units, strict=True):
@@ -150,10 +194,18 @@ class CompiledProblem:
             torch.bmm(below, once.mT, out=units).relu_()
         if reweigh and self._history.follows_ranking:
             self._outcomes[:] = self._history.outcomes_at(torch.bmm(self._units[-1], last.mT)[..., 0])
+        _gaps(self._scale, self._units[-1].numpy(), self._theta.numpy(), self._pairs, self._gap)
+        np.exp(np.negative(np.abs(self._gap, out=self._small), out=self._small), out=self._small)
 
-        gradient, value = torch.empty_like(theta), np.empty(len(theta))
+    def _gradient(self, value: np.ndarray) -> torch.Tensor:
+        """The gradient; what the pull adds to the objective is added to its value, Float64[R]."""
+        *hidden, last = self._layers
+        gradient = torch.empty_like(self._theta)
         parameters = *self._parameters, gradient.numpy(), value
-        _last_layer(*self._top, *parameters)
+        _last_layer(
+            self._scale, self._units[-1].numpy(), self._pairs, self._outcomes, self._weight, self._gap, self._small,
+            *parameters,
+        )  # fmt: skip
         delta, top = self._units[-1], len(hidden) - 1
         for layer in range(top, -1, -1):
             below = self._inputs[layer]
@@ -162,12 +214,9 @@ class CompiledProblem:
             _hidden_layer(self._made[layer], inputs, self._starts[layer], layer == top, *parameters)
             if layer:
                 w = last.mT * hidden[layer] if layer == top else hidden[layer]
-                delta = torch.bmm(delta, w).mul_(below.sign())
-        return Expansion(torch.from_numpy(value), gradient)
-
-    def gradient(self, theta: torch.Tensor, reweigh: bool = False) -> torch.Tensor:
-        """See `Problem.gradient`."""
-        return self.expand(theta, reweigh).gradient
+                delta = torch.bmm(delta, w, out=self._deltas[layer - 1])
+                _switch_off(delta.numpy().ravel(), below.numpy().ravel())
+        return gradient
 
 
 @njit(fastmath={"reassoc", "contract", "nsz"})
@@ -198,32 +247,57 @@ def _pull(theta, anchor, pull, gradient):
     return square
 
 
-@njit(cache=True, error_model="numpy")
-def _last_layer(scale, units, pairs, outcomes, weight, theta, anchor, pull, gradient, value):
-    """The losses, Float64[R], and the gradient by W_L. A unit of the highest hidden layer, Float[R, V, m], becomes what
-    the losses' derivative by it is, but for W_L as a factor."""
-    number = units.dtype.type
+@njit(cache=True)
+def _switch_off(delta, units):
+    """Set δ of units that are off to 0."""
+    none = units.dtype.type(0.0)
+    for i in range(units.shape[0]):
+        delta[i] = none if units[i] == none else delta[i]
+
+
+@njit(cache=True)
+def _gaps(scale, units, theta, pairs, gap):
+    """f(x_i) − f(x_j) of each pair, Float64[R, N], from the units of the highest hidden layer."""
+    scores = np.empty(units.shape[1])
     for r in range(units.shape[0]):
-        scores, push = np.empty(units.shape[1]), np.zeros(units.shape[1])
-        start = theta.shape[1] - units.shape[2]
-        w, of_w = theta[r, start:], gradient[r, start:]
+        w = theta[r, theta.shape[1] - units.shape[2] :]
         for v in range(units.shape[1]):
             scores[v] = scale * _dot(units[r, v], w)
-        losses = 0.0
         for i in range(pairs.shape[1]):
-            first, second = pairs[r, i]
+            gap[r, i] = scores[pairs[r, i, 0]] - scores[pairs[r, i, 1]]
+
+
+@njit(cache=True, fastmath={"contract"})
+def _losses(gap, log, outcomes, weight, value):
+    """The losses' sum, Float64[R], where `log` is log(1 + exp(−|gap|))."""
+    for r in range(gap.shape[0]):
+        total = 0.0
+        for i in range(gap.shape[1]):
             won, lost = float(outcomes[r, i, 0]), float(outcomes[r, i, 1])
-            gap = scores[first] - scores[second]
-            small = math.exp(-abs(gap))
-            losses += (won + lost) * (max(gap, 0.0) + math.log1p(small)) - won * gap
-            probability = (1.0 if gap >= 0.0 else small) / (1.0 + small)
+            total += (won + lost) * (max(gap[r, i], 0.0) + log[r, i]) - won * gap[r, i]
+        value[r] = weight[r] * total
+
+
+@njit(cache=True, error_model="numpy")
+def _last_layer(scale, units, pairs, outcomes, weight, gap, small, theta, anchor, pull, gradient, value):
+    """The gradient by W_L. A unit of the highest hidden layer, Float[R, V, m], becomes what the losses' derivative by
+    it is, but for W_L as a factor."""
+    number = units.dtype.type
+    push = np.empty(units.shape[1])
+    for r in range(units.shape[0]):
+        push[:] = 0.0
+        start = theta.shape[1] - units.shape[2]
+        w, of_w = theta[r, start:], gradient[r, start:]
+        for i in range(pairs.shape[1]):
+            won, lost = float(outcomes[r, i, 0]), float(outcomes[r, i, 1])
+            probability = (1.0 if gap[r, i] >= 0.0 else small[r, i]) / (1.0 + small[r, i])
             share = weight[r] * ((won + lost) * probability - won)
-            push[first] += share
-            push[second] -= share
+            push[pairs[r, i, 0]] += share
+            push[pairs[r, i, 1]] -= share
         of_w[:] = number(0.0)
         for v in range(units.shape[1]):
             _switch(units[r, v], number(scale * push[v]), of_w)
-        value[r] = weight[r] * losses + 0.5 * pull[r] * _pull(w, anchor[r, start:], number(pull[r]), of_w)
+        value[r] += 0.5 * pull[r] * _pull(w, anchor[r, start:], number(pull[r]), of_w)
 
 
 @njit(cache=True, error_model="numpy")

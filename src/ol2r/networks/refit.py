@@ -14,7 +14,7 @@ from ol2r.networks.history import History
 from ol2r.networks.memory import Memory, memory_of
 from ol2r.networks.moments import moments_of
 from ol2r.networks.network import Network
-from ol2r.networks.problem import CompiledProblem, Expansion, Problem, problem_of
+from ol2r.networks.problem import CompiledProblem, Expansion, Problem, Room, problem_of
 
 METHODS = ("adam", "lbfgs")
 LOSSES = ("sum", "mean")
@@ -87,6 +87,7 @@ class NetworkFit:
         self._rate = None if rate is None else rate.to(theta.dtype)
         self.alive = torch.ones(len(theta), dtype=torch.bool, device=theta.device)
         self._memory = memory_of(theta, passes) if method == "lbfgs" else None
+        self._room = Room()
 
     def refit(
         self,
@@ -126,7 +127,7 @@ class NetworkFit:
         """The objective, or the objective divided by the number of labels."""
         weight = 1.0 / history.n_labels.clamp_min(1.0) if mean else torch.ones_like(history.n_labels)
         pull = self._pull * history.n_labels if self.loss == "mean" else self._pull
-        return problem_of(self.network, history, self.anchor, weight * pull, weight, self.theta.dtype)
+        return problem_of(self.network, history, self.anchor, weight * pull, weight, self.theta.dtype, self._room)
 
     def _adam(self, problem: Problem | CompiledProblem, begin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         assert self._rate is not None
@@ -150,7 +151,9 @@ class NetworkFit:
             for order in orders[r, :, : len(labels)].argsort(dim=1, stable=True):
                 for some in labels[order].split(self.batch):
                     part = history.part(r, some)
-                    problem = problem_of(self.network, part, anchor, pull, 1.0 / part.n_labels, theta.dtype)
+                    problem = problem_of(
+                        self.network, part, anchor, pull, 1.0 / part.n_labels, theta.dtype, self._room
+                    )
                     moments.step(theta, problem.gradient(theta, reweigh=True), self._rate[own])
         return reached, reached.abs().amax(dim=1) < torch.inf
 
