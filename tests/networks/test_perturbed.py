@@ -9,6 +9,7 @@ from labelled import DATASET, rounds
 from small import candidates_of
 
 from ol2r.networks import History, Network, NetworkFit, Perturbed
+from ol2r.networks.problem import CompiledProblem, Problem
 from ol2r.random import Streams, generator
 
 KEYS = np.arange(2, dtype=np.uint64)
@@ -121,3 +122,28 @@ def test_networks_of_an_ensemble_are_refitted_as_replicas_of_their_own():
         alone = fitted(theta[own], Perturbed(history, spread, normals[own]), 2)
         torch.testing.assert_close(together[own], alone)
     assert len(torch.unique(together, dim=0)) == 6
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_networks_of_one_replica_look_at_the_same_documents_and_have_the_objective_of_documents_of_their_own(depth):
+    network = Network(DATASET.n_features, 4, depth, "symmetric-raw")
+    history = History(1, network.shapes[0][1])
+    for query, pairs, labels in rounds(20, 1):
+        candidates = candidates_of(DATASET, query)
+        inputs = network.inputs(candidates.padded()[0])
+        history.add(candidates, inputs, torch.from_numpy(pairs), torch.from_numpy(labels))
+    normals = torch.from_numpy(
+        generator("noise of three networks", 0).standard_normal((3, history.pairs.shape[1])).astype(np.float32)
+    )
+    perturbed = Perturbed(history, torch.tensor([0.5]), normals)
+    assert perturbed.documents.data_ptr() == history.documents.data_ptr() and perturbed.documents.stride(0) == 0
+    theta, none = network.initial(Streams(KEYS[:1]).members(3)), torch.zeros(3, dtype=torch.float64)
+    told = none + 0.5, none + 1.0, torch.float32
+    together = CompiledProblem(network, perturbed, theta, *told).expand(1.1 * theta)
+    for n in range(3):
+        alone = Perturbed(history, torch.tensor([0.5]), normals[n : n + 1])
+        own = [each[n : n + 1] for each in told[:2]]
+        value, gradient = Problem(network, alone, theta[n : n + 1], *own, torch.float32).expand(1.1 * theta[n : n + 1])
+        torch.testing.assert_close(together.value[n : n + 1], value, rtol=2e-5, atol=0)
+        atol = 2e-5 * float(gradient.abs().max())
+        torch.testing.assert_close(together.gradient[n : n + 1], gradient, rtol=0, atol=atol)

@@ -10,7 +10,7 @@ from ol2r.networks import History, Network
 from ol2r.networks.descent import CompiledDescent, Descent
 from ol2r.networks.memory import CompiledMemory
 from ol2r.networks.moments import CompiledMoments, Moments
-from ol2r.networks.problem import CompiledProblem, Expansion, Problem
+from ol2r.networks.problem import CompiledProblem, Expansion, Problem, Room
 from ol2r.random import Streams, generator
 
 D, REPLICAS = DATASET.n_features, 3
@@ -61,6 +61,25 @@ def test_the_compiled_objective_stays_finite_where_the_scores_are_far_apart_and_
     for body in (CompiledProblem, Problem):
         value, gradient = body(*told).expand(theta)
         assert value.isfinite().tolist() == gradient.isfinite().all(dim=1).tolist() == [True, False, True]
+
+
+@every_network
+def test_a_problem_in_memory_that_was_used_before_is_that_in_fresh_memory(network):
+    theta, room = network.initial(Streams(KEYS)), Room()
+    for n_rounds in (5, 20, 3):  # more documents, and then fewer
+        told = network, history_of(network, n_rounds), theta, PULL, WEIGHT, torch.float32
+        used, fresh = CompiledProblem(*told, room).expand(theta), CompiledProblem(*told).expand(theta)
+        assert torch.equal(used.value, fresh.value) and torch.equal(used.gradient, fresh.gradient)
+
+
+def test_memory_for_problems_is_kept_and_grows_where_it_is_too_small():
+    room = Room()
+    first = room.empty("units", 2, 3, dtype=torch.float32)
+    assert first.shape == (2, 3)
+    assert room.empty("units", 5, dtype=torch.float32).data_ptr() == first.data_ptr()
+    others = room.empty("units", 2, dtype=torch.float64), room.empty("deltas", 2, dtype=torch.float32)
+    assert first.data_ptr() not in {each.data_ptr() for each in others}
+    assert room.empty("units", 100, dtype=torch.float32).shape == (100,)
 
 
 @either_precision

@@ -337,3 +337,14 @@ def test_exchanges_of_a_replica_do_not_depend_on_its_company(name):
         )
         alone.streams = Streams(setting.streams.keys[r : r + 1])
         np.testing.assert_array_equal(whole[r], alone.exchange(name)[0])
+
+
+@pytest.mark.parametrize("name", ["numba", "torch"])
+def test_certain_orders_of_shown_documents_are_counted_one_by_one(name):
+    rng = generator("certain orders of shown documents", 0)
+    certain = torch.from_numpy(rng.random((3, 7, 7)) < 0.4) & ~torch.eye(7, dtype=torch.bool)
+    ranking = torch.tensor([[4, 0, 6, 2], [3, -1, -1, -1], [5, 1, 3, -1]])
+    counts, pairs = engine(name).certain_shown(ranking, certain)
+    lists = [[document for document in row.tolist() if document >= 0] for row in ranking]
+    assert counts.tolist() == [sum(bool(certain[r, i, j]) for i in own for j in own) for r, own in enumerate(lists)]
+    assert pairs.tolist() == [6, 0, 3]

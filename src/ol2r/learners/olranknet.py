@@ -125,6 +125,8 @@ class OlRankNet(RefittedNetwork):
     def _learn(self, candidates: Candidates, pairs: Tensor, labels: Tensor, shown: Shown | None) -> None:
         self.most_pairs = pairs.shape[1]
         changed = self.count(candidates, pairs, labels, shown, self.round * self.most_pairs)
+        if self.device.type == "cpu" and not bool(changed.any()):
+            return  # no new label: the history is what the last refit was made to, and A gains nothing
         self.fit.refit(self.history, changed, self.beginning(), partial(self.streams.words, Stream.BATCH, self.round))
         self.alive = self.fit.alive
         refitted = self.choice["gradients"] == "refitted"

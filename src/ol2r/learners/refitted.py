@@ -97,13 +97,9 @@ class RefittedNetwork(PairwiseLearner, NetworkLearner):
 
     def count_certain(self, ranking: Int64[Tensor, "R k"], certain: Bool[Tensor, "R V V"]) -> None:
         """Count the pairs of shown documents, and those of them whose order is certain."""
-        shown = ranking >= 0
-        rows = ranking.clamp_min(0)
-        among = certain.gather(1, rows[..., None].expand(-1, -1, certain.shape[2]))
-        among = among.gather(2, rows[:, None].expand(-1, rows.shape[1], -1))
-        n = shown.sum(dim=1)
-        self.state["certain"] += (among & shown[:, :, None] & shown[:, None]).sum(dim=(1, 2))
-        self.state["shown"] += n * (n - 1) // 2
+        counts, pairs = self.ops.certain_shown(ranking, certain)
+        self.state["certain"] += counts
+        self.state["shown"] += pairs
 
     def form(self) -> Hashable:
         """The rooms for pairs and documents after the next round; they grow in steps."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from ol2r.networks.certain import by_bound, by_width
 from ol2r.networks.diagonal import scaled_kernel, squares
 from ol2r.networks.network import Network
 from ol2r.networks.tangent import Tangent
@@ -87,18 +88,9 @@ class Covariance(ABC):
         if scores.device.type != "cpu":
             return interval_orders(scores, self.gram(tangent), width)
         once = self.network.folded(tangent).map(lambda factor: factor.to(self.dtype))
-        certain = interval_orders(scores, once.kernel(once) / self.regularization[:, None, None], width)
-        certain &= present[:, :, None] & present[:, None]
-        shown = present & (certain.sum(dim=1) < depth)
-        asked = (scores[:, :, None] > scores[:, None]) & ~certain & present[:, :, None] & shown[:, None]
-        open_ = asked.any(dim=2) | asked.any(dim=1)
-        most = int(open_.sum(dim=1).max())
-        if not most:
-            return certain
-        some = (~open_).to(torch.uint8).argsort(dim=1, stable=True)[:, :most]
-        exact = interval_orders(scores.gather(1, some), self.gram(tangent.of(some)), width)
-        replica = torch.arange(len(some))[:, None, None]
-        certain[replica, some[:, :, None], some[:, None]] = exact
+        certain, some = by_bound(scores, once.kernel(once), self.regularization, width, present, depth)
+        if some.shape[1]:
+            by_width(scores, self.gram(tangent.of(some)), width, some, certain)
         return certain
 
     def add(self, tangent: Tangent, pairs: torch.Tensor) -> None:

@@ -7,7 +7,13 @@ tolerance.
 
 import torch
 
-from ol2r.ranking.batched.blocks import arrange, divide_and_conquer, exchange_neighbours, list_by_unanimity
+from ol2r.ranking.batched.blocks import (
+    arrange,
+    certain_shown,
+    divide_and_conquer,
+    exchange_neighbours,
+    list_by_unanimity,
+)
 from ol2r.ranking.batched.counts import PairCounts
 from ol2r.ranking.batched.covariance import Covariance
 from ol2r.ranking.batched.estimate import LogisticEstimate, RecursiveEstimate
@@ -39,6 +45,7 @@ __all__ = [
     "RecursiveEstimate",
     "arrange",
     "best",
+    "certain_shown",
     "clicks_score",
     "climb",
     "contenders",

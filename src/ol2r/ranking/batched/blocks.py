@@ -65,6 +65,18 @@ def arrange(
     return ranking, ends.sum(dim=1), sizes
 
 
+def certain_shown(
+    ranking: Int64[Tensor, "R k"], certain: Bool[Tensor, "R V V"]
+) -> tuple[Int64[Tensor, " R"], Int64[Tensor, " R"]]:
+    """See `compiled.certain_shown`."""
+    shown = ranking >= 0
+    rows = ranking.clamp_min(0)
+    among = certain.gather(1, rows[..., None].expand(-1, -1, certain.shape[2]))
+    among = among.gather(2, rows[:, None].expand(-1, rows.shape[1], -1))
+    n = shown.sum(dim=1)
+    return (among & shown[:, :, None] & shown[:, None]).sum(dim=(1, 2)), n * (n - 1) // 2
+
+
 def divide_and_conquer(
     candidates: Candidates,
     theta: Float64[Tensor, "R d"],

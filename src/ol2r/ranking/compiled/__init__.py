@@ -11,7 +11,13 @@ from numba import get_num_threads, set_num_threads
 
 from ol2r.ranking.batched.lists import best
 from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients
-from ol2r.ranking.compiled.blocks import arrange, divide_and_conquer, exchange_neighbours, list_by_unanimity
+from ol2r.ranking.compiled.blocks import (
+    arrange,
+    certain_shown,
+    divide_and_conquer,
+    exchange_neighbours,
+    list_by_unanimity,
+)
 from ol2r.ranking.compiled.counts import PairCounts
 from ol2r.ranking.compiled.covariance import Covariance
 from ol2r.ranking.compiled.estimate import LogisticEstimate, RecursiveEstimate
@@ -42,6 +48,7 @@ __all__ = [
     "RecursiveEstimate",
     "arrange",
     "best",
+    "certain_shown",
     "clicks_score",
     "climb",
     "contenders",

@@ -219,6 +219,30 @@ def arrange(
     return torch.from_numpy(ranking), torch.from_numpy(blocks), torch.from_numpy(sizes)
 
 
+@njit(cache=True)
+def _certain_shown(ranking, certain, counts, pairs):
+    for r in range(ranking.shape[0]):
+        shown = ranking[r][ranking[r] >= 0]
+        pairs[r] = len(shown) * (len(shown) - 1) // 2
+        for i in shown:
+            for j in shown:
+                counts[r] += certain[r, i, j]
+
+
+def certain_shown(ranking: torch.Tensor, certain: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """How many pairs of shown documents have a certain order, and how many pairs there are.
+
+    Args:
+        ranking: Int64[R, k], padded with −1; certain: Bool[R, V, V], as of `arrange`.
+
+    Returns:
+        Int64[R] each.
+    """
+    counts, pairs = torch.zeros(2, len(ranking), dtype=torch.int64)
+    _certain_shown(*(each.numpy() for each in (ranking, certain, counts, pairs)))
+    return counts, pairs
+
+
 @njit(parallel=True, cache=True)
 def _divide_and_conquer(
     features, offsets, query, theta, inverse, width, conservative, ranks, keys, round_, ranking, blocks, sizes
