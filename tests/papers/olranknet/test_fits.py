@@ -10,7 +10,7 @@ from ol2r.experiments.store import check_table
 from ol2r.networks import Network, NetworkFit
 from ol2r.papers.olranknet import fits
 from ol2r.papers.olranknet.fits import Known, World
-from ol2r.papers.olranknet.tuning import CODE, TUNED
+from ol2r.papers.olranknet.tuning import FRESH, TUNED
 from ol2r.random import Streams, generator
 
 SETTING = {
@@ -141,7 +141,7 @@ def test_the_optimum_of_a_linear_ranker_is_that_of_newtons_method():
 
 def test_the_larger_rate_is_what_was_tuned_for_the_public_code():
     way = fits.WAYS["Adam, 20 passes, fresh start and decay, larger rate"]
-    assert way.changed["rate"] == TUNED.chosen("MQ2008", "olRankNet" + CODE)["rate"]
+    assert way.changed["rate"] == TUNED.chosen("MQ2008", "olRankNet" + FRESH)["rate"]
 
 
 def test_a_kept_memory_is_kept_and_an_emptied_one_is_not():

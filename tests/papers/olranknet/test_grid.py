@@ -21,9 +21,16 @@ from ol2r.papers.olranknet.claims import AS_TUNED, NETWORK_TRUTH, ONE_STEP, STIL
 from ol2r.papers.pairrank import grid as pairrank
 
 PUBLISHED = Store.open().published
-RUNS = [name for name, item in olranknet.ITEMS.items() if isinstance(next(iter(item.jobs("paper"))).cell, Simulate)]
-LONG = {*olranknet.READINGS[olranknet.LONGER].values(), "witness", "fits-as-text"}
-"""Items that take hours, and that a laptop leaves out."""
+UNTUNED = {"tuning-by-users-longer"}
+"""Items without a job before the first step of their tuning is stored."""
+RUNS = [
+    name
+    for name, item in olranknet.ITEMS.items()
+    if name not in UNTUNED and isinstance(next(iter(item.jobs("paper"))).cell, Simulate)
+]
+LONG = {*olranknet.READINGS[olranknet.LONGER].values(), "witness", "public-code", "fits-as-text"}
+LONG |= {"fig-4-fresh", "fig-5-fresh", "fig-6-fresh"}
+"""Items that take hours or that nothing rests on, and that a laptop leaves out."""
 
 
 def jobs(item, tier="paper"):
@@ -37,7 +44,7 @@ def labels(item, tier="paper"):
 @pytest.mark.parametrize("item", olranknet.ITEMS)
 def test_every_cell_can_be_declared_at_every_tier(item):
     for tier in TIERS:
-        assert bool(jobs(item, tier)) == (tier != "laptop" or item not in LONG)
+        assert bool(jobs(item, tier)) == ((tier != "laptop" or item not in LONG) and item not in UNTUNED)
         assert all(job.rows and len(job.cell.key) == 64 for job in jobs(item, tier))
 
 
@@ -79,18 +86,49 @@ def test_longer_runs_are_those_of_the_first_fold_with_more_rounds():
             assert [(row.fold, row.seed) for row in job.rows] == [(1, seed) for seed in range(olranknet.SEEDS_HERE)]
 
 
-def test_the_public_code_s_reading_changes_the_paper_s_learners_and_nothing_else():
-    tuned = {*tuning.TUNED.names, *olranknet.PUBLIC_CODE, "learner"}
-    for item, other in olranknet.READINGS["public code"].items():
-        # public code does not have the full covariance, and is not tried elsewhere
+def test_fresh_starts_change_the_paper_s_learners_and_nothing_else():
+    tuned = {*tuning.TUNED.names, *olranknet.FRESH_START, "learner"}
+    for item in ("fig-4", "fig-5", "fig-6"):
+        other = f"{item}-fresh"
+        # they were not tried with the full covariance, nor elsewhere
         main = [each for each in labels(item) if each["variant"] not in olranknet.FULL]
         main = [each for each in main if each["dataset"] not in olranknet.ELSEWHERE]
         for here, there in zip(main, labels(other), strict=True):
             differ = {name for name in here if here[name] != there[name]}
             assert differ <= (tuned if here["variant"] in olranknet.OURS else set())
             if here["variant"] in olranknet.OURS:
-                assert {name: there[name] for name in olranknet.PUBLIC_CODE} == olranknet.PUBLIC_CODE
+                assert {name: there[name] for name in olranknet.FRESH_START} == olranknet.FRESH_START
                 assert (there["learner"] == "olLambdaRank-ranked") == (here["variant"] == "olLambdaRank")
+    assert not {name for items in olranknet.READINGS.values() for name in items.values()} & {
+        f"{item}-fresh" for item in ("fig-4", "fig-5", "fig-6")
+    }
+
+
+def test_the_public_code_has_all_its_switches_and_its_diagonal_differs_by_that_alone():
+    own = {(each["variant"], each["values"], each["users"]): each for each in labels("public-code")}
+    for (name, values, _), each in own.items():
+        switches = dict(olranknet.PUBLIC_CODE)
+        if name.endswith("diagonal"):
+            switches["covariance"] = "diagonal"
+        assert {switch: each[switch] for switch in switches} == switches
+        assert (each["learner"] == "olLambdaRank-ranked") == name.startswith("olLambdaRank")
+        if values == "as set":
+            assert (each["alpha"], each["regularization"], each["rate"]) == (0.1, 0.1, 0.1)
+    assert {name for name, values, _ in own if values == "as set"} == {
+        "olRankNet, public code", "olRankNet, public code, diagonal", "olLambdaRank, public code",
+    }  # fmt: skip
+
+
+def test_each_kind_of_users_is_tuned_for_by_itself_on_validation_queries_and_with_one_budget():
+    for job in jobs("tuning-by-users"):
+        named = olranknet.tuned_for_users(job.cell)
+        assert named["grid"] == f"{named['variant']}, {job.cell.labels()['users']} users"
+        assert named["grid"] in tuning.BY_USERS.grids
+        assert {row.seed for row in job.rows} == set(tuning.SEEDS_FIRST)
+        assert job.cell.evaluation.checkpoints == (tuning.ROUNDS_FIRST,)  # pyright: ignore[reportAttributeAccessIssue]
+        assert job.cell.evaluation.split == "validation"  # pyright: ignore[reportAttributeAccessIssue]
+    assert {tuning.BY_USERS.size("MQ2008", name) for name in tuning.BY_USERS.grids} == {6}
+    assert set(tuning.BY_USERS.steps) < set(olranknet.PAPER.waiting) < set(olranknet.ITEMS)
 
 
 def test_the_reading_of_the_present_ranking_changes_ollambdarank_alone():

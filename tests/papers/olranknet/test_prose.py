@@ -443,7 +443,7 @@ def test_conventions_have_the_values_that_run():
     assert seeds in told["runs"]
     steps = ["10⁻⁵", "0.0001", "0.001", "0.01", "0.1", "1"][-len(tuning.GRIDS["neural PDGD"].tried["alpha"]) :]
     assert told["grid of neural PDGD and DBGD"] == f"step ∈ {{{', '.join(steps)}}}"
-    shared = told["grid of olRankNet and olLambdaRank, also as in public code"]
+    shared = told["grid of olRankNet and olLambdaRank, also with fresh starts and decay"]
     assert "α ∈ {0.001, 0.01, 0.1, 1}; λ ∈" in shared
     assert all(source for _, _, source in prose.CONVENTIONS)
 
@@ -451,8 +451,8 @@ def test_conventions_have_the_values_that_run():
 def test_grids_that_share_a_line_of_the_conventions_are_the_same():
     for one, other in (
         ("olRankNet", "olLambdaRank"),
-        ("olRankNet", "olRankNet" + tuning.CODE),
-        ("olLambdaRank", "olLambdaRank" + tuning.CODE),
+        ("olRankNet", "olRankNet" + tuning.FRESH),
+        ("olLambdaRank", "olLambdaRank" + tuning.FRESH),
         ("neural PDGD", "neural DBGD"),
     ):
         assert tuning.GRIDS[one].tried == tuning.GRIDS[other].tried

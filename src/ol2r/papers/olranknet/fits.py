@@ -114,7 +114,7 @@ WAYS: dict[str, Way] = {
     "L-BFGS, 20 passes, memory emptied": Way({"refit": "lbfgs", "passes": 20, "start": "warm"}, kept=False),
     "L-BFGS, 10 passes, memory kept": Way({"refit": "lbfgs", "passes": 10, "start": "warm"}),
 }
-"""The ways of refitting that are compared. The larger rate is the one that was tuned for the public code's reading."""
+"""The ways of refitting that are compared. The larger rate is the one that was tuned for fresh starts with decay."""
 
 SMALL_REGULARIZATION = 1e-3
 MOST_PASSES = 200

@@ -104,7 +104,11 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("equal scores", "random in displayed lists; their expectation in offline NDCG", "ours"),
     ("users", "five grades as the paper's Table 1; three grades as the PairRank paper's", "paper, 5.1, Table 1; ours"),
     ("stop of a user", "drawn only after a click", "paper, 5.1: a dependent click model"),
-    ("pairs that are learnt from", "clicked and examined unclicked ones matched at random", "the public code's `ind`"),
+    (
+        "pairs that are learnt from",
+        "clicked and examined unclicked ones matched at random",
+        "option `ind` of the public code; the paper's 3.2 has adjacent places",
+    ),
     ("network", f"one hidden layer of m = {WIDTH} ReLU units, no biases", "paper, 5.1 (two layers); 3.2"),
     (
         "first weights θ₀",
@@ -122,13 +126,13 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("interval of a pair", "α ‖g/√m‖ in A⁻¹, α constant and tuned, without ε(m)", "paper, 5.1; Lemma 3.3 has both"),
     (
         "ΔNDCG of olLambdaRank",
-        "clicks as grades, swap in the list as shown, ideal list of the same clicks; by the public code's reading, "
-        "swap among the examined documents as the network ranks them in each pass of a refit",
+        "clicks as grades, swap in the list as shown, ideal list of the same clicks; beside it the swap among the "
+        "examined documents as the network ranks them in each pass of a refit, as in LambdaRank and the public code",
         "ours; {ref}`olranknet-ranked`",
     ),
     *((f"grid of {name}", _told(each), source) for name, each, source in (
         (
-            "olRankNet and olLambdaRank, also as in public code", _OLRANKNET,
+            "olRankNet and olLambdaRank, also with fresh starts and decay", _OLRANKNET,
             "paper, 5.1: 0.1 to 10⁻⁴ (the last is not tried here), rates to 10⁻³; the rest ours",
         ),
         ("olLambdaRank, present ranking", tuning.GRIDS["olLambdaRank" + tuning.RANKED], "paper, 5.1; the rest ours"),
@@ -169,7 +173,11 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
 
 SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("how many steps J a refit takes, by which method", f"{PASSES} of Adam; L-BFGS beside it", "choices"),
-    ("from where a refit starts", "from the last θ; from θ₀ and afresh beside it", "choices"),
+    (
+        "from where a refit starts in the experiments; the proof starts at θ₀",
+        "from the last θ; from θ₀ and afresh beside it",
+        "choices",
+    ),
     ("at which θ the gradients in A are taken (the text has both)", "the refitted one; the other beside it", "choices"),
     ("whether documents have length 1 in the experiments", "no; length 1 beside it", "choices"),
     ("which random start the experiments have", "Algorithm 1's; the usual one (He) beside it", "choices"),
@@ -180,7 +188,11 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
         "as shown; as the network ranks them now beside it",
         "ranked",
     ),
-    ("how the disjoint pairs of its 3.2 are drawn", "a random matching; no other rule was run", None),
+    (
+        "which disjoint pairs the experiments have (3.2 has those of adjacent places)",
+        "a random matching; adjacent places, and every pair, beside it",
+        "choices",
+    ),
     ("ε of ε-greedy", "tuned", None),
     ("on which data set and for whom Figure 6 counts", "all that were run, all users", None),
     ("whether the order of a document with itself counts in Figure 6", "no", None),

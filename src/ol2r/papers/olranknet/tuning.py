@@ -9,10 +9,15 @@ is never edited by hand:
     python -m ol2r.papers.retune olranknet
 
 The linear baselines take the values that the PairRank chapter tuned by the same rule.
+
+For each kind of users by itself the items are `tuning-by-users` and `tuning-by-users-longer`, the file is
+`tuned-by-users.csv`, and the command ends with --by-users. Most runs of the first of them are those of `tuning`.
 """
 
+from dataclasses import replace
+
 from ol2r.data import entry
-from ol2r.experiments.tuning import Tuned, TuningGrid
+from ol2r.experiments.tuning import STEPS_BY_USERS, TABLE_BY_USERS, Tuned, TuningGrid, by_users
 from ol2r.papers.olranknet.claims import ROUNDS_HERE
 
 DATASETS = ("synthetic-mslr", "MQ2008")
@@ -30,8 +35,10 @@ ROUNDS_LONGER, SEEDS_LONGER = ROUNDS_HERE // 2, (1002, 1003, 1004, 1005, 1006)
 SHORTLISTED, SHORTLISTED_OTHERS = 6, 3
 """How many of the first step's best settings the second step runs: of the main reading, and of other grids."""
 
-CODE, RANKED = ", public code", ", present ranking"
-"""What the names of the grids end with that belong to other readings of the paper."""
+CODE, CODE_DIAGONAL = ", public code", ", public code, diagonal"
+FRESH, RANKED = ", fresh start", ", present ranking"
+"""What the names of the grids end with that belong to other readings of the paper. `FRESH` is no reading of anyone's:
+some of what the public code does, once taken for all of it."""
 _WIDTHS = (1e-3, 1e-2, 1e-1, 1.0)
 _PULLS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
 _RATES = (1e-4, 1e-3, 1e-2, 1e-1)
@@ -46,8 +53,8 @@ GRIDS: dict[str, TuningGrid] = {
     "olRankNet": TuningGrid(("olRankNet",), _INTERVALS, wide=_WIDE, never=_NEVER),
     "olLambdaRank": TuningGrid(("olLambdaRank",), _INTERVALS, wide=_FEWER_WIDE, never=_NEVER),
     "olRankNet, full": TuningGrid(("olRankNet, full",), _FEWER, wide=_FEWER_WIDE, never=_NEVER),
-    "olRankNet" + CODE: TuningGrid(("olRankNet" + CODE,), _INTERVALS, never=_NEVER, datasets=("MQ2008",)),
-    "olLambdaRank" + CODE: TuningGrid(("olLambdaRank" + CODE,), _INTERVALS, never=_NEVER, datasets=("MQ2008",)),
+    "olRankNet" + FRESH: TuningGrid(("olRankNet" + FRESH,), _INTERVALS, never=_NEVER, datasets=("MQ2008",)),
+    "olLambdaRank" + FRESH: TuningGrid(("olLambdaRank" + FRESH,), _INTERVALS, never=_NEVER, datasets=("MQ2008",)),
     "olLambdaRank" + RANKED: TuningGrid(
         ("olLambdaRank" + RANKED,), _INTERVALS | {"rate": (1e-5, *_RATES)}, never=_NEVER, datasets=("MQ2008",),
     ),
@@ -78,3 +85,32 @@ def _size(dataset: str, grid: str) -> int:
 
 TUNED = Tuned("ol2r.papers.olranknet", GRIDS, DATASETS, _size)
 """The grids with what was chosen from them on the data sets that are tuned on."""
+
+_PULLS_BY_USERS = {"regularization": (*_PULLS, 1e4)}
+"""One value more than above: on MQ2008 the second step scored λ = 1000, the end of the grid, above the chosen one."""
+_OF_CODE = TuningGrid(
+    (), {"alpha": (1e-4, *_WIDTHS), "regularization": (1e-4, *_PULLS[:5]), "rate": _RATES}, never=_NEVER,
+    datasets=("MQ2008",),
+)  # fmt: skip
+"""The grid of the public code, whose λ has neither the factor m nor the sum of the losses beside it: all values of the
+paper (α and λ from .1 to 10⁻⁴, rates to 10⁻³), and larger λ and smaller rates."""
+BY_USERS = Tuned(
+    "ol2r.papers.olranknet",
+    by_users({
+        "olRankNet": replace(GRIDS["olRankNet"], tried=_INTERVALS | _PULLS_BY_USERS),
+        "olLambdaRank" + RANKED: replace(
+            GRIDS["olLambdaRank" + RANKED], tried=GRIDS["olLambdaRank" + RANKED].tried | _PULLS_BY_USERS,
+            wide=_FEWER_WIDE, datasets=None,
+        ),
+        "olRankNet, full": replace(GRIDS["olRankNet, full"], tried=_FEWER | _PULLS_BY_USERS),
+        **{name: replace(_OF_CODE, variants=(name,)) for name in (
+            "olRankNet" + CODE, "olRankNet" + CODE_DIAGONAL, "olLambdaRank" + CODE
+        )},
+        **{name: GRIDS[name] for name in ("neural PDGD", "neural DBGD", "neural epsilon-greedy")},
+    }),
+    DATASETS,
+    file=TABLE_BY_USERS,
+    steps=STEPS_BY_USERS,
+)  # fmt: skip
+"""Every network for each kind of users by itself, by the rule and the budget that all learners of the book have; and
+the public code as it is. Declared before any run of it; nothing was chosen from it yet."""
