@@ -340,6 +340,21 @@ def test_verify_prints_the_numbers_of_the_cell_that_it_is_asked_for(surroundings
     assert name == "value" and stored == recomputed
 
 
+def test_a_verification_that_is_stopped_does_not_say_that_anything_is_stored(surroundings, capsys, monkeypatch):
+    from ol2r.experiments import verify
+
+    cli.main(["run", "nsgd", "--commit"])
+    before = files(surroundings / "scratch")
+
+    def stopped(*arguments, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify, "in_memory", stopped)
+    assert cli.main(["verify", "nsgd"]) == 1
+    assert "ol2r: interrupted; a verification stores nothing, and begins again" in capsys.readouterr().err
+    assert files(surroundings / "scratch") == before
+
+
 def test_verify_agrees_whichever_rows_it_draws(surroundings, capsys):
     cli.main(["run", "nsgd", "--commit", "--item", "fig-1"])
     for seed in range(10):

@@ -529,7 +529,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        print("ol2r: interrupted; what had ended is stored, run again to go on", file=sys.stderr)
+        stored = "what had ended is stored, run again to go on"
+        said = "a verification stores nothing, and begins again" if arguments.function is verify else stored
+        print(f"ol2r: interrupted; {said}", file=sys.stderr)
         return 1
 
 
