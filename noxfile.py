@@ -26,7 +26,7 @@ def install(session: nox.Session, *requirements: str) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run every test, one process a core; those that open the built book are skipped until `book` has built one."""
-    install(session, "-e", ".[book,dask,release,test]")
+    install(session, "-e", ".[book,dask,release,service,test]")
     one_core = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # else threads of one process wait for the other's
     session.run("pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal", *session.posargs, env=one_core)
 
@@ -42,7 +42,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check static types."""
-    install(session, "-e", ".[book,dask,test,dev]")
+    install(session, "-e", ".[book,dask,service,test,dev]")
     session.run("pyright", *session.posargs)
 
 

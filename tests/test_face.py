@@ -273,17 +273,6 @@ def test_a_live_learner_decides_as_one_that_knows_all_queries(name, own):
     assert online.scores(of[0]).std() > 0
 
 
-def test_documents_of_other_candidates_are_others():
-    table = np.random.default_rng(0).random((2, 5))
-    same, other = ol2r.candidates(table), ol2r.candidates(table)
-    for second, distinct in ((same, 1), (other, 2)):
-        online = ol2r.Online("PairRank_C", 5)
-        for each in (same, second):
-            online.rank(each)
-            online.update([True, False])
-        assert online.learner.diagnostics()["distinct_pairs"].tolist() == [distinct]
-
-
 def test_what_is_wrong_with_live_use_is_said():
     online = ol2r.Online("PDGD", 5)
     with pytest.raises(ValueError, match="no list waits for clicks"):

@@ -51,7 +51,7 @@ def pinned(name: str) -> str:
 
 
 def test_every_pin_lies_within_the_declared_bounds():
-    for requirement in declared("book", "dask", "lab", "release", "test", "dev"):
+    for requirement in declared("book", "dask", "lab", "release", "service", "test", "dev"):
         assert requirement.specifier.contains(pinned(requirement.name)), requirement
 
 
@@ -72,12 +72,12 @@ def test_everything_that_is_needed_however_indirectly_is_pinned():
         for line in needs:
             visit(Requirement(line))
 
-    for requirement in declared("book", "dask", "lab", "release", "test", "dev"):
+    for requirement in declared("book", "dask", "lab", "release", "service", "test", "dev"):
         visit(requirement)
 
 
 def test_what_is_installed_here_is_what_is_pinned():
-    for requirement in declared("book", "dask", "release", "test"):
+    for requirement in declared("book", "dask", "release", "service", "test"):
         assert version(requirement.name).partition("+")[0] == pinned(requirement.name)
 
 
@@ -89,7 +89,7 @@ def test_conda_users_get_the_same_versions():
     assert pins.pop("python") in PYPROJECT["project"]["requires-python"]
     for package, found in pins.items():
         assert found == pinned(CONDA_NAMES.get(package, package)), package
-    assert pip == ["-c constraints.txt", "-e .[book,dask,lab,release,test,dev]"]
+    assert pip == ["-c constraints.txt", "-e .[book,dask,lab,release,service,test,dev]"]
 
 
 def test_pip_resolves_the_pins_of_the_conda_environment():

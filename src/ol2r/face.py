@@ -5,19 +5,15 @@ It adds nothing to the packages below, which offer more control to those who nee
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
 
 from ol2r.clicks import GradedCascade, users_of_grades
 from ol2r.clicks.cascade import USERS
-from ol2r.clicks.real import real_clicks
 from ol2r.data import RankingDataset
-from ol2r.data.own import finite, scaled
-from ol2r.errors import DataError, ExperimentError, one_of, printable
+from ol2r.errors import ExperimentError, one_of, printable
 from ol2r.experiments.cells import Cell, Job
 from ol2r.experiments.effects import at_end, summarize
 from ol2r.experiments.grid import Grid
@@ -26,16 +22,13 @@ from ol2r.experiments.runner import Failure, compute
 from ol2r.experiments.store import in_order
 from ol2r.learners import LEARNERS
 from ol2r.papers import NAMES, paper
-from ol2r.parameters import Number, Value, require
-from ol2r.random import Streams, replica_key
-from ol2r.ranking import Candidates
+from ol2r.parameters import AT_LEAST_ONE, Value, require
 from ol2r.report import figures
 from ol2r.report.style import LEARNERS as LOOKS
 from ol2r.report.style import Drawing, Looks
 from ol2r.simulation import Evaluation
 
 SCORES = {"ndcg": "offline NDCG", "cndcg": "online score"}
-AT_LEAST_ONE = Number(least=1, whole=True)
 
 
 class Setting(NamedTuple):
@@ -213,107 +206,6 @@ def _users(
     if len({kind.name for kind in kinds}) < len(kinds):
         raise ValueError("two kinds of users have the same name")
     return kinds
-
-
-_numbering = Lock()
-_numbered = 0
-
-
-def candidates(features: np.ndarray, *, normalize: bool = True) -> Candidates:
-    """The documents that a query has to rank, for `Online.rank`.
-
-    Each call gives the documents new numbers, by which a learner recognises them. It recognises documents that are
-    shown again only in the same `Candidates` object, so keep the object with its query. Numbers are unique within a
-    process: make candidates in the process that runs their learner.
-
-    Args:
-        features: Float[documents, features], finite.
-        normalize: whether to scale each feature to [0, 1] among these documents, as the papers do.
-
-    Raises:
-        DataError: `features` is not a table of finite numbers.
-    """
-    global _numbered
-    table = finite(features, "candidates")
-    if table.ndim != 2 or not table.size:
-        raise DataError(f"expected features [documents, features], found the shape {table.shape}")
-    offsets = np.array([0, len(table)], dtype=np.int64)
-    rows = torch.from_numpy(scaled(table, offsets, normalize))
-    with _numbering:
-        first, _numbered = _numbered, _numbered + len(table)
-    query = torch.zeros(1, dtype=torch.int64)
-    return Candidates(rows, torch.from_numpy(offsets), rows.sum(dim=0, keepdim=True), query, first)
-
-
-class Online:
-    """A learner that serves real users: it ranks the candidates of a query and learns from the clicks on its list.
-
-    It serves one list at a time, as in the papers: call `update` with the clicks on a list, or with False for each slot
-    if there were none, before asking for the next list.
-
-    Args:
-        name: name of a learner or of a paper's variant, as in `compare`.
-        n_features: number of features of a document.
-        seed: seed of the learner's random draws.
-        conventions: the paper whose settings are used, if it has this learner.
-        changed: hyper-parameters that differ from the paper's settings.
-
-    Raises:
-        ExperimentError: an unknown name, or a learner that replays earlier queries and needs all of them at once.
-        ValueError: hyper-parameters that the learner does not have.
-    """
-
-    def __init__(self, name: str, n_features: int, *, seed: int = 0, conventions: str = "pairrank", **changed: Value):
-        chosen = setting(name, "", conventions, changed)
-        learner = LEARNERS[chosen.learner]
-        if learner.keeps_queries:
-            raise ExperimentError(f"{name} replays earlier queries, which only a simulation knows: use `compare`")
-        self.learner = learner(n_features, chosen.hyperparameters, Streams(np.array([replica_key("online", 1, seed)])))
-        self._shown: tuple[Candidates, torch.Tensor] | None = None
-
-    def rank(self, candidates: Candidates, depth: int = 10) -> np.ndarray:
-        """The list to show: positions of documents among the candidates, best first, at most `depth` of them.
-
-        Raises:
-            ValueError: the candidates have another number of features than the learner, the depth is not at least 1,
-                or the last list still waits for its clicks.
-        """
-        self._check(candidates)
-        require("depth", AT_LEAST_ONE, depth)
-        if self._shown is not None:
-            raise ValueError("the last list waits for its clicks: call update() first, with False where there was none")
-        ranking = self.learner.rank(candidates, depth)
-        self._shown = candidates, ranking
-        return ranking[0, ranking[0] >= 0].numpy()
-
-    def update(self, clicks: Sequence[bool]) -> None:
-        """Learn from the clicks on the list that `rank` gave last.
-
-        Args:
-            clicks: whether the document in each slot was clicked.
-
-        Raises:
-            ValueError: no list waits for clicks, or there is not one click value for each slot.
-        """
-        if self._shown is None:
-            raise ValueError("no list waits for clicks: call rank() first")
-        shown, ranking = self._shown
-        length = int((ranking >= 0).sum())
-        whole = torch.zeros(ranking.shape, dtype=torch.bool)
-        whole[0, :length] = torch.from_numpy(real_clicks(clicks, length))
-        self._shown = None
-        self.learner.update(shown, ranking, whole)
-
-    def scores(self, candidates: Candidates) -> np.ndarray:
-        """Scores of the candidates by what has been learned, without exploration: Float64[documents]."""
-        self._check(candidates)
-        first = torch.zeros(1, dtype=torch.int64)
-        return self.learner.evaluated().scores(candidates.features, first)[:, 0].to(torch.float64).numpy()
-
-    def _check(self, candidates: Candidates) -> None:
-        width = candidates.features.shape[1]
-        if width != self.learner.n_features:
-            raise ValueError(f"expected {self.learner.n_features} features, found {width}")
 
 
 def setting(name: str, dataset: str, conventions: str, changed: Mapping[str, Value]) -> Setting:

@@ -119,6 +119,9 @@ def refusal(name: str, parameter: Parameter, value: object) -> str:
     return f"{name} must be {parameter.said}, not {value!r}"
 
 
+AT_LEAST_ONE = Number(least=1, whole=True)
+
+
 def require(name: str, parameter: Parameter, value: object) -> None:
     """Raise ValueError unless the parameter of this name allows the value."""
     if not parameter.allows(value):

@@ -18,6 +18,7 @@ from fakes import Fake
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ol2r import saved
 from ol2r.errors import ExperimentError
 from ol2r.experiments import store as store_module
 from ol2r.experiments.cells import Context, Job, Row
@@ -425,7 +426,7 @@ def test_a_folder_that_cannot_be_synchronised_or_a_file_that_cannot_be_deleted_i
     def broken(*arguments, **options):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(store_module, "_sync_folder", broken)
+    monkeypatch.setattr(saved, "_sync_folder", broken)
     monkeypatch.setattr(Path, "unlink", broken)
     with pytest.raises(StoreError, match=r"cannot store .*: Input/output error; all that was stored before is intact"):
         put(store, CELL, BLOCK)

@@ -5,16 +5,18 @@ them in a loop, and an instance of `BubbleRank` calls them one by one for real u
 """
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import ClassVar, NamedTuple
+from os import PathLike
+from typing import Any, ClassVar, NamedTuple, Self, overload
 
 import numpy as np
 from numba import njit, prange
 
+from ol2r import saved
 from ol2r.bandits.base import LAST_STEP, Bandit
 from ol2r.bandits.world import Tape, World, inversions, judge, leaf, replica, show
-from ol2r.clicks.real import real_clicks
+from ol2r.clicks.real import Waiting, real_clicks
 from ol2r.parameters import FLAG, Choice, Number, Value
 from ol2r.random import Stream, block, replica_key, word
 from ol2r.theory.bandits import bubblerank_certain, bubblerank_event
@@ -304,9 +306,14 @@ class BubbleRank(Bandit):
     worse replaces the item there with probability ½. Once a hidden item is known to be better, the two are exchanged
     for good.
 
-    `simulate_bandit` plays it in a simulated world. An instance serves real users with one list, one visit after the
-    other, by the same compiled steps: `rank` gives the list to show, `update` takes the clicks on it. The instance
-    holds all that it has learned, and can be pickled between two visits.
+    `simulate_bandit` plays it in a simulated world. An instance serves real users with one list, by the same compiled
+    steps: `rank` gives the list to show, `update` takes the clicks on it. The instance holds all that it has learned;
+    `save` writes it to a file, from which it goes on in another process as if it had never stopped.
+
+    Late clicks: every step flips its own coins, and clicks are compared by what was exchanged in their own step. So the
+    event of Lemma 9 and the safety of Lemma 2 do not ask in which order clicks come, as long as it does not depend on
+    the clicks when, or whether, they come. Theorem 1 counts on the clicks of every step before the next one: orders are
+    decided later, and pairs cost regret until then.
 
     >>> import ol2r
     >>> ranker = ol2r.BubbleRank(["tent", "rope", "lamp", "stove"], horizon=10_000)
@@ -322,6 +329,7 @@ class BubbleRank(Bandit):
         n_positions: K, the number of items that are shown; None shows all.
         horizon: n, the number of lists that will be shown; None if that is not known.
         seed: seed of the random exchanges; lists that are served side by side should have different seeds.
+        most_waiting: how many times the list may have been shown without its clicks; one more is refused.
         doubling_from: the first estimate of an unknown horizon.
         exponent, freeze, parity: see below; the defaults are those of the paper's Algorithm 1 and section 4.3.
 
@@ -371,6 +379,7 @@ class BubbleRank(Bandit):
         *,
         horizon: int | None = None,
         seed: int = 0,
+        most_waiting: int = 1,
         doubling_from: int = 1000,
         exponent: float = 4.0,
         freeze: bool = False,
@@ -398,41 +407,127 @@ class BubbleRank(Bandit):
             int(parity == "prose"),
         )
         self._step = 0
-        self._waits = False  # whether a list was shown whose clicks are not known yet
+        self._waiting = Waiting[tuple[np.ndarray, int]](most_waiting)  # each ranking, and which item was away in it
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """Tickets of the lists that wait for their clicks, the oldest first."""
+        return tuple(self._waiting.lists)
 
     @property
     def base(self) -> list:
         """The list that it currently takes for the best, without exploration: the shown items from the top."""
         return [self.items[i] for i in self._state.base[: len(self._state.ranking)]]
 
-    def rank(self) -> list:
-        """The list to show: items from the top, as many as there are positions.
+    def rank(self) -> "ShownItems":
+        """The list to show: items from the top, as many as there are positions; its `ticket` names it in `update`.
 
         Raises:
-            ValueError: the last list still waits for its clicks, or the horizon is over.
+            ValueError: `most_waiting` lists wait for their clicks, or the horizon is over.
         """
-        if self._waits:
-            raise ValueError("the last list waits for its clicks: call update() first, with False where there was none")
+        self._waiting.make_sure_of_room()
         if self._step == self._last:
             raise ValueError(f"the horizon of {self._last} lists is over: a new BubbleRank can start from its base")
         self._step += 1
-        self._waits = True
         _rank(self._state, self._key, self._step)
-        return [self.items[i] for i in self._state.ranking]
+        self._waiting.lists[self._step] = self._state.ranking.copy(), int(self._state.notes["away"][0])
+        return ShownItems((self.items[i] for i in self._state.ranking), self._step)
 
-    def update(self, clicks: Sequence[bool]) -> None:
-        """Learn from the clicks on the list that `rank` gave last.
+    @overload
+    def update(self, ticket: Sequence[bool], /, *, seen: int | None = None) -> None: ...
+    @overload
+    def update(self, ticket: int, clicks: Sequence[bool], /, *, seen: int | None = None) -> None: ...
+    def update(self, ticket, clicks=None, /, *, seen=None):
+        """Learn from the clicks on a list: `update(ticket, clicks)`, or `update(clicks)` where only one waits.
 
         Args:
+            ticket: that of the list; clicks may come in any order.
             clicks: whether the item in each position was clicked, from the top.
+            seen: how many positions were seen, if not all; `clicks` belong to these alone. What was not seen was not
+                clicked, as in the paper's click models.
 
         Raises:
-            ValueError: no list waits for clicks, or there is not one click value for each position.
+            ValueError: no such list waits for clicks, or there is not one click value for each position that was seen.
         """
-        if not self._waits:
-            raise ValueError("no list waits for clicks: call rank() first")
-        _update(self._state, real_clicks(clicks, len(self._state.ranking)), self._step)
-        self._waits = False
+        ticket, (ranking, away), clicks = self._waiting.meant(ticket, clicks)
+        clicked = real_clicks(clicks, len(ranking), seen)
+        self._state.ranking[:], self._state.notes["away"] = ranking, away
+        _update(self._state, clicked, ticket)
+        self._waiting.forget(ticket)
+
+    def forget(self, ticket: int) -> None:
+        """Learn nothing from a list, whose clicks will not come.
+
+        Raises:
+            ValueError: no such list waits for clicks.
+        """
+        self._waiting.forget(ticket)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all that it has learned, and the lists that wait, to a file in the place of what was there.
+
+        Raises:
+            ValueError: an item is neither text nor a whole number, which are what a file can name.
+            OSError: the file cannot be written; what was there before is intact.
+        """
+        for item in self.items:
+            if type(item) not in (str, int):
+                raise ValueError(f"only items that are text or whole numbers can be saved, not {item!r}")
+        state, waiting = self._state, self._waiting
+        arrays = {name: getattr(state, name) for name in ("start", "base", "ranking", "s", "n")}
+        arrays |= {f"notes.{name}": np.array(state.notes[name]) for name in _NOTES.names or ()}
+        arrays |= {f"list.{ticket}": ranking for ticket, (ranking, _) in waiting.lists.items()}
+        header = {
+            "revision": self.revision,
+            "items": list(self.items),
+            "key": int(self._key),
+            "step": self._step,
+            "last": self._last,
+            "exponent": state.exponent,
+            "doubling": state.doubling,
+            "freeze": state.freeze,
+            "shift": state.shift,
+            "most_waiting": waiting.most,
+            "away": {ticket: away for ticket, (_, away) in waiting.lists.items()},
+        }
+        saved.save(path, self.name, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Go on from what `save` wrote, as the one that was saved would have.
+
+        Raises:
+            DataError: the file is cut short, holds no BubbleRank, or was written by a version that this one does not
+                understand.
+            OSError: the file is not there or cannot be read.
+        """
+        return saved.load(path, cls.name, cls._made)
+
+    @classmethod
+    def _made(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
+        if header["revision"] != cls.revision:
+            raise ValueError(f"revision {header['revision']} of it was saved, this one is {cls.revision}")
+        settings = {name: header[name] for name in ("exponent", "doubling", "freeze", "shift")}
+        made = cls(header["items"], len(arrays["ranking"]), horizon=1, most_waiting=header["most_waiting"])
+        made._last, made._key, made._step = header["last"], np.uint64(header["key"]), header["step"]
+        kept = {name: arrays[name].copy() for name in ("start", "base", "ranking", "s", "n")}
+        made._state = made._state._replace(**settings, **kept)
+        for name in _NOTES.names or ():
+            made._state.notes[name] = arrays[f"notes.{name}"]
+        made._waiting.lists = {int(ticket): (arrays[f"list.{ticket}"], it) for ticket, it in header["away"].items()}
+        return made
+
+
+class ShownItems(list):
+    """Items in the order in which they are to be shown.
+
+    Attributes:
+        ticket: by which `update` and `forget` know the list.
+    """
+
+    def __init__(self, items: Iterable[Hashable], ticket: int):
+        super().__init__(items)
+        self.ticket = ticket
 
 
 def _whole(value: object) -> bool:

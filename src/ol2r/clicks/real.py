@@ -1,21 +1,90 @@
-"""Checks the clicks of real users on one list."""
+"""Lists that were shown to real users, and the clicks on them."""
 
 from collections.abc import Sequence
+from numbers import Integral
+from typing import Generic, TypeVar
 
 import numpy as np
 
+from ol2r.parameters import AT_LEAST_ONE, require
 
-def real_clicks(clicks: Sequence[bool], slots: int) -> np.ndarray:
+Shown = TypeVar("Shown")
+
+
+def real_clicks(clicks: Sequence[bool], slots: int, seen: int | None = None) -> np.ndarray:
     """Whether each slot of a list was clicked: Bool[slots].
 
     Args:
         clicks: True or False for each slot, from the top; 1 and 0 do as well.
         slots: the length of the list.
+        seen: how many slots were seen, to which `clicks` belong; the others were not clicked. None for all.
 
     Raises:
-        ValueError: there is not one click for each slot, or a value is none of True, False, 1 and 0.
+        ValueError: there is not one click for each slot, a value is none of True, False, 1 and 0, or `seen` is no
+            number of slots.
     """
-    given = np.asarray(clicks)
-    if given.shape != (slots,) or given.dtype.kind not in "bi" or not np.isin(given, (0, 1)).all():
-        raise ValueError(f"expected {slots} clicks, True or False, found {clicks!r}")
-    return given.astype(bool)
+    if seen is not None and not (isinstance(seen, Integral) and 1 <= seen <= slots):
+        raise ValueError(f"of {slots} slots 1 to {slots} can be seen, not {seen!r}; forget() a list that nobody saw")
+    given, expected = np.asarray(clicks), slots if seen is None else int(seen)
+    if given.shape != (expected,) or given.dtype.kind not in "bi" or not np.isin(given, (0, 1)).all():
+        raise ValueError(f"expected {expected} clicks, True or False, found {clicks!r}")
+    return np.concatenate([given.astype(bool), np.zeros(slots - expected, dtype=bool)])
+
+
+class Waiting(Generic[Shown]):
+    """Lists that wait for the clicks of real users, by ticket; tickets are whole numbers and grow.
+
+    Args:
+        most: how many may wait.
+
+    Attributes:
+        lists: what is kept of each list, the oldest first.
+    """
+
+    def __init__(self, most: int):
+        require("most_waiting", AT_LEAST_ONE, most)
+        self.most = int(most)
+        self.lists: dict[int, Shown] = {}
+
+    def make_sure_of_room(self) -> None:
+        """Raise ValueError if as many lists wait as may."""
+        if len(self.lists) < self.most:
+            return
+        if self.most == 1:
+            raise ValueError(
+                "the last list waits for its clicks: call update() first, with False where there was none, or forget()"
+            )
+        raise ValueError(
+            f"{self.most} lists wait for their clicks, which is most_waiting: update() or forget() one first; the "
+            f"oldest has the ticket {next(iter(self.lists))}"
+        )
+
+    def meant(
+        self, ticket: int | Sequence[bool], clicks: Sequence[bool] | None
+    ) -> tuple[int, Shown, Sequence[bool]]:
+        """Ticket, list and clicks of `update(ticket, clicks)`, or of `update(clicks)` where one list waits.
+
+        Raises:
+            ValueError: no such list waits, or several do and there is no ticket.
+        """
+        if clicks is None:
+            if len(self.lists) > 1:
+                raise ValueError(f"{len(self.lists)} lists wait for clicks: say which one, update(ticket, clicks)")
+            if not self.lists:
+                raise ValueError("no list waits for clicks: call rank() first")
+            return *next(iter(self.lists.items())), ticket  # type: ignore[return-value]
+        return ticket, self[ticket], clicks  # type: ignore[return-value]
+
+    def __getitem__(self, ticket: object) -> Shown:
+        if not isinstance(ticket, Integral) or ticket not in self.lists:
+            raise ValueError(f"no list with the ticket {ticket!r} waits for clicks: it had its clicks, or is forgotten")
+        return self.lists[int(ticket)]
+
+    def forget(self, ticket: int) -> None:
+        """Let a list wait no longer.
+
+        Raises:
+            ValueError: no such list waits.
+        """
+        self[ticket]
+        del self.lists[int(ticket)]

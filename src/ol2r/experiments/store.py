@@ -28,9 +28,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ol2r import saved
 from ol2r.errors import ExperimentError, Failed
 from ol2r.experiments.cells import Cell, Job, Kept, Row, key_of
 from ol2r.experiments.provenance import checkout, circumstances, code_digest
+from ol2r.saved import TEMPORARY, place
 
 SEEDS_PER_BLOCK = 5
 """Seeds 0-4, 5-9, … of all folds asked for make a block; a whole block is one file."""
@@ -46,8 +48,7 @@ _ZEROS = "0" * 64
 STALE = 3600.0
 """Seconds after which a temporary file counts as left behind by a killed run; writing a file takes seconds at most."""
 
-_TRIES = 10  # at a folder that another process deletes
-_TEMPORARY, _DAMAGED = ".writing-", ".damaged"
+_DAMAGED = ".damaged"
 _KEY = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"folds(?P<folds>\d+(?:-\d+|(?:\.\d+)*))-seeds(?P<first>\d+)-(?P<last>\d+)\.parquet")
 _STATE = re.compile(r"unfinished-[0-9a-f]{16}\.parquet")
@@ -641,7 +642,7 @@ class Store:
                 return path.parent.name not in declared
             if _STATE.fullmatch(path.name):
                 return path.parent.name not in declared or self._spent(path)
-            if path.name.startswith(_TEMPORARY):
+            if path.name.startswith(TEMPORARY):
                 try:
                     return path.stat().st_mtime < stale
                 except FileNotFoundError:
@@ -706,7 +707,7 @@ def _moved_aside(path: Path, decode: Callable[[Path, Path], object] = _decode) -
     except ValueError:
         return aside
     with suppress(FileExistsError):  # another process has stored an intact file here meanwhile: put it back
-        _place(aside, path)
+        place(aside, path)
     aside.unlink(missing_ok=True)
     return None
 
@@ -715,69 +716,17 @@ def publish(path: Path, write: Callable[[BinaryIO], object], *, replace: bool = 
     """Put a file in place whole or not at all; returns False when there is one already that it may not replace.
 
     Args:
-        path: of the file.
-        write: writes the file's content.
-        replace: whether it may replace a file that is there.
+        path, write, replace: as of `ol2r.saved.publish`.
 
     Raises:
         StoreError: it cannot be written.
     """
-    temporary = None
     try:
-        handle, temporary = _opened_beside(path)
-        with os.fdopen(handle, "w+b") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        if replace:
-            temporary.replace(path)
-        else:
-            _place(temporary, path)
-        _sync_folder(path.parent)
+        saved.publish(path, write, replace=replace)
     except FileExistsError:
         return False
     except OSError as error:
         raise StoreError(
             f"cannot store {path}: {error.strerror or error}; all that was stored before is intact"
         ) from error
-    finally:
-        if temporary is not None:
-            with suppress(OSError):  # a disk that takes no change; `ol2r prune` finds the file later
-                temporary.unlink(missing_ok=True)
     return True
-
-
-def _opened_beside(path: Path) -> tuple[int, Path]:
-    """An open temporary file in a path's folder, which is made first; `ol2r prune` deletes folders that are empty."""
-    for left in reversed(range(_TRIES)):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
-        except (FileNotFoundError, FileExistsError):  # the latter of a folder that was there for an instant
-            if not left:
-                raise
-        else:
-            return handle, Path(name)
-    raise AssertionError("the last try returns or raises")
-
-
-def _place(temporary: Path, path: Path) -> None:
-    try:
-        path.hardlink_to(temporary)  # unlike a rename, a link never replaces what another run stored first
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links says so in many ways
-        if path.exists():
-            raise FileExistsError(path) from None
-        temporary.rename(path)
-
-
-def _sync_folder(folder: Path) -> None:
-    if not hasattr(os, "O_DIRECTORY"):
-        return  # Windows opens no folders
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -258,6 +258,22 @@ class Learner(ABC):
     def evaluated(self) -> Ranker:
         """The ranker that offline evaluation scores."""
 
+    def shown(self) -> dict[str, torch.Tensor]:
+        """What `rank` left for `update` with the clicks on the same lists, by name, besides `state`."""
+        return {}
+
+    def recall(self, candidates: Candidates, round_: int, shown: Mapping[str, torch.Tensor]) -> None:
+        """Go back to lists that `rank` gave earlier, so that `update` can learn from the clicks on them.
+
+        Rounds are then no order in time: the number of a round says which random numbers it draws.
+
+        Args:
+            candidates: of these lists.
+            round_: the round in which `rank` gave them.
+            shown: what `shown` returned then.
+        """
+        self.round = round_
+
     def diagnostics(self) -> dict[str, torch.Tensor]:
         """Further quantities to record at a checkpoint, each [R]."""
         return {}

@@ -33,7 +33,8 @@ class BoundedPairRank(_Bounded):
     Further hyper-parameters: `room` (labels that are kept), `history` (which ones: `"window"`, the last ones, or
     `"reservoir"`, a uniform sample of all so far; see `LabelMemory`), `loss` (see `LogisticLearner`), `intervals`
     (labels of which M is made: `"kept"`, those that the estimate is fitted to, or `"all"` so far, as in PairRank).
-    The paper's Lemma 2 is not proved for either: how long a label is kept depends on later labels.
+    The paper's Lemma 2 is not proved for either: how long a label is kept depends on later labels. Of late clicks,
+    `"window"` keeps those that came last, whenever their lists were shown.
     """
 
     name = "BoundedPairRank"
@@ -85,7 +86,8 @@ class BoundedPairRank(_Bounded):
 class RecursivePairRank(_Bounded):
     """PairRank (Jia et al., 2021, Algorithm 1) whose estimate moves by one step for each new label, and keeps none.
 
-    The steps are those of `RecursiveEstimate`; M is made of all labels so far.
+    The steps are those of `RecursiveEstimate`; M is made of all labels so far. Late clicks are stepped to when they
+    come.
     """
 
     name = "RecursivePairRank"

@@ -47,6 +47,10 @@ class DuelingBandit(SteppingLearner):
 
     Hyper-parameters of all: `alpha` (learning rate α), `delta` (exploration step δ), `decay` (factor on α after every
     step taken; 1 in the papers' text), `start` (first weights w₁: `"unit"`, a random unit vector, or `"zero"`).
+
+    Late clicks: a comparison is between the rankers that the list was made of, and the step that its winner earns is
+    added to weights that have moved on since. The papers prove nothing of this; DBGD's regret bound supposes that each
+    comparison is known before the next.
     """
 
     round_seconds = 2e-6
@@ -123,12 +127,22 @@ class Multileaved(DuelingBandit):
     def _interleave(self, candidates: Candidates, depth: int) -> torch.Tensor:
         return self.comparison.interleave(candidates, self.contenders, depth, self.round, self._drafts_first())
 
+    def shown(self) -> dict[str, torch.Tensor]:
+        return {"directions": self.directions, "team": self.comparison.team}
+
+    def recall(self, candidates: Candidates, round_: int, shown: Mapping[str, torch.Tensor]) -> None:
+        super().recall(candidates, round_, shown)
+        self.directions, self.comparison.team = shown["directions"], shown["team"]
+
     def _mean(self, winners: torch.Tensor) -> torch.Tensor:
         return self.ops.equal_shares(winners)
 
 
 class DBGD(Multileaved):
-    """Dueling bandit gradient descent: one uniform direction, followed when it has more clicks (Algorithm 1)."""
+    """Dueling bandit gradient descent: one uniform direction, followed when it has more clicks (Algorithm 1).
+
+    Of late clicks see `DuelingBandit`.
+    """
 
     name = "DBGD"
     revision = 1
@@ -146,7 +160,7 @@ class MGD(Multileaved):
 
     Further hyper-parameters: `m`; `winners`: `"best"` (those with the largest credit, if it is above the current
     ranker's) or `"better"` (all with more credit than the current ranker, as in the public code); `follow`: the
-    `"mean"` of the winners' directions or that of `"one"` random winner.
+    `"mean"` of the winners' directions or that of `"one"` random winner. Of late clicks see `DuelingBandit`.
     """
 
     name = "MGD"
@@ -178,6 +192,8 @@ class DPDBGD(Multileaved):
     The paper cites Zhao and King (2016) without details, and no public code is known. Our reading of contextual
     interleaving: if a direction won the previous round, the new direction with a positive inner product with that
     winner drafts first in every turn; otherwise the draft order is random.
+
+    Late clicks: the winner that goes before is that of the clicks that came last. For the rest see `DuelingBandit`.
     """
 
     name = "DP-DBGD"

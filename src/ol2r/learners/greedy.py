@@ -35,7 +35,10 @@ class _RankNet(PairwiseLearner, SteppingLearner):
 
 
 class SGDRankNet(_RankNet):
-    """RankNet by stochastic gradient descent without exploration: it always shows the best documents by its scores."""
+    """RankNet by stochastic gradient descent without exploration: it always shows the best documents by its scores.
+
+    Late clicks count like any others: their gradient is taken where the weights are when they come.
+    """
 
     name = "SGD RankNet"
     revision = 1
@@ -50,6 +53,8 @@ class EpsilonGreedy(_RankNet):
 
     Further hyper-parameters: `epsilon` (ε), `exploit` (`"best"`, or `"worst"` to repeat a fault of the field's public
     code, which sorts by score in ascending order and so shows the worst document where it means to show the best).
+
+    Late clicks count like any others: their gradient is taken where the weights are when they come.
     """
 
     name = "epsilon-greedy"

@@ -3,6 +3,7 @@
 Each is its linear namesake with the scores of a network, and the gradient of these scores in place of the features.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
@@ -49,7 +50,10 @@ class _SteppingNetwork(NetworkLearner, SteppingLearner):
 
 
 class NeuralPDGD(_SteppingNetwork):
-    """PDGD of a network (Oosterhuis and de Rijke, 2018); see `PDGD`."""
+    """PDGD of a network (Oosterhuis and de Rijke, 2018); see `PDGD`.
+
+    Late clicks: as with `PDGD`; the gradients of the scores are those of the network when the clicks come.
+    """
 
     name = "neural PDGD"
     revision = 1
@@ -57,11 +61,19 @@ class NeuralPDGD(_SteppingNetwork):
 
     def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         scores = self.scores(candidates)
-        ranking, self.shown, self.rest = self.ops.sample(candidates, scores, depth, self.streams, self.round)
+        ranking, self.scores_shown, self.rest = self.ops.sample(candidates, scores, depth, self.streams, self.round)
         return ranking
 
+    def shown(self) -> dict[str, torch.Tensor]:
+        return {"scores": self.scores_shown, "rest": self.rest}
+
+    def recall(self, candidates: Candidates, round_: int, shown: Mapping[str, torch.Tensor]) -> None:
+        super().recall(candidates, round_, shown)
+        self.scores_shown, self.rest = shown["scores"], shown["rest"]
+        self.scores(candidates)
+
     def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
-        coefficients, learned = self.ops.swap_coefficients(ranking, clicks, self.shown, self.rest)
+        coefficients, learned = self.ops.swap_coefficients(ranking, clicks, self.scores_shown, self.rest)
         by_document = coefficients.new_zeros(len(ranking), self._activations[0].shape[1])
         # c is 0 beyond the end of a list
         self.learn(by_document.scatter_add_(1, ranking.clamp_min(0), coefficients), learned)
@@ -70,7 +82,8 @@ class NeuralPDGD(_SteppingNetwork):
 
 class NeuralEpsilonGreedy(PairwiseLearner, _SteppingNetwork):
     """RankNet of a network with ε-greedy exploration: with probability ε a slot shows a random document of those not
-    yet ranked, and otherwise the best of them. One gradient step a round on the new pairs; see `EpsilonGreedy`.
+    yet ranked, and otherwise the best of them. One gradient step a round on the new pairs; see `EpsilonGreedy`, also of
+    late clicks.
 
     Further hyper-parameters: `epsilon` (ε), `pairs` (see `PairwiseLearner`).
     """
@@ -93,7 +106,7 @@ class NeuralEpsilonGreedy(PairwiseLearner, _SteppingNetwork):
 class NeuralDBGD(_SteppingNetwork):
     """DBGD of a network: one random unit direction in the space of all parameters, followed when it has more clicks.
 
-    Further hyper-parameters: `delta` (δ), `prefix_credit` (see `TeamDraft`); see `DBGD`.
+    Further hyper-parameters: `delta` (δ), `prefix_credit` (see `TeamDraft`); see `DBGD`, also of late clicks.
     """
 
     name = "neural DBGD"
@@ -115,6 +128,13 @@ class NeuralDBGD(_SteppingNetwork):
         scores = torch.stack([self.forward(theta, inputs).scores for theta in contenders.unbind(dim=1)], dim=1)
         lists = self.ops.best(candidates, scores, depth, self.streams, self.round)
         return self.comparison.draft(lists, self.round, self.nobody)
+
+    def shown(self) -> dict[str, torch.Tensor]:
+        return {"directions": self.directions, "team": self.comparison.team}
+
+    def recall(self, candidates: Candidates, round_: int, shown: Mapping[str, torch.Tensor]) -> None:
+        super().recall(candidates, round_, shown)
+        self.directions, self.comparison.team = shown["directions"], shown["team"]
 
     def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         self.follow(self.directions, self.ops.equal_shares(self.comparison.winners(clicks, 1)))

@@ -50,6 +50,11 @@ class OlRankNet(RefittedNetwork):
     - `gradients` of a pair that are added to A: at the `"refitted"` θ_t (Algorithm 1, lines 11 and 12), or as they were
       when the list was `"displayed"`, at θ_{t−1} (public code, and the proofs).
 
+    Late clicks: as with PairRank, θ and A are those of the labels that have come, and the bounds of the paper, as far
+    as they hold of a network of finite width, hold if it does not depend on the labels when they come. Gradients as
+    they were `"displayed"` are kept with the list until then. The regret bound counts on every label before the next
+    list.
+
     Attributes:
         covariance: A.
     """
@@ -95,6 +100,20 @@ class OlRankNet(RefittedNetwork):
         ranking, _, _ = self.ops.arrange(candidates, scores, certain, conservative, depth, (), self.streams, self.round)
         self.count_certain(ranking, certain)
         return ranking
+
+    def shown(self) -> dict[str, torch.Tensor]:
+        if self.choice["gradients"] == "refitted":  # formed anew after the refit
+            return {}
+        tangent = self.tangent_shown
+        kept = {f"input.{layer}": factor for layer, factor in enumerate(tangent.inputs)}
+        return kept | {f"delta.{layer}": factor for layer, factor in enumerate(tangent.deltas)}
+
+    def recall(self, candidates: Candidates, round_: int, shown: Mapping[str, Tensor]) -> None:
+        super().recall(candidates, round_, shown)
+        if shown:
+            layers = range(self.network.depth)
+            inputs, deltas = (shown[f"input.{i}"] for i in layers), (shown[f"delta.{i}"] for i in layers[:-1])
+            self.tangent_shown = Tangent(tuple(inputs), tuple(deltas))
 
     def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         self._learn(candidates, *self.pairs_from_clicks(ranking, clicks), (ranking, clicks))
@@ -198,7 +217,7 @@ class OlLambdaRank(OlRankNet):
     ΔNDCG is by how much the NDCG of a label's list would change if its two documents changed places. The paper does not
     say how it is formed. Here clicks are the grades, and the list stands as it was shown; so the weights stay, and a
     refit has an objective: the weighted loss. Intervals and pairs are those of olRankNet. It takes no batches, for it
-    keeps no single labels.
+    keeps no single labels. Of late clicks see `OlRankNet`: their labels have the weights of the list that was shown.
     """
 
     name = "olLambdaRank"
@@ -224,7 +243,7 @@ class OlLambdaRank(OlRankNet):
 
 class RankedLambdaRank(OlRankNet):
     """olLambdaRank with ΔNDCG as in the public code, and as LambdaRank has it (Burges, 2010): the examined documents of
-    a list stand as the network ranks them in each pass of a refit.
+    a list stand as the network ranks them in each pass of a refit. Of late clicks see `OlRankNet`.
 
     Attributes:
         history: with the lists that labels came from.

@@ -35,6 +35,11 @@ class IntervalLearner(PairwiseLearner):
     the sum, Lemma 2 then holds with Q ≥ ‖θ* − θ₀‖ in the place of Q ≥ ‖θ*‖, and with the ball of that radius around θ₀:
     θ* enters its proof only by the pull, whose gradient at θ* is λ (θ* − θ₀). Intervals do not know how wrong θ₀ is.
 
+    Late clicks: the estimate, M and the intervals are those of the labels that have come. Lemma 2 stays true if it
+    does not depend on the labels when, or whether, they come: its proof needs only that a label is random given its
+    pair and the labels that came before it. A label that is still to come leaves intervals wider, and more orders open.
+    The paper's regret bound (Theorem 8) counts on every label before the next list.
+
     Attributes:
         covariance: M⁻¹ of θ̃. estimate: has θ̃ as its `theta`; made by subclasses.
     """
@@ -168,7 +173,10 @@ class _Refitted(DivideAndConquer, LogisticLearner):
 
 
 class PairRank(_Refitted):
-    """PairRank with a constant width α_t = `alpha`, as in the experiments of the public code and the later papers."""
+    """PairRank with a constant width α_t = `alpha`, as in the experiments of the public code and the later papers.
+
+    Of late clicks see `IntervalLearner`.
+    """
 
     name = "PairRank"
     revision = 1
@@ -184,7 +192,7 @@ class PairRankLemma2(_Refitted):
     α_t = α · (2k_μ/c_μ) (√(R² log(det M_t / (δ² det λI))) + √λ Q), with k_μ = ¼ and R = ½.
 
     Further hyper-parameters: `delta` (δ₁), `bound` (Q ≥ ‖θ*‖, or ‖θ* − θ₀‖ after `begin_from`), `slope` (c_μ, the least
-    slope of σ at any x_ijᵀθ).
+    slope of σ at any x_ijᵀθ). Of late clicks see `IntervalLearner`.
     """
 
     name = "PairRank-Lemma2"

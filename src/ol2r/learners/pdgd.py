@@ -1,5 +1,8 @@
 """Pairwise differentiable gradient descent (Oosterhuis and de Rijke, 2018): explore by sampling, debias every pair."""
 
+from collections.abc import Mapping
+
+import torch
 from jaxtyping import Bool, Int64
 from torch import Tensor
 
@@ -15,6 +18,9 @@ class PDGD(SteppingLearner):
     ρ = P(R*) / (P(R) + P(R*)), R* being the list with a and b swapped, debiases the pair: preferences that positions
     alone cause cancel in expectation. Weights start at 0, so the first list is uniformly random.
 
+    Late clicks: scores and probabilities are those of the display, so the preferences of a list stay debiased whenever
+    its clicks come. Its step is added to weights that have moved on since; the paper proves nothing of this.
+
     Hyper-parameters: `alpha` (learning rate α), `decay` (factor on α after every round with a pair).
     """
 
@@ -28,6 +34,13 @@ class PDGD(SteppingLearner):
             candidates, self.state["weights"], depth, self.streams, self.round
         )
         return ranking
+
+    def shown(self) -> dict[str, torch.Tensor]:
+        return {"scores": self.scores, "rest": self.rest}
+
+    def recall(self, candidates: Candidates, round_: int, shown: Mapping[str, torch.Tensor]) -> None:
+        super().recall(candidates, round_, shown)
+        self.scores, self.rest = shown["scores"], shown["rest"]
 
     def update(self, candidates: Candidates, ranking: Int64[Tensor, "R k"], clicks: Bool[Tensor, "R k"]) -> None:
         gradient, learned = self.ops.plackett_luce_gradient(candidates, ranking, clicks, self.scores, self.rest)

@@ -56,6 +56,10 @@ class P2LinRank(BlockLearner, CountingLearner):
     `PairwiseLearner`), `pseudo_pairs` (whether the pairs that stand for the penalty in the paper's analysis, section 4,
     are perturbed as well; Algorithm 1 and Eq. 3.3 perturb observed pairs only), `scorer` (see `SCORER`).
 
+    Late clicks: each list of clicks that comes draws fresh noise on all labels that have come. The paper's analysis,
+    which counts on every label before the next list, says nothing of late ones; the argument that an ensemble is
+    optimistic with some probability is about the labels at hand, and does not ask when they came.
+
     Attributes:
         estimate: θ^(n) of all rankers, refitted to all labelled pairs, and the optimum without noise.
     """
@@ -145,6 +149,8 @@ class P2NeurRank(RefittedNetwork):
     label beyond its range, y + γ > 1 or < 0, lowers the loss in proportion to it; against that the penalty
     (mλ/2) ‖θ‖² holds only if the noise is small or λ is not. With two hidden layers scores grow as ‖θ‖³, and no λ
     holds. A few steps of Adam do not get far that way. L-BFGS does: θ may grow by many orders of magnitude.
+
+    Late clicks: as with `P2LinRank`.
     """
 
     name = "P2NeurRank"

@@ -14,6 +14,7 @@ from ol2r.networks.memory import steps_of
 from ol2r.networks.refit import METHODS
 from ol2r.parameters import Choice, Number, Parameter, Value
 from ol2r.random import Streams
+from ol2r.ranking import Candidates
 
 
 def steps_kept(hyperparameters: Mapping[str, Value]) -> int:
@@ -76,6 +77,10 @@ class RefittedNetwork(PairwiseLearner, NetworkLearner):
         )
         self.history = self.histories(len(streams), self.network.shapes[0][1], self.device)
         self.most_pairs = 0  # of a round; known from the first on
+
+    def recall(self, candidates: Candidates, round_: int, shown: Mapping[str, torch.Tensor]) -> None:
+        super().recall(candidates, round_, shown)
+        self.inputs_shown = self.inputs(candidates)
 
     def first_theta(self, round_: int = 0) -> Float32[Tensor, "networks p"]:
         """θ₀ of all networks, or the θ with which a refit of a later round begins afresh."""

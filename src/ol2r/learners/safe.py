@@ -23,7 +23,8 @@ class SafePairRank(LogisticLearner):
     Hyper-parameters are those of `LogisticLearner`; the width of the intervals is α, constant.
 
     While all certain orders are right, no list has more than ⌊k/2⌋ wrong pairs more than the order in which its
-    candidates came, where k documents are shown (bubblerank-thm-features).
+    candidates came, where k documents are shown (bubblerank-thm-features). That is so of every list by itself, so late
+    clicks leave it true; of the intervals see `IntervalLearner`.
     """
 
     name = "SafePairRank"

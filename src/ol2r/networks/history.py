@@ -11,9 +11,10 @@ import torch
 from numba import njit
 
 from ol2r.ranking import Candidates
-from ol2r.ranking.batched.counts import enrol
+from ol2r.ranking.batched.counts import enrol, pair_ids
 
 _FIRST_ROOM = 64
+_MOST_NUMBERS = 1 << 62  # of documents that have numbers of their own
 
 
 class History:
@@ -125,7 +126,8 @@ class History:
         """Make room for n pairs of a round; `most` as of `add`."""
         if most is None or self.n_pairs.device.type == "cpu":
             most = int(self.n_pairs.max()) + n
-        self._highest = np.asarray(np.maximum(self._highest, candidates.base + len(candidates.features)))
+        above = len(candidates.features) if candidates.numbers is None else _MOST_NUMBERS
+        self._highest = np.asarray(np.maximum(self._highest, above))
         self._reserve(self.room(most, n))
 
     def _count(
@@ -146,18 +148,19 @@ class History:
             if weights is None:
                 weights = torch.ones(labels.shape)
             at = torch.full(labels.shape, -1)
-            documents = candidates.starts + candidates.base, inputs.contiguous(), self._documents, self._x
+            documents = *_named(candidates), inputs.contiguous(), self._documents, self._x
             counted = self._ids, self._pairs, self._outcomes, self.n_documents, self.n_pairs, self.n_labels
             _count_each(*(each.numpy() for each in (pairs, labels, weights, *documents, *counted, at)))
             return at
-        numbers = torch.where(present[..., None], candidates.base + candidates.starts[:, None, None] + pairs, 0)
+        documents = torch.where(present[..., None], candidates.starts[:, None, None] + pairs, 0)
+        numbers = candidates.number(documents)
         turned = numbers[..., 0] > numbers[..., 1]
         won = (labels ^ turned) & present
         rows = self._enrol(candidates, inputs, pairs.flatten(1)).view_as(pairs)
         rows = torch.where(turned[..., None], rows.flip(2), rows)  # the document with the lower number first
         rows = torch.where(present[..., None], rows, 0)
         numbers = numbers.sort(dim=2).values
-        row, new = enrol((numbers[..., 0] << 32) + numbers[..., 1], present, self._ids, self.n_pairs)
+        row, new = enrol(pair_ids(numbers), present, self._ids, self.n_pairs)
         self._pairs.scatter_(1, row[..., None].expand_as(rows), rows)
         counted = present if weights is None else present * weights
         at = 2 * row + ~won
@@ -177,11 +180,11 @@ class History:
         """
         if positions.device.type == "cpu":
             rows = torch.zeros_like(positions)
-            told = candidates.starts + candidates.base, inputs.contiguous(), self._documents, self._x, self.n_documents
+            told = *_named(candidates), inputs.contiguous(), self._documents, self._x, self.n_documents
             _enrol_each(*(each.numpy() for each in (positions, *told, rows)))
             return rows
         present, positions = positions >= 0, positions.clamp_min(0)
-        numbers = torch.where(present, candidates.base + candidates.starts[:, None] + positions, 0)
+        numbers = candidates.number(torch.where(present, candidates.starts[:, None] + positions, 0))
         rows, new = enrol(numbers, present, self._documents, self.n_documents)
         x = inputs.gather(1, positions[..., None].expand(-1, -1, inputs.shape[2]))
         self._x.scatter_(1, rows[..., None].expand_as(x), x)
@@ -207,6 +210,12 @@ class History:
                     setattr(self, name, torch.cat([old, more], dim=1))
 
 
+def _named(candidates: Candidates) -> tuple[torch.Tensor, torch.Tensor]:
+    """The first document of each replica's query, Int64[R], and the numbers of documents, none where they are rows."""
+    numbers = candidates.numbers
+    return candidates.starts, candidates.starts.new_empty(0) if numbers is None else numbers
+
+
 def grown(capacity: int, wanted: int) -> int:
     return capacity if wanted <= capacity else max(wanted, capacity + capacity // 2, _FIRST_ROOM)
 
@@ -221,44 +230,45 @@ def _row(id_, known, n_known):
 
 
 @njit
-def _enter(position, start, inputs, documents, x, n_documents, r):
+def _enter(position, start, numbers, inputs, documents, x, n_documents, r):
     """The row of a replica's document, which it enters if it is new."""
-    row = _row(start + position, documents[r], n_documents[r])
+    number = numbers[start + position] if numbers.shape[0] > 0 else start + position
+    row = _row(number, documents[r], n_documents[r])
     if row == n_documents[r]:
-        documents[r, row] = start + position
+        documents[r, row] = number
         x[r, row] = inputs[r, position]
         n_documents[r] += 1
     return row
 
 
 @njit(cache=True)
-def _enrol_each(positions, starts, inputs, documents, x, n_documents, rows):
+def _enrol_each(positions, starts, numbers, inputs, documents, x, n_documents, rows):
     for r in range(positions.shape[0]):
         for i in range(positions.shape[1]):
             if positions[r, i] >= 0:
-                rows[r, i] = _enter(positions[r, i], starts[r], inputs, documents, x, n_documents, r)
+                rows[r, i] = _enter(positions[r, i], starts[r], numbers, inputs, documents, x, n_documents, r)
 
 
 @njit(cache=True)
 def _count_each(
-    pairs, labels, weights, starts, inputs, documents, x, ids, rows, outcomes, n_documents, n_pairs, n_labels, at
-):
+    pairs, labels, weights, starts, numbers, inputs, documents, x, ids, rows, outcomes, n_documents, n_pairs, n_labels,
+    at,
+):  # fmt: skip
     both = np.empty(2, dtype=np.int64)
     for r in range(pairs.shape[0]):
         for i in range(pairs.shape[1]):
             if pairs[r, i, 0] < 0:
                 continue
             for side in range(2):
-                both[side] = _enter(pairs[r, i, side], starts[r], inputs, documents, x, n_documents, r)
-            first = 0 if pairs[r, i, 0] <= pairs[r, i, 1] else 1  # the document with the lower number
-            low, high = starts[r] + pairs[r, i, first], starts[r] + pairs[r, i, 1 - first]
-            id_ = (low << 32) + high
+                both[side] = _enter(pairs[r, i, side], starts[r], numbers, inputs, documents, x, n_documents, r)
+            id_ = (min(both[0], both[1]) << 32) + max(both[0], both[1])
             row = _row(id_, ids[r], n_pairs[r])
             if row == n_pairs[r]:
+                first = 0 if pairs[r, i, 0] <= pairs[r, i, 1] else 1  # the document that comes first in its query
                 ids[r, row] = id_
                 rows[r, row, 0], rows[r, row, 1] = both[first], both[1 - first]
                 n_pairs[r] += 1
-            side = 0 if labels[r, i] == (first == 0) else 1
+            side = 0 if rows[r, row, 0] == both[0 if labels[r, i] else 1] else 1
             outcomes[r, row, side] += weights[r, i]
             at[r, i] = 2 * row + side
             n_labels[r] += 1

@@ -22,18 +22,18 @@ class Candidates:
         offsets: Int64[queries + 1]; query q owns the documents offsets[q] … offsets[q + 1] − 1.
         totals: Float32[queries, features], the sum of each query's document features.
         query: Int64[R], each replica's query.
-        base: number of the first document, among all documents that a learner ever meets. Learners tell documents
-            apart by number, so candidates that come from another collection need a range of numbers of their own.
         longest: number of documents of the longest query that a learner ever meets, so that all rounds have the same
             shapes; 0 to read it from this round's queries.
+        numbers: Int64[documents], by which a learner tells apart all documents that it ever meets, where they are not
+            all rows of the same `features`; None for the numbers of these rows.
     """
 
     features: Float32[Tensor, "documents d"]
     offsets: Int64[Tensor, " boundaries"]
     totals: Float32[Tensor, "queries d"]
     query: Int64[Tensor, " R"]
-    base: int = 0
     longest: int = 0
+    numbers: Int64[Tensor, " documents"] | None = None
 
     @cached_property
     def _spans(self) -> Int64[Tensor, "R 2"]:
@@ -53,6 +53,10 @@ class Candidates:
     def width(self) -> int:
         """V, to which lists of documents are padded; read from this round's queries unless `longest` says it."""
         return self.longest or int(self.sizes.max())
+
+    def number(self, documents: Int64[Tensor, "*places"]) -> Int64[Tensor, "*places"]:
+        """The numbers by which a learner tells documents apart, from their rows in `features`."""
+        return documents if self.numbers is None else self.numbers[documents]
 
     def differences(self, pairs: Int64[Tensor, "R P 2"]) -> Float32[Tensor, "R P d"]:
         """Features of each pair's first document less those of its second: Float32[R, P, d], 0 where there is no pair.

@@ -5,6 +5,8 @@ import torch
 from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.constants import numbers
 
+_GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)
+
 
 def enrol(
     ids: torch.Tensor, present: torch.Tensor, known: torch.Tensor, n_known: torch.Tensor
@@ -32,8 +34,17 @@ def enrol(
     return row, new
 
 
+def pair_ids(numbers: torch.Tensor) -> torch.Tensor:
+    """One number for each pair of two, Int64[…] from Int64[…, 2].
+
+    No two pairs of numbers below 2³¹ share one: multiples of the golden ratio's fraction of 2⁶⁴ that differ by a factor
+    below 2³¹ lie more than 2³¹ apart. Of random numbers of 62 bits, it is random.
+    """
+    return numbers[..., 0] * _GOLDEN + numbers[..., 1]
+
+
 class PairCounts:
-    """See `compiled.PairCounts`.
+    """See `compiled.PairCounts`; a pair has the document with the lower number first.
 
     On a device the room for pairs follows from how many there can be, so that nobody asks it how many there are.
     """
@@ -60,9 +71,14 @@ class PairCounts:
         if not pairs.shape[1]:
             return pairs[..., 0], present
         documents = torch.where(present[..., None], candidates.starts[:, None, None] + pairs, 0)
-        won = (labels ^ (documents[..., 0] > documents[..., 1])) & present
-        documents = documents.sort(dim=2).values
-        ids = (candidates.base + documents[..., 0] << 32) + candidates.base + documents[..., 1]
+        named = candidates.number(documents)
+        turned = named[..., 0] > named[..., 1]
+        won = (labels ^ turned) & present
+        if candidates.numbers is None:
+            named = documents = documents.sort(dim=2).values
+        else:
+            named, documents = (torch.where(turned[..., None], each.flip(2), each) for each in (named, documents))
+        ids = pair_ids(named)
 
         row, new = enrol(ids, present, self._ids, self.n_pairs)
         difference = candidates.features[documents[..., 0]] - candidates.features[documents[..., 1]]

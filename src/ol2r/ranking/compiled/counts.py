@@ -11,11 +11,15 @@ _SPACIOUS = 2  # least number of slots of a table for each pair
 
 
 @njit
-def _slot(table, ids, low, high):
-    """The slot of the table in which the pair is, or would be stored (open addressing)."""
+def _slot(table, ids, one, other):
+    """The slot of the table in which the pair is, in either order, or would be stored (open addressing)."""
     mask = table.shape[0] - 1
+    low, high = min(one, other), max(one, other)
     slot = (low * 0x9E3779B1 + high * 0x85EBCA77) & mask
-    while table[slot] >= 0 and (ids[table[slot], 0] != low or ids[table[slot], 1] != high):
+    while table[slot] >= 0:
+        a, b = ids[table[slot], 0], ids[table[slot], 1]
+        if min(a, b) == low and max(a, b) == high:
+            break
         slot = (slot + 1) & mask
     return slot
 
@@ -28,7 +32,7 @@ def _fill(table, ids, count):
 
 
 @njit(parallel=True, cache=True)
-def _add(features, offsets, query, base, pairs, labels, x, ids, outcomes, table, count, rows, won):
+def _add(features, offsets, query, numbers, pairs, labels, x, ids, outcomes, table, count, rows, won):
     for r in prange(pairs.shape[0]):
         first = offsets[query[r]]
         for i in range(pairs.shape[1]):
@@ -37,23 +41,25 @@ def _add(features, offsets, query, base, pairs, labels, x, ids, outcomes, table,
                 continue
             a, b = first + pairs[r, i, 0], first + pairs[r, i, 1]
             low, high, low_won = (a, b, labels[r, i]) if a < b else (b, a, not labels[r, i])
-            slot = _slot(table[r], ids[r], base + low, base + high)
+            one, other = (numbers[low], numbers[high]) if numbers.shape[0] > 0 else (low, high)
+            slot = _slot(table[r], ids[r], one, other)
             n = table[r, slot]
             if n < 0:
                 n = count[r]
                 count[r] += 1
                 table[r, slot] = n
-                ids[r, n, 0], ids[r, n, 1] = base + low, base + high
+                ids[r, n, 0], ids[r, n, 1] = one, other
                 x[r, n] = features[low] - features[high]
                 outcomes[r, n] = 0.0
-            outcomes[r, n, 0 if low_won else 1] += 1.0
-            rows[r, i], won[r, i] = n, low_won
+            first_won = low_won if ids[r, n, 0] == one else not low_won
+            outcomes[r, n, 0 if first_won else 1] += 1.0
+            rows[r, i], won[r, i] = n, first_won
 
 
 class PairCounts:
     """Counts how often each document of each pair was preferred: all that a loss over labelled pairs needs.
 
-    A pair is kept once, the document with the lower number first, in whichever order it was given.
+    A pair is kept once, in whichever order it was given: as its query had them when it was first counted.
 
     Args:
         n_replicas: R.
@@ -92,7 +98,7 @@ class PairCounts:
         rows, won = np.empty(pairs.shape[:2], dtype=np.int64), np.empty(pairs.shape[:2], dtype=np.bool_)
         _add(
             *arrays(candidates),
-            candidates.base,
+            np.empty(0, dtype=np.int64) if candidates.numbers is None else candidates.numbers.numpy(),
             pairs.numpy(),
             labels.numpy(),
             self.x.numpy(),
