@@ -17,6 +17,7 @@ from ol2r.experiments.cells import Item, Job, Kept
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.store import Store, encode, read_file
 from ol2r.papers import paper
+from ol2r.papers.queue import Queued
 
 UNDECLARED = "0" * 64
 SEEDS = {"smoke": range(1), "laptop": range(2), "paper": range(5)}
@@ -54,6 +55,20 @@ def test_run_computes_into_the_scratch_store_what_is_missing(surroundings, capsy
     assert len(files(surroundings / "scratch")) == 3
     assert cli.main(["run", "nsgd"]) == 0
     assert "0 rows stored" in capsys.readouterr().out
+
+
+def test_without_a_paper_what_is_queued_is_run_in_its_order_within_the_time(surroundings, capsys, monkeypatch):
+    waiting = [Queued("nsgd", "table-2", ("synthetic",), "first"), Queued("nsgd", "fig-1", None, "second")]
+    monkeypatch.setattr("ol2r.papers.queue.QUEUE", tuple(waiting))
+    assert cli.main(["run", "--minutes", "5", "--jobs", "1"]) == 0
+    names = [name for name, _, _ in ran(surroundings / "log")]
+    assert names == ["y"] * 25 + ["root"] * 5 + ["x"] * 25  # all five seeds of the paper tier
+    assert cli.main(["run", "--minutes", "5"]) == 0
+    assert "0 rows stored" in capsys.readouterr().out
+    monkeypatch.setenv("OL2R_STORE", str(surroundings / "other"))
+    assert cli.main(["run", "--minutes", "0.0001", "--jobs", "1"]) == 0
+    assert "rows are left: nothing more of them fits into 0.0001 minutes" in capsys.readouterr().out
+    assert cli.main(["run", "--item", "fig-1"]) == 2
 
 
 def test_run_takes_chosen_items_seeds_and_data_sets(surroundings):
@@ -239,7 +254,7 @@ def test_requests_that_cannot_be_met_exit_2_with_one_line(argv, message, capsys,
 
 @pytest.mark.parametrize(
     "argv",
-    [[], ["walk"], ["run"], ["run", "nsgd", "--tier", "huge"], ["run", "nsgd", "--seeds", "0"]]
+    [[], ["walk"], ["run", "--minutes", "0"], ["run", "nsgd", "--tier", "huge"], ["run", "nsgd", "--seeds", "0"]]
     + [["run", "nsgd", "--jobs", "100000"]]
     + [["verify", "--minutes", minutes] for minutes in ("nan", "inf", "-1", "0", "soon")],
 )

@@ -55,32 +55,36 @@ def papers(arguments: argparse.Namespace) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compute the missing results of a paper's figures and tables."""
+    """Compute the missing results of a paper's figures and tables, or without a paper those that are queued."""
     from ol2r.data.own import take_in
     from ol2r.experiments.origins import AtHand, check_data, names_of
-    from ol2r.experiments.runner import check_device, end_processes, expected_seconds, lacking, resolve_engine
+    from ol2r.experiments.runner import Clock, check_device, end_processes, expected_seconds, lacking, resolve_engine
     from ol2r.experiments.runner import run as run_jobs
     from ol2r.experiments.store import Store
 
-    if arguments.dask and (arguments.jobs or arguments.device != "cpu"):
-        raise ExperimentError("--dask computes on the CPUs of the scheduler's workers: leave out --jobs and --device")
+    if arguments.dask and (arguments.jobs or arguments.device != "cpu" or arguments.minutes):
+        raise ExperimentError(
+            "--dask computes on the CPUs of the scheduler's workers: leave out --jobs, --device and --minutes"
+        )
     if arguments.data and arguments.commit:
         raise ExperimentError("--commit writes to results/, which holds no results of your own data: leave out one")
-    (paper,) = _papers(arguments.paper)
+    clock = Clock(60 * arguments.minutes) if arguments.minutes else None
+    tier = arguments.tier or ("laptop" if arguments.paper else "paper")
     resolve_engine(arguments.engine, check_device(arguments.device))
-    items = [one_of(item, paper.items, "item", paper.name) for item in arguments.item or paper.items]
-    chosen = [paper.items[item] for item in items]
-    where = " ".join([paper.name, *(arguments.item or ())])
     if arguments.split and not arguments.data:
         raise ExperimentError("--split says how the folds of your own data are made: give its path with --data")
     own = [take_in(path, arguments.split).name for path in arguments.data or ()]
-    datasets = names_of([*(arguments.datasets or ()), *own], chosen, arguments.tier, where) or None
-    jobs = [job for item in chosen for job in item.jobs(arguments.tier, arguments.seeds, datasets)]
+    steps = []
+    for paper, items, named in _asked(arguments):
+        chosen = [paper.items[one_of(item, paper.items, "item", paper.name)] for item in items]
+        where = " ".join([paper.name, *(arguments.item or ())])
+        datasets = names_of([*named, *own], chosen, tier, where) or None
+        steps.append([job for item in chosen for job in item.jobs(tier, arguments.seeds, datasets)])
     at_hand = AtHand()
-    absent = sorted({data for job in jobs if (data := at_hand.missing(job.cell))})
-    jobs = [job for job in jobs if at_hand.missing(job.cell) is None]
+    absent = sorted({data for jobs in steps for job in jobs if (data := at_hand.missing(job.cell))})
+    steps = [[job for job in jobs if at_hand.missing(job.cell) is None] for jobs in steps]
     store = Store.open(commit=arguments.commit)
-    todo = lacking(jobs, store)
+    todo = lacking([job for jobs in steps for job in jobs], store)
     with _workers(arguments.dask) as workers:
         n_jobs = arguments.jobs if workers is None else len(workers)
         minutes = expected_seconds(todo, n_jobs, arguments.device) / 60
@@ -95,11 +99,31 @@ def run(arguments: argparse.Namespace) -> int:
         check_data(todo)
         how = {"device": arguments.device, "engine": arguments.engine, "n_jobs": arguments.jobs, "workers": workers}
         try:
-            n_rows = run_jobs(jobs, store, **how)
+            n_rows = sum(run_jobs(jobs, store, clock=clock, **how) for jobs in steps)
         finally:
             end_processes()
     print(f"{n_rows} rows stored in {store.published if arguments.commit else store.scratch}")
+    if clock and (left := sum(len(job.rows) for job in lacking([job for jobs in steps for job in jobs], store))):
+        print(f"{left} rows are left: nothing more of them fits into {arguments.minutes:g} minutes")
     return 0
+
+
+def _asked(arguments: argparse.Namespace) -> "list[tuple[Paper, Sequence[str], Sequence[str]]]":
+    """Which items of which papers to run, and on which data sets (none: all), in this order: those of the paper that is
+    named, or what is queued.
+
+    Raises:
+        ExperimentError: no paper is named, and an item or data is.
+    """
+    from ol2r.papers import paper
+    from ol2r.papers.queue import QUEUE
+
+    if arguments.paper is not None:
+        (asked,) = _papers(arguments.paper)
+        return [(asked, arguments.item or tuple(asked.items), arguments.datasets or ())]
+    if arguments.item or arguments.datasets or arguments.data:
+        raise ExperimentError("without a paper all that is queued is run: leave out --item, --datasets and --data")
+    return [(paper(each.paper), (each.item,), each.datasets or ()) for each in QUEUE]
 
 
 def _workers(address: str | None) -> "contextlib.AbstractContextManager[Workers | None]":
@@ -422,7 +446,7 @@ def parser() -> argparse.ArgumentParser:
 
     command(papers)
 
-    def choice(added: argparse.ArgumentParser, tier: str) -> None:
+    def choice(added: argparse.ArgumentParser, tier: str | None) -> None:
         """Add the options that say which of a paper's rows are meant."""
         added.add_argument("--tier", choices=TIERS, default=tier)
         added.add_argument("--seeds", type=_positive, help="number of seeds (as declared)")
@@ -430,15 +454,16 @@ def parser() -> argparse.ArgumentParser:
         added.add_argument("--data", nargs="+", metavar="PATH", help="your own LETOR files, folders or patterns")
 
     add = command(run)
-    add.add_argument("paper")
+    add.add_argument("paper", nargs="?", help="(without one: what is queued, in order of worth)")
     add.add_argument("--item", action="append", help="a figure or table, such as fig-2; may be repeated (all)")
-    choice(add, tier="laptop")
+    choice(add, tier=None)
     how = "folds of --data: the folder's own train, vali and test files, or cut anew (its own, where it has them)"
     add.add_argument("--split", choices=("given", "cut"), help=how)
     add.add_argument("--jobs", type=_processes, help="worker processes (one per core)")
     add.add_argument("--dask", metavar="ADDRESS", help="compute on the workers of this Dask scheduler, tcp://HOST:PORT")
     add.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     add.add_argument("--engine", choices=("numba", "torch"), help="numba on the CPU, torch on a GPU")
+    add.add_argument("--minutes", type=_minutes, help="begin nothing that is expected to end later")
     add.add_argument("--commit", action="store_true", help="write to results/ instead of the scratch store")
     add.add_argument("--dry-run", action="store_true", help="say what would be computed, and stop")
 

@@ -26,6 +26,7 @@ from ol2r.experiments import store as store_module
 from ol2r.experiments.cells import Job, Row
 from ol2r.experiments.runner import (
     LONGEST_SHARD,
+    Clock,
     Failure,
     JobsFailed,
     Shard,
@@ -214,6 +215,25 @@ def test_processes_give_what_one_process_gives_and_share_the_cores(store, tmp_pa
         spread, here = (s.read(cell, cell.rows(None, range(5))).frame for s in (store, alone))
         assert spread["value"].tolist() == here["value"].tolist() == expected(cell, cell.rows(None, range(5)))
         assert set(spread["threads"]) == {max(1, len(os.sched_getaffinity(0)) // 2)}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_with_little_time_left_only_what_is_expected_to_fit_begins(store, n_jobs):
+    quick, slow = job(Fake(name="quick", learner=Learner(candidates=1)), 2), job(Fake(name="slow", **SLOW), 10)
+    clock = Clock(30.0)  # the rows of the quick cell take some hundredths of a second; of the slow one 20 s each
+    assert run([slow, quick], store, n_jobs=n_jobs, progress=False, clock=clock) >= len(quick.rows)
+    assert lacking([quick], store) == []
+    spent = Clock(0.0)
+    assert spent.left == 0.0 and run([slow], store, n_jobs=n_jobs, progress=False, clock=spent) == 0
+    before = lacking([slow], store)
+    assert run([slow], store, n_jobs=1, progress=False) == sum(len(each.rows) for each in before)
+
+
+def test_on_a_device_shards_are_cut_to_the_time_that_is_left():
+    (whole,) = plan([job(Fake(**SLOW), 20)], device="cuda")
+    parts = plan([job(Fake(**SLOW), 20)], device="cuda", longest=600.0)
+    assert whole.seconds("cuda") > 600.0 >= max(part.seconds("cuda") for part in parts)
+    assert sum(part.n_rows for part in parts) == whole.n_rows
 
 
 def test_a_failing_job_is_named_and_the_others_are_stored_even_of_its_shard(store):

@@ -201,33 +201,37 @@ def _pieces(job: Job, limit: Limit, device: str) -> Iterator[Job]:
             yield from chain.from_iterable(_pieces(half, limit, device) for half in _cut(piece))
 
 
-def plan(jobs: Iterable[Job], n_jobs: int = 1, device: str = "cpu", memory: float = math.inf) -> list[Shard]:
+def plan(
+    jobs: Iterable[Job], n_jobs: int = 1, device: str = "cpu", memory: float = math.inf, longest: float = math.inf
+) -> list[Shard]:
     """Pack jobs into shards of one kind and group.
 
     On the CPU shards are so long that each worker gets a few, and at most ten minutes. On CUDA shards are as large as
-    memory allows, because there a round of many replicas takes little longer than a round of one.
+    memory and time allow, because there a round of many replicas takes little longer than a round of one.
 
     Args:
         jobs: what to run; their needs are not looked at.
         n_jobs: worker processes.
         device: "cpu" or "cuda".
         memory: bytes that the rows of a shard may take.
+        longest: seconds that a shard may take, if it can be cut so small.
     """
     jobs = [job for job in jobs if job.rows]
     by_seconds = [job for job in jobs if device == "cpu" or not job.cell.on_device]
     share = sum(job.cost(device).seconds for job in by_seconds) / (4 * n_jobs)
-    target = min(LONGEST_SHARD, max(SHORTEST_SHARD, share))
+    target, most = min(LONGEST_SHARD, longest, max(SHORTEST_SHARD, share)), min(LONGEST_SHARD, longest)
     groups: dict[Hashable, list[Job]] = {}
     for job in jobs:
         groups.setdefault((type(job.cell), job.cell.group), []).append(job)
     shards = []
     for of_group in groups.values():
         if device == "cpu" or not of_group[0].cell.on_device:
-            pieces = [piece for job in of_group for piece in _pieces(job, Limit(seconds=LONGEST_SHARD), device)]
+            pieces = [piece for job in of_group for piece in _pieces(job, Limit(seconds=most), device)]
             shards += _packed(pieces, Limit(seconds=target), device)
         else:
-            pieces = [piece for job in of_group for piece in _pieces(job, Limit(bytes=memory), device)]
-            shards += _packed(pieces, Limit(bytes=memory), device)
+            limit = Limit(seconds=longest, bytes=memory)
+            pieces = [piece for job in of_group for piece in _pieces(job, limit, device)]
+            shards += _packed(pieces, limit, device)
     return shards
 
 
@@ -405,6 +409,26 @@ def _release_memory() -> None:
     torch.cuda.empty_cache()
 
 
+class Clock:
+    """How long a run may still take.
+
+    Args:
+        seconds: until it must end; none begins that is not expected to end before.
+    """
+
+    def __init__(self, seconds: float = math.inf):
+        self.end = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds, at least 0."""
+        return max(0.0, self.end - time.monotonic())
+
+    def allows(self, shard: Shard, device: str) -> bool:
+        """Whether a shard that begins now is expected to end in time."""
+        return shard.seconds(device) <= self.left
+
+
 BEFORE, MEANWHILE = "compiling", "computing"
 LAYOUT = "{desc}: {percentage:3.0f} % {bar:20} {elapsed} gone{postfix}, about {remaining} left"
 """What the bar says before its first progress and then, and how it is laid out."""
@@ -420,6 +444,7 @@ def compute(
     progress: bool = True,
     store: Store | None = None,
     workers: Workers | None = None,
+    clock: Clock | None = None,
 ) -> Generator[Outcome]:
     """Run jobs whose needs are in `inputs`, shard by shard, and yield the outcomes as shards end.
 
@@ -439,17 +464,19 @@ def compute(
             When the next outcome is asked for, those of a shard that has ended must be stored.
         workers: what runs everything but timings, in the place of `n_jobs` processes. It keeps no states, and begins
             shards anew that an earlier run began.
+        clock: how long it may take (None: as long as it takes). Shards that would take longer do not begin, and yield
+            no outcome; others are cut so that they fit. `workers` do not look at it.
     """
     device, engine = check_device(device), resolve_engine(engine, device)
     tell_what_is_lost()
-    begun = []
+    begun, clock = [], clock or Clock()
     if workers is not None:
         if device != "cpu":
             raise ExperimentError("workers elsewhere compute on their CPUs only")
     elif store is not None:
         begun = [Shard(part) for part in store.unfinished(jobs, device, engine)]
     n_jobs = _processes(n_jobs) if workers is None else max(1, len(workers))
-    shards = [*begun, *plan(_without(jobs, begun), n_jobs, device, free_memory(device))]
+    shards = [*begun, *plan(_without(jobs, begun), n_jobs, device, free_memory(device), clock.left)]
     seconds = sum(shard.seconds(device) for shard in shards)
     short = n_jobs == 1 or len(shards) == 1 or seconds < WORTH_PROCESSES
     here = device != "cpu" or (short and workers is None)
@@ -463,19 +490,19 @@ def compute(
         done, rows_done = 0.0, 0
         bar.set_postfix_str(f"0 of {n_rows} rows", refresh=False)
         if here:
-            ended = _here(shards, inputs, device, engine, store, bar)
+            ended = _here(shards, inputs, device, engine, store, bar, clock)
         else:
             # timings run after everything else, so that each has the machine to itself
             timed = [shard for shard in shards if not shard.jobs[0].cell.verifiable]
             rest = [shard for shard in shards if shard.jobs[0].cell.verifiable]
             first = sum(shard.seconds(device) for shard in rest)
             if workers is None:
-                spread = _spread(rest, inputs, device, engine, store, n_jobs, bar)
+                spread = _spread(rest, inputs, device, engine, store, n_jobs, bar, clock)
             else:
                 spread = workers.spread(rest, [_inputs_of(shard, inputs) for shard in rest], engine)
             ended = chain(
                 spread,
-                _here(timed, inputs, device, engine, store, bar, first),
+                _here(timed, inputs, device, engine, store, bar, clock, first),
             )
         for shard, outcomes in ended:
             done, rows_done = done + shard.seconds(device), rows_done + shard.n_rows
@@ -515,9 +542,10 @@ def _here(
     engine: str,
     store: Store | None,
     bar: tqdm,
+    clock: Clock,
     done: float = 0.0,
 ) -> Iterator[tuple[Shard, list[Outcome]]]:
-    for shard in shards:
+    for shard in (each for each in shards if clock.allows(each, device)):
 
         def follow(fraction: float, start: float = done, seconds: float = shard.seconds(device)) -> None:
             _advance(bar, start + fraction * seconds)
@@ -556,12 +584,13 @@ def _spread(
     store: Store | None,
     n_jobs: int,
     bar: tqdm,
+    clock: Clock,
 ) -> Iterator[tuple[Shard, list[Outcome]]]:
     if not _spreading.acquire(blocking=False):  # another thread has the worker processes
-        yield from _here(shards, inputs, device, engine, store, bar)
+        yield from _here(shards, inputs, device, engine, store, bar, clock)
         return
     try:
-        yield from _by_processes(shards, inputs, device, engine, store, n_jobs)
+        yield from _by_processes(shards, inputs, device, engine, store, n_jobs, clock)
     finally:
         _spreading.release()
 
@@ -577,6 +606,7 @@ def _by_processes(
     engine: str,
     store: Store | None,
     n_jobs: int,
+    clock: Clock,
 ) -> Iterator[tuple[Shard, list[Outcome]]]:
     from joblib import Parallel, delayed, parallel_config  # here, because it takes shared memory when it is loaded
 
@@ -589,8 +619,13 @@ def _by_processes(
     shared = {"mmap_mode": "c"}  # compiled code would be compiled once more for arrays that cannot be written to
     with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=threads, **shared, **begun):
         arguments = [(shard, _inputs_of(shard, inputs), device, engine) for shard in shards]
-        tasks = (delayed(_attempt)(i, *each, store=store) for i, each in enumerate(arguments))
-        ended: Any = Parallel(return_as="generator_unordered")(tasks)
+        tasks = (
+            delayed(_attempt)(i, *each, store=store)
+            for i, each in enumerate(arguments)
+            if clock.allows(shards[i], device)
+        )
+        # tasks are asked for as workers get free, so that each is held against the time that is left then
+        ended: Any = Parallel(return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)(tasks)
         try:
             for i, outcomes in ended:
                 yield shards[i], outcomes
@@ -693,6 +728,7 @@ def run(
     n_jobs: int | None = None,
     progress: bool = True,
     workers: Workers | None = None,
+    clock: Clock | None = None,
 ) -> int:
     """Compute and store all rows that the store lacks, with what they need; returns the number of computed rows.
 
@@ -704,6 +740,7 @@ def run(
         n_jobs: worker processes (None: one per core).
         progress: whether to show a bar.
         workers: what runs everything but timings, in the place of processes of this machine; on the CPU only.
+        clock: how long it may take; what is not expected to end in time does not begin, see `compute`.
 
     Raises:
         JobsFailed: some jobs raised; everything else has run and is stored.
@@ -723,7 +760,7 @@ def run(
         n_blocked += len(wave) - len(ready)
         inputs = read_inputs(ready, store)
         how = {"device": device, "engine": engine, "n_jobs": n_jobs, "progress": progress, "workers": workers}
-        for outcome in compute(ready, inputs, store=store, **how):
+        for outcome in compute(ready, inputs, store=store, clock=clock, **how):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from ol2r import papers
+from ol2r import data, papers
 from ol2r.clicks import GradedPositions, users_of_grades
 from ol2r.experiments.cells import TIERS, with_needs
 from ol2r.experiments.kinds.timing import Timing
@@ -14,6 +14,7 @@ from ol2r.papers.comparison import grid, tuning
 from ol2r.papers.olranknet import grid as olranknet
 from ol2r.papers.p2neurrank import grid as p2neurrank
 from ol2r.papers.pairrank import grid as pairrank
+from ol2r.papers.queue import QUEUE
 from ol2r.report.style import LEARNERS
 
 
@@ -28,7 +29,7 @@ def labels(item, tier="paper"):
 @pytest.mark.parametrize("item", grid.ITEMS)
 def test_every_cell_can_be_declared_at_every_tier(item):
     for tier in TIERS:
-        assert jobs(item, tier) or not tuning.TUNED.lines
+        assert jobs(item, tier) or not tuning.TUNED.lines or (item in grid.QUEUED and tier != "smoke")
         assert all(job.rows and len(job.cell.key) == 64 for job in jobs(item, tier))
 
 
@@ -50,8 +51,9 @@ def test_every_learner_meets_the_same_folds_seeds_and_users():
 
 def test_other_data_is_met_by_all_learners_at_values_of_one_data_set():
     met = {(each["dataset"], each["variant"], each["users"]) for each in labels("elsewhere")}
-    assert met == {(name, *run) for name in grid.ELSEWHERE for run in product(grid.COMPARED, grid.USERS)}
-    for name in grid.ELSEWHERE:
+    whole = {(name, *run) for name in grid.ELSEWHERE for run in product(grid.COMPARED, grid.USERS)}
+    assert met == whole | {(name, *run) for name in grid.LINEAR_ELSEWHERE for run in product(grid.LINEAR, grid.USERS)}
+    for name in (*grid.ELSEWHERE, *grid.LINEAR_ELSEWHERE):
         of = {grid.tuned_on(name)}
         assert of <= {"MQ2008", "synthetic-mslr"} and grid.tuned_on(of.copy().pop()) in of
         own = [job for job in jobs("elsewhere") if job.cell.dataset == name]
@@ -158,3 +160,11 @@ def test_nsgd_is_tuned_as_dbgd_is_and_takes_what_was_chosen():
         taken = grid.setting(name, grid.NSGD)["alpha"]
         assert taken == tuning.TUNED.chosen(name, grid.NSGD)["alpha"]
         assert tuning.TUNED.may_choose(grid.NSGD, {"alpha": float(taken)})
+
+
+def test_what_is_queued_is_declared_and_on_no_page_yet():
+    for each in QUEUE:
+        own = papers.paper(each.paper).items[each.item].jobs("paper", None, each.datasets)
+        assert {job.cell.labels()["dataset"] for job in own} <= set(data.CATALOGUE) and each.because
+        assert own or each.item == "contest-networks"  # which has learners once they are granted seeds
+    assert {each.item for each in QUEUE if each.paper == "comparison"} <= set(grid.QUEUED) <= set(grid.ITEMS)

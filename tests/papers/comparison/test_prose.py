@@ -273,7 +273,7 @@ def test_every_learner_has_a_line_in_the_table_of_tuned_values():
 def test_the_pages_are_short_and_call_every_item():
     texts = {page: page.read_text(encoding="utf-8") for page in (PAGE, OPEN_PAGE)}
     assert all(len(text.split()) < 5000 for text in texts.values())
-    for item in grid.ITEMS:
+    for item in (each for each in grid.ITEMS if each not in grid.QUEUED):
         assert re.search(rf'["\' ]{item}["\' ]', texts[OPEN_PAGE if item in grid.LEFT_OPEN else PAGE]), item
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
+import pandas as pd
+
 from ol2r import data
 from ol2r.clicks import GradedCascade, GradedPositions, GradedUser, users
 from ol2r.clicks.cascade import USERS, users_of_grades
@@ -23,7 +25,7 @@ from ol2r.learners import LEARNERS
 from ol2r.papers.bubblerank.claims import FEW
 from ol2r.papers.bubblerank.grid import SETTINGS as BANDITS
 from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, STILL, production, safety_cell
-from ol2r.papers.comparison import memory
+from ol2r.papers.comparison import contest, memory
 from ol2r.papers.comparison.footprint import Footprint
 from ol2r.papers.comparison.tuning import NSGD, ROUNDS_FIRST, ROUNDS_LONGER, SEEDS_FIRST, SEEDS_LONGER, TUNED
 from ol2r.papers.nsgd import grid as nsgd
@@ -41,7 +43,11 @@ ELSEWHERE = ("MQ2007_partial85", "synthetic-mslr", "synthetic-mslr-net")
 """Where the main comparison is run once more: real data of the same make, and synthetic data of MSLR's shape, whose
 labels come from a linear ranker and from a network."""
 
-P2LINRANK, P2NEURRANK = "P2LinRank, N = 2", "P2NeurRank, N = 2"
+LINEAR_ELSEWHERE = ("OHSUMED",)
+"""More data where linear rankers are run: real, with long lists."""
+
+P2LINRANK, P2NEURRANK, P2NEURRANK_5 = "P2LinRank, N = 2", "P2NeurRank, N = 2", "P2NeurRank, N = 5"
+NEURAL_GREEDY = "neural epsilon-greedy"
 LINEAR = ("PairRank", P2LINRANK, NSGD, "DBGD", "PDGD", "epsilon-greedy")
 NETWORKS = ("olRankNet", "olRankNet, full", P2NEURRANK, "neural PDGD")
 COMPARED = (*LINEAR, *NETWORKS)
@@ -77,8 +83,8 @@ def tuned(dataset: str, variant: str) -> dict[str, Value]:
     source = tuned_on(dataset)
     if variant == NSGD:
         return dict(TUNED.chosen(source, NSGD)) if TUNED.shortlist(source, NSGD) else {}
-    if variant in (P2LINRANK, P2NEURRANK):
-        return p2neurrank.tuned(source, variant) | ({"depth": p2neurrank.DEPTH_HERE} if variant in NETWORKS else {})
+    if variant in (P2LINRANK, P2NEURRANK, P2NEURRANK_5):
+        return p2neurrank.tuned(source, variant) | ({} if variant == P2LINRANK else {"depth": p2neurrank.DEPTH_HERE})
     if variant == "epsilon-greedy":
         return pairrank.alone(source, variant)
     return olranknet.tuned(source, variant)
@@ -122,7 +128,10 @@ def _quality(tier: str) -> Sequence[Cell]:
 def _elsewhere(tier: str) -> Sequence[Cell]:
     """All learners on other data; on a laptop on one synthetic data set."""
     datasets = ("synthetic-mslr",) if tier == "laptop" else ELSEWHERE
-    return [curve(tier, *run) for run in product(on(*datasets, own=False)(tier), USERS, beside(tier))]
+    runs = list(product(on(*datasets, own=False)(tier), USERS, beside(tier)))
+    if tier == "paper":
+        runs += product(LINEAR_ELSEWHERE, USERS, LINEAR)
+    return [curve(tier, *run) for run in runs]
 
 
 BY_POSITION, HALFWAY = "by position", "halfway"
@@ -214,8 +223,120 @@ def _examination(tier: str) -> Sequence[Cell]:
     return cells
 
 
+WITHOUT = "without"
+STARTS_ALONE, NOISE_ALONE = "random starts alone", "noise alone"
+CONTROLS: dict[str, dict[str, dict[str, Value]]] = {
+    WITHOUT: {
+        "PairRank": {"alpha": 0.0},
+        P2LINRANK: {"noise": 0.0},
+        "epsilon-greedy": {"epsilon": 0.0},
+        "olRankNet": {"alpha": 0.0},
+        P2NEURRANK: {"noise": 0.0, "theta0": "shared"},
+    },
+    STARTS_ALONE: {P2NEURRANK: {"noise": 0.0}},
+    NOISE_ALONE: {P2NEURRANK: {"theta0": "shared"}},
+}
+"""By way of exploring, the learners that have it, and what is changed in them. PDGD, with either ranker, has no switch:
+it draws its lists from its scores. Neither have DBGD and NSGD, which learn from nothing but the candidates that they
+explore with. Without intervals olRankNet's covariance makes no difference, so the full one has no control of its own.
+P²NeurRank's rankers differ by their noise and by their random starts, of which either can be left out."""
+
+
+def _controls(kinds: Sequence[str]) -> Callable[[str], Sequence[Cell]]:
+    """Every learner of these that explores, as tuned and in each other way, on all data of the comparison; on a laptop
+    on the first data set alone."""
+
+    def cells(tier: str) -> Sequence[Cell]:
+        datasets = DATASETS if tier == "laptop" else (*DATASETS, *ELSEWHERE, *LINEAR_ELSEWHERE)
+        made = []
+        for dataset, kind in product(on(*datasets, own=False)(tier), USERS):
+            for each in (each for each in kinds if each in CONTROLS[WITHOUT]):
+                ways = ({}, *(changed[each] for changed in CONTROLS.values() if each in changed))
+                made += [curve(tier, dataset, kind, each, changed) for changed in ways]
+        return made
+
+    return cells
+
+
+def control(cell: Cell) -> dict[str, str]:
+    """In which way a cell's learner explores."""
+    named, labels = variant(cell), cell.labels()
+    for way, changed in CONTROLS.items():  # the first changes most
+        own = changed.get(named["variant"], {})
+        if own and all(labels[name] == value for name, value in own.items()):
+            return named | {"way": way}
+    return named | {"way": AS_TUNED}
+
+
 SEEDS_OF_ONE_FOLD = 5
 """Seeds at the paper tier of a data set that has one fold."""
+SEEDS_OF_CONTROLS = {True: 10, False: 5}
+"""Seeds of linear controls at the paper tier, by whether a data set has one fold."""
+
+
+def _seeds_of_controls(tier: str, cell: Cell) -> Sequence[int]:
+    """Networks have the seeds of the main comparison."""
+    if tier != "paper" or variant(cell)["variant"] in NETWORKS:
+        return _seeds_elsewhere(tier, cell)
+    return range(SEEDS_OF_CONTROLS[len(cell.folds) == 1])
+
+
+CONTESTED = ("quality", "elsewhere", "contest")
+"""The items whose runs the contest of who is within reach of the best reads."""
+
+
+def _contest(kinds: Sequence[str]) -> Callable[[str], Sequence[Cell]]:
+    """The learners that are granted more seeds; at the smoke tier all, on a laptop none."""
+
+    def cells(tier: str) -> Sequence[Cell]:
+        if tier == "smoke":
+            return [curve(tier, *run) for run in product(on(own=False)(tier), USERS, kinds)]
+        more = [key for key in contest.listed() if key[1] in kinds] if tier == "paper" else []
+        return [curve(tier, dataset, kind, each) for dataset, each in more for kind in USERS]
+
+    return cells
+
+
+def _seeds_of_contest(tier: str, cell: Cell) -> Sequence[int]:
+    if tier != "paper":
+        return RUNS[tier]
+    return range(contest.listed()[str(cell.labels()["dataset"]), variant(cell)["variant"]])
+
+
+def together(*frames: pd.DataFrame) -> pd.DataFrame:
+    """The runs of several items that share some, each once."""
+    whole = pd.concat([each for each in frames if len(each)]) if any(map(len, frames)) else frames[0]
+    return whole.drop_duplicates(["cell", "fold", "seed", "round"], ignore_index=True) if len(whole) else whole
+
+
+LONG_ON = ("synthetic-mq-net", "MQ2008", *LINEAR_ELSEWHERE, "synthetic-mslr-net")
+"""Data on which learners run for as many rounds as the papers' on PairRank, olRankNet and P²NeurRank."""
+LONG_LINEAR = ("PairRank", P2LINRANK, "PDGD")
+LONG_NETWORKS = ("olRankNet", "olRankNet, full", "olLambdaRank", P2NEURRANK, P2NEURRANK_5, "neural PDGD", NEURAL_GREEDY)
+SEEDS_OF_LENGTH = 5
+"""Seeds of each fold."""
+_LONG_GRID = replace(
+    olranknet.BY_ROUNDS[olranknet.ROUNDS],
+    settings=SETTINGS | {name: olranknet.SETTINGS[name] for name in ("olLambdaRank", NEURAL_GREEDY)}
+    | {P2NEURRANK_5: p2neurrank.SETTINGS[P2NEURRANK_5]},
+)  # fmt: skip
+
+
+def _length(variants: Sequence[str]) -> Callable[[str], Sequence[Cell]]:
+    """Learning curves of the papers' length; not on a laptop."""
+
+    def cells(tier: str) -> Sequence[Cell]:
+        datasets = () if tier == "laptop" else on(*LONG_ON, own=False)(tier)
+        return [
+            _LONG_GRID.cell(tier, dataset, kind, each, tuned(dataset, each), curve=True)
+            for dataset, kind, each in product(datasets, USERS, variants)
+        ]
+
+    return cells
+
+
+def _seeds_of_length(tier: str, cell: Cell) -> Sequence[int]:
+    return range(SEEDS_OF_LENGTH) if tier == "paper" else RUNS[tier]
 
 
 def _seeds_elsewhere(tier: str, cell: Cell) -> Sequence[int]:
@@ -360,6 +481,26 @@ ITEMS: dict[str, Item] = {
     "unlucky": Item("An unlucky λ or step", _unlucky, RUNS, None, luck),
     "examination": Item("What learners take users to have examined", _examination, _seeds_of_beliefs, None, belief),
     "starts": Item("A start from an offline ranker, right or wrong", _starts, _seeds_of_starts, None, start),
+    "contest": Item(
+        "Linear rankers with more seeds, until it is decided who is within reach of the best", _contest(LINEAR),
+        _seeds_of_contest, None, variant,
+    ),
+    "contest-networks": Item(
+        "Networks with more seeds, until it is decided who is within reach of the best", _contest(NETWORKS),
+        _seeds_of_contest, None, variant,
+    ),
+    "controls": Item(
+        "Linear rankers with and without exploring", _controls(LINEAR), _seeds_of_controls, None, control
+    ),
+    "controls-networks": Item(
+        "Networks with and without exploring", _controls(NETWORKS), _seeds_of_controls, None, control
+    ),
+    "length": Item(
+        "Linear rankers for as many rounds as the papers'", _length(LONG_LINEAR), _seeds_of_length, None, variant
+    ),
+    "length-networks": Item(
+        "Networks for as many rounds as the papers'", _length(LONG_NETWORKS), _seeds_of_length, None, variant
+    ),
     "timing": Item("What a round costs", _timing, _ONCE, (1,), variant),
     "memory": Item("PairRank with bounded memory", memory.cells, memory.seeds, None, memory.form),
     "memory-timing": Item(
@@ -370,4 +511,7 @@ ITEMS: dict[str, Item] = {
 LEFT_OPEN = ("starts", "memory", "memory-timing")
 """The items that are on the page of what the papers leave open, and on no other."""
 
-PAPER = Paper("comparison", ITEMS, package="ol2r.papers.comparison", tuned=TUNED)
+QUEUED = ("contest", "contest-networks", "controls", "controls-networks", "length", "length-networks")
+"""The items whose runs wait for a machine: declared with what is expected of them, and on no page yet."""
+
+PAPER = Paper("comparison", ITEMS, package="ol2r.papers.comparison", tuned=TUNED, waiting=QUEUED)
