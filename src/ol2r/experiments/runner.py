@@ -625,7 +625,7 @@ def _by_processes(
             if clock.allows(shards[i], device)
         )
         # tasks are asked for as workers get free, so that each is held against the time that is left then
-        ended: Any = Parallel(return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)(tasks)
+        ended: Any = Parallel(return_as="generator_unordered", pre_dispatch="n_jobs")(tasks)
         try:
             for i, outcomes in ended:
                 yield shards[i], outcomes

@@ -5,7 +5,12 @@ stores rows as they come; what is stored is passed over, so it can be started at
 entry leaves the list when all its rows are published and a page shows them.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from ol2r.experiments.cells import Job
+from ol2r.experiments.runner import lacking
+from ol2r.experiments.store import Store
 
 
 class Queued(NamedTuple):
@@ -24,12 +29,29 @@ class Queued(NamedTuple):
 
 
 QUEUE = (
-    Queued("comparison", "length-networks", ("synthetic-mq-net",), "short lists of a network's labels: the least time "
-           "for the question where networks should help"),
-    Queued("comparison", "controls-networks", None, "what exploring is worth to networks"),
-    Queued("comparison", "length-networks", ("MQ2008",), "whether networks help on real labels at the papers' length"),
-    Queued("comparison", "length-networks", ("synthetic-mslr-net",), "long lists of a network's labels"),
-    Queued("comparison", "length-networks", ("OHSUMED",), "real labels and long lists"),
+    Queued("comparison", "controls-elsewhere", None, "what exploring is worth to linear rankers on other data"),
+    Queued("comparison", "contest", None, "which linear rankers are within reach of the best learner"),
+    Queued("pairrank", "tuning-by-users-longer", None, "which values linear rankers have for each kind of users"),
+    Queued("comparison", "length", None, "what linear rankers come to at the papers' length, beside which networks "
+           "are held"),
     Queued("comparison", "contest-networks", None, "which networks are within reach of the best learner"),
+    Queued("comparison", "controls-networks", None, "what exploring is worth to networks"),
+    Queued("comparison", "length-networks", ("synthetic-mq-net",), "whether networks help where labels are a "
+           "network's and lists short"),
+    Queued("comparison", "length-networks", ("MQ2008",), "whether they help on real labels"),
+    Queued("comparison", "length-networks", ("synthetic-mslr-net",), "whether they help where lists are long"),
+    Queued("comparison", "length-networks", ("OHSUMED",), "whether they help on real labels and long lists"),
 )  # fmt: skip
 """The most worth an hour comes first: the answer that a chapter lacks most, by the least time."""
+
+
+def waiting(store: Store, queue: Sequence[Queued] = QUEUE) -> list[tuple[Queued, list[Job]]]:
+    """Every entry with the jobs of it that a store lacks, each job with the first entry that has it."""
+    from ol2r.papers import paper  # here, because the papers' grids are read only by who asks for them
+
+    found, before = [], set()
+    for each in queue:
+        jobs = lacking(paper(each.paper).items[each.item].jobs("paper", None, each.datasets), store)
+        found.append((each, [job for job in jobs if job.cell not in before]))
+        before |= {job.cell for job in jobs}
+    return found

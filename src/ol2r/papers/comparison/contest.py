@@ -32,6 +32,8 @@ from ol2r import frames
 from ol2r.experiments.effects import effect_over_runs
 from ol2r.papers.comparison.decisions import ON_OTHER_DATA, Situation
 from ol2r.papers.comparison.measures import over_users
+from ol2r.report.style import spelled
+from ol2r.report.tables import myst, named, plain
 
 WITHIN = 0.005
 """NDCG@10: who is nearer to the best is as good."""
@@ -145,6 +147,53 @@ def contests(runs: pd.DataFrame, folds: Mapping[str, int]) -> list[Contest]:
     return made
 
 
+def told(found: Sequence[Contest], *, name: str, caption: str) -> str:
+    """Who is best in each situation on each data set, who is equivalent, and who is open with the seeds of each fold
+    that a decision would take, as a numbered MyST table; whoever is not named is apart.
+
+    Args:
+        found: from `contests`.
+    """
+    datasets = list(dict.fromkeys(one.dataset for one in found))
+    by_place = {(one.situation.name, one.dataset): one for one in found}
+    situations = dict.fromkeys((one.situation.name, one.situation.criterion) for one in found)
+    rows = [
+        [f"{called} ({criterion})", *(_place(by_place.get((called, dataset))) for dataset in datasets)]
+        for called, criterion in situations
+    ]
+    return myst(["when (what is compared)", *map(named, datasets)], rows, name=name, caption=caption)
+
+
+def _place(one: Contest | None) -> str:
+    if one is None:
+        return "–"
+    parts = [f"**{_called(one.best)}** {one.means[one.best]:.3f}"]
+    if same := one.of("equivalent"):
+        parts.append(f"as good: {', '.join(map(_called, same))}")
+    if still := one.of("open"):
+        parts.append(f"open: {', '.join(f'{_called(name)} ({one.others[name].needed:,.0f})' for name in still)}")
+    return "; ".join(parts)
+
+
+def _called(variant: str) -> str:
+    return plain(spelled(variant))
+
+
+def counts(found: Sequence[Contest]) -> dict[State, int]:
+    """How many differences to the best stand in each state."""
+    return {state: sum(len(one.of(state)) for one in found) for state in ("apart", "equivalent", "open")}
+
+
+def frame_of(found: Sequence[Contest]) -> pd.DataFrame:
+    """Every difference to the best: situation, dataset, best, variant, state, lead with low and high at the level of
+    the last look, seeds (of each fold at that look), needed (NaN where it is decided)."""
+    lines = [
+        (one.situation.name, one.dataset, one.best, name, *each) for one in found for name, each in one.others.items()
+    ]
+    columns = ["situation", "dataset", "best", "variant", "state", "lead", "low", "high", "seeds", "needed"]
+    return pd.DataFrame(lines, columns=columns)
+
+
 def _best(wide: pd.DataFrame, names: Sequence[str]) -> str:
     """The learner that nobody is ahead of on the seeds that both have; where there is none, one of those ahead.
 
@@ -189,7 +238,8 @@ def had_in(runs: pd.DataFrame) -> dict[tuple[str, str], int]:
         runs: from `measures.of_runs`.
     """
     counts = runs.groupby(["dataset", "variant", "users", "fold"])["seed"].nunique()
-    return {(str(dataset), str(name)): int(n) for (dataset, name), n in counts.groupby(level=[0, 1]).min().items()}
+    least = counts.groupby(level=[0, 1]).min().reset_index()
+    return {(str(line["dataset"]), str(line["variant"])): int(line["seed"]) for line in frames.records(least)}
 
 
 @cache
@@ -212,12 +262,12 @@ def main() -> None:
     from ol2r import data
     from ol2r.experiments.cells import Job, Row
     from ol2r.experiments.chapter import stored_results
+    from ol2r.experiments.store import Store
     from ol2r.papers.comparison import grid
     from ol2r.papers.comparison.measures import of_runs
 
-    read = stored_results(grid.PAPER, "paper", grid.CONTESTED)
-    frame = grid.together(*(each.frame for each in read.values()))
-    runs = of_runs(frame[frame["variant"].isin(grid.COMPARED)])
+    read = stored_results(grid.PAPER, "paper", ("quality", "elsewhere"))
+    runs = of_runs(grid.contested(Store.open(), *(each.frame for each in read.values())))
     folds = {name: data.entry(name).n_folds for name in runs["dataset"].unique()}
     found = contests(runs, folds)
     seeds = granted(found, had_in(runs), folds)

@@ -30,7 +30,6 @@ class Situation:
         column: the number of every run.
         users: the kinds of users that count (None: all of the table).
         least: whether the least number is the best.
-        when: when to take the chosen learner, as the end of a sentence; empty if the short answer leaves it out.
         quick: whether only learners of quick rounds are eligible; see `TIMES`.
         digits: after the point.
     """
@@ -43,7 +42,6 @@ class Situation:
     least: bool = False
     quick: bool = False
     digits: int = 3
-    when: str = ""
 
 
 class Choice(NamedTuple):
@@ -180,7 +178,6 @@ def frame_of(decisions: Sequence[Decision]) -> pd.DataFrame:
 SITUATIONS: tuple[Situation, ...] = (
     Situation(
         "the ranker at the end is what counts", "offline NDCG@10 after the last round", "quality", "offline",
-        when="only the ranker at the end counts",
     ),
     Situation("few queries", "offline NDCG@10 after a tenth of the rounds", "quality", "early"),
     Situation(
@@ -189,13 +186,12 @@ SITUATIONS: tuple[Situation, ...] = (
     ),
     Situation(
         "today's users count as well", "NDCG@10 of the lists that users saw on the way", "quality", "lists",
-        when="the lists that users see today count",
     ),
     Situation(
         "no compute to spare",
         f"offline NDCG@10 after the last round, of learners whose round takes at most {TIMES:g} times as long as the "
         "fastest one's",
-        "quality", "offline", quick=True, when="there is no compute to spare",
+        "quality", "offline", quick=True,
     ),
     Situation(
         "few queries, noisy users and no compute to spare",
@@ -208,7 +204,6 @@ SITUATIONS: tuple[Situation, ...] = (
         "lists much worse than the production ranker's, of a hundred; perfect users, the only ones that BubbleRank's "
         "model by item fits",
         "safety", "violations", ("perfect",), least=True, digits=2,
-        when="no list may be much worse than a production ranker's, and clicks are clean",
     ),
     Situation(
         "safety first, noisy clicks",

@@ -71,12 +71,11 @@ def worth(frame: pd.DataFrame) -> pd.DataFrame:
     lines = []
     for (dataset,), own in frames.groups(frame, ["dataset"]) if len(frame) else ():
         ways = {way: of_runs(runs) for way, runs in own.groupby("way", sort=False)}
-        both = ways.get(AS_TUNED), ways.get(WITHOUT)
-        if both[0] is None or both[1] is None:
+        if not {AS_TUNED, WITHOUT} <= ways.keys():
             continue
         for measure in MEASURES:
             for kinds in (None, *((kind,) for kind in USERS if kind in set(own["users"]))):
-                tuned, still = (over_users(each, measure, kinds) for each in both)
+                tuned, still = (over_users(ways[way], measure, kinds) for way in (AS_TUNED, WITHOUT))
                 for variant in (each for each in CONTROLS[WITHOUT] if each in still):
                     gain = (tuned[variant] - still[variant]).dropna()
                     found = interval_of(gain)

@@ -16,11 +16,13 @@ from ol2r.clicks import GradedCascade, GradedPositions, GradedUser, users
 from ol2r.clicks.cascade import USERS, users_of_grades
 from ol2r.experiments import grid
 from ol2r.experiments.cells import Cell, Item
+from ol2r.experiments.chapter import stacked
 from ol2r.experiments.grid import SMOKE_CURVE, first_step, on, second_step
 from ol2r.experiments.kinds.simulate import Simulate
 from ol2r.experiments.kinds.start import Start
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.paper import Paper
+from ol2r.experiments.store import Store
 from ol2r.learners import LEARNERS
 from ol2r.papers.bubblerank.claims import FEW
 from ol2r.papers.bubblerank.grid import SETTINGS as BANDITS
@@ -224,6 +226,10 @@ def _examination(tier: str) -> Sequence[Cell]:
 
 
 WITHOUT = "without"
+CONTROLLED = DATASETS
+"""Data on which controls of linear rankers have run."""
+NOT_CONTROLLED = tuple(each for each in (*ELSEWHERE, *LINEAR_ELSEWHERE) if each not in CONTROLLED)
+"""Data on which they wait for a machine."""
 STARTS_ALONE, NOISE_ALONE = "random starts alone", "noise alone"
 CONTROLS: dict[str, dict[str, dict[str, Value]]] = {
     WITHOUT: {
@@ -242,14 +248,15 @@ explore with. Without intervals olRankNet's covariance makes no difference, so t
 P²NeurRank's rankers differ by their noise and by their random starts, of which either can be left out."""
 
 
-def _controls(kinds: Sequence[str]) -> Callable[[str], Sequence[Cell]]:
-    """Every learner of these that explores, as tuned and in each other way, on all data of the comparison; on a laptop
-    on the first data set alone."""
+def _controls(kinds: Sequence[str], datasets: Sequence[str]) -> Callable[[str], Sequence[Cell]]:
+    """Every learner of these that explores, as tuned and in each other way; on a laptop only where the main comparison
+    runs."""
 
     def cells(tier: str) -> Sequence[Cell]:
-        datasets = DATASETS if tier == "laptop" else (*DATASETS, *ELSEWHERE, *LINEAR_ELSEWHERE)
+        if tier == "laptop" and not set(datasets) & set(DATASETS):
+            return []
         made = []
-        for dataset, kind in product(on(*datasets, own=False)(tier), USERS):
+        for dataset, kind in product(on(*(DATASETS if tier == "laptop" else datasets), own=False)(tier), USERS):
             for each in (each for each in kinds if each in CONTROLS[WITHOUT]):
                 ways = ({}, *(changed[each] for changed in CONTROLS.values() if each in changed))
                 made += [curve(tier, dataset, kind, each, changed) for changed in ways]
@@ -281,10 +288,6 @@ def _seeds_of_controls(tier: str, cell: Cell) -> Sequence[int]:
     return range(SEEDS_OF_CONTROLS[len(cell.folds) == 1])
 
 
-CONTESTED = ("quality", "elsewhere", "contest")
-"""The items whose runs the contest of who is within reach of the best reads."""
-
-
 def _contest(kinds: Sequence[str]) -> Callable[[str], Sequence[Cell]]:
     """The learners that are granted more seeds; at the smoke tier all, on a laptop none."""
 
@@ -303,10 +306,19 @@ def _seeds_of_contest(tier: str, cell: Cell) -> Sequence[int]:
     return range(contest.listed()[str(cell.labels()["dataset"]), variant(cell)["variant"]])
 
 
-def together(*frames: pd.DataFrame) -> pd.DataFrame:
-    """The runs of several items that share some, each once."""
-    whole = pd.concat([each for each in frames if len(each)]) if any(map(len, frames)) else frames[0]
-    return whole.drop_duplicates(["cell", "fold", "seed", "round"], ignore_index=True) if len(whole) else whole
+def contested(store: Store, *frames: pd.DataFrame) -> pd.DataFrame:
+    """The runs of the main comparison with those of the contest that are stored so far, on the same data, each once.
+
+    Args:
+        store: where the runs of more seeds are looked up.
+        frames: the runs of the main comparison at the paper tier.
+    """
+    jobs = [job for item in ("contest", "contest-networks") for job in ITEMS[item].jobs("paper")]
+    found = {job: own for job in jobs if (own := store.read(job.cell, job.rows).frame) is not None}
+    more = stacked(list(found), list(found.values()), variant)
+    whole = pd.concat([own for own in (*frames, more) if len(own)])
+    whole = whole[whole["variant"].isin(COMPARED)]
+    return whole.drop_duplicates(["cell", "fold", "seed", "round"], ignore_index=True)
 
 
 LONG_ON = ("synthetic-mq-net", "MQ2008", *LINEAR_ELSEWHERE, "synthetic-mslr-net")
@@ -490,10 +502,15 @@ ITEMS: dict[str, Item] = {
         _seeds_of_contest, None, variant,
     ),
     "controls": Item(
-        "Linear rankers with and without exploring", _controls(LINEAR), _seeds_of_controls, None, control
+        "Linear rankers with and without exploring", _controls(LINEAR, CONTROLLED), _seeds_of_controls, None, control
+    ),
+    "controls-elsewhere": Item(
+        "Linear rankers with and without exploring, on other data", _controls(LINEAR, NOT_CONTROLLED),
+        _seeds_of_controls, None, control,
     ),
     "controls-networks": Item(
-        "Networks with and without exploring", _controls(NETWORKS), _seeds_of_controls, None, control
+        "Networks with and without exploring", _controls(NETWORKS, (*CONTROLLED, *NOT_CONTROLLED)),
+        _seeds_of_controls, None, control,
     ),
     "length": Item(
         "Linear rankers for as many rounds as the papers'", _length(LONG_LINEAR), _seeds_of_length, None, variant
@@ -511,7 +528,7 @@ ITEMS: dict[str, Item] = {
 LEFT_OPEN = ("starts", "memory", "memory-timing")
 """The items that are on the page of what the papers leave open, and on no other."""
 
-QUEUED = ("contest", "contest-networks", "controls", "controls-networks", "length", "length-networks")
+QUEUED = ("contest", "contest-networks", "controls-elsewhere", "controls-networks", "length", "length-networks")
 """The items whose runs wait for a machine: declared with what is expected of them, and on no page yet."""
 
 PAPER = Paper("comparison", ITEMS, package="ol2r.papers.comparison", tuned=TUNED, waiting=QUEUED)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ol2r import data, frames
+from ol2r.experiments.cells import Job
 from ol2r.experiments.effects import at_own_end
 from ol2r.papers.comparison import tuning
 from ol2r.papers.comparison.decisions import Choice, Decision, Situation
@@ -19,6 +20,7 @@ from ol2r.papers.comparison.grid import (
     ELSEWHERE,
     HALFWAY,
     LINEAR,
+    LINEAR_ELSEWHERE,
     MOST_PLACES,
     NETWORKS,
     NSGD,
@@ -39,6 +41,7 @@ from ol2r.papers.comparison.ranks import LEVEL, Ranks
 from ol2r.papers.comparison.tuning import ROUNDS_FIRST, ROUNDS_LONGER
 from ol2r.papers.nsgd.grid import SETTINGS as NSGD_SETTINGS
 from ol2r.papers.olranknet.claims import GAMMA
+from ol2r.papers.queue import Queued
 from ol2r.report.leads import joined
 from ol2r.report.style import USERS, spelled
 from ol2r.report.tables import interval, myst, named, number, plain, signed
@@ -157,44 +160,6 @@ def _as_well(choice: Choice, near: Collection[str] | None) -> str:
 
 def _are(names: Sequence[str]) -> str:
     return "are" if len(names) > 1 else "is"
-
-
-def short_answer(here: Sequence[Decision], there: Mapping[str, Sequence[Decision]], where: str) -> str:
-    """Which learner to take when, of the situations that have such words, by data where it depends on that; how many
-    leads are clear. Empty without runs.
-
-    Args:
-        here: decisions of the main comparison; there: by data set, decisions of some of its situations.
-        where: the data set of the main comparison.
-    """
-    told = []
-    for one in (one for one in here if one.situation.when):
-        found = {where: one.choice}
-        found |= {name: each.choice for name, made in there.items() for each in made if each.situation == one.situation}
-        safe = _on_all(list(found.values()))
-        if len(found) == 1:
-            told.append(f"If {one.situation.when}: {_name(one.choice.best)} (asked on {_place(where)} alone).")
-        elif safe:
-            told.append(
-                f"If {one.situation.when}: {_names(safe)}, first, or not clearly behind, on all {len(found)} data sets."
-            )
-        else:
-            places: dict[str, list[str]] = {}
-            for name, choice in found.items():
-                places.setdefault(choice.best, []).append(_place(name))
-            taken = joined([f"{_name(best)} on {joined(own)}" for best, own in places.items()])
-            told.append(f"If {one.situation.when}, it depends on the data: {taken}.")
-    if not told:
-        return ""
-    leads = [one.choice for one in (*here, *(one for made in there.values() for one in made)) if one.choice.next]
-    clear = sum(one.clear for one in leads)
-    verb = "is" if clear == 1 else "are"
-    return f"{' '.join(told)} Of {len(leads)} leads over the next learner {clear} {verb} clear."
-
-
-def _on_all(choices: Sequence[Choice]) -> list[str]:
-    """Who is taken, or not clearly behind, in all of these choices."""
-    return [name for name in choices[0].means if all(_stands(name, each) in ("taken", "near") for each in choices)]
 
 
 def ranker_in_words(decisions: Sequence[Decision], near: Collection[str] | None = None) -> str:
@@ -445,8 +410,12 @@ def met_again(
             text
             for called, own in wide.items()
             for text in (
-                f"{_with_interval(own['offline'][each].dropna(), 3)}, {ranked[called][each]}",
-                _with_interval(own["lists"][each].dropna(), 3),
+                (
+                    f"{_with_interval(own['offline'][each].dropna(), 3)}, {ranked[called][each]}",
+                    _with_interval(own["lists"][each].dropna(), 3),
+                )
+                if each in own["offline"]
+                else ("–", "–")
             )
         ]
         rows.append([plain(spelled(each)), str(places.get(each, "–")), *entries])
@@ -499,11 +468,7 @@ def elsewhere_in_words(here: Sequence[Decision], there: Mapping[str, Sequence[De
         else:
             holds = f"{taken}, first in the main comparison, is clearly behind on all of them"
         verb = "were those of" if column == "lists" else "is that of"
-        safe = _on_all([main.choice, *(found.choice for found in others.values())])
-        told.append(
-            f"The {what} {verb} {joined(each)}; {holds}. {_names(safe) if safe else 'Nobody'} "
-            f"{_are(safe)} first, or not clearly behind, on all {1 + len(others)} data sets."
-        )
+        told.append(f"The {what} {verb} {joined(each)}; {holds}.")
     return " ".join(told)
 
 
@@ -620,6 +585,27 @@ def lucky_in_words(frame: pd.DataFrame) -> str:
     return f"Clearly better than the tuned value: {'; '.join(told)}. {missed}"
 
 
+def queue_table(waiting: Sequence[tuple[Queued, Sequence[Job]]], *, name: str, caption: str) -> str:
+    """What waits for a machine, in order of worth, with its computed cost; entries of which nothing is missing are left
+    out.
+
+    Args:
+        waiting: from `ol2r.papers.queue.waiting`.
+    """
+    rows = [
+        [
+            f"{one.paper}, {one.item}",
+            ", ".join(map(named, one.datasets)) if one.datasets else "all",
+            one.because,
+            f"{sum(len(job.rows) for job in jobs):,}",
+            times(sum(job.cost().whole for job in jobs) / 3600),
+        ]
+        for one, jobs in waiting
+        if jobs
+    ]
+    return myst(["item", "data", "what it decides", "rows", "core-hours"], rows, name=name, caption=caption)
+
+
 def ran_in_words(frame: pd.DataFrame) -> str:
     """What was run on each data set: rounds, folds, seeds and users; empty without runs."""
     told = []
@@ -686,8 +672,9 @@ def settings_table(datasets: Sequence[str], *, name: str, caption: str) -> str:
 
 def tuned_elsewhere_in_words() -> str:
     """Of which data the tuned values are that learners have on other data."""
-    own = [_place(name) for name in (*DATASETS, *ELSEWHERE) if tuned_on(name) == name]
-    told = [f"on {_place(name)} those of {_place(tuned_on(name))}" for name in ELSEWHERE if _place(name) not in own]
+    everywhere = (*DATASETS, *ELSEWHERE, *LINEAR_ELSEWHERE)
+    own = [_place(name) for name in everywhere if tuned_on(name) == name]
+    told = [f"on {_place(name)} those of {_place(tuned_on(name))}" for name in everywhere if _place(name) not in own]
     return (
         f"Learners were tuned on {joined(own)}. They have {joined(told)}, so a place there tells also how well values "
         "carry over. Linear rankers were tuned on MQ2007 as well, to other values, which are left out here because "
