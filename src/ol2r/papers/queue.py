@@ -31,6 +31,11 @@ class Queued(NamedTuple):
 QUEUE = (
     Queued("comparison", "controls-elsewhere", None, "what exploring is worth to linear rankers on other data"),
     Queued("comparison", "contest", None, "which linear rankers are within reach of the best learner"),
+    Queued("olranknet", "labels", None, "what labels leave to a network, against which its online lead is held"),
+    Queued("olranknet", "fits-as-text", None, "by which fit long runs of networks take less time without being worse"),
+    Queued("olranknet", "other-pairs", None, "which pairs olRankNet learns from best"),
+    Queued("olranknet", "tuning-by-users", None, "which values networks have for each kind of users"),
+    Queued("olranknet", "public-code", None, "what the public code comes to"),
     Queued("pairrank", "tuning-by-users-longer", None, "which values linear rankers have for each kind of users"),
     Queued("comparison", "length", None, "what linear rankers come to at the papers' length, beside which networks "
            "are held"),

@@ -64,3 +64,4 @@ def test_something_is_expected_of_every_long_run_of_the_papers_own_learners():
             name = grid.variant(job.cell)["variant"]
             known = length.expected_of(job.cell.dataset, name)
             assert known or name in ("PairRank", "neural PDGD", grid.NEURAL_GREEDY)
+            assert name != grid.LAMBDARANK or job.cell.labels()["learner"] == "olLambdaRank-ranked"

@@ -167,4 +167,5 @@ def test_what_is_queued_is_declared_and_on_no_page_yet():
         own = papers.paper(each.paper).items[each.item].jobs("paper", None, each.datasets)
         assert {job.cell.labels()["dataset"] for job in own} <= set(data.CATALOGUE) and each.because
         assert own or each.item == "contest-networks"  # which has learners once they are granted seeds
-    assert {each.item for each in QUEUE if each.paper == "comparison"} <= set(grid.QUEUED) <= set(grid.ITEMS)
+        assert each.item in papers.paper(each.paper).waiting
+    assert {each.item for each in QUEUE if each.paper == "comparison"} == set(grid.QUEUED) <= set(grid.ITEMS)

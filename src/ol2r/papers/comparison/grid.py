@@ -89,6 +89,8 @@ def tuned(dataset: str, variant: str) -> dict[str, Value]:
         return p2neurrank.tuned(source, variant) | ({} if variant == P2LINRANK else {"depth": p2neurrank.DEPTH_HERE})
     if variant == "epsilon-greedy":
         return pairrank.alone(source, variant)
+    if variant == LAMBDARANK:
+        return olranknet.tuned(source, variant, olranknet.RANKED)
     return olranknet.tuned(source, variant)
 
 
@@ -324,12 +326,15 @@ def contested(store: Store, *frames: pd.DataFrame) -> pd.DataFrame:
 LONG_ON = ("synthetic-mq-net", "MQ2008", *LINEAR_ELSEWHERE, "synthetic-mslr-net")
 """Data on which learners run for as many rounds as the papers' on PairRank, olRankNet and P²NeurRank."""
 LONG_LINEAR = ("PairRank", P2LINRANK, "PDGD")
-LONG_NETWORKS = ("olRankNet", "olRankNet, full", "olLambdaRank", P2NEURRANK, P2NEURRANK_5, "neural PDGD", NEURAL_GREEDY)
+LAMBDARANK = "olLambdaRank"
+"""By the ΔNDCG of the present ranking, which is the main reading of its paper."""
+LONG_NETWORKS = ("olRankNet", "olRankNet, full", LAMBDARANK, P2NEURRANK, P2NEURRANK_5, "neural PDGD", NEURAL_GREEDY)
 SEEDS_OF_LENGTH = 5
 """Seeds of each fold."""
 _LONG_GRID = replace(
     olranknet.BY_ROUNDS[olranknet.ROUNDS],
-    settings=SETTINGS | {name: olranknet.SETTINGS[name] for name in ("olLambdaRank", NEURAL_GREEDY)}
+    settings=SETTINGS
+    | {LAMBDARANK: olranknet.SETTINGS["olLambdaRank-ranked"], NEURAL_GREEDY: olranknet.SETTINGS[NEURAL_GREEDY]}
     | {P2NEURRANK_5: p2neurrank.SETTINGS[P2NEURRANK_5]},
 )  # fmt: skip
 
