@@ -8,7 +8,8 @@ import torch
 from small import candidates_of, small_dataset
 
 from ol2r.random import generator
-from ol2r.ranking import engine
+from ol2r.ranking import Candidates, engine
+from ol2r.ranking.batched.counts import pair_ids
 
 BODIES = [("numba", "cpu"), ("torch", "cpu"), *([("torch", "cuda")] if torch.cuda.is_available() else [])]
 both_bodies = pytest.mark.parametrize(("name", "device"), BODIES)
@@ -63,3 +64,39 @@ def test_a_list_too_short_for_a_pair_adds_none(name, device):
     rows, won = counts.add(candidates_of(DATASET, LARGE[:2], device), *nothing)
     assert rows.shape == won.shape == (2, 0)
     assert counts.n_pairs.tolist() == [0, 0]
+
+
+@both_bodies
+def test_documents_with_numbers_are_the_same_in_any_collection_and_order(name, device):
+    """Σ over labels of (x of the preferred document less x of the other) is what a loss is told."""
+    rng = generator("numbered documents", 0)
+    table, numbers = torch.from_numpy(rng.random((9, 3), dtype=np.float32)), rng.integers(0, 2**62, 9)
+    counts = engine(name).PairCounts(1, 3, device)
+    total, met = torch.zeros(3), set()
+    for _ in range(60):
+        order = rng.permutation(9)[:5]
+        x, named = table[order].to(device), torch.from_numpy(numbers[order]).to(device)
+        offsets, query = torch.tensor([0, 5], device=device), torch.tensor([0], device=device)
+        of = Candidates(x, offsets, x.sum(dim=0)[None], query, numbers=named)
+        i, j = rng.permutation(5)[:2].tolist()
+        first = bool(rng.random() < 0.5)
+        told = (x[i] - x[j]) * (1 if first else -1)
+        row, won = counts.add(of, torch.tensor([[[i, j]]], device=device), torch.tensor([[first]], device=device))
+        total += told.cpu()
+        met.add(frozenset(order[[i, j]].tolist()))
+        assert torch.equal(counts.x[0, row[0, 0]] * (1 if won else -1), told)
+    assert counts.n_pairs.tolist() == [len(met)]
+    kept = counts.outcomes[0, : len(met)].cpu()
+    found = ((kept[:, :1] - kept[:, 1:]) * counts.x[0, : len(met)].cpu()).sum(dim=0)
+    torch.testing.assert_close(found.float(), total)
+
+
+def test_pairs_of_small_numbers_have_numbers_of_their_own():
+    """Closest to each other are the multiples by numbers of Fibonacci, and these lie far enough apart."""
+    fibonacci = [1, 2]
+    while fibonacci[-1] + fibonacci[-2] < 2**31:
+        fibonacci.append(fibonacci[-1] + fibonacci[-2])
+    apart = pair_ids(torch.tensor([[each, 0] for each in fibonacci]))
+    assert apart.abs().min() > 2**31
+    both = torch.cartesian_prod(torch.arange(300), torch.arange(300))
+    assert len(pair_ids(both).unique()) == len(both)
