@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from os import PathLike
-from typing import Any, NamedTuple, Self, overload
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -249,15 +249,17 @@ class Online:
         shown.ticket = self.n_lists
         return shown
 
-    @overload
-    def update(self, ticket: Sequence[bool] | np.ndarray, /, *, seen: int | None = None) -> None: ...
-    @overload
-    def update(self, ticket: int, clicks: Sequence[bool] | np.ndarray, /, *, seen: int | None = None) -> None: ...
-    def update(self, ticket, clicks=None, /, *, seen=None):
+    def update(
+        self,
+        ticket: int | Sequence[bool] | np.ndarray | None = None,
+        clicks: Sequence[bool] | np.ndarray | None = None,
+        *,
+        seen: int | None = None,
+    ) -> None:
         """Learn from the clicks on a list: `update(ticket, clicks)`, or `update(clicks)` where only one waits.
 
         Args:
-            ticket: that of the list.
+            ticket: that of the list; or left out.
             clicks: whether the document in each slot was clicked.
             seen: how many slots were seen, if not all; `clicks` belong to these alone, and the learner learns as if the
                 list had ended there.

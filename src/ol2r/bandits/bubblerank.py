@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple, Self, overload
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numba import njit, prange
@@ -433,15 +433,17 @@ class BubbleRank(Bandit):
         self._waiting.lists[self._step] = self._state.ranking.copy(), int(self._state.notes["away"][0])
         return ShownItems((self.items[i] for i in self._state.ranking), self._step)
 
-    @overload
-    def update(self, ticket: Sequence[bool], /, *, seen: int | None = None) -> None: ...
-    @overload
-    def update(self, ticket: int, clicks: Sequence[bool], /, *, seen: int | None = None) -> None: ...
-    def update(self, ticket, clicks=None, /, *, seen=None):
+    def update(
+        self,
+        ticket: int | Sequence[bool] | None = None,
+        clicks: Sequence[bool] | None = None,
+        *,
+        seen: int | None = None,
+    ) -> None:
         """Learn from the clicks on a list: `update(ticket, clicks)`, or `update(clicks)` where only one waits.
 
         Args:
-            ticket: that of the list; clicks may come in any order.
+            ticket: that of the list, for clicks may come in any order; or left out.
             clicks: whether the item in each position was clicked, from the top.
             seen: how many positions were seen, if not all; `clicks` belong to these alone. What was not seen was not
                 clicked, as in the paper's click models.

@@ -60,7 +60,7 @@ class Waiting(Generic[Shown]):
         )
 
     def meant(
-        self, ticket: int | Sequence[bool], clicks: Sequence[bool] | None
+        self, ticket: int | Sequence[bool] | np.ndarray | None, clicks: Sequence[bool] | np.ndarray | None
     ) -> tuple[int, Shown, Sequence[bool]]:
         """Ticket, list and clicks of `update(ticket, clicks)`, or of `update(clicks)` where one list waits.
 
@@ -68,11 +68,13 @@ class Waiting(Generic[Shown]):
             ValueError: no such list waits, or several do and there is no ticket.
         """
         if clicks is None:
+            ticket, clicks = None, ticket  # type: ignore[assignment]
+        if ticket is None:
             if len(self.lists) > 1:
                 raise ValueError(f"{len(self.lists)} lists wait for clicks: say which one, update(ticket, clicks)")
             if not self.lists:
                 raise ValueError("no list waits for clicks: call rank() first")
-            return *next(iter(self.lists.items())), ticket  # type: ignore[return-value]
+            return *next(iter(self.lists.items())), clicks  # type: ignore[return-value]
         return ticket, self[ticket], clicks  # type: ignore[return-value]
 
     def __getitem__(self, ticket: object) -> Shown:
