@@ -67,7 +67,7 @@ def _prepare() -> None:
     # So each target and each state of all files with compiled code gets a cache folder of its own.
     if "NUMBA_CACHE_DIR" not in os.environ:
         texts = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))]
-        state = hashlib.blake2b(b"".join(text for text in texts if b"njit" in text), digest_size=8).hexdigest()
+        state = hashlib.blake2b(b"".join(text for text in texts if b"compiling" in text), digest_size=8).hexdigest()
         os.environ["NUMBA_CACHE_DIR"] = str(_folders.cache_folder() / "compiled" / f"{_target.asked()}-{state}")
 
 

@@ -5,7 +5,7 @@ It adds nothing to the packages below, which offer more control to those who nee
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,10 +23,10 @@ from ol2r.experiments.store import in_order
 from ol2r.learners import LEARNERS
 from ol2r.papers import NAMES, paper
 from ol2r.parameters import AT_LEAST_ONE, Value, require
-from ol2r.report import figures
-from ol2r.report.style import LEARNERS as LOOKS
-from ol2r.report.style import Drawing, Looks
 from ol2r.simulation import Evaluation
+
+if TYPE_CHECKING:
+    from ol2r.report.style import Drawing, Looks
 
 SCORES = {"ndcg": "offline NDCG", "cndcg": "online score"}
 
@@ -65,12 +65,15 @@ class Comparison:
         table = pd.concat(parts, ignore_index=True)
         return table[["users", "learner", "score", "mean", "deviation", "n", "low", "high", "diverged"]]
 
-    def plot(self, score: str = "ndcg") -> Drawing:
+    def plot(self, score: str = "ndcg") -> "Drawing":
         """Draw learning curves, one panel for each user model: mean over runs with its 95 % interval.
 
         Args:
             score: "ndcg" (of the learned ranker) or "cndcg" (of what users were shown).
         """
+
+        from ol2r.report import figures  # here, because it takes a second to load
+
         one_of(score, SCORES, "score")
         draw = figures.learning_curves if score == "ndcg" else figures.cumulative_curves
         frame = self.frame.assign(dataset=_in_figure(self.label), users=self.frame["users"].map(_in_figure))
@@ -233,8 +236,11 @@ def setting(name: str, dataset: str, conventions: str, changed: Mapping[str, Val
     return found._replace(hyperparameters=whole)
 
 
-def _looks(variants: Mapping[str, str]) -> Looks:
+def _looks(variants: Mapping[str, str]) -> "Looks":
     """Looks of learners in figures: that of the variant in the book, or a spare one if that is taken or missing."""
+    from ol2r.report.style import LEARNERS as LOOKS
+    from ol2r.report.style import Looks
+
     looks, taken = Looks(), set()
     for name, variant in variants.items():
         free = [each for each in LOOKS if each not in taken]

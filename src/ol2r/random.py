@@ -10,8 +10,9 @@ from enum import IntEnum
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from ol2r.compiling import kernel, part
 from ol2r.cores import guard_loops
 
 guard_loops()
@@ -68,7 +69,7 @@ def generator(name: str, seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=np.frombuffer(digest, dtype=np.uint64)))
 
 
-@njit
+@part
 def _philox_round(c0, c1, c2, c3, k0, k1):
     p0 = np.uint64(_M0) * np.uint64(c0)
     p1 = np.uint64(_M1) * np.uint64(c2)
@@ -80,7 +81,7 @@ def _philox_round(c0, c1, c2, c3, k0, k1):
     )
 
 
-@njit
+@part
 def philox(c0, c1, c2, c3, k0, k1):
     """Philox4x32-10: map a counter of four 32-bit words and a key of two to four random 32-bit words."""
     for _ in range(10):
@@ -90,7 +91,7 @@ def philox(c0, c1, c2, c3, k0, k1):
     return c0, c1, c2, c3
 
 
-@njit
+@part
 def block(key, stream, round_, number):
     """Block `number` of a stream in a round: four uint32 words, which are words 4·number … 4·number + 3."""
     return philox(
@@ -103,7 +104,7 @@ def block(key, stream, round_, number):
     )
 
 
-@njit
+@part
 def word(key, stream, round_, index):
     """Word `index` of a stream in a round, a uint32."""
     w0, w1, w2, w3 = block(key, stream, round_, index >> 2)
@@ -111,31 +112,31 @@ def word(key, stream, round_, index):
     return w0 if lane == 0 else w1 if lane == 1 else w2 if lane == 2 else w3
 
 
-@njit
+@part
 def _unit_interval(bits):
     return np.float32(bits >> np.uint32(8)) * np.float32(2.0**-24)
 
 
-@njit
+@part
 def uniform(key, stream, round_, index):
     """A float32 in [0, 1), a multiple of 2⁻²⁴."""
     return _unit_interval(word(key, stream, round_, index))
 
 
-@njit
+@part
 def integer_below(key, stream, round_, index, bound):
     """An integer in [0, bound), by multiplication; its bias is below bound · 2⁻³²."""
     return np.int64((np.uint64(word(key, stream, round_, index)) * np.uint64(bound)) >> np.uint64(32))
 
 
-@njit
+@part
 def _box_muller(a, b):
     radius = np.sqrt(np.float32(-2.0) * np.log((np.float32(a) + np.float32(0.5)) * np.float32(2.0**-32)))
     angle = np.float32(2.0 * np.pi) * np.float32(b) * np.float32(2.0**-32)
     return radius * np.cos(angle), radius * np.sin(angle)
 
 
-@njit(cache=True)
+@part
 def fill_gaussian(key, stream, round_, first_block, out):
     """Fill a float32 vector with standard normals from the blocks first_block, first_block + 1, … (four to a block)."""
     n = out.shape[0]
@@ -152,27 +153,27 @@ def fill_gaussian(key, stream, round_, first_block, out):
                 out[i + 3] = sine
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _words(keys, stream, round_, out):
     for r in prange(out.shape[0]):
         for j in range(out.shape[1]):
             out[r, j] = word(keys[r], stream, round_, j)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _uniforms(keys, stream, round_, out):
     for r in prange(out.shape[0]):
         for j in range(out.shape[1]):
             out[r, j] = uniform(keys[r], stream, round_, j)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _gaussians(keys, stream, round_, out):
     for r in prange(out.shape[0]):
         fill_gaussian(keys[r], stream, round_, 0, out[r])
 
 
-@njit(cache=True)
+@kernel
 def _member_keys(keys, out):
     for r in range(out.shape[0]):
         out[r, 0] = keys[r]
@@ -181,7 +182,7 @@ def _member_keys(keys, out):
             out[r, member] = np.uint64(low) | np.uint64(high) << np.uint64(32)
 
 
-@njit(cache=True)
+@kernel
 def _integers(keys, stream, first_round, bounds, out):
     for i in range(out.shape[0]):
         for r in range(out.shape[1]):

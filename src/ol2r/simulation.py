@@ -12,10 +12,11 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 import torch
-from numba import get_num_threads, njit, set_num_threads
+from numba import get_num_threads, set_num_threads
 
 from ol2r.clicks import GradedUser, UserBatch
 from ol2r.clicks.cascade import click_list
+from ol2r.compiling import kernel
 from ol2r.data import RankingDataset
 from ol2r.learners import Learner
 from ol2r.parameters import Choice, Number, Parameter, require
@@ -154,7 +155,7 @@ class _Queries:
         return torch.where(shown, self.relevance[documents], 0), shown
 
 
-@njit(cache=True)
+@kernel
 def _show(
     query,
     ranking,

@@ -11,10 +11,10 @@ from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from ol2r.bandits.world import Tape, World
 from ol2r.clicks import ItemClicks, best_ranking, expected_reward, wrong_pairs
+from ol2r.compiling import kernel
 from ol2r.cost import Cost
 from ol2r.parameters import Parameter, Value, check_all
 from ol2r.random import Stream, integer_below
@@ -84,6 +84,11 @@ class Bandit(ABC):
         return Cost(steps * cls.step_seconds * max(1.0, n_items / 10), 17 * n_items**2)
 
     @classmethod
+    def seconds(cls, world: World, tape: Tape) -> float:
+        """About how long one core plays all replicas to the last checkpoint."""
+        return float(len(world.keys) * tape.checkpoints[-1] * cls.step_seconds)
+
+    @classmethod
     @abstractmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:
         """Play every replica to the last checkpoint; `steps` is the horizon n that is given to the bandit."""
@@ -115,7 +120,7 @@ def random_list(key: np.uint64, number: int, n_items: int, n_positions: int) -> 
     return order[:n_positions]
 
 
-@njit(cache=True)
+@kernel
 def _draw(order, n, key, number):
     for k in range(n):
         other = k + integer_below(key, Stream.BANDIT_INITIAL, number, k, len(order) - k)

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from ol2r.bandits.base import Bandit
 from ol2r.bandits.world import Tape, World, judge, leaf, replica, show, shuffle
+from ol2r.compiling import kernel, part
 from ol2r.parameters import Choice, Value
 from ol2r.theory.bandits import exploration, lower_bound, upper_bound
 
@@ -40,7 +41,7 @@ class State(NamedTuple):
     until: np.ndarray  # int64[L], for `shuffle`
 
 
-@njit
+@part
 def _begin(n_items, n_positions):
     """The initial state: one batch with all items and positions, before its first stage."""
     slot = np.zeros(n_positions + 1, dtype=np.int64)
@@ -66,7 +67,7 @@ def _begin(n_items, n_positions):
     )
 
 
-@njit
+@part
 def _bounds(state, items, budget):
     """Compute L and U of some items: confidence bounds of their click rates."""
     for i in items:
@@ -75,7 +76,7 @@ def _bounds(state, items, budget):
         state.high[i] = upper_bound(state.mean[i], budget / state.count[i])
 
 
-@njit
+@part
 def _sort(items, value):
     """Sort items by falling value, then by number."""
     for x in range(1, len(items)):
@@ -90,7 +91,7 @@ def _sort(items, value):
         items[place] = i
 
 
-@njit
+@part
 def _split(state, b, k):
     """Split batch b: it keeps its first k positions and items, and the others become batch b + 1 of the same stage."""
     active = state.active[0]
@@ -117,13 +118,13 @@ def _record(state, tape, r, c):
 # Algorithms 1-4 of the paper
 
 
-@njit
+@part
 def _stage_length(stage, horizon):
     """n_ℓ = ⌈16 Δ̃_ℓ⁻² log n⌉ with Δ̃_ℓ = 2^−ℓ."""
     return max(1, int(np.ceil(16.0 * 4.0**stage * np.log(float(horizon)))))
 
 
-@njit
+@part
 def _begin_stage(state, b, stage, horizon):
     """Begin a stage of batch b with all counts at 0."""
     state.stage[b] = stage
@@ -173,7 +174,7 @@ def _collect(state, b, clicks):
         state.waiting[b] = state.end[b] - state.begin[b]
 
 
-@njit
+@part
 def _first_split(items, n_slots, low, high):
     """The lowest position of the batch at which all items above are known to be better than all items below, or 0."""
     highest = 0.0  # the largest upper bound below
@@ -184,7 +185,7 @@ def _first_split(items, n_slots, low, high):
     return 0
 
 
-@njit
+@part
 def _eliminate(state, b):
     """Drop items that are known to be worse than as many other items as the batch has positions."""
     items = state.items[state.begin[b] : state.end[b]]
@@ -197,7 +198,7 @@ def _eliminate(state, b):
     state.end[b] = state.begin[b] + kept
 
 
-@njit
+@part
 def _end_stage(state, b, budget, horizon):
     """The rest of UpdateBatch: split the batch, or drop items and go on."""
     items = state.items[state.begin[b] : state.end[b]]
@@ -222,7 +223,7 @@ def _update(state, b, budget, horizon):
     return _end_stage(state, b, budget, horizon)
 
 
-@njit
+@part
 def _batchrank(world, tape, steps, r):
     own = replica(world, r)
     budget = exploration(steps, True)
@@ -246,7 +247,7 @@ def _batchrank(world, tape, steps, r):
 # public code
 
 
-@njit
+@part
 def _begin_public_stage(state, b, stage, budget):
     """A stage ends when each item has been observed log(n L) / Δ̃² times since the first step; with one item, never."""
     state.stage[b] = stage
@@ -286,7 +287,7 @@ def _observe(state, b, clicks, observed):
         state.clicked[i] += clicks[k]
 
 
-@njit
+@part
 def _split_everywhere(state, b):
     """Split from the bottom up wherever all items above are known to be better; drop items without a position."""
     items, parts = state.items[state.begin[b] : state.end[b]], 1
@@ -306,7 +307,7 @@ def _split_everywhere(state, b):
     return parts
 
 
-@njit
+@part
 def _end_public_stage(state, b, budget):
     items = state.items[state.begin[b] : state.end[b]]
     _bounds(state, items, budget)
@@ -323,7 +324,7 @@ def _update_public(state, b, budget):
     return 1 if state.waiting[b] > 0 else _end_public_stage(state, b, budget)
 
 
-@njit
+@part
 def _public_code(world, tape, steps, past, r):
     own = replica(world, r)
     budget = np.log(float(steps) * len(own.attraction))
@@ -345,13 +346,13 @@ def _public_code(world, tape, steps, past, r):
             _record(state, tape, r, c)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _batchrank_all(world, tape, steps):
     for r in prange(len(world.keys)):
         _batchrank(world, tape, steps, np.int64(r))
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _public_code_all(world, tape, steps, past):
     for r in prange(len(world.keys)):
         _public_code(world, tape, steps, past, np.int64(r))
@@ -382,6 +383,6 @@ class BatchRank(Bandit):
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:
         stages = str(parameters["stages"])
         if stages == "paper":
-            _batchrank_all(world, tape, steps)
+            _batchrank_all(world, tape, steps, seconds=cls.seconds(world, tape))
         else:
-            _public_code_all(world, tape, steps, PUBLIC_CODE[stages])
+            _public_code_all(world, tape, steps, PUBLIC_CODE[stages], seconds=cls.seconds(world, tape))

@@ -11,12 +11,13 @@ from os import PathLike
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from ol2r import saved
 from ol2r.bandits.base import LAST_STEP, Bandit
 from ol2r.bandits.world import Tape, World, inversions, judge, leaf, replica, show
 from ol2r.clicks.real import Waiting, real_clicks
+from ol2r.compiling import kernel, part
 from ol2r.parameters import FLAG, Choice, Number, Value
 from ol2r.random import Stream, block, replica_key, word
 from ol2r.theory.bandits import bubblerank_certain, bubblerank_event
@@ -51,7 +52,7 @@ class State(NamedTuple):
     notes: np.ndarray  # _NOTES[1]
 
 
-@njit(cache=True)
+@part
 def begin(initial, n_items, horizon, exponent, doubling, freeze, shift):
     """Lines 1-3: the state before the first step.
 
@@ -256,7 +257,7 @@ def _note_event(audit, state, clicks, attraction, step):
         audit.broken[0] = step
 
 
-@njit
+@part
 def _bubblerank(world, tape, steps, exponent, doubling_from, freeze, other_parity, r):
     own = replica(world, r)
     n_items, n_positions = len(own.attraction), len(own.initial)
@@ -281,18 +282,23 @@ def _bubblerank(world, tape, steps, exponent, doubling_from, freeze, other_parit
             tape.diagnostics[r, c, 2] = audit.broken[0]
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _bubblerank_all(world, tape, steps, exponent, doubling_from, freeze, other_parity):
     for r in prange(len(world.keys)):
         _bubblerank(world, tape, steps, exponent, doubling_from, freeze, other_parity, np.int64(r))
 
 
-@njit(cache=True)
+@kernel
+def _begun(initial, n_items, horizon, exponent, doubling, freeze, shift):
+    return begin(initial, n_items, horizon, exponent, doubling, freeze, shift)
+
+
+@kernel
 def _rank(state, key, step):
     display(state, key, step)
 
 
-@njit(cache=True)
+@kernel
 def _update(state, clicks, step):
     observe(state, clicks, step)
     improve(state)
@@ -370,6 +376,7 @@ class BubbleRank(Bandit):
             int(parameters["doubling_from"]),
             bool(parameters["freeze"]),
             int(parameters["parity"] == "prose"),
+            seconds=cls.seconds(world, tape),
         )
 
     def __init__(
@@ -397,7 +404,7 @@ class BubbleRank(Bandit):
             raise ValueError("a horizon that is not known is doubled from at least 1: give horizon, or doubling_from")
         self._last = LAST_STEP if horizon is None else int(horizon)
         self._key = replica_key("online", 1, seed)
-        self._state = begin(
+        self._state = _begun(
             np.arange(shown),
             len(self.items),
             int(horizon or first),
@@ -548,7 +555,7 @@ def _different(items: Sequence[Hashable]) -> tuple[Hashable, ...]:
     return names
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _baseline_all(world, tape):
     for r in prange(len(world.keys)):
         own = replica(world, r)
@@ -565,4 +572,4 @@ class Baseline(Bandit):
 
     @classmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:
-        _baseline_all(world, tape)
+        _baseline_all(world, tape, seconds=cls.seconds(world, tape))

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from ol2r.bandits.base import Bandit
 from ol2r.bandits.world import Tape, World, judge, leaf, replica, show, shuffle
+from ol2r.compiling import kernel, part
 from ol2r.parameters import Choice, Value
 from ol2r.random import Stream, word
 from ol2r.theory.bandits import exploration, upper_bound
@@ -17,13 +18,13 @@ _SETTLED = 1e-13  # error of a bound at which Newton's iteration ends
 _ITERATIONS = 30
 
 
-@njit
+@part
 def _entropy(p):
     """p log p + (1 − p) log(1 − p) for 0 < p < 1."""
     return p * np.log(p) + (1.0 - p) * np.log(1.0 - p)
 
 
-@njit
+@part
 def _bound(p, negative_entropy, budget, guess):
     """`theory.bandits.upper_bound` within 10⁻¹², by Newton's iteration from the previous step's bound.
 
@@ -59,7 +60,7 @@ def _before(i, j, bounds, clicked, observed, budget, key, step):
     return word(key, Stream.TIES, step, i) < word(key, Stream.TIES, step, j)
 
 
-@njit
+@part
 def _cascade(world, tape, with_log_log, first_click, shuffled_start, r):
     own = replica(world, r)
     n_items, n_positions = len(own.attraction), len(own.initial)
@@ -116,7 +117,7 @@ def _cascade(world, tape, with_log_log, first_click, shuffled_start, r):
         judge(own, ranking, step, tape, r)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _cascade_all(world, tape, with_log_log, first_click, shuffled_start):
     for r in prange(len(world.keys)):
         _cascade(world, tape, with_log_log, first_click, shuffled_start, np.int64(r))
@@ -154,4 +155,5 @@ class CascadeKLUCB(Bandit):
             parameters["budget"] != "log t",
             parameters["observed"] == "first click",
             parameters["start"] == "shuffle",
+            seconds=cls.seconds(world, tape),
         )

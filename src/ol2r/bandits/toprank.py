@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from ol2r.bandits.base import Bandit
 from ol2r.bandits.world import Tape, World, judge, replica, show, shuffle
+from ol2r.compiling import kernel, part
 from ol2r.parameters import Number, Value
 from ol2r.theory.bandits import TOPRANK_C, toprank_certain
 
 
-@njit
+@part
 def _partition(worse, order, first, until):
     """Lines 3-6 of Algorithm 1: the next block has every remaining item that is worse than no other remaining item.
 
@@ -46,7 +47,7 @@ def _partition(worse, order, first, until):
             until[k] = placed
 
 
-@njit
+@part
 def _toprank(world, tape, steps, exponent, r):
     own = replica(world, r)
     n_items, n_positions = len(own.attraction), len(own.initial)
@@ -92,7 +93,7 @@ def _toprank(world, tape, steps, exponent, r):
             tape.diagnostics[r, c, 0] = known
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _toprank_all(world, tape, steps, exponent):
     for r in prange(len(world.keys)):
         _toprank(world, tape, steps, exponent, np.int64(r))
@@ -115,4 +116,4 @@ class TopRank(Bandit):
 
     @classmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:
-        _toprank_all(world, tape, steps, float(parameters["exponent"]))
+        _toprank_all(world, tape, steps, float(parameters["exponent"]), seconds=cls.seconds(world, tape))

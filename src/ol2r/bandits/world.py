@@ -7,14 +7,14 @@ even a run of five million steps stores nothing but its checkpoints.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ol2r.clicks import expected_reward, item_clicks
+from ol2r.compiling import part
 from ol2r.random import Stream, block
 
 # decorator for functions that a loop calls at every step: they are inlined, and do not count references to arrays that
 # the loop holds anyway, which would take most of a step's time; such a function must not allocate
-leaf = njit(forceinline=True, _nrt=False)  # pyright: ignore[reportCallIssue]
+leaf = part(forceinline=True, _nrt=False)  # pyright: ignore[reportCallIssue]
 
 
 class World(NamedTuple):
@@ -67,7 +67,7 @@ class Replica(NamedTuple):
     count: np.ndarray  # int64[4]: last list's inversions beyond R₀'s, their maximum, violations, checkpoints passed
 
 
-@njit
+@part
 def _ones(bits):
     """How many bits of a uint64 are set."""
     bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
@@ -102,7 +102,7 @@ def discounted_gain(ranking, attraction, discount):
     return result
 
 
-@njit
+@part
 def replica(world, r):
     """Replica r's part of the world, before its first step."""
     n_items, n_positions = world.items[r], world.positions[r]

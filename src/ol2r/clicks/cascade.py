@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 import torch
-from numba import njit
 
+from ol2r.compiling import kernel, part
 from ol2r.random import Stream, Streams, uniform
 
 STOP_RULES = ("after_click", "every_document")
@@ -157,7 +157,7 @@ def users_of_grades(
     return GradedCascade(kind, click, stop, five.stop_rule)
 
 
-@njit
+@part
 def click_list(grades, shown, click_probability, leave_or_look, rule, key, round_, out):
     """Write the clicks of one user on one list into `out`, Bool[k]; see `UserBatch.click`."""
     examining = True
@@ -173,7 +173,7 @@ def click_list(grades, shown, click_probability, leave_or_look, rule, key, round
             examining = uniform(key, Stream.STOP, round_, i) >= leave_or_look[grade]
 
 
-@njit(cache=True)
+@kernel
 def _click(grades, shown, click_probability, leave_or_look, rule, keys, round_, out):
     for r in range(grades.shape[0]):
         chances = click_probability[r], leave_or_look[r]

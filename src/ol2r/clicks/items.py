@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from numba import njit
 
+from ol2r.compiling import kernel, part
 from ol2r.random import Stream, block, uniform
 
 CODES = {"cascade": 0, "dependent": 1, "position": 2}
@@ -95,7 +95,7 @@ class ItemClicks:
         return np.array(self.attraction, dtype=np.float64), np.array(self.position, dtype=np.float64)
 
 
-@njit
+@part
 def item_clicks(kind, attraction, position, ranking, key, step, clicks):
     """One user's clicks on one list.
 
@@ -126,7 +126,7 @@ def item_clicks(kind, attraction, position, ranking, key, step, clicks):
         first = after
 
 
-@njit(cache=True)
+@kernel
 def _simulate(kind, attraction, position, lists, key, out):
     for step in range(lists.shape[0]):
         item_clicks(kind, attraction, position, lists[step], key, step, out[step])
@@ -160,7 +160,7 @@ def wrong_pairs(attraction: np.ndarray, ranking: np.ndarray) -> int:
     return int(better.sum() - np.tril(better[:, ranking]).sum())
 
 
-@njit
+@part
 def expected_reward(kind, attraction, position, ranking, cut):
     """The expected reward r(R) of a list over its first `cut` positions.
 
@@ -181,7 +181,7 @@ def expected_reward(kind, attraction, position, ranking, cut):
     return clicks if kind == _POSITION else 1.0 - left
 
 
-@njit
+@part
 def best_ranking(kind, attraction, position, slots, cut):
     """The list that maximises `expected_reward`: int64[slots].
 

@@ -10,13 +10,16 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from ol2r.compiling import kernel
 from ol2r.cores import guard_loops
 from ol2r.errors import DataError
 from ol2r.ranking.constants import MOST_GRADES
 
 guard_loops()  # for all that reads data
+
+_CELL_SECONDS = 2e-9  # of one core, to scale a feature of a document
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,16 +184,18 @@ def normalize_per_query(features: np.ndarray, offsets: np.ndarray) -> np.ndarray
         float32[documents, features] in [0, 1], a new array.
     """
     out = np.empty_like(features)
-    _min_max(features, offsets, out)
+    _min_max(features, offsets, out, seconds=features.size * _CELL_SECONDS)
     return out
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _min_max(features, offsets, out):
     n_features = features.shape[1]
     for q in prange(offsets.shape[0] - 1):
         a, b = offsets[q], offsets[q + 1]
-        low, high = features[a].copy(), features[a].copy()
+        low, high = np.empty(n_features, dtype=features.dtype), np.empty(n_features, dtype=features.dtype)
+        for j in range(n_features):
+            low[j] = high[j] = features[a, j]
         for i in range(a + 1, b):
             for j in range(n_features):
                 low[j] = min(low[j], features[i, j])

@@ -11,12 +11,14 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from ol2r.compiling import kernel, part
 from ol2r.errors import DataError
 from ol2r.ranking.constants import MOST_GRADES
 
@@ -26,6 +28,7 @@ _PIECE_BYTES = 1 << 20  # read from a file at once
 _BLOCK_BYTES = 1 << 25  # of text that is parsed at once
 _BLOCK_VALUES = 1 << 23  # of features that are parsed at once
 _TAB, _NEWLINE, _RETURN, _SPACE, _HASH, _COLON = 9, 10, 13, 32, 35, 58
+_BYTE_SECONDS = 6e-9  # of one core, to parse a byte of text
 _POWERS_OF_TEN = 10.0 ** np.arange(23)  # every one exact in float64, so a product or quotient is rounded once
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
 
@@ -202,7 +205,7 @@ def _blocks(
         n_lines = max(1, _BLOCK_VALUES // (n_features or _width(text)))
         start = 0
         while start < len(text):
-            stop = int(_end_of_lines(text, start, n_lines))
+            stop = _end_of_line(text, start, n_lines)
             part = text[start:stop]
             found, lines = _parse_lines(part, str(path), n_grades, n_features, line)
             if stop < len(text) or not ended:  # the last query may go on
@@ -271,7 +274,10 @@ def _parse_lines(
     if not 1 <= n_grades <= MOST_GRADES:
         raise ValueError(f"n_grades must be from 1 to {MOST_GRADES}, not {n_grades}")
     chunks = _chunk_starts(text, _CHUNK_BYTES)
-    first_lines = np.concatenate([[0], np.cumsum(_count_lines(text, chunks))])
+    n_ends = [np.count_nonzero(text[a:b] == _NEWLINE) for a, b in pairwise(chunks.tolist())]
+    if len(text) and text[-1] != _NEWLINE:
+        n_ends[-1] += 1
+    first_lines = np.concatenate([[0], np.cumsum(n_ends, dtype=np.int64)])
     n_lines = int(first_lines[-1])
     largest_index = int(_largest_index(text, chunks).max(initial=0))
     if n_features is None:
@@ -283,7 +289,8 @@ def _parse_lines(
     relevance = np.full(n_lines, -1, dtype=np.int8)
     marks = np.zeros((n_lines, 6), dtype=np.int64)
     errors = np.zeros((len(chunks) - 1, 3), dtype=np.int64)
-    _parse(text, chunks, first_lines, n_grades, features, relevance, marks, errors)
+    seconds = len(text) * _BYTE_SECONDS
+    _parse(text, chunks, first_lines, n_grades, features, relevance, marks, errors, seconds=seconds)
     if errors[:, 0].any():
         code, line, position = (int(x) for x in errors[errors[:, 0] > 0][0])
         expected = _EXPECTED[code].format(last_grade=n_grades - 1, n_features=n_features)
@@ -321,37 +328,20 @@ def _chunk_starts(text: np.ndarray, chunk_bytes: int) -> np.ndarray:
     return np.array(starts, dtype=np.int64)
 
 
-@njit(cache=True)
-def _end_of_line(text, i):
-    """The position after the first line end at i or later."""
-    while i < len(text) and text[i] != _NEWLINE:
-        i += 1
-    return min(i + 1, len(text))
+def _end_of_line(text: np.ndarray, start: int, nth: int = 1) -> int:
+    """The position after the nth line end at `start` or later, or the end of the text."""
+    width = 1 << 12
+    while start < len(text):
+        ends = np.flatnonzero(text[start : start + width] == _NEWLINE)
+        if len(ends) >= nth:
+            return start + int(ends[nth - 1]) + 1
+        nth -= len(ends)
+        start += width
+        width = min(2 * width, _PIECE_BYTES)
+    return len(text)
 
 
-@njit(cache=True)
-def _end_of_lines(text, i, n_lines):
-    """The position after the next n_lines line ends from i on, or the end of the text."""
-    while i < len(text) and n_lines > 0:
-        n_lines -= text[i] == _NEWLINE
-        i += 1
-    return i
-
-
-@njit(parallel=True, cache=True)
-def _count_lines(text, chunks):
-    counts = np.zeros(chunks.shape[0] - 1, dtype=np.int64)
-    for c in prange(counts.shape[0]):
-        n = 0
-        for i in range(chunks[c], chunks[c + 1]):
-            n += text[i] == _NEWLINE
-        if text[chunks[c + 1] - 1] != _NEWLINE:
-            n += 1
-        counts[c] = n
-    return counts
-
-
-@njit(parallel=True, cache=True)
+@kernel
 def _largest_index(text, chunks):
     largest = np.zeros(chunks.shape[0] - 1, dtype=np.int64)
     for c in prange(largest.shape[0]):
@@ -372,29 +362,29 @@ def _largest_index(text, chunks):
     return largest
 
 
-@njit(inline="always")
+@part
 def _is_digit(byte):
     return 48 <= byte <= 57
 
 
-@njit(inline="always")
+@part
 def _is_blank(byte):
     return byte == _SPACE or byte == _TAB or byte == _RETURN
 
 
-@njit(inline="always")
+@part
 def _skip_blanks(text, i, end):
     while i < end and _is_blank(text[i]):
         i += 1
     return i
 
 
-@njit(inline="always")
+@part
 def _ends_token(text, i, end):
     return i >= end or _is_blank(text[i]) or text[i] == _HASH
 
 
-@njit
+@part
 def _integer(text, i, end):
     """The non-negative integer at i and the position after it; the position stays at i when there is none."""
     value = 0
@@ -404,7 +394,7 @@ def _integer(text, i, end):
     return value, i
 
 
-@njit
+@part
 def _number(text, i, end):
     """The decimal number at i, the position after it and an error code."""
     negative = i < end and text[i] == 45
@@ -453,7 +443,7 @@ def _number(text, i, end):
     return -value if negative else value, i, 0
 
 
-@njit
+@part
 def _document_id(text, i, end):
     """Bounds of the id in a comment: LETOR's `docid = X …` gives X, any other comment itself, without blanks around."""
     i = _skip_blanks(text, i, end)
@@ -470,7 +460,7 @@ def _document_id(text, i, end):
     return i, end
 
 
-@njit
+@part
 def _parse_line(text, i, end, n_grades, features, marks):
     """Parse one line into its row; returns (grade or −1 for no document, error code, position of the error)."""
     i = _skip_blanks(text, i, end)
@@ -523,7 +513,7 @@ def _parse_line(text, i, end, n_grades, features, marks):
     return grade, 0, i
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _parse(text, chunks, first_lines, n_grades, features, relevance, marks, errors):
     for c in prange(chunks.shape[0] - 1):
         start, line = chunks[c], first_lines[c]
@@ -547,15 +537,12 @@ def _parse(text, chunks, first_lines, n_grades, features, relevance, marks, erro
             line += 1
 
 
-@njit(cache=True)
-def _starts_query(text, marks):
-    starts = np.ones(marks.shape[0], dtype=np.bool_)
-    for i in range(1, marks.shape[0]):
-        a, b = marks[i - 1, 2], marks[i, 2]
-        n = marks[i, 3] - b
-        if marks[i - 1, 3] - a == n:
-            same = True
-            for j in range(n):
-                same = same and text[a + j] == text[b + j]
-            starts[i] = not same
+def _starts_query(text: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    """Whether each document's query is another one than that of the document before it: Bool[documents]."""
+    start, length = marks[:, 2], marks[:, 3] - marks[:, 2]
+    starts = np.ones(len(marks), dtype=np.bool_)
+    starts[1:] = length[1:] != length[:-1]
+    for i in range(int(length.max(initial=0))):
+        both = np.flatnonzero(~starts[1:] & (length[1:] > i)) + 1
+        starts[both] = text[start[both] + i] != text[start[both - 1] + i]
     return starts

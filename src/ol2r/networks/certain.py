@@ -3,7 +3,8 @@ the CPU. The test is that of `ranking.interval_orders`."""
 
 import numpy as np
 import torch
-from numba import njit
+
+from ol2r.compiling import kernel, part
 
 
 def by_bound(
@@ -44,13 +45,13 @@ def by_width(
     _by_width(*(each.numpy() for each in told))
 
 
-@njit
+@part
 def _apart(one, other, square, width):
     """Whether the first of two documents with these scores, which is above the other, is certainly better."""
     return 0.5 * np.tanh(0.5 * (one - other)) > width * np.sqrt(max(square, 0.0))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _by_bound(scores, kernel, regularization, width, present, depth, certain, places):
     most, n = 0, scores.shape[1]
     for r in range(scores.shape[0]):
@@ -79,7 +80,7 @@ def _by_bound(scores, kernel, regularization, width, present, depth, certain, pl
     return most
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _by_width(scores, gram, width, places, certain):
     for r in range(scores.shape[0]):
         for a in range(places.shape[1]):

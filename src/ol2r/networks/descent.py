@@ -2,8 +2,8 @@
 
 import numpy as np
 import torch
-from numba import njit
 
+from ol2r.compiling import kernel
 from ol2r.networks.memory import CompiledMemory, Memory, remember, two_loops
 from ol2r.networks.problem import Expansion
 
@@ -101,7 +101,7 @@ class CompiledDescent(Descent):
         _settle(self.memory.arrays(), last, *(each.numpy() for each in (*here, *ahead, *limits, trial, *there)))
 
 
-@njit(cache=True)
+@kernel
 def _try(theta, direction, length, step, trial):
     for r in range(theta.shape[0]):
         size = theta.dtype.type(length[r])
@@ -110,7 +110,7 @@ def _try(theta, direction, length, step, trial):
             trial[r, i] = theta[r, i] + step[r, i]
 
 
-@njit(cache=True)
+@kernel
 def _settle(
     memory,
     last,

@@ -2,8 +2,8 @@
 
 import numpy as np
 import torch
-from numba import njit
 
+from ol2r.compiling import kernel, part
 from ol2r.networks.tangent import Tangent
 
 
@@ -48,7 +48,7 @@ def _layers(tangent: Tangent):
         start += a.shape[2] * delta.shape[2]
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _dot(a, b):
     total = 0.0
     for i in range(a.shape[0]):
@@ -56,7 +56,7 @@ def _dot(a, b):
     return total
 
 
-@njit(cache=True)
+@kernel
 def _add_scaled_kernel(a, delta, scale, n_inputs, total):
     """The part of one layer, of whose inputs the first `n_inputs` count."""
     on, scaled = np.empty(a.shape[1], dtype=np.int64), np.empty(n_inputs)
@@ -80,7 +80,7 @@ def _add_scaled_kernel(a, delta, scale, n_inputs, total):
                         total[r, j, i] += both
 
 
-@njit(cache=True)
+@kernel
 def _add_squares(a, delta, start, total):
     n_inputs = a.shape[2]
     for r in range(a.shape[0]):

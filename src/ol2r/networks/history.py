@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 import torch
-from numba import njit
 
+from ol2r.compiling import kernel, part
 from ol2r.ranking import Candidates
 from ol2r.ranking.batched.counts import enrol, pair_ids
 
@@ -220,7 +220,7 @@ def grown(capacity: int, wanted: int) -> int:
     return capacity if wanted <= capacity else max(wanted, capacity + capacity // 2, _FIRST_ROOM)
 
 
-@njit
+@part
 def _row(id_, known, n_known):
     """The row in which the id is, or would be entered."""
     for row in range(n_known):
@@ -229,7 +229,7 @@ def _row(id_, known, n_known):
     return n_known
 
 
-@njit
+@part
 def _enter(position, start, numbers, inputs, documents, x, n_documents, r):
     """The row of a replica's document, which it enters if it is new."""
     number = numbers[start + position] if numbers.shape[0] > 0 else start + position
@@ -241,7 +241,7 @@ def _enter(position, start, numbers, inputs, documents, x, n_documents, r):
     return row
 
 
-@njit(cache=True)
+@kernel
 def _enrol_each(positions, starts, numbers, inputs, documents, x, n_documents, rows):
     for r in range(positions.shape[0]):
         for i in range(positions.shape[1]):
@@ -249,7 +249,7 @@ def _enrol_each(positions, starts, numbers, inputs, documents, x, n_documents, r
                 rows[r, i] = _enter(positions[r, i], starts[r], numbers, inputs, documents, x, n_documents, r)
 
 
-@njit(cache=True)
+@kernel
 def _count_each(
     pairs, labels, weights, starts, numbers, inputs, documents, x, ids, rows, outcomes, n_documents, n_pairs, n_labels,
     at,

@@ -6,8 +6,8 @@ Weighing has two bodies: in torch, and compiled for the CPU.
 from typing import ClassVar, Self
 
 import torch
-from numba import njit
 
+from ol2r.compiling import kernel, part
 from ol2r.networks.history import History, grown
 from ol2r.ranking import Candidates
 from ol2r.ranking.batched.pairs import examined
@@ -146,7 +146,7 @@ def _in_row(row: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
     return row.view(-1, *[1] * value.dim()).expand(-1, 1, *value.shape[1:])
 
 
-@njit
+@part
 def _rank(slot, own, scores):
     """How many documents of a list the scores put above the one in a slot."""
     above, score = 0, scores[own[slot]]
@@ -158,7 +158,7 @@ def _rank(slot, own, scores):
     return above
 
 
-@njit(cache=True)
+@kernel
 def _weigh_each(scores, lists, at, slots, ideal, n_lists, discounts, outcomes):
     for r in range(scores.shape[0]):
         for s in range(n_lists[r]):

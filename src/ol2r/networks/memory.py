@@ -2,7 +2,8 @@
 
 import numpy as np
 import torch
-from numba import njit
+
+from ol2r.compiling import kernel, part
 
 MOST_STEPS, REFITS = 60, 6
 """How many steps are remembered at most, and of how many refits: each direction costs as much as they are many."""
@@ -154,7 +155,7 @@ class CompiledMemory(Memory):
         return self.kept.numpy(), self.curvature.numpy(), self.gamma.numpy(), self.oldest.numpy()
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _dot(a, b):
     total = a[0] * b[0]
     for i in range(1, a.shape[0]):
@@ -162,14 +163,14 @@ def _dot(a, b):
     return total
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _add_scaled(out, scale, x):
     scale = out.dtype.type(scale)
     for i in range(out.shape[0]):
         out[i] += scale * x[i]
 
 
-@njit
+@part
 def two_loops(memory, r, g, q):
     """q = −H g of replica r; returns the slope −gᵀHg."""
     kept, curvature, gamma, oldest = memory[0][r], memory[1][r], memory[2][r], memory[3][r]
@@ -199,7 +200,7 @@ def two_loops(memory, r, g, q):
     return -down
 
 
-@njit
+@part
 def remember(memory, r, s, y):
     """Remember a step s of replica r where the gradient y grew along it, in the place of the oldest."""
     kept, curvature, gamma, oldest = memory
@@ -212,13 +213,13 @@ def remember(memory, r, s, y):
         oldest[r] = (i + 1) % (kept.shape[2] - 1)
 
 
-@njit(cache=True)
+@kernel
 def _two_loops(memory, gradient, direction, slope):
     for r in range(gradient.shape[0]):
         slope[r] = two_loops(memory, r, gradient[r], direction[r])
 
 
-@njit(cache=True)
+@kernel
 def _remember(memory, step, change, taken):
     for r in range(step.shape[0]):
         if taken[r]:

@@ -3,7 +3,8 @@
 import math
 
 import torch
-from numba import njit
+
+from ol2r.compiling import kernel
 
 _FIRST, _SECOND, _EPSILON = 0.9, 0.999, 1e-8
 """β₁, β₂ and ε."""
@@ -49,7 +50,7 @@ class CompiledMoments(Moments):
         _adam(epsilon, *(each.numpy() for each in (self.mean, self.square, theta, gradient, size)))
 
 
-@njit(cache=True, fastmath={"contract"}, error_model="numpy")
+@kernel(fastmath={"contract"}, error_model="numpy")
 def _adam(epsilon, mean, square, theta, gradient, size):
     number = theta.dtype.type
     kept, new, kept_square, new_square = number(_FIRST), number(1 - _FIRST), number(_SECOND), number(1 - _SECOND)

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numba import njit
 from torch.nn.functional import softplus
 
+from ol2r.compiling import kernel, part
 from ol2r.networks.history import History
 from ol2r.networks.network import Network
 
@@ -219,7 +219,7 @@ class CompiledProblem:
         return gradient
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _dot(a, b):
     total = a[0] * b[0]
     for i in range(1, a.shape[0]):
@@ -227,7 +227,7 @@ def _dot(a, b):
     return total
 
 
-@njit(fastmath={"contract"})
+@part(fastmath={"contract"})
 def _switch(units, weight, total):
     """Add weight · units to the total, and set units that are on to the weight."""
     none = units.dtype.type(0.0)
@@ -236,7 +236,7 @@ def _switch(units, weight, total):
         units[i] = none if units[i] == none else weight
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _pull(theta, anchor, pull, gradient):
     """Add pull · (θ − anchor) to the gradient; return ‖θ − anchor‖²."""
     square = 0.0
@@ -247,7 +247,7 @@ def _pull(theta, anchor, pull, gradient):
     return square
 
 
-@njit(cache=True)
+@kernel
 def _switch_off(delta, units):
     """Set δ of units that are off to 0."""
     none = units.dtype.type(0.0)
@@ -255,7 +255,7 @@ def _switch_off(delta, units):
         delta[i] = none if units[i] == none else delta[i]
 
 
-@njit(cache=True)
+@kernel
 def _gaps(scale, units, theta, pairs, gap):
     """f(x_i) − f(x_j) of each pair, Float64[R, N], from the units of the highest hidden layer."""
     scores = np.empty(units.shape[1])
@@ -267,7 +267,7 @@ def _gaps(scale, units, theta, pairs, gap):
             gap[r, i] = scores[pairs[r, i, 0]] - scores[pairs[r, i, 1]]
 
 
-@njit(cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _losses(gap, log, outcomes, weight, value):
     """The losses' sum, Float64[R], where `log` is log(1 + exp(−|gap|))."""
     for r in range(gap.shape[0]):
@@ -278,7 +278,7 @@ def _losses(gap, log, outcomes, weight, value):
         value[r] = weight[r] * total
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _last_layer(scale, units, pairs, outcomes, weight, gap, small, theta, anchor, pull, gradient, value):
     """The gradient by W_L. A unit of the highest hidden layer, Float[R, V, m], becomes what the losses' derivative by
     it is, but for W_L as a factor."""
@@ -300,7 +300,7 @@ def _last_layer(scale, units, pairs, outcomes, weight, gap, small, theta, anchor
         value[r] += 0.5 * pull[r] * _pull(w, anchor[r, start:], number(pull[r]), of_w)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _hidden_layer(product, inputs, start, top, theta, anchor, pull, gradient, value):
     """The gradient by the W_l that starts at some place of θ, from its transpose, Float[R, inputs, outputs], which in
     the highest hidden layer lacks W_L as a factor. If it has half the inputs, both halves of W_l have that gradient."""

@@ -4,8 +4,8 @@ It reads the true labels of training queries. This module must not know clicks o
 """
 
 import numpy as np
-from numba import njit
 
+from ol2r.compiling import kernel, part
 from ol2r.data import RankingDataset
 from ol2r.offline.labelled import LabelledQueries
 from ol2r.ranking.constants import discounts, gain_of_grades
@@ -100,7 +100,7 @@ def lambda_forces(
     return forces
 
 
-@njit(cache=True)  # on one thread: folds run in parallel, and the sum is the same bit for bit
+@kernel  # on one thread: folds run in parallel, and the sum is the same bit for bit
 def _lambda_gradient(features, relevance, offsets, ideal, weights, discount, total):
     for q in range(ideal.shape[0]):
         start, stop = offsets[q], offsets[q + 1]
@@ -108,7 +108,7 @@ def _lambda_gradient(features, relevance, offsets, ideal, weights, discount, tot
             _add_query(features[start:stop], relevance[start:stop], ideal[q], weights, discount, total)
 
 
-@njit(cache=True)
+@kernel
 def _all_forces(scores, relevance, offsets, ideal, discount, forces):
     for q in range(ideal.shape[0]):
         start, stop = offsets[q], offsets[q + 1]
@@ -116,7 +116,7 @@ def _all_forces(scores, relevance, offsets, ideal, discount, forces):
             _add_forces(scores[start:stop], relevance[start:stop], ideal[q], discount, forces[start:stop])
 
 
-@njit
+@part
 def _add_query(features, relevance, ideal, weights, discount, total):
     n, d = features.shape
     scores = np.zeros(n)
@@ -130,7 +130,7 @@ def _add_query(features, relevance, ideal, weights, discount, total):
             total[f] += force[i] * features[i, f]
 
 
-@njit
+@part
 def _add_forces(scores, relevance, ideal, discount, force):
     n = scores.shape[0]
     order = np.argsort(-scores, kind="mergesort")

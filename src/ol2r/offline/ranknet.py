@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from ol2r.compiling import kernel
 from ol2r.data import RankingDataset
 from ol2r.offline.labelled import LabelledQueries
 
@@ -102,7 +102,7 @@ def ranknet_loss(
     return Expansion(value, gradient, curvature)
 
 
-@njit(cache=True)
+@kernel
 def _forces(scores, grades, offsets, force):
     """Add ∂/∂s of every query's loss to `force`, and return the loss."""
     total = 0.0
@@ -119,7 +119,7 @@ def _forces(scores, grades, offsets, force):
     return total
 
 
-@njit(cache=True)
+@kernel
 def _laplacian(scores, grades):
     """L: its entry (i, j) is −σ̇(s_i − s_j) where the grades of i and j differ, and its rows sum to zero."""
     n = scores.shape[0]

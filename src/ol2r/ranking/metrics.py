@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from ol2r.compiling import kernel, part
 from ol2r.cores import guard_loops
 from ol2r.ranking.constants import GAINS, discounts, discounts_on, gain_of_grades, gain_of_grades_on
 
@@ -61,7 +62,7 @@ def shown_ndcg(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, k
     return _shown_ndcg_batched(grades, shown, ideal, kind)
 
 
-@njit
+@part
 def list_ndcg(grades, shown, ideal, gain, discount):
     """`shown_ndcg` of one list, for compiled callers; gain: `gain_of_grades`."""
     dcg = 0.0
@@ -71,7 +72,7 @@ def list_ndcg(grades, shown, ideal, gain, discount):
     return dcg / ideal if ideal > 0.0 else 0.0
 
 
-@njit(cache=True)
+@kernel
 def _shown_ndcg(grades, shown, ideal, gain, discount, out):
     for r in range(grades.shape[0]):
         out[r] = list_ndcg(grades[r], shown[r], ideal[r], gain, discount)
@@ -83,7 +84,7 @@ def _shown_ndcg_batched(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.
     return dcg / ideal.clamp_min(1e-12)  # where the ideal is 0, so is the gain of every list
 
 
-@njit
+@part
 def _expected_dcg(scores, gain, discount, expected, top, top_gain):
     """DCG of one list, equal scores in their given order, or in expectation over all orders."""
     size = scores.shape[0]
@@ -133,7 +134,7 @@ def _expected_dcg(scores, gain, discount, expected, top, top_gain):
     return dcg
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _mean_ndcg(scores, gain, offsets, ideal, discount, expected, out):
     for q in prange(offsets.shape[0] - 1):
         start = offsets[q] - offsets[0]
@@ -219,7 +220,7 @@ def misordered_pairs(grades: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
     return _misordered_pairs_batched(grades, shown)
 
 
-@njit
+@part
 def list_misordered_pairs(grades, shown):
     """`misordered_pairs` of one list, for compiled callers."""
     misordered = 0
@@ -229,7 +230,7 @@ def list_misordered_pairs(grades, shown):
     return misordered
 
 
-@njit(cache=True)
+@kernel
 def _misordered_pairs(grades, shown, out):
     for r in range(grades.shape[0]):
         out[r] = list_misordered_pairs(grades[r], shown[r])

@@ -6,19 +6,20 @@ Nothing here knows lists, users or randomness.
 """
 
 import numpy as np
-from numba import njit
+
+from ol2r.compiling import part
 
 # c of Lattimore et al. (2018), as public code has it; the formula 4 √(2/π) / erf(√2) is 3.34
 TOPRANK_C = 3.43
 
 
-@njit
+@part
 def bubblerank_certain(s, n, log_inverse_delta):
     """Whether s > 2 √(n log(1/δ)), so that the first item counts as more attractive (BubbleRank, lines 9 and 23)."""
     return s > 0 and float(s) * s > 4.0 * log_inverse_delta * n
 
 
-@njit
+@part
 def bubblerank_event(s, n, drift, log_inverse_delta):
     """Whether s ≥ ρ n − 2 √(n log(1/δ)) with ρ = (α(i) − α(j)) / (α(i) + α(j)) ≥ 0: event E of BubbleRank's Lemma 9 for
     one pair at one step. It implies the lemma's other half, s(j, i) ≤ 2 √(n log(1/δ))."""
@@ -26,7 +27,7 @@ def bubblerank_event(s, n, drift, log_inverse_delta):
     return shortfall <= 0.0 or shortfall * shortfall <= 4.0 * log_inverse_delta * n
 
 
-@njit
+@part
 def toprank_certain(s, n, log_scale):
     """Whether s ≥ √(2 n log((c/δ) √n)) and n > 0, given log(c/δ), so that TopRank prefers the first item."""
     if s <= 0:
@@ -35,7 +36,7 @@ def toprank_certain(s, n, log_scale):
     return square >= 2.0 * n * log_scale and square >= n * (2.0 * log_scale + np.log(float(n)))
 
 
-@njit
+@part
 def exploration(t, with_log_log):
     """Budget of KL-UCB at step t: log t + 3 log log t (0 where that is negative), or log t alone."""
     if t < 2:
@@ -44,7 +45,7 @@ def exploration(t, with_log_log):
     return max(0.0, log_t + 3.0 * np.log(log_t)) if with_log_log else log_t
 
 
-@njit
+@part
 def divergence(p, q):
     """The Kullback–Leibler divergence of two coins, d(p, q) = p log(p/q) + (1 − p) log((1 − p)/(1 − q))."""
     result = 0.0
@@ -55,7 +56,7 @@ def divergence(p, q):
     return result
 
 
-@njit
+@part
 def upper_bound(p, budget):
     """The largest q in [p, 1] with d(p, q) ≤ budget, to the last bit by bisection."""
     if p >= 1.0:
@@ -73,7 +74,7 @@ def upper_bound(p, budget):
             high = middle
 
 
-@njit
+@part
 def lower_bound(p, budget):
     """The smallest q in [0, p] with d(p, q) ≤ budget, by `upper_bound` with heads and tails exchanged. A p below the
     spacing of numbers next to 1 is lost in 1 − p; the bound then is p itself or 0."""

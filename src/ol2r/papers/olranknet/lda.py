@@ -17,10 +17,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from numba import njit
 from scipy import linalg
 
 from ol2r import data, frames
+from ol2r.compiling import kernel
 from ol2r.cost import Cost
 from ol2r.data import RankingDataset, synthetic
 from ol2r.experiments.cells import OneByOne, Row
@@ -99,7 +99,7 @@ def ordered_share(scores: np.ndarray, grades: np.ndarray, offsets: np.ndarray) -
     return float(np.nanmean(shares))
 
 
-@njit(cache=True)
+@kernel
 def _shares(scores, grades, offsets, shares):
     for q in range(len(shares)):
         right, pairs = 0.0, 0

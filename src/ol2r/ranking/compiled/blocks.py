@@ -3,18 +3,19 @@ their places; linear learners."""
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from ol2r.compiling import kernel, part
 from ol2r.random import Stream, Streams, integer_below, word
 from ol2r.ranking.candidates import Candidates
-from ol2r.ranking.compiled.scalars import arrays, top
+from ol2r.ranking.compiled.scalars import arrays, fill, put, top
 from ol2r.ranking.orders import DECIMALS
 
 _ONE = 10.0**DECIMALS  # a score of 1 in units of its last decimal
 _ROWS = 4  # documents that are multiplied by the inverse covariance in one pass over it
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def dot64(a, b):
     """Σ a_i b_i in double precision, whatever the precision of a and b."""
     result = 0.0
@@ -23,7 +24,7 @@ def dot64(a, b):
     return result
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _four_products(a, x, out):
     """out[i] = a · x_i for four rows x_i, which reads `a` once."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
@@ -36,12 +37,14 @@ def _four_products(a, x, out):
     out[0], out[1], out[2], out[3] = s0, s1, s2, s3
 
 
-@njit
+@part
 def _apply(x, inverse, out):
     """out_i = M⁻¹ x_i for every row; M⁻¹ is d × d and symmetric, or one row with its diagonal."""
     n, d = x.shape
     if inverse.shape[0] == 1:
-        out[:] = x * inverse[0]
+        for i in range(n):
+            for f in range(d):
+                out[i, f] = x[i, f] * inverse[0, f]
         return
     whole = n - n % _ROWS
     four = np.empty(_ROWS)
@@ -56,14 +59,14 @@ def _apply(x, inverse, out):
             out[i, f] = dot64(inverse[f], x[i])
 
 
-@njit
+@part
 def _given(p, q, known):
     """Whether the given matrix says that the order of the documents at places p < q is certain."""
     certain, document = known
     return certain[document[p], document[q]]
 
 
-@njit
+@part
 def _by_interval(p, q, known):
     """Whether σ(s_p − s_q) − ½ > α ‖x_p − x_q‖ for the documents at places p < q."""
     score, square, x, y, width = known
@@ -71,7 +74,7 @@ def _by_interval(p, q, known):
     return 0.5 * np.tanh(0.5 * (score[p] - score[q])) > width * norm
 
 
-@njit
+@part
 def _by_all(p, q, scores):
     """Whether each ranker scores the document at place p above the one at place q."""
     for n in range(scores.shape[0]):
@@ -80,25 +83,31 @@ def _by_all(p, q, scores):
     return True
 
 
-@njit
+@part
 def _shuffle(order, start, stop, key, round_):
     """Put order[start:stop] into random order, by a word for each document."""
     words = np.empty(stop - start, dtype=np.uint32)
     for i in range(stop - start):
-        words[i] = word(key, Stream.SHUFFLE, round_, order[start + i])
-    order[start:stop] = order[start:stop][np.argsort(words, kind="mergesort")]
+        document = order[start + i]
+        drawn = word(key, Stream.SHUFFLE, round_, document)
+        place = i
+        while place > 0 and words[place - 1] > drawn:
+            words[place], order[start + place] = words[place - 1], order[start + place - 1]
+            place -= 1
+        words[place], order[start + place] = drawn, document
 
 
-@njit
+@part
 def _topological(order, start, above, depth, key, round_):
     """Put the documents order[start:] of a block, as far as they are shown, into a random topological order of the
     certain orders above[p, q], p < q: each slot goes to a document drawn uniformly from those that have no certain
     superior left."""
     n = above.shape[0]
-    superiors = np.zeros(n, dtype=np.int64)
+    superiors, document = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    put(document, order[start : start + n])
     for p in range(n):
-        superiors += above[p]
-    document = order[start : start + n].copy()
+        for q in range(p + 1, n):
+            superiors[q] += above[p, q]
     for slot in range(start, min(start + n, depth)):
         free = 0
         for p in range(n):
@@ -121,7 +130,7 @@ def _arranged_by(certain):
     pairs than the list needs.
     """
 
-    @njit
+    @part
     def arranged(order, known, conservative, ranks, key, round_, ranking, sizes):
         """Fills ranking and sizes, and returns the number of blocks."""
         n, depth = order.shape[0], ranking.shape[0]
@@ -149,8 +158,8 @@ def _arranged_by(certain):
                     _shuffle(order, start, stop, key, round_)
             start = stop
         shown = min(n, depth)
-        ranking[:shown] = order[:shown]
-        ranking[shown:] = -1
+        put(ranking[:shown], order)
+        fill(ranking[shown:], -1)
         return blocks
 
     return arranged
@@ -165,13 +174,15 @@ def _unfilled(replicas: int, depth: int, n_ranks: int) -> tuple[np.ndarray, np.n
     return ranking, blocks, np.zeros((replicas, n_ranks), dtype=np.int64)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _arrange(n_documents, scores, certain, conservative, ranks, keys, round_, ranking, blocks, sizes):
     for r in prange(ranking.shape[0]):
         n = n_documents[r]
         order = np.empty(n, dtype=np.int64)
         top(scores[r, :n], order, keys[r], round_, 0)
-        known = (certain[r], order.copy())
+        document = np.empty(n, dtype=np.int64)
+        put(document, order)
+        known = (certain[r], document)
         blocks[r] = _by_matrix(order, known, conservative, ranks, keys[r], round_, ranking[r], sizes[r])
 
 
@@ -219,7 +230,7 @@ def arrange(
     return torch.from_numpy(ranking), torch.from_numpy(blocks), torch.from_numpy(sizes)
 
 
-@njit(cache=True)
+@kernel
 def _certain_shown(ranking, certain, counts, pairs):
     for r in range(ranking.shape[0]):
         shown = ranking[r][ranking[r] >= 0]
@@ -243,7 +254,7 @@ def certain_shown(ranking: torch.Tensor, certain: torch.Tensor) -> tuple[torch.T
     return counts, pairs
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _divide_and_conquer(
     features, offsets, query, theta, inverse, width, conservative, ranks, keys, round_, ranking, blocks, sizes
 ):
@@ -255,15 +266,14 @@ def _divide_and_conquer(
             unsorted[j] = dot64(features[first + j], theta[r])
         order = np.empty(n, dtype=np.int64)
         top(unsorted, order, keys[r], round_, 0)
-        x = np.empty((n, features.shape[1]))
+        x, y = np.empty((n, features.shape[1])), np.empty((n, features.shape[1]))
         for p in range(n):
-            x[p] = features[first + order[p]]
-        y = np.empty_like(x)
+            put(x[p], features[first + order[p]])
         _apply(x, inverse[r], y)
-        square = np.empty(n)
+        score, square = np.empty(n), np.empty(n)
         for p in range(n):
-            square[p] = dot64(x[p], y[p])
-        known = (unsorted[order], square, x, y, width[r])
+            score[p], square[p] = unsorted[order[p]], dot64(x[p], y[p])
+        known = (score, square, x, y, width[r])
         blocks[r] = _by_intervals(order, known, conservative, ranks, keys[r], round_, ranking[r], sizes[r])
 
 
@@ -308,7 +318,7 @@ def divide_and_conquer(
     return torch.from_numpy(ranking), torch.from_numpy(blocks), torch.from_numpy(sizes)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _list_by_unanimity(features, offsets, query, theta, ranks, keys, round_, ranking, blocks, sizes):
     for r in prange(ranking.shape[0]):
         first = offsets[query[r]]
@@ -359,19 +369,20 @@ def list_by_unanimity(
     return torch.from_numpy(ranking), torch.from_numpy(blocks), torch.from_numpy(sizes)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _exchange_neighbours(features, offsets, query, theta, inverse, width, keys, round_, ranking):
     for r in prange(ranking.shape[0]):
         first = offsets[query[r]]
         n, depth = offsets[query[r] + 1] - first, ranking.shape[1]
-        x = features[first : first + n].astype(np.float64)
-        y = np.empty_like(x)
+        x, y = np.empty((n, features.shape[1])), np.empty((n, features.shape[1]))
+        for j in range(n):
+            put(x[j], features[first + j])
         _apply(x, inverse[r], y)
         score, square = np.empty(n), np.empty(n)
         for j in range(n):
             score[j], square[j] = dot64(x[j], theta[r]), dot64(x[j], y[j])
         known = (score, square, x, y, width[r])
-        order = np.arange(n)
+        order = np.zeros(n, dtype=np.int64)
         for i in range(1, n):
             place = i
             while place > 0 and _by_interval(i, order[place - 1], known):
@@ -383,8 +394,8 @@ def _exchange_neighbours(features, offsets, query, theta, inverse, width, keys, 
             a, b = order[upper], order[upper + 1]
             if integer_below(keys[r], Stream.SHUFFLE, round_, upper, 2) and not _by_interval(a, b, known):
                 order[upper], order[upper + 1] = b, a
-        ranking[r, :shown] = order[:shown]
-        ranking[r, shown:] = -1
+        put(ranking[r, :shown], order)
+        fill(ranking[r, shown:], -1)
 
 
 def exchange_neighbours(

@@ -2,15 +2,16 @@
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from ol2r.compiling import kernel, part
 from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.compiled.scalars import arrays
 
 _SPACIOUS = 2  # least number of slots of a table for each pair
 
 
-@njit
+@part
 def _slot(table, ids, one, other):
     """The slot of the table in which the pair is, in either order, or would be stored (open addressing)."""
     mask = table.shape[0] - 1
@@ -24,14 +25,14 @@ def _slot(table, ids, one, other):
     return slot
 
 
-@njit(cache=True)
+@kernel
 def _fill(table, ids, count):
     for r in range(table.shape[0]):
         for n in range(count[r]):
             table[r, _slot(table[r], ids[r], ids[r, n, 0], ids[r, n, 1])] = n
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _add(features, offsets, query, numbers, pairs, labels, x, ids, outcomes, table, count, rows, won):
     for r in prange(pairs.shape[0]):
         first = offsets[query[r]]

@@ -2,20 +2,21 @@
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from ol2r.compiling import kernel, part
 from ol2r.ranking import covariance
 from ol2r.ranking.compiled.blocks import dot64
 
 
-@njit
+@part
 def product(matrix, x, out):
     """out = matrix · x."""
     for f in range(x.shape[0]):
         out[f] = dot64(matrix[f], x)
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def downdate(inverse, u, scale):
     """inverse ← inverse − scale · u uᵀ (Sherman and Morrison)."""
     for f in range(u.shape[0]):
@@ -25,7 +26,7 @@ def downdate(inverse, u, scale):
             row[g] -= c * u[g]
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _change(x, present, sign, inverse, log_det):
     """M + sign · x xᵀ for every present row x."""
     for r in prange(inverse.shape[0]):

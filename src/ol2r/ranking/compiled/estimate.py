@@ -2,12 +2,14 @@
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from ol2r.compiling import kernel, part
 from ol2r.ranking.compiled.blocks import dot64
 from ol2r.ranking.compiled.counts import PairCounts
 from ol2r.ranking.compiled.covariance import downdate, product
 from ol2r.ranking.compiled.memory import LabelMemory
+from ol2r.ranking.compiled.scalars import fill, put
 
 TOLERANCE = 1e-8  # a refit stops when a step promises to lower the objective by less than this share of it
 MOST_PASSES = 4  # most passes over the pairs in one refit; but with few pairs a refit may read SHORT pairs in all
@@ -18,43 +20,53 @@ _MOSTLY_OTHERS = 0.1
 steps of a refit find what is left out."""
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _add_scaled(out, scale, x):
     for f in range(out.shape[0]):
         out[f] += scale * np.float64(x[f])
 
 
-@njit
+@part
 def _grow(inverse, ridge, more, turn):
     """Update the inverse for inverse⁻¹ + more · I, a few coordinates at a time: each call adds d/n times `more` to n
     coordinates and the next call goes on with the next n, with n such that no coordinate gets more than the ridge so
     far. Returns the coordinate to begin with at the next call."""
     d = inverse.shape[0]
     if ridge == 0.0:
-        inverse[:] = 0.0
         for f in range(d):
+            fill(inverse[f], 0.0)
             inverse[f, f] = 1.0 / more
         return turn
     n = min(d, np.int64(np.ceil(d * more / ridge)))
-    weight = more * d / n
+    weight, u = more * d / n, np.empty(d)
     for i in range(n):
-        u = inverse[(turn + i) % d].copy()
+        put(u, inverse[(turn + i) % d])
         downdate(inverse, u, weight / (1.0 + weight * u[(turn + i) % d]))
     return (turn + n) % d
 
 
-@njit
+@part
 def _log_loss(z):
     """−log σ(z)."""
     return np.log1p(np.exp(-z)) if z > 0 else np.log1p(np.exp(z)) - z
 
 
-@njit
+@part
+def _away(x, y):
+    """x − y."""
+    out = np.empty(x.shape[0])
+    for f in range(x.shape[0]):
+        out[f] = x[f] - y[f]
+    return out
+
+
+@part
 def _pass(x, outcomes, theta, centre, regularization, gradient):
     """Objective at θ, and its gradient: one pass over the pairs."""
-    away = theta - centre
+    away = _away(theta, centre)
     value = 0.5 * regularization * dot64(away, away)
-    gradient[:] = regularization * away
+    for f in range(away.shape[0]):
+        gradient[f] = regularization * away[f]
     for n in range(x.shape[0]):
         z = dot64(x[n], theta)
         p = 1.0 / (1.0 + np.exp(-z))
@@ -64,13 +76,13 @@ def _pass(x, outcomes, theta, centre, regularization, gradient):
     return value
 
 
-@njit
+@part
 def _secant(inverse, step, change):
     """BFGS: update the inverse Hessian for a step s that changed the gradient by y, unless rounding hides curvature."""
     curvature = dot64(step, change)
     if not curvature > 1e-14 * np.sqrt(dot64(step, step) * dot64(change, change)):
         return
-    u = np.empty_like(step)
+    u = np.empty(step.shape[0])
     product(inverse, change, u)
     scale = (1.0 + dot64(change, u) / curvature) / curvature
     for f in range(step.shape[0]):
@@ -81,7 +93,7 @@ def _secant(inverse, step, change):
             row[g] += a * step[g] - b * u[g]
 
 
-@njit
+@part
 def _minimize(x, outcomes, theta, centre, regularization, gradient, hessian, value):
     """Take quasi-Newton steps from the last optimum; returns the objective and the number of passes."""
     d = theta.shape[0]
@@ -95,7 +107,7 @@ def _minimize(x, outcomes, theta, centre, regularization, gradient, hessian, val
             return value, passes
         scale = -1.0
         while True:
-            new_theta[:] = theta
+            put(new_theta, theta)
             _add_scaled(new_theta, scale, step)
             new_value = _pass(x, outcomes, new_theta, centre, regularization, new_gradient)
             passes += 1
@@ -106,25 +118,28 @@ def _minimize(x, outcomes, theta, centre, regularization, gradient, hessian, val
             # the minimum of the parabola through both values and the slope here, within [0.1, 0.5] of the step
             overshoot = new_value - value + scale * slope
             scale *= min(max(0.5 * scale * slope / -overshoot, 0.1), 0.5)
-        step *= scale
-        _secant(hessian, step, new_gradient - gradient)
-        theta[:] = new_theta
-        gradient[:] = new_gradient
+        for f in range(d):
+            step[f] *= scale
+        _secant(hessian, step, _away(new_gradient, gradient))
+        put(theta, new_theta)
+        put(gradient, new_gradient)
         value = new_value
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _refit(
     x, outcomes, count, rows, won, mean, regularization, ridge, theta, centre, gradient, hessian, turn, value, passes,
     refits,
 ):  # fmt: skip
     for r in prange(theta.shape[0]):
-        seen = (rows[r] >= 0).sum()
+        seen = 0
+        for i in range(rows.shape[1]):
+            seen += rows[r, i] >= 0
         if seen == 0:
             continue
         if mean:
             more = 2.0 * regularization[r] * seen
-            away = theta[r] - centre[r]
+            away = _away(theta[r], centre[r])
             value[r] += 0.5 * more * dot64(away, away)
             _add_scaled(gradient[r], more, away)
             turn[r] = _grow(hessian[r], ridge[r], more, turn[r])
@@ -149,11 +164,14 @@ def _refit(
         refits[r] += 1
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _forget(left, x, won, mean, regularization, ridge, theta, centre, gradient, hessian, value):
     for r in prange(theta.shape[0]):
-        less = 2.0 * regularization[r] * left[r].sum() if mean else 0.0
-        away = theta[r] - centre[r]
+        gone = 0
+        for i in range(left.shape[1]):
+            gone += left[r, i]
+        less = 2.0 * regularization[r] * gone if mean else 0.0
+        away = _away(theta[r], centre[r])
         value[r] -= 0.5 * less * dot64(away, away)
         _add_scaled(gradient[r], -less, away)
         ridge[r] -= less
@@ -173,7 +191,7 @@ def _forget(left, x, won, mean, regularization, ridge, theta, centre, gradient, 
                 downdate(hessian[r], u, -curvature / rest)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _recurse(x, present, won, theta, inverse):
     for r in prange(theta.shape[0]):
         u = np.empty(theta.shape[1])

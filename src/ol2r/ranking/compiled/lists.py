@@ -2,17 +2,18 @@
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
 from ol2r import random
+from ol2r.compiling import kernel, part
 from ol2r.random import Stream, Streams, integer_below, uniform
 from ol2r.ranking.candidates import Candidates
-from ol2r.ranking.compiled.scalars import arrays, before, dot, top, total
+from ol2r.ranking.compiled.scalars import arrays, before, dot, fill, put, top, total
 
 _QUIET = 1e-6  # relative length below which a vector counts as lying in the span of the ones before it
 
 
-@njit
+@part
 def _mirror(v, x):
     """x ← (I − 2 v vᵀ) x in place."""
     twice = np.float32(2.0) * dot(v, x)
@@ -20,7 +21,7 @@ def _mirror(v, x):
         x[i] -= twice * v[i]
 
 
-@njit
+@part
 def _lists(features, offsets, query, weights, key, round_, out):
     rankers = out.shape[0]
     first = offsets[query]
@@ -34,7 +35,7 @@ def _lists(features, offsets, query, weights, key, round_, out):
         top(scores[m], out[m], key, round_, m * size)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _rank(features, offsets, query, weights, keys, round_, out):
     for r in prange(out.shape[0]):
         _lists(features, offsets, query[r], weights[r], keys[r], round_, out[r])
@@ -54,7 +55,7 @@ def rank(candidates: Candidates, weights: torch.Tensor, depth: int, streams: Str
     return torch.from_numpy(out)
 
 
-@njit
+@part
 def _common_prefix(lists):
     rankers, depth = lists.shape
     for i in range(depth):
@@ -66,16 +67,17 @@ def _common_prefix(lists):
     return depth
 
 
-@njit
+@part
 def _draft(lists, first, prefix_credit, key, round_, ranking, team):
     rankers, depth = lists.shape
     order = np.empty(rankers, dtype=np.int64)
     placed = 0
     if not prefix_credit:
         placed = _common_prefix(lists)
-        ranking[:placed] = lists[0, :placed]
-        team[:placed] = -1
-    next_of = np.full(rankers, placed, dtype=np.int64)
+        put(ranking[:placed], lists[0])
+        fill(team[:placed], -1)
+    next_of = np.empty(rankers, dtype=np.int64)
+    fill(next_of, placed)
     number = 0
     while placed < depth and lists[0, placed] >= 0:
         for m in range(rankers):
@@ -108,11 +110,11 @@ def _draft(lists, first, prefix_credit, key, round_, ranking, team):
             team[placed] = ranker
             placed += 1
         number += 1
-    ranking[placed:] = -1
-    team[placed:] = -1
+    fill(ranking[placed:], -1)
+    fill(team[placed:], -1)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _team_draft(lists, first, prefix_credit, keys, round_, ranking, team):
     for r in prange(lists.shape[0]):
         _draft(lists[r], first[r], prefix_credit, keys[r], round_, ranking[r], team[r])
@@ -138,7 +140,7 @@ def team_draft(
     return torch.from_numpy(ranking), torch.from_numpy(team)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _multileave(features, offsets, query, weights, first, prefix_credit, keys, round_, ranking, team):
     replicas, depth = ranking.shape
     for r in prange(replicas):
@@ -171,7 +173,7 @@ def multileave(
     return torch.from_numpy(ranking), torch.from_numpy(team)
 
 
-@njit
+@part
 def _positions(scores, key, round_, salt, position):
     """position[j] = place of document j in the whole ranking by scores."""
     size = scores.shape[0]
@@ -181,7 +183,7 @@ def _positions(scores, key, round_, salt, position):
         position[order[i]] = i
 
 
-@njit
+@part
 def _softened(size, decay):
     """1 / position^τ of every place. The weights of the documents left are always summed in order of place, so that
     rankings with the same documents at the same places give equal bits and exact ties."""
@@ -191,7 +193,7 @@ def _softened(size, decay):
     return mass
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranking, share, log_probability):
     replicas, depth = ranking.shape
     for r in prange(replicas):
@@ -204,7 +206,7 @@ def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranki
             for j in range(size):
                 scores[j] = dot(features[first + j], weights[r, m])
             _positions(scores, keys[r], round_, m * size, position[m])
-            left[m] = _softened(size, decay)
+            put(left[m], _softened(size, decay))
         log_probability[r] = 0.0
         shown = min(depth, size)
         for i in range(shown):
@@ -225,8 +227,8 @@ def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranki
             log_probability[r] += np.log(0.5 * (p0 + p1))
             for n in range(2):
                 left[n, position[n, chosen]] = 0.0
-        ranking[r, shown:] = -1
-        share[r, shown:] = 0.5
+        fill(ranking[r, shown:], -1)
+        fill(share[r, shown:], 0.5)
 
 
 def probabilistic_interleave(
@@ -252,23 +254,24 @@ def probabilistic_interleave(
     return torch.from_numpy(ranking), torch.from_numpy(share), torch.from_numpy(log_probability)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _replayed(features, offsets, queries, lists, weights, decay, keys, round_, out):
     replicas, rankers, items, depth = out.shape
     for r in prange(replicas):
         for h in range(items):
             if queries[r, h] < 0:
-                out[r, :, h, :] = 1.0
+                for m in range(rankers):
+                    fill(out[r, m, h], 1.0)
                 continue
             first = offsets[queries[r, h]]
             size = offsets[queries[r, h] + 1] - first
             scores = np.empty(size, dtype=np.float32)
-            mass = _softened(size, decay)
+            mass, left = _softened(size, decay), np.empty(size, dtype=np.float64)
             for m in range(rankers):
                 for j in range(size):
                     scores[j] = dot(features[first + j], weights[r, m])
                 salt = (h * rankers + m + 2) * size
-                left = mass.copy()
+                put(left, mass)
                 for i in range(depth):
                     document = lists[r, h, i]
                     if document < 0:
@@ -311,13 +314,15 @@ def replayed_probabilities(
     return torch.from_numpy(out)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _directions(keys, stream, round_, out):
     replicas, n, d = out.shape
     for r in prange(replicas):
         for i in range(n):
             random.fill_gaussian(keys[r], stream, round_, i * ((d + 3) // 4), out[r, i])
-            out[r, i] /= np.sqrt(dot(out[r, i], out[r, i]))
+            length = np.sqrt(dot(out[r, i], out[r, i]))
+            for f in range(d):
+                out[r, i, f] /= length
 
 
 def unit_vectors(streams: Streams, stream: Stream, round_: int, n: int, n_features: int) -> torch.Tensor:
@@ -327,17 +332,17 @@ def unit_vectors(streams: Streams, stream: Stream, round_: int, n: int, n_featur
     return torch.from_numpy(out)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _reflectors(vectors, used, out, rank):
     replicas, count, d = vectors.shape
     for r in prange(replicas):
         rank[r] = 0
         residual = np.empty(d, dtype=np.float32)
         for i in range(count):
-            out[r, i] = 0.0
+            fill(out[r, i], 0.0)
             if not used[r, i] or rank[r] == d:
                 continue
-            residual[:] = vectors[r, i]
+            put(residual, vectors[r, i])
             length = np.sqrt(dot(residual, residual))
             for j in range(i):
                 _mirror(out[r, j], residual)
@@ -346,9 +351,11 @@ def _reflectors(vectors, used, out, rank):
             if rest <= _QUIET * length:
                 continue
             v = out[r, i]
-            v[pivot:] = residual[pivot:]
+            put(v[pivot:], residual[pivot:])
             v[pivot] += rest if residual[pivot] >= 0 else -rest
-            v /= np.sqrt(dot(v, v))
+            length = np.sqrt(dot(v, v))
+            for f in range(d):
+                v[f] /= length
             rank[r] += 1
 
 
@@ -371,7 +378,7 @@ def reflectors(vectors: torch.Tensor, used: torch.Tensor) -> tuple[torch.Tensor,
     return torch.from_numpy(out), torch.from_numpy(rank_)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _reflect(v, out):
     for r in prange(out.shape[0]):
         for i in range(out.shape[1]):
@@ -394,12 +401,12 @@ def reflect(v: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(out)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _clicks_score(features, offsets, queries, lists, clicks, weights, tied, ndcg, discount, out):
     replicas, items, depth = lists.shape
     rankers = weights.shape[1]
     for r in prange(replicas):
-        out[r] = 0.0
+        fill(out[r], 0.0)
         contenders = 0
         for m in range(rankers):
             contenders += tied[r, m]
@@ -479,7 +486,7 @@ def clicks_score(
     return torch.from_numpy(out)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _score(features, weights, out):
     for j in prange(out.shape[0]):
         for r in range(out.shape[1]):

@@ -2,15 +2,16 @@
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from ol2r.compiling import kernel
 from ol2r.random import Stream, Streams, integer_below
 from ol2r.ranking.candidates import Candidates
-from ol2r.ranking.compiled.scalars import arrays
+from ol2r.ranking.compiled.scalars import arrays, put
 from ol2r.ranking.memory import Exchange
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _exchange(
     features, offsets, query, pairs, labels, keys, round_, sampled, x, outcomes, n_pairs, n_seen,
     rows, left, left_x, left_won,
@@ -38,9 +39,11 @@ def _exchange(
                         here = True
                 if not here:
                     left[r, i] = True
-                    left_x[r, i] = x[r, row]
+                    put(left_x[r, i], x[r, row])
                     left_won[r, i] = outcomes[r, row, 0] > 0.0
-            x[r, row] = features[first + pairs[r, i, 0]] - features[first + pairs[r, i, 1]]
+            a, b = features[first + pairs[r, i, 0]], features[first + pairs[r, i, 1]]
+            for f in range(x.shape[2]):
+                x[r, row, f] = a[f] - b[f]
             outcomes[r, row, 0] = 1.0 if labels[r, i] else 0.0
             outcomes[r, row, 1] = 0.0 if labels[r, i] else 1.0
             rows[r, i] = row

@@ -2,17 +2,18 @@
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from ol2r.compiling import kernel, part
 from ol2r.random import Stream, Streams, word
 from ol2r.ranking.batched.pairs import beyond_last_click
 from ol2r.ranking.candidates import Candidates
-from ol2r.ranking.compiled.scalars import arrays, dot
+from ol2r.ranking.compiled.scalars import arrays, dot, fill
 
 KINDS = ("matched", "adjacent", "all")
 
 
-@njit
+@part
 def n_examined(ranking, clicks, beyond=1):
     """Number of slots that the user is taken to have examined: to so many slots beyond the last click, 0 without a
     click."""
@@ -25,7 +26,7 @@ def n_examined(ranking, clicks, beyond=1):
     return 0
 
 
-@njit
+@part
 def _by_word(slots, n, words):
     """Put the first n slots in the order of their words."""
     for i in range(1, n):
@@ -35,7 +36,7 @@ def _by_word(slots, n, words):
             j -= 1
 
 
-@njit
+@part
 def _matched(clicks, examined, key, round_, clicked, unclicked, words):
     """Clicked and unclicked slots, each in random order; returns how many pairs they make."""
     n_clicked, n_unclicked = 0, 0
@@ -52,7 +53,7 @@ def _matched(clicks, examined, key, round_, clicked, unclicked, words):
     return min(n_clicked, n_unclicked)
 
 
-@njit(cache=True)
+@kernel
 def _pairs_from_clicks(ranking, clicks, kind, beyond, keys, round_, pairs, labels):
     depth = ranking.shape[1]
     one, other = np.empty(depth, dtype=np.int64), np.empty(depth, dtype=np.int64)
@@ -73,8 +74,8 @@ def _pairs_from_clicks(ranking, clicks, kind, beyond, keys, round_, pairs, label
                         pairs[r, n, 0], pairs[r, n, 1] = ranking[r, upper], ranking[r, lower]
                         labels[r, n] = clicks[r, upper]
                         n += 1
-        pairs[r, n:] = -1
-        labels[r, n:] = False
+        for i in range(n, pairs.shape[1]):
+            pairs[r, i, 0], pairs[r, i, 1], labels[r, i] = -1, -1, False
 
 
 def n_pairs(depth: int, kind: str) -> int:
@@ -107,10 +108,10 @@ def pairs_from_clicks(
     return torch.from_numpy(pairs), torch.from_numpy(labels)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _pair_gradient(features, offsets, query, weights, pairs, labels, out):
     for r in prange(out.shape[0]):
-        out[r] = 0.0
+        fill(out[r], 0.0)
         first = offsets[query[r]]
         for i in range(pairs.shape[1]):
             if pairs[r, i, 0] < 0:

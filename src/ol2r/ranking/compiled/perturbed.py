@@ -8,12 +8,14 @@ what is left then goes by Newton steps on a smoother loss, that becomes the loss
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 from torch.nn.functional import pad
 
+from ol2r.compiling import kernel, part
 from ol2r.ranking.compiled.blocks import dot64
 from ol2r.ranking.compiled.counts import PairCounts
 from ol2r.ranking.compiled.covariance import downdate, product
+from ol2r.ranking.compiled.scalars import fill, put
 
 TOLERANCE, SINGLE_TOLERANCE = 1e-12, 1e-8
 """A refit stops when what is left promises to lower the objective by less than this for each label, the latter where
@@ -29,7 +31,7 @@ _TRIALS = 30
 _TILE = 64  # rows of the history that stay in the cache while all rankers read them
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _one_product(row, a, out, i):
     """out[i] = row · a, in the precision of a."""
     total = a[0] * 0
@@ -38,7 +40,7 @@ def _one_product(row, a, out, i):
     out[i] = total
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _two_products(row, a, b, out, other, i):
     """out[i] = row · a and other[i] = row · b, in the precision of a and b."""
     first, second = a[0] * 0, b[0] * 0
@@ -49,47 +51,32 @@ def _two_products(row, a, b, out, other, i):
     out[i], other[i] = first, second
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _add_four(total, x0, x1, x2, x3, c0, c1, c2, c3):
     for f in range(total.shape[0]):
         total[f] += c0 * x0[f] + c1 * x1[f] + c2 * x2[f] + c3 * x3[f]
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _add_scaled(out, scale, x):
     for f in range(out.shape[0]):
         out[f] += scale * x[f]
 
 
-# loops, because an array that is assigned to an array takes seconds to compile
-
-
-@njit
-def _set(out, x):
-    for f in range(out.shape[0]):
-        out[f] = x[f]
-
-
-@njit
-def _fill(out, value):
-    for f in range(out.shape[0]):
-        out[f] = value
-
-
-@njit
+@part
 def _scale(x, factor):
     for f in range(x.shape[0]):
         x[f] *= factor
 
 
-@njit
+@part
 def _shifts(met, p, new_p, out):
     """out = how the expected labels change with the probabilities."""
     for i in range(p.shape[0]):
         out[i] = met[i] * (new_p[i] - p[i])
 
 
-@njit
+@part
 def _margins(x, vectors, out):
     """out[k, i] = x_i · vectors[k] for all rankers k, in the precision of the vectors."""
     rankers = vectors.shape[0]
@@ -101,7 +88,7 @@ def _margins(x, vectors, out):
             _one_product(x[i], vectors[rankers - 1], out[rankers - 1], i)
 
 
-@njit
+@part
 def _add_rows(x, coefficients, single, out):
     """out += Σ_i coefficients_i x_i; `single`: of rows in single precision."""
     i = 0
@@ -116,7 +103,7 @@ def _add_rows(x, coefficients, single, out):
         i += 1
 
 
-@njit(error_model="numpy")
+@part(error_model="numpy")
 def _probability(z, single):
     """σ(z)."""
     if single:
@@ -124,7 +111,7 @@ def _probability(z, single):
     return 1.0 / (1.0 + np.exp(-z))
 
 
-@njit(error_model="numpy")
+@part(error_model="numpy")
 def _slopes(met, z, along, p, temperature, length, single, new_p):
     """Slope and curvature, by the length of a step along which margins grow so fast, of how the losses changed since
     probabilities were p. The new probabilities are kept."""
@@ -138,7 +125,7 @@ def _slopes(met, z, along, p, temperature, length, single, new_p):
     return slope, colder * curvature
 
 
-@njit(error_model="numpy")
+@part(error_model="numpy")
 def _length(met, z, along, p, temperature, slope, pull, single, new_p):
     """How long a step to take: where the slope along it has fallen to half of what it was, or less."""
     low, high, length = 0.0, np.inf, 1.0
@@ -159,7 +146,7 @@ def _length(met, z, along, p, temperature, slope, pull, single, new_p):
     return length
 
 
-@njit
+@part
 def _advance(x, met, temperature, regularization, single, moving, step, change, theta, gradient, z, p):
     """Take a step with some rankers, each as long as `_length` says, all in place.
 
@@ -179,7 +166,7 @@ def _advance(x, met, temperature, regularization, single, moving, step, change, 
     along, new_p = np.empty((rankers, n)), np.empty((rankers, n))
     part, shifts, slopes = np.empty((rankers, _TILE)), np.empty(max(n, _TILE)), np.zeros(rankers)
     for k in range(rankers):
-        _fill(change[moving[k]], 0.0)
+        fill(change[moving[k]], 0.0)
         for f in range(d):
             wide[k, f] = short[k, f] = step[moving[k], f]
     for start in range(0, n, _TILE):
@@ -191,7 +178,7 @@ def _advance(x, met, temperature, regularization, single, moving, step, change, 
         for k in range(rankers):
             m = moving[k]
             a, q, before = along[k, start:stop], new_p[k, start:stop], p[m, start:stop]
-            _set(a, part[k])
+            put(a, part[k])
             slopes[k] += _slopes(met[start:stop], z[m, start:stop], a, before, temperature, 1.0, single, q)[0]
             _shifts(met[start:stop], before, q, shifts[: stop - start])
             _add_rows(x[start:stop], shifts[: stop - start], single, change[m])
@@ -201,12 +188,12 @@ def _advance(x, met, temperature, regularization, single, moving, step, change, 
         if not abs(slope + slopes[k] + pull) <= 0.5 * abs(slope):
             length = _length(met, z[m], along[k], p[m], temperature, slope, pull, single, new_p[k])
             _shifts(met, p[m], new_p[k], shifts)
-            _fill(change[m], 0.0)
+            fill(change[m], 0.0)
             for start in range(0, n, _TILE):
                 stop = min(start + _TILE, n)
                 _add_rows(x[start:stop], shifts[start:stop], single, change[m])
         _add_scaled(z[m], length, along[k])
-        _set(p[m], new_p[k])
+        put(p[m], new_p[k])
         _scale(step[m], length)
         _add_scaled(change[m], regularization, step[m])
         _add_scaled(theta[m], 1.0, step[m])
@@ -215,10 +202,10 @@ def _advance(x, met, temperature, regularization, single, moving, step, change, 
     return slopes
 
 
-@njit
+@part
 def _direction(hessian, gradient, steps, changes, kept, shares, q, out):
     """out = −H g, with H the inverse Hessian after the steps that are kept (Nocedal's two loops)."""
-    _set(q, gradient)
+    put(q, gradient)
     for i in range(kept - 1, -1, -1):
         shares[i] = dot64(steps[i], q) / dot64(steps[i], changes[i])
         _add_scaled(q, -shares[i], changes[i])
@@ -228,7 +215,7 @@ def _direction(hessian, gradient, steps, changes, kept, shares, q, out):
     _scale(out, -1.0)
 
 
-@njit
+@part
 def _learn(inverse, step, change, u):
     """BFGS: update the inverse Hessian for a step that changed the gradient so."""
     curvature = dot64(step, change)
@@ -238,13 +225,13 @@ def _learn(inverse, step, change, u):
         _add_two(inverse[f], scale * step[f] - u[f] / curvature, step, -step[f] / curvature, u)
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def _add_two(out, a, x, b, y):
     for f in range(out.shape[0]):
         out[f] += a * x[f] + b * y[f]
 
 
-@njit(error_model="numpy")
+@part(error_model="numpy")
 def _approach(x, met, regularization, tolerance, single, hessian, done, last, theta, gradient, z, p):
     """Take quasi-Newton steps for all rankers side by side, all in place.
 
@@ -291,13 +278,13 @@ def _approach(x, met, regularization, tolerance, single, hessian, done, last, th
             if m == 0:
                 _learn(hessian, step, turn, u)
             else:
-                _set(steps[m, kept[m]], step)
-                _set(changes[m, kept[m]], turn)
+                put(steps[m, kept[m]], step)
+                put(changes[m, kept[m]], turn)
                 kept[m] += 1
     return passes
 
 
-@njit
+@part
 def _newton_step(root, gradient, out):
     """out = −A⁻¹ g for the A of which the lower triangle is given; that becomes its Cholesky factor."""
     d = gradient.shape[0]
@@ -311,7 +298,7 @@ def _newton_step(root, gradient, out):
         _add_scaled(out[:i], -out[i], root[i, :i])
 
 
-@njit(error_model="numpy")
+@part(error_model="numpy")
 def _cool(x, outcomes, met, noise, regularization, tolerance, theta):
     """Newton steps from zero on τ · loss(z/τ), the logistic loss with its kink as wide as a temperature τ, which falls
     from that of the largest margins to 1; in place.
@@ -330,19 +317,19 @@ def _cool(x, outcomes, met, noise, regularization, tolerance, theta):
         shifts[i] = 0.5 * met[i] - outcomes[i, 0]
     _add_scaled(gradient[0], -1.0, noise)
     _add_rows(x, shifts, False, gradient[0])
-    _fill(theta[0], 0.0)
+    fill(theta[0], 0.0)
     _margins(x, gradient, along)
     temperature = 1.0
     for i in range(n):
         temperature = max(temperature, abs(along[0, i]) / (4.0 * regularization))
     if not temperature < np.inf:
-        _fill(theta[0], np.inf)
+        fill(theta[0], np.inf)
         return passes
     while True:
         limit = tolerance if temperature == 1.0 else 0.1 * temperature
         for _ in range(_NEWTON_STEPS):
             for f in range(d):
-                _fill(root[f], 0.0)
+                fill(root[f], 0.0)
                 root[f, f] = regularization
             for i in range(n):
                 weight = met[i] * p[0, i] * (1.0 - p[0, i]) / temperature
@@ -361,11 +348,11 @@ def _cool(x, outcomes, met, noise, regularization, tolerance, theta):
         for i in range(n):
             along[0, i] = _probability(z[0, i] / temperature, False)
         _shifts(met, p[0], along[0], shifts)
-        _set(p[0], along[0])
+        put(p[0], along[0])
         _add_rows(x, shifts, False, gradient[0])
 
 
-@njit(fastmath={"contract", "nsz"})
+@part(fastmath={"contract", "nsz"})
 def _turn(row, x, cosine, sine):
     for f in range(row.shape[0]):
         a, b = row[f], x[f]
@@ -373,7 +360,7 @@ def _turn(row, x, cosine, sine):
         x[f] = cosine * b - sine * a
 
 
-@njit
+@part
 def _extend(root, x):
     """Update R, upper triangular with RᵀR = G, for G + x xᵀ, by plane rotations; x is lost."""
     for f in range(x.shape[0]):
@@ -382,7 +369,7 @@ def _extend(root, x):
             _turn(root[f, f:], x[f:], root[f, f] / length, x[f] / length)
 
 
-@njit
+@part
 def _settle(x, outcomes, noises, regularization, new, point, gradient, z, p, hessian, base, theta):
     """The optimum without noise, if there are new labels, and those of all rankers.
 
@@ -403,20 +390,20 @@ def _settle(x, outcomes, noises, regularization, new, point, gradient, z, p, hes
     there, uphill, last = np.empty((rankers + 1, d)), np.empty((rankers + 1, d)), np.zeros((rankers + 1, d))
     margins, chances, done = np.empty((rankers + 1, n)), np.empty((rankers + 1, n)), np.zeros(rankers + 1, np.bool_)
     for m in range(rankers + 1):
-        _set(there[m], point)
-        _set(uphill[m], gradient)
-        _set(margins[m], z)
-        _set(chances[m], p)
+        put(there[m], point)
+        put(uphill[m], gradient)
+        put(margins[m], z)
+        put(chances[m], p)
         if m:
             _add_scaled(uphill[m], -1.0, noises[m - 1])
     done[0] = not new
     passes = _approach(
         x, met, regularization, tolerance, single, hessian, done, last, there, uphill, margins, chances
     )  # fmt: skip
-    _set(z, margins[0])
-    _set(p, chances[0])
-    _set(point, there[0])
-    _set(gradient, uphill[0])
+    put(z, margins[0])
+    put(p, chances[0])
+    put(point, there[0])
+    put(gradient, uphill[0])
     for m in range(rankers + 1):
         if done[m]:
             _add_scaled(there[m], 1.0, last[m])
@@ -426,13 +413,13 @@ def _settle(x, outcomes, noises, regularization, new, point, gradient, z, p, hes
         if not dot64(there[m], there[m]) < np.inf:
             return passes, False
     if new:
-        _set(base, there[0])
+        put(base, there[0])
     for m in range(theta.shape[0]):
-        _set(theta[m], there[m + 1] if rankers else base)
+        put(theta[m], there[m + 1] if rankers else base)
     return passes, True
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _refit(
     x, outcomes, count, rows, won, normals, noise, regularization, pseudo, point, gradient, known, z, p, hessian, root,
     base, theta, alive, passes, refits,
@@ -453,7 +440,7 @@ def _refit(
                 product(hessian[r], pair, u)
                 curvature = p[r, row] * (1.0 - p[r, row])
                 downdate(hessian[r], u, curvature / (1.0 + curvature * dot64(u, pair)))
-                _set(u, pair)
+                put(u, pair)
                 _extend(root[r], u)
         # without noise a refit to the same labels would change nothing
         noisy = noise[r] > 0.0 and (pseudo or n > 0)

@@ -2,21 +2,22 @@
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from ol2r.compiling import kernel, part
 from ol2r.random import Stream, Streams, block, integer_below, uniform
 from ol2r.ranking.candidates import Candidates
 from ol2r.ranking.compiled.pairs import n_examined
-from ol2r.ranking.compiled.scalars import arrays, dot, top
+from ol2r.ranking.compiled.scalars import arrays, dot, fill, put, top
 
 
-@njit
+@part
 def _gumbel(word):
     """A standard Gumbel variable from a 32-bit word."""
     return -np.log(-np.log((word + 0.5) * 2.0**-32))
 
 
-@njit
+@part
 def _words(key, stream, round_, n):
     """Words 0 … n − 1 of a stream in a round."""
     out = np.empty((n + 3) // 4 * 4, dtype=np.uint32)
@@ -25,7 +26,7 @@ def _words(key, stream, round_, n):
     return out
 
 
-@njit
+@part
 def _drawn(score, key, round_, ranking, scores):
     """Draw one list in place of `ranking` by its documents' scores, which it spends, and leave theirs in `scores`.
     Return the log of the mass that is not shown."""
@@ -42,14 +43,16 @@ def _drawn(score, key, round_, ranking, scores):
             score[ranking[i]] = -np.inf
     if size <= depth:
         return -np.inf
-    highest = score.max()
+    highest = score[0]
+    for j in range(size):
+        highest = max(highest, score[j])
     mass = 0.0
     for j in range(size):
         mass += np.exp(score[j] - highest)
     return highest + np.log(mass)
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _plackett_luce(features, offsets, query, weights, keys, round_, ranking, scores, rest):
     for r in prange(ranking.shape[0]):
         first = offsets[query[r]]
@@ -59,10 +62,11 @@ def _plackett_luce(features, offsets, query, weights, keys, round_, ranking, sco
         rest[r] = _drawn(score, keys[r], round_, ranking[r], scores[r])
 
 
-@njit(cache=True)
+@kernel
 def _sample(given, sizes, keys, round_, ranking, scores, rest):
     for r in range(ranking.shape[0]):
-        score = given[r, : sizes[r]].astype(np.float64)
+        score = np.empty(sizes[r])
+        put(score, given[r, : sizes[r]])
         rest[r] = _drawn(score, keys[r], round_, ranking[r], scores[r])
 
 
@@ -98,13 +102,13 @@ def _lists(replicas: int, depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return ranking, np.empty(ranking.shape), np.empty(replicas)
 
 
-@njit
+@part
 def _log_sum(a, b):
     """log(eᵃ + eᵇ), b finite."""
     return max(a, b) + np.log1p(np.exp(-abs(a - b)))
 
 
-@njit
+@part
 def _swap_coefficients(clicks, scores, rest, examined, shown, left, without, coefficient):
     """Coefficient of each shown document in PDGD's gradient; `left[t]` is the log of the mass left at slot t."""
     left[shown] = rest
@@ -127,12 +131,12 @@ def _swap_coefficients(clicks, scores, rest, examined, shown, left, without, coe
             coefficient[lower] -= change
 
 
-@njit
+@part
 def _learn(ranking, clicks, scores, rest, coefficient):
     """Coefficients of one list's examined documents, 0 of the others, how many are examined, and whether there was a
     pair to learn from."""
     depth = ranking.shape[0]
-    coefficient[:] = 0.0
+    fill(coefficient, 0.0)
     examined = n_examined(ranking, clicks)
     clicked = 0
     for i in range(examined):
@@ -147,10 +151,10 @@ def _learn(ranking, clicks, scores, rest, coefficient):
     return examined, learned
 
 
-@njit(parallel=True, cache=True)
+@kernel
 def _plackett_luce_gradient(features, offsets, query, ranking, clicks, scores, rest, out, learned):
     for r in prange(ranking.shape[0]):
-        out[r] = 0.0
+        fill(out[r], 0.0)
         coefficient = np.empty(ranking.shape[1])
         examined, learned[r] = _learn(ranking[r], clicks[r], scores[r], rest[r], coefficient)
         if not learned[r]:
@@ -162,7 +166,7 @@ def _plackett_luce_gradient(features, offsets, query, ranking, clicks, scores, r
                 out[r, f] += c * x[f]
 
 
-@njit(cache=True)
+@kernel
 def _learn_all(ranking, clicks, scores, rest, coefficient, learned):
     for r in range(ranking.shape[0]):
         learned[r] = _learn(ranking[r], clicks[r], scores[r], rest[r], coefficient[r])[1]
@@ -209,7 +213,7 @@ def swap_coefficients(
     return torch.from_numpy(coefficient), torch.from_numpy(learned)
 
 
-@njit(cache=True)
+@kernel
 def _explore(lists, sizes, epsilon, keys, round_, out):
     depth = lists.shape[1]
     for r in range(lists.shape[0]):
@@ -228,7 +232,7 @@ def _explore(lists, sizes, epsilon, keys, round_, out):
                 document = lists[r, best]
             left[document] = False
             out[r, i] = document
-        out[r, min(depth, sizes[r]) :] = -1
+        fill(out[r, min(depth, sizes[r]) :], -1)
 
 
 def explore(

@@ -1,13 +1,13 @@
 """Helpers of the compiled operations: sums, the order of documents by score, and arrays without their tensors."""
 
 import numpy as np
-from numba import njit
 
+from ol2r.compiling import part
 from ol2r.random import Stream, word
 from ol2r.ranking.candidates import Candidates
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def dot(a, b):
     """aᵀb of Float32[n] each, in single precision; the compiler chooses the order of the terms."""
     result = np.float32(0.0)
@@ -16,7 +16,7 @@ def dot(a, b):
     return result
 
 
-@njit(fastmath={"reassoc", "contract", "nsz"})
+@part(fastmath={"reassoc", "contract", "nsz"})
 def total(a):
     """Σ a of Float[n], in double precision; the compiler chooses the order of the terms."""
     result = 0.0
@@ -25,7 +25,7 @@ def total(a):
     return result
 
 
-@njit
+@part
 def before(score_a, score_b, a, b, key, round_, salt):
     """Whether document a stands before document b: higher score first, equal scores in a random order."""
     if score_a != score_b:
@@ -33,7 +33,7 @@ def before(score_a, score_b, a, b, key, round_, salt):
     return word(key, Stream.TIES, round_, salt + a) < word(key, Stream.TIES, round_, salt + b)
 
 
-@njit
+@part
 def top(scores, out, key, round_, salt):
     """The best documents in order, by insertion; `out` is padded with −1."""
     depth = out.shape[0]
@@ -52,7 +52,23 @@ def top(scores, out, key, round_, salt):
             place -= 1
         out[place] = j
         last = scores[out[filled - 1]]
-    out[filled:] = -1
+    fill(out[filled:], -1)
+
+
+# loops, because an array that is assigned to an array, or made by an expression, takes seconds to compile
+
+
+@part
+def fill(out, value):
+    for i in range(out.shape[0]):
+        out[i] = value
+
+
+@part
+def put(out, x):
+    for i in range(out.shape[0]):
+        out[i] = x[i]
+
 
 
 def arrays(candidates: Candidates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

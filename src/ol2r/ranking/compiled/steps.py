@@ -5,15 +5,15 @@ They are cheap, but in torch each takes several operations, which with few repli
 
 import numpy as np
 import torch
-from numba import njit
 
-from ol2r.ranking.compiled.scalars import dot
+from ol2r.compiling import kernel, part
+from ol2r.ranking.compiled.scalars import dot, fill, put
 
 
-@njit(cache=True)
+@kernel
 def _contenders(weights, directions, delta, out):
     for r in range(out.shape[0]):
-        out[r, 0] = weights[r]
+        put(out[r, 0], weights[r])
         for i in range(directions.shape[1]):
             for f in range(out.shape[2]):
                 out[r, i + 1, f] = weights[r, f] + delta[r] * directions[r, i, f]
@@ -31,15 +31,15 @@ def contenders(weights: torch.Tensor, directions: torch.Tensor, delta: torch.Ten
     return torch.from_numpy(out)
 
 
-@njit
+@part
 def _credit_list(team, clicks, out):
-    out[:] = 0.0
+    fill(out, 0.0)
     for i in range(team.shape[0]):
         if clicks[i] and team[i] >= 0:
             out[team[i]] += np.float32(1.0)
 
 
-@njit(cache=True)
+@kernel
 def _credit(team, clicks, out):
     for r in range(out.shape[0]):
         _credit_list(team[r], clicks[r], out[r])
@@ -57,12 +57,14 @@ def credit(team: torch.Tensor, clicks: torch.Tensor, n_rankers: int) -> torch.Te
     return torch.from_numpy(out)
 
 
-@njit(cache=True)
+@kernel
 def _winners(team, clicks, out):
     credit = np.empty(out.shape[1] + 1, dtype=np.float32)
     for r in range(out.shape[0]):
         _credit_list(team[r], clicks[r], credit)
-        most = credit.max()
+        most = credit[0]
+        for i in range(out.shape[1]):
+            most = max(most, credit[i + 1])
         for i in range(out.shape[1]):
             out[r, i] = credit[i + 1] == most and credit[i + 1] > credit[0]
 
@@ -79,7 +81,7 @@ def winners(team: torch.Tensor, clicks: torch.Tensor, m: int) -> torch.Tensor:
     return torch.from_numpy(out)
 
 
-@njit(cache=True)
+@kernel
 def _equal_shares(winners, out):
     for r in range(out.shape[0]):
         n = 0
@@ -96,20 +98,20 @@ def equal_shares(winners: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(out)
 
 
-@njit
+@part
 def _settle(r, weights, alive, taken, decay, alpha, out):
     """Keep the proposed weights in `out` if the replica lives on with them, and let α decay if a step is taken."""
     alive[r] = alive[r] and dot(out[r], out[r]) < np.inf  # false for NaN as well
     if not alive[r]:
-        out[r] = weights[r]
+        put(out[r], weights[r])
     if taken:
         alpha[r] *= decay[r]
 
 
-@njit(cache=True)
+@kernel
 def _step(weights, proposed, alive, taken, decay, alpha, out):
     for r in range(out.shape[0]):
-        out[r] = proposed[r]
+        put(out[r], proposed[r])
         _settle(r, weights, alive, taken[r], decay, alpha, out)
 
 
@@ -134,10 +136,11 @@ def step(
     return torch.from_numpy(out)
 
 
-@njit(cache=True)
+@kernel
 def _climb(weights, gradient, alive, taken, decay, alpha, out):
     for r in range(out.shape[0]):
-        out[r] = weights[r] + alpha[r] * gradient[r]
+        for f in range(out.shape[1]):
+            out[r, f] = weights[r, f] + alpha[r] * gradient[r, f]
         _settle(r, weights, alive, taken[r], decay, alpha, out)
 
 
@@ -160,15 +163,17 @@ def climb(
     return torch.from_numpy(out)
 
 
-@njit(cache=True)
+@kernel
 def _follow(weights, directions, shares, alive, decay, alpha, out):
     for r in range(out.shape[0]):
-        out[r] = weights[r]
+        put(out[r], weights[r])
         taken = False
         for i in range(shares.shape[1]):
             if shares[r, i] != 0.0:
                 taken = True
-                out[r] += (alpha[r] * shares[r, i]) * directions[r, i]
+                share = alpha[r] * shares[r, i]
+                for f in range(out.shape[1]):
+                    out[r, f] += share * directions[r, i, f]
         _settle(r, weights, alive, taken, decay, alpha, out)
 
 
