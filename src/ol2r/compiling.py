@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from numba import _dynfunc, get_num_threads, jit
+from numba import _dynfunc, get_num_threads, jit  # pyright: ignore[reportAttributeAccessIssue]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
@@ -118,7 +118,10 @@ def part(function: Callable | None = None, **options: Any) -> Any:
     return Part(function, options) if function else lambda function: Part(function, options)
 
 
-class _Kept(CPUDispatcher):
+_Dispatcher: Any = CPUDispatcher
+
+
+class _Kept(_Dispatcher):
     """A function whose machine code is kept on disk."""
 
     def __init__(self, function: Callable, options: dict[str, Any]):
@@ -143,7 +146,7 @@ class _Kept(CPUDispatcher):
             return found.entry_point
 
 
-class Part(CPUDispatcher):
+class Part(_Dispatcher):
     """A function that compiled code calls. Python may call it, too: it is then compiled by itself."""
 
     def __init__(self, function: Callable, options: dict[str, Any]):

@@ -14,7 +14,7 @@ from ol2r.random import Stream, block
 
 # decorator for functions that a loop calls at every step: they are inlined, and do not count references to arrays that
 # the loop holds anyway, which would take most of a step's time; such a function must not allocate
-leaf = part(forceinline=True, _nrt=False)  # pyright: ignore[reportCallIssue]
+leaf = part(forceinline=True, _nrt=False)
 
 
 class World(NamedTuple):
