@@ -3,15 +3,19 @@
 It adds nothing to the packages below, which offer more control to those who need it.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
 from ol2r.clicks import GradedCascade, users_of_grades
 from ol2r.clicks.cascade import USERS
+from ol2r.compiling import told
 from ol2r.data import RankingDataset
 from ol2r.errors import ExperimentError, one_of, printable
 from ol2r.experiments.cells import Cell, Job
@@ -136,12 +140,14 @@ def compare(
     cells = [
         (name, user, _cell(dataset, chosen, user, evaluation)) for name, chosen in settings.items() for user in kinds
     ]
-    found = _computed(
-        [Job(cell, cell.rows(None, range(seeds))) for *_, cell in cells],
-        jobs if travels(dataset) else 1,
-        engine,
-        progress,
-    )
+    say = partial(tqdm.write, file=sys.stderr) if progress else None
+    with told(say):
+        found = _computed(
+            [Job(cell, cell.rows(None, range(seeds))) for *_, cell in cells],
+            jobs if travels(dataset) else 1,
+            engine,
+            progress,
+        )
     tables = [
         table.assign(dataset=dataset.name, users=user.name, learner=name)
         for (name, user, _), table in zip(cells, found, strict=True)

@@ -50,8 +50,9 @@ def _add(features, offsets, query, numbers, pairs, labels, x, ids, outcomes, tab
                 count[r] += 1
                 table[r, slot] = n
                 ids[r, n, 0], ids[r, n, 1] = one, other
-                x[r, n] = features[low] - features[high]
-                outcomes[r, n] = 0.0
+                for f in range(x.shape[2]):
+                    x[r, n, f] = features[low, f] - features[high, f]
+                outcomes[r, n, 0], outcomes[r, n, 1] = 0.0, 0.0
             first_won = low_won if ids[r, n, 0] == one else not low_won
             outcomes[r, n, 0 if first_won else 1] += 1.0
             rows[r, i], won[r, i] = n, first_won
