@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import prange
+from numba import prange, types
 
 from ol2r import compiling
 from ol2r.compiling import kernel, part
@@ -51,8 +51,9 @@ def two_threads(monkeypatch):
 def test_parts_go_into_kernels_and_have_no_machine_code_of_their_own():
     # numba's inner classes, on which `part` rests: if a new version moves them, this says so
     np.testing.assert_allclose(_summed(), EXPECTED, rtol=1e-15)
+    _roots.compile((types.float64[::1],))  # as a kernel does that is not kept from an earlier run
     for each in (_roots, _root):
-        assert each.overloads, "a kernel compiles the parts that it calls"
+        assert each.overloads, "a part compiles those that it calls"
         for found in each.overloads.values():
             assert isinstance(found.library, compiling._Linked)
             assert not found.library.codegen._engine.is_symbol_defined(found.fndesc.llvm_func_name)
@@ -79,8 +80,9 @@ def test_with_one_thread_no_loop_runs_on_several(two_threads, monkeypatch):
 
 
 def test_a_loop_on_several_cores_gives_the_same_bits(two_threads):
-    assert _summed(seconds=1e9).tobytes() == _summed().tobytes()
-    assert _sums.many.overloads
+    many = _summed(seconds=1e9)
+    assert _sums.many.overloads, "it did run on several"
+    assert many.tobytes() == _summed().tobytes()
 
 
 def test_time_that_compilation_takes_counts_for_nothing(two_threads, monkeypatch):
