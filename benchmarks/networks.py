@@ -7,12 +7,23 @@ there would be if a run did nothing but the products of matrices of its passes. 
 Cholesky factor of the dual form has come from one that is made afresh, as the largest relative error of a width.
 `*.folded` is by how much the primal form is faster with folded gradients than with all their entries. `*.bytes` is what
 the dual form of one run keeps after the paper's 5,000 rounds, in which some 12,000 pairs are labelled.
+
+`long.*` are runs of the paper's length, one at a time, on documents whose grades come from a network: P²NeurRank has
+two hidden layers. They count seconds of the processor, which what else the machine does lengthens less than time.
+`*_share` is the share of the limit: the operations of the products of all passes, at the float32 peak of the core in
+the same run, over the seconds of the whole run. `*_two_over_one` is the time of two rankers over that of one, and
+`*_bytes` the most memory that the process of a run had, Python and torch included.
 """
 
 import math
+import resource
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing import get_context
 from typing import NamedTuple
 from unittest.mock import patch
 
@@ -28,6 +39,7 @@ from ol2r.networks import Dual, Explicit, Full, Network, NetworkFit
 from ol2r.networks.covariance import BLOCK
 from ol2r.networks.problem import CompiledProblem
 from ol2r.papers.olranknet.grid import SETTINGS, tuned
+from ol2r.papers.p2neurrank import grid as p2neurrank
 from ol2r.random import Streams, replica_key
 from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
@@ -85,18 +97,25 @@ def run(variant: str, dataset: str, seed: int, rounds: int, changed: dict[str, o
     conventions = Evaluation(
         k=10, split="test", gain="exponential", empty="skip", ties="expected", gamma=0.9995, checkpoints=(rounds,)
     )
-    expand, passes = CompiledProblem.expand, Counter[int]()
-
-    def counted(problem, theta, reweigh=False):
-        passes[problem.n_documents] += 1
-        return expand(problem, theta, reweigh)
-
-    with patch.object(CompiledProblem, "expand", counted):
+    with counting() as passes:
         start = time.perf_counter()
         simulate(there, replicas, batch, conventions)
         spent = time.perf_counter() - start
     left = gap(batch) if isinstance(batch, RefittedNetwork) and rounds == ROUNDS else math.nan
     return Spent(spent, products(there.n_features, int(setting["width"]), passes), left)
+
+
+@contextmanager
+def counting() -> Iterator[Counter[int]]:
+    """Counts the passes over each number of documents, those of several networks apart."""
+    forward, passes = CompiledProblem._forward, Counter[int]()
+
+    def counted(problem, theta, reweigh):
+        passes[problem.n_documents] += len(theta)
+        forward(problem, theta, reweigh)
+
+    with patch.object(CompiledProblem, "_forward", counted):
+        yield passes
 
 
 def gap(learner: RefittedNetwork) -> float:
@@ -134,6 +153,83 @@ def products(features: int, width: int, passes: Counter[int], repeats: int = 5) 
             fastest = min(fastest, time.perf_counter() - start)
         total += fastest * sum(passes[each] for each in some)
     return total
+
+
+LONG, LONG_ON = 5000, "synthetic-mq-net"
+"""Rounds of the paper's runs, and the data set of `long`."""
+
+
+class Long(NamedTuple):
+    """What a run of the paper's length took.
+
+    Args:
+        seconds: of the processor; share: of the limit; bytes: the most that the process had.
+        gap: as of `Spent`.
+    """
+
+    seconds: float
+    share: float
+    bytes: float
+    gap: float
+
+
+def long_run(learner: str, setting: dict[str, object], rounds: int) -> Long:
+    """One replica under perfect users; to be run in a process of its own."""
+    torch.set_num_threads(1)
+    there = data.load(LONG_ON)
+    replicas = [Replica(1, 0, users("perfect", there.n_grades))]
+    conventions = Evaluation(
+        k=10, split="test", gain="exponential", empty="skip", ties="expected", gamma=0.9995, checkpoints=(rounds,)
+    )
+
+    def batch():
+        return LEARNERS[learner](there.n_features, setting, make_streams(there, replicas))
+
+    simulate(there, replicas, batch(), replace(conventions, checkpoints=(3,)))  # compiles
+    made = batch()
+    with counting() as passes:
+        start = time.process_time()
+        simulate(there, replicas, made, conventions)
+        spent = time.process_time() - start
+    m, deeper = int(made.choice["width"]), int(made.choice["depth"]) - 2
+    each = 2 * (2 * there.n_features * m + 3 * deeper * m * m)  # operations for a document in a pass
+    least = sum(n * documents for documents, n in passes.items()) * each / peak()
+    left = gap(made) if learner == "olRankNet" else math.nan
+    return Long(spent, least / spent, 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, left)
+
+
+def peak(n: int = 1024, repeats: int = 20) -> float:
+    """Operations in float32 that a core does in a second at best, in a product of matrices."""
+    a, b, out, fastest = torch.rand(n, n), torch.rand(n, n), torch.empty(n, n), math.inf
+    for _ in range(repeats):
+        start = time.process_time()
+        torch.mm(a, b, out=out)
+        fastest = min(fastest, time.process_time() - start)
+    return 2 * n**3 / fastest
+
+
+def long(rounds: int) -> dict[str, float]:
+    """The figures of runs of the paper's length; see the module."""
+    pair = SETTINGS["olRankNet"][1] | tuned(LONG_ON, "olRankNet")
+    ensemble = p2neurrank.SETTINGS[p2neurrank.neural(2)][1] | p2neurrank.tuned(LONG_ON, p2neurrank.neural(2))
+    measured = {
+        "olranknet": ("olRankNet", pair),
+        "p2neurrank": ("P2NeurRank", ensemble | {"depth": 3, "rankers": 2}),
+        "p2neurrank_one": ("P2NeurRank", ensemble | {"depth": 3, "rankers": 1}),
+    }
+    found: dict[str, float] = {}
+    for refit, changed in {"adam": {}, "lbfgs": LBFGS}.items():
+        runs: dict[str, Long] = {}
+        for name, (learner, setting) in measured.items():
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+                runs[name] = alone.submit(long_run, learner, setting | changed, rounds).result()
+            one, told = runs[name], f"long.{name}.{refit}"
+            found |= {f"{told}_rounds_per_s": rounds / one.seconds, f"{told}_share": one.share}
+            found[f"{told}_bytes"] = one.bytes
+        found[f"long.olranknet.{refit}_gap"] = runs["olranknet"].gap
+        ratio = runs["p2neurrank"].seconds / runs["p2neurrank_one"].seconds
+        found[f"long.p2neurrank.{refit}_two_over_one"] = ratio
+    return found
 
 
 class Rate(NamedTuple):
@@ -252,4 +348,5 @@ FAMILIES: dict[str, Callable[[bool], dict[str, float]]] = {
     "olranknet_full.drift": lambda quick: drift(),
     "olranknet_full.folded": lambda quick: folded(),
     "olranknet_full.bytes": lambda quick: kept(),
+    "long": lambda quick: long(LONG // 10 if quick else LONG),
 }
