@@ -240,6 +240,9 @@ def test_few_passes_are_compared_with_adam_at_its_best_and_paired_by_run():
     assert whole["mean"].iloc[0] == pytest.approx(table["mean"].iloc[:2].mean())
     assert whole["mean"].iloc[1] == pytest.approx(whole["mean"].iloc[0] / 2)
     assert fits.few_passes({"offline": runs.iloc[:0]}).empty
+    assert fits.few_passes({"offline": runs[runs["way"] != fits.FEW_PASSES]}).empty
+    lacking = runs.drop(runs.index[(runs["way"] == fits.FEW_PASSES) & (runs["seed"] == 2) & (runs["fold"] == 1)])
+    assert (fits.few_passes({"offline": lacking})["n"] == 5).all()
 
 
 @pytest.mark.parametrize(

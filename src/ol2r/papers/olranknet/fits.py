@@ -629,7 +629,8 @@ def few_passes(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     Returns:
         dataset, users (both "all" in the last line of each score: the mean over all of them), panel (the score),
-        adam (the rate that L-BFGS is compared with; empty for all), mean, low, high, n. No line without runs.
+        adam (the rate that L-BFGS is compared with; empty for all), mean, low, high, n. No line without runs; a run
+        that lacks its pair does not count.
     """
     first = next(iter(scores.values()))
     names = ["dataset", "users", "panel", "adam", "mean", "low", "high", "n"]
@@ -641,8 +642,11 @@ def few_passes(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     lines = []
     for panel, frame in scores.items():
         runs = frame.set_index(["dataset", "users", "way", "fold", "seed"])["score"].sort_index()
-        differences = {place: runs[(*place, FEW_PASSES)] - runs[(*place, way)] for place, way in best.items()}
-        whole = pd.concat(list(differences.values()), axis=1).mean(axis=1)
+        done = [place for place in best if (*place, FEW_PASSES) in runs.index]
+        differences = {place: (runs[(*place, FEW_PASSES)] - runs[(*place, best[place])]).dropna() for place in done}
+        if not differences:
+            continue
+        whole = pd.concat(list(differences.values()), axis=1).dropna().mean(axis=1)
         for (dataset, users), values in [*differences.items(), (("all", "all"), whole)]:
             effect = effect_over_runs(values)
             low, high = effect.interval() if effect else (np.nan, np.nan)
