@@ -89,9 +89,11 @@ RUN = """
 import json, multiprocessing, sys, threading, warnings
 import numba, numpy, torch
 import ol2r
+from ol2r import compiling
 from ol2r.clicks import users
 from ol2r.random import generator
 
+compiling.PAYS = compiling.SHORT = -1.0  # loops run on several cores from the first call on
 rng = generator("threads and forks", 0)
 features = rng.random((600, 5))
 data = ol2r.from_arrays(features, (features[:, 0] * 3.99).astype(int), numpy.repeat(range(60), 10), folds=3)
@@ -142,7 +144,7 @@ def test_threads_compute_side_by_side_whatever_the_threading_layer(layer):
 
 def test_every_module_with_parallel_loops_guards_them():
     source = ROOT / "src"
-    files = [path for path in source.rglob("*.py") if "parallel=True" in path.read_text()]
+    files = [path for path in source.rglob("*.py") if "prange" in path.read_text()]
     names = [".".join(path.relative_to(source).with_suffix("").parts) for path in files]
     code = f"""
 import importlib, sys, warnings

@@ -23,7 +23,10 @@ from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 from numba.core.typed_passes import NativeLowering
 
+from ol2r.cores import guard_loops
 from ol2r.folders import cache_folder
+
+guard_loops()
 
 PAYS = 0.5
 """Seconds that a loop must have taken on one core before it is compiled to run on several."""

@@ -13,9 +13,6 @@ import torch
 from numba import prange
 
 from ol2r.compiling import kernel, part
-from ol2r.cores import guard_loops
-
-guard_loops()
 
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85

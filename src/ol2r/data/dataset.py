@@ -13,11 +13,8 @@ import numpy as np
 from numba import prange
 
 from ol2r.compiling import kernel
-from ol2r.cores import guard_loops
 from ol2r.errors import DataError
 from ol2r.ranking.constants import MOST_GRADES
-
-guard_loops()  # for all that reads data
 
 _CELL_SECONDS = 2e-9  # of one core, to scale a feature of a document
 

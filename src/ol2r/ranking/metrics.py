@@ -11,12 +11,9 @@ import torch
 from numba import prange
 
 from ol2r.compiling import kernel, part
-from ol2r.cores import guard_loops
 from ol2r.ranking.constants import GAINS, discounts, discounts_on, gain_of_grades, gain_of_grades_on
 
 __all__ = ["GAINS", "TIES", "gains", "ideal_dcg", "misordered_pairs", "query_ndcg", "shown_ndcg"]
-
-guard_loops()
 
 TIES = ("expected", "listed")
 
