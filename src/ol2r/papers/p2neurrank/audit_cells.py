@@ -17,6 +17,8 @@ from ol2r.papers.p2neurrank import audits
 from ol2r.papers.p2neurrank.audits import STOPPED
 from ol2r.papers.pairrank.audits import GENTLE, SMALL, STEEP, Realizable
 
+UNITS = "uncertain, other units"
+"""The audit of uncertain orders where scores are in another unit."""
 Setting = tuple[str, str | int | float | tuple[int, ...]]
 
 AUDITS_BY_NAME: dict[str, Callable[..., pd.DataFrame]] = {
@@ -25,6 +27,7 @@ AUDITS_BY_NAME: dict[str, Callable[..., pd.DataFrame]] = {
     "variance": audits.variance,
     "optimism": audits.optimism,
     "uncertain": audits.uncertain,
+    UNITS: audits.uncertain,
     "regret": audits.regret,
     "blind spot": audits.blind_spot,
 }
@@ -104,7 +107,7 @@ class PerturbedAudit(OneByOne):
             seconds = self.worlds * len(settings["labels"]) * 1e-3
         else:
             times = len(settings.get("looks", settings.get("labels", (1,))))
-            a_world = {"variance": 0.02, "optimism": 0.01, "uncertain": 0.006}[self.audit]
+            a_world = {"variance": 0.02, "optimism": 0.01, "uncertain": 0.006, UNITS: 0.006}[self.audit]
             seconds = self.worlds * times * a_world * (1 + 3 * strong)
         return Cost(0.1 + seconds).of(len(rows))
 
@@ -130,8 +133,8 @@ SMALL_BLOCK = 10
 """The same where each world draws many rankers, label by label, and where it runs long."""
 BLOCKS: dict[str, dict[str, int]] = {
     "smoke": {},
-    "laptop": {"coverage": 3, STOPPED: 3, "optimism": 3, "uncertain": 2, "variance": 3, "regret": 2},
-    "paper": {"coverage": 10, STOPPED: 10, "optimism": 10, "uncertain": 5, "variance": 10, "regret": 5},
+    "laptop": {"coverage": 3, STOPPED: 3, "optimism": 3, "uncertain": 2, UNITS: 2, "variance": 3, "regret": 2},
+    "paper": {"coverage": 10, STOPPED: 10, "optimism": 10, "uncertain": 5, UNITS: 5, "variance": 10, "regret": 5},
 }
 """Blocks by tier and audit; elsewhere one."""
 ROUNDS = {"smoke": (20, 63), "laptop": (100, 2_000), "paper": (200, 10_000)}
@@ -155,6 +158,8 @@ HEAVY_LAMBDA = 1000.0
 OF_RANKERS = (2, 5)
 LABELLED = (10, 100, 1000, 10**4, 10**5)
 """Labels of each pair in the audit of uncertain orders."""
+STEEPNESSES = (0.1, 10.0)
+"""s of links σ(s z), which make k_μ α_t a tenth of what it is in the other worlds, and ten times as much."""
 BLIND = (1, 10, 100, 1000, 10**4)
 REGRETS = ((0.1, 2, 0), (0.1, 5, 0), (0.01, 2, 0), (0.1, 2, 1), (0.0, 1, 0))
 """ν², N and whether pseudo-pairs are perturbed: the experiments' own settings, and a ranker that never explores."""
@@ -213,6 +218,20 @@ def uncertain_audits(tier: str) -> list[PerturbedAudit]:
     ]  # fmt: skip
 
 
+def units_audits(tier: str) -> list[PerturbedAudit]:
+    """The same at a ν of the lemma's order where scores are in other units, which tells Lemma 4.4's statement from its
+    proof: the two differ by the factor (k_μ α_t)², which is about one in the other worlds."""
+    labels = LABELLED[:3] if tier == "smoke" else LABELLED
+    return [
+        _audit(
+            UNITS, BLOCK, SMALL, labels=labels, regularization=1.0, delta=DELTA, noise=0.0, beta=0.5, rankers=rankers,
+            pseudo_pairs=1, steepness=steepness,
+        )
+        for steepness in STEEPNESSES
+        for rankers in OF_RANKERS
+    ]  # fmt: skip
+
+
 def regret_audits(tier: str) -> list[PerturbedAudit]:
     """Regret in small worlds.
 
@@ -238,7 +257,14 @@ def audit_cells(tier: str) -> list[PerturbedAudit]:
         _audit("blind spot", BLOCK, labels=few, regularization=LAMBDAS[1], delta=DELTA, noise=noise)
         for noise in NOISES
     ]
-    of_runs = (coverage_audits, variance_audits, optimism_audits, uncertain_audits, regret_audits)
+    of_runs = (
+        coverage_audits,
+        variance_audits,
+        optimism_audits,
+        uncertain_audits,
+        units_audits,
+        regret_audits,
+    )
     return [*(cell for audits_of in of_runs for cell in audits_of(tier)), *blind]
 
 

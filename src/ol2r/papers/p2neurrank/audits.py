@@ -109,10 +109,21 @@ class Run:
         wins, losses: labels of each, Float64[R, E].
         rows: the pairs of all labels, one after another, 0 where a round brought none, Float64[R, labels, d].
         stops: whether users stop.
+        steepness: s, where the link is σ(s z) and scores are in a unit 1/s times as large. Everything that is called θ
+            here is s times the learner's; labels, orders and rankers stay, and its λ is s times as large as that of
+            `fits`.
     """
 
-    def __init__(self, world: Realizable, worlds: int, regularization: float, seed: int, stops: bool = False):
-        self.world, self.regularization, self.stops = world, regularization, stops
+    def __init__(
+        self,
+        world: Realizable,
+        worlds: int,
+        regularization: float,
+        seed: int,
+        stops: bool = False,
+        steepness: float = 1.0,
+    ):
+        self.world, self.regularization, self.stops, self.steepness = world, regularization, stops, steepness
         keys = [replica_key(f"users who stop {seed} {world}", 1, number) for number in range(worlds)]
         self.streams = Streams(np.array(keys, dtype=np.uint64))
         drawn = draw(world, worlds, seed)
@@ -193,7 +204,7 @@ class Run:
 
     def estimate(self) -> np.ndarray:
         """θ̄, the fit without noise: Float64[R, 1, d]."""
-        return fits(self.x, self.counts, self.target(), self.regularization)
+        return fits(self.x, self.counts, self.target(), self.regularization / self.steepness)
 
     def slopes(self, theta: np.ndarray) -> np.ndarray:
         """The least slope between some θ and any θ* in the ball over the pairs seen; Float64[R] for Float64[R, M, d].
@@ -227,7 +238,7 @@ class Run:
             start: where refits begin, Float64[R, M, d].
         """
         target = self.target() + self.noises(draws, variance, pseudo_pairs)
-        return fits(self.x, self.counts, target, self.regularization, start)
+        return fits(self.x, self.counts, target, self.regularization / self.steepness, start)
 
 
 def _table(parts: Sequence[tuple[int, str, np.ndarray]]) -> pd.DataFrame:
@@ -455,6 +466,7 @@ def uncertain(
     draws: int = 1000,
     seed: int = 0,
     scale: float = 1.0,
+    steepness: float = 1.0,
 ) -> pd.DataFrame:
     """The probability that N rankers do not agree on the right order of a pair, against Lemma 4.4.
 
@@ -469,8 +481,10 @@ def uncertain(
         labels: of each pair, increasing.
         rankers: N.
         scale: multiplies every bound.
+        steepness: of the link, see `Run`. k_μ and c_μ are s times as large, and Q is as much smaller; so their ratio
+            and all bounds but the printed one stay.
     """
-    run, parts = Run(world, worlds, regularization, seed), []
+    run, parts = Run(world, worlds, regularization, seed, steepness=steepness), []
     largest = dict.fromkeys(UNCERTAIN, np.zeros(worlds))
     holds, before = np.ones(worlds), 0
     gap = run.gaps.min(axis=1)[:, None]
@@ -480,7 +494,7 @@ def uncertain(
         before = n
         theta, norm = run.estimate(), run.norms()
         least = run.slopes(theta)
-        alpha = perturbed.width(run.log_det, regularization, world.bound, delta, least)
+        alpha = perturbed.width(run.log_det, regularization, world.bound / steepness, delta, least)
         spread = np.full(worlds, noise) if noise else (confidence.STEEPEST * alpha / (least * beta)) ** 2
         margins = (run.x @ theta.transpose(0, 2, 1))[..., 0]
         error = np.abs(special.expit(margins) - run.preference)
@@ -504,7 +518,7 @@ def uncertain(
                     norm**2, gap, rankers, noisy, own, kept
                 ),
                 "bound as printed": perturbed.printed_uncertain_probability(
-                    norm**2, gap, rankers, noisy, own, kept, alpha=wide
+                    norm**2, gap, rankers, noisy, own, kept, alpha=steepness * wide
                 ),
             }  # fmt: skip
         mean = probability.mean(axis=1)
