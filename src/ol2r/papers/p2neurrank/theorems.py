@@ -80,7 +80,7 @@ def _bounded(quantity: str, told: str) -> tuple[Covered, ...]:
         strength = f"β = {beta:g}" if beta else f"ν² = {noise:g}"
         measure = _measure("uncertain", ratio, noise=noise, beta=beta, rankers=rankers)
         found.append(Covered(f"worlds within the {told} − (1 − δ), N = {rankers}, {strength}", measure))
-    for steepness, rankers in product((0.1, 10.0), (2, 5)):
+    for steepness, rankers in product(UNITS, (2, 5)):
         measure = _measure("uncertain, other units", ratio, steepness=steepness, rankers=rankers)
         found.append(Covered(f"worlds within the {told} − (1 − δ), N = {rankers}, link σ({steepness:g} z)", measure))
     return tuple(found)
@@ -95,7 +95,7 @@ def _uncertain(number: int, statement: str, expected: str, quantity: str, told: 
         _part(
             f"share of worlds in which the probability that N rankers do not agree on the right order, the mean over "
             f"pairs, stays below the mean of that bound, as in the {told}, after every number of labels, above 1 − δ; "
-            f"also where scores are in a unit a tenth or ten times as large",
+            f"also where scores are in other units",
             *_bounded(quantity, told),
         ),
     )
@@ -106,6 +106,8 @@ TAIL_FAILS = (0.15, 0.2)
 """β at which e^{−β²}/(4√πβ) is below P(Z > β), and at which it is above."""
 STRENGTHS = ((0.1, 0.0), (0.0, 0.5))
 """(ν², β) at which uncertain orders are counted: the experiments' ν², and the ν of the lemma's order."""
+UNITS = (0.03, 30.0)
+"""s of the links σ(s z) with which they are counted too: the same worlds with scores in other units."""
 
 THEOREMS = (
     theorem(
