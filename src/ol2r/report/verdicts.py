@@ -15,10 +15,10 @@ from ol2r.experiments.claims import WORLDS, truth
 from ol2r.experiments.former import places as former_places
 from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Counts, Elsewhere, Finding, Judgement, Place, Verdict
 from ol2r.report import marks
-from ol2r.report.leads import joined
+from ol2r.report.leads import in_range, joined
 from ol2r.report.marks import badge
 from ol2r.report.style import spelled
-from ol2r.report.tables import myst, named, plain
+from ol2r.report.tables import myst, named, number, plain
 
 PLURAL = {"carries over": "carry over", "does not carry over": "do not carry over"}
 
@@ -296,22 +296,24 @@ def _answers(j: Judgement) -> str:
 
 def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, name: str, caption: str) -> str:
     """Claims whose rule was changed after results had been seen: the old and the new rule with their verdicts on the
-    same results, and the new rule's verdict now.
+    same results, and the new rule's verdict now. A claim whose rule was changed again has a line for each change, and
+    today's verdict in the last.
 
     Args:
         judgements: today's judgements by claim.
         former: from `ol2r.experiments.former.changes`.
     """
+    last = ~former["id"].duplicated(keep="last")
     rows = [
         [
             f"{{ref}}`{line.id} <{judgements[line.id].anchor}>`",
             plain(line.old_rule),
             _said(line.old_verdict, line.old_elsewhere),
-            plain(judgements[line.id].rule),
+            plain(judgements[line.id].rule if today else line.rule),
             _said(line.verdict, line.elsewhere),
-            _answers(judgements[line.id]),
+            _answers(judgements[line.id]) if today else "–",
         ]
-        for line in frames.rows(former)
+        for line, today in zip(frames.rows(former), last, strict=True)
     ]
     header = ["claim", "old rule", "its verdict", "new rule", "its verdict on the same results", "verdict now"]
     return myst(header, rows, name=name, caption=caption)
@@ -364,7 +366,29 @@ def _why(j: Judgement) -> str:
     told += [f"{_on(names)} {share}" for share, names in shares.items()]
     if gaps := sum(bool(one.missing) for one in j.tested):
         told.append(f"of the open ones {gaps} could not be judged, and the grounds say why")
+    told += _precision(j)
     return f"{told[0][0].upper()}{'; '.join(told)[1:]}."
+
+
+def _precision(j: Judgement) -> list[str]:
+    """How exactly open contrasts are known where they leave a verdict undecided: for each scale, half the widths of
+    their 95 % intervals, and the margin that they are held against."""
+    places = {place.dataset for place in j.elsewhere if place.verdict == "undecided"}
+    own = {one.cell[0] for one in j.tested if j.verdict == "undecided"}
+    halves: dict[tuple[str, float], list[float]] = {}
+    for one in j.tested:
+        if one.effect and not one.side and not one.missing and one.data in places | own:
+            low, high = one.effect.interval()
+            scale = one.contrast.scale
+            halves.setdefault((scale.name, scale.margin), []).append((high - low) / 2)
+    return [
+        f"open contrasts are known to ± {in_range(found, _roughly)} of {name}, beside a margin of {_roughly(margin)}"
+        for (name, margin), found in halves.items()
+    ]
+
+
+def _roughly(value: float) -> str:
+    return number(value, 2)
 
 
 def _on(datasets: Iterable[str]) -> str:

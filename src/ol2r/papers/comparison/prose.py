@@ -581,8 +581,8 @@ def lucky_in_words(frame: pd.DataFrame) -> str:
             told.append(f"{_name(each)}, {called} ({signed(mean)} {interval(low, high)})")
     if not told:
         return ""
-    missed = "There tuning, on fewer rounds, missed the best value."
-    return f"Clearly better than the tuned value: {'; '.join(told)}. {missed}"
+    untested = "Of so many contrasts, uncorrected, some are clear by chance; why a value is better was not tested."
+    return f"Clearly better than the tuned value: {'; '.join(told)}. {untested}"
 
 
 def queue_table(waiting: Sequence[tuple[Queued, Sequence[Job]]], *, name: str, caption: str) -> str:

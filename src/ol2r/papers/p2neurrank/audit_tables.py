@@ -24,8 +24,6 @@ QUANTITIES = {
 }
 
 
-PRINTED = ("bound of the proof", "bound as printed")
-"""Lemma 4.4's own bounds on uncertain orders, of `UNCERTAIN`."""
 
 
 def power(exponent: float) -> str:
@@ -146,6 +144,23 @@ def uncertain(table: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst(header, rows, name=name, caption=caption)
 
 
+def units(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """In how many worlds the paper's bounds on uncertain orders held where scores are in other units.
+
+    Args:
+        table: `bounds.units_table`.
+    """
+    rows = [
+        [
+            f"σ({line.steepness:g} z)", f"{line.rankers}", UNCERTAIN[str(line.quantity)], rounded(line.factor, 2),
+            f"{line.held} of {line.worlds}", rounded(line.largest, 2),
+        ]
+        for line in frames.rows(table)
+    ]  # fmt: skip
+    header = ["link", "N", "bound", "(k_μ α_t)²", "held in worlds", "largest ratio"]
+    return myst(header, rows, name=name, caption=caption)
+
+
 def growth(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """How regret ended and grew.
 
@@ -180,8 +195,9 @@ def answer_in_words(table: pd.DataFrame) -> str:
     return (
         f"**Do they cover two rankers at the experiments' ν? No.** Lemma 4.4 asks for so many rankers that one of them "
         f"is optimistic with probability 1 − δ about an order that the estimate has wrong. At δ = 1/T and "
-        f"T = {bounds.ROUNDS:,} that is at least {table['fewest'].iloc[0] - 1:.0f} at *every* ν, because such a ranker "
-        f"is more often wrong than right. At ν² = {bounds.NOISES[0]:g} it is {power(nearest['power'])} "
+        f"T = {bounds.ROUNDS:,} that is at least {table['fewest'].iloc[0] - 1:.0f} at *every* ν, because with a linear "
+        f"response such a ranker is more often wrong than right. At ν² = {bounds.NOISES[0]:g} it is "
+        f"{power(nearest['power'])} "
         f"for {named(nearest['setting'])} ({power(nearest['printed_power'])} as the paper's proof counts), and as "
         f"it counts still {power(best['printed_power'])} where nothing has been labelled and every constant is at its "
         f"best. For {nearest['fewest']:.0f} rankers to be enough, ν² would have to be {nearest['enough']:,.0f}."
@@ -197,7 +213,7 @@ def held_in_words(frame: pd.DataFrame) -> str:
     if len(lost):
         worlds = "; ".join(setting(line) for line in frames.rows(lost))
         where = f" (all failures where {worlds}{_beyond(lost)})"
-    held = bounds.uncertain_table(frame).groupby("quantity")[["held", "worlds"]].sum().loc[list(PRINTED)]
+    held = bounds.uncertain_table(frame).groupby("quantity")[["held", "worlds"]].sum().loc[list(bounds.PRINTED)]
     by_proof, by_statement = (f"{line.held:,} of {line.worlds:,}" for line in held.itertuples())
     optimistic = bounds.optimism_figure(frame)
     lemma = optimistic[optimistic["quantity"] == "N of the lemma"]
@@ -349,7 +365,7 @@ def uncertain_in_words(table: pd.DataFrame) -> str:
     """
     held = table.groupby("quantity", sort=False)[["held", "worlds"]].sum()
     told = [f"{UNCERTAIN[str(name)]}: {line['held']:.0f} of {line['worlds']:.0f}" for name, line in held.iterrows()]
-    printed = held.loc[list(PRINTED)]
+    printed = held.loc[list(bounds.PRINTED)]
     verdict = (
         "So the paper's bound holds here, though its proof does not."
         if (printed["held"] == printed["worlds"]).all()

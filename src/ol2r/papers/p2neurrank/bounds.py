@@ -14,13 +14,17 @@ from scipy import special
 
 from ol2r.data import entry
 from ol2r.experiments.effects import mean_effect, share_interval
-from ol2r.papers.p2neurrank.audits import RANKERS, RATIOS, STOPPED, UNCERTAIN
+from ol2r.papers.p2neurrank.audit_cells import UNITS
+from ol2r.papers.p2neurrank.audits import RANKERS, RATIOS, STOPPED, UNCERTAIN, fits
+from ol2r.random import generator
 from ol2r.theory import confidence, perturbed
 
 WORLD = ["dimension", "bound", "regularization"]
 """What tells kinds of world of the coverage audits apart: d, Q, λ."""
 COVERED = ("interval", "interval as printed")
 """Lemma 4.2, corrected and as printed."""
+PRINTED = ("bound of the proof", "bound as printed")
+"""Lemma 4.4's own bounds on uncertain orders, of `UNCERTAIN`."""
 SCALES = tuple(float(scale) for scale in np.geomspace(1 / 512, 8, 61))
 STRENGTH = ["noise", "beta", "rankers"]
 """What tells the audits of uncertain orders apart: ν², or β where that is 0, and N."""
@@ -243,6 +247,38 @@ def uncertain_table(frame: pd.DataFrame) -> pd.DataFrame:
             found |= {"largest": float(ratios.max()), "below": (said["probability"] / said[name]).max()}
             lines.append(setting | found | {"from": low["labels"].min()})
     return pd.DataFrame(lines)
+
+
+def units_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Lemma 4.4's bounds as proved and as printed where scores are in other units.
+
+    Returns:
+        steepness, rankers, quantity (of `PRINTED`), factor (the mean over worlds of the printed bound over the proof's
+        after the last number of labels at which both are below 1), worlds, held, largest (ratio of the probability to
+        the bound). No line without such worlds.
+    """
+    lines = []
+    for (steepness, rankers), own in of_audit(frame, UNITS).groupby(["steepness", "rankers"], sort=False):
+        looks = own.pivot_table(index=["seed", "world", "round"], columns="quantity", values="value")
+        said = looks[(looks[list(PRINTED)] < 1).all(axis=1)]
+        factor = (said[PRINTED[1]] / said[PRINTED[0]]).groupby("round").mean()
+        for name in PRINTED:
+            ratios = own.loc[own["quantity"] == f"ratio, {name}", "value"]
+            found = {"factor": factor.iloc[-1] if len(factor) else np.nan, "worlds": len(ratios)}
+            found |= {"held": int((ratios <= 1).sum()), "largest": float(ratios.max())}
+            lines.append({"steepness": steepness, "rankers": int(rankers), "quantity": name} | found)
+    return pd.DataFrame(lines)
+
+
+def beyond_half(draws: int = 40_000) -> float:
+    """The probability that a ranker puts a pair on the far side of the estimate, in an example in which it is above one
+    half: 49 of 50 labels of one feature and 6 of 10 of another, a pair that has both, λ = 1, ν² = ¼, pseudo-pairs
+    perturbed as well. With a linear response it is one half in every example."""
+    x, counts, won = np.eye(2)[None], np.array([[50.0, 10.0]]), np.array([[[49.0, 6.0]]])
+    normals = generator("a ranker beyond the estimate", 0).standard_normal((1, draws, 2))
+    noise = np.sqrt(0.25 * (counts + 1.0))[:, None] * normals
+    moved = fits(x, counts, won + noise, 1.0) - fits(x, counts, won, 1.0)
+    return float((moved.sum(axis=2) > 0).mean())
 
 
 def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:

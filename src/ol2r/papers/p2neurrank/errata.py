@@ -120,7 +120,7 @@ def _at_least() -> str:
     return (
         f"δ = 1/T, T = {bounds.ROUNDS:,}: more than {np.log2(1 / delta):.1f} rankers at every ν; at ν² = .1 or .01 the "
         f"lemma asks for $10^{{{own:.0f}}}$ or more on the data sets and for $10^{{{best:.0f}}}$ where every constant "
-        f"is at its best; two are both not optimistic with probability {0.5**2:g} or more"
+        f"is at its best; with a linear response two are both not optimistic with probability {0.5**2:g} or more"
     )
 
 

@@ -17,7 +17,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from ol2r import frames
 from ol2r.experiments.claims import NotMeasured, Results
-from ol2r.experiments.effects import effect_over_runs, minus, summarize
+from ol2r.experiments.effects import at_own_end, effect_over_runs, minus, summarize
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, in_lists, leads, speeds
 from ol2r.papers.p2neurrank.claims import RIVALS, Seconds, linear, neural
 from ol2r.report import alt, figures
@@ -428,6 +428,32 @@ def choice_effects(frame: pd.DataFrame, choices: Mapping[str, tuple[str, Mapping
         if base in set(own["choice"]) and set(others) & set(own["choice"]):
             parts.append(leads(own, base, by="choice", variants=others))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def disagreement(frame: pd.DataFrame, starts: Mapping[str, str]) -> pd.DataFrame:
+    """What makes two networks disagree, and what it is worth at the end.
+
+    Args:
+        frame: runs with `choice`.
+        starts: by name, the choice that disagrees in this way; the first is what the others are compared with.
+
+    Returns:
+        The table of `report.leads` with a row for each name, the first without a difference, and `certain`: the share
+        of pairs of shown documents whose order was certain, the mean over runs and all their rounds; empty without
+        runs.
+    """
+    names = {choice: name for name, choice in starts.items()}
+    own = frame[frame["choice"].isin(names)] if len(frame) else frame
+    if own.empty:
+        return pd.DataFrame()
+    own = own.assign(way=own["choice"].map(names))
+    first, *others = starts
+    last = at_own_end(own)
+    certain = (last["certain_pairs"] / last["shown_pairs"]).groupby([last["users"], last["way"]]).mean()
+    table = leads(own, first, by="way", variants=others)
+    nothing = table.drop_duplicates(["dataset", "users", "panel"]).assign(row=first, mean=0.0, low=0.0, high=0.0)
+    table = pd.concat([nothing, table], ignore_index=True)
+    return table.assign(certain=[certain[users, row] for users, row in zip(table["users"], table["row"], strict=True)])
 
 
 def noise_effects(frame: pd.DataFrame, choices: Mapping[str, tuple[str, Mapping]]) -> pd.DataFrame:

@@ -12,9 +12,10 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.experiments import grid
-from ol2r.experiments.claims import NotMeasured, Results
+from ol2r.experiments.claims import Contrast, NotMeasured, Results
 from ol2r.experiments.effects import TooFewSeeds, at_own_end
 from ol2r.experiments.tuning import ALL, Tuned, TuningGrid, chosen_together
+from ol2r.experiments.verdicts import Judgement
 from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.claims import GAMMA, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
@@ -43,10 +44,11 @@ from ol2r.papers.p2neurrank.figures import BEFORE_TEN, REGRET, at_a_look, at_own
 from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, HERE, NETWORKS_TOO, RUNS, SETTINGS
 from ol2r.papers.pairrank import tuning as pairrank
 from ol2r.papers.pairrank.audit_tables import share
+from ol2r.report import marks
 from ol2r.report.leads import counted_in_words as counted
 from ol2r.report.leads import in_range, joined
 from ol2r.report.style import USERS, spelled
-from ol2r.report.tables import myst, named, number, signed
+from ol2r.report.tables import interval, myst, named, number, signed
 
 SYMBOLS = {"noise": "ν²", "alpha": "α", "regularization": "λ", "rate": "η"}
 """What tables call the tuned hyper-parameters."""
@@ -199,7 +201,8 @@ CONVENTIONS: tuple[tuple[str, object, str], ...] = (
 SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which ranker is evaluated offline", "the mean of the N; ranker 1 beside it", "choices"),
     ("whether the experiments perturb the pseudo-pairs of 4.1", "no; both beside it", "choices"),
-    ("whether rankers start at weights of their own", "yes; one start for all beside it", "choices"),
+    ("whether rankers start at weights of their own: Eq. (3.3) has one θ₀, Algorithm 1 allows one for each",
+     "yes; one start for all beside it", "starts"),
     ("law of the first weights", "symmetric, so that all scores are 0 and no order is certain in round 1", None),
     ("λ of P²LinRank and P²NeurRank", "tuned", "tuning"),
     ("ν² in Figures 2 to 6 and 9", "tuned", "tuning"),
@@ -223,14 +226,17 @@ SHORT = {
     "PP5": "P²NeurRank is above olRankNet",
     "PP6": "16 × 16 networks rank worse with the diagonal than with the full covariance",
     "PP7": "two rankers are best at ν² = 0.1, ten at ν² = 0.01",
-    "PP8": "full covariance is far slower, two rankers slightly slower than the diagonal",
+    "PP8": "full covariance, inverted every round, is far slower, two rankers slightly slower than the diagonal",
     "PP9": "olRankNet and P²NeurRank are above the neural baselines",
     "PP10": "two rankers do as well as five (that they do better is not tested)",
     "PPT1": "perturbed pseudo-pairs give the variance of A.2",
-    "PPT2": "the lemma's N gives an optimistic ranker",
-    "PPT3": "uncertain orders are as rare as Lemma 4.4 says",
+    "PPT2": "the lemma's N gives an optimistic ranker at the ν that it asks for",
+    "PPT3": "uncertain orders are as rare as the proof of Lemma 4.4 says",
+    "PPT4": "the lemma's N gives an optimistic ranker at a larger ν too",
+    "PPT5": "uncertain orders are as rare as Lemma 4.4 says as printed",
     "PPX1": "two rankers are certain too early",
     "PPX2": "two rankers do better in the same computing time",
+    "PPX3": "full covariance is far slower in other forms too",
 }
 """What each claim says, in a few words."""
 OURS = tuple(each for each in SHORT if each.startswith("PPX"))
@@ -252,8 +258,8 @@ MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("Figure 9, running time", "p2neurrank-fig-9", ("PP8",)),
     ("Lemma 4.2, deviation of the estimate", "p2neurrank-coverage", ()),
     ("A.2, variance of the noise", "p2neurrank-variance", ("PPT1",)),
-    ("Lemma 4.4, optimism", "p2neurrank-optimism", ("PPT2",)),
-    ("Lemma 4.4, uncertain orders", "p2neurrank-uncertain", ("PPT3",)),
+    ("Lemma 4.4, optimism", "p2neurrank-optimism", ("PPT2", "PPT4")),
+    ("Lemma 4.4, uncertain orders", "p2neurrank-uncertain", ("PPT3", "PPT5")),
     ("Theorem 4.5, regret", "p2neurrank-regret", ()),
 )
 """The paper's items: what each is, its anchor here (None: no figure), and the claims that rest on it."""
@@ -804,8 +810,8 @@ def budgets_in_words() -> str:
         for of in (ALL, "PairRank_C")
     )
     others = [f"on {named(each)} ({own[each]}, not {shared[each]})" for each in own if own[each] != shared[each]]
-    alone = f"; for the one shown here another is best {joined(others)}" if others else ", and for the one shown here"
-    best = f"{PAIRRANK} has what is best for both of its shuffles together{alone}."
+    alone = f", which for both of its shuffles together is another {joined(others)}" if others else ""
+    best = f"{PAIRRANK} has what is best for the shuffle that is shown here{alone}."
     return f"Settings that were tried, and in brackets how many of them ran longer: {'; '.join(had)}. {best}"
 
 
@@ -838,6 +844,40 @@ def witness_in_words(frame: pd.DataFrame) -> str:
     early = f", after {ROUNDS_HERE:,} rounds {scores(ROUNDS_HERE)}" if ROUNDS_HERE in at and ROUNDS_HERE < last else ""
     told = f"After {last:,} rounds offline NDCG@10 was {scores(last)}{early}."
     return f"{told} Single runs cannot tell which ranks better."
+
+
+def disagreeing(table: pd.DataFrame, *, name: str, caption: str) -> str:
+    """What makes two networks disagree, and what it is worth, as a table with a line for each.
+
+    Args:
+        table: from `figures.disagreement`, of one data set.
+    """
+    first = table["row"].iloc[0] if len(table) else ""
+    rows = []
+    for (users, row), own in table.groupby(["users", "row"], sort=False):
+        effects = [
+            "–" if row == first else f"{signed(line['mean'], 4)} {interval(line['low'], line['high'], 4)}"
+            for line in frames.records(own)
+        ]
+        rows.append([str(users), str(row), share(own["certain"].iloc[0]), *effects])
+    panels = [f"{panel}, minus the first line" for panel in dict.fromkeys(table["panel"])]
+    return myst(["users", "two networks with", "certain orders", *panels], rows, name=name, caption=caption)
+
+
+def two_minus_five(judgement: Judgement) -> str:
+    """What two networks have more than five in the mean over users, offline and in the shown lists, with intervals, on
+    each data set; empty without runs.
+
+    Args:
+        judgement: of PP10.
+    """
+    told: dict[str, list[str]] = {}
+    for one in judgement.tested:
+        if one.effect and isinstance(one.contrast, Contrast):
+            where = "offline" if one.contrast.label.endswith("offline") else "in the lists"
+            told.setdefault(named(one.data or ""), []).append(f"{marks.estimate(one)} {where}")
+    each = "; ".join(f"on {data} {joined(found)}" for data, found in told.items())
+    return f"N = 2 minus N = 5, in the mean over users: {each}." if each else ""
 
 
 def small_in_words() -> str:
