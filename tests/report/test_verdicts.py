@@ -157,6 +157,29 @@ def test_changed_rules_are_listed_with_what_both_said_and_what_is_said_now(judge
     assert told[4] == f"not testable; {there}" and "reproduced" in told[5]
 
 
+def test_a_rule_that_was_changed_twice_has_a_line_for_each_change_and_todays_verdict_in_the_last(judgements):
+    lines = [("NS2", f"rule {i}", "undecided", "", f"rule {i + 1}", "undecided", "", "c0de") for i in (1, 2)]
+    former_rules = pd.DataFrame(lines, columns=list(former.COLUMNS))
+    table = verdicts.rule_changes({"NS2": judgements[0]}, former_rules, name="f", caption="")
+    first, second = rows(table.replace("\\|", "/"))
+    assert first[3] == "rule 2" and first[5] == "–"
+    assert second[3] != "rule 3" and "reproduced" in second[5]
+
+
+def test_an_undecided_verdict_says_how_exactly_its_open_contrasts_are_known(judgements):
+    first = judgements[0]
+    opened = tuple(replace(one, side=0, data="MQ2007_partial85") for one in first.tested if one.effect)
+    assert opened
+    places = placed(replace(first, tested=opened), ("MQ2007_partial85", "undecided", True))
+    halves = [(high - low) / 2 for low, high in (one.effect.interval() for one in opened)]
+    told = verdicts.claim(places)
+    scale = opened[0].contrast.scale
+    assert f"open contrasts are known to ± {verdicts.number(min(halves), 2)}" in told
+    assert f"of {scale.name}, beside a margin of {verdicts.number(scale.margin, 2)}" in told
+    decided = placed(replace(first, tested=opened), ("MQ2007_partial85", "mixed", True))
+    assert "are known to" not in verdicts.claim(decided)
+
+
 def test_a_claims_block_tells_what_was_expected_what_was_found_and_why_and_folds_rule_and_grounds(judgements):
     first = placed(replace(judgements[0], expected="It leads *by far*."), ("MQ2007_partial85", "mixed", True))
     text = verdicts.claim(replace(first, readings={"mean loss": replace(first, verdict="undecided")}))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ol2r.papers.p2neurrank.audit_cells import UNITS
 from ol2r.papers.p2neurrank.audits import RANKERS, RATIOS, STOPPED, UNCERTAIN
 
 
@@ -46,6 +47,12 @@ def audited():
         values = {"probability": 1 / n} | dict.fromkeys(UNCERTAIN, 4 / n + (n < 100) * 0.4)
         if n == 1000:
             values |= {f"ratio, {name}": 0.5 + world / 4 for name in UNCERTAIN} | {"holds": 1.0}
+        found += lines(own, values)
+    for (steepness, factor), n, world in itertools.product(((0.1, 0.01), (10.0, 100.0)), (10, 1000), range(4)):
+        own = {"audit": UNITS, "steepness": steepness, "rankers": 2, "round": n, "world": world, "seed": 0}
+        values = {"probability": 1e-4, "bound of the proof": 4 / n, "bound as printed": min(1.0, 4 / n * factor)}
+        if n == 1000:
+            values |= {"ratio, bound of the proof": 0.5, "ratio, bound as printed": 0.5 / factor}
         found += lines(own, values)
     for (noise, rankers, pseudo), t, world in itertools.product(
         ((0.1, 2, 0), (0.1, 2, 1), (0.0, 1, 0)), (8, 64, 512), range(4)

@@ -86,6 +86,21 @@ def test_bounds_and_growth_are_told_setting_by_setting(audited):
     assert grown[0][6] == "2.00 ± 0.00" and grown[0][-1] == "4 of 4"
 
 
+def test_the_bounds_as_proved_and_as_printed_part_where_scores_are_in_other_units(audited):
+    table = bounds.units_table(audited)
+    lines = rows(tables.units(table, name="t", caption=""))
+    assert [line[:2] + line[3:] for line in lines] == [
+        ["σ(0.1 z)", "2", "0.01", "4 of 4", "0.5"], ["σ(0.1 z)", "2", "0.01", "0 of 4", "50"],
+        ["σ(10 z)", "2", "100", "4 of 4", "0.5"], ["σ(10 z)", "2", "100", "4 of 4", "0.005"],
+    ]  # fmt: skip
+    assert bounds.units_table(audited[:0]).empty
+
+
+def test_a_ranker_may_pass_the_estimate_in_more_than_half_of_the_draws():
+    passes = bounds.beyond_half()
+    assert passes > 0.51 and (1 - passes) ** 2 < 0.25
+
+
 def test_words_carry_the_numbers(audited):
     told = tables.answer_in_words(bounds.settings_table())
     assert "No." in told and "at least 13 at *every* ν" in told

@@ -226,6 +226,24 @@ def test_orders_are_uncertain_as_rarely_as_the_bounds_say_and_a_wrong_bound_is_c
         assert (halved[f"ratio, {name}"] > 1).any()
 
 
+def test_in_other_units_only_the_printed_bound_changes_and_a_small_one_is_caught():
+    setting = {"labels": (10, 1000, 10**4), "beta": 0.5, "rankers": 2, "draws": 400}
+    plain, other = (
+        audits.uncertain(APART, 6, **setting, regularization=s**2, steepness=s).pivot_table(
+            index=["world", "round"], columns="quantity", values="value"
+        )
+        for s in (1.0, 0.03)
+    )
+    at = [(world, 10**4) for world in range(6)]
+    assert other.loc[at, "probability"].mean() == pytest.approx(plain.loc[at, "probability"].mean(), abs=0.02)
+    assert other.loc[at, "bound of the proof"].to_numpy() == pytest.approx(
+        plain.loc[at, "bound of the proof"].to_numpy(), rel=0.1
+    )
+    assert (other.loc[at, "bound as printed"] < 0.01 * plain.loc[at, "bound as printed"]).all()
+    assert (other.loc[at, "ratio, bound as printed"] > 1).all()
+    assert (other.loc[at, "ratio, bound of the proof"] <= 1).all()
+
+
 def test_with_enough_labels_the_bounds_come_below_one_and_the_one_for_every_response_is_the_wider():
     table = audits.uncertain(APART, 4, (1000, 10**6), noise=0.1, draws=50)
     mean = table.groupby(["round", "quantity"])["value"].mean()

@@ -257,6 +257,19 @@ def test_noise_is_worth_what_a_choice_has_more_than_the_same_without():
     assert figures.noise_effects(pd.DataFrame(), choices).empty
 
 
+def test_disagreement_is_told_by_its_reason_with_the_share_of_certain_orders():
+    starts = {"both": "a", "noise alone": "a, shared"}
+    parts = [
+        runs({TWO: score}).assign(choice=name, cell=name, certain_pairs=certain, shown_pairs=10.0)
+        for name, score, certain in (("a", 0.5, 6.0), ("a, shared", 0.4, 9.0), ("b", 0.1, 0.0))
+    ]
+    table = figures.disagreement(pd.concat(parts), starts)
+    assert table.groupby("row")["certain"].unique().map(list).to_dict() == {"both": [0.6], "noise alone": [0.9]}
+    offline = table[table["panel"] == figures.OFFLINE].groupby("row")["mean"].mean()
+    assert offline["both"] == 0 and offline["noise alone"] == pytest.approx(-0.1)
+    assert figures.disagreement(pd.DataFrame(), starts).empty
+
+
 def test_the_example_has_a_row_for_each_pair_and_a_mark_for_each_ranker():
     example = illustration.figure_1()
     left, right = figures.interval_and_ensemble(example).axes

@@ -21,7 +21,7 @@ def of_worlds(cells, quantities, share, worlds):
     tables = []
     for cell, quantity in ((cell, quantity) for cell in cells for quantity in quantities):
         value = np.where(np.arange(worlds) < share * worlds, 0.5, np.inf)
-        end = 100_000 if cell.audit == "uncertain" else 100
+        end = 100_000 if cell.audit in ("uncertain", audit_cells.UNITS) else 100
         table = pd.DataFrame({"world": np.arange(worlds), "value": value, "round": end, "quantity": quantity})
         tables.append(table.assign(**cell.labels(), cell=cell.key))
     return pd.concat(tables)
@@ -39,7 +39,8 @@ def variances(first, last, noise, worlds=100):
 
 @pytest.fixture
 def made(invented_results):
-    def make(share=1.0, below=None, bounded=1.0, first=1.0, last=1.0, noise=0.01, worlds=200, tier="paper"):
+    def make(share=1.0, below=None, bounded=1.0, printed=None, first=1.0, last=1.0, noise=0.01, worlds=200,
+             tier="paper"):  # fmt: skip
         lemma = [cell for cell in audit_cells.optimism_audits("paper") if cell.labels()["beta"]]
         holds = [cell for cell in lemma if cell.labels()["beta"] > 0.35]
         fails = [cell for cell in lemma if cell.labels()["beta"] < 0.35]
@@ -49,6 +50,8 @@ def made(invented_results):
             of_worlds(holds, ("N of the lemma",), share, worlds),
             of_worlds(fails, ("N of the lemma",), share if below is None else below, worlds),
             of_worlds(audit_cells.uncertain_audits("paper"), ratios, bounded, worlds),
+            of_worlds(audit_cells.units_audits("paper"), ratios[:1], bounded, worlds),
+            of_worlds(audit_cells.units_audits("paper"), ratios[1:], bounded if printed is None else printed, worlds),
         ]
         return {ITEM: invented_results(pd.concat(parts, ignore_index=True).assign(fold=1, seed=0), tier)}
 
@@ -59,17 +62,17 @@ def verdicts(results):
     return [found.verdict for found in judge_all(THEOREMS, results, NUMBERS).values()]
 
 
-def test_there_are_three_each_with_its_anchor():
-    assert [claim.anchor for claim in THEOREMS] == ["p2neurrank-ppt1", "p2neurrank-ppt2", "p2neurrank-ppt3"]
+def test_there_are_five_each_with_its_anchor():
+    assert [claim.anchor for claim in THEOREMS] == [f"p2neurrank-ppt{i}" for i in range(1, 6)]
     assert {item for claim in THEOREMS for item in claim.items} == {"audits"} == {ITEM}
 
 
 def test_where_all_bounds_hold_all_are_reproduced(made):
-    assert verdicts(made()) == ["reproduced"] * 3
+    assert verdicts(made()) == ["reproduced"] * 5
 
 
 def test_where_they_fail_none_is(made):
-    assert verdicts(made(share=0.5, bounded=0.7, first=1.1)) == ["not reproduced"] * 3
+    assert verdicts(made(share=0.5, bounded=0.7, first=1.1)) == ["not reproduced"] * 5
 
 
 def test_the_variance_must_be_right_in_the_first_round_and_in_the_last(made):
@@ -78,13 +81,17 @@ def test_the_variance_must_be_right_in_the_first_round_and_in_the_last(made):
     assert verdicts(made(noise=0.3))[0] == "undecided"
 
 
-def test_one_half_of_the_lemmas_range_in_which_its_tail_is_no_bound_is_enough_against_it(made):
-    assert verdicts(made(below=0.5))[1] == "not reproduced"
+def test_the_lemma_is_judged_by_itself_at_a_noise_at_which_its_tail_is_no_bound(made):
+    assert verdicts(made(below=0.5)) == [*["reproduced"] * 3, "not reproduced", "reproduced"]
+
+
+def test_the_bound_as_printed_is_judged_by_itself(made):
+    assert verdicts(made(printed=0.5)) == [*["reproduced"] * 4, "not reproduced"]
 
 
 def test_few_worlds_decide_nothing(made):
-    assert verdicts(made(share=0.9, bounded=0.9))[1:] == ["undecided"] * 2
-    assert verdicts(made(worlds=10))[1:] == ["undecided"] * 2
+    assert verdicts(made(share=0.9, bounded=0.9))[1:] == ["undecided"] * 4
+    assert verdicts(made(worlds=10))[1:] == ["undecided"] * 4
 
 
 def test_the_small_tier_judges_nothing_and_what_did_not_run_cannot_be_tested(made):
