@@ -15,7 +15,16 @@ from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.errata import Erratum
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 from ol2r.papers.p2neurrank import grid, prose, tuning
-from ol2r.papers.p2neurrank.claims import LINEAR, NEURAL, ROUNDS, SIXTEEN_DIAGONAL, SIXTEEN_FULL, linear, neural
+from ol2r.papers.p2neurrank.claims import (
+    CLAIMS,
+    LINEAR,
+    NEURAL,
+    ROUNDS,
+    SIXTEEN_DIAGONAL,
+    SIXTEEN_FULL,
+    linear,
+    neural,
+)
 from ol2r.papers.pairrank import tuning as pairrank
 from ol2r.report.leads import in_range
 from ol2r.report.tables import number
@@ -289,6 +298,25 @@ def test_whether_noise_helps_follows_from_the_sides_of_both_scores(offline, onli
     said = prose.noise_in_words(pd.concat([signed(*offline, row=row), signed(*online, row=row, panel=IN_LISTS)]))
     assert f"*P²LinRank* on MQ2008, {answer}: offline " in said
     assert f"{'+' if online[0] >= 0 else '−'}{abs(online[0])}.000)." in said
+
+
+def test_the_farthest_lead_is_told_beside_the_margin():
+    leads = pd.concat([signed(0, -2, row=LINEAR[0]), signed(1, row=LINEAR[0], panel=IN_LISTS)])
+    said = "P²LinRank, N = 2 is at most 2.0000 away from PairRank; margins are 0.005."
+    assert prose.farthest(leads, LINEAR[0]) == said
+    assert prose.farthest(leads, NEURAL[0]) == prose.farthest(leads[:0], LINEAR[0]) == ""
+
+
+def test_two_networks_minus_five_are_told_over_all_users_in_both_scores():
+    effect = SimpleNamespace(estimate=-0.02, interval=lambda: (-0.03, -0.01))
+    (own, lists), near = (one.contrasts for one in next(c for c in CLAIMS if c.id == "PP10").parts)
+    found = [SimpleNamespace(contrast=each, effect=effect, data="MQ2008") for each in (own, lists, *near)]
+    said = prose.two_minus_five(SimpleNamespace(tested=found))  # pyright: ignore[reportArgumentType]
+    assert said == (
+        "N = 2 minus N = 5, in the mean over users: on MQ2008 −0.0200 [−0.0300, −0.0100] offline and −0.0200 "
+        "[−0.0300, −0.0100] in the lists."
+    )
+    assert prose.two_minus_five(SimpleNamespace(tested=[])) == ""  # pyright: ignore[reportArgumentType]
 
 
 def test_budgets_of_tuning_are_counted_in_the_grids_and_shortlists_of_each_data_set():

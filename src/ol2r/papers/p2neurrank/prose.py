@@ -44,6 +44,7 @@ from ol2r.papers.p2neurrank.figures import BEFORE_TEN, REGRET, at_a_look, at_own
 from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, HERE, NETWORKS_TOO, RUNS, SETTINGS
 from ol2r.papers.pairrank import tuning as pairrank
 from ol2r.papers.pairrank.audit_tables import share
+from ol2r.papers.pairrank.claims import DIFFERENCE
 from ol2r.report import marks
 from ol2r.report.leads import counted_in_words as counted
 from ol2r.report.leads import in_range, joined
@@ -202,7 +203,7 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ("which ranker is evaluated offline", "the mean of the N; ranker 1 beside it", "choices"),
     ("whether the experiments perturb the pseudo-pairs of 4.1", "no; both beside it", "choices"),
     ("whether rankers start at weights of their own: Eq. (3.3) has one θ₀, Algorithm 1 allows one for each",
-     "yes; one start for all beside it", "starts"),
+     "yes; one start for all beside it", "choices"),
     ("law of the first weights", "symmetric, so that all scores are 0 and no order is certain in round 1", None),
     ("λ of P²LinRank and P²NeurRank", "tuned", "tuning"),
     ("ν² in Figures 2 to 6 and 9", "tuned", "tuning"),
@@ -862,6 +863,21 @@ def disagreeing(table: pd.DataFrame, *, name: str, caption: str) -> str:
         rows.append([str(users), str(row), share(own["certain"].iloc[0]), *effects])
     panels = [f"{panel}, minus the first line" for panel in dict.fromkeys(table["panel"])]
     return myst(["users", "two networks with", "certain orders", *panels], rows, name=name, caption=caption)
+
+
+def farthest(table: pd.DataFrame, row: str) -> str:
+    """How far a variant is from its rival at most, in either score and under any users, beside the least that this book
+    calls a difference; empty without runs.
+
+    Args:
+        table: from `figures.rival_leads`.
+        row: the variant.
+    """
+    own = table[table["row"] == row] if len(table) else table
+    if own.empty:
+        return ""
+    most = own["mean"].abs().max()
+    return f"{spelled(row)} is at most {most:.4f} away from {RIVALS[row]}; margins are {DIFFERENCE:g}."
 
 
 def two_minus_five(judgement: Judgement) -> str:
