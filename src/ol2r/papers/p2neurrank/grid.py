@@ -491,6 +491,13 @@ def _neural_seeds(tier: str, cell: Cell) -> Sequence[int]:
 
 FEW_SEEDS: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper": range(3)}
 """Of the first fold, where runs take long."""
+def _folds(tier: str) -> Sequence[Cell]:
+    """On a laptop under perfect users alone, and without the skyline."""
+    if tier == "laptop":
+        return _main(NEURAL[0], OLRANKNET, kinds=USERS[:1])(tier)
+    return _main(NEURAL[0], OLRANKNET, SKYLINE, elsewhere=NETWORKS_TOO)(tier)
+
+
 def _folds_seeds(tier: str, cell: Cell) -> Sequence[int]:
     return _neural_seeds(tier, cell) if len(cell.folds) == 1 or _is_own(cell) else FEW_SEEDS[tier]
 
@@ -521,10 +528,7 @@ ITEMS: dict[str, Item] = {
     "fig-5": _neural_item(
         "Cumulative NDCG@10 against rounds, networks", _main(*NEURAL_VARIANTS, elsewhere=NETWORKS_TOO)
     ),
-    "folds": Item(
-        "Two rankers and olRankNet on all folds", _main(NEURAL[0], OLRANKNET, SKYLINE, elsewhere=NETWORKS_TOO),
-        _folds_seeds, None, variant,
-    ),
+    "folds": Item("Two rankers and olRankNet on all folds", _folds, _folds_seeds, None, variant),
     "fig-6": _neural_item(
         "Networks with the full covariance, and with its diagonal",
         _main(*_COVARIANCES, kinds=USERS[:1], elsewhere=NETWORKS_TOO),
