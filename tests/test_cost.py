@@ -1,10 +1,15 @@
 """What learners and bandits are expected to take grows with what they do, and rows side by side share what they can."""
 
+import math
+import sys
+from pathlib import Path
+
 import pytest
 from small import SETTINGS
 
 from ol2r.bandits import BANDITS
 from ol2r.cost import BATCH_BYTES, LARGEST_BATCH, Cost, Shape, batch_size, in_turn, together
+from ol2r.experiments.store import Store
 from ol2r.learners import LEARNERS
 
 SHAPE = Shape(features=46, documents=20.0)
@@ -82,3 +87,40 @@ def test_a_batch_on_the_cpu_is_cut_by_memory_and_by_number_one_on_a_device_is_wh
     assert batch_size(Cost(1.0, BATCH_BYTES // 3), 10_000, "cpu") == 3
     assert batch_size(Cost(1.0, 2 * BATCH_BYTES), 10_000, "cpu") == 1
     assert batch_size(Cost(1.0, BATCH_BYTES), 10_000, "cuda") == 10_000
+
+
+BENCHMARKS = str(Path(__file__).parents[1] / "benchmarks")
+
+
+@pytest.fixture(scope="module")
+def timed():
+    """All runs that were timed on machines that did nothing else, as the benchmark of costs reads them."""
+    sys.path.insert(0, BENCHMARKS)
+    try:
+        import costs
+    finally:
+        sys.path.remove(BENCHMARKS)
+    published = Store.open().published
+    assert published is not None
+    return list(costs.timed(published))
+
+
+def test_what_was_timed_took_what_is_expected(timed):
+    off = {run.what: math.exp(abs(math.log(run.expected / run.seconds))) for run in timed}
+    assert len(timed) > 100
+    assert {what: factor for what, factor in off.items() if factor > 1.5} == {}
+
+
+def test_every_learner_of_the_comparison_was_timed(timed):
+    known = {run.learner for run in timed}
+    from ol2r.papers.comparison.grid import COMPARED, SETTINGS
+
+    assert {SETTINGS[name][0] for name in COMPARED} <= known
+    assert all(LEARNERS[name].measured() for name in known)
+
+
+def test_what_users_click_by_mistake_costs_those_who_read_all_labels():
+    few, many = (LEARNERS["PairRank"].cost(SETTINGS["PairRank"], SHAPE._replace(labels=n), 1000) for n in (1.0, 3.0))
+    assert many.seconds > few.seconds
+    few, many = (LEARNERS["PDGD"].cost(SETTINGS["PDGD"], SHAPE._replace(labels=n), 1000) for n in (1.0, 3.0))
+    assert many == few

@@ -28,10 +28,17 @@ DEVICE_CORES = 50
 
 
 class Shape(NamedTuple):
-    """The size of a ranking problem: number of features, and mean number of documents of a query."""
+    """The size of a ranking problem.
+
+    Args:
+        features: number of features.
+        documents: mean number of documents of a query.
+        labels: how many times as many labels a round gives as under users who click on relevant documents alone.
+    """
 
     features: int
     documents: float
+    labels: float = 1.0
 
 
 class Cost(NamedTuple):

@@ -1,8 +1,11 @@
 """The base class of learners: a state for each replica, `rank` and `update` in each round, and a ranker to evaluate."""
 
 import math
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, MutableMapping, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -59,8 +62,9 @@ class Learner(ABC):
     revision: ClassVar[int]  # raised by a change that alters a trajectory; part of every stored result's key
     numeric: ClassVar[dict[str, Number]]
     structural: ClassVar[dict[str, Parameter]] = {}
-    round_seconds: ClassVar[float] = 5e-6  # of one core for a replica's round, besides `round_cost`
-    batch_seconds: ClassVar[float] = 5e-4  # of one core for a round of a batch, whatever its number of replicas
+    round_seconds: ClassVar[float] = 5e-6  # of one core for a replica's round, besides `round_terms`, if not measured
+    batch_seconds: ClassVar[float] = 5e-4  # of one core for a round of a batch of any size, if not measured
+    timed_as: ClassVar[str] = ""  # the learner whose measured speed it has, if it was not timed itself
     launches: ClassVar[int] = 400  # most GPU operations in a round, all that `simulate` does included
     exact_diagnostics: ClassVar[tuple[str, ...]] = ()  # diagnostics that repeat bit for bit, as the state does
     side_by_side: ClassVar[bool] = True  # whether the CPU computes replicas of one batch faster than batches of one
@@ -228,18 +232,33 @@ class Learner(ABC):
             rounds: number of rounds of the run.
             device: "cpu" or "cuda".
         """
-        seconds = rounds * cls.round_cost(hyperparameters, shape, rounds)
-        memory = cls.memory(hyperparameters, shape, rounds)
+        terms, memory = cls.round_terms(hyperparameters, shape, rounds), cls.memory(hyperparameters, shape, rounds)
         if device == "cpu":
-            return Cost(seconds, memory, rounds * cls.batch_seconds, not cls.side_by_side)
+            timed = cls.measured()
+            one = timed.get("replica", cls.round_seconds)
+            one += sum(timed.get(name, 1.0) * seconds for name, seconds in terms.items())
+            return Cost(rounds * one, memory, rounds * timed.get("batch", cls.batch_seconds), not cls.side_by_side)
+        seconds = rounds * (cls.round_seconds + sum(terms.values()))
         # the longest query of a round is several times longer than the mean, and its features are copied several times
         passing = round(64 * shape.documents * (shape.features + 32))
         return Cost(seconds / DEVICE_CORES, memory + passing, rounds * cls.launches * REPLAY_SECONDS)
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
-        """Seconds of one core for a replica's round, besides `round_seconds`, in the mean over a run's rounds."""
-        return cls.round_seconds + linear_seconds(shape)
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
+        """What a replica's round does, by name, in the mean over a run's rounds: seconds of one core by operations
+        alone, which `measured` corrects."""
+        return {"lists": linear_seconds(shape)}
+
+    @classmethod
+    def measured(cls) -> Mapping[str, float]:
+        """How long runs of the learner took, or of the one that it is `timed_as`, from measured.toml.
+
+        Returns:
+            batch and replica: seconds of one core that a round takes once, and more for each replica; and by name of a
+            term how many times as long it takes as `round_terms` has it. Empty where no run was timed.
+        """
+        timed = _timed()
+        return timed.get(cls.name) or timed.get(cls.timed_as) or {}
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
@@ -322,6 +341,11 @@ class _Attributes:
 def linear_seconds(shape: Shape, rankers: int = 1, directions: int = 0) -> float:
     """Seconds of one core to rank a query's documents by some linear rankers and to draw some random directions."""
     return rankers * shape.documents * (2.2e-10 * shape.features + 6e-9) + directions * shape.features * 3e-8
+
+
+@cache
+def _timed() -> Mapping[str, Mapping[str, float]]:
+    return tomllib.loads(files("ol2r.learners").joinpath("measured.toml").read_text(encoding="utf-8"))
 
 
 class SteppingLearner(Learner):

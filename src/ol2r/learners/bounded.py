@@ -59,9 +59,9 @@ class BoundedPairRank(_Bounded):
         return super().memories() | {"kept": self.kept}
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
         """A refit reads as many labels as are kept, which are no more than there were."""
-        return cls.round_seconds_reading(hyperparameters, shape, min(2.0 * float(hyperparameters["room"]), rounds))
+        return cls.terms_reading(hyperparameters, shape, min(2.0 * float(hyperparameters["room"]), rounds))
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
@@ -99,9 +99,9 @@ class RecursivePairRank(_Bounded):
         self.estimate = self.ops.RecursiveEstimate(self.precise["regularization"], self.n_features, self.device)
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
         """Nothing is read again."""
-        return cls.round_seconds_reading(hyperparameters, shape, 0.0)
+        return cls.terms_reading(hyperparameters, shape, 0.0)
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:

@@ -54,6 +54,7 @@ class DuelingBandit(SteppingLearner):
     """
 
     round_seconds = 2e-6
+    timed_as = "DBGD"
     batch_seconds = 6e-4
     numeric: ClassVar = STEP | {"delta": Number(above=0)}
     structural: ClassVar = {"start": Choice("unit", "zero")}
@@ -75,10 +76,10 @@ class DuelingBandit(SteppingLearner):
         return state
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
         """The cost of drawing m directions, and of ranking the query by the m candidates and the current ranker."""
         m = cast(int, hyperparameters.get("m", 1))
-        return cls.round_seconds + linear_seconds(shape, m + 1, m)
+        return {"lists": linear_seconds(shape, m + 1, m)}
 
     @abstractmethod
     def _propose(self, candidates: Candidates) -> Float32[Tensor, "R m d"]:
@@ -235,6 +236,7 @@ class CPS(DuelingBandit):
     revision = 1
     keeps_queries = True
     batch_seconds = 3e-3
+    timed_as = ""  # a round replays earlier ones
     launches = 600
     structural = DuelingBandit.structural | {
         "n_candidates": Number(least=1, whole=True),
@@ -255,11 +257,11 @@ class CPS(DuelingBandit):
         return ProbabilisticInterleaving(self.ops, self.streams, float(self.choice["tau"]))
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
         """The cost of ranking the query of each recorded interaction by all n candidates, with softened rankings."""
         n, history = (cast(int, hyperparameters[name]) for name in ("n_candidates", "history"))
         replayed = n * min(history, rounds)
-        return cls.round_seconds + 2 * linear_seconds(shape, replayed, n)
+        return {"lists": 2 * linear_seconds(shape, replayed, n)}
 
     def _propose(self, candidates: Candidates) -> torch.Tensor:
         n = self.choice["n_candidates"]

@@ -45,6 +45,8 @@ class NetworkLearner(Learner):
     side_by_side = False
     starts_from_weights = False
     batch_seconds = 2e-4
+    round_seconds = 3e-4
+    timed_as = "neural PDGD"
 
     @classmethod
     def check(cls, hyperparameters: Mapping[str, object]) -> None:
@@ -67,10 +69,10 @@ class NetworkLearner(Learner):
         return NetworkRanker(self.network, theta)
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
         """The cost of a pass over the query's documents and of the gradient: 6 p operations for each document."""
         p = network_of(shape.features, hyperparameters).n_parameters
-        return 3e-4 + 6 * p * shape.documents / CORE_OPERATIONS
+        return {"passes": 6 * p * shape.documents / CORE_OPERATIONS}
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:

@@ -54,7 +54,6 @@ class NSGD(Multileaved):
     revision = 2
     keeps_queries = True
     round_seconds = 45e-6
-    batch_seconds = 2e-3
     launches = 800
     exact_diagnostics = ("null_proposed", "null_won", "uniform_proposed", "uniform_won")
     numeric = Multileaved.numeric | {
@@ -78,14 +77,14 @@ class NSGD(Multileaved):
     )
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
         """The family's cost, and further: making a basis of the k_g stored directions, reflecting (or solving for) n
         directions, and breaking ties on k_h queries."""
         m, n, k_g, k_h = (cast(int, hyperparameters[name]) for name in ("m", "n", "k_g", "k_h"))
         solved = 8.0 if hyperparameters["sampling"] == "echelon" else 1.0
         basis = solved * shape.features * k_g * (k_g + n) * 1.8e-9
         history = linear_seconds(shape, m + 1) * k_h * 0.1 if hyperparameters["tie_break"] == "history" else 0.0
-        return cls.round_seconds + linear_seconds(shape, m + 1, n) + basis + history
+        return {"lists": linear_seconds(shape, m + 1, n), "basis": basis, "history": history}
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:

@@ -76,9 +76,14 @@ class IntervalLearner(PairwiseLearner):
     def evaluated(self) -> LinearRanker:
         return LinearRanker(self.theta.to(torch.float32))
 
+    round_seconds = 70e-6
+    timed_as = "PairRank"
+
     @staticmethod
-    def interval_seconds(hyperparameters: Mapping[str, Value], shape: Shape, looked: float, read: float) -> float:
-        """Seconds of one core for a round: applying M⁻¹ costs V d², certain orders V² d, updates of M⁻¹ and of the
+    def interval_terms(
+        hyperparameters: Mapping[str, Value], shape: Shape, looked: float, read: float
+    ) -> dict[str, float]:
+        """What a round asks for: applying M⁻¹ costs V d², certain orders V² d, updates of M⁻¹ and of the
         inverse Hessian d², a pass d for each label.
 
         Args:
@@ -87,8 +92,12 @@ class IntervalLearner(PairwiseLearner):
         """
         documents, d = shape.documents, shape.features
         pairs = 2.5 if hyperparameters["pairs"] == "all" else 1.0
-        ranking = 9e-11 * documents * d**2 + looked * documents**2 * (2.4e-8 + 9e-11 * d)
-        return 70e-6 + ranking + pairs * (9.5e-9 * d**2 + 0.7e-9 * read * d)
+        return {
+            "projections": 9e-11 * documents * d**2,
+            "orders": looked * documents**2 * (2.4e-8 + 9e-11 * d),
+            "updates": pairs * 9.5e-9 * d**2,
+            "reading": pairs * 0.7e-9 * read * d * shape.labels,
+        }
 
 
 class LogisticLearner(CountingLearner, IntervalLearner):
@@ -132,11 +141,11 @@ class DivideAndConquer(BlockLearner, IntervalLearner):
     structural = IntervalLearner.structural | {"shuffle": Choice("random", "conservative")}
 
     @classmethod
-    def round_seconds_reading(cls, hyperparameters: Mapping[str, Value], shape: Shape, read: float) -> float:
-        """`interval_seconds`: the conservative shuffle looks at every order in a block, the random one only until
+    def terms_reading(cls, hyperparameters: Mapping[str, Value], shape: Shape, read: float) -> dict[str, float]:
+        """`interval_terms`: the conservative shuffle looks at every order in a block, the random one only until
         blocks are known."""
         looked = 1.0 if hyperparameters["shuffle"] == "conservative" else 0.4
-        return cls.interval_seconds(hyperparameters, shape, looked, read)
+        return cls.interval_terms(hyperparameters, shape, looked, read)
 
     @property
     @abstractmethod
@@ -167,9 +176,9 @@ class _Refitted(DivideAndConquer, LogisticLearner):
     exact_diagnostics = (*EXACT, "distinct_pairs", "passes", "refits")
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
         """A refit reads about as many pairs as there were rounds so far."""
-        return cls.round_seconds_reading(hyperparameters, shape, rounds)
+        return cls.terms_reading(hyperparameters, shape, rounds)
 
 
 class PairRank(_Refitted):

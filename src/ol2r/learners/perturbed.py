@@ -76,6 +76,7 @@ class P2LinRank(BlockLearner, CountingLearner):
         "scorer": SCORER,
     }
     launches = 500
+    round_seconds = 70e-6
     exact_diagnostics = (*EXACT, "distinct_pairs", "passes", "refits")
 
     def __init__(
@@ -123,12 +124,13 @@ class P2LinRank(BlockLearner, CountingLearner):
         return super().diagnostics() | {"passes": passes.sum(dim=1), "refits": refits.amax(dim=1)}
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
         """Each ranker scores V documents and makes two passes over the pairs seen."""
         documents, d, n = shape.documents, shape.features, float(hyperparameters["rankers"])
         pairs = 2.5 if hyperparameters["pairs"] == "all" else 1.0
         ranking = n * documents * (3e-10 * d + 2e-9 * documents)
-        return 70e-6 + ranking + pairs * ((10.0 + n) * 3e-9 * d**2 + (1 + n) * 0.4e-9 * rounds * d)
+        reading = (1 + n) * 0.4e-9 * rounds * d * shape.labels
+        return {"ranking": ranking, "updates": pairs * (10.0 + n) * 3e-9 * d**2, "reading": pairs * reading}
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:
@@ -222,14 +224,14 @@ class P2NeurRank(RefittedNetwork):
         return EnsembleRanker(self.network, rankers[:, :1] if self.choice["scorer"] == "first" else rankers)
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
         """A refit makes J passes of N networks over the documents of the history, where a symmetric one has half the
         weights."""
         network = network_of(shape.features, hyperparameters)
         p, n, passes = network.n_parameters, float(hyperparameters["rankers"]), float(hyperparameters["passes"])
         read = network.n_folded
-        refit = passes * (5e-5 + 6 * n * read * 0.7 * rounds / CORE_OPERATIONS)
-        return 1.5e-3 + refit + 6 * n * p * shape.documents / CORE_OPERATIONS
+        reading = passes * 6 * n * read * 0.7 * rounds * shape.labels / CORE_OPERATIONS
+        return {"steps": passes * 5e-5, "reading": reading, "passes": 6 * n * p * shape.documents / CORE_OPERATIONS}
 
     @classmethod
     def memory(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> int:

@@ -39,6 +39,7 @@ class RefittedNetwork(PairwiseLearner, NetworkLearner):
     """
 
     histories: ClassVar[type[History]] = History
+    round_seconds = 1.5e-3
     numeric: ClassVar = {
         "regularization": Number(above=0, because="without it A = λI has no inverse"),
         "rate": Number(above=0),

@@ -34,9 +34,9 @@ class SafePairRank(LogisticLearner):
     exact_diagnostics = ("distinct_pairs", "passes", "refits")
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
         """As PairRank's, but a sort by insertion looks at no more than half of the orders."""
-        return cls.interval_seconds(hyperparameters, shape, 0.5, rounds)
+        return cls.interval_terms(hyperparameters, shape, 0.5, rounds)
 
     def rank(self, candidates: Candidates, depth: int) -> Int64[Tensor, "R {depth}"]:
         return self.ops.exchange_neighbours(

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ol2r import data
+from ol2r.clicks import GradedUser
 from ol2r.cost import DEVICE_CORES, Cost, Shape
 from ol2r.data.synthetic import SHAPES
 from ol2r.experiments.cells import Cell
@@ -49,6 +50,15 @@ class OnDataset(Cell):
         trained, held_out = (0.6, 0.2) if it.n_folds > 1 else (0.5, 0.5)
         features, documents = it.list_shape
         return Size(Shape(features, float(documents)), round(trained * queries), round(held_out * queries))
+
+
+NOISE_LABELS = 5.0
+"""By how much more labels a round gives if users click on every document without relevance, in the place of none."""
+
+
+def labels_of(users: GradedUser) -> float:
+    """How many times as many labels a round gives as under users who click on relevant documents alone, roughly."""
+    return 1.0 + NOISE_LABELS * users.click[0]
 
 
 def fitted_weights(fits: pd.DataFrame) -> dict[int, np.ndarray]:

@@ -16,7 +16,7 @@ from ol2r import data
 from ol2r.clicks import GradedUser
 from ol2r.cost import Cost, batch_size, in_turn
 from ol2r.experiments.cells import Cell, Context, Job, Kept, Level, Row
-from ol2r.experiments.kinds.on_dataset import OnDataset, compiling, fitted_weights
+from ol2r.experiments.kinds.on_dataset import OnDataset, compiling, fitted_weights, labels_of
 from ol2r.learners import LEARNERS, Learner
 from ol2r.parameters import Value
 from ol2r.random import Streams
@@ -131,7 +131,8 @@ class Simulate(OnDataset):
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """The learner's own estimate at the data set's mean list length, and the cost of the scores."""
         rounds, size = self.evaluation.checkpoints[-1], self.size
-        learning = self.family.cost(dict(self.hyperparameters), size.shape, rounds, device)
+        shape = size.shape._replace(labels=labels_of(self.users))
+        learning = self.family.cost(dict(self.hyperparameters), shape, rounds, device)
         one = in_turn([learning, size.measured(len(self.evaluation.checkpoints), device)])
         n_batches = len({row.fold for row in rows}) if self.features == "varying" else 1
         return one._replace(once=n_batches * one.once).of(len(rows))

@@ -37,6 +37,8 @@ class GroundTruth(NetworkLearner, registered=False):
 
     name = "olLambdaRank GT"
     revision = 1
+    round_seconds = 1e-3
+    timed_as = ""  # a round fits to the labels of all queries
     numeric: ClassVar = {"rate": Number(above=0), "regularization": Number(least=0)}
     structural: ClassVar[dict[str, Parameter]] = ARCHITECTURE | {"passes": Number(least=1, whole=True)}
 
@@ -74,11 +76,11 @@ class GroundTruth(NetworkLearner, registered=False):
         return self.ranker(torch.stack([fit.theta for fit in self.fits]))
 
     @classmethod
-    def round_cost(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> float:
+    def round_terms(cls, hyperparameters: Mapping[str, Value], shape: Shape, rounds: int) -> dict[str, float]:
         """A fit makes its passes over the documents of all queries so far, which are a thousand at most, or so."""
         p = network_of(shape.features, hyperparameters).n_parameters
         seen = min(rounds / 2, 1000.0) * shape.documents
-        return 1e-3 + float(hyperparameters["passes"]) * seen * (6 * p / CORE_OPERATIONS + 2e-7)
+        return {"reading": float(hyperparameters["passes"]) * seen * (6 * p / CORE_OPERATIONS + 2e-7)}
 
 
 @dataclass(frozen=True)

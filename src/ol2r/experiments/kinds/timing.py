@@ -15,7 +15,7 @@ from ol2r import data
 from ol2r.clicks import GradedCascade
 from ol2r.cost import Cost, in_turn
 from ol2r.experiments.cells import Context, Job, Row
-from ol2r.experiments.kinds.on_dataset import OnDataset, compiling
+from ol2r.experiments.kinds.on_dataset import OnDataset, compiling, labels_of
 from ol2r.learners import LEARNERS
 from ol2r.parameters import Value
 from ol2r.ranking import engine as hot_operations
@@ -90,7 +90,8 @@ class Timing(OnDataset):
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """The learner's own estimate, and the cost of the scores."""
         setting, rounds, size = dict(self.hyperparameters), self.checkpoints[-1], self.size
-        learning = LEARNERS[self.learner].cost(setting, size.shape, rounds, device)
+        shape = size.shape._replace(labels=labels_of(self.users))
+        learning = LEARNERS[self.learner].cost(setting, shape, rounds, device)
         batch = in_turn([learning, size.measured(len(self.checkpoints), device)]).of(self.replicas)
         return Cost(len(rows) * batch.whole, batch.bytes)
 
