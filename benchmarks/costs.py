@@ -101,7 +101,7 @@ def timed(published: Path) -> Iterator[Timed]:
 def _of_cell(cell: Timing, last: pd.Series, cores: int) -> Timed:
     rounds = int(last["round"])
     seconds = last["rank_seconds"] + last["update_seconds"] + LOOP * rounds
-    shape = cell.size.shape._replace(labels=labels_of(cell.users))
+    shape = cell.size.shape._replace(labels=labels_of(cell.users.click[0]))
     what = f"{cell.describe()}, {rounds} rounds"
     return Timed(what, cell.learner, dict(cell.hyperparameters), shape, cell.replicas, rounds, cores, float(seconds))
 

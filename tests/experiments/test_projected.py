@@ -28,7 +28,7 @@ def record(times, rows, *, of=None, dataset="here", kind="simulate", device="cpu
             "type": kind,
             "fields": {
                 "learner": "PDGD", "dataset": dataset, "hyperparameters": [["rate", 0.1], ["decay", 1.0]],
-                "evaluation": {"fields": {"checkpoints": [0, ROUNDS]}},
+                "evaluation": {"fields": {"checkpoints": [0, ROUNDS]}}, "users": {"fields": {"click": [0, 0.5, 1]}},
             },
         },
         "data": {"counts": {"features": 46, "documents": 200, "queries": 10}},

@@ -41,6 +41,20 @@ def test_two_cores_are_twice_as_fast_as_one_by_the_cost_model():
     assert gpu.two_cores("DBGD", settings, 64) == pytest.approx(2 * per_core)
 
 
+def test_a_gpu_is_compared_with_two_cores_as_measured():
+    stored = gpu.Stored.of(FILE)
+    speed = json.loads(FILE.with_name("speed.json").read_text(encoding="utf-8"))
+    scaling = json.loads(FILE.with_name("scaling.json").read_text(encoding="utf-8"))
+    assert stored.of_cores("MGD", 64) == speed["mgd.rounds_per_s"]["ours"]
+    for learner in ("PDGD", "DBGD", "NSGD", "PairRank"):
+        at_once = scaling["learners"][learner]["rounds_per_s"]["2"]["64"]
+        assert stored.of_cores(learner, 64) == at_once
+        told = gpu.faster_in_words(stored, (learner,), 64)
+        assert told.endswith(f" {stored.speed(learner, 64, gpu.REPLAYED) / at_once:,.1f}")
+        assert 1 / 1.5 < stored.predicted(learner, 64, gpu.CORES) / at_once < 1.5
+    assert stored.of_cores("olRankNet", 64) == stored.predicted("olRankNet", 64, gpu.CORES)  # it was not measured
+
+
 def test_figures_of_a_clock_that_was_off_are_left_out():
     speeds = {"eager.rounds_per_s_64": 100.0, "graph.rounds_per_s_64": 400.0, "eager.rounds_per_s_512": 900.0}
     stored = invented(**speeds, **{"graph.rounds_per_s_512": 300.0})

@@ -15,6 +15,7 @@ import pandas as pd
 from ol2r import frames
 from ol2r.cost import Cost, Shape
 from ol2r.data import entry
+from ol2r.experiments.kinds.on_dataset import labels_of
 from ol2r.learners import LEARNERS
 from ol2r.parameters import Value
 
@@ -71,7 +72,8 @@ def shards(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
             continue
         fields, counts = cell["fields"], record["data"]["counts"]
         rounds = fields["evaluation"]["fields"]["checkpoints"][-1]
-        shape = Shape(counts["features"], counts["documents"] / counts["queries"])
+        clicks = fields["users"]["fields"]["click"]
+        shape = Shape(counts["features"], counts["documents"] / counts["queries"], labels_of(clicks[0]))
         cost = LEARNERS[fields["learner"]].cost(dict(fields["hyperparameters"]), shape, rounds)
         named = record["commit"], fields["learner"], fields["dataset"], rounds, record["time"][:13]
         shard = found.setdefault(

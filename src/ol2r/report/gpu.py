@@ -24,8 +24,10 @@ MSLR = Shape(136, 125.0)
 ROUNDS = (20, 220)
 """The rounds that were measured: those after the first number, up to the second."""
 SINGLE, REPLAYED, CORES = "single rounds", "replayed rounds", "two CPU cores"
-LOOKS = {SINGLE: ("--", BLUE, "o"), REPLAYED: ("-", RED, "D"), CORES: (":", INK, "")}
+LOOKS = {SINGLE: ("--", BLUE, "o"), REPLAYED: ("-", RED, "D"), CORES: (":", INK, "s")}
 _HOW = {SINGLE: "eager", REPLAYED: "graph"}
+AT_ONCE, REPLICAS_AT_ONCE = ("dbgd", "mgd", "nsgd", "pdgd", "egreedy", "sgdranknet"), 64
+"""The families of which the benchmark of speeds measures first rounds at the same shape, and their replicas."""
 NEAR = 3.0
 """Combined standard errors within which means of runs on different machines must agree."""
 TOO_FAST = 1.25
@@ -40,19 +42,33 @@ class Stored(NamedTuple):
         counted: launches, host reads and bytes of a round.
         name: of the device that was measured, or "" where none was.
         measured: its figures.
+        on_cores: rounds a second of all replicas together that two CPU cores were measured at, by learner and number of
+            replicas.
     """
 
     counted: Mapping[str, Any]
     name: str
     measured: Mapping[str, Any]
+    on_cores: Mapping[tuple[str, int], float] = {}
 
     @classmethod
     def of(cls, path: Path) -> "Stored":
-        """From the benchmark's file."""
-        devices = json.loads(path.read_text(encoding="utf-8"))
+        """From the benchmark's file, and those of the speeds on CPUs beside it."""
+        devices, speed, scaling = (
+            json.loads(path.with_name(name).read_text(encoding="utf-8"))
+            for name in (path.name, "speed.json", "scaling.json")
+        )
         counted = devices.pop("counted")
         name, measured = next(iter(devices.items()), ("", {}))
-        return cls(counted, name, measured)
+        measured_at_once = {family: speed.get(f"{family}.rounds_per_s", {}) for family in AT_ONCE}
+        on_cores = {
+            (counted["learners"][family], REPLICAS_AT_ONCE): figure["ours"]
+            for family, figure in measured_at_once.items()
+            if figure.get("cores") == 2
+        }
+        for learner, of_learner in scaling["learners"].items():
+            on_cores |= {(learner, int(n)): rate for n, rate in of_learner["rounds_per_s"].get("2", {}).items()}
+        return cls(counted, name, measured, on_cores)
 
     @property
     def learners(self) -> dict[str, str]:
@@ -76,7 +92,8 @@ class Stored(NamedTuple):
         return self.launches(learner) * LAUNCH_SECONDS * BANDWIDTH / self.bytes(learner)
 
     def predicted(self, learner: str, replicas: int, way: str) -> float:
-        """Rounds a second of all replicas together, on a GPU in one of its two ways, or on two CPU cores."""
+        """Rounds a second of all replicas together, on a GPU in one of its two ways, or on two CPU cores by the cost
+        model."""
         if way == CORES:
             return two_cores(learner, self.hyperparameters(learner), replicas)
         spent = device_round_seconds(self.launches(learner), self.bytes(learner), replicas, way == REPLAYED)
@@ -84,11 +101,17 @@ class Stored(NamedTuple):
 
     def speed(self, learner: str, replicas: int, way: str) -> float | None:
         """Rounds a second of all replicas together as measured; None where it was not, or where the clock was off."""
+        if way == CORES:
+            return self.on_cores.get((learner, replicas))
         at = {each: self._speed(learner, replicas, each) for each in _HOW}
         single, replayed = at[SINGLE], at[REPLAYED]
         if single is not None and replayed is not None and single > TOO_FAST * replayed:
             return None
         return at[way]
+
+    def of_cores(self, learner: str, replicas: int) -> float:
+        """Rounds a second of all replicas together on two CPU cores: as measured, or else by the cost model."""
+        return self.speed(learner, replicas, CORES) or self.predicted(learner, replicas, CORES)
 
     def _speed(self, learner: str, replicas: int, way: str) -> float | None:
         return self.measured.get(f"cuda.{self.learners[learner]}.{_HOW[way]}.rounds_per_s_{replicas}")
@@ -121,7 +144,7 @@ def speed_rows(stored: Stored) -> tuple[list[str], list[list[str]]]:
         [
             spelled(learner),
             *(_short(stored.speed(learner, n, way)) for way in _HOW for n in counts),
-            _short(stored.predicted(learner, counts[0], CORES)),
+            _short(stored.of_cores(learner, counts[0])),
         ]
         for learner in stored.learners
     ]
@@ -174,7 +197,7 @@ def faster_in_words(stored: Stored, learners: Sequence[str], replicas: int) -> s
     told = []
     for learner in learners:
         if (speed := stored.speed(learner, replicas, REPLAYED)) is not None:
-            told.append(f"{spelled(learner)} {speed / stored.predicted(learner, replicas, CORES):,.1f}")
+            told.append(f"{spelled(learner)} {speed / stored.of_cores(learner, replicas):,.1f}")
     return joined(told)
 
 
@@ -243,7 +266,7 @@ def figure(stored: Stored, shown: Sequence[str]) -> Drawing:
             (learner, n, way, "measured", speed)
             for learner in shown
             for n in stored.replicas()
-            for way in _HOW
+            for way in ways
             if (speed := stored.speed(learner, n, way)) is not None
         ],
         columns=["learner", "replicas", "way", "how", "speed"],

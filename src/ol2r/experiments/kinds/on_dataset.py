@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from ol2r import data
-from ol2r.clicks import GradedUser
 from ol2r.cost import DEVICE_CORES, Cost, Shape
 from ol2r.data.synthetic import SHAPES
 from ol2r.experiments.cells import Cell
@@ -56,9 +55,13 @@ NOISE_LABELS = 5.0
 """By how much more labels a round gives if users click on every document without relevance, in the place of none."""
 
 
-def labels_of(users: GradedUser) -> float:
-    """How many times as many labels a round gives as under users who click on relevant documents alone, roughly."""
-    return 1.0 + NOISE_LABELS * users.click[0]
+def labels_of(noise: float) -> float:
+    """How many times as many labels a round gives as under users who click on relevant documents alone, roughly.
+
+    Args:
+        noise: probability of a click on a document without relevance.
+    """
+    return 1.0 + NOISE_LABELS * noise
 
 
 def fitted_weights(fits: pd.DataFrame) -> dict[int, np.ndarray]:

@@ -4,13 +4,15 @@ This module connects a declaration with data, users, learner and simulation loop
 elsewhere.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 import numpy as np
 import pandas as pd
 import torch
+from numba import get_num_threads, set_num_threads
 
 from ol2r import data
 from ol2r.clicks import GradedUser
@@ -131,7 +133,7 @@ class Simulate(OnDataset):
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """The learner's own estimate at the data set's mean list length, and the cost of the scores."""
         rounds, size = self.evaluation.checkpoints[-1], self.size
-        shape = size.shape._replace(labels=labels_of(self.users))
+        shape = size.shape._replace(labels=labels_of(self.users.click[0]))
         learning = self.family.cost(dict(self.hyperparameters), shape, rounds, device)
         one = in_turn([learning, size.measured(len(self.evaluation.checkpoints), device)])
         n_batches = len({row.fold for row in rows}) if self.features == "varying" else 1
@@ -147,7 +149,12 @@ class Simulate(OnDataset):
 
         The state is that of the simulation with the number of its batch; its lines are those of all batches so far.
         """
-        hot_operations(context.engine).use_threads(torch.get_num_threads())
+        first = cast(Simulate, jobs[0].cell)
+        with _threads(context.engine, alone=context.device == "cpu" and not first.family.side_by_side):
+            return first._run_jobs(jobs, context)
+
+    @classmethod
+    def _run_jobs(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
         first = cast(Simulate, jobs[0].cell)
         dataset = first.ranking_data()
         replicas = [(number, job.cell, row) for number, job in enumerate(jobs) for row in job.rows]
@@ -164,6 +171,20 @@ class Simulate(OnDataset):
         whole = pd.concat(tables, ignore_index=True).sort_values(["fold", "seed", "round"], kind="stable")
         by_job = dict(list(whole.drop(columns="replica").groupby("job")))
         return [by_job[number].drop(columns="job").reset_index(drop=True) for number in range(len(jobs))]
+
+
+@contextmanager
+def _threads(engine: str, *, alone: bool) -> Iterator[None]:
+    """Run the engine's operations on as many threads as torch has, or on one: networks that run alone take twice the
+    time of cores on two threads and are hardly sooner done."""
+    several, loops = torch.get_num_threads(), get_num_threads()
+    torch.set_num_threads(1 if alone else several)
+    try:
+        hot_operations(engine).use_threads(torch.get_num_threads())
+        yield
+    finally:
+        torch.set_num_threads(several)
+        set_num_threads(loops)
 
 
 def _batches(replicas: list, dataset: data.RankingDataset, most: int, by_fold: bool):

@@ -90,7 +90,7 @@ class Timing(OnDataset):
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """The learner's own estimate, and the cost of the scores."""
         setting, rounds, size = dict(self.hyperparameters), self.checkpoints[-1], self.size
-        shape = size.shape._replace(labels=labels_of(self.users))
+        shape = size.shape._replace(labels=labels_of(self.users.click[0]))
         learning = LEARNERS[self.learner].cost(setting, shape, rounds, device)
         batch = in_turn([learning, size.measured(len(self.checkpoints), device)]).of(self.replicas)
         return Cost(len(rows) * batch.whole, batch.bytes)
