@@ -11,6 +11,8 @@ from ol2r.bandits import BANDITS
 from ol2r.cost import BATCH_BYTES, LARGEST_BATCH, Cost, Shape, batch_size, in_turn, together
 from ol2r.experiments.store import Store
 from ol2r.learners import LEARNERS
+from ol2r.papers.comparison.grid import COMPARED
+from ol2r.papers.comparison.grid import SETTINGS as VARIANTS
 
 SHAPE = Shape(features=46, documents=20.0)
 
@@ -113,9 +115,7 @@ def test_what_was_timed_took_what_is_expected(timed):
 
 def test_every_learner_of_the_comparison_was_timed(timed):
     known = {run.learner for run in timed}
-    from ol2r.papers.comparison.grid import COMPARED, SETTINGS
-
-    assert {SETTINGS[name][0] for name in COMPARED} <= known
+    assert {VARIANTS[name][0] for name in COMPARED} <= known
     assert all(LEARNERS[name].measured() for name in known)
 
 

@@ -170,11 +170,8 @@ def cost(arguments: argparse.Namespace) -> int:
     """Say what a run of each learner would take on data that is not at hand."""
     from ol2r import frames
     from ol2r.experiments import projected
-    from ol2r.experiments.store import Store, read_record
     from ol2r.papers.comparison.grid import COMPARED, SETTINGS, setting
 
-    published = Store.open().published
-    found = projected.off(projected.shards(map(read_record, sorted(published.rglob("*.parquet")) if published else [])))
     given = arguments.queries, arguments.documents, arguments.features
     elsewhere = projected.ELSEWHERE
     if any(given):
@@ -184,7 +181,7 @@ def cost(arguments: argparse.Namespace) -> int:
     if arguments.rounds:
         elsewhere = {name: (there, arguments.rounds) for name, (there, _) in elsewhere.items()}
     settings = {name: (SETTINGS[name][0], setting("MQ2008", name)) for name in COMPARED}
-    lines = projected.table(settings, projected.corrections(found), elsewhere)
+    lines = projected.table(settings, elsewhere)
     for name, (there, rounds) in elsewhere.items():
         print(
             f"{name}: {there.queries:,} queries, {there.documents:,} documents, {there.features} features "
@@ -192,7 +189,6 @@ def cost(arguments: argparse.Namespace) -> int:
         )
         for line in frames.rows(lines[lines["data"] == name]):
             print(f"  {line.variant:20} {projected.duration(line.seconds):>12}, state {projected.size(line.bytes)}")
-    print(projected.in_words(found))
     return 0
 
 
