@@ -190,8 +190,8 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ),
     (
         "which disjoint pairs the experiments have (3.2 has those of adjacent places)",
-        "a random matching; adjacent places, and every pair, are declared beside it and have not run yet",
-        None,
+        "a random matching; adjacent places beside it; every pair is declared and has not run yet",
+        "choices",
     ),
     ("ε of ε-greedy", "tuned", None),
     ("on which data set and for whom Figure 6 counts", "all that were run, all users", None),
