@@ -124,7 +124,7 @@ def test_late_clicks_count_by_what_was_shown(name):
 
     start = weights([])
     steps = [weights([ticket]) - start for ticket in tickets]
-    assert len({tuple(step.flatten().tolist()) for step in steps if step.any()}) > 2
+    assert len({tuple(step.flatten().tolist()) for step in steps if step.any()}) > 1
     for order in (tickets, tickets[::-1]):
         torch.testing.assert_close(weights(order) - start, sum(steps), atol=1e-5, rtol=1e-4)
 
