@@ -110,6 +110,9 @@ def test_what_the_page_says_in_short_holds_in_the_published_results(published):
     refits = {*linear, grid.P2NEURRANK, "olRankNet", "olRankNet, full"}
     for one in found:
         if one.situation.name == "the ranker at the end is what counts":
+            if one.dataset == "MQ2007_partial85":
+                assert {*linear, "olRankNet"} <= {one.best, *one.of("open")}
+                continue
             assert one.best in ({"PDGD"} if one.dataset in ("MQ2008", "OHSUMED") else linear), one.dataset
             if one.best in linear:
                 (other,) = linear - {one.best}
