@@ -134,7 +134,7 @@ def test_the_number_of_processes_changes_nothing():
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_error_is_the_same_in_any_number_of_processes(own, jobs):
     untested = replace(own, folds=tuple(replace(fold, test=fold.test[:0]) for fold in own.folds))
-    with pytest.raises(ValueError, match="own.* has no test queries to score in fold 1"):
+    with pytest.raises(ValueError, match=r"own.* has no test queries to score in fold 1"):
         ol2r.compare(untested, ["PDGD", "DBGD"], rounds=5, seeds=1, jobs=jobs, progress=False)
 
 
