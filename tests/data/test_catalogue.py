@@ -270,6 +270,17 @@ def test_adding_what_is_not_the_catalogues_is_an_error_and_adds_nothing(toy, tmp
     assert "refused: " in commands.describe("toy") and "expected 6 queries" in commands.describe("toy")
 
 
+def test_files_may_have_the_publishers_usual_names_and_suffixes_in_any_case(toy):
+    write_folds(toy)
+    plain = load("toy")
+    names = {"train.txt": "trainingset.TXT", "vali.txt": "ValidationSet.txt", "test.txt": "testset.TXT"}
+    for path in list(toy.glob("Fold*/*.txt")):
+        path.rename(path.with_name(names[path.name]))
+    assert entry("toy").at_hand() and load("toy").checksum == plain.checksum
+    (toy / "Fold1" / "testset.TXT").rename(toy / "Fold1" / "tests.TXT")
+    assert entry("toy").missing_from(toy) == ["Fold1/test.txt"]
+
+
 def test_a_second_copy_is_told_to_be_searched_later(toy, tmp_path):
     write_folds(toy)
     write_folds(tmp_path / "elsewhere" / "toy")
