@@ -99,7 +99,7 @@ BY_USERS = Tuned(
     by_users({
         "olRankNet": replace(GRIDS["olRankNet"], tried=_INTERVALS | _PULLS_BY_USERS),
         "olLambdaRank" + RANKED: replace(
-            GRIDS["olLambdaRank" + RANKED], tried=GRIDS["olLambdaRank" + RANKED].tried | _PULLS_BY_USERS,
+            GRIDS["olLambdaRank" + RANKED], tried={**GRIDS["olLambdaRank" + RANKED].tried, **_PULLS_BY_USERS},
             wide=_FEWER_WIDE, datasets=None,
         ),
         "olRankNet, full": replace(GRIDS["olRankNet, full"], tried=_FEWER | _PULLS_BY_USERS),

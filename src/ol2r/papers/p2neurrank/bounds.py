@@ -258,7 +258,7 @@ def units_table(frame: pd.DataFrame) -> pd.DataFrame:
         the bound). No line without such worlds.
     """
     lines = []
-    for (steepness, rankers), own in of_audit(frame, UNITS).groupby(["steepness", "rankers"], sort=False):
+    for (steepness, _), own in of_audit(frame, UNITS).groupby(["steepness", "rankers"], sort=False):
         looks = own.pivot_table(index=["seed", "world", "round"], columns="quantity", values="value")
         said = looks[(looks[list(PRINTED)] < 1).all(axis=1)]
         factor = (said[PRINTED[1]] / said[PRINTED[0]]).groupby("round").mean()
@@ -266,7 +266,7 @@ def units_table(frame: pd.DataFrame) -> pd.DataFrame:
             ratios = own.loc[own["quantity"] == f"ratio, {name}", "value"]
             found = {"factor": factor.iloc[-1] if len(factor) else np.nan, "worlds": len(ratios)}
             found |= {"held": int((ratios <= 1).sum()), "largest": float(ratios.max())}
-            lines.append({"steepness": steepness, "rankers": int(rankers), "quantity": name} | found)
+            lines.append({"steepness": steepness, "rankers": int(own["rankers"].iloc[0]), "quantity": name} | found)
     return pd.DataFrame(lines)
 
 

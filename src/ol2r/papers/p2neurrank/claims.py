@@ -13,7 +13,7 @@ This module names items and does not import them.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -363,7 +363,8 @@ def _best(noise: float, rankers: int, online: bool) -> tuple[Contrast, ...]:
 def pooled(contrast: Contrast) -> Contrast:
     """The contrast in the mean over all kinds of users, run by run: runs of the same fold and seed have the same
     queries."""
-    terms = tuple((weight / len(USERS), under(each, kind)) for weight, each in contrast.terms for kind in USERS)
+    own = [(weight / len(USERS), cast(Measure, each)) for weight, each in contrast.terms]
+    terms = tuple((weight, under(each, kind)) for weight, each in own for kind in USERS)
     return replace(contrast, terms=terms)
 
 

@@ -194,7 +194,7 @@ def _at_noise(
     """Ensembles that differ in N and ν², and in what `changed` names: the rest is what N = 2 was tuned to."""
     families = (linear, neural) if linear_too else (neural,)
     return [
-        curve(tier, dataset, kind, of(rankers), tuned(dataset, of(2)) | {"noise": noise} | (changed or {}))
+        curve(tier, dataset, kind, of(rankers), tuned(dataset, of(2)) | {"noise": noise} | dict(changed or {}))
         for of in families
     ]
 
