@@ -425,4 +425,4 @@ def test_the_command_says_how_long_the_workers_take_and_leaves_no_two_meanings(d
     assert "50 rows of 2 cells to compute, about 10.0 minutes" in capsys.readouterr().out  # of two workers
     for option in (["--jobs", "2"], ["--device", "cuda"]):
         assert cli.main(["run", "nsgd", "--dask", dask.address, *option]) == 2
-        assert "leave out --jobs and --device" in capsys.readouterr().err
+        assert "leave out --jobs, --device and --minutes" in capsys.readouterr().err

@@ -1,8 +1,8 @@
 """Runs and relevance judgements in TREC's text formats, which the field's own tools read and write.
 
-A run has a line `query Q0 document rank score tag` for each document, judgements (qrels) a line `query 0 document
-grade`. Read, both are mappings {query: {document: score or grade}}, as `ir_measures` and `pytrec_eval` take them. A
-data set without document ids names its documents by their place in their query: d0, d1, …
+A run has a line `query Q0 document rank score tag` for each document, judgements (qrels) a line
+`query 0 document grade`. Read, both are mappings {query: {document: score or grade}}, as `ir_measures` and
+`pytrec_eval` take them. A data set without document ids names its documents by their place in their query: d0, d1, …
 
 Other tools score the same lists otherwise, unless they are told not to:
 
