@@ -217,8 +217,7 @@ class Chapter:
             MissingRows: as for `results`, with `max_minutes` for all items together.
             ExperimentError: no such item.
         """
-        every = [item for item in self.paper.items if item not in self.paper.waiting]
-        wanted = [one_of(item, self.paper.items, "item", self.name) for item in items or every]
+        wanted = [one_of(item, self.paper.items, "item", self.name) for item in items or self.paper.shown]
         jobs = merged(job for item in wanted for job in self._declared(self.paper.items[item]))
         jobs = [job for job in jobs if not self._absent(job)]
         if self.fresh:

@@ -48,6 +48,11 @@ class Paper:
     by_users: "Tuned | None" = None
     waiting: tuple[str, ...] = ()
 
+    @property
+    def shown(self) -> list[str]:
+        """The items that a page reads which names none: all whose runs do not wait for a machine."""
+        return [item for item in self.items if item not in self.waiting]
+
     def read_by(self, claim: Claim) -> frozenset[str]:
         """The items that a claim reads, under the main reading or another."""
         others = (other for items in self.readings.values() for item, other in items.items() if item in claim.items)

@@ -64,7 +64,7 @@ class _Opening(Audience):
         self.items: list[str] = []
 
     def opened(self, chapter: Chapter, items: Iterable[str] | None) -> NoReturn:
-        self.chapter, self.items = chapter, list(items or chapter.paper.items)
+        self.chapter, self.items = chapter, list(items or chapter.paper.shown)
         raise _Reached
 
     def texts(self, *texts: str) -> None:
