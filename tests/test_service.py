@@ -1,7 +1,7 @@
 """The web service of the book under load: killed and started again in the middle, it loses no click.
 
 The service runs in a process of its own, and visitors are threads that wait for their answers, so that these tests ask
-nothing of an event loop here; one test holds such a loop on purpose. Ports are of the loopback and free ones.
+nothing of an event loop here, which a browser of other tests may hold. Ports are of the loopback and free ones.
 """
 
 import asyncio
@@ -132,17 +132,6 @@ def nothing_is_lost(path, before, shown, clicked):
 def test_a_service_that_is_killed_under_load_loses_no_click(tmp_path):
     path = tmp_path / "learner"
     nothing_is_lost(path, *served_through_a_crash(path))
-
-
-def test_visitors_need_no_event_loop_of_this_thread(tmp_path, monkeypatch):
-    """A browser of other tests may hold the event loop of the main thread; here one is held on purpose."""
-    monkeypatch.setitem(globals(), "LISTS", 30)
-    path = tmp_path / "learner"
-
-    async def held():
-        return served_through_a_crash(path)
-
-    nothing_is_lost(path, *asyncio.run(held()))
 
 
 def answers(app, *asked):
