@@ -2,7 +2,8 @@
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
-  const { tier, lines, drawing } = JSON.parse(document.getElementById("explore-data").textContent);
+  const { tier, rounds, lines: held, drawing } = JSON.parse(document.getElementById("explore-data").textContent);
+  const lines = held.map((line) => ({ ...line, round: rounds[line.round] }));
   const box = document.getElementById("explore");
   const FIELDS = { paper: "paper", data: "data", users: "users", measure: "measure" };
   const AXES = { log: "logarithmic", linear: "linear" };
@@ -62,8 +63,8 @@ document.addEventListener("DOMContentLoaded", () => {
       form.append(select(name, [...new Set(own.map((line) => line[field]))]));
       own = own.filter((line) => line[field] === choice[name]);
     }
-    const rounds = [...new Set(own.flatMap((line) => line.round))].sort((a, b) => b - a).filter((each) => each > 0);
-    form.append(select("until", rounds, { title: "until round" }), select("axis", Object.keys(AXES), { ...AXES, title: "axis of rounds" }),
+    const ends = [...new Set(own.flatMap((line) => line.round))].sort((a, b) => b - a).filter((each) => each > 0);
+    form.append(select("until", ends, { title: "until round" }), select("axis", Object.keys(AXES), { ...AXES, title: "axis of rounds" }),
       select("values", Object.keys(VALUES), { ...VALUES, title: "axis of values" }));
     const [ticks, left_out] = learners(own);
     form.append(ticks);

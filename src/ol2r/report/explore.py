@@ -119,7 +119,9 @@ def page(shown: Sequence[Curves], tier: str) -> str:
         shown: all curves that can be chosen.
         tier: the tier of their runs.
     """
-    held = {"tier": tier, "lines": lines(shown), "drawing": drawing()}
+    rounds: dict[tuple, int] = {}  # lines of one item have the same: each list is held once
+    told = [each | {"round": rounds.setdefault(tuple(each["round"]), len(rounds))} for each in lines(shown)]
+    held = {"tier": tier, "rounds": list(rounds), "lines": told, "drawing": drawing()}
     data = json.dumps(held, separators=(",", ":"))
     data = data.replace("<", "\\u003c")  # so that no text ends the script, or hides its end
     scripts = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js", "explore.js")
