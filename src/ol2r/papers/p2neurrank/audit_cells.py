@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ol2r.cost import Cost
-from ol2r.experiments.cells import Item, Level, OneByOne, Row
+from ol2r.experiments.cells import Item, Level, Row
+from ol2r.papers.audits import Audit
 from ol2r.papers.p2neurrank import audits
 from ol2r.papers.p2neurrank.audits import STOPPED
 from ol2r.papers.pairrank.audits import GENTLE, SMALL, STEEP, Realizable
@@ -34,10 +35,8 @@ AUDITS_BY_NAME: dict[str, Callable[..., pd.DataFrame]] = {
 
 
 @dataclass(frozen=True)
-class PerturbedAudit(OneByOne):
+class PerturbedAudit(Audit):
     """One audit at one setting. Each row draws a block of other worlds.
-
-    Its table: fold, seed, world, round (or what the audit has in its place), quantity, value.
 
     Args:
         audit: a key of `AUDITS_BY_NAME`.
@@ -60,6 +59,7 @@ class PerturbedAudit(OneByOne):
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
         "ol2r.theory",
+        "ol2r.papers.audits",
         "ol2r.papers.pairrank.audits",
         "ol2r.papers.p2neurrank.audits",
     )
@@ -69,21 +69,6 @@ class PerturbedAudit(OneByOne):
             raise ValueError(f"audit must be one of {', '.join(AUDITS_BY_NAME)}, not {self.audit!r}")
         if (self.world is None) != (self.audit == "blind spot"):
             raise ValueError("every audit but the blind spot has a kind of world")
-
-    @property
-    def folds(self) -> tuple[int, ...]:
-        """One fold: an audit uses no data set."""
-        return (1,)
-
-    @property
-    def restricted(self) -> bool:
-        """Never: an audit uses no data set."""
-        return False
-
-    @property
-    def group(self) -> str:
-        """Each cell runs alone: its worlds are the batch."""
-        return self.key
 
     def labels(self) -> dict[str, str | float | int]:
         """The audit, its settings but for lists, the worlds of a block, and the kind of world."""
@@ -111,16 +96,10 @@ class PerturbedAudit(OneByOne):
             seconds = self.worlds * times * a_world * (1 + 3 * strong)
         return Cost(0.1 + seconds).of(len(rows))
 
-    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
-        """The audit's quantities, simulated anew for every row."""
-        run = AUDITS_BY_NAME[self.audit]
-        if self.world is not None:
-            run = partial(run, self.world)
-        parts = [
-            run(worlds=self.worlds, seed=row.seed, **dict(self.settings)).assign(fold=row.fold, seed=row.seed)
-            for row in rows
-        ]
-        return pd.concat(parts, ignore_index=True)[["fold", "seed", "world", "round", "quantity", "value"]]
+    def simulated(self, seed: int) -> pd.DataFrame:
+        """The audit's quantities."""
+        given = () if self.world is None else (self.world,)
+        return AUDITS_BY_NAME[self.audit](*given, worlds=self.worlds, seed=seed, **dict(self.settings))
 
 
 def _audit(audit: str, worlds: int, world: Realizable | None = None, **settings: Any) -> PerturbedAudit:

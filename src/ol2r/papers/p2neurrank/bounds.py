@@ -14,6 +14,8 @@ from scipy import special
 
 from ol2r.data import entry
 from ol2r.experiments.effects import mean_effect, share_interval
+from ol2r.papers import audits
+from ol2r.papers.audits import of_audit
 from ol2r.papers.p2neurrank.audit_cells import UNITS
 from ol2r.papers.p2neurrank.audits import RANKERS, RATIOS, STOPPED, UNCERTAIN, fits
 from ol2r.random import generator
@@ -41,12 +43,6 @@ LAMBDA = 0.1
 """The largest λ that the paper tries; the smaller ones make α_t larger, and with it N."""
 
 
-def of_audit(frame: pd.DataFrame, audit: str, *quantities: str) -> pd.DataFrame:
-    """The rows of one audit, or of some of its quantities."""
-    mine = frame["audit"] == audit
-    return frame[mine & frame["quantity"].isin(quantities)] if quantities else frame[mine]
-
-
 def coverage_table(
     frame: pd.DataFrame,
     scales: Sequence[float] = (1.0, 0.5),
@@ -57,23 +53,8 @@ def coverage_table(
 
     Args:
         audit: `"coverage"` or `STOPPED`.
-
-    Returns:
-        The columns of `WORLD`, quantity, scale, worlds, covered, coverage with its exact 95 % interval low … high,
-        nominal (1 − δ), and factor: the largest number by which the bound could be divided and still hold in the
-        nominal share of these worlds.
     """
-    lines = []
-    for key, own in of_audit(frame, audit, *quantities).groupby([*WORLD, "quantity"], sort=False):
-        setting: dict[str, Any] = dict(zip([*WORLD, "quantity"], key, strict=True))
-        nominal, ratios = 1 - float(own["delta"].iloc[0]), own["value"].to_numpy(dtype=float)
-        factor = 1 / float(np.quantile(ratios, nominal, method="higher"))
-        for scale in scales:
-            covered = int((ratios <= scale * (1 + 1e-12)).sum())
-            low, high = share_interval(covered, len(ratios))
-            found = {"scale": scale, "worlds": len(ratios), "covered": covered, "coverage": covered / len(ratios)}
-            lines.append(setting | found | {"low": low, "high": high, "nominal": nominal, "factor": factor})
-    return pd.DataFrame(lines)
+    return audits.coverage_table(of_audit(frame, audit, *quantities), WORLD, scales)
 
 
 def coverage_figure(frame: pd.DataFrame) -> pd.DataFrame:

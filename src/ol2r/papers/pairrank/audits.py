@@ -8,9 +8,7 @@ worlds run side by side through the learner's own `rank` and `observe`. Examinat
     "inferred"  the user sees the whole list, the learner infers examination from the last click;
     "cascade"   the user stops after a click with probability `stop`, the learner infers.
 
-Each table is tidy: fold, seed, world, round, quantity, value; world −1 stands for a statistic over all worlds of a row.
-A *ratio* is what was observed over what theory allows, at its largest in all rounds, so a radius scaled by f covers a
-world exactly when its ratio is at most f.
+Tables and ratios are those of `ol2r.papers.audits`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +21,10 @@ import torch
 from scipy import special
 
 from ol2r.cost import Cost
-from ol2r.experiments.cells import OneByOne, Row
+from ol2r.experiments.cells import Row
 from ol2r.experiments.kinds.on_dataset import compiling
 from ol2r.learners import LEARNERS
+from ol2r.papers.audits import Audit
 from ol2r.random import Stream, Streams, generator, replica_key
 from ol2r.ranking import Candidates
 from ol2r.theory import confidence
@@ -414,7 +413,7 @@ PANELS: dict[str, Callable[["Confidence", int], pd.DataFrame]] = {"coverage": co
 
 
 @dataclass(frozen=True)
-class Confidence(OneByOne):
+class Confidence(Audit):
     """Worlds of one kind side by side through PairRank; each row (seed) draws other worlds.
 
     Args:
@@ -452,6 +451,7 @@ class Confidence(OneByOne):
         "ol2r.theory",
         "ol2r.rankers",
         "ol2r.learners",
+        "ol2r.papers.audits",
         "ol2r.papers.pairrank.audits",
     )
 
@@ -463,21 +463,6 @@ class Confidence(OneByOne):
         ):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}")
-
-    @property
-    def folds(self) -> tuple[int, ...]:
-        """One fold: an audit uses no data set."""
-        return (1,)
-
-    @property
-    def restricted(self) -> bool:
-        """Never: an audit uses no data set."""
-        return False
-
-    @property
-    def group(self) -> str:
-        """Each cell runs alone: its worlds are the batch."""
-        return self.key
 
     @property
     def assumed(self) -> bool:
@@ -520,11 +505,9 @@ class Confidence(OneByOne):
         """Compiling what PairRank needs of the engine."""
         return compiling("PairRank", "cpu")
 
-    def table(self, rows: Sequence[Row]) -> pd.DataFrame:
-        """The panel's quantities, simulated anew for every row."""
-        cell: Any = self
-        parts = [PANELS[self.panel](cell, row.seed).assign(fold=row.fold, seed=row.seed) for row in rows]
-        return pd.concat(parts, ignore_index=True)[["fold", "seed", "world", "round", "quantity", "value"]]
+    def simulated(self, seed: int) -> pd.DataFrame:
+        """The panel's quantities."""
+        return PANELS[self.panel](self, seed)
 
 
 GENTLE = Realizable(dimension=5, queries=8, documents=5, norm=1.0, bound=0.5, gap=0.01)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ol2r.experiments.effects import share_interval
+from ol2r.papers import audits
 from ol2r.papers.pairrank.audits import CONSTANT, RATIOS, SCALES, Realizable
 from ol2r.theory import confidence
 
@@ -25,8 +25,7 @@ VARIANT = ["examination", "shuffle", "width", "alpha"]
 
 def _of(frame: pd.DataFrame, audit: str, *quantities: str) -> pd.DataFrame:
     """The lines of some quantities of an audit that are about single worlds."""
-    mine = (frame["audit"] == audit) & frame["quantity"].isin(quantities) & (frame["world"] >= 0)
-    return frame[mine]
+    return audits.of_audit(frame[frame["world"] >= 0], audit, *quantities)
 
 
 def coverage_table(frame: pd.DataFrame, scales: Sequence[float] = SCALES) -> pd.DataFrame:
@@ -37,32 +36,14 @@ def coverage_table(frame: pd.DataFrame, scales: Sequence[float] = SCALES) -> pd.
         scales: multiples of the bound; 1 is the theorem.
 
     Returns:
-        One line for each setting, quantity and scale: examination, pairs, assumed (1 where the theorem's assumptions
-        hold), bound (Q), quantity (of `RATIOS`, or "constant": θ̃ against the constant width of the experiments), scale,
-        worlds, covered, coverage with its exact 95 % interval low … high, nominal (1 − δ; 1 for "potential", which
-        holds surely), and factor, the same for every scale: the largest number by which the bound could be divided and
-        still cover 1 − δ of these worlds.
+        `audits.coverage_table` by examination, pairs, assumed (1 where the theorem's assumptions hold) and bound (Q);
+        quantity is of `RATIOS`, or "constant": θ̃ against the constant width of the experiments. "potential" holds
+        surely.
     """
-    lines = []
-    columns = [*SETTING, "quantity", "delta"]
     needed = _of(frame, "coverage", "width needed")
     constant = needed.assign(quantity="constant", value=needed["value"] / CONSTANT)
     measured = pd.concat([_of(frame, "coverage", *RATIOS), constant])
-    for key, own in measured.groupby(columns, sort=False):
-        setting: dict[str, Any] = dict(zip(columns, key, strict=True))
-        nominal = 1.0 if setting["quantity"] == "potential" else 1 - setting.pop("delta")
-        setting.pop("delta", None)
-        ratios = own["value"].to_numpy(dtype=float)
-        factor = 1 / float(np.quantile(ratios, nominal, method="higher"))
-        for scale in scales:
-            covered = int((ratios <= scale * (1 + 1e-12)).sum())
-            low, high = share_interval(covered, len(ratios))
-            lines.append(
-                setting
-                | {"scale": scale, "worlds": len(ratios), "covered": covered, "coverage": covered / len(ratios)}
-                | {"low": low, "high": high, "nominal": nominal, "factor": factor}
-            )
-    return pd.DataFrame(lines)
+    return audits.coverage_table(measured, SETTING, scales, certain=("potential",))
 
 
 PROVED = ("martingale", "interval", "interval inside", "potential")
