@@ -487,3 +487,21 @@ def test_a_rounded_number_is_written_out_in_full(value, digits, told):
 )
 def test_a_number_far_from_one_is_written_with_a_power_of_ten(value, digits, told):
     assert tables.number(value, digits) == told
+
+
+def test_a_table_by_columns_fills_templates_from_rows_and_asks_functions():
+    frame = pd.DataFrame({"users": ["a", "b"], "mean, N = 2": [0.5, np.nan], "n": [1200, 3], "worst": [-0.0312, 0.5]})
+    given = {
+        "users, n": "{users}: {n:,}",
+        "share": "{mean, N = 2:share}",
+        "worst": "{worst:signed 2}, {worst:significant 1}",
+        "twice": lambda row: f"{2 * row.n}",
+    }
+    text = tables.columns(frame, given, name="t", caption="c")
+    assert text.startswith(":::{table} c\n:name: t\n")
+    assert rows(text) == [["a: 1,200", "50 %", "−0.03, −0.03", "2400"], ["b: 3", "–", "+0.50, 0.5", "6"]]
+    headed = rows(tables.columns(frame, {"n": "{n}"}, under="{users}{{x}}", name="t", caption="c"))
+    assert headed == [["**a{x}**"], ["1200"], ["**b{x}**"], ["3"]]
+    assert rows(tables.columns(frame[:0], {"n": "{n}"}, under="{users}", name="t", caption="c")) == []
+    with pytest.raises(KeyError, match="rounds"):
+        tables.columns(frame, {"rounds": "{rounds}"}, name="t", caption="c")

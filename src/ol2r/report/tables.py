@@ -7,7 +7,8 @@ runs; it must not know how either came about.
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import product
-from typing import cast
+from string import Formatter
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -394,8 +395,64 @@ def number(value: float, digits: int = 6) -> str:
     return f"−{text}" if value < 0 else text
 
 
+def significant(value: float, digits: int = 3) -> str:
+    """A number with so many significant digits, zeros at its end among them, and commas between thousands."""
+    if not np.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    after = max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
+    return f"{value:,.{after}f}".replace("-", "−")
+
+
+def share(value: float) -> str:
+    """A share as a percentage with at most one decimal."""
+    return f"{100 * value:.1f}".removesuffix(".0") + " %"
+
+
 def interval(low: float, high: float, digits: int = 3) -> str:
     return f"[{signed(low, digits)}, {signed(high, digits)}]"
+
+
+FORMS: Mapping[str, Callable[..., str]] = {
+    form.__name__: form for form in (number, rounded, share, signed, significant)
+}
+"""What a template of `columns` may have after the colon beside Python's own forms: one of these, and the digits."""
+
+Column = str | Callable[[frames.Row], str]
+"""A template, in which the names of a table's columns stand in braces, or a function of a row."""
+
+
+class _Filled(Formatter):
+    """Fills in a template from a row, in which a column's name may have dots and commas; NaN becomes a dash."""
+
+    def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> tuple[Any, str]:
+        return kwargs[field_name], field_name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, float) and np.isnan(value):
+            return "–"
+        form, _, digits = format_spec.partition(" ")
+        return FORMS[form](value, *map(int, digits.split())) if form in FORMS else format(value, format_spec)
+
+
+def columns(
+    table: pd.DataFrame, given: Mapping[str, Column], *, name: str, caption: str, under: Column | None = None
+) -> str:
+    """A numbered table that has a line for each row of a frame.
+
+    Args:
+        given: what stands in each column, by the column's header: "{mean:.2f} ± {error:significant 2}" is a template.
+        under: what rows stand together under; None for a table without such heads.
+    """
+    fill, groups = _Filled(), {}
+    for row, values in zip(frames.rows(table), frames.records(table), strict=True):
+        head, *line = (
+            "" if each is None else each(row) if callable(each) else fill.vformat(each, (), values)
+            for each in (under, *given.values())
+        )
+        groups.setdefault(head, []).append(line)
+    return myst(list(given), headed(groups) if under else groups.get("", []), name=name, caption=caption)
 
 
 def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callable[[str], str] = named) -> str:

@@ -3,11 +3,13 @@
 Frames are those of `click_fits`; this module computes nothing that is not there.
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from ol2r import frames
-from ol2r.report.tables import interval, myst, signed
+from ol2r.report.tables import Column, columns, myst, signed
 
 CHOICES = {
     "usual": "as above",
@@ -43,66 +45,47 @@ def scores(table: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst(header, rows, name=name, caption=caption)
 
 
-def choices(table: pd.DataFrame, *, name: str, caption: str, ways: tuple[str, ...] = ("PyClick",)) -> str:
-    """Held-out log-likelihood and perplexity under each choice in turn.
-
-    Args:
-        table: `click_fits.choices`.
-        ways: those to show.
-    """
-    kept = table[table["way"].isin(ways)]
-    rows = [
-        [
-            CHOICES[line["choice"]], line["users"], line["way"], f"{line['sessions']:,.0f}",
-            _nats(line["log-likelihood"]), _perplexity(line["perplexity"]),
-        ]
-        for _, line in kept.iterrows()
-    ]  # fmt: skip
-    header = ["choice", "model", "fitted by", "held-out sessions", "log-likelihood", "perplexity"]
-    return myst(header, rows, name=name, caption=caption)
+def choices(table: pd.DataFrame, ways: tuple[str, ...] = ("PyClick",), **told: str) -> str:
+    """Held-out log-likelihood and perplexity under each choice in turn: of `click_fits.choices`, some ways to fit."""
+    given: dict[str, Column] = {
+        "choice": lambda line: CHOICES[line.choice],
+        "model": "{users}",
+        "fitted by": "{way}",
+        "held-out sessions": "{sessions:,.0f}",
+        "log-likelihood": lambda line: _nats(line.likelihood),
+        "perplexity": lambda line: _perplexity(line.perplexity),
+    }
+    kept = table[table["way"].isin(ways)].rename(columns={"log-likelihood": "likelihood"})
+    return columns(kept, given, **told)
 
 
-def agreement(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Our parameters by position against the published ones.
+agreement = partial(
+    columns,
+    given={
+        "model": "{users}",
+        "fitted by": "{way}",
+        "positions": "{positions}",
+        "correlation": "{correlation:signed 2}",
+        "mean difference": "{difference:.3f}",
+        "largest": "{largest:.3f}",
+        "rises": "{rises}",
+        "published rises": "{published_rises}",
+    },
+)
+"""Our parameters by position against the published ones: of `click_fits.agreement`."""
 
-    Args:
-        table: `click_fits.agreement`.
-    """
-    rows = [
-        [
-            line.users, line.way, str(line.positions), signed(line.correlation, 2), f"{line.difference:.3f}",
-            f"{line.largest:.3f}", str(line.rises), str(line.published_rises),
-        ]
-        for line in frames.rows(table)
-    ]  # fmt: skip
-    header = [
-        "model",
-        "fitted by",
-        "positions",
-        "correlation",
-        "mean difference",
-        "largest",
-        "rises",
-        "published rises",
-    ]
-    return myst(header, rows, name=name, caption=caption)
-
-
-def rates(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """How errors of recovered parameters fall with sessions.
-
-    Args:
-        table: `click_fits.rates`.
-    """
-    rows = [
-        [
-            line.users, line.way, line.quantity, f"{line.first:.4f}", f"{line.last:.4f}",
-            f"{signed(line.mean, 2)} {interval(line.low, line.high, 2)}",
-        ]
-        for line in frames.rows(table)
-    ]  # fmt: skip
-    header = ["model", "fitted by", "quantity", "fewest sessions", "most sessions", "slope [95 %]"]
-    return myst(header, rows, name=name, caption=caption)
+rates = partial(
+    columns,
+    given={
+        "model": "{users}",
+        "fitted by": "{way}",
+        "quantity": "{quantity}",
+        "fewest sessions": "{first:.4f}",
+        "most sessions": "{last:.4f}",
+        "slope [95 %]": "{mean:signed 2} [{low:signed 2}, {high:signed 2}]",
+    },
+)
+"""How errors of recovered parameters fall with sessions: of `click_fits.rates`."""
 
 
 def scores_in_words(table: pd.DataFrame) -> str:

@@ -6,6 +6,7 @@ or `_in_words`, writes it as MyST text. Means and intervals are over queries, as
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -24,7 +25,7 @@ from ol2r.papers.bubblerank.figures import CASE, models_of, one_setting, over_qu
 from ol2r.parameters import Value
 from ol2r.report.leads import in_range, joined
 from ol2r.report.style import CLICK_MODELS, LEARNERS
-from ol2r.report.tables import NOT_AT_HAND, headed, myst, named
+from ol2r.report.tables import NOT_AT_HAND, columns, headed, myst, named, significant
 
 EARLY = 100
 """The number of first steps whose violations the paper prints."""
@@ -36,14 +37,15 @@ def _places(table: pd.DataFrame) -> list[tuple[str, str]]:
             if ((table["dataset"] == d) & (table["users"] == m)).any()]  # fmt: skip
 
 
-def _number(value: float, digits: int = 3) -> str:
-    """A number with so many significant digits, and commas between thousands."""
-    if not np.isfinite(value):
-        return "–"
-    if value == 0:
-        return "0"
-    after = max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
-    return f"{value:,.{after}f}".replace("-", "−")
+def _placed(table: pd.DataFrame) -> pd.DataFrame:
+    """The lines of a table in the order of `_places`."""
+    order = {place: number for number, place in enumerate(_places(table))}
+    places = [order[str(r.dataset), r.users] for r in frames.rows(table)]
+    return table.iloc[np.array(places, dtype=int).argsort(kind="stable")]
+
+
+def _place(row: frames.Row) -> str:
+    return f"{row.users}, {named(str(row.dataset))}"
 
 
 def _thousands(n: int) -> str:
@@ -148,10 +150,10 @@ def final_regret_told(table: pd.DataFrame, queries: pd.DataFrame, steps: int, *,
     rows = []
     for dataset, model in _places(table):
         own = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner").reindex(shown)
-        cells = [f"{_number(r['mean'])} ± {_number(r['error'], 2)}" for _, r in own.iterrows()]
+        cells = [f"{significant(r['mean'])} ± {significant(r['error'], 2)}" for _, r in own.iterrows()]
         lowest = int(own["mean"].argmin())
         cells[lowest] = f"**{cells[lowest]}**"
-        rows.append([f"{model}, {named(dataset)}", *cells, _number(floors[dataset, model])])
+        rows.append([f"{model}, {named(dataset)}", *cells, significant(floors[dataset, model])])
     return myst(["model, data", *shown, "list by attraction"], rows, name=name, caption=caption)
 
 
@@ -196,33 +198,36 @@ def growth_in_words(frame: pd.DataFrame, queries: pd.DataFrame, bandit: str, lim
     for (dataset, model), floor in _floors(queries, 1).items():
         if floor > 0 and {(dataset, model, n // 10), (dataset, model, n)} <= set(ends.index):
             now, then = ends[dataset, model, n], ends[dataset, model, n // 10]
-            learned = _number((now - floor * n) / (then - floor * (n // 10)), 2)
-            told.append(f"{_number(now / then, 2)}-fold and {learned}-fold ({model}, {named(dataset)})")
+            learned = significant((now - floor * n) / (then - floor * (n // 10)), 2)
+            told.append(f"{significant(now / then, 2)}-fold and {learned}-fold ({model}, {named(dataset)})")
     if not told:
         return ""
     return (
-        f"Over the last tenfold of steps, in which regret may grow {_number(limit)}-fold to count as learning, "
+        f"Over the last tenfold of steps, in which regret may grow {significant(limit)}-fold to count as learning, "
         f"{bandit}'s regret grows, with that part and without it, {'; '.join(told)}."
     )
 
 
-def queries_told(table: pd.DataFrame, positions: int, *, name: str, caption: str) -> str:
-    """A table of what the queries are like, with a line for each click model and data set.
-
-    Where more items than positions can be ranked there is a second line for these.
+def queries_told(table: pd.DataFrame, positions: int, **told: str) -> str:
+    """What the queries are like, by click model and data set, with a second line for more items than positions.
 
     Args:
         table: runs of `query_cell`.
         positions: K.
     """
-    rows = []
-    for dataset, model in _places(table):
-        for r in frames.rows(table[(table["dataset"] == dataset) & (table["users"] == model)]):
-            more = f", L up to {r.most_items}" if r.most_items > positions else ""
-            rows.append([f"{model}, {named(dataset)}{more}", str(r.queries), _number(r.inversions), _number(r.optimum),
-                         str(r.tied), str(r.unsorted), _number(r.sorted_loss)])  # fmt: skip
-    header = ["model, data", "queries", "wrong pairs of R₀", "reward of the best list", "with equal attractions"]
-    return myst([*header, "best list not by attraction", "what sorting loses a step"], rows, name=name, caption=caption)
+    return columns(
+        _placed(table),
+        {
+            "model, data": lambda r: _place(r) + (f", L up to {r.most_items}" if r.most_items > positions else ""),
+            "queries": "{queries}",
+            "wrong pairs of R₀": "{inversions:significant}",
+            "reward of the best list": "{optimum:significant}",
+            "with equal attractions": "{tied}",
+            "best list not by attraction": "{unsorted}",
+            "what sorting loses a step": "{sorted_loss:significant}",
+        },
+        **told,
+    )
 
 
 def overtaken(frame: pd.DataFrame, ours: str = "BubbleRank") -> pd.DataFrame:
@@ -280,7 +285,7 @@ def beside_told(frame: pd.DataFrame, steps: Sequence[int], *, name: str, caption
         lines = groups[f"after {step:,} steps"] = []
         for dataset, model in _places(at):
             own = at[(at["dataset"] == dataset) & (at["users"] == model)].set_index("learner")["mean"]
-            told = [_number(own[each]) if each in own else "–" for each in shown]
+            told = [significant(own[each]) if each in own else "–" for each in shown]
             lines.append([f"{model}, {named(dataset)}", *told])
     return myst(["model, data", *shown], headed({step: own for step, own in groups.items() if own}),
                 name=name, caption=caption)  # fmt: skip
@@ -366,7 +371,7 @@ def violation_rates_told(table: pd.DataFrame, *, name: str, caption: str) -> str
         lines = groups[f"{model}, {named(dataset)}"] = []
         for learner in LEARNERS.ordered(here["learner"]):
             own = here[here["learner"] == learner]
-            rates = {(r.since, r.round): _number(r.mean, 2) for r in frames.rows(own)}
+            rates = {(r.since, r.round): significant(r.mean, 2) for r in frames.rows(own)}
             last = own.iloc[own["round"].argmax()]
             safe = f"{100 * last['safe']:.0f} %"
             lines.append([learner, *(rates.get(each, "–") for each in windows), safe, f"{last['excess']:.0f}"])
@@ -404,7 +409,7 @@ def excess_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
         for learner in LEARNERS.ordered(here.index):
             own = frames.line(here, learner)
             improved = "–" if pd.isna(own["improved"]) else f"{100 * own['improved']:.0f} %"
-            found = [_number(own["violations"]), f"{100 * own['unsafe']:.0f} %", f"{own['excess']:.0f}"]
+            found = [significant(own["violations"]), f"{100 * own['unsafe']:.0f} %", f"{own['excess']:.0f}"]
             lines.append([learner, *found, improved])
     header = ["bandit", "V(n) after the last step", "runs with a violation", "largest excess"]
     header.append("runs whose base list ended no worse than R₀")
@@ -428,7 +433,8 @@ def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: i
     models = [str(each) for each in means.index.get_level_values("users")]
     left, more = 100 * means[ours] / means["Baseline"], means[ours] / means["TopRank"]
     each = "; ".join(
-        f"{_number(a, 2)} % and {_number(b, 2)} times ({model})" for a, b, model in zip(left, more, models, strict=True)
+        f"{significant(a, 2)} % and {significant(b, 2)} times ({model})"
+        for a, b, model in zip(left, more, models, strict=True)
     )
     allowed = max(positions // 2, int((positions - 1) // 2 + most - positions))
     return (
@@ -443,17 +449,20 @@ def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: i
     )
 
 
-def inversions_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`figures.lines_of_regret` as a table."""
-    rows = [
-        [f"{r.users}, {named(str(r.dataset))}", _number(r.slope), _number(r.intercept), f"{r.explained:.3f}",
-         f"{r.explained_lists:.3f}", str(r.values), str(r.lists),
-         f"{_number(r.own)} [{_number(r.low)}, {_number(r.high)}]"]
-        for r in frames.rows(table)
-    ]  # fmt: skip
-    header = ["model, data", "slope, clicks a pair", "at |V₀| = 0", "R² of the means", "R² of single lists"]
-    header += ["values of |V₀|", "lists", "slope within a query [95 %]"]
-    return myst(header, rows, name=name, caption=caption)
+inversions_told = partial(
+    columns,
+    given={
+        "model, data": _place,
+        "slope, clicks a pair": "{slope:significant}",
+        "at |V₀| = 0": "{intercept:significant}",
+        "R² of the means": "{explained:.3f}",
+        "R² of single lists": "{explained_lists:.3f}",
+        "values of |V₀|": "{values}",
+        "lists": "{lists}",
+        "slope within a query [95 %]": "{own:significant} [{low:significant}, {high:significant}]",
+    },
+)
+"""`figures.lines_of_regret` as a table."""
 
 
 # The synthetic model of Figure 3, right
@@ -529,8 +538,8 @@ def halvings(frame: pd.DataFrame, predicted: pd.Series) -> pd.DataFrame:
 def halvings_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`halvings` as a table."""
     rows = [
-        [f"$0.5^{r.i}$", f"{_number(r.mean)} ± {_number(r.error, 2)}", _number(r.ratio), _number(r.predicted),
-         _number(r.predicted_ratio)]
+        [f"$0.5^{r.i}$", f"{significant(r.mean)} ± {significant(r.error, 2)}", *map(significant, (r.ratio, r.predicted,
+         r.predicted_ratio))]
         for r in frames.rows(table)
     ]  # fmt: skip
     header = ["χ_min", "regret ± s.e.", "times the line above", "predicted", "times the line above"]
@@ -622,17 +631,23 @@ def choices(
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def choices_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`choices` as a table: under each choice a line for each click model and data set."""
-    groups = {}
-    for r in frames.rows(table):
-        groups.setdefault(f"{r.bandit}: {r.choice}", []).append([
-            f"{r.users}, {named(str(r.dataset))}", _number(r.regret), _number(r.regret_other),
-            f"{_signed(r.difference)} [{_signed(r.low)}, {_signed(r.high)}]",
-            f"{_number(r.early)} → {_number(r.early_other)}", f"{_number(r.late)} → {_number(r.late_other)}",
-        ])  # fmt: skip
-    header = ["other choice; model, data", "regret", "with it", "difference [95 %]", "V(100)", "V(n)"]
-    return myst(header, headed(groups), name=name, caption=caption)
+def _signed(value: float) -> str:
+    return ("+" if value > 0 else "") + significant(value)
+
+
+choices_told = partial(
+    columns,
+    given={
+        "other choice; model, data": _place,
+        "regret": "{regret:significant}",
+        "with it": "{regret_other:significant}",
+        "difference [95 %]": lambda r: f"{_signed(r.difference)} [{_signed(r.low)}, {_signed(r.high)}]",
+        "V(100)": "{early:significant} → {early_other:significant}",
+        "V(n)": "{late:significant} → {late_other:significant}",
+    },
+    under="{bandit}: {choice}",
+)
+"""`choices` as a table: under each choice a line for each click model and data set."""
 
 
 def choices_in_words(table: pd.DataFrame) -> str:
@@ -646,19 +661,15 @@ def choices_in_words(table: pd.DataFrame) -> str:
         return ""
     surer, top = at["bubblerank-delta"], at["toprank-delta"]
     ratios = "; ".join(
-        f"{_number(surer['regret'][each] / top['regret'][each], 2)} and "
-        f"{_number(surer['regret_other'][each] / top['regret'][each], 2)} ({each})"
+        f"{significant(surer['regret'][each] / top['regret'][each], 2)} and "
+        f"{significant(surer['regret_other'][each] / top['regret'][each], 2)} ({each})"
         for each in models_of(table)
     )
     return (
         "BubbleRank's regret, counted from the best list, is this many times "
         f"TopRank's, with $n^{{-4}}$ for δ and with TopRank's own $1/n$: {ratios}. With "
-        f"the latter it broke its constraint on {_number(surer['late_other'].mean())} steps of a run, in the mean."
+        f"the latter it broke its constraint on {significant(surer['late_other'].mean())} steps of a run, in the mean."
     )
-
-
-def _signed(value: float) -> str:
-    return ("+" if value > 0 else "") + _number(value)
 
 
 # Best lists
@@ -686,30 +697,31 @@ def best_lists_in_words(positions: pd.DataFrame, cut: int) -> str:
 # Theory
 
 
-def event_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`bounds.event_audit` as a table, with a line for each click model, K and δ."""
-    groups = {}
-    for r in frames.rows(table):
-        held = f"{r.share:.3f} [{r.low:.3f}, {r.high:.3f}]"
-        over, worse = f"{r.pairs_over} / {r.pairs_over_broken}", f"{r.worse_held} / {r.worse - r.worse_held}"
-        unsafe = f"{r.unsafe_held} / {round(r.unsafe * r.runs) - r.unsafe_held}"
-        groups.setdefault(f"{r.users}, K = {r.positions}, {r.runs:,} runs", []).append([
-            f"$n^{{-{r.exponent:.3g}}}$", held, f"{r.promised:.3f}", f"{r.proved:.3f}", unsafe, f"{r.pairs_ratio:.2f}",
-            over, worse,
-        ])  # fmt: skip
-    header = ["δ", "share in which E held [95 %]", "Lemma 9", "sharpened", "unsafe runs", "largest |P| / bound"]
-    header += ["|P| above it", "base list worse than R₀"]
-    return myst(header, headed(groups), name=name, caption=caption)
+event_told = partial(
+    columns,
+    given={
+        "δ": "$n^{{-{exponent:.3g}}}$",
+        "share in which E held [95 %]": "{share:.3f} [{low:.3f}, {high:.3f}]",
+        "Lemma 9": "{promised:.3f}",
+        "sharpened": "{proved:.3f}",
+        "unsafe runs": lambda r: f"{r.unsafe_held} / {round(r.unsafe * r.runs) - r.unsafe_held}",
+        "largest |P| / bound": "{pairs_ratio:.2f}",
+        "|P| above it": "{pairs_over} / {pairs_over_broken}",
+        "base list worse than R₀": lambda r: f"{r.worse_held} / {r.worse - r.worse_held}",
+    },
+    under="{users}, K = {positions}, {runs:,} runs",
+)
+"""`bounds.event_audit` as a table, with a line for each click model, K and δ."""
 
 
 def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """`bounds.regret_against_bounds` after the last step as a table, with a line for each world."""
     rows = []
     for r in frames.rows(at_own_end(table)):
-        printed = f"{_number(r.bound)}{' (K n)' if r.bound >= r.everything else ''}"
-        regret = f"{_number(r.regret)} ± {_number(r.error, 2)}"
-        rows.append([_world(r), str(min(r.cut, r.positions)), regret, printed, _number(r.loose),
-                     _number(r.proved), _number(r.proved_loose), _number(r.best)])  # fmt: skip
+        printed = f"{significant(r.bound)}{' (K n)' if r.bound >= r.everything else ''}"
+        regret = f"{significant(r.regret)} ± {significant(r.error, 2)}"
+        rows.append([_world(r), str(min(r.cut, r.positions)), regret, printed, significant(r.loose),
+                     significant(r.proved), significant(r.proved_loose), significant(r.best)])  # fmt: skip
     header = ["world", "m", "regret ± s.e.", "Theorem 1", "times the regret", "sharpened", "times the regret"]
     return myst([*header, "n r(R*)"], rows, name=name, caption=caption)
 
@@ -728,26 +740,38 @@ def _world(row: frames.Row) -> str:
     return f"{row.users}, K = {row.positions}, |V₀| = {row.inversions}"
 
 
-def looseness_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """`bounds.where_it_is_loose` as a table: the ratio, its five factors, and the confidence."""
-    factors = ["ratio", "lists", "pairs", "evidence", "gaps", "left", "confidence"]
-    rows = [[_world(r), *(_number(getattr(r, factor)) for factor in factors)] for r in frames.rows(table)]
-    header = ["world", "bound / regret", "= lists", "× pairs", "× evidence", "× gaps", "× what is left", "confidence"]
-    return myst(header, rows, name=name, caption=caption)
+looseness_told = partial(
+    columns,
+    given={
+        "world": _world,
+        "bound / regret": "{ratio:significant}",
+        "= lists": "{lists:significant}",
+        "× pairs": "{pairs:significant}",
+        "× evidence": "{evidence:significant}",
+        "× gaps": "{gaps:significant}",
+        "× what is left": "{left:significant}",
+        "confidence": "{confidence:significant}",
+    },
+)
+"""`bounds.where_it_is_loose` as a table: the ratio, its five factors, and the confidence."""
 
 
-def query_bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
+def query_bounds_told(table: pd.DataFrame, **told: str) -> str:
     """Runs of `query_bounds_cell` as a table with a line for each click model and data set."""
-    rows = []
-    for dataset, model in _places(table):
-        for r in frames.rows(table[(table["dataset"] == dataset) & (table["users"] == model)]):
-            says = f"{r.says} / {r.says_apart} / {r.says_examined} / {r.says_both}"
-            rows.append([f"{model}, {named(dataset)}", str(r.queries), f"{r.differ} / {r.falls} / {r.assumed}", says,
-                         str(r.proved_says), f"{_number(r.gap, 2)} / {_number(r.even_gap, 2)}",
-                         f"{_power(r.first_step)} / {_power(r.half_step)}"])  # fmt: skip
-    header = ["model, data", "queries", "attractions differ / χ or v falls / assumptions hold"]
-    header += ["Theorem 1 below K n: as it is / even gaps / even examination / both", "sharpened below n r(R*)"]
-    return myst([*header, "Δ_min / if even", "below K n from n: first / half"], rows, name=name, caption=caption)
+    says = "{says} / {says_apart} / {says_examined} / {says_both}"
+    return columns(
+        _placed(table),
+        {
+            "model, data": _place,
+            "queries": "{queries}",
+            "attractions differ / χ or v falls / assumptions hold": "{differ} / {falls} / {assumed}",
+            "Theorem 1 below K n: as it is / even gaps / even examination / both": says,
+            "sharpened below n r(R*)": "{proved_says}",
+            "Δ_min / if even": "{gap:significant 2} / {even_gap:significant 2}",
+            "below K n from n: first / half": lambda r: f"{_power(r.first_step)} / {_power(r.half_step)}",
+        },
+        **told,
+    )
 
 
 def query_bounds_in_words(table: pd.DataFrame) -> str:
@@ -868,11 +892,8 @@ def learned_in_words(table: pd.DataFrame, ours: str = "BubbleRank") -> str:
         return ""
     last = own["panel"].iloc[-1]
     left = in_range(own.loc[own["panel"] == last, "mean"], lambda share: f"{100 * share:.0f}")
-    return (
-        f"After {last} {ours} has lost {left} % of the clicks that the initial list "
-        "would have lost."
-    )
+    return f"After {last} {ours} has lost {left} % of the clicks that the initial list would have lost."
 
 
 def _two(value: float) -> str:
-    return _number(value, 2)
+    return significant(value, 2)

@@ -1,16 +1,15 @@
 """Texts of the NSGD chapter's tables: conventions, what the paper leaves open, audits, and the map of its items."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 
-from ol2r import frames
 from ol2r.experiments import grid
 from ol2r.experiments.chapter import Results
 from ol2r.papers.nsgd.claims import STAND_INS
 from ol2r.papers.nsgd.grid import GAMMA, ROUNDS, SETTINGS, K
 from ol2r.report import tables
-from ol2r.report.tables import myst
 
 CONVENTIONS: tuple[tuple[str, object, str], ...] = (
     ("rounds T", ROUNDS, "paper, 4.1"),
@@ -169,15 +168,15 @@ def click_models() -> list[tuple[str, str, str]]:
     return grid.click_models((3, ""), (5, ", five grades (ours)"))
 
 
-def audits_told(summary: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Table of audits: for each audited quantity, how far the simulation lies from theory, and how far from a mistake.
-
-    Args:
-        summary: from `audits.summary`.
-    """
-    header = ["audit", "quantity", "lines", "largest |z|", "the mistake it would report", "its smallest |z|"]
-    rows = [
-        [r.audit, r.quantity, str(r.lines), f"{r.z:.1f}", r.mistake, f"{r.z_mistaken:.1f}"]
-        for r in frames.rows(summary)
-    ]
-    return myst(header, rows, name=name, caption=caption)
+audits_told = partial(
+    tables.columns,
+    given={
+        "audit": "{audit}",
+        "quantity": "{quantity}",
+        "lines": "{lines}",
+        "largest |z|": "{z:.1f}",
+        "the mistake it would report": "{mistake}",
+        "its smallest |z|": "{z_mistaken:.1f}",
+    },
+)
+"""How far simulation lies from theory, and how far from a mistake, for each audited quantity: of `audits.summary`."""

@@ -3,15 +3,18 @@
 Frames are those of `bounds`; this module computes nothing that is not there.
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from ol2r import frames
-from ol2r.papers.olranknet.audit_tables import errata, share
+from ol2r.papers.audits import COVERED, halved
+from ol2r.papers.olranknet.audit_tables import errata
 from ol2r.papers.p2neurrank import bounds
 from ol2r.papers.p2neurrank.audit_figures import learner, setting, strength
 from ol2r.papers.p2neurrank.audits import RANKERS, STOPPED, UNCERTAIN
-from ol2r.report.tables import myst, named, rounded
+from ol2r.report.tables import Column, columns, named, rounded, share
 from ol2r.theory.perturbed import printed_tail_from
 
 __all__ = ["errata"]
@@ -24,8 +27,6 @@ QUANTITIES = {
 }
 
 
-
-
 def power(exponent: float) -> str:
     """A number of rankers, given as a power of ten: in digits up to a thousand, as a power in MyST beyond."""
     if exponent < 3:
@@ -33,154 +34,130 @@ def power(exponent: float) -> str:
     return f"$10^{{{exponent:,.0f}}}$".replace(",", "{,}")
 
 
-def coverage(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Coverage of each bound and of its half, and by which factor the bound could be divided.
-
-    Args:
-        table: `bounds.coverage_table` with the scales 1 and ½.
-    """
-    index = [*bounds.WORLD, "quantity"]
-    half = table[np.isclose(table["scale"], 0.5)].set_index(index)["coverage"]
-    rows = []
-    for line in frames.rows(table[table["scale"] == 1]):
-        key = tuple(getattr(line, each) for each in index)
-        rows.append([
-            setting(line), QUANTITIES[line.quantity], str(line.worlds), share(line.nominal),
-            f"{share(line.coverage)} [{share(line.low)}, {share(line.high)}]", share(float(half.loc[key])),
-            f"{line.factor:.3g}",
-        ])  # fmt: skip
-    header = ["worlds of", "bound", "worlds", "nominal", "covered [95 %]", "half of it", "slack"]
-    return myst(header, rows, name=name, caption=caption)
+def coverage(table: pd.DataFrame, **told: str) -> str:
+    """Coverage of each bound and of its half, and how slack it is: of `bounds.coverage_table` with scales 1 and ½."""
+    given: dict[str, Column] = {"worlds of": setting, "bound": lambda line: QUANTITIES[line.quantity], **COVERED}
+    return columns(halved(table, bounds.WORLD), given, **told)
 
 
-def needed(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Both widths of Lemma 4.2 beside what would have been enough.
-
-    Args:
-        table: `bounds.needed_table`.
-    """
-    rows = [
-        [
-            setting(line), f"{line.alpha:.3g}", f"{line.needed:.2g}", f"{line.printed:.3g}",
-            f"{line.needed_twice:.2g}", f"{line.moved:.2g}",
-        ]
-        for line in frames.rows(table)
-    ]  # fmt: skip
-    header = ["worlds of", "α corrected", "enough", "α as printed", "enough for Eq. 4.2", "moved by pseudo-pairs"]
-    return myst(header, rows, name=name, caption=caption)
+needed = partial(
+    columns,
+    given={
+        "worlds of": setting,
+        "α corrected": "{alpha:.3g}",
+        "enough": "{needed:.2g}",
+        "α as printed": "{printed:.3g}",
+        "enough for Eq. 4.2": "{needed_twice:.2g}",
+        "moved by pseudo-pairs": "{moved:.2g}",
+    },
+)
+"""Both widths of Lemma 4.2 beside what would have been enough: of `bounds.needed_table`."""
 
 
-def asked(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """How many rankers are asked for in the experiments' settings.
-
-    Args:
-        table: `bounds.settings_table`.
-    """
-    rows = [
-        [
-            "better than any setting"
-            if line.setting == "best case"
-            else f"{named(line.setting)}, d = {line.dimension}",
-            f"{line.regularization:g}", f"{line.noise:g}", f"{line.alpha:.3g}", f"{line.printed_beta:,.0f}",
-            power(line.printed_power),
-            f"{line.beta:,.0f}", power(line.power), f"{line.enough:,.0f}",
-        ]
-        for line in frames.rows(table)
-    ]  # fmt: skip
-    enough = f"ν² at which {table['fewest'].iloc[0]:.0f} are enough"
-    header = ["setting", "λ", "ν²", "α", "β, proof", "N, proof", "β, corrected", "N, corrected", enough]
-    return myst(header, rows, name=name, caption=caption)
+def asked(table: pd.DataFrame, **told: str) -> str:
+    """How many rankers are asked for in the experiments' settings: of `bounds.settings_table`."""
+    best = "better than any setting"
+    return columns(
+        table,
+        {
+            "setting": lambda r: best if r.setting == "best case" else f"{named(r.setting)}, d = {r.dimension}",
+            "λ": "{regularization:g}",
+            "ν²": "{noise:g}",
+            "α": "{alpha:.3g}",
+            "β, proof": "{printed_beta:,.0f}",
+            "N, proof": lambda line: power(line.printed_power),
+            "β, corrected": "{beta:,.0f}",
+            "N, corrected": lambda line: power(line.power),
+            f"ν² at which {table['fewest'].iloc[0]:.0f} are enough": "{enough:,.0f}",
+        },
+        **told,
+    )
 
 
-def optimism(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Wrong orders and on how many of them all rankers agree, in the audited worlds.
-
-    Args:
-        table: `bounds.optimism_table`.
-    """
-    rows = []
-    for line in table[table["noise"] > 0].to_dict("records"):
-        rows.append([
-            f"{line['regularization']:g}", f"{line['noise']:g}", "all" if line["pseudo_pairs"] else "labels",
-            share(line["wrong"]), *(share(line[f"wrong and certain, N = {n}"]) for n in RANKERS),
-            share(line["wrong and certain, α = 0.1"]), share(line["wrong and certain, α"]),
-        ])  # fmt: skip
-    header = ["λ", "ν²", "perturbed", "wrong", *(f"N = {n}" for n in RANKERS)]
-    return myst([*header, "PairRank, α = .1", "PairRank, Lemma 4.2"], rows, name=name, caption=caption)
-
-
-def failures(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """How often no ranker is optimistic, at ν of the order that the lemma asks for and at the experiments' ν.
-
-    Args:
-        table: `bounds.optimism_table`.
-    """
-    rows = []
-    for line in frames.records(table.sort_values("beta", ascending=False, kind="stable")):
-        failed = ["–" if np.isnan(line[each]) else share(1 - line[each]) for each in bounds.OPTIMISTIC]
-        given = f"{strength(line['noise'], line['beta'])}, λ = {line['regularization']:g}"
-        noise = given if line["pseudo_pairs"] else f"{given}, labels alone"
-        rows.append([noise, f"{line['β']:.3g}", power(line["power"]), power(line["power corrected"]), *failed])
-    header = ["noise", "β", "N, proof", "N, corrected", *(f"N = {n} fails" for n in RANKERS), "proof's N fails"]
-    return myst([*header, "corrected N fails"], rows, name=name, caption=caption)
+def optimism(table: pd.DataFrame, **told: str) -> str:
+    """Wrong orders and on how many of them all rankers agree, in the audited worlds: of `bounds.optimism_table`."""
+    return columns(
+        table[table["noise"] > 0],
+        {
+            "λ": "{regularization:g}",
+            "ν²": "{noise:g}",
+            "perturbed": lambda line: "all" if line.pseudo_pairs else "labels",
+            "wrong": "{wrong:share}",
+            **{f"N = {n}": f"{{wrong and certain, N = {n}:share}}" for n in RANKERS},
+            "PairRank, α = .1": "{wrong and certain, α = 0.1:share}",
+            "PairRank, Lemma 4.2": "{wrong and certain, α:share}",
+        },
+        **told,
+    )
 
 
-def uncertain(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """In how many worlds each bound on uncertain orders held.
+def failures(table: pd.DataFrame, **told: str) -> str:
+    """How often no ranker is optimistic, at ν of the lemma's order and the experiments': of `bounds.optimism_table`."""
 
-    Args:
-        table: `bounds.uncertain_table`.
-    """
-    rows = [
-        [
-            f"N = {rankers:g}, {strength(noise, beta)}", UNCERTAIN[line["quantity"]],
-            f"{line['held']} of {line['worlds']}", rounded(line["largest"], 2), rounded(line["below"], 2),
-            "–" if np.isnan(line["from"]) else f"{line['from']:,.0f}",
-        ]
-        for (noise, beta, rankers), own in frames.groups(table, bounds.STRENGTH)
-        for line in frames.records(own)
-    ]  # fmt: skip
-    header = ["rankers", "bound", "held in worlds", "largest ratio", "where below 1", "labels from which it is below ½"]
-    return myst(header, rows, name=name, caption=caption)
+    def noise(line: frames.Row) -> str:
+        given = f"{strength(line.noise, line.beta)}, λ = {line.regularization:g}"
+        return given if line.pseudo_pairs else f"{given}, labels alone"
 
-
-def units(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """In how many worlds the paper's bounds on uncertain orders held where scores are in other units.
-
-    Args:
-        table: `bounds.units_table`.
-    """
-    rows = [
-        [
-            f"σ({line.steepness:g} z)", f"{line.rankers}", UNCERTAIN[str(line.quantity)], rounded(line.factor, 2),
-            f"{line.held} of {line.worlds}", rounded(line.largest, 2),
-        ]
-        for line in frames.rows(table)
-    ]  # fmt: skip
-    header = ["link", "N", "bound", "(k_μ α_t)²", "held in worlds", "largest ratio"]
-    return myst(header, rows, name=name, caption=caption)
+    failed = table.assign(**{each: 1 - table[each] for each in bounds.OPTIMISTIC})
+    failed = failed.rename(columns={"power corrected": "power_corrected"})
+    return columns(
+        failed.sort_values("beta", ascending=False, kind="stable"),
+        {
+            "noise": noise,
+            "β": "{β:.3g}",
+            "N, proof": lambda line: power(line.power),
+            "N, corrected": lambda line: power(line.power_corrected),
+            **{f"N = {n} fails": f"{{N = {n}:share}}" for n in RANKERS},
+            "proof's N fails": "{N of the lemma:share}",
+            "corrected N fails": "{N corrected:share}",
+        },
+        **told,
+    )
 
 
-def growth(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """How regret ended and grew.
+uncertain = partial(
+    columns,
+    given={
+        "rankers": lambda line: f"N = {line.rankers:g}, {strength(line.noise, line.beta)}",
+        "bound": lambda line: UNCERTAIN[line.quantity],
+        "held in worlds": "{held} of {worlds}",
+        "largest ratio": "{largest:rounded 2}",
+        "where below 1": "{below:rounded 2}",
+        "labels from which it is below ½": "{from:,.0f}",
+    },
+)
+"""In how many worlds each bound on uncertain orders held: of `bounds.uncertain_table`."""
 
-    Args:
-        table: `bounds.growth_table`.
-    """
-    rows = [
-        [
-            learner(line.noise, line.rankers, line.pseudo_pairs), f"{line.rounds:,}", f"{line.regret:,.0f}",
-            f"{line.open:,.0f}", f"{line.wrong:,.0f}", f"{line.shown:,.0f}",
-            f"{line.exponent:.2f} ± {2 * line.standard_error:.2f}", rounded(line.bound, 2),
-            f"{line.within} of {line.worlds}",
-        ]
-        for line in frames.rows(table)
-    ]  # fmt: skip
-    header = [
-        "learner", "rounds", "misordered", "uncertain", "agreed on wrongly", "all pairs", "p of log^p T ± 2 s.e.",
-        "bound", "worlds within",
-    ]  # fmt: skip
-    return myst(header, rows, name=name, caption=caption)
+
+units = partial(
+    columns,
+    given={
+        "link": "σ({steepness:g} z)",
+        "N": "{rankers}",
+        "bound": lambda line: UNCERTAIN[line.quantity],
+        "(k_μ α_t)²": "{factor:rounded 2}",
+        "held in worlds": "{held} of {worlds}",
+        "largest ratio": "{largest:rounded 2}",
+    },
+)
+"""The paper's bounds on uncertain orders where scores are in other units: of `bounds.units_table`."""
+
+
+growth = partial(
+    columns,
+    given={
+        "learner": lambda line: learner(line.noise, line.rankers, line.pseudo_pairs),
+        "rounds": "{rounds:,}",
+        "misordered": "{regret:,.0f}",
+        "uncertain": "{open:,.0f}",
+        "agreed on wrongly": "{wrong:,.0f}",
+        "all pairs": "{shown:,.0f}",
+        "p of log^p T ± 2 s.e.": lambda line: f"{line.exponent:.2f} ± {2 * line.standard_error:.2f}",
+        "bound": "{bound:rounded 2}",
+        "worlds within": "{within} of {worlds}",
+    },
+)
+"""How regret ended and grew: of `bounds.growth_table`."""
 
 
 def answer_in_words(table: pd.DataFrame) -> str:

@@ -3,12 +3,15 @@
 Frames are those of `bounds`; this module computes nothing that is not there.
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from ol2r import frames
+from ol2r.papers.audits import COVERED, halved
 from ol2r.papers.pairrank import bounds
-from ol2r.report.tables import interval, myst, number, signed
+from ol2r.report.tables import Column, columns, number, share
 
 QUANTITIES = {
     "martingale": "‖S‖ in the norm of M⁻¹",
@@ -30,19 +33,6 @@ PROMISED = {True: "yes, for θ̂", False: "no"}
 """Of the projected estimate; learners rank by θ̃, which is the same where it lies in the ball."""
 
 
-def share(value: float) -> str:
-    """A share as a percentage with at most one decimal."""
-    return f"{100 * value:.1f}".removesuffix(".0") + " %"
-
-
-def _range(low: float, high: float) -> str:
-    return f"[{share(low)}, {share(high)}]"
-
-
-def _setting(line: frames.Row) -> str:
-    return f"{line.examination}, {line.pairs}"
-
-
 def width(kind: str, alpha: float) -> str:
     """What a width is called: α where it is constant, and otherwise what part of Lemma 2's."""
     if kind != "Lemma 2":
@@ -55,107 +45,80 @@ def examined(examination: str, told: str) -> str:
     return told if examination == "whole" else f"{told}, {examination}"
 
 
-def coverage(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Where the assumptions hold: coverage of each bound and of its half, and how slack it is.
+def _learner(line: frames.Row) -> str:
+    return examined(line.examination, width(line.width, line.alpha))
 
-    Args:
-        table: `bounds.coverage_table` with the scales 1 and ½ among its own.
-    """
-    critical = bounds.critical_scales(table, quantities=tuple(QUANTITIES))
+
+def coverage(table: pd.DataFrame, **told: str) -> str:
+    """Coverage of each bound and its half where the assumptions hold: of `bounds.coverage_table`, scales 1 and ½."""
     index = ["examination", "pairs", "bound", "quantity"]
-    found = critical.set_index(index)["scale"]
+    critical = bounds.critical_scales(table, quantities=tuple(QUANTITIES))
     judged = table[(table["assumed"] == 1) & table["quantity"].isin(list(QUANTITIES))]
-    half = judged[np.isclose(judged["scale"], 0.5)].set_index(index)["coverage"]
-    rows = []
-    for line in frames.rows(judged[judged["scale"] == 1]):
-        key = (line.examination, line.pairs, line.bound, line.quantity)
-        scale = found.get(key, np.nan)
-        rows.append([
-            _setting(line), f"{line.bound:g}", QUANTITIES[line.quantity], str(line.worlds), share(line.nominal),
-            f"{share(line.coverage)} {_range(line.low, line.high)}", share(half[key]), number(line.factor, 3),
-            number(scale, 3) if np.isfinite(scale) else "none of those tried",
-        ])  # fmt: skip
-    header = [
-        "examined, pairs",
-        "Q",
-        "bound",
-        "worlds",
-        "nominal",
-        "covered [95 %]",
-        "half of it",
-        "slack",
-        "reported at",
-    ]
-    return myst(header, rows, name=name, caption=caption)
+    wide = halved(judged, bounds.SETTING).merge(critical[[*index, "scale"]], "left", index, suffixes=("", "_found"))
+    given: dict[str, Column] = {"examined, pairs": "{examination}, {pairs}", "Q": "{bound:g}"}
+    given |= {"bound": lambda line: QUANTITIES[line.quantity], **COVERED}
+    given["reported at"] = lambda line: (
+        number(line.scale_found, 3) if np.isfinite(line.scale_found) else "none of those tried"
+    )
+    return columns(wide, given, **told)
 
 
-def violations(frame: pd.DataFrame, *, name: str, caption: str) -> str:
+def violations(frame: pd.DataFrame, **told: str) -> str:
     """What becomes of labels and bounds where the assumptions fail, and beside it where they hold.
 
     Args:
         frame: tables of `confidence_audits`, each with its cell's labels as columns.
     """
     index = ["examination", "pairs", "assumed", "bound"]
-    whole = bounds.coverage_table(frame, scales=(1.0,)).set_index([*index, "quantity"])["coverage"]
+    covered = bounds.coverage_table(frame, scales=(1.0,)).pivot_table("coverage", index, "quantity")
     needed = frame[(frame["audit"] == "coverage") & (frame["quantity"] == "width needed") & (frame["world"] < 0)]
-    needed = needed[needed["round"] == needed["round"].max()].groupby(index)["value"].mean()
-    rows = []
-    for line in frames.rows(bounds.bias_table(frame).sort_values("assumed", ascending=False, kind="stable")):
-        key = (line.examination, line.pairs, line.assumed, line.bound)
-        rows.append([
-            _setting(line), f"{line.bound:g}", SAID[bool(line.assumed)],
-            f"{signed(line.bias)} ({signed(line.z, 1)} s.e.)",
-            share(line.examined), share(whole[(*key, "martingale")]), share(whole[(*key, "interval")]),
-            number(needed.get(key, np.nan), 2),
-        ])  # fmt: skip
-    header = [
-        "examined, pairs", "Q", "assumptions hold", "bias of labels", "lists seen whole", "martingale bound", "Lemma 2",
-        "constant needed",
-    ]  # fmt: skip
-    return myst(header, rows, name=name, caption=caption)
-
-
-def growth(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """How regret grows over the last doublings of T.
-
-    Args:
-        table: `bounds.growth`.
-    """
-    rows = []
-    for line in frames.rows(table):
-        exponents = (line.exponent, line.exponent_low, line.exponent_high)
-        p, low, high = (f"{exponent:.2f}".replace("-", "−") for exponent in exponents)
-        slower = "undecided" if not np.isfinite(line.slower) else SAID[line.slower == 1]
-        change = f"{signed(line.change, 4)} {interval(line.low, line.high, 4)}"
-        rounds = f"{line.since:,} – {line.round:,}"
-        learner = [SHUFFLES[line.shuffle], examined(line.examination, width(line.width, line.alpha))]
-        rows.append([*learner, rounds, f"{p} [{low}, {high}]", change, slower])
-    header = [
-        "learner",
-        "width",
-        "rounds",
-        "exponent p of log^p T [95 %]",
-        "change of R/log⁴ T [95 %]",
-        "slower than log⁴ T",
-    ]
-    return myst(header, rows, name=name, caption=caption)
-
-
-def proved(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """What is proved of regret and open orders, and in how many worlds it held.
-
-    Args:
-        table: `bounds.within_bounds`.
-    """
-    rows = []
-    for line in frames.rows(table):
-        slack = number(line.slack, 3) + (" (vacuous: above all pairs)" if line.vacuous else "")
-        held, promised = f"{line.held} of {line.worlds}", PROMISED[bool(line.assumed)]
-        learner = [SHUFFLES[line.shuffle], examined(line.examination, width(line.width, line.alpha))]
-        rows.append([*learner, STATEMENTS[line.statement], promised, held, slack])
-    return myst(
-        ["learner", "width", "statement", "promised", "held in worlds", "slack"], rows, name=name, caption=caption
+    needed = needed[needed["round"] == needed["round"].max()].groupby(index)["value"].mean().rename("needed")
+    table = bounds.bias_table(frame).sort_values("assumed", ascending=False, kind="stable")
+    return columns(
+        table.join(covered, index).join(needed, index),
+        {
+            "examined, pairs": "{examination}, {pairs}",
+            "Q": "{bound:g}",
+            "assumptions hold": lambda line: SAID[bool(line.assumed)],
+            "bias of labels": "{bias:signed} ({z:signed 1} s.e.)",
+            "lists seen whole": "{examined:share}",
+            "martingale bound": "{martingale:share}",
+            "Lemma 2": "{interval:share}",
+            "constant needed": "{needed:number 2}",
+        },
+        **told,
     )
+
+
+def _exponent(line: frames.Row) -> str:
+    return f"{line.exponent:.2f} [{line.exponent_low:.2f}, {line.exponent_high:.2f}]".replace("-", "−")
+
+
+growth = partial(
+    columns,
+    given={
+        "learner": lambda line: SHUFFLES[line.shuffle],
+        "width": _learner,
+        "rounds": "{since:,} – {round:,}",
+        "exponent p of log^p T [95 %]": _exponent,
+        "change of R/log⁴ T [95 %]": "{change:signed 4} [{low:signed 4}, {high:signed 4}]",
+        "slower than log⁴ T": lambda line: "undecided" if np.isnan(line.slower) else SAID[line.slower == 1],
+    },
+)
+"""How regret grows over the last doublings of T: of `bounds.growth`."""
+
+proved = partial(
+    columns,
+    given={
+        "learner": lambda line: SHUFFLES[line.shuffle],
+        "width": _learner,
+        "statement": lambda line: STATEMENTS[line.statement],
+        "promised": lambda line: PROMISED[bool(line.assumed)],
+        "held in worlds": "{held} of {worlds}",
+        "slack": lambda line: number(line.slack, 3) + (" (vacuous: above all pairs)" if line.vacuous else ""),
+    },
+)
+"""What is proved of regret and open orders, and in how many worlds it held: of `bounds.within_bounds`."""
 
 
 def allowed_in_words(table: pd.DataFrame) -> str:
