@@ -27,8 +27,8 @@ Level = Literal["bits", "means"]
 where only the means over rows agree."""
 
 ANY = "any"
-"""The value of a label that changes nothing in a cell's results. An item shows the cell for each value that its other
-cells have, on whatever data."""
+"""The value of a label on which a cell's results do not depend. Where the item's other cells have values of that label,
+the item shows the cell once for each of them, on all data sets."""
 
 MOST_SEEDS = 10_000
 """The largest number of seeds that can be asked for: a larger one is a typing error, and its rows would fill memory."""
@@ -157,6 +157,9 @@ class Cell(ABC):
     on_device: bool = False
     """Whether its rows run on the device asked for; if not, they run on the CPU whatever the device."""
 
+    seeded: bool = True
+    """Whether another seed gives another result; if not, all rows have seed 0."""
+
     undefined: ClassVar[tuple[str, ...]] = ()
     """Columns that may hold NaN or infinity; in any other a number that is not finite is damage."""
 
@@ -173,7 +176,7 @@ class Cell(ABC):
 
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
         """The rows of the given folds (None: all folds of the cell) × seeds, folds outermost."""
-        seeds = tuple(seeds)
+        seeds = tuple(seeds) if self.seeded else (0,)
         unknown = set(folds or ()) - set(self.folds)
         if unknown:
             raise ExperimentError(f"no fold {min(unknown)}: this cell has folds {', '.join(map(str, self.folds))}")
@@ -193,19 +196,20 @@ class Cell(ABC):
         return False
 
     @property
-    @abstractmethod
     def folds(self) -> tuple[int, ...]:
-        """All folds of the cell, numbered from 1."""
+        """All folds of the cell, numbered from 1: a single one unless the kind has folds of its data."""
+        return (1,)
 
     @property
-    @abstractmethod
     def restricted(self) -> bool:
-        """Whether the data's licence forbids storing values of single documents or queries."""
+        """Whether the data's licence forbids storing values of single documents or queries: not without data."""
+        return False
 
     @property
-    @abstractmethod
     def group(self) -> Hashable:
-        """Cells of one kind with equal groups may run side by side in one batch."""
+        """Cells of one kind with equal groups may run side by side in one batch. Each runs alone unless its kind gains
+        by a batch."""
+        return self
 
     @abstractmethod
     def labels(self) -> dict[str, str | float | int]:

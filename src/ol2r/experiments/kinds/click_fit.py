@@ -356,13 +356,9 @@ class ClickFit(OneByOne):
             raise ValueError(f"{self.source.dataset}: {self.model} is fitted by {known}, not by {self.way!r}")
 
     @property
-    def folds(self) -> tuple[int, ...]:
-        """One fold: a log is fitted as a whole."""
-        return (1,)
-
-    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """One row for each seed if sessions are drawn at random, otherwise seed 0 alone."""
-        return super().rows(folds, seeds if self.source.repeated else (0,))
+    def seeded(self) -> bool:
+        """Whether the source draws its sessions at random."""
+        return self.source.repeated
 
     @property
     def restricted(self) -> bool:

@@ -4,7 +4,7 @@ This module connects a declaration with data and offline training; cells that us
 """
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -32,6 +32,7 @@ class OfflineFit(OnDataset):
 
     k: int
 
+    seeded = False
     learner: ClassVar[str]
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
@@ -40,10 +41,6 @@ class OfflineFit(OnDataset):
         "ol2r.offline",
         "ol2r.experiments.kinds.fit",
     )
-
-    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """One row for each fold, with seed 0: all seeds of an item share the fit."""
-        return super().rows(folds, (0,))
 
     @property
     def group(self) -> Hashable:

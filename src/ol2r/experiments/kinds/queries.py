@@ -4,7 +4,7 @@ They tell how much the list sorted by attraction earns less than the best list, 
 rankers' lists order wrongly. This module must not know any bandit.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,15 +31,12 @@ class AboutQueries(OneByOne):
     users: Published | Logged | Declared
     cut: int
 
+    seeded = False
+
     @property
     def restricted(self) -> bool:
         """Whether the licence of the queries' data forbids storing values of single queries."""
         return self.users.restricted
-
-    @property
-    def group(self) -> Hashable:
-        """Each cell runs alone."""
-        return self
 
     def labels(self) -> dict[str, str | float | int]:
         """Data set, click model (`users`), which items are ranked, and the cut."""
@@ -51,14 +48,9 @@ class AboutQueries(OneByOne):
 class OfQueries(AboutQueries):
     """A cell whose result is one row about all queries of a population together."""
 
-    @property
-    def folds(self) -> tuple[int, ...]:
-        """One fold: the queries are taken together."""
-        return (1,)
-
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """One row; nothing is random."""
-        return super().rows((1,), (0,))
+        """One row, whatever folds an item has."""
+        return super().rows((1,), seeds)
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """The cost of reading and fitting the models."""
@@ -106,10 +98,6 @@ class Rewards(AboutQueries):
     def folds(self) -> tuple[int, ...]:
         """One fold for each query."""
         return tuple(range(1, self.users.n_queries + 1))
-
-    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """One row for each query; nothing is random."""
-        return super().rows(folds, (0,))
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
         """The cost of reading and fitting the models, once."""

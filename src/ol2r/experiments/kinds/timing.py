@@ -4,7 +4,7 @@ The numbers are shown with machine and date, and no second run repeats them. Thi
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
@@ -48,6 +48,7 @@ class Timing(OnDataset):
 
     kind: ClassVar[str] = "timing"
     on_device = True
+    seeded = False  # the batch has its own seeds
     verifiable: ClassVar[bool] = False
     code: ClassVar[tuple[str, ...]] = (
         "ol2r.random",
@@ -72,15 +73,6 @@ class Timing(OnDataset):
     def folds(self) -> tuple[int, ...]:
         """The first fold only: the cost of a round does not depend on the fold."""
         return (1,)
-
-    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """One row, seed 0: the batch has its own seeds, whatever seeds an item has."""
-        return super().rows(folds, (0,))
-
-    @property
-    def group(self) -> Hashable:
-        """Each cell runs alone: anything beside it would change its timing."""
-        return self
 
     def labels(self) -> dict[str, str | float | int]:
         """Data set, users, learner, hyper-parameters, batch."""
