@@ -227,15 +227,7 @@ class Cell(ABC):
     @classmethod
     @abstractmethod
     def run_group(cls, jobs: Sequence[Job], context: Context) -> list[pd.DataFrame]:
-        """Run jobs of one group side by side.
-
-        Args:
-            jobs: cells of this class and one group, each with its rows.
-            context: the inputs, device and engine that they run with.
-
-        Returns:
-            One table for each job, in order.
-        """
+        """Run jobs of one group side by side: one table for each job, in order."""
 
 
 class OneByOne(Cell):
@@ -260,11 +252,10 @@ class Item:
     """A figure or table of a paper: the cells it shows, and how many seeds of them, at each tier.
 
     Args:
-        title: the title, as in a caption.
         cells: gives the cells at a tier; a cell named twice counts once.
         seeds: the seeds by tier, the same for all cells; or a function of tier and cell, where cells have different
             numbers of folds. Seeds that are the same at every tier are part of what the item is, such as those of a
-            tuning or of a single run that is shown: whoever asks for more or fewer seeds gets these all the same.
+            tuning or of a single run that is shown: a run that asks for more or fewer seeds gets these all the same.
         folds: the folds of every cell; None for all folds of each cell; or a function from a cell to one of the two.
         names: gives the labels that a cell has in this item only, such as the name of a variant.
     """
@@ -279,7 +270,6 @@ class Item:
         """The item's jobs at a tier, in declared order.
 
         Args:
-            tier: "smoke", "laptop" or "paper".
             n_seeds: number of seeds, counted from the first declared one (None: as declared; so are seeds that are the
                 same at every tier).
             datasets: names of the data sets to keep (None: all but a reader's own).

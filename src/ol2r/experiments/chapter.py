@@ -60,7 +60,6 @@ def check_parameters(given: Mapping[str, object], known: Mapping[str, Default]) 
 
     Args:
         given: a notebook's globals; every plain value in it that is not private counts as a parameter.
-        known: the chapter's parameters by name.
 
     Raises:
         ExperimentError: a name is unknown, or a value has the wrong type or lies out of range.
@@ -117,9 +116,7 @@ def stored_results(paper: Paper, tier: str | None = None, items: Collection[str]
     """The stored results of a paper, by item; nothing is computed.
 
     Args:
-        paper: the paper whose items are read.
         tier: the tier to read (None: for each item the largest tier that is stored whole and not empty).
-        items: which items to read (None: all).
     """
     wanted = [item for item in paper.items if items is None or item in items]
     defaults = {name: default.value for name, default in PARAMETERS.items()}
@@ -140,7 +137,6 @@ def options(chapter: "Chapter", tier: str) -> str:
     """The options by which a command means the same results as a chapter, each with a blank before it.
 
     Args:
-        chapter: the chapter with its parameters.
         tier: the tier that the command takes if none is given.
     """
     from ol2r.data import is_own  # here, because it loads numba, which looking results up need not
@@ -168,9 +164,7 @@ class Chapter:
     """One chapter with its checked parameters; `results` gives what its figures and tables are drawn from.
 
     Args:
-        paper: the chapter's paper.
         parameters: checked values by name; each is also an attribute of the chapter.
-        store: where results are looked up and kept.
         never: whether results that are not stored are an error.
     """
 
@@ -416,7 +410,7 @@ def _for_each(frame: pd.DataFrame, label: str) -> pd.DataFrame:
 
 
 def _repeated(table: pd.DataFrame, times: Sequence[int]) -> pd.DataFrame:
-    """A table with each line repeated so many times.
+    """A table with each line repeated the given number of times.
 
     Text is decoded from codes: to take it line by line takes several times as long, because its memory grows in steps.
     """
@@ -461,10 +455,6 @@ def largest_differences(stored: pd.DataFrame, fresh: pd.DataFrame) -> dict[str, 
 
 def checked(paper: Paper, given: Mapping[str, object]) -> dict[str, Any]:
     """A chapter's parameters, given or default.
-
-    Args:
-        paper: the chapter's paper.
-        given: the notebook's `globals()`.
 
     Raises:
         ExperimentError: a parameter is unknown, misspelt, of the wrong type or out of range; a data set is not one of

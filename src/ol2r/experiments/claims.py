@@ -563,13 +563,7 @@ def slope(measures: Mapping[float, Measure], label: str, scale: Scale, sign: flo
 
 @dataclass(frozen=True)
 class WorldMeasure:
-    """A quantity of an audit, one number for every simulated world.
-
-    Attributes:
-        item: the item whose results hold the audits.
-        quantity: the name of the quantity in the audits' tables.
-        labels: labels that the rows must have.
-    """
+    """A quantity of an audit, one number for every simulated world."""
 
     item: str
     quantity: str

@@ -1,6 +1,6 @@
 """Computes shards on the workers of a Dask scheduler that is already running (`ol2r run --dask`).
 
-Shards are pure functions: this module sends them, and whoever asked for them stores their tables as they come back. A
+Shards are pure functions: this module sends them, and the caller stores their tables as they come back. A
 worker takes part only if it computes what this machine would compute: with the same code, versions of libraries,
 compiled target and data. The module must not know what a cell computes or where tables are kept.
 """
@@ -80,7 +80,6 @@ def side(modules: tuple[str, ...], datasets: Collection[str]) -> Side:
 
     Args:
         modules: modules and packages whose source counts beside the library's.
-        datasets: names in the catalogue.
 
     Raises:
         DataError: a data set is not what it should be.
@@ -221,12 +220,7 @@ def connected(address: str) -> Iterator["Cluster"]:
 
 
 class Cluster:
-    """The workers of a scheduler, as `runner.Workers`.
-
-    Args:
-        client: the connection.
-        address: the scheduler's, for messages.
-    """
+    """The workers of a scheduler, as `runner.Workers`."""
 
     def __init__(self, client: "Client", address: str):
         self._client, self._address = client, address

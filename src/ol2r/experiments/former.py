@@ -30,9 +30,6 @@ COLUMNS: tuple[str, ...] = (
 def changes(package: str) -> "pd.DataFrame":
     """The changed rules of one paper; an empty table where no rule was changed.
 
-    Args:
-        package: the paper's package, such as "ol2r.papers.nsgd".
-
     Returns:
         One row for each claim: id, old_rule, old_verdict and old_elsewhere (what it said; the latter is empty in older
         files), rule, verdict and elsewhere (what the new rule said of the same results), commit (at which the old rule

@@ -40,9 +40,7 @@ class Grid:
     """What the cells of a paper have in common, and the functions that make these cells.
 
     Args:
-        settings: each variant's learner and hyper-parameters, by the variant's name.
         usual: conventions of the main results.
-        k: cut of lists and of NDCG.
         gamma: discount of the online score.
         curve: checkpoints of a learning curve, in rounds; the last is T.
         reference: gives the fit that a data set's learners are compared with, or None.
@@ -70,8 +68,6 @@ class Grid:
         """One cell with the paper's setting, except for what the arguments change.
 
         Args:
-            kind: the kind of users, such as "navigational".
-            variant: a key of `settings`.
             changed: hyper-parameters that differ from `settings`, and conventions that differ from the usual ones.
             curve: whether to record learning curves and the cosine to w*; otherwise only the last round is recorded.
             split: which queries the offline score is taken on.

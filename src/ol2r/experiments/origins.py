@@ -40,8 +40,6 @@ def names_of(asked: Sequence[str], items: Iterable[Item], tier: str, where: str)
 
     Args:
         asked: names that the items declare, or else paths (`data.own.take_in`).
-        items: the items that are to show the data sets.
-        tier: the tier at which the items are shown.
         where: what error messages call the items.
 
     Raises:

@@ -181,10 +181,6 @@ def provenance(
     """The provenance record that is stored with a table.
 
     Args:
-        cell: what was run.
-        rows: the rows of the table.
-        device: "cpu" or "cuda".
-        engine: "numba" or "torch".
         seconds: wall time of the shard the rows ran in, summed over its segments.
         core_seconds: CPU time, over all cores, that the process used meanwhile.
         shard_rows: number of rows that ran side by side in that shard.

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 def printed_numbers(package: str) -> "pd.DataFrame":
     """The printed numbers of one paper.
 
-    Args:
-        package: the paper's package, such as "ol2r.papers.nsgd".
-
     Returns:
         One row for each number: item (the paper's table or figure, or "reference"), dataset, users, learner, mean and
         deviation as printed, runs (number of runs behind the mean: repeats × folds), significant and bold (1 where the

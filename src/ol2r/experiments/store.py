@@ -480,13 +480,8 @@ class Store:
         """Store a table under its cell and rows; a table that is already stored is never replaced.
 
         Args:
-            cell: what was run.
-            rows: one span of rows.
             frame: the table, `fold` and `seed` first.
             provenance: the record that `provenance.provenance` makes.
-
-        Returns:
-            The path of the file.
 
         Raises:
             StoreError: the table is refused (`check_table`), or it cannot be written.
@@ -529,7 +524,6 @@ class Store:
         """Keep the state of jobs that run side by side, in the place of what was kept of them before.
 
         Args:
-            jobs: the jobs, all of one kind and group.
             kept: their state; record: plain values that `kept` returns with it, `circumstances` among them.
 
         Raises:
@@ -714,9 +708,6 @@ def _moved_aside(path: Path, decode: Callable[[Path, Path], object] = _decode) -
 
 def publish(path: Path, write: Callable[[BinaryIO], object], *, replace: bool = False) -> bool:
     """Put a file in place whole or not at all; returns False when there is one already that it may not replace.
-
-    Args:
-        path, write, replace: as of `ol2r.saved.publish`.
 
     Raises:
         StoreError: it cannot be written.

@@ -89,11 +89,8 @@ class Tuned:
     """A paper's tuning grids, and what was chosen from them, as its file has it.
 
     Args:
-        package: the paper's package.
         grids: all tuning grids, by name.
-        datasets: the data sets that are tuned on.
         size: gives the length of the shortlist for a data set and a grid.
-        file: the file of the chosen values.
         steps: the paper's items of the first and of the second step.
     """
 
@@ -264,7 +261,6 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
     Args:
         frame: dataset, users, `by`, the hyper-parameters `names`, round and ndcg; a hyper-parameter that a learner does
             not have is missing or NaN.
-        by: the label column of what was tuned.
 
     Returns:
         dataset, `by`, names, score (mean over users of the means over runs), n (number of runs, over all users),
@@ -323,7 +319,6 @@ def marked(scores: pd.DataFrame, table: pd.DataFrame, names: Sequence[str]) -> p
     Args:
         scores: from `grid_scores` of the first step, by "grid".
         table: from `Tuned.table`.
-        names: hyper-parameters.
     """
     keys = ["dataset", "grid", *names]
     won = table[chosen_together(table)]
@@ -336,10 +331,7 @@ def edges(first: pd.DataFrame, scores: pd.DataFrame, names: Sequence[str], by: s
     over the neighbouring value inside the grid.
 
     Args:
-        first: the runs of every setting.
         scores: from `grid_scores` of these runs; `best` marks the chosen settings.
-        names: the hyper-parameters.
-        by: the label column of what was tuned.
 
     Returns:
         dataset, `by`, name, value (on the edge), inside (the next value), gain and its standard error: of the final

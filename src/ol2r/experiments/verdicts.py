@@ -229,7 +229,6 @@ def judge_all(
     """Judge every claim under the main reading of the paper and under its other readings; judgements by claim.
 
     Args:
-        claims, results, published: as for `judge`.
         readings: the paper's other readings; a claim is judged under those that replace an item it reads, but for one
             by which all that was measured comes from cells of the main reading: that would have answered alone.
     """

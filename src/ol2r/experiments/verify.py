@@ -2,9 +2,9 @@
 
 With the same library versions, compiled target and engine, the columns that a cell declares `exact` must be equal bit
 for bit, and other numbers to 1e-5. Otherwise, or for a cell that repeats only in its means, trajectories diverge, and
-means must agree within three combined standard errors, or more where runs are few or columns or files many: a
-verification of an honest store fails as seldom as one honest mean lies three standard errors off. Verification writes
-nothing.
+means must agree within three combined standard errors, or more where runs are few or columns or files many. The margin
+is chosen so that a verification of a store without errors fails with the probability at which a normal variable lies
+more than three standard deviations from its mean. Verification writes nothing.
 """
 
 import time
@@ -30,7 +30,7 @@ ROWS_DRAWN = 5
 trajectory does not depend on the replicas beside it."""
 
 LARGEST_SHARE = 0.25
-"""Of the time to spend, what one file may take, unless it was asked for."""
+"""The share of the time to spend that one file may take, unless it was asked for."""
 
 FALSE_ALARM = 0.0027
 """The probability that a verification calls means of honest, independent repetitions different: what the normal
@@ -67,12 +67,9 @@ class Plan:
     """What is to be recomputed of one stored file.
 
     Args:
-        path: the file.
-        cell: what was run.
         tries: the standards by which the rows may pass, each with the rows that are recomputed for it; the next one is
             tried when one fails. Empty where nothing is recomputed.
         machine: device and engine to recompute with.
-        stored: the table of the file.
         detail: why nothing is recomputed, or no other standard tried.
         damaged: whether the file cannot be read.
     """
@@ -116,7 +113,6 @@ def verify(
         seed: any text, such as a commit id.
         asked: whether these very cells were asked for: their files in the scratch store count too, and the first file
             is compared however long it takes.
-        progress: whether to show bars.
     """
     deadline = time.monotonic() + 60 * minutes
     started, by_means = False, 0
@@ -171,7 +167,6 @@ def inspect(jobs: Iterable[Job], store: Store) -> Iterator[tuple[Path, str | Non
     or None.
 
     Args:
-        jobs: all declared jobs; they say which columns of which kind of cell may hold NaN or infinity.
         store: the store whose published folder is read; a file that does not belong there counts as damaged.
 
     Raises:
@@ -200,7 +195,7 @@ def _damage(path: Path, undefined: Mapping[str, Sequence[str]]) -> str | None:
 
 
 def _planned(cell: Cell, path: Path, rows: list[Row], seconds: float, *, first: bool, asked: bool) -> Plan:
-    """What to recompute of a file in so many seconds, which are exceeded only for the first file."""
+    """What to recompute of a file within the given seconds, which are exceeded only for the first file."""
     if not cell.verifiable:
         return Plan(path, cell, detail="a timing, which no second run repeats")
     data = AtHand().missing(cell)

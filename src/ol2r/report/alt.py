@@ -1,7 +1,8 @@
 """What a drawing shows, in sentences for those who cannot see it: its result, computed from its table.
 
-Each function takes a table as `ol2r.report.figures` aggregates them, with mean, low and high. This module knows no
-learner.
+Each function takes a table as `ol2r.report.figures` aggregates them, with mean, low and high. In all of them `by` is
+the column that tells lines apart, `within` has the columns that tell panels apart, `what` is what the column `y` has,
+which is drawn against the column `x`, and `along` is what the x axis is called. This module knows no learner.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,13 +53,7 @@ def ends(
     """Which line ends highest and which lowest in each panel, with both values.
 
     Args:
-        table: by, x, y and the columns `within`.
-        by: the column that tells lines apart.
-        what: what is drawn against x.
-        within: the columns that tell panels apart.
         x: the column along the axis; lines without it, such as levels, are left out.
-        y: the column that is drawn.
-        when: what the last x of a line is called.
     """
     told = []
     for own, where in _panels(table.dropna(subset=[x, y]), within):
@@ -72,26 +67,16 @@ def ends_of_each(table: pd.DataFrame, by: str, of: str, within: Sequence[str], x
     """As `ends`, a sentence for each value of a column that tells what is drawn, as the titles of panels do.
 
     Args:
-        table: by, of, x, mean and the columns `within`.
-        by, within, x: as of `ends`.
         of: the column whose values are what is drawn.
     """
     return " ".join(ends(own, by, str(what), within, x) for (what,), own in frames.groups(table, [of]))
 
 
-def courses(
-    table: pd.DataFrame, by: str, what: str, within: Sequence[str], x: str, along: str, y: str = "mean"
-) -> str:
+def courses(table: pd.DataFrame, by: str, what: str, within: Sequence[str], x: str, along: str, y: str = "mean") -> str:
     """From which value to which each line goes, from its first x to its last one, in each panel.
 
     Args:
-        table: by, x, y and the columns `within`.
-        by: the column that tells lines apart.
-        what: what is drawn against x.
-        within: the columns that tell panels apart.
         x: the column along the axis; where lines have different first or last x, those of each are told in brackets.
-        along: what the axis is called.
-        y: the column that is drawn.
     """
     shown = table.dropna(subset=[x, y]).sort_values(x, kind="stable")
     if shown.empty:
@@ -115,18 +100,7 @@ def courses(
 def reaches(
     table: pd.DataFrame, by: str, what: str, within: Sequence[str], x: str, along: str, level: float, y: str = "mean"
 ) -> str:
-    """At which x the first and the last line of each panel reach a level, and which lines never do.
-
-    Args:
-        table: by, x, y and the columns `within`.
-        by: the column that tells lines apart.
-        what: what is drawn against x.
-        within: the columns that tell panels apart.
-        x: the column along the axis.
-        along: what the axis is called.
-        level: the value that the lines may reach.
-        y: the column that is drawn.
-    """
+    """At which x the first and the last line of each panel reach a level, and which lines never do."""
     shown, told = table.dropna(subset=[x, y]), []
     if shown.empty:
         return f"{what}: nothing was measured."

@@ -16,13 +16,7 @@ BOOK_TIER = "paper"
 
 
 def draw(chapter: Chapter, anchor: str, *, is_table: bool) -> str:
-    """The command that makes a figure or table and its data again from what is stored.
-
-    Args:
-        chapter: the chapter with its parameters.
-        anchor: of the figure or table.
-        is_table: whether it is a table.
-    """
+    """The command that makes a figure or table and its data again from what is stored."""
     file = f"{anchor}.{'html' if is_table else 'svg'}"
     return f"ol2r draw {chapter.name} {anchor} -o {file} --csv {anchor}.csv{options(chapter, BOOK_TIER)}"
 

@@ -45,10 +45,7 @@ def curves(paper: str, results: "Results", measures: Mapping[str, str], by: str 
     """The curves of an item's runs.
 
     Args:
-        paper: the paper's name, as readers know it.
-        results: the item's results.
         measures: by name, the columns that are shown.
-        by: the column that tells the lines apart.
     """
     where = ["dataset", "users", by, "round"]
     tables = {name: summarize(results.frame, column, where) for name, column in measures.items()}
@@ -113,12 +110,7 @@ def drawing() -> dict:
 
 
 def page(shown: Sequence[Curves], tier: str) -> str:
-    """The HTML of the page's choices and its chart: data and drawing inside, and the scripts that show them.
-
-    Args:
-        shown: all curves that can be chosen.
-        tier: the tier of their runs.
-    """
+    """The HTML of the page's choices and its chart: data and drawing inside, and the scripts that show them."""
     rounds: dict[tuple, int] = {}  # lines of one item have the same: each list is held once
     told = [each | {"round": rounds.setdefault(tuple(each["round"]), len(rounds))} for each in lines(shown)]
     held = {"tier": tier, "rounds": list(rounds), "lines": told, "drawing": drawing()}

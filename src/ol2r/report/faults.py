@@ -63,11 +63,7 @@ def counts(stored: Stored) -> pd.DataFrame:
 
 
 def in_words(table: pd.DataFrame) -> str:
-    """How many faults were injected and what became of them, in a few sentences.
-
-    Args:
-        table: from `counts`.
-    """
+    """How many faults were injected and what became of them, in a few sentences."""
     total = table.sum(numeric_only=True)
     ends = f"{total['detected']:,.0f} were told in one line or repaired, and {total['harmless']:,.0f} changed nothing"
     lost = "In none was a stored result lost" if total["lost"] == 0 else f"In {total['lost']:,.0f} something was lost"

@@ -186,10 +186,8 @@ def grouped_curves(
     Args:
         frame: runs of one data set with users, round, `by` and the column; round 0 has no place on the axis.
         groups: by what a row is called, its values of `by`; those without runs are left out, and so is an empty row.
-        what: what the column is called on the axis.
         beside: values of `by` that every row shows as thin lines without intervals, for comparison; or those of each
             row that has some.
-        looks: the looks of the values of `by`.
     """
     dataset = name_of(frame)
     table = summarize(frame[frame["round"] > 0], column, ["users", by, "round"]).sort_values("round", kind="stable")
@@ -243,7 +241,6 @@ def near_and_far(
         frame: runs of one data set with users, fold, seed, round, variant and the column.
         baseline: the variant that is subtracted above.
         near, far: the variants of either row.
-        what: what the column is called on the axis.
         beside: variants that the lower row shows as thin lines without intervals.
     """
     frame = frame[frame["round"] >= SINCE]
@@ -285,7 +282,6 @@ def learning_curves(
     Args:
         frame: columns dataset, users, round, ndcg and `by`.
         by: the label column that tells the lines apart ("variant" for an ablation).
-        looks: the looks of the values of `by`.
         reference: the offline ranker's score by data set, drawn as a level.
         named: whether to show the name of a single data set, too.
     """
@@ -465,7 +461,6 @@ def difference_curves(
     Args:
         frame: dataset, users, fold, seed, round, `by` and `column`.
         baseline: the value of `by` that the others are compared with.
-        what: what the column is called on the axis.
         told: what the baseline is called there (None: as it is).
         since: the round in which a logarithmic axis of rounds begins, unless all runs end before it (None: a linear one
             with all rounds).
@@ -490,7 +485,6 @@ def dots(table: pd.DataFrame, xlabels: Mapping[str, str], looks: Looks = USERS, 
     Args:
         table: panel, row, `by`, mean, low and high (NaN: no interval); rows from the top as they come first.
         xlabels: by panel, what its axis is called.
-        looks: the looks of the values of `by`.
     """
     rows, kinds = list(dict.fromkeys(table["row"])), looks.ordered(table[by])
     few = len(rows) < 3

@@ -20,15 +20,7 @@ TRIES = 3
 def legend_above(
     part: Figure | SubFigure, handles: Sequence[Any], names: Sequence[str], most: int, **look: Any
 ) -> None:
-    """Draw a legend above all panels, in at most `most` columns and in as many of them as the drawing is wide.
-
-    Args:
-        part: the figure, or the part of it to which the legend belongs.
-        handles: what is drawn beside each name.
-        names: one for each handle.
-        most: columns, where there is room.
-        look: further settings of matplotlib's legend.
-    """
+    """Draw a legend above all panels, in at most `most` columns and in as many of them as the drawing is wide."""
     for columns in range(max(min(most, len(names)), 1), 0, -1):
         legend = part.legend(handles, names, loc="outside upper center", ncols=columns, **look)
         if columns == 1 or legend.get_window_extent().width <= part.bbox.width:
@@ -94,7 +86,7 @@ def _along(box: BboxBase, upright: bool) -> tuple[float, float]:
 
 
 def _balanced(line: str, letters: int) -> list[str]:
-    """A line in the fewest lines of at most so many letters, all about as long as each other; no word is broken."""
+    """A line in the fewest lines of at most `letters` letters, all about equally long; no word is broken."""
     fewest = textwrap.wrap(line, letters, break_long_words=False) or [line]
     for shorter in range(-(-len(line) // len(fewest)), letters):
         found = textwrap.wrap(line, shorter, break_long_words=False)

@@ -39,9 +39,6 @@ class Stored(NamedTuple):
     """What the benchmark stored.
 
     Args:
-        counted: launches, host reads and bytes of a round.
-        name: of the device that was measured, or "" where none was.
-        measured: its figures.
         on_cores: rounds a second of all replicas together that two CPU cores were measured at, by learner and number of
             replicas.
     """
@@ -205,7 +202,6 @@ def made_in_words(records: Iterable[Mapping[str, Any]], what: str) -> str:
     """How many stored runs a GPU computed, in a sentence; empty if none did.
 
     Args:
-        records: provenance of stored results.
         what: what the runs are, as "runs that tuned …".
     """
     records = list(records)

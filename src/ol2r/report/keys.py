@@ -23,12 +23,11 @@ def with_keys(table: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
 
     A line came from the cells that have rows with its labels: the columns of both tables that are the same in all rows
     of a cell, and words that differ within a cell. Where no cell has all of them, words within cells, and then numbers,
-    are left out. What an aggregate calls otherwise than the rows do tells no cells apart: the line then has the keys of
-    all cells that its other labels leave. A difference between learners has the keys of the one that its line names, in
-    the column `ROW` or under the name of the rows' own column.
+    are left out. A label that has one name in the aggregate and another in the rows is not used: the line then has the
+    keys of all cells that fit its other labels. A difference between learners has the keys of the one that its line
+    names, in the column `ROW` or under the name of the rows' own column.
 
     Args:
-        table: what a figure or table shows, a line for each aggregate.
         drawn: the rows it was made from, with their cells' keys in the column `cell`.
 
     Returns:

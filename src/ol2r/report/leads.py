@@ -1,6 +1,8 @@
 """What learners have more than another one after the last round: as a table, as a figure, and in a sentence.
 
-All differences are paired by run. This module knows no learner.
+All differences are paired by run. In all functions that take a table of leads, it is from `leads` or `leads_of`, `row`
+is the variant that is compared with the baseline, `told` is what the difference is called, and `places` is what a
+sentence calls each score, by panel. This module knows no learner.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -52,7 +54,6 @@ def lead_dots(table: pd.DataFrame, told: str) -> Drawing:
 
     Args:
         table: from `leads` or `leads_of`, of one data set.
-        told: what is subtracted from what, the second line of each axis.
     """
     panels = dict.fromkeys(figures.one_dataset(table)["panel"])
     return figures.dots(table, {each: f"{each},\n{told}" for each in panels})
@@ -60,12 +61,7 @@ def lead_dots(table: pd.DataFrame, told: str) -> Drawing:
 
 @styled
 def leads_by_data(table: pd.DataFrame, told: str) -> Drawing:
-    """As `lead_dots`, with a row of panels for each data set, and a column for each score.
-
-    Args:
-        table: from `leads` or `leads_of`.
-        told: what is subtracted from what, below the last row of panels.
-    """
+    """As `lead_dots`, with a row of panels for each data set, and a column for each score."""
     rows, scores = list(dict.fromkeys(table["row"])), list(dict.fromkeys(table["panel"]))
     datasets, users = list(dict.fromkeys(table["dataset"])), USERS.ordered(table["users"])
     fig, grid = stacked(datasets, scores, table, height=0.7 + 0.28 * len(rows))
@@ -84,14 +80,7 @@ def leads_by_data(table: pd.DataFrame, told: str) -> Drawing:
 
 
 def lead_in_words(table: pd.DataFrame, row: str, told: str, places: Mapping[str, str]) -> str:
-    """The range of leads over the kinds of users, and under which of them they are clear: a sentence for each data set.
-
-    Args:
-        table: from `leads` or `leads_of`.
-        row: the variant of whose lines the sentence tells.
-        told: what the sentence calls the difference.
-        places: by panel, what the sentence calls the score.
-    """
+    """The range of leads over the kinds of users, and under which of them they are clear: one sentence a data set."""
     sentences = []
     for dataset, own in table[table["row"] == row].groupby("dataset", sort=False):
         parts = [
@@ -135,22 +124,13 @@ def gain_in_words(table: pd.DataFrame, row: str, panel: str) -> str:
 
 
 def gains_in_words(table: pd.DataFrame, row: str, places: Mapping[str, str]) -> str:
-    """As `gain_in_words`, a sentence for each score; empty without runs.
-
-    Args:
-        table, row: as of `gain_in_words`.
-        places: by panel, what the sentence calls the score.
-    """
+    """As `gain_in_words`, a sentence for each score; empty without runs."""
     told = {where: gain_in_words(table, row, panel) for panel, where in places.items()}
     return " ".join(f"For {where}: {gain[0].lower()}{gain[1:]}" for where, gain in told.items() if gain)
 
 
 def counted_in_words(table: pd.DataFrame, row: str, places: Mapping[str, str]) -> str:
-    """In how many pairs of data set and users a variant's leads are clear, in a sentence; empty with one data set.
-
-    Args:
-        table, row, places: as of `lead_in_words`, of all data sets.
-    """
+    """In how many pairs of data set and users a variant's leads are clear, in a sentence; empty with one data set."""
     own = table[table["row"] == row]
     if len(set(own["dataset"])) < 2:
         return ""

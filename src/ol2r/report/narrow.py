@@ -25,7 +25,7 @@ FOLDER = Path("data")
 WIDTH = 3.9
 """Inches: text has the size of the page's on a screen of 390 px."""
 COLUMNS = 2
-"""At most so many columns of a legend."""
+"""The most columns that a legend has."""
 
 
 def svg_of(figure: Figure) -> str:
@@ -47,11 +47,7 @@ def name_of(svg: str) -> str:
 
 
 def put_beside(figure: Figure, svg: str) -> None:
-    """Write the narrow form of a figure beside the page that is being made, if one is.
-
-    Args:
-        svg: the wide form.
-    """
+    """Write the narrow form of a figure beside the page that is being made, if one is."""
     if "OL2R_PAGE" in os.environ:
         folder = Path(os.environ["OL2R_PAGE"]) / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
@@ -114,6 +110,6 @@ def _narrow_legends(part: Figure | SubFigure) -> None:
         names = [text.get_text() for text in legend.get_texts()]
         handles = [tuple(box.get_children()) for box in legend.findobj(DrawingArea)]
         size = legend.get_texts()[0].get_fontsize() if names else None
-        part.legends.remove(legend)  # its own way to go leads to the figure that was copied
+        part.legends.remove(legend)  # `legend.remove()` would look for it in the figure of which this is a copy
         whole = {tuple: HandlerTuple(ndivide=1, pad=0)}
         fitting.legend_above(part, handles, names, COLUMNS, fontsize=size, frameon=False, handler_map=whole)

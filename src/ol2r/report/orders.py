@@ -18,9 +18,7 @@ def order_graph(ax: Axes, certain: np.ndarray, names: Sequence[str]) -> None:
     """Documents on a circle, clockwise from the top: arrows are certain orders, broken lines uncertain ones.
 
     Args:
-        ax: where to draw.
         certain: whether document i is certainly above j, Bool[documents, documents].
-        names: of the documents.
     """
     n = len(certain)
     angle = np.pi / 2 - 2 * np.pi * np.arange(n) / n

@@ -1,7 +1,7 @@
 """The functions that a chapter's cells call: they give results and verdicts, and put texts and strips on the page.
 
 A page is connected with the results that it shows once, so that a cell says only what it shows. What it shows goes to
-an audience: the notebook that runs the page, or whoever takes that notebook's place. This module must not know any
+an audience: the notebook that runs the page, or another reader of it. This module must not know any
 paper.
 """
 
@@ -73,13 +73,10 @@ class Page:
     """What one page of a chapter shows: results, printed numbers and judgements, and the ways to show them.
 
     Args:
-        chapter: the chapter.
         preferred: data sets for the page's figures, best first; a figure shows the first of them that was run.
         items: the items that the page shows, whose results are read (or computed) immediately (None: all).
 
     Attributes:
-        results: the results by item.
-        printed: the paper's printed numbers.
         judgements: the judgement of every claim that reads no other item than the page's, by the claim's identifier.
     """
 

@@ -166,11 +166,6 @@ def _cells(page: Path) -> list["NotebookNode"]:
 def draw(paper: str, anchor: str, parameters: Mapping[str, object]) -> Drawn:
     """Make a figure or table again from what is stored.
 
-    Args:
-        paper: the paper's name.
-        anchor: of the figure or table, such as "nsgd-fig-2".
-        parameters: values for the parameters of the chapter, by name.
-
     Raises:
         ExperimentError: there is no such figure or table, or it is not shown with these parameters.
         MissingRows: results that its page shows are not stored.

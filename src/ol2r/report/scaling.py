@@ -1,8 +1,8 @@
 """How rounds per second grow with replicas and with cores, beside what memory allows and beside public code.
 
 The benchmark writes `scaling.json`: by learner the speeds by cores and replicas and those of public code, the bandwidth
-of the machine's memory by cores, and the bytes of the data set. This module shows the stored figures; it must not
-measure.
+of the machine's memory by cores, and the bytes of the data set. `speeds` makes the table that the other functions take.
+This module shows the stored figures; it must not measure.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -96,11 +96,7 @@ def _range(values: pd.Series, unit: str = "") -> str:
 
 
 def cores_in_words(table: pd.DataFrame) -> str:
-    """How many times as fast all cores are as one, with the most replicas; empty where one core is all there is.
-
-    Args:
-        table: from `speeds`.
-    """
+    """How many times as fast all cores are as one, with the most replicas; empty where one core is all there is."""
     one, most, _, replicas = _ends(table)
     if one == most:
         return ""
@@ -116,11 +112,7 @@ def cores_in_words(table: pd.DataFrame) -> str:
 
 
 def replicas_in_words(table: pd.DataFrame) -> str:
-    """How many times as many rounds per second the most replicas make as one, and how few of them make half as many.
-
-    Args:
-        table: from `speeds`.
-    """
+    """How many times as many rounds per second the most replicas make as one, and how few of them make half as many."""
     _, cores, one, most = _ends(table)
     own = table[(table["what"] == MEASURED) & (table["cores"] == cores)]
     half = {
@@ -136,11 +128,7 @@ def replicas_in_words(table: pd.DataFrame) -> str:
 
 
 def memory_in_words(table: pd.DataFrame) -> str:
-    """The share of what memory allows that the most replicas on all cores make.
-
-    Args:
-        table: from `speeds`.
-    """
+    """The share of what memory allows that the most replicas on all cores make."""
     _, cores, _, replicas = _ends(table)
     share = _at(table, cores, replicas) / _allowed(table, cores)
     made = f"{replicas} replicas on {_cores(cores)} make {_range(100 * share, '%')}"
@@ -151,11 +139,7 @@ def memory_in_words(table: pd.DataFrame) -> str:
 
 
 def public_in_words(table: pd.DataFrame) -> str:
-    """How many times as fast as the fastest form of public code one replica on one core is.
-
-    Args:
-        table: from `speeds`.
-    """
+    """How many times as fast as the fastest form of public code one replica on one core is."""
     cores, _, replicas, _ = _ends(table)
     times = _at(table, cores, replicas) / _public(table)
     return f"One replica on {_cores(cores)} is {_range(times)} times as fast as public code."
@@ -196,11 +180,7 @@ def measured_in_words(stored: Stored) -> str:
 
 
 def speed_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Rounds per second at the ends of the lines: header, and a row for each learner.
-
-    Args:
-        table: from `speeds`.
-    """
+    """Rounds per second at the ends of the lines: header, and a row for each learner."""
     one, all_, few, many = _ends(table)
     places = list(dict.fromkeys((cores, n) for n in (few, many) for cores in (one, all_)))
     columns = [_at(table, *place) for place in places] + [_allowed(table, all_), _public(table)]
@@ -217,9 +197,6 @@ def speed_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
 def figure(table: pd.DataFrame) -> Drawing:
     """Rounds per second against the number of replicas, a panel for each learner: one core dashed and hollow, all cores
     solid, what memory allows dotted, public code grey.
-
-    Args:
-        table: from `speeds`.
     """
     one, most, _, _ = _ends(table)
     learners = list(dict.fromkeys(table["learner"]))

@@ -151,11 +151,7 @@ def against_targets(stored: Stored) -> pd.DataFrame:
 
 
 def missed_in_words(table: pd.DataFrame) -> str:
-    """What the missed aims of refitted networks leave room for; nothing where none is missed.
-
-    Args:
-        table: from `against_targets`.
-    """
+    """What the missed aims of refitted networks leave room for; nothing where none is missed."""
     sentences = []
     for line in frames.rows(table[(table["ratio"] < 1) & table["bound"].notna()]):
         left = 1 - line.target / line.bound
@@ -196,11 +192,7 @@ reader can use it, and its weight."""
 
 
 def pages_in_words(stored: Mapping[str, Any]) -> str:
-    """How soon the pages of the book open, how heavy they are, and which miss an aim.
-
-    Args:
-        stored: `pages.json`, which `benchmarks/pages.py` writes.
-    """
+    """How soon the pages of the book open, how heavy they are, and which miss an aim."""
     table, how = pd.DataFrame(stored["pages"]).T, stored["how"]
     paint, usable, busy = (in_range(table[each], _seconds) for each in ("paint_s", "usable_s", "processor_s"))
     missed = [
@@ -223,11 +215,7 @@ def _seconds(value: float) -> str:
 
 @styled
 def beside_public_code(table: pd.DataFrame) -> Drawing:
-    """Speeds on a logarithmic axis: a panel for each unit, a row for each learner, public code hollow.
-
-    Args:
-        table: from `speeds`.
-    """
+    """Speeds on a logarithmic axis: a panel for each unit, a row for each learner, public code hollow."""
     units = list(dict.fromkeys(table["unit"]))
     fig, axes = panels([""] * len(units), table, height=2.6, sharey=False)
     for ax, unit in zip(axes, units, strict=True):

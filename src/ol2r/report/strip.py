@@ -89,9 +89,6 @@ def strip(
     Args:
         results: what it was made from (`Chapter.computed` for a figure without stored results); if there are several,
             the first gives title and tier.
-        shown: the figure, or the aggregate that a table shows.
-        anchor: the figure's anchor on the page, such as "nsgd-fig-5b".
-        command: the shell commands that make it again.
         drawn: the rows of the results' frames that were drawn, with their columns `cell`, `fold` and `seed` (None: all
             rows, and then the strip also names the data that is not at hand).
         told: data, rounds or seeds of a figure without stored results.

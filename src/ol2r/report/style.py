@@ -298,9 +298,7 @@ def panels(
 
     Args:
         names: panel titles, one empty string for a single panel.
-        table: the aggregated data that will be drawn.
         height: of the figure, in inches.
-        sharey: whether the panels share the y axis.
     """
     names = list(names)
     fig = Drawing(figsize=(WIDTH, height))
@@ -317,11 +315,7 @@ def tiled(
     """A drawing of the table with a panel for each name, each under its name, in rows from the left.
 
     Args:
-        names: panel titles.
-        table: the aggregated data that will be drawn.
-        columns: panels of a full row.
         height: of one row, in inches.
-        sharey: whether the panels share the y axis.
     """
     names = list(names)
     rows = -(-len(names) // columns)
@@ -342,10 +336,7 @@ def stacked(
 
     Args:
         rows: one entry for each row; only their number counts, as the caller labels the rows.
-        names: titles of the columns.
-        table: the aggregated data that will be drawn.
         height: of one row, in inches.
-        sharey: whether the panels of a row share their y axis.
 
     Raises:
         TooManyPanels: there are more than `MOST_PANELS`.

@@ -53,8 +53,6 @@ def compare(
 
     Args:
         frame: runs on any data sets; only the last round counts.
-        published: the printed numbers of one table.
-        column: the column whose means the table shows.
         stand_ins: data sets at hand that take the place of printed ones: {printed name: name of ours}.
         baseline: the learner that the others are tested against.
 
@@ -133,8 +131,6 @@ def screen(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.Data
 
     Args:
         frame: runs on one printed data set, with the label column `switch`.
-        published: the printed numbers of one table.
-        column: the column whose means the table shows.
 
     Returns:
         switch, users, learner, mean, published_mean, z (as in `compare`).
@@ -275,8 +271,6 @@ def spreads(frame: pd.DataFrame, published: pd.DataFrame, column: str) -> pd.Dat
 
     Args:
         frame: runs on one printed data set, with the label column `switch`.
-        published: the printed numbers of one table.
-        column: the column whose deviations the table shows.
 
     Returns:
         switch, users, learner, published_deviation, deviation, ratio.
@@ -373,7 +367,7 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def rounded(value: float, digits: int) -> str:
-    """A number rounded to so many digits, written out in full: no power of ten, and no zeros after its last digit."""
+    """A number rounded to `digits` digits, written out in full: no power of ten, and no zeros after its last digit."""
     if not np.isfinite(value) or value == 0:
         return "0" if value == 0 else "–"
     decimals = digits - 1 - int(np.floor(np.log10(abs(value))))
@@ -463,7 +457,6 @@ def beside(comparison: pd.DataFrame, *, name: str, caption: str, name_of: Callab
 
     Args:
         comparison: from `compare`.
-        name_of: what a data set is called.
     """
     learners = LEARNERS.ordered(comparison["learner"])
     rows = []
@@ -495,11 +488,7 @@ def _note(table: pd.DataFrame) -> str:
 
 
 def diverged_in_words(frame: pd.DataFrame, name_of: Callable[[str], str] = named) -> str:
-    """Which runs of a figure or table diverged, in a sentence; empty where no run did.
-
-    Args:
-        frame: the rows that are shown.
-    """
+    """Which runs of a figure or table diverged, in a sentence; empty where no run did."""
     runs = diverged_runs(frame)
     if runs.empty:
         return ""
@@ -573,7 +562,6 @@ def paired_differences(
 
     Args:
         groups: the compared runs for each group of lines; all groups have the same columns.
-        name_of: what a data set is called.
     """
     columns = list(next(iter(groups.values())))
     lines: dict[str, list[list[str]]] = {}
@@ -702,7 +690,6 @@ def final_scores(
         by: the label column that makes the table's columns, in the order of `looks`.
         reference: by data set, the offline ranker's score, shown beside the first of `columns`.
         not_at_hand: catalogue names of declared data sets without runs; each has a line that says so.
-        name_of: what a data set is called.
         least: whether the least score is the best.
     """
     shown = looks.ordered(table[by])
@@ -748,9 +735,7 @@ def scores_by_learner(
         table: from `final`, of one score.
         by: the label column that makes the lines, in the order of `looks`.
         apart: values of `by` that are no learners from clicks; they come last and are never in bold.
-        digits: after the point.
         not_at_hand: catalogue names of declared data sets without runs; each has a line that says so.
-        name_of: what a data set is called.
 
     Raises:
         ValueError: the table has several scores.
@@ -791,8 +776,6 @@ def tuning(
     Args:
         chosen: from `ol2r.experiments.tuning.Tuned.table`.
         scores: from `ol2r.experiments.tuning.grid_scores` of the first step, by "grid".
-        names: symbols of the hyper-parameters.
-        name_of: what a data set is called.
     """
     rows = []
     for (dataset, grid), cells in scores.groupby(["dataset", "grid"], sort=False):
@@ -818,7 +801,6 @@ def tuning_edges(edges: pd.DataFrame, names: Mapping[str, str], *, name_of: Call
 
     Args:
         edges: `ol2r.experiments.tuning.edges`, by "grid".
-        names, name_of: as of `tuning`.
     """
     if edges.empty:
         return "No chosen value lies on an edge of its grid."
@@ -841,11 +823,7 @@ def conventions(rows: Iterable[tuple[str, object, str]], *, name: str, caption: 
 def silences(
     rows: Iterable[tuple[str, str, str | None]], *, name: str, caption: str, effect: str = "measured effect"
 ) -> str:
-    """What the paper leaves open, with a line for each (what is open, what we did, its measured effect or None).
-
-    Args:
-        effect: the header of the last column.
-    """
+    """What the paper leaves open, with a line for each (what is open, what we did, its measured effect or None)."""
     header = ["the paper does not say", "what we did", effect]
     return myst(header, [[o, d, e or "not measured"] for o, d, e in rows], name=name, caption=caption)
 

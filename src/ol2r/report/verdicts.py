@@ -157,10 +157,6 @@ def ledger(judgements: Mapping[str, Sequence[Judgement]], titles: Mapping[str, s
 
     An entry opens with what it is sorted by, where that is not its text: claims by letters and number, verdicts by
     their place on their scale, effects by size; entries without any stand last.
-
-    Args:
-        judgements: by paper.
-        titles: what each paper is called.
     """
     rows = []
     for paper, own in judgements.items():
@@ -186,10 +182,6 @@ def by_dataset(
     Verdicts on a paper's own data come first; its own data sets share one verdict, and so one line. Data sets that are
     not the paper's follow, each by itself. A claim that is not judged on a data set is not in its line, and undecided
     ones are only counted.
-
-    Args:
-        judgements: by paper.
-        titles: what each paper is called.
     """
     own: dict[str, dict[str, list[Judgement]]] = {}
     for paper, claims in judgements.items():
@@ -272,14 +264,8 @@ def _placed(place: Place) -> str:
     return f"{badge(place.verdict)}<br>{counts.as_claimed} / {counts.open} / {counts.against}"
 
 
-def by_reading(
-    judgements: Sequence[Judgement], *, name: str, caption: str, main: str = "the paper's text"
-) -> str:
-    """The verdicts on each claim under the main reading and under every other reading that concerns the claim.
-
-    Args:
-        main: what the main reading is called.
-    """
+def by_reading(judgements: Sequence[Judgement], *, name: str, caption: str, main: str = "the paper's text") -> str:
+    """The verdicts on each claim under the main reading and under every other reading that concerns the claim."""
     names = list(dict.fromkeys(reading for j in judgements for reading in j.readings))
     rows = []
     for j in judgements:
@@ -300,7 +286,6 @@ def rule_changes(judgements: Mapping[str, Judgement], former: pd.DataFrame, *, n
     today's verdict in the last.
 
     Args:
-        judgements: today's judgements by claim.
         former: from `ol2r.experiments.former.changes`.
     """
     last = ~former["id"].duplicated(keep="last")

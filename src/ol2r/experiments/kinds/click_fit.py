@@ -155,9 +155,6 @@ class Collection(Source):
     """The published models, with their parameters as printed.
 
     Quantities: "position parameter" (v or χ) by position, and the number of "queries".
-
-    Args:
-        checksum: the data set's checksum in the catalogue, so that other data gets another key.
     """
 
     checksum: str
@@ -186,7 +183,6 @@ class Log(Source):
     mean stands at position 0.
 
     Args:
-        checksum: the data set's checksum in the catalogue.
         unshown: what happens at a click on an item that the session does not show: the click is passed over
             ("ignore"), or the session is dropped ("drop").
         unseen: what happens to held-out sessions with an item that no training session shows: they are scored ("keep"),

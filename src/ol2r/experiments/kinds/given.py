@@ -20,11 +20,7 @@ from ol2r.experiments.kinds.simulate import Simulate
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Given(Simulate):
-    """One learner, one setting and one kind of user on a given data set, whose name and checksum the cell has.
-
-    Args:
-        given: the data set.
-    """
+    """One learner, one setting and one kind of user on a given data set, whose name and checksum the cell has."""
 
     given: RankingDataset | None
 

@@ -80,10 +80,6 @@ class Published(Population):
 
     The production ranker's list is the order in which the collection prints a query's items. It is the order of one
     result page of the query, which the script that made the collection drew at random.
-
-    Args:
-        model: the click model.
-        checksum: the data set's checksum in the catalogue, so that other data gets another key.
     """
 
     model: Model
@@ -107,10 +103,8 @@ class Logged(Population):
     The production ranker's list is the one that the log shows most often.
 
     Args:
-        model: the click model.
-        checksum: the data set's checksum in the catalogue.
         least_shown: None keeps only the items of the production ranker's list (L = K); a number adds the items that at
-            least so many lists of the log show (L > K).
+            least this number of lists of the log show (L > K).
     """
 
     model: Model
@@ -158,7 +152,6 @@ class LoggedPositions(Logged):
     Expectation-maximisation runs to convergence here, whereas PyClick stops after 50 steps.
 
     Args:
-        model: "PBM"; checksum, least_shown: as for `Logged`.
         counts: pseudo-counts of clicks and views; PyClick's present ones, or `fitting.PYCLICK_EM_BEFORE_2017`.
     """
 
@@ -178,7 +171,6 @@ class Counted(Population):
 
     Args:
         model: "PBM", the only model that counts can be fitted with.
-        checksum: the data set's checksum in the catalogue.
         counts: pseudo-counts of clicks and views.
     """
 
@@ -236,7 +228,6 @@ class Declared(Population):
 
     Args:
         name: the name of the worlds, used as the data set's.
-        model: the kind of click model that all queries have.
         worlds: (click model, initial list) of each query.
     """
 

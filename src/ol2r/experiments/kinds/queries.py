@@ -24,7 +24,6 @@ class AboutQueries(OneByOne):
     """A cell about the queries of a population and no bandit; base of the kinds here.
 
     Args:
-        users: the queries.
         cut: number of positions that the reward counts.
     """
 

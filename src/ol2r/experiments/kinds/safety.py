@@ -100,8 +100,6 @@ class Safety(OnDataset):
         dataset: name in the catalogue; checksum: of its content (`data.checksum`).
         learner: name in `LEARNERS` or `BANDITS`; revision: of its trajectories.
         hyperparameters: all of them, as (name, value) pairs in the order of their names.
-        users: the simulated users.
-        production: the production ranker.
         reference: a ranker fitted to the grades of the learners' own queries; its lists are judged beside theirs.
         positions: K.
         items: which documents are ranked: `"listed"`, those of R₀ (K = L), or `"all"` documents of the query.

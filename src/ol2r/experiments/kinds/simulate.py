@@ -34,7 +34,6 @@ class Simulate(OnDataset):
         dataset: name in the catalogue; checksum: of its content (`data.checksum`), so that other data gets another key.
         learner: name in `LEARNERS`; revision: of its trajectories.
         hyperparameters: all hyper-parameters, as (name, value) pairs in the order of their names.
-        users: the simulated users.
         evaluation: the conventions of the measurement, and the number of rounds.
         features: `"all"`, or `"varying"` to drop those constant over a fold's training documents, as public code does.
         reference: a fit with whose weights w* the learner's weights are compared, or None.
@@ -188,7 +187,7 @@ def _threads(engine: str, *, alone: bool) -> Iterator[None]:
 
 
 def _batches(replicas: list, dataset: data.RankingDataset, most: int, by_fold: bool):
-    """Cut replicas into batches of at most so many; a batch has a single fold when folds have different features."""
+    """Cut replicas into batches of a limited size; a batch has a single fold when folds have different features."""
     folds = [[entry for entry in replicas if entry[2].fold == f] for f in range(1, len(dataset.folds) + 1)]
     for part in folds if by_fold else [replicas]:
         for start in range(0, len(part), most):

@@ -29,10 +29,6 @@ class GroundTruth(NetworkLearner, registered=False):
 
     Hyper-parameters: `rate` and `regularization`, and `passes` of each fit (see `GrowingLambdaRank`), and those of
     `NetworkLearner`. It reads labels and runs on the CPU alone.
-
-    Args:
-        dataset: the data set whose labels it reads.
-        k: cut of NDCG.
     """
 
     name = "olLambdaRank GT"

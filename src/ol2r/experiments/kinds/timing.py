@@ -34,7 +34,6 @@ class Timing(OnDataset):
     Args:
         dataset: name in the catalogue; checksum: of its content (`data.checksum`).
         learner: name in `LEARNERS`; revision: of its trajectories; hyperparameters: all, in the order of their names.
-        users: the simulated users.
         replicas: number of replicas side by side, with seeds from 0.
         checkpoints: rounds, ascending.
     """
