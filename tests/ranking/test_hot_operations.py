@@ -12,7 +12,7 @@ from reference import Draws
 from small import K, candidates_of, small_dataset
 
 from ol2r.random import Stream, Streams, generator
-from ol2r.ranking import default_engine, engine
+from ol2r.ranking import batched, compiled, default_engine, engine
 
 ROUND = 7
 BODIES = [("numba", "cpu"), ("torch", "cpu"), *([("torch", "cuda")] if torch.cuda.is_available() else [])]
@@ -50,6 +50,11 @@ def test_the_engines_are_numba_and_torch():
     assert default_engine("cuda") == "torch"
     with pytest.raises(ValueError, match="engine must be one of numba, torch, not 'numpy'"):
         engine("numpy")
+
+
+def test_both_engines_have_every_operation():
+    assert compiled.__all__ == batched.__all__
+    assert [name for name in batched.__all__ if not hasattr(compiled, name)] == []
 
 
 # Ranking

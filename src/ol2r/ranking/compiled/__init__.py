@@ -1,14 +1,17 @@
 """The hot operations on the CPU: each replica is one compiled loop, replicas run side by side over the cores.
 
 The same scalar code computes a replica's numbers whichever replicas share its batch, so a trajectory is bit for bit
-independent of the batch. `batched` has the same functions in torch; the tests compare the two.
+independent of the batch. `batched` has the same functions in torch, and the one list of their names; the tests compare
+the two.
 
 Operations that take the scores of any ranker and cost less than torch needs for these (`best`, `pair_coefficients`) are
 torch functions here too. Operations that compute linear scores themselves are fast paths of those that take scores.
 """
+# ruff: noqa: F401 - the names are handed on; `batched` lists them
 
 from numba import get_num_threads, set_num_threads
 
+from ol2r.ranking import batched
 from ol2r.ranking.batched.lists import best
 from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients
 from ol2r.ranking.compiled.blocks import (
@@ -39,47 +42,7 @@ from ol2r.ranking.compiled.perturbed import PerturbedEstimate
 from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce_gradient, sample, swap_coefficients
 from ol2r.ranking.compiled.steps import climb, contenders, credit, equal_shares, follow, step, winners
 
-__all__ = [
-    "Covariance",
-    "LabelMemory",
-    "LogisticEstimate",
-    "PairCounts",
-    "PerturbedEstimate",
-    "RecursiveEstimate",
-    "arrange",
-    "best",
-    "certain_shown",
-    "clicks_score",
-    "climb",
-    "contenders",
-    "credit",
-    "delta_ndcg",
-    "divide_and_conquer",
-    "equal_shares",
-    "exchange_neighbours",
-    "explore",
-    "follow",
-    "list_by_unanimity",
-    "multileave",
-    "pair_coefficients",
-    "pair_gradient",
-    "pairs_from_clicks",
-    "plackett_luce",
-    "plackett_luce_gradient",
-    "probabilistic_interleave",
-    "rank",
-    "reflect",
-    "reflectors",
-    "replayed_probabilities",
-    "sample",
-    "score",
-    "step",
-    "swap_coefficients",
-    "team_draft",
-    "unit_vectors",
-    "use_threads",
-    "winners",
-]
+__all__ = batched.__all__
 
 
 def use_threads(n: int) -> None:
