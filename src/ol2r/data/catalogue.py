@@ -1,16 +1,18 @@
 """The catalogue of data sets that the papers use: source, licence, how to get each, and whether it is at hand.
 
-If an entry has a checksum, its results can be looked up without the data; otherwise the checksum of the data at hand is
-used. A reader's own data sets join the catalogue until the process ends (`data.own`). This module must not know what
-data is used for.
+The entries of published data are in catalogue.toml. If an entry has a checksum, its results can be looked up without
+the data; otherwise the checksum of the data at hand is used. A reader's own data sets join the catalogue until the
+process ends (`data.own`). This module must not know what data is used for.
 """
 
 import difflib
 import hashlib
 import json
 import os
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -508,81 +510,6 @@ def source_checksum(digests: list[tuple[str, str]]) -> str:
     return hashlib.sha256("".join(f"{role} {digest}\n" for role, digest in sorted(digests)).encode()).hexdigest()
 
 
-def _five_folds(train: str = "train", validation: str | None = "vali", test: str = "test") -> tuple[Split, ...]:
-    return tuple(
-        Split(f"Fold{f}/{train}", f"Fold{f}/{validation}" if validation else None, f"Fold{f}/{test}")
-        for f in range(1, 6)
-    )
-
-
-_MICROSOFT = "https://www.microsoft.com/en-us/research/project"
-_LETOR = f"{_MICROSOFT}/letor-learning-rank-information-retrieval"
-_LETOR4 = {
-    "source": f"Microsoft Research LETOR 4.0 (Qin and Liu, 2013), {_LETOR}",
-    "licence": "Microsoft Research LETOR, research use",
-    "restricted": True,
-    "kind": "ranking",
-    "n_features": 46,
-    "n_grades": 3,
-    "n_folds": 5,
-    "splits": _five_folds(),
-}
-_LETOR3 = _LETOR4 | {
-    "source": f"Microsoft Research LETOR 3.0 (Qin et al., 2010), {_LETOR}",
-    "checksum": None,
-    "n_features": 64,
-    "n_grades": 2,
-    "splits": _five_folds("trainingset", "validationset", "testset"),
-}
-_MSLR = {
-    "source": f"Microsoft Learning to Rank Datasets (Qin and Liu, 2013), {_MICROSOFT}/mslr",
-    "licence": "Microsoft Research, research use",
-    "restricted": True,
-    "kind": "ranking",
-    "n_features": 136,
-    "n_grades": 5,
-}
-_YANDEX = {
-    "licence": "Yandex, research use",
-    "restricted": True,
-    "kind": "clicks",
-    "n_documents": None,
-    "n_features": 0,
-    "n_grades": 0,
-    "n_folds": 0,
-    "normalization": "",
-}
-
-
-def _letor3(name: str, task: str, n_queries: int, n_documents: int) -> Entry:
-    return Entry(
-        name=name,
-        label=name,
-        title=f"LETOR 3.0 {name}: TREC 2003 Web track, {task}",
-        n_queries=n_queries,
-        n_documents=n_documents,
-        how_to_get="Get the .Gov QueryLevelNorm archive from the LETOR 3.0 page.",
-        folders=(name, f"Gov/QueryLevelNorm/2003_{name[:2].lower()}_dataset"),
-        **_LETOR3,
-    )
-
-
-def _mslr(name: str, n_queries: int, n_documents: int) -> Entry:
-    return Entry(
-        name=name,
-        label=name,
-        title=f"{name}: queries of Bing with 136 features",
-        n_queries=n_queries,
-        n_documents=n_documents,
-        n_folds=5,
-        checksum=None,
-        how_to_get=f"Get {name}.zip from the page of the Microsoft Learning to Rank Datasets.",
-        folders=(name,),
-        splits=_five_folds(),
-        **_MSLR,
-    )
-
-
 def _synthetic(name: str, shape: synthetic.Shape) -> Entry:
     return Entry(
         name=name,
@@ -602,186 +529,18 @@ def _synthetic(name: str, shape: synthetic.Shape) -> Entry:
     )
 
 
-_ENTRIES = [
-    Entry(
-        name="MQ2008",
-        label="MQ2008",
-        title="LETOR 4.0 MQ2008: TREC 2008 Million Query track on Gov2",
-        n_queries=784,
-        n_documents=15_211,
-        checksum="e3efa06050a7fc2ef6c397bb90453f1d49826a874a4e252a2a36ce33a37ca092",
-        how_to_get="Get MQ2008.rar (supervised ranking) from the LETOR 4.0 page.",
-        folders=("MQ2008",),
-        **_LETOR4,
-    ),
-    Entry(
-        name="MQ2007",
-        label="MQ2007",
-        title="LETOR 4.0 MQ2007: TREC 2007 Million Query track on Gov2",
-        n_queries=1_692,
-        n_documents=69_623,
-        checksum=None,
-        how_to_get="Get MQ2007.rar (supervised ranking) from the LETOR 4.0 page.",
-        folders=("MQ2007",),
-        **_LETOR4,
-    ),
-    Entry(
-        name="MQ2007_partial85",
-        label="MQ2007, 85 % of documents",
-        title="LETOR 4.0 MQ2007, 59,135 of its 69,623 documents; not comparable with published numbers",
-        n_queries=1_692,
-        n_documents=59_135,
-        checksum="c5c6c65dbf736ea1825d5d3fa64475718e12cc7ecabca7753cdfd1cbf88dca1b",
-        how_to_get="It is MQ2007 without the documents that its missing_docs.tsv.gz lists; prefer the whole MQ2007.",
-        folders=("MQ2007_partial85",),
-        # min-max over the documents that are left would move one value in ten away from the complete set's
-        normalization="query min-max by the source, over the complete lists",
-        **_LETOR4,
-    ),
-    Entry(
-        name="ClueWeb09_webis",
-        label="ClueWeb09 (Webis)",
-        title="TREC Web track 2009-2012, judged documents of ClueWeb09; no validation split",
-        source="Webis (Fröbe et al., SIGIR 2020), https://github.com/webis-de/"
-        "sigir20-sampling-bias-due-to-near-duplicates-in-learning-to-rank, commit a203e65d",
-        licence="CC BY-SA 4.0",
-        restricted=False,
-        kind="ranking",
-        n_queries=61,
-        n_documents=26_646,
-        n_features=42,
-        n_grades=5,
-        n_folds=5,
-        checksum="01ad2f233b69c8325dd1ac334123caa8b14fb861564f669fc35688d0202f3c21",
-        how_to_get="Clone the repository with Git LFS; name its folder ClueWeb09 (Fold1 … Fold5) ClueWeb09_webis.",
-        folders=("ClueWeb09_webis",),
-        splits=_five_folds(validation=None),
-    ),
-    Entry(
-        name="OHSUMED",
-        label="OHSUMED",
-        title="LETOR 2.0 OHSUMED: judged documents of MEDLINE, about 150 for each query",
-        source=f"Microsoft Research LETOR 2.0 (Liu et al., 2007), {_LETOR}, from the OHSUMED collection (Hersh et al., "
-        "1994); a public copy is in https://github.com/marcosfpr/ranklibpp, commit 6b92749f",
-        licence="OHSUMED and LETOR 2.0, free for research",
-        restricted=True,
-        kind="ranking",
-        n_queries=106,
-        n_documents=16_140,
-        n_features=25,
-        n_grades=3,
-        n_folds=5,
-        checksum="e21bbb81365c017b7515607e9a6daab0bfe9aec9bbbb0b26c1d80193e28e937c",
-        how_to_get="Clone ranklibpp and name its folder tests/benchmarks/OHSUMED/Data (Fold1 … Fold5) OHSUMED.",
-        folders=("OHSUMED",),
-        splits=_five_folds(),
-    ),
-    _letor3("TD2003", "topic distillation", 50, 49_058),
-    _letor3("NP2003", "named page finding", 150, 148_657),
-    _letor3("HP2003", "home page finding", 150, 147_606),
-    _mslr("MSLR-WEB10K", 10_000, 1_200_192),
-    _mslr("MSLR-WEB30K", 31_531, 3_771_125),
-    Entry(
-        name="MSLR-WEB30K_sample",
-        label="MSLR-WEB30K, 90 queries",
-        title="90 queries of MSLR-WEB30K's first fold: a check of shapes, not MSLR",
-        n_queries=90,
-        n_documents=9_189,
-        n_folds=1,
-        checksum="fe97262aca1e013453406336ffdde509b0738bb41eaa717b36ff9bbdba164ab9",
-        how_to_get="A sample of MSLR-WEB30K's first fold; prefer the whole set.",
-        folders=("MSLR-WEB30K_sample",),
-        splits=(Split("train", "vali", "test"),),
-        **_MSLR,
-    ),
-    Entry(
-        name="Yahoo-LTRC-1",
-        label="Yahoo! LTRC set 1",
-        title="Yahoo! Learning to Rank Challenge, set 1",
-        source="Yahoo! Webscope C14B (Chapelle and Chang, 2011); Webscope has moved to Yahoo Research",
-        licence="Yahoo! Webscope, research agreement",
-        restricted=True,
-        kind="ranking",
-        n_queries=29_921,
-        n_documents=709_877,
-        n_features=700,
-        n_grades=5,
-        n_folds=1,
-        checksum=None,
-        how_to_get="Ask for Webscope's C14B on the present page of data sets of Yahoo Research, with an account of a "
-        "university; set1.train.txt, set1.valid.txt and set1.test.txt of its ltrc_yahoo.tar.bz2 go into Yahoo-LTRC-1.",
-        folders=("Yahoo-LTRC-1", "ltrc_yahoo"),
-        splits=(Split("set1.train", "set1.valid", "set1.test"),),
-        sparse=True,
-    ),
-    Entry(
-        name="Istella",
-        label="Istella LETOR",
-        title="Istella LETOR (full); no validation split",
-        source="Istella and HPC Lab of ISTI-CNR (Dato et al., 2016), https://istella.ai/data/letor-dataset",
-        licence="Istella LETOR licence, research use",
-        restricted=True,
-        kind="ranking",
-        n_queries=33_018,
-        n_documents=10_454_629,
-        n_features=220,
-        n_grades=5,
-        n_folds=1,
-        checksum=None,
-        how_to_get="Accept the licence on Istella's page and get istella-letor.tar.gz; name its folder full Istella.",
-        folders=("Istella", "istella-letor/full"),
-        splits=(Split("train", None, "test"),),
-    ),
-    Entry(
-        name="Yandex_60Q_click_models",
-        label="Yandex, 60 queries",
-        title="Click models fitted to Yandex sessions, 60 queries of 10 documents (BatchRank's collection)",
-        source="fitted to the Yandex Relevance Prediction Challenge log (Zoghi et al., 2017)",
-        n_queries=60,
-        how_to_get="Published with the code of the BatchRank experiments (PyClickLambdas): 60Q.json.",
-        folders=("Yandex_60Q_click_models",),
-        files=("60Q.json",),
-        checksum="53486c9fe658b0e548f11eaf8b0f6fa16dc171390ae93bd970aa876e2dd60ec4",
-        **_YANDEX,
-    ),
-    Entry(
-        name="Yandex_WSCD_sample",
-        label="Yandex sessions, 20 queries",
-        title="Raw search sessions of Yandex, 20 queries (a query in two regions counts twice), train and test",
-        source="sample of the Yandex Relevance Prediction Challenge log, distributed with PyClick",
-        n_queries=20,
-        how_to_get="Published as example data of the PyClick library: trainSample, testSample (.xz).",
-        folders=("Yandex_WSCD_sample",),
-        files=("trainSample.xz", "testSample.xz"),
-        checksum="6184c583b2fb227b58c05a0b6c6276467224cba833486a4e82aa9956f950c914",
-        **_YANDEX,
-    ),
-    Entry(
-        name="Yandex_60Q_aggregated",
-        label="Yandex counts, 60 queries",
-        title="Views and clicks of 60 queries of Yandex, by item and position; 38 rows have more clicks than views",
-        source="counted from a log of Yandex for the bandits of Gauthier, Gaudel and Fromont (2021), "
-        "https://github.com/gaudel/ranking_bandits, commit 1fe4a38b, under the MIT licence",
-        n_queries=60,
-        how_to_get="Published with the code of ranking_bandits: Yandex_filtered.zip's table, as counts.csv.xz.",
-        folders=("Yandex_60Q_aggregated",),
-        files=("counts.csv.xz",),
-        checksum="3bd3bc1d089a55c9776677fa6ee71d53e880207affeb0b6309cc4c91201cf29d",
-        **_YANDEX,
-    ),
-    Entry(
-        name="Yandex_RelPred",
-        label="Yandex Relevance Prediction",
-        title="Yandex Relevance Prediction Challenge 2011: the click log BubbleRank's paper fits its models to",
-        source="Yandex, https://academy.yandex.ru/events/data_analysis/relpred2011",
-        n_queries=None,
-        how_to_get="Yandex's page no longer offers it to everyone; whoever has it puts the log into Yandex_RelPred.",
-        folders=("Yandex_RelPred",),
-        files=("Clicklog.txt",),
-        checksum=None,
-        **_YANDEX,
-    ),
-    *(_synthetic(name, shape) for name, shape in synthetic.SHAPES.items()),
-]
+def _listed() -> Iterator[Entry]:
+    """The entries of catalogue.toml, in its order."""
+    tables = tomllib.loads(files("ol2r.data").joinpath("catalogue.toml").read_text(encoding="utf-8"))
+    shared = tables.pop("shared")
+    unknown = {"n_queries": None, "n_documents": None, "checksum": None}
+    for name, own in tables.items():
+        it = {"label": name, "folders": [name]} | unknown | shared.get(own.pop("like", None), {}) | own
+        split, several = it.pop("split", None), it["n_folds"] > 1
+        folds = [f"Fold{fold}/" if several else "" for fold in range(1, it["n_folds"] + 1)] if split else []
+        it["splits"] = [Split(*(f"{fold}{stem}" if stem else None for stem in split)) for fold in folds]
+        yield Entry(name, **{key: tuple(value) if isinstance(value, list) else value for key, value in it.items()})
 
-CATALOGUE: dict[str, Entry] = {it.name: it for it in _ENTRIES}
+
+CATALOGUE: dict[str, Entry] = {it.name: it for it in _listed()}
+CATALOGUE |= {name: _synthetic(name, shape) for name, shape in synthetic.SHAPES.items()}
