@@ -53,7 +53,6 @@ def answer(name: str, tier: str | None = None) -> str:
 
     Args:
         name: the paper; the comparison has no such answer.
-        tier: as of `judgements`.
     """
     from ol2r.experiments.chapter import stored_results
 

@@ -12,11 +12,7 @@ _OURS, _RIVAL = "BubbleRank", "TopRank"
 
 
 def in_words(results: Mapping[str, Results]) -> str:
-    """How often BubbleRank showed a list much worse than the initial one, and what that costs beside TopRank.
-
-    Args:
-        results: of `ITEMS`.
-    """
+    """How often BubbleRank showed a list much worse than the initial one, and what that costs beside TopRank."""
     last = at_own_end(results["fig-1"].frame)
     own, steps = last[last["learner"] == _OURS], int(last["round"].max())
     broken = int(own["violations"].sum())

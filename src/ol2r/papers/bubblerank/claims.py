@@ -251,7 +251,6 @@ class Counted(ABC):
     share is then compared with 1.
 
     Attributes:
-        label, item: as for `Measure`.
         labels: labels that the rows must have.
         nominal: the share that is claimed to be exceeded.
     """

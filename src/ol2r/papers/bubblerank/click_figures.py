@@ -48,12 +48,7 @@ def positions_beside(
     table: pd.DataFrame,
     ways: tuple[str, ...] = ("published", "PyClick", "with PyClick's counts", "maximum likelihood"),
 ) -> Drawing:
-    """v of the DCM (left) and χ of the PBM (right) by position: published, and fitted here.
-
-    Args:
-        table: from `click_fits.positions`.
-        ways: the ways of fitting to draw.
-    """
+    """v of the DCM (left) and χ of the PBM (right) by position: published, and fitted here."""
     fig, axes = panels(MEANING.values(), table, height=3.2)
     for ax, users in zip(axes, MEANING, strict=True):
         own = table[table["users"] == users]
@@ -75,9 +70,6 @@ def perplexity_by_position(table: pd.DataFrame) -> Drawing:
     """Held-out perplexity by position, a line for each model: left as PyClick fits it, right by maximum likelihood.
 
     Both panels also have each position's own rate of clicks.
-
-    Args:
-        table: from `click_fits.foresight`.
     """
     ways = {"PyClick": "as PyClick fits them", "maximum likelihood": "maximum likelihood"}
     fig, axes = panels(ways.values(), table, height=3.2)
@@ -103,10 +95,6 @@ def errors_against_sessions(table: pd.DataFrame, ways: tuple[str, ...] = ("maxim
 
     There is a column for each parameter. The upper row has the mean absolute error, the lower row the largest. Colours
     tell models, lines and marks ways of fitting. The dotted line falls as 1/√n.
-
-    Args:
-        table: from `click_fits.recovery`.
-        ways: the ways of fitting to draw.
     """
     symbols = [symbol for symbol in ERRORS if table["quantity"].str.endswith(f" {symbol}").any()]
     rows = {"mean": "mean |error|", "largest": "largest |error|"}

@@ -36,9 +36,6 @@ def agreement(table: pd.DataFrame) -> pd.DataFrame:
 
     v of the last position is left out: no click depends on it.
 
-    Args:
-        table: from `positions`.
-
     Returns:
         users, way, positions (number compared), correlation, difference (mean absolute), largest; published_rises and
         rises (of the published parameters and of ours: after how many of these positions the next one is larger).

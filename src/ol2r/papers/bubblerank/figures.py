@@ -206,11 +206,7 @@ def regret_ratios(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
 
 @styled
 def ratio_curves(frame: pd.DataFrame, baseline: str) -> Drawing:
-    """Regret as a multiple of one bandit's, against steps on a logarithmic axis: panels as `regret_curves`.
-
-    Args:
-        frame, baseline: as for `regret_ratios`.
-    """
+    """Regret as a multiple of one bandit's, against steps on a logarithmic axis: panels as `regret_curves`."""
     table = regret_ratios(frame, baseline)
     fig, cases = _rows_of_data(frame, table, f"regret R(n), as a multiple of that of {baseline}")
     for lines, ax in cases:
@@ -266,7 +262,6 @@ def answer_dots(table: pd.DataFrame, ours: str = "BubbleRank") -> Drawing:
 
     Args:
         table: from `tables.compared`, of one data set.
-        ours: the bandit that is compared with the others.
     """
     shown = table.assign(users=table["users"].map(CLICK_MODELS))
     xlabels = {
@@ -421,11 +416,7 @@ def full_ranking(frame: pd.DataFrame) -> Choice:
 
 @styled
 def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
-    """Pairs that were ever neighbours against |V₀|, mean and most of the runs in which event E held, under Lemma 6.
-
-    Args:
-        table: from `bounds.pairs_by_inversions`.
-    """
+    """Pairs that were ever neighbours against |V₀|, mean and most of the runs in which event E held, under Lemma 6."""
     cases = list(table.groupby(["users", "positions"], sort=True))
     fig, axes = panels([f"{users}, K = {positions}" for (users, positions), _ in cases], table, height=2.9)
     look = LEARNERS["BubbleRank"]
@@ -491,9 +482,5 @@ def regret_against_theorem(table: pd.DataFrame) -> Drawing:
 
 
 def bounds_by_model(table: pd.DataFrame) -> Choice:
-    """`regret_against_theorem` for each click model, behind tabs.
-
-    Args:
-        table: from `bounds.regret_against_bounds`.
-    """
+    """`regret_against_theorem` for each click model, behind tabs."""
     return apart(regret_against_theorem, table, "users", CLICK_MODELS.__getitem__)

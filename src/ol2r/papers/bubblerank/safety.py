@@ -91,10 +91,8 @@ def safety_cell(
 
     Args:
         tier: "smoke", "laptop" or "paper"; the smoke tier has its own rounds and production rankers.
-        kind: the kind of users.
         learner: a learner or a bandit, with all its hyper-parameters in `setting`.
         items: what is ranked; labels: which production ranker starts: see `CHOICES`.
-        rounds: the last round.
     """
     last = grid.SMOKE_ROUNDS if tier == "smoke" else rounds
     return Safety(
@@ -117,10 +115,6 @@ def safety_cells(tier: str, bubblerank: Mapping[str, Value]) -> Sequence[Cell]:
 
     BubbleRank meets perfect users only: they alone have a model by item. On a laptop SafePairRank is in the main
     comparison only.
-
-    Args:
-        tier: "smoke", "laptop" or "paper".
-        bubblerank: BubbleRank's parameters.
     """
     return [
         safety_cell(tier, dataset, kind, learner, setting, items=items, labels=labels)

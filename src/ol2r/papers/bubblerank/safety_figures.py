@@ -125,7 +125,6 @@ def violations(frame: pd.DataFrame, first: int = FIRST) -> Drawing:
     """Violations in a hundred rounds, window by window, against rounds.
 
     Args:
-        frame: as for `violations_table`.
         first: windows that begin before this round are too short to be drawn.
     """
     table = violations_table(frame)
@@ -140,9 +139,6 @@ def gains_table(frame: pd.DataFrame) -> pd.DataFrame:
     """NDCG of the shown lists less that of production's for the same queries, a round, in the windows between
     checkpoints: dataset, users, variant, since, round, mean, deviation, n, low, high, middle (of the window). Where two
     checkpoints are close together, the window goes on to the second.
-
-    Args:
-        frame: as for `violations_table`.
     """
     frame = _one_setting(frame)
     return _by_window(frame.assign(gained=frame["ndcg_total"] - frame["production_ndcg_total"]), "gained")
@@ -153,7 +149,6 @@ def gains(frame: pd.DataFrame, first: int = FIRST) -> Drawing:
     """NDCG@10 of the shown lists beside production's: what a round gains or loses, window by window.
 
     Args:
-        frame: as for `violations_table`.
         first: windows that begin before this round are too short to be drawn.
     """
     table = gains_table(frame)
@@ -172,9 +167,6 @@ def safety_table(frame: pd.DataFrame, early: Sequence[int] = (100, 1000)) -> pd.
         `late_reference` (violations in a hundred of the last rounds, the learner's and the reference's), `excess`,
         `wrong` and `wrong_production` (mean |V(R_t)| and |V(R₀)| in the last rounds), `ndcg` and `ndcg_production`
         (mean NDCG in the last rounds), `half` (half the width of the 95 % interval over runs of `v`).
-
-    Args:
-        frame: as for `violations_table`.
     """
     frame = _one_setting(frame)
     last = int(frame["round"].max())
@@ -267,7 +259,6 @@ def choices_told(table: pd.DataFrame, ranked: Mapping[str, str], *, name: str, c
     """Violations in a hundred of the last rounds, a column for each choice: one number for each kind of user.
 
     Args:
-        table: from `choices_table`.
         ranked: what the values of `items` are called.
     """
     choices = list(table[["items", "production"]].drop_duplicates().itertuples(index=False, name=None))
@@ -296,9 +287,6 @@ def with_parents(frame: pd.DataFrame, beside: pd.DataFrame) -> pd.DataFrame:
 def caution_table(frame: pd.DataFrame) -> pd.DataFrame:
     """What SafePairRank's wider intervals cost and save, with its parents below: means over runs.
 
-    Args:
-        frame: from `with_parents`.
-
     Returns:
         dataset, users, variant, caution, `in_100` (violations in a hundred of all rounds), `at_most` (the upper end of
         its 95 % interval over runs), `late` (in a hundred of the last rounds), `gain` (NDCG of the shown lists less
@@ -320,9 +308,6 @@ def _times(caution: float) -> str:
 def cautions(frame: pd.DataFrame) -> Drawing:
     """What lists gained against how often they violated the constraint, a panel for each data set: SafePairRank's
     widths joined, its parents beside them, a colour for each kind of users.
-
-    Args:
-        frame: from `with_parents`.
     """
     table = caution_table(frame)
     datasets = list(table["dataset"].unique())
@@ -350,11 +335,7 @@ def cautions(frame: pd.DataFrame) -> Drawing:
 
 
 def caution_in_words(table: pd.DataFrame) -> str:
-    """What SafePairRank does at its parent's width and at the widest, in a sentence for each data set.
-
-    Args:
-        table: from `caution_table`.
-    """
+    """What SafePairRank does at its parent's width and at the widest, in a sentence for each data set."""
     sentences = []
     for name, own in table.groupby("dataset", sort=False):
         safe, parent = own[own["variant"] == SAFE_RANKER], own[own["variant"] == PARENT]
@@ -375,9 +356,6 @@ def safe_at_in_words(table: pd.DataFrame) -> str:
 
     Safe is a width with fewer than `RARELY` violations in a hundred rounds, by the interval over all rounds and in the
     mean over the last ones, in which intervals of a fixed α are narrowest.
-
-    Args:
-        table: from `caution_table`.
     """
     sentences = []
     for name, own in table[table["variant"] == SAFE_RANKER].groupby("dataset", sort=False):

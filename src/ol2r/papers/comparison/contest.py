@@ -150,9 +150,6 @@ def contests(runs: pd.DataFrame, folds: Mapping[str, int]) -> list[Contest]:
 def told(found: Sequence[Contest], *, name: str, caption: str) -> str:
     """Who is best in each situation on each data set, who is equivalent, and who is open with the seeds of each fold
     that a decision would take, as a numbered MyST table; whoever is not named is apart.
-
-    Args:
-        found: from `contests`.
     """
     datasets = list(dict.fromkeys(one.dataset for one in found))
     by_place = {(one.situation.name, one.dataset): one for one in found}
@@ -232,11 +229,7 @@ def granted(
 
 
 def had_in(runs: pd.DataFrame) -> dict[tuple[str, str], int]:
-    """The seeds of each fold that learners have of all kinds of users, by data set and learner.
-
-    Args:
-        runs: from `measures.of_runs`.
-    """
+    """The seeds of each fold that learners have of all kinds of users, by data set and learner."""
     counts = runs.groupby(["dataset", "variant", "users", "fold"])["seed"].nunique()
     least = counts.groupby(level=[0, 1]).min().reset_index()
     return {(str(line["dataset"]), str(line["variant"])): int(line["seed"]) for line in frames.records(least)}

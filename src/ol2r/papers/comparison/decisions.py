@@ -114,11 +114,7 @@ def choose(runs: pd.DataFrame, *, least: bool = False) -> Choice | None:
 
 
 def quick(costs: pd.DataFrame, times: float = TIMES) -> list[str]:
-    """The learners whose round takes at most `times` as long as the fastest one's.
-
-    Args:
-        costs: from `measures.costs`.
-    """
+    """The learners whose round takes at most `times` as long as the fastest one's."""
     if costs.empty:
         return []
     return list(costs.loc[costs["milliseconds"] <= times * costs["milliseconds"].min(), "variant"])
@@ -134,7 +130,6 @@ def decide(
 
     Args:
         tables: by source, runs with variant, users, fold, seed and the situations' columns.
-        eligible: the learners that can be chosen.
         fast: those that can be chosen where rounds have to be quick.
     """
     made = []

@@ -31,7 +31,6 @@ class Expected(NamedTuple):
         seen: the belief.
         users: kinds of users.
         side: `"near"` (less than `MARGIN` away), `"lower"` or `"higher"` (by more than `MARGIN`).
-        because: why.
     """
 
     seen: str
@@ -83,11 +82,7 @@ def expectations() -> str:
 
 
 def in_words(table: pd.DataFrame) -> str:
-    """How many differences are as expected, and how many against it, for each expectation; empty without runs.
-
-    Args:
-        table: from `differences`.
-    """
+    """How many differences are as expected, and how many against it, for each expectation; empty without runs."""
     sentences = []
     for expected in EXPECTED:
         own = table[(table["seen"] == expected.seen) & table["users"].isin(expected.users)]

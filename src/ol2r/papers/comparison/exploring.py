@@ -25,10 +25,8 @@ class Expected(NamedTuple):
     """What exploring is expected to change, on all data, averaged over kinds of users.
 
     Args:
-        variants: the learners.
         measure: one of `MEASURES`.
         side: of the learner as tuned less the same without exploring.
-        because: why.
     """
 
     variants: tuple[str, ...]
@@ -105,9 +103,6 @@ def expectations() -> str:
 def told(table: pd.DataFrame, measure: str, *, name: str, caption: str) -> str:
     """What exploring changes in one measure as a numbered MyST table: a line for each learner and kind of users, a
     column for each data set.
-
-    Args:
-        table: from `worth`.
     """
     own = table[table["measure"] == measure]
     datasets, rows = list(own["dataset"].unique()), []

@@ -95,9 +95,6 @@ def trade_off(table: pd.DataFrame) -> Drawing:
     Each learner is a numbered mark whose area grows with the time of a round; bars are 95 % intervals over runs. The
     axes hold all marks; a bar may go on beyond them, so that one learner with a wide interval does not squeeze the
     others.
-
-    Args:
-        table: from `traded`.
     """
     users = USERS.ordered(table["users"])
     fig, axes = panels(users, table, height=4.2)

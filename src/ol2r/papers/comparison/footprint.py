@@ -30,7 +30,6 @@ class Footprint(OnDataset, OneByOne):
     Args:
         dataset: name in the catalogue; checksum: of its content (`data.checksum`).
         learner: name in `LEARNERS`; revision: of its trajectories; hyperparameters: all, in the order of their names.
-        users: the simulated users.
         rounds: after how many rounds.
     """
 

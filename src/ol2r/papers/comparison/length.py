@@ -25,7 +25,6 @@ class Expected(NamedTuple):
     Args:
         datasets: the data sets; variants: the learners.
         side: of the difference.
-        because: why.
     """
 
     datasets: tuple[str, ...]

@@ -61,7 +61,6 @@ class Expected(NamedTuple):
         form: a key of `FORMS`; beside: the form that it is compared with, paired by run.
         users: kinds of users.
         side: of NDCG@10 on test queries.
-        because: why.
     """
 
     form: str

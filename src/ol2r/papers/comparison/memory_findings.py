@@ -93,11 +93,7 @@ def _of(table: pd.DataFrame, expected: Expected) -> pd.DataFrame:
 
 
 def in_words(table: pd.DataFrame) -> str:
-    """How many differences are as expected and how many against it, as a list; empty without runs.
-
-    Args:
-        table: from `differences`.
-    """
+    """How many differences are as expected and how many against it, as a list; empty without runs."""
     lines = []
     for expected in EXPECTED:
         own = _of(table, expected)
@@ -215,11 +211,7 @@ def spent(frame: pd.DataFrame, timed: pd.DataFrame) -> pd.DataFrame:
 
 @styled
 def spent_curves(table: pd.DataFrame) -> Drawing:
-    """Offline NDCG@10 against seconds of one core, a panel for each kind of users.
-
-    Args:
-        table: from `spent`.
-    """
+    """Offline NDCG@10 against seconds of one core, a panel for each kind of users."""
     users = USERS.ordered(table["users"])
     fig, axes = panels(users, table, height=3.4)
     for ax, kind in zip(axes, users, strict=True):

@@ -319,11 +319,7 @@ def _with_interval(values: pd.Series, digits: int) -> str:
 
 
 def resampled_table(leads: pd.DataFrame, *, name: str, caption: str) -> str:
-    """The chosen learners minus each other one, with both intervals.
-
-    Args:
-        leads: from `measures.resampled_leads`.
-    """
+    """The chosen learners minus each other one, with both intervals."""
     best = leads.groupby("score")["best"].first()
     scores = {"offline": "offline", "lists": "shown lists"}
     rows = []
@@ -362,11 +358,7 @@ def resampled_in_words(leads: pd.DataFrame) -> str:
 
 
 def cost_table(costs: pd.DataFrame, *, name: str, caption: str) -> str:
-    """What a round costs, and what is kept.
-
-    Args:
-        costs: from `measures.costs`.
-    """
+    """What a round costs, and what is kept."""
     rows = [
         [plain(spelled(str(line.variant))), times(line.milliseconds), f"{times(line.first)} → {times(line.last)}",
          size(line.kept) if np.isfinite(line.kept) else "–"]
@@ -548,11 +540,7 @@ def unlucky(frame: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def unlucky_in_words(lost: pd.DataFrame) -> str:
-    """Who loses least and most by the worse unlucky choice; empty without runs.
-
-    Args:
-        lost: from `measures.worst_luck`.
-    """
+    """Who loses least and most by the worse unlucky choice; empty without runs."""
     if lost.empty:
         return ""
     means = lost.groupby("variant")["lacks"].mean().sort_values(kind="stable")
@@ -588,9 +576,6 @@ def lucky_in_words(frame: pd.DataFrame) -> str:
 def queue_table(waiting: Sequence[tuple[Queued, Sequence[Job]]], *, name: str, caption: str) -> str:
     """What waits for a machine, in order of worth, with its computed cost; entries of which nothing is missing are left
     out.
-
-    Args:
-        waiting: from `ol2r.papers.queue.waiting`.
     """
     rows = [
         [

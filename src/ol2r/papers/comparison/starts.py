@@ -42,7 +42,6 @@ class Expected(NamedTuple):
         learners: whose starts; starts: which of `STARTS`; users: under which users.
         measures: columns of `MEASURES`.
         side: `"near"` (less than `MARGIN` away), `"lower"` or `"higher"` (by more than `MARGIN`).
-        because: why.
     """
 
     learners: tuple[str, ...]

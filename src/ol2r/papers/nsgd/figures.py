@@ -116,11 +116,7 @@ def _apart(table: pd.DataFrame) -> str:
 
 @styled
 def error_against_energy(table: pd.DataFrame) -> Drawing:
-    """Error of the null-space gradient against the energy it cannot see; dashed, the error of the whole gradient.
-
-    Args:
-        table: from `audits.error_figure`.
-    """
+    """Error of the null-space gradient against the energy it cannot see; dashed, the error of the whole gradient."""
     independent = table.query("not orthogonal").sort_values("energy")
     fig, (ax,) = panels([""], independent, height=3.2)
     for color, marker, (m, line) in zip(SHADES, "osD", independent.groupby("directions", sort=True), strict=False):
@@ -142,11 +138,7 @@ def error_against_energy(table: pd.DataFrame) -> Drawing:
 
 @styled
 def advance_against_candidates(table: pd.DataFrame) -> Drawing:
-    """Mean advance of a noise-free round against the number of candidates, with a line for each dimension.
-
-    Args:
-        table: from `audits.advance_figure`.
-    """
+    """Mean advance of a noise-free round against the number of candidates, with a line for each dimension."""
     fig, (ax,) = panels([""], table, height=3.0)
     for color, marker, (size, line) in zip(SHADES, "osD", table.groupby("null_dimension", sort=True), strict=False):
         _derived(ax, line.sort_values("candidates"), "candidates", f"d′ = {size}", color, marker)
@@ -161,11 +153,7 @@ def advance_against_candidates(table: pd.DataFrame) -> Drawing:
 
 @styled
 def losers_against_margin(table: pd.DataFrame) -> Drawing:
-    """Odds of the gradient's energy in the span of losers, over the odds by chance, against the margin of losing.
-
-    Args:
-        table: from `audits.loser_figure`.
-    """
+    """Odds of the gradient's energy in the span of losers, over the odds by chance, against the margin of losing."""
     fig, (ax,) = panels([""], table, height=3.0)
     _derived(ax, table.sort_values("margin"), "margin", "odds over chance", SHADES[0], "o")
     ax.axhline(1.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label="by chance")

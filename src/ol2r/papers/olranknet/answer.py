@@ -11,11 +11,7 @@ ITEMS = ("fig-4",)
 
 
 def in_words(results: Mapping[str, Results]) -> str:
-    """How often olRankNet is clearly better than PairRank, the paper's strongest linear learner, and how often worse.
-
-    Args:
-        results: of `ITEMS`.
-    """
+    """How often olRankNet is clearly better than PairRank, the paper's best linear learner, and how often worse."""
     table = figures.leads(results["fig-4"].frame, "PairRank", variants=OURS[:1])
     told = leads.balance_in_words(table, figures.OFFLINE, figures.IN_LISTS)
     return f"Beside PairRank, the strongest linear learner of its paper, olRankNet {told}."

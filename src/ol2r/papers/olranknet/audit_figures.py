@@ -59,11 +59,7 @@ def start(init: str, regularization: float) -> str:
 
 @styled
 def coverage_against_scale(table: pd.DataFrame) -> Drawing:
-    """Share of worlds in which Lemma 3.3, scaled, held at every look: labels as assumed on the left, others right.
-
-    Args:
-        table: `bounds.coverage_figure`.
-    """
+    """Share of worlds in which Lemma 3.3, scaled, held at every look: labels as assumed on the left, others right."""
     fig, axes = panels(ASSUMED.values(), table, height=3.9)
     colors = dict(zip(dict.fromkeys(setting(line) for line in frames.rows(table)), SERIES, strict=False))
     for ax, assumed in zip(axes, ASSUMED, strict=True):
@@ -98,11 +94,7 @@ def coverage_against_scale(table: pd.DataFrame) -> Drawing:
 
 @styled
 def log_det_ratios(table: pd.DataFrame) -> Drawing:
-    """Observed log-determinants over their bounds, by kind of world: median and largest.
-
-    Args:
-        table: `bounds.log_det_table`.
-    """
+    """Observed log-determinants over their bounds, by kind of world: median and largest."""
     names: Mapping[str, tuple[str, str, str]] = {
         "log det": ("bound for every m and λ", BLUE, "o"),
         "log det by rounds": ("printed, with H̃", GREEN, "D"),
@@ -141,11 +133,7 @@ def log_det_ratios(table: pd.DataFrame) -> Drawing:
 
 @styled
 def open_against_labels(table: pd.DataFrame) -> Drawing:
-    """Share of uncertain pairs against labels, beside what may be uncertain; a panel for each multiple of α_t.
-
-    Args:
-        table: `bounds.open_figure`.
-    """
+    """Share of uncertain pairs against labels, beside what may be uncertain; a panel for each multiple of α_t."""
     cases = [(key, own) for (key,), own in frames.groups(table, ["scale"])]
     fig, axes = panels([_part(scale) for scale, _ in cases], table, height=3.2)
     looks = {
@@ -176,11 +164,7 @@ def open_against_labels(table: pd.DataFrame) -> Drawing:
 
 @styled
 def kernel_against_width(table: pd.DataFrame) -> Drawing:
-    """Relative distance of the kernel from both limits against m; left with all parameters, right with own blocks.
-
-    Args:
-        table: `bounds.kernel_figure`.
-    """
+    """Relative distance of the kernel from both limits against m; left with all parameters, right with own blocks."""
     fig, axes = panels(PARAMETERS.values(), table, height=3.3)
     depths = sorted(table["depth"].unique())
     for ax, parameters in zip(axes, PARAMETERS, strict=True):
@@ -246,11 +230,7 @@ def _both(table: pd.DataFrame, keep: list[str]) -> pd.DataFrame:
 
 @styled
 def blind_spot(table: pd.DataFrame) -> Drawing:
-    """Error of a pair of which nothing was learned, over its interval by all of A and by the diagonal.
-
-    Args:
-        table: `bounds.blind_figure`.
-    """
+    """Error of a pair of which nothing was learned, over its interval by all of A and by the diagonal."""
     fig, (ax,) = panels([""], table, height=2.8)
     shown = table[table["labels"] > 0].sort_values("labels", kind="stable")
     for column, told in (("full", "all of A"), ("diagonal", "diagonal of A")):
@@ -271,9 +251,6 @@ def blind_spot(table: pd.DataFrame) -> Drawing:
 @styled
 def regret_against_bounds(table: pd.DataFrame) -> Drawing:
     """Misordered pairs against rounds, beside uncertain ones and what theory allows; a panel for each multiple of α_t.
-
-    Args:
-        table: `bounds.regret_figure`.
     """
     cases = [(key, own) for (key,), own in frames.groups(table, ["scale"])]
     fig, axes = panels([_part(scale) for scale, _ in cases], table, height=3.4)

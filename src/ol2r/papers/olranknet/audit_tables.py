@@ -64,11 +64,7 @@ def coverage(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def needed(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """α_t beside what would have been enough.
-
-    Args:
-        table: `bounds.needed_table`.
-    """
+    """α_t beside what would have been enough."""
     rows = [
         [
             setting(line) + ("" if line.assumed else ", users who stop"), f"{line.alpha:.3g}", f"{line.full:.2g}",
@@ -81,11 +77,7 @@ def needed(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def steps(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """In how many worlds each step of the regret bound held.
-
-    Args:
-        table: `bounds.within_bounds`.
-    """
+    """In how many worlds each step of the regret bound held."""
     told = {
         "regret ≤ open": "misordered pairs are at most the uncertain ones",
         "open ≤ allowed": "uncertain pairs are at most those that may be",
@@ -114,11 +106,7 @@ def _width(scale: float) -> str:
 
 
 def steps_in_words(table: pd.DataFrame) -> str:
-    """Which steps of the regret bound could fail, and which did: at the theorem's α, and at parts of it.
-
-    Args:
-        table: `bounds.within_bounds`.
-    """
+    """Which steps of the regret bound could fail, and which did: at the theorem's α, and at parts of it."""
     by = table.groupby(["scale", "statement"], sort=False)[["held", "able", "worlds"]].sum()
     whole = by.xs(1.0, level="scale")
     fixed = whole.index[whole["able"] == 0]
@@ -146,11 +134,7 @@ def steps_in_words(table: pd.DataFrame) -> str:
 
 
 def open_in_words(table: pd.DataFrame) -> str:
-    """From how many labels on orders are settled, and whether more were uncertain than may be.
-
-    Args:
-        table: `bounds.open_figure`.
-    """
+    """From how many labels on orders are settled, and whether more were uncertain than may be."""
     whole, parts = table[table["scale"] == 1], table[table["scale"] < 1]
     able = whole[whole["able"] > 0]
     settled = whole[whole["open"] == 0]["labels"]
@@ -181,11 +165,7 @@ def open_in_words(table: pd.DataFrame) -> str:
 
 
 def log_det_in_words(table: pd.DataFrame) -> str:
-    """Which log-determinants could pass their bounds, and which did.
-
-    Args:
-        table: `bounds.log_det_table`.
-    """
+    """Which log-determinants could pass their bounds, and which did."""
     own = table[table["assumed"] == 1]
     once = own["quantity"] == "log det by documents"
     printed, by_documents = own[~once], own[once]
@@ -217,11 +197,7 @@ def log_det_in_words(table: pd.DataFrame) -> str:
 
 
 def typical(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Widths of typical pairs, and what order the diagonal puts them in.
-
-    Args:
-        table: `bounds.typical_figure`.
-    """
+    """Widths of typical pairs, and what order the diagonal puts them in."""
     rows = [
         [
             f"{start(line.init, line.regularization)}, {line.documents:,} documents", f"{line.pairs:,}",
@@ -291,11 +267,7 @@ def diagonal_in_words(frame: pd.DataFrame) -> str:
 
 
 def fallen_in_words(table: pd.DataFrame) -> str:
-    """Whether a radius that is too small is found out: how many curves of the figure fall below the nominal share.
-
-    Args:
-        table: `bounds.coverage_figure`.
-    """
+    """Whether a radius that is too small is found out: how many curves of the figure fall below the nominal share."""
     curves = table.groupby([*bounds.SETTING, "quantity"], sort=False)
     fallen = curves["coverage"].min() < curves["nominal"].first()
     told = []
@@ -310,11 +282,7 @@ def fallen_in_words(table: pd.DataFrame) -> str:
 
 
 def lengths_in_words(table: pd.DataFrame) -> str:
-    """What the diagonal's order of pairs follows, and whether it is too narrow or too wide where documents are new.
-
-    Args:
-        table: `bounds.typical_figure`.
-    """
+    """What the diagonal's order of pairs follows, and whether it is too narrow or too wide where documents are new."""
     own = table[(table["documents"] == table["documents"].min()) & (table["pairs"] > 0)]
     last = own[own["pairs"] == own["pairs"].max()]
     longer = int((last["prior"] > last["alike"]).sum())
@@ -349,11 +317,7 @@ def lengths_in_words(table: pd.DataFrame) -> str:
 
 
 def blind_in_words(table: pd.DataFrame) -> str:
-    """Whether the intervals of the pair of which nothing was learned cover.
-
-    Args:
-        table: `bounds.blind_figure`.
-    """
+    """Whether the intervals of the pair of which nothing was learned cover."""
     table = table.sort_values("labels")
     failed = table[table["diagonal"] > 1]["labels"]
     full = "covers in all networks at all these numbers of labels"
@@ -385,11 +349,7 @@ def _range(values: pd.Series, form: str) -> str:
 
 
 def kernel_in_words(table: pd.DataFrame) -> str:
-    """How near the kernel comes to H and to H̃, with all entries for parameters and with own blocks.
-
-    Args:
-        table: `bounds.kernel_figure`.
-    """
+    """How near the kernel comes to H and to H̃, with all entries for parameters and with own blocks."""
     own = table[table["depth"] == table["depth"].min()]
     widest = own[own["width"] == own["width"].max()].set_index(["parameters", "quantity"])["mean"]
     return (
@@ -401,11 +361,7 @@ def kernel_in_words(table: pd.DataFrame) -> str:
 
 
 def regret_in_words(table: pd.DataFrame) -> str:
-    """Regret, uncertain pairs and the bound after the last round.
-
-    Args:
-        table: `bounds.regret_figure`.
-    """
+    """Regret, uncertain pairs and the bound after the last round."""
     last = table[table["round"] == table["round"].max()]
     told = [
         f"{line.regret:.0f} misordered and {line.open:.0f} uncertain of {line.shown:.0f} pairs at "

@@ -440,13 +440,10 @@ def coverage(
     diagonal one can be within the pool.
 
     Args:
-        world: the kind of world.
-        worlds: how many.
         rounds: T.
         regularization: λ; the printed bound on log det asks for at least 1.
         delta: δ₁.
         every: rounds between two looks.
-        seed: of the worlds and all that happens in them.
         scale: multiplies α_t, to see that a smaller one is found out.
         users: one of `USERS`; "cascade" breaks the assumption on labels.
     """
@@ -623,13 +620,10 @@ def open_orders(
     that Lemma 4.2 prints, at most 1, with c_t for c_μ and Δ_min of the world; it is for f = 1.
 
     Args:
-        world: the kind of world.
-        worlds: how many.
         labels: of every pair, increasing.
         regularization: λ.
         delta: δ₁.
         scale: multiplies α_t, to see that a smaller one is found out.
-        seed: of the worlds and labels.
     """
     drawn = draw(world, worlds, seed)
     pairs = pairs_of(world.queries, world.documents)
@@ -716,8 +710,6 @@ def every_pair(
         depth: L.
         regularization: λ; the printed bound asks for at least 1.
         delta: δ of the lemma, the share of worlds in which it may fail; it changes nothing that is measured.
-        worlds: how many.
-        seed: of documents and draws of θ₀.
     """
     _check_parameters(parameters)
     if not 0 < delta < 1:
@@ -763,7 +755,6 @@ def kernel_convergence(
         documents: of the kernel, with normal features.
         depth: L.
         draws: of θ₀.
-        seed: of documents and draws.
     """
     _check_parameters(parameters)
     rng = generator("kernel convergence", seed)
@@ -858,11 +849,7 @@ def typical_widths(
         features: d.
         width: m.
         depth: L.
-        init: of the network.
-        documents: of each world.
         regularization: λ.
-        worlds: how many.
-        seed: of documents, θ₀ and pairs.
     """
     rng = generator("typical widths", seed)
     network = Network(features, width, depth, init)

@@ -184,10 +184,6 @@ def lda_densities(table: pd.DataFrame, level: pd.DataFrame) -> Drawing:
     """Figure 3: where half of the documents of each grade lie under the first two directions of LDA.
 
     A line is where the density of a grade has the value above which half of the grade's documents lie.
-
-    Args:
-        table: of `lda.Densities`.
-        level: from `lda.levels`.
     """
     datasets = list(table["dataset"].unique())
     titles = ["\n".join(wrap(label(name), 72 // len(datasets))) for name in datasets]
@@ -235,7 +231,6 @@ def ordered_pairs(frame: pd.DataFrame, names: dict[str, str]) -> Drawing:
     """Share of held-out pairs of different grade in the right order, a row for each data set: means and folds.
 
     Args:
-        frame: of `lda.Separation`.
         names: `lda.QUANTITIES`, what each quantity is called.
     """
     table = frame.groupby(["dataset", "quantity"], sort=False)["value"].agg(["mean", "min", "max"]).reset_index()
@@ -266,10 +261,6 @@ def forms_against_pairs(frame: pd.DataFrame, met: pd.DataFrame) -> Drawing:
     """Time of a round in the dual form over that of the primal one, against n/p: a panel for each shape, log-log.
 
     Above the line of 1 the primal form is cheaper. The vertical line is where the library changes over.
-
-    Args:
-        frame: of `forms.Forms`.
-        met: from `forms.crossover`.
     """
     from ol2r.networks.covariance import SWITCH
 
@@ -303,11 +294,7 @@ def forms_against_pairs(frame: pd.DataFrame, met: pd.DataFrame) -> Drawing:
 
 @styled
 def certain_graph(example: "Example") -> Drawing:
-    """Figure 1 recomputed: orders of six documents, two sampled lists, and the chance of each list.
-
-    Args:
-        example: from `illustration.figure_1`.
-    """
+    """Figure 1 recomputed: orders of six documents, two sampled lists, and the chance of each list."""
     certain, shown, lists = example
     fig, axes = panels(["documents", "two of the lists", "all lists"], lists, height=3.2, sharey=False)
     graph, ranked, chances = axes

@@ -126,7 +126,6 @@ class Follower:
 
     Args:
         features: d.
-        setting: hyper-parameters of olRankNet.
         streams: of one replica.
         way: the way of refitting.
     """
@@ -216,7 +215,6 @@ class Gap(OfOlRankNet):
     far), quantity (see `quantities`), value.
 
     Args:
-        users: kind of the users.
         regularizations: λ of the refits.
         most: passes to the optimum.
         ways: the ways of refitting.
@@ -285,7 +283,6 @@ def truth(dataset: RankingDataset, fold: int, seed: int, width: int, spread: flo
     """h of all documents: scores of a random network of depth 2 with He's start, scaled.
 
     Args:
-        dataset: its documents.
         fold, seed: of the run; each has its own network.
         width: m of the network.
         spread: the deviation of h within queries, over all documents.
@@ -426,9 +423,7 @@ class World:
     """A data set's documents with a true h, and the olRankNet that learns from labels of pairs in the lists it shows.
 
     Args:
-        dataset: the documents.
         row: fold and seed.
-        setting: hyper-parameters of olRankNet.
         labels_a_round: pairs that are labelled, at most.
         spread: deviation of h within queries.
 
@@ -509,24 +504,14 @@ _DATASETS = on("MQ2008", own=False)
 
 
 def gap_cells(tier: str, setting: Mapping[str, Value]) -> list[Gap]:
-    """The gap of refits at the tuned λ and at a small one, on MQ2008 with informational users.
-
-    Args:
-        tier: "smoke", "laptop" or "paper".
-        setting: hyper-parameters of olRankNet as tuned.
-    """
+    """The gap of refits at the tuned λ and at a small one, on MQ2008 with informational users."""
     penalties = tuple(dict.fromkeys((float(setting["regularization"]), SMALL_REGULARIZATION)))
     own = tuple(sorted(setting.items()))
     return [Gap(name, checksum(name), own, _LOOKS[tier], regularizations=penalties) for name in _DATASETS(tier)]
 
 
 def coverage_cells(tier: str, setting: Mapping[str, Value]) -> list[Coverage]:
-    """Coverage on MQ2008's documents with a truth that a network could learn.
-
-    Args:
-        tier: "smoke", "laptop" or "paper".
-        setting: hyper-parameters of olRankNet as tuned.
-    """
+    """Coverage on MQ2008's documents with a truth that a network could learn."""
     own = tuple(sorted(setting.items()))
     return [Coverage(name, checksum(name), own, _ROUNDS[tier]) for name in _DATASETS(tier)]
 
@@ -536,12 +521,7 @@ PULLED = 0.1
 
 
 def pulled_cells(tier: str, setting: Mapping[str, Value]) -> list[Coverage]:
-    """Coverage at the largest λ that the paper tries, for the tuned one is a thousand times as large.
-
-    Args:
-        tier: "smoke", "laptop" or "paper".
-        setting: hyper-parameters of olRankNet as tuned.
-    """
+    """Coverage at the largest λ that the paper tries, for the tuned one is a thousand times as large."""
     return coverage_cells(tier, {**setting, "regularization": PULLED})
 
 
@@ -557,12 +537,7 @@ wide gaps, of an objective of their own."""
 
 
 def refit_cells(tier: str, setting: Mapping[str, Value]) -> list[Coverage]:
-    """Coverage with a small λ, at which refits differ in the gap that they leave; three of `REFITS` on a laptop.
-
-    Args:
-        tier: "smoke", "laptop" or "paper".
-        setting: hyper-parameters of olRankNet as tuned.
-    """
+    """Coverage with a small λ, at which refits differ in the gap that they leave; three of `REFITS` on a laptop."""
     refits = list(REFITS.values())[: 3 if tier == "laptop" else None]
     small = [{**setting, "regularization": SMALL_REGULARIZATION, **changed} for changed in refits]
     return [cell for each in small for cell in coverage_cells(tier, each)]
@@ -660,9 +635,6 @@ def taken_for_long_runs(table: pd.DataFrame) -> bool:
 
     It is the faster one. It is taken if it is not worse: no interval on one data set under one kind of users lies below
     0, and over all of them no interval reaches below −`WORSE`.
-
-    Args:
-        table: from `few_passes`.
     """
     whole = table["dataset"] == "all"
     return bool(whole.any() and (table["high"][~whole] >= 0).all() and (table["low"][whole] > -WORSE).all())

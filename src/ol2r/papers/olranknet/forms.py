@@ -188,9 +188,6 @@ def form_cells(tier: str) -> list[Forms]:
 
     The dual form has at most 18,000 pairs, with which it takes 1.3 GB. The second shape, of which each form takes
     minutes, is left to the paper tier.
-
-    Args:
-        tier: "smoke", "laptop" or "paper".
     """
     cells = []
     for shape in SHAPES if tier == "paper" else SHAPES[:1]:

@@ -57,7 +57,6 @@ def sampled(certain: np.ndarray, n: int, scores: np.ndarray = SCORES) -> list[tu
 
     Args:
         certain: Bool[documents, documents].
-        n: number of lists.
         scores: Float[documents].
     """
     v = len(scores)
@@ -127,10 +126,6 @@ def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
     """Estimated preferences with their intervals, for all pairs of one held-out query after a short run of olRankNet.
 
     The run is on synthetic-tiny with informational users.
-
-    Args:
-        rounds: number of rounds of the run.
-        seed: seed of the run.
 
     Returns:
         The table of one query, with its columns, as of `pairrank.illustration.nearest_orders`.

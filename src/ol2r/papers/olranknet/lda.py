@@ -172,9 +172,7 @@ def looks(fitting: Fitting, train: Part, name: str, seed: int) -> Iterator[Look]
 
     Args:
         fitting: architecture, rates and steps.
-        train: queries.
         name: of the stream of random numbers.
-        seed: of the start and of the pairs.
     """
     network = fitting.network
     start = network.initial(Streams(np.array([replica_key(name, 1, seed)], dtype=np.uint64)))
@@ -197,10 +195,6 @@ def looks(fitting: Fitting, train: Part, name: str, seed: int) -> Iterator[Look]
 
 def fitted(fitting: Fitting, train: Part, validation: Part, name: str, seed: int) -> torch.Tensor:
     """θ of a RankNet on labels, with the largest `ordered_share` on validation queries that `looks` came by.
-
-    Args:
-        fitting, train, name, seed: as of `looks`.
-        validation: queries.
 
     Returns:
         Float32[1, p].
@@ -246,7 +240,6 @@ class Separation(OnDataset, OneByOne):
     fitted to the training queries; the seed is that of a ranker's start and pairs.
 
     Args:
-        width: of the network.
         steps: of Adam at each rate.
     """
 
@@ -383,21 +376,13 @@ def levels(table: pd.DataFrame, inside: float = 0.5) -> pd.DataFrame:
 
 
 def lda_cells(tier: str) -> list[Separation]:
-    """What LDA and rankers order on the paper's sets, on those at hand and on synthetic ones of both truths.
-
-    Args:
-        tier: "smoke", "laptop" or "paper".
-    """
+    """What LDA and rankers order on the paper's sets, on those at hand and on synthetic ones of both truths."""
     steps = {"smoke": 100}.get(tier, 600)
     return [Separation(name, checksum(name), steps=steps) for name in _datasets(tier)]
 
 
 def density_cells(tier: str) -> list[Densities]:
-    """The densities of the same sets.
-
-    Args:
-        tier: "smoke", "laptop" or "paper".
-    """
+    """The densities of the same sets."""
     return [Densities(name, checksum(name)) for name in _datasets(tier)]
 
 

@@ -14,9 +14,6 @@ ITEMS = ("fig-2", "fig-4")
 def in_words(results: Mapping[str, Results]) -> str:
     """How often two rankers that disagree are clearly better than confidence intervals, and how often worse, linear
     rankers and networks together.
-
-    Args:
-        results: of `ITEMS`.
     """
     runs = {PAIRRANK: (results["fig-2"].frame, LINEAR[:1]), OLRANKNET: (results["fig-4"].frame, NEURAL[:1])}
     told = leads.balance_in_words(figures.rival_leads(runs), OFFLINE, IN_LISTS)

@@ -64,9 +64,6 @@ def learner(noise: float, rankers: float, pseudo_pairs: float) -> str:
 def coverage_against_scale(table: pd.DataFrame) -> Drawing:
     """Share of worlds in which Lemma 4.2, scaled, held at every look: corrected, as printed, and corrected with users
     who stop, which its assumption on labels does not allow.
-
-    Args:
-        table: `bounds.coverage_figure`.
     """
     fig, axes = panels(BOUNDS.values(), table, height=3.4)
     colors = dict(zip(dict.fromkeys(setting(line) for line in frames.rows(table)), SERIES, strict=False))
@@ -97,11 +94,7 @@ def coverage_against_scale(table: pd.DataFrame) -> Drawing:
 
 @styled
 def variance_against_rounds(table: pd.DataFrame) -> Drawing:
-    """Variance of the noise over what A.2 says, against rounds; a panel for each λ.
-
-    Args:
-        table: `bounds.variance_figure`.
-    """
+    """Variance of the noise over what A.2 says, against rounds; a panel for each λ."""
     cases = [(key, own) for (key,), own in frames.groups(table, ["regularization"])]
     fig, axes = panels([f"λ = {key:g}" for key, _ in cases], table, height=2.8)
     for ax, (_, own) in zip(axes, cases, strict=True):
@@ -127,11 +120,7 @@ def _told(table: pd.DataFrame, looks: Mapping[str, tuple]) -> pd.DataFrame:
 
 @styled
 def failures_against_beta(table: pd.DataFrame) -> Drawing:
-    """Share of worlds without an optimistic ranker against β, for as many rankers as are asked for and for few.
-
-    Args:
-        table: `bounds.optimism_figure`.
-    """
+    """Share of worlds without an optimistic ranker against β, for as many rankers as are asked for and for few."""
     fig, (ax,) = panels([""], table, height=3.2)
     for quantity, (told, color, mark, style) in FAILURES.items():
         own = table[table["quantity"] == quantity]
@@ -152,11 +141,7 @@ def failures_against_beta(table: pd.DataFrame) -> Drawing:
 
 @styled
 def uncertain_against_labels(table: pd.DataFrame) -> Drawing:
-    """Probability that an order is not unanimously right, and its bounds, against labels of each pair.
-
-    Args:
-        table: `bounds.uncertain_figure`.
-    """
+    """Probability that an order is not unanimously right, and its bounds, against labels of each pair."""
     cases = frames.groups(table, ["noise", "beta", "rankers"])
     named = [(f"N = {rankers:g}, {strength(noise, beta)}", own) for (noise, beta, rankers), own in cases]
     fig, axes = panels([name for name, _ in named], table, height=3.4)
@@ -187,11 +172,7 @@ def uncertain_against_labels(table: pd.DataFrame) -> Drawing:
 
 @styled
 def regret_against_rounds(table: pd.DataFrame) -> Drawing:
-    """Misordered pairs against rounds on the left; those among them on which all rankers agree on the right.
-
-    Args:
-        table: `bounds.regret_figure`.
-    """
+    """Misordered pairs against rounds on the left; those among them on which all rankers agree on the right."""
     fig, axes = panels(["all misordered pairs", "all rankers agree on the wrong order"], table, height=3.4)
     marks = ("o", "s", "D", "v", "^", "P")
     styles = ("-", DASHED, DOTTED, (0, (8, 1)), (0, (3, 1, 1, 1)), (0, (2, 1)))
@@ -220,11 +201,7 @@ def regret_against_rounds(table: pd.DataFrame) -> Drawing:
 
 @styled
 def blind_spot(table: pd.DataFrame) -> Drawing:
-    """Probability that the wrong order of a pair with an unseen direction is certain; a panel for each ν².
-
-    Args:
-        table: `bounds.blind_figure`.
-    """
+    """Probability that the wrong order of a pair with an unseen direction is certain; a panel for each ν²."""
     cases = [(key, own) for (key,), own in frames.groups(table, ["noise"])]
     fig, axes = panels([f"ν² = {key:g}" for key, _ in cases], table, height=3.0)
     for ax, (_, own) in zip(axes, cases, strict=True):

@@ -267,8 +267,6 @@ def coverage(
     pseudo-pairs change a preference at most; "labels", their number.
 
     Args:
-        world: the kind of world.
-        worlds: how many.
         rounds: T.
         regularization: λ.
         delta: δ.

@@ -245,7 +245,6 @@ class AtEqualCompute:
         label: in words.
         score, other: the scores, offline NDCG@10 at checkpoints.
         spent, other_spent: the seconds of either.
-        scale: as for `Contrast`.
         mean: whether means over the seconds up to b* are compared, and not the scores at b*.
     """
 

@@ -210,7 +210,6 @@ class Histories(OnDataset, OneByOne):
 
     Args:
         family: a key of `FAMILIES`, "linear" or "neural".
-        users: kind of the users.
         chooser: hyper-parameters of PairRank or olRankNet, all, in the order of their names.
         ensemble: those of P²LinRank or P²NeurRank, all but `noise` and `rankers`, in the order of their names.
         noises: ν², ascending.
@@ -330,7 +329,6 @@ class Shared:
 
     Args:
         cell: says what both are, and when to look.
-        dataset: the documents.
         streams: of one replica.
         queries: those to look at.
 

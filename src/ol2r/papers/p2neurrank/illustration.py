@@ -91,11 +91,7 @@ def reach() -> float:
 
 
 def checked_in_words(table: pd.DataFrame) -> str:
-    """How many draws of either way lie in the ellipse of one draw, and how near the covariances are, in a sentence.
-
-    Args:
-        table: of `one_draw`.
-    """
+    """How many draws of either way lie in the ellipse of one draw, and how near the covariances are, in a sentence."""
     should = NOISE * history().seen
     told = []
     for way, own in table.groupby("way", sort=False):

@@ -311,12 +311,7 @@ def _sides_in_words(lines: pd.DataFrame, words: Sequence[str] = SIDES) -> str:
 
 
 def as_well_in_words(table: pd.DataFrame, row: str) -> str:
-    """Whether a variant does as well as its rival, as the beginning of an answer; empty without runs.
-
-    Args:
-        table: from `figures.rival_leads`.
-        row: the variant.
-    """
+    """Whether a variant does as well as its rival, as the beginning of an answer; empty without runs."""
     own = table[table["row"] == row] if len(table) else table
     if own.empty:
         return ""
@@ -333,10 +328,6 @@ def as_well_in_words(table: pd.DataFrame, row: str) -> str:
 
 def rival_in_words(table: pd.DataFrame, row: str) -> str:
     """A variant beside its rival at the end, offline and in the shown lists: where it is better, worse and not apart.
-
-    Args:
-        table: from `figures.rival_leads`.
-        row: the variant.
     """
     own = table[table["row"] == row] if len(table) else table
     told = []
@@ -438,11 +429,7 @@ def cost_in_words(frame: pd.DataFrame) -> str:
 
 
 def seconds_in_words(frame: pd.DataFrame) -> str:
-    """How many seconds a run of two rankers and one with confidence intervals takes; empty without timings.
-
-    Args:
-        frame: as for `cost_in_words`.
-    """
+    """How many seconds a run of two rankers and one with confidence intervals takes; empty without timings."""
     told, seconds = [], _seconds(frame) if len(frame) else pd.Series(dtype=float)
     for pair in RIVALS.items() if len(seconds) else ():
         if {*pair} <= set(seconds.index.get_level_values(0)):
@@ -468,12 +455,7 @@ def forms_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
 
 
 def slowing_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
-    """What a round costs in the first and in the last window between checkpoints; empty without timings.
-
-    Args:
-        frame: as for `olranknet.figures.speeds`.
-        variants: those that are told of.
-    """
+    """What a round costs in the first and in the last window between checkpoints; empty without timings."""
     if frame.empty:
         return ""
     table, told = speeds(frame), []
@@ -489,10 +471,6 @@ def equal_in_words(results: Mapping[str, Results], dataset: str) -> str:
     """What two rankers have more than intervals after the same seconds (the contrasts of PPX2), on one data set.
 
     Contrasts without timings, or with too few runs for an interval, are left out.
-
-    Args:
-        results: the chapter's, by item.
-        dataset: a name.
     """
     (claim,) = (each for each in CLAIMS if each.id == "PPX2")
     told: dict[str, list[str]] = {}
@@ -584,9 +562,6 @@ def noise_sizes_in_words(frame: pd.DataFrame) -> str:
 def noise_shares_in_words(frame: pd.DataFrame) -> str:
     """By how much the smaller ν² changes shares on shared histories early on, and in how many pairs of N and users
     clearly.
-
-    Args:
-        frame: as for `noise_sizes_in_words`.
     """
     told = []
     for family, changes in _by_noise(frame).items():
@@ -702,11 +677,7 @@ def followed_in_words(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
 
 
 def noise_in_words(table: pd.DataFrame) -> str:
-    """Whether perturbing helps at all: each learner minus the same without noise; empty without runs.
-
-    Args:
-        table: from `figures.noise_effects`.
-    """
+    """Whether perturbing helps at all: each learner minus the same without noise; empty without runs."""
     told = []
     for (dataset, row), lines in table.groupby(["dataset", "row"], sort=False) if len(table) else ():
         name, parts = spelled(str(row)).partition(" as in ")[0], _both_scores(lines)
@@ -778,11 +749,7 @@ def agreement(frame: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def chosen_in_words(table: pd.DataFrame) -> str:
-    """The chosen setting of every grid on each data set, in a sentence for each data set.
-
-    Args:
-        table: from `ol2r.experiments.tuning.Tuned.table`.
-    """
+    """The chosen setting of every grid on each data set, in a sentence for each data set."""
     won = table[chosen_together(table)]
     told = []
     for dataset, own in won.groupby("dataset", sort=False):
@@ -868,10 +835,6 @@ def disagreeing(table: pd.DataFrame, *, name: str, caption: str) -> str:
 def farthest(table: pd.DataFrame, row: str) -> str:
     """How far a variant is from its rival at most, in either score and under any users, beside the least that this book
     calls a difference; empty without runs.
-
-    Args:
-        table: from `figures.rival_leads`.
-        row: the variant.
     """
     own = table[table["row"] == row] if len(table) else table
     if own.empty:
@@ -920,11 +883,7 @@ def small_in_words() -> str:
 
 
 def least_noise_in_words(table: pd.DataFrame) -> str:
-    """How many ensembles were given the least ν² that was tried; empty without a choice.
-
-    Args:
-        table: as for `chosen_in_words`.
-    """
+    """How many ensembles were given the least ν² that was tried; empty without a choice."""
     won = table[chosen_together(table)]
     won = won[won["noise"].notna()] if len(won) else won
     if won.empty:

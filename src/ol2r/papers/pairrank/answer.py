@@ -11,11 +11,7 @@ ITEMS = ("fig-3", "fig-4")
 
 
 def in_words(results: Mapping[str, Results]) -> str:
-    """How often PairRank_C is clearly better than a baseline, and how often worse.
-
-    Args:
-        results: of `ITEMS`.
-    """
+    """How often PairRank_C is clearly better than a baseline, and how often worse."""
     ahead = prose.ahead_of_baselines(results, ("PairRank_C",))
     told = leads.balance_in_words(ahead, prose.OFFLINE, prose.ONLINE)
     return f"Beside {len(BASELINES)} baselines, PairRank_C {told}."

@@ -50,11 +50,7 @@ TOLD = {
 
 @styled
 def coverage_against_scale(table: pd.DataFrame) -> Drawing:
-    """Share of worlds in which a bound, scaled, held in all rounds; left where its assumptions hold, right where not.
-
-    Args:
-        table: `bounds.coverage_figure`.
-    """
+    """Share of worlds in which a bound, scaled, held in all rounds: left if its assumptions hold, right if not."""
     fig, axes = panels(["assumptions hold", "assumption violated"], table, height=3.6)
     settings, bounds = dict.fromkeys(SETTINGS, False), sorted(table["bound"].unique())
     for ax, assumed in zip(axes, (1, 0), strict=True):
@@ -95,11 +91,7 @@ def coverage_against_scale(table: pd.DataFrame) -> Drawing:
 
 @styled
 def width_against_rounds(table: pd.DataFrame) -> Drawing:
-    """Width of the intervals against rounds: Lemma 2's, what would have been enough, and the experiments' constant.
-
-    Args:
-        table: `bounds.width_figure`.
-    """
+    """Width of the intervals against rounds: Lemma 2's, what would have been enough, and the experiments' constant."""
     bounds = sorted(table["bound"].unique())
     fig, axes = panels([f"Q = {bound:g}" for bound in bounds], table, height=3.2)
     looks = {
@@ -133,9 +125,6 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
     PairRank_C; and misordered by PairRank_R minus that, paired by world. There is a line for each width.
 
     The drawing's table has the shares beside the counts.
-
-    Args:
-        table: `bounds.regret_figure`.
 
     Raises:
         ValueError: Theorem 8 allows less than all pairs somewhere, so that it would have to be drawn.
@@ -175,11 +164,7 @@ def regret_against_bounds(table: pd.DataFrame) -> Drawing:
 
 @styled
 def uncertain_against_rounds(table: pd.DataFrame) -> Drawing:
-    """Share of pairs in uncertain order against rounds, with what the intervals allow and what Lemma 7 printed.
-
-    Args:
-        table: `bounds.uncertain_figure`.
-    """
+    """Share of pairs in uncertain order against rounds, with what the intervals allow and what Lemma 7 printed."""
     fig, (ax,) = panels([""], table, height=3.0)
     cases, lines = frames.groups(table, ["examination", "alpha"]), ("-", (0, (5, 1.5)), (0, (4, 1, 1, 1)))
     shares = []

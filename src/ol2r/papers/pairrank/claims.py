@@ -210,7 +210,6 @@ class Band:
     reach), "middle" (from a third to a half of it: the paper's 300 to 400 of some 900) or "bottom" (the last sixth).
 
     Attributes:
-        item, labels: as for `Measure`.
         band: which of the three bands.
         since, at: the sizes are those of the rounds since + 1 … at.
     """

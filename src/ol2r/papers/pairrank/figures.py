@@ -102,7 +102,6 @@ def reach_in_words(frame: pd.DataFrame, rank: int) -> str:
     """Which share of each data set's lists has a document at a rank, in a sentence.
 
     Args:
-        frame: as for `reach`.
         rank: one of the recorded ranks.
     """
     shares = reach(frame).query("rank == @rank")
@@ -111,11 +110,7 @@ def reach_in_words(frame: pd.DataFrame, rank: int) -> str:
 
 
 def bands_in_words(table: pd.DataFrame) -> str:
-    """Which share of each data set's lists reaches the bands of ranks that PR12 compares, in a sentence.
-
-    Args:
-        table: `ol2r.papers.pairrank.claims.band_shares`.
-    """
+    """Which share of each data set's lists reaches the bands of ranks that PR12 compares, in a sentence."""
     told = []
     for name, own in table.groupby("dataset", sort=False):
         parts = [f"the {one.band} on {share(one.share)}" for one in frames.rows(own)]
@@ -142,9 +137,6 @@ def block_sizes(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> Drawi
 
     There is a row of panels for each data set and variant, and a column for each kind of user; mean and 95 % interval
     over runs of the means of each window between checkpoints.
-
-    Args:
-        frame: as for `sizes_at_ranks`.
     """
     table = sizes_at_ranks(frame, ranks).sort_values("round", kind="stable")
     users, datasets = USERS.ordered(table["users"]), list(frame["dataset"].unique())
@@ -286,7 +278,6 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
     """Cost of a round against rounds, of learning against the history's distinct pairs, and the passes of a refit.
 
     Args:
-        frame: as for `cost_of_rounds`.
         most_passes: the limit that is drawn in the third panel.
     """
     table = cost_of_rounds(frame)
@@ -326,7 +317,6 @@ def divide_and_conquer(example: "Example", examples: Mapping[str, int]) -> Drawi
     """Figure 1 recomputed: certain and uncertain orders, blocks, and the chance of each regret under both shuffles.
 
     Args:
-        example: from `illustration.figure_1`.
         examples: by shuffle, the regret of the list that is shown of it.
     """
     certain, blocks, lists = example

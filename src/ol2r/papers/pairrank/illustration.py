@@ -117,10 +117,6 @@ def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
     The run is on synthetic-tiny with informational users. The query is the first in which a certain and an uncertain
     pair have estimates within 0.02 of each other, or else the query in which two such estimates are nearest.
 
-    Args:
-        rounds: number of rounds of the run.
-        seed: seed of the run.
-
     Returns:
         One line for each pair, in the order of `estimate`: pair (such as "3, 7": documents numbered from 1, the one of
         higher score first), estimate (σ̂), half (half the width of the interval, CB = α ‖x_ij‖_{M⁻¹}), certain, shown

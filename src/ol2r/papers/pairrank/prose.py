@@ -279,7 +279,6 @@ def wins_in_words(table: pd.DataFrame, panel: str) -> str:
     """On which data sets PairRank ends clearly above every baseline in one score; empty without runs.
 
     Args:
-        table: from `ahead_of_baselines`.
         panel: the score, as the table calls it.
     """
     counts = _wins(table, panel)
@@ -292,11 +291,7 @@ def wins_in_words(table: pd.DataFrame, panel: str) -> str:
 
 
 def wins_by_data_in_words(table: pd.DataFrame, panel: str) -> str:
-    """How many comparisons in one score are clearly won and clearly lost on each data set; empty without runs.
-
-    Args:
-        table, panel: as of `wins_in_words`.
-    """
+    """How many comparisons in one score are clearly won and clearly lost on each data set; empty without runs."""
     told = "; ".join(
         f"on {dataset} it clearly wins {above} and clearly loses {below} of {n}"
         for dataset, (above, below, n) in _wins(table, panel).items()
@@ -396,11 +391,7 @@ def widths_in_words(scores: pd.DataFrame) -> str:
 
 
 def randomness_in_words(scores: pd.DataFrame) -> str:
-    """Which ε was chosen for ε-greedy, and by which criterion.
-
-    Args:
-        scores: as for `widths_in_words`.
-    """
+    """Which ε was chosen for ε-greedy, and by which criterion."""
     tried = tuning.GRIDS["epsilon-greedy"].tried["epsilon"]
     eligible = [value for value in tried if tuning.TUNED.may_choose("epsilon-greedy", {"epsilon": value})]
     told = _chosen(scores, "epsilon-greedy", "epsilon")
@@ -524,11 +515,7 @@ def short_steps_in_words() -> str:
 
 
 def settled_in_words(settling: pd.DataFrame) -> str:
-    """The t′ of Lemma 7 as printed beside the number of rounds of the runs in small worlds.
-
-    Args:
-        settling: from `ol2r.papers.pairrank.bounds.settling`.
-    """
+    """The t′ of Lemma 7 as printed beside the number of rounds of the runs in small worlds."""
     line = settling.iloc[0]
     return (
         f"The printed t′ of Lemma 7 is round {number(line['printed_rounds'], 2)} in these worlds, with both universal "
