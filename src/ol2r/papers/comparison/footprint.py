@@ -4,7 +4,7 @@ What a learner keeps is what a run needs to go on after it was stopped. Working 
 second run keeps the same number of bytes, but for networks whose history may differ in what users clicked.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -40,6 +40,7 @@ class Footprint(OnDataset, OneByOne):
     rounds: int
 
     kind: ClassVar[str] = "footprint"
+    seeded = False
     code: ClassVar[tuple[str, ...]] = (*Timing.code[:-1], "ol2r.papers.comparison.footprint")
 
     def __post_init__(self):
@@ -50,19 +51,10 @@ class Footprint(OnDataset, OneByOne):
         """The first fold only, as where times are taken."""
         return (1,)
 
-    def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
-        """One row, seed 0, whatever seeds an item has."""
-        return super().rows(folds, (0,))
-
     @property
     def repeats(self) -> Level:
         """How exactly the learner repeats its trajectories, on which the number of kept pairs depends."""
         return LEARNERS[self.learner].repeats
-
-    @property
-    def group(self) -> Hashable:
-        """Each cell runs alone."""
-        return self
 
     def labels(self) -> dict[str, str | float | int]:
         """Data set, users, learner, hyper-parameters."""

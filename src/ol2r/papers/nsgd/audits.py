@@ -267,16 +267,6 @@ class Audit(OneByOne):
     code: ClassVar[tuple[str, ...]] = ("ol2r.random", "ol2r.theory", "ol2r.papers.nsgd.audits")
 
     @property
-    def folds(self) -> tuple[int, ...]:
-        """One fold: an audit uses no data set."""
-        return (1,)
-
-    @property
-    def restricted(self) -> bool:
-        """Never: an audit uses no data set."""
-        return False
-
-    @property
     def group(self) -> str:
         """Audits of one name share a group."""
         return self.name

@@ -72,21 +72,6 @@ class NetworkAudit(OneByOne):
             raise ValueError(f"only audits of {', '.join(OF_WORLDS)} have a kind of world")
 
     @property
-    def folds(self) -> tuple[int, ...]:
-        """One fold: an audit uses no data set."""
-        return (1,)
-
-    @property
-    def restricted(self) -> bool:
-        """Never: an audit uses no data set."""
-        return False
-
-    @property
-    def group(self) -> str:
-        """Each cell runs alone: its worlds are the batch."""
-        return self.key
-
-    @property
     def assumed(self) -> bool:
         """Whether labels are as the theorems assume."""
         return dict(self.settings).get("users", "matched") == "matched"

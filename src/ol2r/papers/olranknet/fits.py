@@ -12,7 +12,7 @@ passes of a refit. A and its diagonal are kept of the same gradients; the lists 
 """
 
 import copy
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -74,11 +74,6 @@ class OfOlRankNet(OnDataset, OneByOne):
     def setting(self) -> dict[str, Value]:
         """The learner's hyper-parameters by name."""
         return dict(self.hyperparameters)
-
-    @property
-    def group(self) -> Hashable:
-        """Each cell runs alone: on the CPU nothing is gained side by side."""
-        return self
 
     def labels(self) -> dict[str, str | float | int]:
         """Data set, and of the learner that chooses the lists: tuned α, covariance, start and width of the network."""

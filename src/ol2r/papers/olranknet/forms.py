@@ -6,7 +6,7 @@ their times differ, and these are measured here: shown with machine and date, re
 """
 
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -58,21 +58,6 @@ class Forms(OneByOne):
     def network(self) -> Network:
         """The architecture."""
         return Network(self.features, self.width)
-
-    @property
-    def folds(self) -> tuple[int, ...]:
-        """One fold: no data is read."""
-        return (1,)
-
-    @property
-    def restricted(self) -> bool:
-        """Never: no data is read."""
-        return False
-
-    @property
-    def group(self) -> Hashable:
-        """Each cell runs alone: anything beside it would change its timing."""
-        return self
 
     def labels(self) -> dict[str, str | float | int]:
         """Shape, d, V, m and p."""

@@ -10,7 +10,7 @@ speak for it. Synthetic sets with a linear and with a network truth say whether 
 Pictures are kept as densities in bins, because the licences of some sets allow no values of single documents.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -251,11 +251,6 @@ class Separation(OnDataset, OneByOne):
     repeats = "means"
     code: ClassVar[tuple[str, ...]] = _CODE
 
-    @property
-    def group(self) -> Hashable:
-        """Each cell runs alone."""
-        return self
-
     def labels(self) -> dict[str, str | float | int]:
         """Data set and width of the network."""
         return {"dataset": self.dataset, "width": self.width}
@@ -312,11 +307,6 @@ class Densities(OnDataset, OneByOne):
     kind: ClassVar[str] = "lda-densities"
     revision: ClassVar[int] = 1
     code: ClassVar[tuple[str, ...]] = _CODE
-
-    @property
-    def group(self) -> Hashable:
-        """Each cell runs alone."""
-        return self
 
     def rows(self, folds: Sequence[int] | None, seeds: Iterable[int]) -> tuple[Row, ...]:
         """One row: all documents count, and nothing is random."""
