@@ -28,11 +28,7 @@ def _perplexity(value: float) -> str:
 
 
 def scores(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """Log-likelihood of a session and perplexity on the sessions fitted to and on those held out.
-
-    Args:
-        table: `click_fits.scores`.
-    """
+    """Log-likelihood of a session and perplexity on the sessions fitted to and on those held out."""
     wide = table.set_index(["users", "way", "part"])
     rows = []
     for users, way in table[["users", "way"]].drop_duplicates().itertuples(index=False):
@@ -112,11 +108,7 @@ def _fit(case: tuple[str, str]) -> str:
 
 
 def rates_in_words(table: pd.DataFrame) -> str:
-    """For which fits the errors fall as 1/√n, and for which they do not.
-
-    Args:
-        table: `click_fits.rates`.
-    """
+    """For which fits the errors fall as 1/√n, and for which they do not."""
     counted = table["way"].isin(["PyClick", "last click"]) & (table["users"] == "DCM")
     expected = (table["low"] <= -0.5) & (table["high"] >= -0.5)
     worst = table[counted & (table["quantity"] == "largest error of v")]["last"].max()

@@ -81,7 +81,6 @@ def early_violations(
 
     Args:
         frame: runs with `round`, `violations` and `initial_inversions`.
-        printed: the printed numbers of the item.
         stand_ins: our data sets that stand in for the printed one.
         positions: K.
 
@@ -108,7 +107,6 @@ def early_violations_told(table: pd.DataFrame, absent: Sequence[str] = (), *, na
     random lists.
 
     Args:
-        table: from `early_violations`.
         absent: catalogue names of data sets without runs.
     """
     shown = LEARNERS.ordered(table["learner"])
@@ -142,7 +140,6 @@ def final_regret_told(table: pd.DataFrame, queries: pd.DataFrame, steps: int, *,
     The lowest regret of each line is bold. The last column has the regret of the list by falling attraction.
 
     Args:
-        table: from `final_regret`.
         queries: runs of `query_cell`.
         steps: n.
     """
@@ -186,9 +183,7 @@ def growth_in_words(frame: pd.DataFrame, queries: pd.DataFrame, bandit: str, lim
     """The growth of a bandit's regret over the last tenfold of steps, with and without that of the list by attraction.
 
     Args:
-        frame: runs of all bandits.
         queries: runs of `query_cell`.
-        bandit: the bandit's name.
         limit: the largest growth that counts as learning.
     """
     rows = frame[frame["learner"] == bandit]
@@ -267,8 +262,6 @@ def beside(main: pd.DataFrame, others: Mapping[str, pd.DataFrame], bandit: str, 
     Args:
         main: runs of all bandits, with `bandit` in its main setting.
         others: runs in which it has another setting, by the name to give it.
-        bandit: the bandit's name.
-        compared: names of the other bandits.
     """
     parts = [main[main["learner"].isin([bandit, *compared])]]
     parts += [own[own["learner"] == bandit].assign(learner=name) for name, own in others.items() if len(own)]
@@ -294,9 +287,6 @@ def beside_told(frame: pd.DataFrame, steps: Sequence[int], *, name: str, caption
 def ratio_in_words(frame: pd.DataFrame, one: str, other: str) -> str:
     """The regret of one bandit as a multiple of another's after the last step, over all cases, in a sentence; empty
     without runs of both.
-
-    Args:
-        frame: from `beside`.
     """
     pair = frame[frame["learner"].isin([one, other])] if len(frame) else frame
     if len(pair) == 0 or pair["learner"].nunique() < 2:
@@ -314,7 +304,6 @@ def order_in_words(frame: pd.DataFrame, bandit: str, ours: str = "BubbleRank", s
     """In how many cases one bandit has lower mean regret than another early, and higher at the end, as the paper draws.
 
     Args:
-        frame: from `beside`.
         bandit: the other bandit; each of its settings is compared, and their names begin with this name.
         ours: the bandit whose regret should be lower early and higher at the end.
         step: the number of steps that is early.
@@ -423,7 +412,6 @@ def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: i
         frame: runs of all bandits with more items than positions.
         queries: runs of `query_cell`.
         positions: K.
-        ours: the bandit that the sentences are about.
     """
     most = queries.loc[queries["ranked"] == "all", "most_items"].max()
     if not most > positions:
@@ -619,7 +607,6 @@ def choices(
     """`choice_effects` of every declared other choice, with the columns item, bandit and choice (its name).
 
     Args:
-        frames: the runs of each item.
         declared: (item, bandit, the name of the other choice, the parameters it changes).
         settings: the main setting of every bandit.
     """
@@ -651,11 +638,7 @@ choices_told = partial(
 
 
 def choices_in_words(table: pd.DataFrame) -> str:
-    """How BubbleRank's regret compares with TopRank's, with its own δ and with TopRank's, on the same users' coins.
-
-    Args:
-        table: from `choices`.
-    """
+    """How BubbleRank's regret compares with TopRank's, with its own δ and with TopRank's, on the same users' coins."""
     at = {item: own.set_index("users") for item, own in table.groupby("item")}
     if not {"bubblerank-delta", "toprank-delta"} <= set(at):
         return ""
@@ -682,7 +665,6 @@ def best_lists_in_words(positions: pd.DataFrame, cut: int) -> str:
     only if these fall.
 
     Args:
-        positions: from `click_fits.positions`.
         cut: positions that the reward counts.
     """
     told = []
@@ -727,11 +709,7 @@ def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
 
 
 def bounds_in_words(table: pd.DataFrame) -> str:
-    """In how many worlds Theorem 1 bounds regret by less than K n.
-
-    Args:
-        table: from `bounds.regret_against_bounds`.
-    """
+    """In how many worlds Theorem 1 bounds regret by less than K n."""
     says = (table["bound"] < table["everything"]).groupby([table["cell"], table["fold"]]).any()
     return f"Theorem 1 is below $K n$ at some step in {says.sum()} of the {len(says)} worlds; BRT3 is judged in these."
 
@@ -809,7 +787,6 @@ def compared(results: Mapping[str, Results], ours: str = "BubbleRank") -> pd.Dat
 
     Args:
         results: of the items fig-1, first-100 and query-rewards, by item.
-        ours: the bandit that is compared with the others.
 
     Returns:
         dataset, users, row (the other bandit), panel (`after` some steps, or `AT_FIRST`), mean (our regret over the
@@ -847,7 +824,6 @@ def safe_in_words(frame: pd.DataFrame, positions: int, ours: str = "BubbleRank")
     Args:
         frame: runs of all bandits, with `Baseline` among them.
         positions: K.
-        ours: the bandit that the sentence is about.
     """
     last = at_own_end(frame)
     own = last[last["learner"] == ours]
@@ -868,7 +844,6 @@ def price_in_words(table: pd.DataFrame, others: Sequence[str], ours: str = "Bubb
     Args:
         table: from `compared`, of one or more data sets.
         others: the bandits that it is compared with, each of which the results may lack.
-        ours: the bandit that the sentence is about.
     """
     own = table[(table["panel"] != AT_FIRST) & table["row"].isin(others)]
     told = ""
@@ -885,7 +860,6 @@ def learned_in_words(table: pd.DataFrame, ours: str = "BubbleRank") -> str:
 
     Args:
         table: from `compared`, of one or more data sets.
-        ours: the bandit that the sentence is about.
     """
     own = table[(table["row"] == "Baseline") & (table["panel"] != AT_FIRST)]
     if own.empty:

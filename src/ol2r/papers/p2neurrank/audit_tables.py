@@ -161,11 +161,7 @@ growth = partial(
 
 
 def answer_in_words(table: pd.DataFrame) -> str:
-    """Whether theory covers two rankers at the experiments' ν, and how far it is from that.
-
-    Args:
-        table: `bounds.settings_table`.
-    """
+    """Whether theory covers two rankers at the experiments' ν, and how far it is from that."""
     sets = table[table["setting"] != "best case"]
     best = table[(table["setting"] == "best case") & (table["noise"] == bounds.NOISES[0])].iloc[0]
     nearest = sets[sets["noise"] == bounds.NOISES[0]].sort_values("power").iloc[0]
@@ -272,11 +268,7 @@ def agreed_in_words(frame: pd.DataFrame) -> str:
 
 
 def variance_in_words(table: pd.DataFrame) -> str:
-    """Whether the variance of A.2 holds with noise on the pseudo-pairs and without, at first and in the end.
-
-    Args:
-        table: `bounds.variance_figure`.
-    """
+    """Whether the variance of A.2 holds with noise on the pseudo-pairs and without, at first and in the end."""
     first, last = (
         table[table["round"] == each].set_index(["quantity", "regularization"])["mean"]
         for each in (table["round"].min(), table["round"].max())
@@ -312,11 +304,7 @@ def failed_in_words(frame: pd.DataFrame) -> str:
 
 
 def usual_in_words(table: pd.DataFrame) -> str:
-    """How often no ranker is optimistic at the experiments' ν² and at that of a label; empty without such worlds.
-
-    Args:
-        table: `bounds.optimism_table`.
-    """
+    """How often no ranker is optimistic at the experiments' ν² and at that of a label; empty without such worlds."""
     own = table[table["noise"] > 0]
     if own.empty:
         return ""
@@ -335,11 +323,7 @@ def _at_least(value: float) -> str:
 
 
 def uncertain_in_words(table: pd.DataFrame) -> str:
-    """Whether Lemma 4.4's bound on uncertain orders holds.
-
-    Args:
-        table: `bounds.uncertain_table`.
-    """
+    """Whether Lemma 4.4's bound on uncertain orders holds."""
     held = table.groupby("quantity", sort=False)[["held", "worlds"]].sum()
     told = [f"{UNCERTAIN[str(name)]}: {line['held']:.0f} of {line['worlds']:.0f}" for name, line in held.iterrows()]
     printed = held.loc[list(bounds.PRINTED)]
@@ -363,12 +347,7 @@ def uncertain_in_words(table: pd.DataFrame) -> str:
 
 
 def regret_in_words(table: pd.DataFrame, dearer: pd.DataFrame) -> str:
-    """What exploring cost where labels do not depend on the list.
-
-    Args:
-        table: `bounds.growth_table`.
-        dearer: `bounds.dearer_table`.
-    """
+    """What exploring cost where labels do not depend on the list."""
     told = [
         f"{line.regret:,.0f} of {line.shown:,.0f} pairs with {learner(line.noise, line.rankers, line.pseudo_pairs)}"
         for line in frames.rows(table)

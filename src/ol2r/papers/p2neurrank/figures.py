@@ -360,7 +360,6 @@ def spent(results: Mapping[str, Results], scores: pd.DataFrame, variants: Sequen
     """Runs with the seconds that the same variant took up to each round, as `claims.Seconds` has them from "timing".
 
     Args:
-        results: the chapter's, by item.
         scores: runs of one data set with users, variant and round.
         variants: those to keep; without timings of a variant under some users its runs are left out.
     """
@@ -488,9 +487,6 @@ def interval_and_ensemble(table: pd.DataFrame) -> Drawing:
 
     Orders that are certain are in colour, others in grey; on the right, by all rankers together. The first two rankers
     are filled.
-
-    Args:
-        table: `illustration.figure_1`.
     """
     rankers = [name for name in map(str, table) if name.startswith("ranker_")]
     fig, (left, right) = panels(["a confidence interval", f"{len(rankers)} rankers, the first 2 filled"], table, 3.6)

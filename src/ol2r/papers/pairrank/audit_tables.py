@@ -125,9 +125,6 @@ def allowed_in_words(table: pd.DataFrame) -> str:
     """How many times all pairs Theorem 8 allows where it allows least, corrected and as printed, in a sentence; empty
     where it applies nowhere.
 
-    Args:
-        table: `bounds.regret_figure`.
-
     Raises:
         ValueError: a bound is less than all pairs somewhere, so that it would have to be drawn.
     """
@@ -177,11 +174,7 @@ def slack_in_words(table: pd.DataFrame) -> str:
 
 
 def widths_in_words(table: pd.DataFrame) -> str:
-    """Lemma 2's width and the constant beside what would have been enough, after the last round.
-
-    Args:
-        table: `bounds.width_figure`.
-    """
+    """Lemma 2's width and the constant beside what would have been enough, after the last round."""
     told = []
     for bound, own in table.groupby("bound"):
         line = own.sort_values("round").iloc[-1]
@@ -196,11 +189,7 @@ def widths_in_words(table: pd.DataFrame) -> str:
 
 
 def settling_in_words(table: pd.DataFrame) -> str:
-    """When theory says that nothing is uncertain any more, beside the pairs that were seen.
-
-    Args:
-        table: `bounds.settling`.
-    """
+    """When theory says that nothing is uncertain any more, beside the pairs that were seen."""
     line = table.iloc[0]
     explicit, corrected, printed, pays = (
         number(line[name], 2) for name in ("explicit_pairs", "corrected_pairs", "printed_rounds", "bound_pays")

@@ -418,13 +418,11 @@ class Confidence(Audit):
 
     Args:
         panel: a key of `PANELS`.
-        world: the kind of world.
         pairs: PairRank's rule, "matched", "adjacent" or "all".
         examination: one of `EXAMINATIONS`.
         shuffle: "random" (PairRank_R) or "conservative" (PairRank_C).
         width: "constant", or "Lemma 2".
         alpha: the constant, or the multiple of Lemma 2's width.
-        worlds: number of worlds.
         rounds: T.
         delta: δ₁.
         regularization: λ.
