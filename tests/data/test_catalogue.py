@@ -457,3 +457,46 @@ def test_the_list_marks_sets_whose_checksum_nobody_knows():
     lines = {line.split()[0]: line for line in commands.list_datasets().splitlines()}
     assert "unconfirmed" in lines["MQ2007"] and "known" in lines["MQ2008"]
     assert "checksum unconfirmed" in commands.describe("MQ2007")
+
+
+TABLES = """
+[shared.house]
+source = "a house"
+licence = "free"
+restricted = true
+kind = "ranking"
+n_features = 5
+n_grades = 3
+n_folds = 2
+split = ["train", "", "test"]
+
+[one]
+like = "house"
+title = "One"
+n_queries = 10
+how_to_get = "Ask."
+
+[other]
+like = "house"
+label = "Another"
+title = "Other"
+restricted = false
+n_folds = 1
+folders = ["here", "there"]
+how_to_get = "Ask."
+"""
+
+
+def test_a_table_is_an_entry_with_what_its_shared_table_says_and_what_it_says_itself():
+    one, other = catalogue.listed(TABLES)
+    assert (one.name, one.label, one.folders, one.n_queries, one.checksum) == ("one", "one", ("one",), 10, None)
+    assert one.splits == (("Fold1/train", None, "Fold1/test"), ("Fold2/train", None, "Fold2/test"))
+    assert one.restricted and not other.restricted
+    assert (other.label, other.folders, other.n_queries) == ("Another", ("here", "there"), None)
+    assert other.splits == (("train", None, "test"),)
+
+
+@pytest.mark.parametrize("changed", [("n_grades = 3\n", ""), ("[one]", "[one]\nlicense = 1")], ids=["lacks", "unknown"])
+def test_a_table_that_lacks_a_field_or_has_an_unknown_one_is_an_error(changed):
+    with pytest.raises(TypeError, match=r"n_grades|license"):
+        list(catalogue.listed(TABLES.replace(*changed)))

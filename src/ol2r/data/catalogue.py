@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -529,18 +529,25 @@ def _synthetic(name: str, shape: synthetic.Shape) -> Entry:
     )
 
 
-def _listed() -> Iterator[Entry]:
-    """The entries of catalogue.toml, in its order."""
-    tables = tomllib.loads(files("ol2r.data").joinpath("catalogue.toml").read_text(encoding="utf-8"))
-    shared = tables.pop("shared")
+def listed(text: str) -> Iterator[Entry]:
+    """The entries of a text such as that of catalogue.toml, which says how it is written, in its order.
+
+    Raises:
+        TypeError: a table has a field that `Entry` has not, or lacks one.
+    """
+    tables = tomllib.loads(text)
+    shared = tables.pop("shared", {})
     unknown = {"n_queries": None, "n_documents": None, "checksum": None}
     for name, own in tables.items():
-        it = {"label": name, "folders": [name]} | unknown | shared.get(own.pop("like", None), {}) | own
-        split, several = it.pop("split", None), it["n_folds"] > 1
-        folds = [f"Fold{fold}/" if several else "" for fold in range(1, it["n_folds"] + 1)] if split else []
-        it["splits"] = [Split(*(f"{fold}{stem}" if stem else None for stem in split)) for fold in folds]
-        yield Entry(name, **{key: tuple(value) if isinstance(value, list) else value for key, value in it.items()})
+        like = shared.get(own.pop("like", None), {})
+        it: dict[str, Any] = {"label": name, "folders": [name]} | unknown | like | own
+        split, n_folds = it.pop("split", None), it.get("n_folds", 0)
+        folds = [f"Fold{fold}/" if n_folds > 1 else "" for fold in range(1, n_folds + 1)] if split else []
+        it |= {key: tuple(value) for key, value in it.items() if isinstance(value, list)}
+        it["splits"] = tuple(Split._make(f"{fold}{stem}" if stem else None for stem in split) for fold in folds)
+        yield Entry(name, **it)
 
 
-CATALOGUE: dict[str, Entry] = {it.name: it for it in _listed()}
+_TEXT = files("ol2r.data").joinpath("catalogue.toml").read_text(encoding="utf-8")
+CATALOGUE: dict[str, Entry] = {it.name: it for it in listed(_TEXT)}
 CATALOGUE |= {name: _synthetic(name, shape) for name, shape in synthetic.SHAPES.items()}

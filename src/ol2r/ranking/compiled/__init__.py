@@ -11,7 +11,7 @@ torch functions here too. Operations that compute linear scores themselves are f
 
 from numba import get_num_threads, set_num_threads
 
-from ol2r.ranking import batched
+from ol2r.ranking.batched import __all__
 from ol2r.ranking.batched.lists import best
 from ol2r.ranking.batched.pairs import delta_ndcg, pair_coefficients
 from ol2r.ranking.compiled.blocks import (
@@ -41,8 +41,6 @@ from ol2r.ranking.compiled.pairs import pair_gradient, pairs_from_clicks
 from ol2r.ranking.compiled.perturbed import PerturbedEstimate
 from ol2r.ranking.compiled.sampling import explore, plackett_luce, plackett_luce_gradient, sample, swap_coefficients
 from ol2r.ranking.compiled.steps import climb, contenders, credit, equal_shares, follow, step, winners
-
-__all__ = batched.__all__
 
 
 def use_threads(n: int) -> None:
