@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import prange, types
+from numba import njit, prange, types
 
 from ol2r import compiling
 from ol2r.compiling import kernel, part
@@ -62,6 +62,20 @@ def test_parts_go_into_kernels_and_have_no_machine_code_of_their_own():
 def test_python_may_call_a_part():
     assert _root(4.0) == 2.0
     assert dot(np.ones(3, dtype=np.float32), np.full(3, 2.0, dtype=np.float32)) == 6.0
+
+
+@part
+def _power(x, n):
+    return x**n
+
+
+def test_a_part_has_one_form_for_all_constants():
+    @njit
+    def powers(x, n):
+        return _power(x, 1) + _power(x, 2) + _power(x, n)
+
+    assert powers(2.0, 3) == 14.0
+    assert len(_power.overloads) == 1
 
 
 def test_a_loop_runs_on_one_core_until_several_pay(two_threads):

@@ -55,6 +55,18 @@ def test_the_face_is_small_and_cheap():
         ol2r.compair  # noqa: B018
 
 
+def test_a_comparison_loads_no_more_than_it_needs():
+    # each would lengthen the start of every process: figures, tests of hypotheses, chapters that lack the learner
+    code = """
+import sys, ol2r
+ol2r.compare(ol2r.load("synthetic-tiny"), ["PDGD", "PairRank"], rounds=2, seeds=1, jobs=1, progress=False)
+chapters = {f"ol2r.papers.{each}.grid" for each in ("nsgd", "olranknet", "p2neurrank", "comparison")}
+print(sorted({"matplotlib", "seaborn", "scipy.stats", "scipy.optimize", "ol2r.report", *chapters} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr
+
+
 def test_learners_learn_what_the_data_has_to_teach(compared):
     frame = compared.frame
     assert list(frame.columns[:6]) == ["dataset", "users", "learner", "fold", "seed", "round"]

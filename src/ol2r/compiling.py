@@ -22,6 +22,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 from numba.core.typed_passes import NativeLowering
+from numba.core.types import unliteral
 
 from ol2r.cores import guard_loops
 from ol2r.folders import cache_folder
@@ -165,6 +166,10 @@ class Part(_Dispatcher):
                 found = self._compiler.compile(arguments, result)
                 self.add_overload(found)
             return found.entry_point
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Find the form of the part for a call by compiled code: one for all constants; numba has one for each."""
+        return super().get_call_template([unliteral(each) for each in args], {k: unliteral(v) for k, v in kws.items()})
 
     def __call__(self, *arguments: Any) -> Any:
         if self._alone is None:

@@ -127,9 +127,7 @@ def compare(
     require("seeds", AT_LEAST_ONE, seeds)
     if jobs is not None:
         require("jobs", AT_LEAST_ONE, jobs)
-    known = [name for name in NAMES if paper(name).grid is not None]
-    grid = paper(one_of(conventions, known, "paper with conventions")).grid
-    assert grid is not None
+    grid = _grid(conventions)
     names = [learners] if isinstance(learners, str) else learners
     changes = names if isinstance(names, Mapping) else {name: {} for name in names}
     settings = {name: setting(name, dataset.name, conventions, own) for name, own in changes.items()}
@@ -230,6 +228,8 @@ def setting(name: str, dataset: str, conventions: str, changed: Mapping[str, Val
     papers = [conventions, *(each for each in NAMES if each != conventions)]
     known: dict[str, Setting] = {}
     for each in papers:
+        if name in known:
+            break  # a paper takes long to load, so only those are that the name needs
         variants = [Setting(variant, *own) for variant, own in paper(each).settings(dataset).items()]
         for found in variants:
             known.setdefault(found.variant, found)
@@ -240,6 +240,15 @@ def setting(name: str, dataset: str, conventions: str, changed: Mapping[str, Val
     whole = {**found.hyperparameters, **changed}
     LEARNERS[found.learner].check(whole)
     return found._replace(hyperparameters=whole)
+
+
+def _grid(conventions: str) -> Grid:
+    """The experiments of a paper that has conventions, without loading another one."""
+    if conventions not in NAMES or paper(conventions).grid is None:
+        one_of(conventions, [each for each in NAMES if paper(each).grid is not None], "paper with conventions")
+    grid = paper(conventions).grid
+    assert grid is not None
+    return grid
 
 
 def _looks(variants: Mapping[str, str]) -> "Looks":

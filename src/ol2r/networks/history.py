@@ -12,6 +12,7 @@ import torch
 from ol2r.compiling import kernel, part
 from ol2r.ranking import Candidates
 from ol2r.ranking.batched.counts import enrol, pair_ids
+from ol2r.ranking.compiled.scalars import put
 
 _FIRST_ROOM = 64
 _MOST_NUMBERS = 1 << 62  # of documents that have numbers of their own
@@ -236,7 +237,7 @@ def _enter(position, start, numbers, inputs, documents, x, n_documents, r):
     row = _row(number, documents[r], n_documents[r])
     if row == n_documents[r]:
         documents[r, row] = number
-        x[r, row] = inputs[r, position]
+        put(x[r, row], inputs[r, position])
         n_documents[r] += 1
     return row
 

@@ -103,7 +103,8 @@ def _topological(order, start, above, depth, key, round_):
     certain orders above[p, q], p < q: each slot goes to a document drawn uniformly from those that have no certain
     superior left."""
     n = above.shape[0]
-    superiors, document = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    superiors, document = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    fill(superiors, 0)
     put(document, order[start : start + n])
     for p in range(n):
         for q in range(p + 1, n):
@@ -149,8 +150,9 @@ def _arranged_by(certain):
                     sizes[i] = stop - start
             if start < depth and stop - start > 1:
                 if conservative:
-                    above = np.zeros((stop - start, stop - start), dtype=np.bool_)
+                    above = np.empty((stop - start, stop - start), dtype=np.bool_)
                     for i in range(start, stop):
+                        fill(above[i - start], False)
                         for j in range(i + 1, stop):
                             above[i - start, j - start] = certain(i, j, known)
                     _topological(order, start, above, depth, key, round_)

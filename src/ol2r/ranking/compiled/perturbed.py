@@ -93,7 +93,9 @@ def _add_rows(x, coefficients, single, out):
     """out += Σ_i coefficients_i x_i; `single`: of rows in single precision."""
     i = 0
     if single:
-        total, c = np.zeros(x.shape[1], np.float32), coefficients.astype(np.float32)
+        total, c = np.empty(x.shape[1], np.float32), np.empty(coefficients.shape[0], np.float32)
+        fill(total, 0.0)
+        put(c, coefficients)
         while i + 4 <= x.shape[0]:
             _add_four(total, x[i], x[i + 1], x[i + 2], x[i + 3], c[i], c[i + 1], c[i + 2], c[i + 3])
             i += 4
@@ -164,7 +166,8 @@ def _advance(x, met, temperature, regularization, single, moving, step, change, 
     (n, d), rankers = x.shape, moving.shape[0]
     wide, short = np.empty((rankers, d)), np.empty((rankers, d), np.float32)
     along, new_p = np.empty((rankers, n)), np.empty((rankers, n))
-    part, shifts, slopes = np.empty((rankers, _TILE)), np.empty(max(n, _TILE)), np.zeros(rankers)
+    part, shifts, slopes = np.empty((rankers, _TILE)), np.empty(max(n, _TILE)), np.empty(rankers)
+    fill(slopes, 0.0)
     for k in range(rankers):
         fill(change[moving[k]], 0.0)
         for f in range(d):
@@ -249,9 +252,11 @@ def _approach(x, met, regularization, tolerance, single, hessian, done, last, th
     """
     rankers, d = theta.shape
     steps, changes = np.empty((rankers, MOST_PASSES, d)), np.empty((rankers, MOST_PASSES, d))
-    kept, promised, whole = np.zeros(rankers, np.int64), np.full(rankers, np.inf), np.ones(rankers, np.bool_)
+    kept, promised, whole = np.empty(rankers, np.int64), np.empty(rankers), np.empty(rankers, np.bool_)
     shares, moving, u, change = np.empty(MOST_PASSES), np.empty(rankers, np.int64), np.empty(d), np.empty((rankers, d))
     passes = 0
+    for m in range(rankers):
+        kept[m], promised[m], whole[m] = 0, np.inf, True
     for taken in range(MOST_PASSES + 1):
         n_moving = 0
         for m in range(rankers):
@@ -310,9 +315,13 @@ def _cool(x, outcomes, met, noise, regularization, tolerance, theta):
         The number of passes over the pairs.
     """
     (n, d), passes = x.shape, 0
-    z, p, along, shifts = np.zeros((1, n)), np.full((1, n), 0.5), np.empty((1, n)), np.empty(n)
-    step, change, gradient, root = np.empty((1, d)), np.empty((1, d)), np.zeros((1, d)), np.empty((d, d))
-    moving = np.zeros(1, np.int64)
+    z, p, along, shifts = np.empty((1, n)), np.empty((1, n)), np.empty((1, n)), np.empty(n)
+    step, change, gradient, root = np.empty((1, d)), np.empty((1, d)), np.empty((1, d)), np.empty((d, d))
+    moving = np.empty(1, np.int64)
+    moving[0] = 0
+    fill(gradient[0], 0.0)
+    fill(z[0], 0.0)
+    fill(p[0], 0.5)
     for i in range(n):
         shifts[i] = 0.5 * met[i] - outcomes[i, 0]
     _add_scaled(gradient[0], -1.0, noise)
@@ -387,9 +396,11 @@ def _settle(x, outcomes, noises, regularization, new, point, gradient, z, p, hes
         labels += met[i]
     single = n >= _SINGLE * d and n * d >= _LONG
     tolerance = (SINGLE_TOLERANCE if single else TOLERANCE) * (labels + 1.0)
-    there, uphill, last = np.empty((rankers + 1, d)), np.empty((rankers + 1, d)), np.zeros((rankers + 1, d))
-    margins, chances, done = np.empty((rankers + 1, n)), np.empty((rankers + 1, n)), np.zeros(rankers + 1, np.bool_)
+    there, uphill, last = np.empty((rankers + 1, d)), np.empty((rankers + 1, d)), np.empty((rankers + 1, d))
+    margins, chances, done = np.empty((rankers + 1, n)), np.empty((rankers + 1, n)), np.empty(rankers + 1, np.bool_)
+    fill(done, False)
     for m in range(rankers + 1):
+        fill(last[m], 0.0)
         put(there[m], point)
         put(uphill[m], gradient)
         put(margins[m], z)
@@ -446,8 +457,9 @@ def _refit(
         noisy = noise[r] > 0.0 and (pseudo or n > 0)
         if not alive[r] or not (new or noisy):
             continue
-        noises = np.zeros((theta.shape[1] if noisy else 0, d))
+        noises = np.empty((theta.shape[1] if noisy else 0, d))
         for m in range(noises.shape[0]):
+            fill(noises[m], 0.0)
             for f in range(d):
                 _add_scaled(noises[m, f:], np.sqrt(noise[r]) * normals[r, m, f], root[r, f, f:])
         more, alive[r] = _settle(

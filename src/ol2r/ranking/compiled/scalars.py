@@ -55,7 +55,8 @@ def top(scores, out, key, round_, salt):
     fill(out[filled:], -1)
 
 
-# loops, because an array that is assigned to an array, or made by an expression, takes seconds to compile
+# loops, because an array that is assigned to an array, or made by an expression, takes seconds to compile; `np.zeros`
+# and its like take longer than `np.empty`, too
 
 
 @part
