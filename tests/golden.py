@@ -120,14 +120,17 @@ def snapshot(folder: Path, names: Sequence[str], html: Path | None, with_verdict
         sources = [path for path in sources if not names or path.stem in names]
         before = set(staged.rglob("*"))
         os.environ["OL2R_PAGE"] = str(staged)
-        build.run_chapters(sources, {"tier": "paper"})
-        pages = {path.stem: path.with_suffix(".ipynb") for path in sources}
-        for path in sorted({*staged.rglob("*")} - before - {*pages.values()}):
-            if path.is_file():
-                write(folder / "files" / path.relative_to(staged), path.read_bytes())
-        for name, path in pages.items():
-            ids = re.findall(r'\bid="([^"]+)"', (html / f"{name}.html").read_text(encoding="utf-8")) if html else ()
-            record_page(folder, name, nbformat.read(path, as_version=4).cells, ids)
+        try:
+            build.run_chapters(sources, {"tier": "paper"})
+        finally:  # if a chapter fails, those that ran are kept
+            pages = {path.stem: path.with_suffix(".ipynb") for path in sources if not path.exists()}
+            notebooks = {path.with_suffix(".ipynb") for path in sources}
+            for path in sorted({*staged.rglob("*")} - before - notebooks):
+                if path.is_file():
+                    write(folder / "files" / path.relative_to(staged), path.read_bytes())
+            for name, path in pages.items():
+                ids = re.findall(r'\bid="([^"]+)"', (html / f"{name}.html").read_text(encoding="utf-8")) if html else ()
+                record_page(folder, name, nbformat.read(path, as_version=4).cells, ids)
 
 
 def held(folder: Path) -> dict[Path, str]:
