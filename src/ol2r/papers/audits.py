@@ -24,18 +24,6 @@ class Audit(OneByOne):
     place), quantity, value.
     """
 
-    @property
-    def folds(self) -> tuple[int, ...]:
-        return (1,)
-
-    @property
-    def restricted(self) -> bool:
-        return False
-
-    @property
-    def group(self) -> str:
-        return self.key
-
     @abstractmethod
     def simulated(self, seed: int) -> pd.DataFrame:
         """What the audit measures in the worlds of a seed: world, round, quantity, value."""

@@ -7,7 +7,7 @@ ensembles, and which of them the grades contradict.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, cast
 
@@ -277,11 +277,6 @@ class Histories(OnDataset, OneByOne):
     def repeats(self) -> Level:
         """As both learners do."""
         return self.learners.ensemble.repeats
-
-    @property
-    def group(self) -> Hashable:
-        """Each cell runs alone: on the CPU nothing is gained side by side."""
-        return self
 
     def labels(self) -> dict[str, str | float | int]:
         """Data set, users, family; α, λ and covariance of the chooser, and λ of the ensemble."""
