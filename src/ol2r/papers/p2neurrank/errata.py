@@ -1,5 +1,6 @@
 """Where the P²NeurRank paper needs a correction, each with a number that settles it.
 
+The corrections are in `errata.toml`; each names the function here, without its underscore, that computes the number.
 Each was checked against the paper's text. The tests in `tests/theory/test_perturbed.py` hold several of these facts on
 more cases. Where the text alone settles a place, there is no number.
 """
@@ -10,6 +11,7 @@ from scipy import special
 
 from ol2r.data import entry
 from ol2r.networks import Network
+from ol2r.papers import texts
 from ol2r.papers.olranknet.errata import Erratum
 from ol2r.random import Streams, generator, replica_key
 from ol2r.report.tables import number
@@ -306,194 +308,7 @@ def _never_whole() -> str:
     return f"T = 5,000: {number(values[0], 2)} at p* = .5, {'infinite' if np.isinf(values[1]) else values[1]} at p* = 0"
 
 
-ERRATA = (
-    Erratum(
-        "A.1",
-        "$|x^\\top G^{-1} v| \\le \\lVert x \\rVert_{A^{-1}} \\lVert v \\rVert_{A^{-1}} / c_\\mu$, by Cauchy and "
-        "Schwarz. The step by $|x^\\top A^{-1} v| / c_\\mu$ is false for $x \\ne v$; Lemma 4.2 does not need it.",
-        "none", _cauchy,
-    ),
-    Erratum(
-        "A.2, anti-concentration",
-        "The same step the other way round, $x^\\top G^{-1} v \\ge x^\\top A^{-1} v / k_\\mu$. It is false too, and "
-        "the anti-concentration rests on it. It can be proved otherwise ({prf:ref}`p2neurrank-thm-optimism`).",
-        "statement", _reversed,
-    ),
-    Erratum(
-        "Eq. 4.1, 4.2",
-        "Pairs $\\sqrt\\lambda e_i$ with label 0 are no $\\ell_2$ penalty under the logistic loss; and Eq. 4.2 adds "
-        "$\\lambda \\theta$ besides.",
-        "constants", _penalty,
-    ),
-    Erratum(
-        "Eq. 4.1",
-        "Without $\\lambda \\theta$ it has no solution before labels are in, with perturbed pseudo-pairs possibly none "
-        "at all. It is convex (not “log-convex”) whatever the labels.",
-        "statement", _unbounded,
-    ),
-    Erratum(
-        "A.1",
-        "$G_t$ lacks the slopes of the pseudo-pairs, which $g_t$ has. With them it is larger, and the bound holds too.",
-        "none", _jacobian,
-    ),
-    Erratum("A.1", "The pseudo-pairs add $\\sqrt d$ to the radius, not $d$.", "constants", _root),
-    Erratum(
-        "Lemma 4.2",
-        "A term $\\sqrt\\lambda\\, Q$ is missing if the $\\lambda \\theta$ of Eq. 4.2 is meant. If the pseudo-pairs "
-        "alone are the penalty it is not needed, but then Eq. 4.1 has no minimum on few labels. The factor 2 is not in "
-        "its proof; $y$ stands for $y - \\sigma(x^\\top \\theta^*)$ in A.1.",
-        "statement", _forgotten,
-    ),
-    Erratum(
-        "Lemma 4.2",
-        "The quotient of determinants stands inside the logarithm, as in A.1 (perhaps a fault of the copy read here).",
-        "none", _logarithm,
-    ),
-    Erratum(
-        "Lemma 4.2",
-        "$c_\\mu$ is an infimum over a set $\\Theta$ that is not named ($\\lVert \\theta \\rVert \\le Q$, presumably), "
-        "but estimates are neither bounded nor projected: {prf:ref}`olranknet-thm-interval` has the way out. "
-        "$\\theta_t^*$ is $\\theta^*$.",
-        "statement", _left_ball,
-    ),
-    Erratum("Proposition 4.1", "$\\exp(\\beta^2 R^2 / 2)$, as for olRankNet.", "constants", _coin),
-    Erratum("Lemma 4.4", "$\\beta = k_\\mu \\alpha_t / (c_\\mu \\nu)$, as in its proof.", "constants", _betas),
-    Erratum(
-        "Lemma 4.4",
-        "$e^{-\\beta^2}/(4 \\sqrt\\pi \\beta) \\le P(Z > \\beta)$ only from "
-        f"$\\beta = {perturbed.printed_tail_from():.3f}$ on.",
-        "statement", _tail,
-    ),
-    Erratum(
-        "1, 5.2.1",
-        "“Its theoretical analysis directly suggests its empirical performance” and “all its nice theoretical "
-        "properties are preserved in its actual implementation”: $N = 2$ meets Lemma 4.4's condition in no "
-        "experiment. At every $\\nu$ its first half takes $N > \\log(1/\\delta) / \\log 2$, because "
-        "$P(Z > \\beta) < \\tfrac12$.",
-        "statement", _at_least,
-    ),
-    Erratum(
-        "A.2", "First step: $P(\\sigma^{(n)} < \\tfrac12) \\le P(\\sigma^{(n)} < \\sigma^*)$; $\\bar\\sigma_t$ comes "
-        "off both sides in the second.", "none", _first_step,
-    ),
-    Erratum(
-        "A.2",
-        "Variance: $A_t^{-1}$ for the two outer $A_t$ in its first line (perhaps a fault of the copy).", "none",
-        _inverses,
-    ),
-    Erratum(
-        "A.2",
-        "$\\tfrac12 P(|\\cdot| \\ge \\cdot)$ is the tail of a symmetric variable; the response to noise is not. "
-        "{prf:ref}`p2neurrank-thm-uncertain` needs no symmetry.",
-        "constants", _symmetric,
-    ),
-    Erratum("Lemma 4.4", "The factor $k_\\mu^2 \\alpha_t^2$ is not in its proof.", "constants", _stray),
-    Erratum(
-        "Lemma 4.4",
-        "$t'$ is that of PairRank's Lemma 7 (cited as its Lemma 2) with terms left out; $\\Sigma$, $c$, $C_1$ and "
-        "$C_2$ are not defined, and pairs are not independent. It is infinite if some direction has no pairs. Nothing "
-        "of it is needed.",
-        "statement", _singular,
-    ),
-    Erratum(
-        "Lemma 4.4",
-        "At the experiments' $\\nu$, with the $N$ that its first half asks for, the bound of the second is empty. At "
-        "the $\\nu$ of the first half $N$ is small and $\\nu^2$ large: there the bound, which grows with both, is not "
-        "empty but needs more labels ({numref}`p2neurrank-uncertain`, right). The second half needs no condition on "
-        "$N$ ({prf:ref}`p2neurrank-thm-uncertain`).",
-        "none", _two_halves,
-    ),
-    Erratum(
-        "A.2",
-        "$k_\\mu |U| / c_\\mu$ for $k_\\mu |U|$; the next line has the $c_\\mu$. The step is that of A.1 for "
-        "$v \\ne x$, false as it stands.",
-        "proof", _third_time,
-    ),
-    Erratum(
-        "A.2, A.3",
-        "“Certain if and only if all are above ½” and “regret only comes from uncertain orders” forget orders on "
-        "which all rankers agree wrongly. The bound covers them: it bounds orders that are not unanimously right.",
-        "none", _agree_wrongly,
-    ),
-    Erratum(
-        "Eq. 3.3",
-        "With hidden layers the minimum need not exist. A perturbed label above 1 or below 0 lowers the loss in "
-        "proportion to the score. Scores of d-m-m-1 grow as $\\lVert \\theta \\rVert^3$ and those of d-m-1 as "
-        "$\\lVert \\theta \\rVert^2$, but the penalty only as $\\lVert \\theta \\rVert^2$. A linear ranker has a "
-        "minimum; and a few steps of gradient descent are defined without one.",
-        "statement", _outgrown,
-    ),
-    Erratum(
-        "A.2 for Algorithm 1",
-        "The analysis (Eq. 4.1) perturbs pseudo-pairs, Eq. 3.3 and Algorithm 1 do not. The variance of A.2, and so "
-        "optimism, is that of the former ({prf:ref}`p2neurrank-lem-variance`).",
-        "proof", _unseen,
-    ),
-    Erratum(
-        "Theorem 4.5",
-        "$C$ contains $N$ and $\\nu^2$. With $N$ of the order $\\log(1/\\delta) = \\log T$ as in Lemma 4.4, and "
-        "$\\beta$ and $\\nu$ constant, the second term is the printed $d \\log^2 T$. But a constant $\\beta$ asks for "
-        "$\\nu^2 \\propto \\alpha_t^2$, which grows as $d \\log T$: then it is $d^2 \\log^3 T$. With $N$ and $\\nu$ of "
-        "the experiments it is $d \\log T$, and the lemma's condition does not hold.",
-        "constants", _rate,
-    ),
-    Erratum("Theorem 4.5", "$R' = t' V(V-1)/2$.", "constants", _first_rounds),
-    Erratum(
-        "Theorem 4.5",
-        "$C$ is in the proof alone. $w$ bounds the cross terms in A.3 and is missing from the bound; $\\delta_1$ and "
-        "$\\delta_2$ are used nowhere; “Proposition 1” is 4.1. Expectation and “with probability” are mixed, norms and "
-        "their squares too (A.3). $p^*$ is 0 where lists are longer than what is shown.",
-        "statement", _never_whole,
-    ),
-    Erratum(
-        "A.3",
-        "$\\sum \\lVert x \\rVert^2 \\le 2 \\log\\det$ needs $\\lambda \\ge P^2$ and an $A$ that is updated after "
-        "every label; neither is so here. {prf:ref}`pairrank-lem-potential` has neither.",
-        "constants", _potential,
-    ),
-    Erratum(
-        "Sections 3.1, 4",
-        "Documents have $\\lVert x_i \\rVert \\le u$ in one place and $\\lVert x \\rVert \\le P$ in the other, where "
-        "$P$ is used for pairs: those are up to $2u$ long.",
-        "constants", _lengths,
-    ),
-    Erratum(
-        "Theorem 4.5",
-        "The bound grows with $N$ and $\\nu$, so it is least without noise and with one ranker: it gives no reason to "
-        "perturb. Exploration is hidden in $p^*$.",
-        "none", _no_noise,
-    ),
-    Erratum(
-        "Section 4",
-        "The difference between linear and neural rankers is said to be in the appendix; the appendix does not mention "
-        "neural rankers. For networks the paper points to its references [23] and [25] and proves nothing itself.",
-        "statement",
-    ),
-    Erratum("Algorithm 1, line 10", "The direction of a certain order is lost.", "none", _direction),
-    Erratum("Algorithm 1, line 19", "$\\gamma_{ij}$ is drawn, not $y_{ij}$ (perhaps a fault of the copy).", "none"),
-    Erratum("Section 3.3", "$E_t \\le V_t (V_t - 1)/2$, not $V_t$.", "none", _edges),
-    Erratum(
-        "Sections 1, 3.3, 5.1.4",
-        "“Two layers” are two hidden ones by the count $md + m^2 + m$, which is $L = 3$ in the paper's own $p$; the "
-        "exponent of inversion is 2.373 in one place and 2.2373 in another.",
-        "none", _parameters,
-    ),
-    Erratum(
-        "5.2.2",
-        "The text calls $\\nu = 0.1$ and $\\nu = 0.01$ what the captions of Figures 7 and 8 call $\\nu^2 = 0.1$ and "
-        "$\\nu^2 = 0.01$. The chapter takes the captions.",
-        "none",
-    ),
-    Erratum(
-        "5.1.4, 5.2.2",
-        "The rates of PDGD and DBGD are said to be those of their own papers, and to be searched for. What the method "
-        "adds to tune is $N$ alone in one place, $N$ and $\\nu^2$ in the other.",
-        "none",
-    ),
-    Erratum(
-        "5.1.1, 5.2.1, 5.2.3",
-        "29,921 queries for 292,921, 120 documents a query for 125; MGD is named as a baseline and not among them; "
-        "P²NeurRank is compared with olRankNet in Figures 4 and 6, not 2 and 6.",
-        "none", _data,
-    ),
-)  # fmt: skip
+ERRATA = tuple(
+    Erratum(**each | ({"check": globals()[f"_{each['check']}"]} if "check" in each else {}))
+    for each in texts.read(__package__, "errata", tail_from=perturbed.printed_tail_from())["errata"]
+)

@@ -16,6 +16,7 @@ from ol2r.experiments.claims import Contrast, NotMeasured, Results
 from ol2r.experiments.effects import TooFewSeeds, at_own_end
 from ol2r.experiments.tuning import ALL, Tuned, TuningGrid, chosen_together
 from ol2r.experiments.verdicts import Judgement
+from ol2r.papers import texts
 from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.claims import GAMMA, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
@@ -93,177 +94,43 @@ def _untried(tried: Mapping[str, Sequence[float]]) -> str:
     return "; ".join(f"{SYMBOLS[name]} {joined(values)}" for name, values in left.items() if values) or "none"
 
 
-CONVENTIONS: tuple[tuple[str, object, str], ...] = (
-    (
-        "rounds T",
-        f"{ROUNDS:,}; networks {ROUNDS_HERE:,} on sets that the paper does not have",
-        "paper, 5.1.4; the second ours",
-    ),
-    (
-        "runs",
-        f"{PROTOCOL.seeds} seeds on the paper's sets; elsewhere {RUNS} runs of linear rankers over all folds, "
-        f"{len(FIVE['paper'])} seeds of networks on the first fold",
-        "paper, 5.1.4: ten seeds, five folds of MSLR-WEB10K, two of Yahoo; the rest ours",
-    ),
-    ("queries of a round", "uniform with replacement from the training queries", "paper, 5.1.2"),
-    ("cut k of lists and of NDCG", K, "paper, 5.1.2: users see ten results; 5.1.5: NDCG@10"),
-    (
-        "discount γ of the online score",
-        f"{GAMMA}: $\\sum_t \\gamma^{{t-1}} \\mathrm{{NDCG}}_t$, T terms",
-        "paper, 5.1.5",
-    ),
-    (
-        "gain and discount of NDCG",
-        "$2^r - 1$ for grade r, $1/\\log_2(i + 1)$ at rank i, ideal list cut at k",
-        "ours; the field's usual",
-    ),
-    ("test queries without relevant documents", "left out offline; online they count zero", "ours, as for PairRank"),
-    ("features", "min-max in each query, constant → 0; none dropped", "ours, as for PairRank"),
-    ("equal scores", "random in displayed lists; their expectation in offline NDCG", "ours"),
-    ("users", "five grades as the paper's Table 1; three grades as the PairRank paper's", "paper, Table 1; ours"),
-    ("stop of a user", "drawn only after a click", "paper, 5.1.2: a dependent click model"),
-    ("examined documents", "down to the first unclicked one after the last click", "paper, 3.1; its l = 1 is ours"),
-    (
-        "pairs that are learnt from",
-        "clicked and examined unclicked ones matched at random",
-        "paper, section 4: independent pairs (3.2 has all pairs); the matching ours, as for olRankNet",
-    ),
-    (
-        "networks",
-        f"m = {WIDTH} ReLU units, no biases: d-m-m-1 on the paper's sets, d-m-1 elsewhere; {SMALL_WIDTH} × "
-        f"{SMALL_WIDTH} is d-m-m-1 everywhere",
-        "paper, 1 and 5.1.4: d-m-m-1; d-m-1 differs from it, as for olRankNet",
-    ),
-    ("first weights", "symmetric, all scores 0, of each ranker its own", "paper, Algorithm 1; the law ours"),
-    (
-        "objective of a ranker",
-        "summed cross-entropy of all labels + (mλ/2) ‖θ − θ₀‖², each label y + γ with γ ~ N(0, ν²), fresh in every "
-        "round for the whole history; linear: (λ/2) ‖θ‖²",
-        "paper, Eq. (3.3)",
-    ),
-    ("what is perturbed", "labels alone, not the pseudo-pairs", "paper, Eq. (3.3) and Algorithm 1; 4.1 has both"),
-    (
-        "refit",
-        f"linear: to the optimum; networks: {PASSES} steps of Adam on the mean over labels, from the last θ",
-        "paper, 5.1.4: L-BFGS for PairRank and PairRank-Diag, gradient descent for networks; P²LinRank's and "
-        "the rest ours",
-    ),
-    (
-        "ranker that is evaluated",
-        "the mean of the N rankers' scores, part of whose lead may be averaging and not exploration",
-        "ours; the paper does not say",
-    ),
-    (
-        "ν²",
-        f"tuned in Figures 2 to 6; {LARGE_NOISE:g} and {SMALL_NOISE:g} in Figures 7 and 8, and on shared histories",
-        "paper, 5.2.2; the first ours",
-    ),
-    ("data and users of Figures 7 and 8", "all data sets, perfect users", "ours; the paper does not say"),
-    (
-        "shared histories",
-        f"linear rankers follow {ROUNDS:,} rounds, networks {ROUNDS_HERE // 2:,}, under {joined(EARLY_USERS)} users; "
-        "all but N and ν² as tuned for N = 2",
-        "ours",
-    ),
-    *(
-        (f"grid of {name}", told(own := tuning.GRIDS[key]), f"{source}; not tried of the paper's: {untried(own)}")
-        for name, key, source in (
-            ("P²LinRank", LINEAR[0], "ours; the paper gives λ for learners with intervals alone"),
-            (
-                "P²NeurRank", NEURAL[0],
-                f"η from 0.001 on: paper, 5.1.4; smaller η ours; λ as for P²LinRank, and a smaller one; ν² "
-                f"{LARGE_NOISE:g} and {SMALL_NOISE:g}: paper, 5.2.2; the rest ours",
-            ),
-            ("PairRank, diagonal", PAIRRANK_DIAGONAL, "paper, 5.1.4; larger values ours"),
-            (
-                "olRankNet, 16 × 16, either covariance", SIXTEEN_FULL,
-                "paper, 5.1.4, thinned; larger λ, least and largest η ours",
-            ),
-        )
-    ),
-    (
-        "tuning",
-        f"on validation queries of fold 1: mean NDCG@10 over users. All settings run a fifth of the main run's rounds "
-        f"with {len(tuning.SEEDS_FIRST)} seeds, at least the best {tuning.SHORTLISTED} of a grid (of networks "
-        f"{tuning.SHORTLISTED_NETWORKS}, of PairRank {pairrank.SHORTLISTED}) half of the rounds with "
-        f"{len(tuning.SEEDS_LONGER)} other seeds; no reported run has any of these",
-        "paper, 5.1.4: validation data of each fold; the rest ours",
-    ),
-    ("P²NeurRank with N = 10", "the values tuned for N = 5; in Figures 7 and 8 those of N = 2", "ours"),
-    ("PairRank, olRankNet, ε-greedy, DBGD, PDGD", "as {doc}`pairrank` and {doc}`olranknet` tuned them", "ours"),
-    (
-        "decay of a step",
-        f"PDGD {DECAY}, DBGD {SETTINGS['DBGD'][1]['decay']:g} (none), linear and neural",
-        "paper, 5.1.4, for PDGD; it has the same for DBGD, none is ours",
-    ),
-)  # fmt: skip
-"""The table of the chapter's conventions: (convention, value, where it comes from)."""
-
-SILENCES: tuple[tuple[str, str, str | None], ...] = (
-    ("which ranker is evaluated offline", "the mean of the N; ranker 1 beside it", "choices"),
-    ("whether the experiments perturb the pseudo-pairs of 4.1", "no; both beside it", "choices"),
-    ("whether rankers start at weights of their own: Eq. (3.3) has one θ₀, Algorithm 1 allows one for each",
-     "yes; one start for all beside it", "choices"),
-    ("law of the first weights", "symmetric, so that all scores are 0 and no order is certain in round 1", None),
-    ("λ of P²LinRank and P²NeurRank", "tuned", "tuning"),
-    ("ν² in Figures 2 to 6 and 9", "tuned", "tuning"),
-    ("data and users of Figures 7 and 8", "all that were run; perfect users", None),
-    ("N and data of Figure 6", "2; all that were run", None),
-    ("whether 0.1 and 0.01 in Figures 7 and 8 are ν, as in the text, or ν², as in the captions", "ν²", None),
-    ("l, how far users look past the last click", "1; no other was run", None),
-    ("how many steps a refit of a network takes, by which method", "as olRankNet's", None),
-    ("where a refit of a network starts", "at the last θ, as olRankNet's", None),
-    ("how independent pairs are chosen", "by a random matching; no other rule was run", None),
-    ("ε of ε-greedy", "tuned", None),
-    ("whether Figure 9 counts ranking, learning or both", "both", None),
-)
-"""(what is open, what we did, the anchor that shows the other choice, or None)."""
-
-SHORT = {
-    "PP1": "P²LinRank keeps PairRank's lead over the baselines",
-    "PP2": "linear ε-greedy is about the worst",
-    "PP3": "PairRank with a diagonal covariance is far below PairRank",
-    "PP4": "two rankers converge faster than PairRank, and more do not help by themselves",
-    "PP5": "P²NeurRank is above olRankNet",
-    "PP6": "16 × 16 networks rank worse with the diagonal than with the full covariance",
-    "PP7": "two rankers are best at ν² = 0.1, ten at ν² = 0.01",
-    "PP8": "full covariance, inverted every round, is far slower, two rankers slightly slower than the diagonal",
-    "PP9": "olRankNet and P²NeurRank are above the neural baselines",
-    "PP10": "two rankers do as well as five (that they do better is not tested)",
-    "PPT1": "perturbed pseudo-pairs give the variance of A.2",
-    "PPT2": "the lemma's N gives an optimistic ranker at the ν that it asks for",
-    "PPT3": "uncertain orders are as rare as the proof of Lemma 4.4 says",
-    "PPT4": "the lemma's N gives an optimistic ranker at a larger ν too",
-    "PPT5": "uncertain orders are as rare as Lemma 4.4 says as printed",
-    "PPX1": "two rankers are certain too early",
-    "PPX2": "two rankers do better in the same computing time",
-    "PPX3": "full covariance is far slower in other forms too",
+_GRIDS = {
+    "linear": tuning.GRIDS[LINEAR[0]],
+    "neural": tuning.GRIDS[NEURAL[0]],
+    "diagonal": tuning.GRIDS[PAIRRANK_DIAGONAL],
+    "sixteen": tuning.GRIDS[SIXTEEN_FULL],
 }
-"""What each claim says, in a few words."""
+TEXTS = texts.read(
+    __package__,
+    "texts",
+    rounds=ROUNDS,
+    rounds_here=ROUNDS_HERE,
+    rounds_shared=ROUNDS_HERE // 2,
+    seeds=PROTOCOL.seeds,
+    runs=RUNS,
+    network_seeds=len(FIVE["paper"]),
+    k=K,
+    gamma=GAMMA,
+    width=WIDTH,
+    small_width=SMALL_WIDTH,
+    passes=PASSES,
+    large_noise=LARGE_NOISE,
+    small_noise=SMALL_NOISE,
+    early_users=joined(EARLY_USERS),
+    **{f"grid_{name}": told(each) for name, each in _GRIDS.items()},
+    **{f"left_{name}": untried(each) for name, each in _GRIDS.items()},
+    seeds_first=len(tuning.SEEDS_FIRST),
+    seeds_longer=len(tuning.SEEDS_LONGER),
+    shortlisted=tuning.SHORTLISTED,
+    shortlisted_networks=tuning.SHORTLISTED_NETWORKS,
+    shortlisted_pairrank=pairrank.SHORTLISTED,
+    decay=DECAY,
+    dbgd_decay=SETTINGS["DBGD"][1]["decay"],
+)
+CONVENTIONS, SILENCES, SHORT, MAP = (TEXTS[each] for each in ("conventions", "silences", "short", "map"))
+"""What the columns of each are, says the file."""
 OURS = tuple(each for each in SHORT if each.startswith("PPX"))
 """Claims that are not the paper's."""
-
-_LINEAR_CLAIMS = ("PP1", "PP2", "PP3", "PP4")
-_NEURAL_CLAIMS = ("PP5", "PP9", "PP10")
-MAP: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
-    ("Algorithm 1, in words: {ref}`p2neurrank-algorithm`", None, ()),
-    ("Figure 1, interval and ensemble", "p2neurrank-fig-1", ()),
-    ("Table 1, click models", "p2neurrank-table-1", ()),
-    ("Figure 2, offline NDCG@10 of linear rankers", "p2neurrank-fig-2", _LINEAR_CLAIMS),
-    ("Figure 3, cumulative NDCG of linear rankers", "p2neurrank-fig-3", _LINEAR_CLAIMS),
-    ("Figure 4, offline NDCG@10 of networks", "p2neurrank-fig-4", _NEURAL_CLAIMS),
-    ("Figure 5, cumulative NDCG of networks", "p2neurrank-fig-5", _NEURAL_CLAIMS),
-    ("Figure 6, small networks", "p2neurrank-fig-6", ("PP5", "PP6")),
-    ("Figure 7, N at ν² = 0.1", "p2neurrank-fig-7", ("PP7",)),
-    ("Figure 8, N at ν² = 0.01", "p2neurrank-fig-8", ("PP7",)),
-    ("Figure 9, running time", "p2neurrank-fig-9", ("PP8",)),
-    ("Lemma 4.2, deviation of the estimate", "p2neurrank-coverage", ()),
-    ("A.2, variance of the noise", "p2neurrank-variance", ("PPT1",)),
-    ("Lemma 4.4, optimism", "p2neurrank-optimism", ("PPT2", "PPT4")),
-    ("Lemma 4.4, uncertain orders", "p2neurrank-uncertain", ("PPT3", "PPT5")),
-    ("Theorem 4.5, regret", "p2neurrank-regret", ()),
-)
-"""The paper's items: what each is, its anchor here (None: no figure), and the claims that rest on it."""
 
 LIVE = {"Algorithm 1": "same", "Figure 1": "same", "Table 1": "same"}
 """Items of the map that need no result, and how each came out."""

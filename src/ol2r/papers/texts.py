@@ -1,0 +1,38 @@
+"""The texts of the papers' chapters that are data, in TOML files beside the modules that show them."""
+
+import re
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+_FIELD = re.compile(r"(?<![\w^])\{(\w+)(?::([^{}]*))?\}")  # \mathrm{n} and t^{n} are formulae
+
+
+def read(package: str, name: str, **given: object) -> dict[str, Any]:
+    """The texts of a paper's file, in which the end of a line, with the blanks around it, counts as one blank.
+
+    Args:
+        package: the paper's package, such as "ol2r.papers.nsgd".
+        name: of the file, without its ending.
+        given: what stands in the texts for "{name}" or "{name:form}"; all other braces stay, such as those of formulae.
+
+    Raises:
+        ValueError: something is given that no text asks for.
+    """
+    text = files(package).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    unasked = given.keys() - {field for field, _ in _FIELD.findall(text)}
+    if unasked:
+        raise ValueError(f"no text of {package}, {name}.toml, has {', '.join(sorted(unasked))} in braces")
+    return {key: _filled(value, given) for key, value in tomllib.loads(text).items()}
+
+
+def _filled(value: Any, given: dict[str, object]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(each, given) for key, each in value.items()}
+    if isinstance(value, list):
+        return tuple(_filled(each, given) for each in value)
+
+    def fill(field: re.Match[str]) -> str:
+        return format(given[field[1]], field[2] or "") if field[1] in given else field[0]
+
+    return _FIELD.sub(fill, re.sub(r"\s*\n\s*", " ", value.strip()))
