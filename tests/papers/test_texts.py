@@ -8,25 +8,22 @@ from ol2r.papers import PAPERS, paper, texts
 
 
 @pytest.fixture
-def package(tmp_path, monkeypatch):
-    (tmp_path / "written").mkdir()
-    (tmp_path / "written" / "__init__.py").touch()
-    (tmp_path / "written" / "some.toml").write_text(
-        "pairs = [['{n:,} runs', '''\n  of $\\mathrm{n}^{n}$,\n  {ref}`here`''']]\n[short]\nA = '{what}'\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    return "written"
+def written(tmp_path, monkeypatch):
+    """A paper with one file of texts."""
+    text = "pairs = [['{n:,} runs', '''\n  of $\\mathrm{n}^{n}$,\n  {ref}`here`''']]\n[short]\nA = '{what}'\n"
+    (tmp_path / "some.toml").write_text(text)
+    monkeypatch.setattr(texts, "files", {"ol2r.papers.written": tmp_path}.__getitem__)
 
 
-def test_given_numbers_are_filled_in_and_other_braces_and_blanks_stay(package):
-    assert texts.read(package, "some", n=1000, what=2) == {
+def test_given_numbers_are_filled_in_and_other_braces_and_blanks_stay(written):
+    assert texts.read("written", "some", n=1000, what=2) == {
         "pairs": (("1,000 runs", r"of $\mathrm{n}^{n}$, {ref}`here`"),), "short": {"A": "2"},
     }  # fmt: skip
 
 
-def test_what_no_text_asks_for_is_refused(package):
-    with pytest.raises(ValueError, match=r"no text of written, some.toml, has rounds in braces"):
-        texts.read(package, "some", n=1, rounds=2)
+def test_what_no_text_asks_for_is_refused(written):
+    with pytest.raises(ValueError, match=r"no text of written/some.toml, has rounds in braces"):
+        texts.read("written", "some", n=1, rounds=2)
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -43,4 +40,4 @@ def test_every_text_of_a_paper_is_read(name):
     sources = "".join(
         path.read_text(encoding="utf-8") for path in files(f"ol2r.papers.{name}").iterdir() if path.name.endswith(".py")
     )
-    assert read == {f"{each}.toml" for each in re.findall(r'__package__,\s+"(\w+)"', sources)}
+    assert read == {f"{each}.toml" for each in re.findall(rf'texts.read\(\s*"{name}",\s+"(\w+)"', sources)}

@@ -8,21 +8,21 @@ from typing import Any
 _FIELD = re.compile(r"(?<![\w^])\{(\w+)(?::([^{}]*))?\}")  # \mathrm{n} and t^{n} are formulae
 
 
-def read(package: str, name: str, **given: object) -> dict[str, Any]:
+def read(paper: str, name: str, **given: object) -> dict[str, Any]:
     """The texts of a paper's file, in which the end of a line, with the blanks around it, counts as one blank.
 
     Args:
-        package: the paper's package, such as "ol2r.papers.nsgd".
+        paper: the paper's folder.
         name: of the file, without its ending.
         given: what stands in the texts for "{name}" or "{name:form}"; all other braces stay, such as those of formulae.
 
     Raises:
         ValueError: something is given that no text asks for.
     """
-    text = files(package).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    text = files(f"{__package__}.{paper}").joinpath(f"{name}.toml").read_text(encoding="utf-8")
     unasked = given.keys() - {field for field, _ in _FIELD.findall(text)}
     if unasked:
-        raise ValueError(f"no text of {package}, {name}.toml, has {', '.join(sorted(unasked))} in braces")
+        raise ValueError(f"no text of {paper}/{name}.toml, has {', '.join(sorted(unasked))} in braces")
     return {key: _filled(value, given) for key, value in tomllib.loads(text).items()}
 
 

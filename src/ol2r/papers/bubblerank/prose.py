@@ -6,7 +6,7 @@ from ol2r.papers.bubblerank.claims import STEPS
 from ol2r.papers.bubblerank.grid import CODE_RUNS, CUT, LOGGED_RUNS, PUBLISHED_RUNS, SYNTHETIC_STEPS
 
 TEXTS = texts.read(
-    __package__,
+    "bubblerank",
     "texts",
     steps=STEPS,
     synthetic_steps=SYNTHETIC_STEPS,

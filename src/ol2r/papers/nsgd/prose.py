@@ -13,7 +13,7 @@ from ol2r.papers.nsgd.grid import GAMMA, ROUNDS, SETTINGS, K
 from ol2r.report import tables
 
 TEXTS = texts.read(
-    __package__,
+    "nsgd",
     "texts",
     rounds=ROUNDS,
     k=K,

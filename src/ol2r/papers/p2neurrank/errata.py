@@ -310,5 +310,5 @@ def _never_whole() -> str:
 
 ERRATA = tuple(
     Erratum(**each | ({"check": globals()[f"_{each['check']}"]} if "check" in each else {}))
-    for each in texts.read(__package__, "errata", tail_from=perturbed.printed_tail_from())["errata"]
+    for each in texts.read("p2neurrank", "errata", tail_from=perturbed.printed_tail_from())["errata"]
 )

@@ -101,7 +101,7 @@ _GRIDS = {
     "sixteen": tuning.GRIDS[SIXTEEN_FULL],
 }
 TEXTS = texts.read(
-    __package__,
+    "p2neurrank",
     "texts",
     rounds=ROUNDS,
     rounds_here=ROUNDS_HERE,

@@ -32,7 +32,7 @@ def _told(grid: TuningGrid) -> str:
 
 
 TEXTS = texts.read(
-    __package__,
+    "pairrank",
     "texts",
     rounds=ROUNDS,
     k=K,
