@@ -71,6 +71,7 @@ TARGET = {
     "olranknet_full_mslr.rounds_per_s": 45.0,
     "neuralpdgd.rounds_per_s": 3000.0,
     "olranknet_full.bytes": float(2**30),  # a limit
+    "compare.olranknet_share": 0.5,
 }
 
 

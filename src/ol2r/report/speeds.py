@@ -115,6 +115,7 @@ AIMED: dict[str, str] = {
     "olranknet_full.rounds_per_s": "olRankNet with full covariance, MQ2008",
     "olranknet_mslr.rounds_per_s": "olRankNet, lists as long as MSLR-WEB10K's",
     "olranknet_full_mslr.rounds_per_s": "olRankNet with full covariance, lists as long as MSLR-WEB10K's",
+    "compare.olranknet_share": "olRankNet by `ol2r.compare`, MQ2008: share of the speed of a run alone",
     "neuralpdgd.rounds_per_s": "neural PDGD, MQ2008",
     "bubblerank.steps_per_s": "BubbleRank, steps of a core",
     "toprank.steps_per_s": "TopRank, steps of a core",
