@@ -18,6 +18,7 @@ from ol2r.papers import retune
 from ol2r.papers.olranknet import grid as olranknet
 from ol2r.papers.olranknet import tuning
 from ol2r.papers.olranknet.claims import AS_TUNED, NETWORK_TRUTH, ONE_STEP, STILL, WORTH
+from ol2r.papers.olranknet.labels import DATASETS
 from ol2r.papers.pairrank import grid as pairrank
 
 PUBLISHED = Store.open().published
@@ -29,7 +30,7 @@ RUNS = [
     if name not in UNTUNED and isinstance(next(iter(item.jobs("paper"))).cell, Simulate)
 ]
 LONG = {*olranknet.READINGS[olranknet.LONGER].values(), "witness", "public-code", "other-pairs", "fits-as-text"}
-LONG |= {"fig-4-fresh", "fig-5-fresh", "fig-6-fresh"}
+LONG |= {"labels-later", "ranked-longer", "fig-4-fresh", "fig-5-fresh", "fig-6-fresh"}
 """Items that take hours or that nothing rests on, and that a laptop leaves out."""
 
 
@@ -69,6 +70,8 @@ def test_the_paper_s_data_sets_run_its_protocol_and_others_what_the_page_says():
         own = job.cell.labels()["dataset"] in olranknet.PUBLISHED_DATASETS
         assert job.cell.evaluation.checkpoints[-1] == (5000 if own else 1000)
         seeds = olranknet.SEEDS.get(job.cell.labels()["dataset"], olranknet.SEEDS_HERE)
+        if not own and job.cell.learner == "olLambdaRank-ranked":
+            seeds = olranknet.SEEDS_HERE  # `ranked-later` has the others
         assert len(job.rows) == len(job.cell.folds) * seeds
         assert seeds == 10 or not own
 
@@ -78,7 +81,8 @@ def test_longer_runs_are_those_of_the_first_fold_with_more_rounds():
         long = {(each["variant"], each["users"]): each for each in labels(other)}
         for each in labels(item):
             if each["dataset"] == olranknet.LONG_ON and each["variant"] != olranknet.SKYLINE:
-                assert long.pop((each["variant"], each["users"])) == each
+                other_reading = each["learner"] == "olLambdaRank-ranked"  # long runs take the list as shown alone
+                assert (long.pop((each["variant"], each["users"])) == each) != other_reading
         assert not long
         for job in jobs(other):
             assert isinstance(job.cell, Simulate)
@@ -131,16 +135,30 @@ def test_each_kind_of_users_is_tuned_for_by_itself_on_validation_queries_and_wit
     assert set(tuning.BY_USERS.steps) < set(olranknet.PAPER.waiting) < set(olranknet.ITEMS)
 
 
-def test_the_reading_of_the_present_ranking_changes_ollambdarank_alone():
+def test_the_main_reading_has_the_present_ranking_where_it_ran_and_another_the_list_as_shown():
     tuned = {*tuning.TUNED.names, "learner"}
-    for item, other in olranknet.READINGS["ΔNDCG of the present ranking"].items():
+    for item, other in olranknet.READINGS["ΔNDCG of the list as shown"].items():
         main = [each for each in labels(item) if each["dataset"] not in olranknet.ELSEWHERE]
         for here, there in zip(main, labels(other), strict=True):
-            own = here["variant"] == "olLambdaRank"
+            own = here["variant"] == "olLambdaRank" and here["dataset"] not in olranknet.PUBLISHED_DATASETS
+            assert (here["learner"], there["learner"]) == ("olLambdaRank-ranked", "olLambdaRank") or not own
             differ = {name for name in here if here[name] != there[name]}
             assert differ <= (tuned if own else set()) and ("learner" in differ) == own
 
 
+def test_more_runs_of_the_present_ranking_are_those_that_the_main_figures_lack():
+    seeds = {job.cell: {row.seed for row in job.rows} for job in jobs("fig-4")}
+    for job in jobs("ranked-later"):
+        more = {row.seed for row in job.rows}
+        assert job.cell not in seeds or seeds[job.cell] < more
+    assert {(each["dataset"], each["learner"]) for each in labels("ranked-later")} == {
+        (name, "olLambdaRank-ranked") for name in olranknet.RANKED_LATER
+    }
+    (cell, *_), _ = zip(*jobs("ranked-longer"), strict=True)
+    assert cell.evaluation.checkpoints[-1] == olranknet.ROUNDS
+
+
+LABELS_OF_TRUTH = "labels" if NETWORK_TRUTH in DATASETS else "labels-later"
 TAKES = {"MQ2007_partial85": "MQ2008", pairrank.CLUEWEB: "MQ2008", "synthetic-yahoo": "synthetic-mslr"}
 TAKES |= {"synthetic-mslr-net": "synthetic-mslr"}
 
@@ -150,7 +168,8 @@ def test_where_networks_are_not_tuned_every_learner_has_the_values_of_a_similar_
     """Also linear ones, of which the PairRank chapter has values that were tuned there."""
     own = [each for each in labels("fig-4") if each["dataset"] == dataset]
     assert {each["variant"] for each in own} == {*olranknet.ELSEWHERE[dataset]}
-    similar = {(each["variant"], each["users"]): each for each in labels("fig-4") if each["dataset"] == TAKES[dataset]}
+    runs = [*labels("fig-4"), *labels("fig-4-shown")]  # olLambdaRank takes the list as it was shown on such data
+    similar = {(each["variant"], each["users"]): each for each in runs if each["dataset"] == TAKES[dataset]}
     for each in own:
         there = similar[each["variant"], each["users"]]
         assert {name for name in each if each[name] != there[name]} == {"dataset"}
@@ -162,10 +181,10 @@ def test_the_network_truth_is_run_for_the_main_figures_and_for_labels_and_not_on
         for tier, item in product(TIERS, olranknet.ITEMS)
         if any(job.cell.labels().get("dataset") == NETWORK_TRUTH for job in jobs(item, tier))
     }
-    assert ran == {("paper", item) for item in ("fig-4", "fig-5", "fig-6", "labels", "lda")}
+    assert ran == {("paper", item) for item in ("fig-4", "fig-5", "fig-6", LABELS_OF_TRUTH, "lda")}
     for name in set(papers.PAPERS) - {"olranknet"}:
         cells = {job.cell for item in papers.paper(name).items.values() for job in item.jobs("paper")}
-        assert NETWORK_TRUTH not in {cell.labels().get("dataset") for cell in cells}
+        assert NETWORK_TRUTH not in {cell.labels().get("dataset") for cell in cells if cell.kind != "labels"}
 
 
 def test_a_reader_s_own_data_takes_the_values_of_mq2008():

@@ -58,6 +58,22 @@ def test_what_is_left_is_paired_by_run():
     assert found["ndcg"].tolist() == [0.25, 0.25] and found["ordered"].tolist() == [0.25, 0.25]
 
 
+def test_at_the_end_a_lead_has_an_interval_over_seeds_within_folds():
+    lines = [
+        ("a", fold, seed, ranker, score)
+        for fold, seed in ((1, 0), (1, 1), (2, 0), (2, 1))
+        for ranker, score in ((labels.LINEAR, 0.5), (labels.NETWORK, 0.5 + 0.1 * fold + 0.02 * seed))
+    ]
+    one = [("b", 1, 0, ranker, 0.25) for ranker in (labels.LINEAR, labels.NETWORK)]
+    table = pd.DataFrame([*lines, *one], columns=["dataset", "fold", "seed", "ranker", "ndcg"]).assign(ordered=0.5)
+    found = labels.at_the_end(table).set_index("dataset")
+    a = found.loc["a"]
+    assert a[labels.LINEAR] == 0.5 and a["mean"] == pytest.approx(0.16) == a[labels.NETWORK] - 0.5 and a["n"] == 4
+    assert a["low"] < 0.16 < a["high"] and a["high"] - a["low"] < 0.1  # folds differ by .1 and are given
+    assert found.loc["b", "mean"] == 0 and np.isnan(found.loc["b", "low"])
+
+
 def test_the_paper_tier_has_real_sets_and_both_truths():
-    names = {cell.dataset for cell in labels.label_cells("paper")}
-    assert {"MQ2008", "OHSUMED", "synthetic-mq-net", "synthetic-mslr", "synthetic-mslr-net"} <= names
+    shown, later = ({cell.dataset for cell in cells("paper")} for cells in (labels.label_cells, labels.later_cells))
+    assert not shown & later and labels.later_cells("laptop") == []
+    assert {*labels.EXPECTED, "OHSUMED", "synthetic-mslr-net"} <= shown | later

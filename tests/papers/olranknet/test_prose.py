@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import ol2r
-from ol2r.papers.olranknet import fits, grid, prose, tuning
+from ol2r.papers.olranknet import fits, grid, labels, prose, tuning
 from ol2r.papers.olranknet.claims import PROTOCOL, ROUNDS, ROUNDS_HERE
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 from ol2r.papers.pairrank.grid import CLUEWEB
@@ -46,6 +46,21 @@ def test_an_interval_that_is_not_known_is_on_no_side():
     said = prose.lead_in_words(LEADS, "olRankNet, full", "PairRank")
     assert said.startswith("On MQ2008 olRankNet with the full matrix minus PairRank comes to +0.500 in")
     assert "not clearly apart from 0 under any users" in said
+
+
+def test_what_labels_leave_stands_by_its_size_beside_what_was_expected():
+    columns = ["dataset", labels.LINEAR, labels.NETWORK, "mean", "low", "high", "n"]
+    lines = [
+        ("MQ2008", 0.5, 0.4975, -0.0025, -0.004, -0.001, 50),
+        ("synthetic-mq-net", 0.7, 0.75, 0.05, 0.04, 0.06, 50),
+        ("OHSUMED", 0.4, 0.4, 0.0, -0.001, 0.001, 50),
+    ]
+    order = ("synthetic-mq-net", "OHSUMED", "MQ2008")
+    told = prose.left_by_labels(pd.DataFrame(lines, columns=columns), name="x", caption="c")
+    rows = [line for line in told.splitlines() if line.startswith("| ")][2:]
+    assert [row.split(" | ")[0].strip("| ") for row in rows] == [named(each) for each in order]
+    assert "+0.0500 [+0.0400, +0.0600] | above 0.005 | 50" in rows[0]
+    assert " | – | " in rows[1] and "−0.0025 [−0.0040, −0.0010] | not above 0.005" in rows[2]
 
 
 def test_both_truths_of_the_same_documents_are_told_side_by_side():
@@ -308,7 +323,7 @@ def test_the_orders_of_lambdarank_are_told_with_the_scores_of_what_was_chosen():
     lines += [("MQ2008", f"olLambdaRank{tuning.RANKED}", 0.65, "all"), ("other", "olLambdaRank", 0.9, "all")]
     chosen = pd.DataFrame(lines, columns=["dataset", "grid", "longer", "best_of"])
     said = prose.orders_in_words(chosen)
-    assert "score 0.600 with lists as shown" in said and said.endswith("and 0.650 in the present ranking.")
+    assert "score 0.650 in the present ranking" in said and said.endswith("and 0.600 with lists as shown.")
     assert prose.orders_in_words(chosen[:2]) == prose.orders_in_words(chosen[:0]) == ""
     assert prose.orders_in_words(chosen.assign(longer=[0.1, 0.2, None, 0.9])) == ""
 
