@@ -151,7 +151,6 @@ def against_labels(table: pd.DataFrame, left: pd.DataFrame, told: str) -> Drawin
 
     Args:
         table: from `leads`, of one learner; data sets that `left` lacks are left out.
-        left: from `labels.at_the_end`.
         told: what is subtracted from what, on the axes of scores.
     """
     x = left.set_index("dataset")[["mean", "low", "high"]].add_prefix("left_")
@@ -213,7 +212,6 @@ def covariance_curves(frame: pd.DataFrame, full: str, diagonal: str) -> Drawing:
 
     Args:
         frame: runs of one data set with ndcg, cndcg, certain_pairs and shown_pairs.
-        full, diagonal: the two variants.
     """
     own = figures.one_dataset(frame[frame["variant"].isin((full, diagonal))])
     measures = {
@@ -369,7 +367,6 @@ def by_alpha(scores: pd.DataFrame, grid: str) -> tuple[pd.DataFrame, Mapping[str
 
     Args:
         scores: from `ol2r.experiments.tuning.marked`, by "grid".
-        grid: the grid's name.
 
     Returns:
         The grid's scores with the column `panel`, and the axes of each panel, as `tuning_grid` takes them.

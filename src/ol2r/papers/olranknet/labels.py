@@ -10,7 +10,7 @@ above .005 of NDCG@10 on synthetic-mq-net, and none of that size on MQ2008, MQ20
 synthetic-yahoo (`EXPECTED`). Of synthetic-mslr-net and of OHSUMED nothing was expected.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -90,7 +90,6 @@ class Labels(OnDataset, OneByOne):
     (`ordered_share`) on the fold's test queries. The seed is that of a ranker's start and pairs.
 
     Args:
-        width: of the network.
         steps: of Adam at each of `RATES`.
     """
 
@@ -101,11 +100,6 @@ class Labels(OnDataset, OneByOne):
     revision: ClassVar[int] = 1
     repeats = "means"
     code: ClassVar[tuple[str, ...]] = _CODE
-
-    @property
-    def group(self) -> Hashable:
-        """Each cell runs alone."""
-        return self
 
     def labels(self) -> dict[str, str | float | int]:
         """Data set and width of the network."""

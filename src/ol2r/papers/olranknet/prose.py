@@ -336,8 +336,6 @@ def lead_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
     which users they are clear: a sentence for each data set.
 
     Args:
-        table: from `figures.leads`.
-        row: the variant.
         baseline: what the sentence calls the baseline that was subtracted.
     """
     return leads.lead_in_words(table, row, f"{SPOKEN.get(row, row)} minus {baseline}", SHORTLY)
@@ -348,7 +346,6 @@ def counted_in_words(table: pd.DataFrame, row: str) -> str:
 
     Args:
         table: from `figures.leads`, of all data sets.
-        row: the variant.
     """
     return leads.counted_in_words(table, row, SHORTLY)
 
@@ -372,21 +369,12 @@ def by_truth_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
 def gain_in_words(table: pd.DataFrame, row: str) -> str:
     """Whether a variant's leads are clear, offline and in the shown lists, as the beginning of an answer; empty without
     runs.
-
-    Args:
-        table: from `figures.leads`.
-        row: the variant.
     """
     return leads.gains_in_words(table, row, SHORTLY)
 
 
 def each_gain_in_words(table: pd.DataFrame, rows: Sequence[str]) -> str:
-    """As `gain_in_words` of several variants, each after its name; those without runs are left out.
-
-    Args:
-        table: from `figures.leads`.
-        rows: the variants.
-    """
+    """As `gain_in_words` of several variants, each after its name; those without runs are left out."""
     told = {SPOKEN.get(row, row): gain_in_words(table, row) for row in rows}
     return " ".join(f"*{name}.* {gain}" for name, gain in told.items() if gain)
 
@@ -433,7 +421,6 @@ def diagonal_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
 
     Args:
         frame: runs with `variant`, certain_pairs and shown_pairs.
-        full, diagonal: the variants.
     """
     told = []
     for dataset, own in frame.groupby("dataset", sort=False):
@@ -513,11 +500,7 @@ def halves_in_words(frame: pd.DataFrame) -> str:
 
 
 def refits_in_words(table: pd.DataFrame) -> str:
-    """What the gap of a refit does to coverage, in words; empty without runs.
-
-    Args:
-        table: from `fits.by_refit`.
-    """
+    """What the gap of a refit does to coverage, in words; empty without runs."""
     if table.empty:
         return ""
     ordered = table.sort_values("gap", ascending=False)
@@ -538,9 +521,6 @@ def refits_in_words(table: pd.DataFrame) -> str:
 def ordered_in_words(frame: pd.DataFrame) -> str:
     """Which share of held-out pairs a network and a linear ranker order, both fitted to labels, by data set; of
     synthetic ones only where there are no others. Empty without results.
-
-    Args:
-        frame: of `lda.Separation`.
     """
     if frame.empty:
         return ""
@@ -558,11 +538,7 @@ def ordered_in_words(frame: pd.DataFrame) -> str:
 
 
 def left_by_labels(table: pd.DataFrame, *, name: str, caption: str) -> str:
-    """What labels leave to a network, a line for each data set, those with the largest lead first.
-
-    Args:
-        table: from `labels.at_the_end`.
-    """
+    """What labels leave to a network, a line for each data set, those with the largest lead first."""
     rows = [
         [
             named(str(line["dataset"])),
@@ -595,9 +571,6 @@ def refit_rows(table: pd.DataFrame) -> list[list[str]]:
 def speed_in_words(frame: pd.DataFrame) -> str:
     """How long all rounds of each learner took, and how many rounds a second it makes at the end, in a sentence for
     each data set; empty without timings.
-
-    Args:
-        frame: as for `figures.speeds`.
     """
     told = []
     for dataset, own in () if frame.empty else frame.groupby("dataset", sort=False):
@@ -618,7 +591,6 @@ def cost_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
 
     Args:
         frame: as for `figures.speeds`, of one data set.
-        full, diagonal: the variants.
     """
     if not {full, diagonal} <= set(frame.get("variant", ())):
         return ""
@@ -647,11 +619,7 @@ def forms_in_words(frame: pd.DataFrame) -> str:
 
 
 def crossover_in_words(met: pd.DataFrame) -> str:
-    """From how many pairs for a weight on the primal form was measured to be cheaper; empty without measurements.
-
-    Args:
-        met: from `forms.crossover`.
-    """
+    """From how many pairs for a weight on the primal form was measured to be cheaper; empty without measurements."""
     told, within = [], met[(met["ratio"] > 0) & np.isfinite(met["ratio"])]
     if len(within):
         told.append(f"both forms cost the same at {in_range(within['ratio'], '{:.2f}'.format)} pairs for each weight")
@@ -690,7 +658,6 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
     Args:
         frame: one run of each variant on one data set, with `cell`, `variant`, ndcg and labels.
         provenance: the records of these cells, each of a file with this run alone.
-        full, diagonal: the variants.
     """
     if not {full, diagonal} <= set(frame.get("variant", ())):
         return ""
@@ -717,9 +684,6 @@ WORTH_OF = {
 def worth_in_words(table: pd.DataFrame) -> str:
     """Which of exploring and refitting is clearly worth something more often, and how often each is; empty where one
     of them was not run.
-
-    Args:
-        table: from `figures.worth`.
     """
     if table.empty or {*table["row"]} != WORTH.keys():
         return ""
@@ -743,9 +707,6 @@ def worth_in_words(table: pd.DataFrame) -> str:
 def worth_by_data_in_words(table: pd.DataFrame) -> str:
     """How much exploring and refitting are worth on each data set, in a paragraph for each of the two; empty without
     runs.
-
-    Args:
-        table: from `figures.worth`.
     """
     rows = list(dict.fromkeys(table["row"])) if len(table) else []
     return "\n\n".join(leads.lead_in_words(table, what, WORTH_OF[what], SHORTLY) for what in rows)
@@ -754,9 +715,6 @@ def worth_by_data_in_words(table: pd.DataFrame) -> str:
 def best_in_words(far: pd.DataFrame, ends: pd.DataFrame, variants: Sequence[str]) -> str:
     """The range over the kinds of users of what long runs reach at best and of where shorter ones end, in two
     sentences for each data set that has both.
-
-    Args:
-        far, ends, variants: as of `far_in_words`.
     """
     told = []
     for (dataset,), own in frames.groups(far, ["dataset"]) if len(far) and len(ends) else ():
@@ -813,7 +771,6 @@ def tried_by_the_paper_in_words(scores: pd.DataFrame, grid: str = "olRankNet") -
 
     Args:
         scores: from `ol2r.experiments.tuning.marked`, by "grid"; empty where nothing was tuned.
-        grid: the grid's name.
     """
     told = []
     for dataset, own in scores[scores["grid"] == grid].groupby("dataset", sort=False) if len(scores) else ():
@@ -867,9 +824,6 @@ def laptop_in_words(item: Item) -> str:
 def orders_in_words(chosen: pd.DataFrame) -> str:
     """How olLambdaRank scores on validation queries by each order in which ΔNDCG can take a list, in a sentence; empty
     where one of them was not tuned.
-
-    Args:
-        chosen: from `ol2r.experiments.tuning.Tuned.table`.
     """
     of = chosen[chosen_together(chosen)]
     of = of[of["dataset"] == "MQ2008"].set_index("grid") if len(of) else of
@@ -906,9 +860,6 @@ def shorter_grids_in_words() -> str:
 def kept_in_words(table: pd.DataFrame) -> str:
     """Which choices rest on the rule that a chosen setting stays unless another gains more than one standard error, in
     a sentence; empty where nothing was tuned.
-
-    Args:
-        table: from `ol2r.experiments.tuning.Tuned.table`.
     """
     told = []
     for (dataset, name), own in frames.groups(table, ["dataset", "grid"]) if len(table) else ():
@@ -921,11 +872,7 @@ def kept_in_words(table: pd.DataFrame) -> str:
 
 
 def chosen_in_words(table: pd.DataFrame) -> str:
-    """The chosen setting of every grid on each data set, in a sentence for each data set.
-
-    Args:
-        table: from `ol2r.experiments.tuning.Tuned.table`.
-    """
+    """The chosen setting of every grid on each data set, in a sentence for each data set."""
     won = table[chosen_together(table)]
     told = []
     for dataset, own in won.groupby("dataset", sort=False):
