@@ -209,7 +209,9 @@ def _users(
     ]
     for kind in kinds:
         if len(kind.click) != dataset.n_grades:
-            raise ValueError(f"{dataset.name} has {dataset.n_grades} grades, the users {kind.name!r} {len(kind.click)}")
+            raise ValueError(
+                f"{dataset.label} has {dataset.n_grades} grades, the users {kind.name!r} know {len(kind.click)}"
+            )
     if len({kind.name for kind in kinds}) < len(kinds):
         raise ValueError("two kinds of users have the same name")
     return kinds

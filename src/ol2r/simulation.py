@@ -309,7 +309,7 @@ class _HeldOut:
                 held_out = held_out[(ideal > 0).cpu().numpy()]
                 ideal = ideal[ideal > 0]
             if len(held_out) == 0:
-                raise ValueError(f"{dataset.name} has no {evaluation.split} queries to score in fold {fold}")
+                raise ValueError(f"{dataset.label} has no {evaluation.split} queries to score in fold {fold}")
             sizes = dataset.offsets[held_out + 1] - dataset.offsets[held_out]
             rows = np.concatenate([np.r_[dataset.documents(q)] for q in held_out])
             offsets = torch.from_numpy(np.concatenate([[0], np.cumsum(sizes)]))
@@ -412,7 +412,7 @@ def simulate(
         raise ValueError("a replayed round calls no observer and no clock: leave them out, or graph=True")
     if dataset.n_grades != len(replicas[0].users.click):
         raise ValueError(
-            f"{dataset.name} has {dataset.n_grades} grades, the users {replicas[0].users.name!r} know "
+            f"{dataset.label} has {dataset.n_grades} grades, the users {replicas[0].users.name!r} know "
             f"{len(replicas[0].users.click)}"
         )
     queries = _Queries(dataset, replicas, learner.streams, evaluation)

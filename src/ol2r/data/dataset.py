@@ -219,7 +219,7 @@ def drop_constant_features(dataset: RankingDataset, fold: int) -> RankingDataset
     train = dataset.features[rows]
     kept = np.flatnonzero(train.min(axis=0) < train.max(axis=0))
     if not len(kept):
-        raise DataError(f"{dataset.name}: all features are constant over the training queries of fold {fold}")
+        raise DataError(f"{dataset.label}: all features are constant over the training queries of fold {fold}")
     return replace(
         dataset,
         features=np.ascontiguousarray(dataset.features[:, kept]),

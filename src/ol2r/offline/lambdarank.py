@@ -44,7 +44,7 @@ def fit_lambdarank(
     fixed = (train.features, train.relevance, train.offsets, train.ideal(k))
     weights = best = np.zeros(dataset.n_features)
     if not lambda_gradient(*fixed, weights, k).any():
-        raise ValueError(f"{dataset.name}, fold {fold}: no training query has documents of different grades")
+        raise ValueError(f"{dataset.label}, fold {fold}: no training query has documents of different grades")
     best_ndcg = -1.0
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
     for epoch in range(1, epochs + 1):

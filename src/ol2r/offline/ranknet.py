@@ -50,7 +50,7 @@ def fit_ranknet(dataset: RankingDataset, fold: int, *, regularization: float) ->
     weights = np.zeros(dataset.n_features)
     at = ranknet_loss(train, weights, regularization, hessian=True)
     if at.value == 0.0:
-        raise ValueError(f"{dataset.name}, fold {fold}: no training query has documents of different grades")
+        raise ValueError(f"{dataset.label}, fold {fold}: no training query has documents of different grades")
     for _ in range(_MOST_STEPS):
         step = np.linalg.solve(at.hessian, -at.gradient)  # pyright: ignore[reportArgumentType, reportCallIssue]
         promised = -float(at.gradient @ step) / 2
@@ -62,7 +62,7 @@ def fit_ranknet(dataset: RankingDataset, fold: int, *, regularization: float) ->
         if last:
             return weights
         at = ranknet_loss(train, weights, regularization, hessian=True)
-    raise RuntimeError(f"{dataset.name}, fold {fold}: RankNet has not converged after {_MOST_STEPS} steps")
+    raise RuntimeError(f"{dataset.label}, fold {fold}: RankNet has not converged after {_MOST_STEPS} steps")
 
 
 def ranknet_loss(

@@ -73,7 +73,7 @@ class ProductionFit(OfflineFit):
         telling = validation[[np.ptp(dataset.query(query)[1]) > 0 for query in validation]]
         if len(telling) < self.labelled:
             raise ValueError(
-                f"{dataset.name}, fold {fold}: {len(telling)} validation queries have documents of different grades, "
+                f"{dataset.label}, fold {fold}: {len(telling)} validation queries have documents of different grades, "
                 f"not {self.labelled}"
             )
         few = data.Fold(telling[: self.labelled], validation[:0], validation[:0])
