@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from tqdm import tqdm
 
 from ol2r.cost import Cost
-from ol2r.errors import ExperimentError
+from ol2r.errors import DataError, ExperimentError
 from ol2r.experiments import store as store_module
 from ol2r.experiments.cells import Job, Row
 from ol2r.experiments.runner import (
@@ -446,6 +447,34 @@ def test_two_threads_share_the_worker_processes(store, tmp_path, log):
     assert told == [75, 75] and [lacking(jobs, each) for each in stores] == [[], []]
 
 
-def test_a_failure_keeps_the_exception_that_was_raised():
-    (failure,) = run_shard(Shard((job(Fake(fails=True), 1),)), {}, "cpu", "numba")
-    assert type(failure.raised) is ValueError and str(failure.raised) == "a diverged"
+CALLED = []
+
+
+class Strange(ValueError):
+    """An error that has itself made again by something else than its own class."""
+
+    def __reduce__(self):
+        return CALLED.append, ("called",)
+
+
+@pytest.mark.parametrize(
+    ("error", "travels"),
+    [
+        (ValueError("a diverged"), True),
+        (DataError("mine: no documents"), True),
+        (FileNotFoundError(2, "No such file", "mine.txt"), True),
+        (ValueError(threading.Lock()), False),
+        (JobsFailed([Failure(job(Fake(), 1), "ValueError: no", "")], 1, 0), False),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no start"), True),
+        (Strange("no"), False),
+    ],
+)
+def test_an_error_travels_if_its_class_makes_the_same_of_plain_values(error, travels, monkeypatch):
+    def raises(jobs, context):
+        raise error
+
+    monkeypatch.setattr(Fake, "run_group", raises)
+    (failure,) = run_shard(Shard((job(Fake(), 1),)), {}, "cpu", "numba")
+    assert failure.error == f"{type(error).__name__}: {error}" and not CALLED
+    found = failure.raised
+    assert (type(found), str(found)) == (type(error), str(error)) if travels else found is None

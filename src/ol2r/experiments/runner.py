@@ -10,7 +10,6 @@ import ctypes
 import gc
 import math
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -19,6 +18,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Any, NamedTuple, Protocol
@@ -30,6 +30,7 @@ from ol2r import cores
 from ol2r.cost import Cost, together
 from ol2r.errors import ExperimentError, Failed
 from ol2r.experiments.cells import Cell, Context, Job, Kept, Row, merged, with_needs
+from ol2r.experiments.interruption import Interruption
 from ol2r.experiments.provenance import circumstances, provenance, tell_what_is_lost
 from ol2r.experiments.store import Store, StoreError, StoreWarning, check_table, in_order, spans
 
@@ -106,7 +107,7 @@ class Failure:
     error: str
     trace: str
     raised: Exception | None = None
-    """The exception itself, where it can travel between processes."""
+    """An exception like it, where one can travel between processes."""
 
     def __str__(self) -> str:
         return f"{self.job.cell.describe()}: {self.error}"
@@ -387,13 +388,17 @@ def run_shard(
     return outcomes
 
 
+_PLAIN = (str, bytes, int, float, bool, type(None))
+
+
 def _that_travels(error: Exception) -> Exception | None:
-    """The exception, if it is the same after a journey to another process; else None."""
+    """The exception made anew from plain values, which another process can read; None where that is not the same."""
     try:
-        again = pickle.loads(pickle.dumps(error))
+        made, given, *_ = error.__reduce__()
+        again = made(*given) if made is type(error) and all(type(each) in _PLAIN for each in given) else None
     except Exception:  # what an exception's own constructor raises has any type
         return None
-    return error if type(again) is type(error) and str(again) == str(error) else None
+    return again if str(again) == str(error) else None
 
 
 def _out_of_memory(error: Exception) -> bool:
@@ -500,17 +505,20 @@ def compute(
                 spread = _spread(rest, inputs, device, engine, store, n_jobs, bar, clock)
             else:
                 spread = workers.spread(rest, [_inputs_of(shard, inputs) for shard in rest], engine)
-            ended = chain(
-                spread,
-                _here(timed, inputs, device, engine, store, bar, clock, first),
-            )
-        for shard, outcomes in ended:
-            done, rows_done = done + shard.seconds(device), rows_done + shard.n_rows
-            bar.set_postfix_str(f"{rows_done} of {n_rows} rows", refresh=False)
-            _advance(bar, done)
-            yield from outcomes
-            if store is not None:
-                store.forget(shard.jobs)
+            ended = _in_turn(spread, _here(timed, inputs, device, engine, store, bar, clock, first))
+        with closing(ended):  # processes that still compute end with this generator
+            for shard, outcomes in ended:
+                done, rows_done = done + shard.seconds(device), rows_done + shard.n_rows
+                bar.set_postfix_str(f"{rows_done} of {n_rows} rows", refresh=False)
+                _advance(bar, done)
+                yield from outcomes
+                if store is not None:
+                    store.forget(shard.jobs)
+
+
+def _in_turn(*parts: Iterable[tuple[Shard, list[Outcome]]]) -> Generator[tuple[Shard, list[Outcome]]]:
+    for part in parts:
+        yield from part
 
 
 def _processes(asked: int | None) -> int:
@@ -544,7 +552,7 @@ def _here(
     bar: tqdm,
     clock: Clock,
     done: float = 0.0,
-) -> Iterator[tuple[Shard, list[Outcome]]]:
+) -> Generator[tuple[Shard, list[Outcome]]]:
     for shard in (each for each in shards if clock.allows(each, device)):
 
         def follow(fraction: float, start: float = done, seconds: float = shard.seconds(device)) -> None:
@@ -589,8 +597,11 @@ def _spread(
     if not _spreading.acquire(blocking=False):  # another thread has the worker processes
         yield from _here(shards, inputs, device, engine, store, bar, clock)
         return
+    arguments = [(shard, _inputs_of(shard, inputs), device, engine) for shard in shards]
+    # tasks are asked for as workers get free, so that each is held against the time that is left then
+    tasks = ((i, *each) for i, each in enumerate(arguments) if clock.allows(shards[i], device))
     try:
-        yield from _by_processes(shards, inputs, device, engine, store, n_jobs, clock)
+        yield from _by_processes(shards, tasks, store, n_jobs)
     finally:
         _spreading.release()
 
@@ -600,13 +611,7 @@ _started = False
 
 
 def _by_processes(
-    shards: Sequence[Shard],
-    inputs: Mapping[Cell, pd.DataFrame],
-    device: str,
-    engine: str,
-    store: Store | None,
-    n_jobs: int,
-    clock: Clock,
+    shards: Sequence[Shard], tasks: Iterable[tuple], store: Store | None, n_jobs: int
 ) -> Iterator[tuple[Shard, list[Outcome]]]:
     from joblib import Parallel, delayed, parallel_config  # here, because it takes shared memory when it is loaded
 
@@ -617,15 +622,12 @@ def _by_processes(
     threads = max(1, cores.count() // n_jobs)
     begun = {"initializer": begin_process, "initargs": (os.getpid(), taken_in())}
     shared = {"mmap_mode": "c"}  # compiled code would be compiled once more for arrays that cannot be written to
-    with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=threads, **shared, **begun):
-        arguments = [(shard, _inputs_of(shard, inputs), device, engine) for shard in shards]
-        tasks = (
-            delayed(_attempt)(i, *each, store=store)
-            for i, each in enumerate(arguments)
-            if clock.allows(shards[i], device)
-        )
-        # tasks are asked for as workers get free, so that each is held against the time that is left then
-        ended: Any = Parallel(return_as="generator_unordered", pre_dispatch="n_jobs")(tasks)
+    with (
+        Interruption() as interruption,
+        parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=threads, **shared, **begun),
+    ):
+        calls = (delayed(_attempt)(*each, store=store) for each in tasks if not interruption.heard)
+        ended: Any = Parallel(return_as="generator_unordered", pre_dispatch="n_jobs")(calls)
         try:
             for i, outcomes in ended:
                 yield shards[i], outcomes
