@@ -14,27 +14,40 @@ import numpy as np
 import torch
 
 from ol2r import saved
-from ol2r.clicks.real import Waiting, real_clicks
+from ol2r.clicks.real import Waiting, different, real_clicks
 from ol2r.data.dataset import RankingDataset
 from ol2r.data.own import finite, scaled
 from ol2r.errors import DataError, ExperimentError, one_of
 from ol2r.face import setting
 from ol2r.learners import LEARNERS, Learner
-from ol2r.parameters import AT_LEAST_ONE, Value, require
+from ol2r.parameters import AT_LEAST_ONE, WHOLE, Value, require
 from ol2r.random import Streams, replica_key
 from ol2r.ranking import Candidates
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ranges:
     """The least and the largest value of each feature, by which `candidates` scales documents of any list alike.
 
     Args:
-        low, high: Float64[features].
+        low, high: Float64[features], finite.
+
+    Raises:
+        DataError: there is not one low and one high value for each feature, or a low one is above the high one.
     """
 
     low: np.ndarray
     high: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            object.__setattr__(self, name, finite(getattr(self, name), f"ranges, {name}"))
+        shapes = self.low.shape, self.high.shape
+        if len(shapes[0]) != 1 or not self.low.size or shapes[0] != shapes[1]:
+            raise DataError(f"ranges: expected a low and a high value for each feature, found the shapes {shapes}")
+        wrong = np.flatnonzero(self.low > self.high)
+        if len(wrong):
+            raise DataError(f"ranges: the low value of feature {wrong[0] + 1} is above the high one")
 
     @classmethod
     def of(cls, data: RankingDataset | np.ndarray) -> Self:
@@ -58,12 +71,16 @@ class Ranges:
         """Each feature from its range to [0, 1]; a value beyond goes to the nearer end, a feature without a range to 0.
 
         Args:
-            features: Float64[documents, features].
+            features: Float[documents, features], finite.
+
+        Raises:
+            DataError: it is no such table, or has other features than the ranges.
         """
-        if features.shape[1] != len(self.low):
-            raise DataError(f"expected {len(self.low)} features, which the ranges have, found {features.shape[1]}")
+        table = _table(features, "candidates")
+        if table.shape[1] != len(self.low):
+            raise DataError(f"expected {len(self.low)} features, which the ranges have, found {table.shape[1]}")
         spread = self.high - self.low
-        parts = (np.clip(features, self.low, self.high) - self.low) / np.where(spread > 0, spread, 1.0)
+        parts = (np.clip(table, self.low, self.high) - self.low) / np.where(spread > 0, spread, 1.0)
         return np.ascontiguousarray(parts, dtype=np.float32)
 
 
@@ -94,10 +111,10 @@ def candidates(
         DataError: `features` is not a table of finite numbers, has other features than the ranges, or there is not one
             identifier for each document, each only once.
     """
-    table = _table(features, "candidates")
     if ranges is not None:
-        rows = ranges.scale(table)
+        rows = ranges.scale(features)
     else:
+        table = _table(features, "candidates")
         rows = scaled(table, np.array([0, len(table)], dtype=np.int64), normalize)
     return _candidates(torch.from_numpy(rows), torch.from_numpy(_numbers(rows, _named(ids, rows))))
 
@@ -105,7 +122,7 @@ def candidates(
 def _table(features: np.ndarray, name: str) -> np.ndarray:
     table = finite(features, name)
     if table.ndim != 2 or not table.size:
-        raise DataError(f"expected features [documents, features], found the shape {table.shape}")
+        raise DataError(f"{name}: expected features [documents, features], found the shape {table.shape}")
     return table
 
 
@@ -123,15 +140,13 @@ def _named(ids: Sequence[str | int] | None, rows: np.ndarray) -> list[str]:
             names.append(f"{met[row.tobytes()]}")
             met[row.tobytes()] += 1
         return names
-    plain = [each.item() if isinstance(each, np.generic) else each for each in ids]
-    if len(plain) != len(rows):
-        raise DataError(f"expected an identifier for each of {len(rows)} documents, found {len(plain)}")
-    for each, times in Counter(plain).items():
+    names = different(ids, "identifiers")
+    if len(names) != len(rows):
+        raise DataError(f"expected an identifier for each of {len(rows)} documents, found {len(names)}")
+    for each in names:
         if type(each) not in (str, int):
             raise DataError(f"expected text or whole numbers as identifiers, found {each!r}")
-        if times > 1:
-            raise DataError(f"identifiers must be different, but {each!r} stands among them {times} times")
-    return [f"={each!r}" for each in plain]
+    return [f"={each!r}" for each in names]
 
 
 def _numbers(rows: np.ndarray, names: Sequence[str]) -> np.ndarray:
@@ -198,6 +213,8 @@ class Online:
         ranges: Ranges | None = None,
         **changed: Value,
     ):
+        require("n_features", AT_LEAST_ONE, n_features)
+        require("seed", WHOLE, seed)
         chosen = setting(name, "", conventions, changed)
         if LEARNERS[chosen.learner].keeps_queries:
             raise ExperimentError(f"{name} replays earlier queries, which only a simulation knows: use `compare`")
@@ -242,7 +259,7 @@ class Online:
         require("depth", AT_LEAST_ONE, depth)
         self._waiting.make_sure_of_room()
         self.learner.round = self.n_lists + 1
-        ranking = self.learner.rank(candidates, depth)
+        ranking = self.learner.rank(candidates, min(depth, len(candidates.features)))
         self.n_lists += 1
         self._waiting.lists[self.n_lists] = _List(candidates, ranking, self.learner.shown())
         shown = ranking[0, ranking[0] >= 0].numpy().view(Shown)
@@ -357,8 +374,10 @@ class Online:
         return made
 
     def _check(self, candidates: Candidates) -> None:
-        if candidates.numbers is None:
-            raise ValueError("expected the documents of one query, from ol2r.candidates")
+        if not isinstance(candidates, Candidates) or candidates.numbers is None:
+            raise ValueError(
+                f"expected the documents of one query, from ol2r.candidates, found {type(candidates).__name__}"
+            )
         width = candidates.features.shape[1]
         if width != self.learner.n_features:
             raise ValueError(f"expected {self.learner.n_features} features, found {width}")

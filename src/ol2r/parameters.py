@@ -119,6 +119,7 @@ def refusal(name: str, parameter: Parameter, value: object) -> str:
     return f"{name} must be {parameter.said}, not {value!r}"
 
 
+WHOLE = Number(whole=True)
 AT_LEAST_ONE = Number(least=1, whole=True)
 
 

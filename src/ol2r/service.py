@@ -1,6 +1,6 @@
 """A small web service around a learner: an example to start from, which needs the extra `service`.
 
-    uvicorn --factory mine:app        # where mine.py has: def app(): return ol2r.service.service("learner.ol2r", ...)
+    uvicorn --factory mine:app      # mine.py: def app(): return service("learner.safetensors", fresh)
 
 A site asks `POST /rank` for a list, shows it, and sends the clicks to `POST /clicks`, in any order. What an answer says
 is on disk before it is given, so that no click is lost that was answered, however the process ends.

@@ -109,7 +109,7 @@ def test_seeds_flip_other_coins():
     ("items", "changed", "message"),
     [
         ([], {}, "at least one item"),
-        ("shoes", {}, "expected a list of items, found the text 'shoes'"),
+        ("shoes", {}, "expected a list of items, found 'shoes'"),
         (["a", "b", "a"], {}, "but 'a' stands among them 2 times"),
         (["a", "b"], {"n_positions": 0}, "2 items have 1 to 2 positions, not 0"),
         (["a", "b"], {"n_positions": 3}, "2 items have 1 to 2 positions, not 3"),

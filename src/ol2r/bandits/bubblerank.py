@@ -4,9 +4,7 @@ Line numbers are those of the paper's Algorithm 1. Its steps are compiled functi
 them in a loop, and an instance of `BubbleRank` calls them one by one for real users.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from numbers import Integral
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -16,9 +14,9 @@ from numba import prange
 from ol2r import saved
 from ol2r.bandits.base import LAST_STEP, Bandit
 from ol2r.bandits.world import Tape, World, inversions, judge, leaf, replica, show
-from ol2r.clicks.real import Waiting, real_clicks
+from ol2r.clicks.real import Waiting, different, real_clicks, whole
 from ol2r.compiling import kernel, part
-from ol2r.parameters import FLAG, Choice, Number, Value
+from ol2r.parameters import FLAG, WHOLE, Choice, Number, Value, require
 from ol2r.random import Stream, block, replica_key, word
 from ol2r.theory.bandits import bubblerank_certain, bubblerank_event
 
@@ -392,11 +390,14 @@ class BubbleRank(Bandit):
         freeze: bool = False,
         parity: str = "algorithm",
     ):
-        self.items = _different(items)
+        self.items = tuple(different(items, "items"))
+        if not self.items:
+            raise ValueError("expected at least one item, found none")
+        require("seed", WHOLE, seed)
         shown = len(self.items) if n_positions is None else n_positions
-        if not _whole(shown) or not 1 <= shown <= len(self.items):
+        if not whole(shown) or not 1 <= shown <= len(self.items):
             raise ValueError(f"{len(self.items)} items have 1 to {len(self.items)} positions, not {n_positions!r}")
-        if horizon is not None and (not _whole(horizon) or not 1 <= horizon <= LAST_STEP):
+        if horizon is not None and (not whole(horizon) or not 1 <= horizon <= LAST_STEP):
             raise ValueError(f"horizon must be a whole number from 1 to {LAST_STEP}, or None, not {horizon!r}")
         first = doubling_from if horizon is None else 0
         self.check({"exponent": exponent, "doubling_from": first, "freeze": freeze, "parity": parity})
@@ -537,22 +538,6 @@ class ShownItems(list):
     def __init__(self, items: Iterable[Hashable], ticket: int):
         super().__init__(items)
         self.ticket = ticket
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _different(items: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    if isinstance(items, str):
-        raise ValueError(f"expected a list of items, found the text {items!r}")
-    names = tuple(items)
-    if not names:
-        raise ValueError("expected at least one item, found none")
-    name, times = Counter(names).most_common(1)[0]
-    if times > 1:
-        raise ValueError(f"items must be different, but {name!r} stands among them {times} times")
-    return names
 
 
 @kernel

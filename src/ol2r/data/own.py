@@ -174,7 +174,7 @@ def plain(given: object, what: str) -> np.ndarray:
         given = dense()
     try:
         return np.asarray(given)
-    except ValueError as error:  # lists of different lengths
+    except (RuntimeError, TypeError, ValueError) as error:  # lists of different lengths, a tensor with a gradient
         raise DataError(f"{what}: expected an array, {error}") from error
 
 
@@ -193,8 +193,9 @@ def finite(features: np.ndarray, name: str) -> np.ndarray:
         raise DataError(f"{name}: expected numbers as features, {error}") from error
     wrong = ~(np.abs(table) <= np.finfo(np.float32).max)
     if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise DataError(f"{name}: expected finite features, found {table[row, column]} in row {row}")
+        place = tuple(np.argwhere(wrong)[0])
+        where = f" in row {place[0]}" if len(place) == 2 else ""
+        raise DataError(f"{name}: expected finite features, found {table[place]}{where}")
     return table
 
 
@@ -252,13 +253,7 @@ Unread = list[tuple[Path, str]]
 
 
 def _from_letor(
-    paths: Paths,
-    *,
-    folds: int | None = None,
-    name: str | None = None,
-    normalize: bool = True,
-    n_grades: int | None = None,
-    split: Split = None,
+    paths: Paths, *, folds: int | None, name: str | None, normalize: bool, n_grades: int | None, split: Split
 ) -> tuple[RankingDataset, Unread]:
     """As `from_letor`, with what was not read, and why."""
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
@@ -518,7 +513,7 @@ def take_over(given: Iterable[tuple[Entry, Place]]) -> None:
 
 
 def _read_again(it: Entry, where: Place) -> RankingDataset:
-    found, _ = _from_letor(where.path, split=where.split)
+    found, _ = _from_letor(where.path, folds=None, name=None, normalize=True, n_grades=None, split=where.split)
     if found.checksum != it.checksum:
         raise DataError(f"{where.path} has changed since it was first read: run again")
     return replace(found, label=it.label)
