@@ -40,10 +40,13 @@ def steps_of(of: Paper, store: Store, tuned: Tuned | None = None) -> tuple[pd.Da
         reader = Chapter(of, given | {"tier": "paper", "datasets": [dataset]}, store, never=True)
         for item, frames in steps.items():
             try:
-                frames.append(reader.results(item).frame)
+                results = reader.results(item)
             except MissingRows as error:
                 missing = error
                 break
+            if results.not_at_hand:  # rows that are not stored were left out, for they cannot be computed here
+                break
+            frames.append(results.frame)
     first, longer = (pd.concat(frames) if frames else pd.DataFrame() for frames in steps.values())
     if first.empty:
         raise missing or ValueError("nothing is tuned")
