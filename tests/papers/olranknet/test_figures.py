@@ -73,24 +73,6 @@ def test_leads_stand_in_two_panels_that_name_the_baseline(frame):
     assert line(fig.axes[1], "perfect").get_xdata() == pytest.approx([-0.1, -0.05])
 
 
-def test_leads_stand_against_what_labels_leave_with_intervals_both_ways(frame):
-    left = pd.DataFrame(
-        [("two", 0.03, 0.02, 0.04), ("one", -0.01, -0.015, 0.0)], columns=["dataset", "mean", "low", "high"]
-    )
-    leads = figures.leads(frame, "PairRank", variants=(DIAGONAL,))
-    both = pd.concat([leads, leads.assign(dataset="two", mean=0.2, low=0.1, high=0.4), leads.assign(dataset="three")])
-    fig = figures.against_labels(both, left, "minus PairRank")
-    assert [ax.get_title() for ax in fig.axes[:3]] == [f"{each} users" for each in USERS] and len(fig.axes) == 6
-    for ax in fig.axes:
-        found = {bars.get_label(): bars for bars in ax.containers}
-        assert list(found) == ["one", "two"]  # "three" has no place on the axis
-        mark = found["one"].lines[0]
-        assert mark.get_xdata() == pytest.approx([-0.01]) and mark.get_ydata() == pytest.approx([-0.1])
-        across, along = (bars.get_segments()[0] for bars in found["two"].lines[2])
-        assert across[:, 0] == pytest.approx([0.02, 0.04]) and along[:, 1] == pytest.approx([0.1, 0.4])
-    assert "minus PairRank" in fig.alt and "two" in fig.alt
-
-
 def test_a_part_is_worth_what_runs_with_it_have_more_than_runs_without(frame):
     parts = {"exploring": (FULL, DIAGONAL), "refitting": (DIAGONAL, "PairRank"), "absent": ("PairRank", "PDGD")}
     table = figures.worth(frame, parts, "variant")

@@ -303,15 +303,3 @@ def test_a_grid_has_a_panel_for_each_rate():
 def test_looks_of_this_chapter_are_registered():
     extra = (linear_of(10), neural_of(10), SIXTEEN_FULL, SIXTEEN_DIAGONAL)
     assert {*LINEAR_VARIANTS, *NEURAL_VARIANTS, *TIMED, *extra} <= set(LEARNERS)
-
-
-def test_linear_runs_beside_networks_end_where_those_end():
-    def lines(dataset, variant, *rounds):
-        return [(dataset, 1, round_, variant) for round_ in rounds]
-
-    columns = ["dataset", "fold", "round", "variant"]
-    networks = pd.DataFrame(lines("a", "network", 10, 20), columns=columns)
-    linear = pd.DataFrame([*lines("a", "linear", 10, 20, 100), *lines("b", "linear", 10)], columns=columns)
-    both = figures.at_common_rounds(networks, linear)
-    assert both["variant"].tolist() == ["network"] * 2 + ["linear"] * 2 and both["round"].max() == 20
-    assert list(both) == columns and figures.at_common_rounds(networks, linear[:0]) is networks

@@ -7,30 +7,14 @@ with a column `variant`; they are aggregated first, as there. This module knows 
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
 
-from ol2r import frames
-from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_own_end, minus, summarize, windowed
 from ol2r.papers.olranknet.claims import LAST, LONG_ITEM, OFFLINE_ITEM, OURS, ROUNDS, weight
 from ol2r.report import alt, figures
 from ol2r.report import leads as end
 from ol2r.report.figures import INTERVAL
-from ol2r.report.style import (
-    BETWEEN,
-    CHOICES,
-    LEARNERS,
-    SERIES,
-    USERS,
-    Drawing,
-    Looks,
-    legend,
-    panels,
-    spelled,
-    stacked,
-    styled,
-)
+from ol2r.report.style import BETWEEN, CHOICES, LEARNERS, USERS, Drawing, Looks, legend, panels, spelled, styled
 from ol2r.report.tables import Pairs
 
 OFFLINE, IN_LISTS = "offline NDCG@10", "NDCG@10 of the shown lists"
@@ -142,50 +126,6 @@ def lead_dots(table: pd.DataFrame, baseline: str) -> Drawing:
         baseline: what the baseline is called on the axes.
     """
     return end.lead_dots(table, f"minus that of {baseline}")
-
-
-@styled
-def against_labels(table: pd.DataFrame, left: pd.DataFrame, told: str) -> Drawing:
-    """Leads at the end against what labels leave to a network: a row of panels for each score, a column for each kind
-    of users, a mark for each data set, with 95 % intervals both ways.
-
-    Args:
-        table: from `leads`, of one learner; data sets that `left` lacks are left out.
-        told: what is subtracted from what, on the axes of scores.
-    """
-    x = left.set_index("dataset")[["mean", "low", "high"]].add_prefix("left_")
-    own = table[table["dataset"].isin(x.index)].join(x, on="dataset")
-    datasets = [name for name in dict.fromkeys(left.sort_values("mean")["dataset"]) if name in set(own["dataset"])]
-    scores, users = list(dict.fromkeys(own["panel"])), USERS.ordered(own["users"])
-    fig, grid = stacked(scores, [f"{each} users" for each in users], own)
-    for score, axes in zip(scores, grid, strict=True):
-        for ax, user in zip(axes, users, strict=True):
-            at = own[(own["panel"] == score) & (own["users"] == user)].set_index("dataset")
-            for number, name in enumerate(datasets):
-                if name in at.index:
-                    _cross(ax, at.loc[name], number, label(name))
-            for line in (ax.axhline, ax.axvline):
-                line(0.0, color=figures.QUIET, linewidth=0.9)
-        axes[0].set_ylabel(f"{score},\n{told}")
-    for ax in grid[-1]:
-        ax.set_xlabel("network − linear ranker,\nfitted to labels")
-    legend(fig, [ax for axes in grid for ax in axes], ncols=3)
-    cases = frames.groups(own.assign(row=own["dataset"].map(label)), ["panel"])
-    fig.alt = " ".join([*(alt.sides(each, f"{panel}, {told}") for (panel,), each in cases), alt.COUNTED])
-    return fig
-
-
-_LEAD = ("mean", "low", "high")
-_LEFT = tuple(f"left_{each}" for each in _LEAD)
-
-
-def _cross(ax: Axes, line: pd.Series, number: int, name: str) -> None:
-    """A mark with intervals both ways; none where there are too few runs."""
-    x, y = ([[line[m] - line[low]], [line[high] - line[m]]] for m, low, high in (_LEFT, _LEAD))
-    ax.errorbar(
-        line["left_mean"], line["mean"], xerr=x, yerr=y, linestyle="", elinewidth=1, color=SERIES[number],
-        marker="osD^vPX*"[number], label=name,
-    )  # fmt: skip
 
 
 @styled

@@ -622,7 +622,7 @@ PAPER = Paper(
     "olranknet", ITEMS, (*CLAIMS, *THEOREMS), READINGS, "ol2r.papers.olranknet", BY_ROUNDS[ROUNDS_HERE], settings,
     TUNED, BY_USERS,
     (
-        *BY_USERS.steps, "public-code", "labels", "labels-later", "ranked-later", "ranked-longer", "other-pairs",
+        *BY_USERS.steps, "public-code", "labels-later", "ranked-later", "ranked-longer", "other-pairs",
         "fits-as-text",
     ),
 )  # fmt: skip

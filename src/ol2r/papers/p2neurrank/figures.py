@@ -73,19 +73,6 @@ def rival_leads(scores: Mapping[str, tuple[pd.DataFrame, Sequence[str]]]) -> pd.
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def at_common_rounds(networks: pd.DataFrame, linear: pd.DataFrame) -> pd.DataFrame:
-    """Runs of networks, and those of linear rankers on the same data and folds up to where the networks' end.
-
-    Args:
-        networks, linear: runs with dataset, fold and round; each may be empty.
-    """
-    if networks.empty or linear.empty:
-        return networks
-    ends = networks.groupby(["dataset", "fold"])["round"].max().rename("end")
-    beside = linear.join(ends, on=["dataset", "fold"], how="inner")
-    return pd.concat([networks, beside[beside["round"] <= beside["end"]].drop(columns="end")])
-
-
 def rival_dots(table: pd.DataFrame) -> Drawing:
     """The leads over intervals at the end, with 95 % intervals; every row names what was subtracted.
 
