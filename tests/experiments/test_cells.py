@@ -13,8 +13,10 @@ from fakes import Fake, Learner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ol2r.data import CATALOGUE
 from ol2r.errors import ExperimentError, one_of
 from ol2r.experiments.cells import Item, Job, Row, canonical, merged, with_needs
+from ol2r.papers import PAPERS, paper
 
 
 @dataclass(frozen=True)
@@ -159,3 +161,12 @@ def test_a_choice_of_data_sets_keeps_cells_that_rest_on_none():
     item = Item("mixed", lambda tier: cells, {"smoke": range(1)})
     dataset = Fake(name="kept").labels()["dataset"]
     assert {job.cell.labels().get("dataset") for job in item.jobs("smoke", datasets=[dataset])} == {dataset, None}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_cell_on_data_has_the_restrictions_of_its_licence(name):
+    """A kind of cell that reads data must say so itself: one that does not is taken as free of them."""
+    jobs = [job for item in paper(name).items.values() for job in item.jobs("paper", None, None)]
+    names = {job.cell: job.cell.labels().get("dataset") for job in jobs}
+    wanted = {cell: CATALOGUE[name].restricted for cell, name in names.items() if name in CATALOGUE}
+    assert {cell: cell.restricted for cell in wanted} == wanted and any(wanted.values())
