@@ -18,7 +18,6 @@ from ol2r.papers import retune
 from ol2r.papers.olranknet import grid as olranknet
 from ol2r.papers.olranknet import tuning
 from ol2r.papers.olranknet.claims import AS_TUNED, NETWORK_TRUTH, ONE_STEP, STILL, WORTH
-from ol2r.papers.olranknet.labels import DATASETS
 from ol2r.papers.pairrank import grid as pairrank
 
 PUBLISHED = Store.open().published
@@ -30,7 +29,7 @@ RUNS = [
     if name not in UNTUNED and isinstance(next(iter(item.jobs("paper"))).cell, Simulate)
 ]
 LONG = {*olranknet.READINGS[olranknet.LONGER].values(), "witness", "public-code", "other-pairs", "fits-as-text"}
-LONG |= {"labels-later", "ranked-longer", "fig-4-fresh", "fig-5-fresh", "fig-6-fresh"}
+LONG |= {"ranked-longer", "fig-4-fresh", "fig-5-fresh", "fig-6-fresh"}
 """Items that take hours or that nothing rests on, and that a laptop leaves out."""
 
 
@@ -158,7 +157,6 @@ def test_more_runs_of_the_present_ranking_are_those_that_the_main_figures_lack()
     assert cell.evaluation.checkpoints[-1] == olranknet.ROUNDS
 
 
-LABELS_OF_TRUTH = "labels" if NETWORK_TRUTH in DATASETS else "labels-later"
 TAKES = {"MQ2007_partial85": "MQ2008", pairrank.CLUEWEB: "MQ2008", "synthetic-yahoo": "synthetic-mslr"}
 TAKES |= {"synthetic-mslr-net": "synthetic-mslr"}
 
@@ -181,7 +179,7 @@ def test_the_network_truth_is_run_for_the_main_figures_and_for_labels_and_not_on
         for tier, item in product(TIERS, olranknet.ITEMS)
         if any(job.cell.labels().get("dataset") == NETWORK_TRUTH for job in jobs(item, tier))
     }
-    assert ran == {("paper", item) for item in ("fig-4", "fig-5", "fig-6", LABELS_OF_TRUTH, "lda")}
+    assert ran == {("paper", item) for item in ("fig-4", "fig-5", "fig-6", "labels", "lda")}
     for name in set(papers.PAPERS) - {"olranknet"}:
         cells = {job.cell for item in papers.paper(name).items.values() for job in item.jobs("paper")}
         assert NETWORK_TRUTH not in {cell.labels().get("dataset") for cell in cells if cell.kind != "labels"}

@@ -581,7 +581,6 @@ ITEMS: dict[str, Item] = {
         f"{title}, for as many rounds as the paper's", _long(*shown), _fewer_seeds, (1,), variant
     ) for name, (title, shown) in _FIGURES.items()},
     "labels": Item("What labels leave to a network", labels.label_cells, TEN_SEEDS),
-    "labels-later": Item("What labels leave to a network, on more data", labels.later_cells, TEN_SEEDS),
     "lda": Item("How far a line separates the grades", _separation, _ONCE),
     "lda-densities": Item("Documents in the plane of LDA, by grade", lda.density_cells, _ONCE, (1,)),
     "far": Item("Neural PDGD for 20,000 rounds", _far, _fewer_seeds, None, variant),
@@ -622,7 +621,6 @@ PAPER = Paper(
     "olranknet", ITEMS, (*CLAIMS, *THEOREMS), READINGS, "ol2r.papers.olranknet", BY_ROUNDS[ROUNDS_HERE], settings,
     TUNED, BY_USERS,
     (
-        *BY_USERS.steps, "public-code", "labels-later", "ranked-later", "ranked-longer", "other-pairs",
-        "fits-as-text",
+        *BY_USERS.steps, "public-code", "ranked-later", "ranked-longer", "other-pairs", "fits-as-text",
     ),
 )  # fmt: skip

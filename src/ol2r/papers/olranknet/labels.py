@@ -32,17 +32,14 @@ DATASETS = (
     "MSLR-WEB10K",
     "Yahoo-LTRC-1",
     "MQ2008",
-)
-LATER = (
-    "synthetic-mq-net",
-    "synthetic-mslr-net",
+    "MQ2007_partial85",
     "ClueWeb09_webis",
     "OHSUMED",
-    "MQ2007_partial85",
     "synthetic-mslr",
     "synthetic-yahoo",
+    "synthetic-mslr-net",
+    "synthetic-mq-net",
 )
-"""Data sets of the paper tier whose runs wait for a machine; no page shows them."""
 LEAST = 0.005
 """Of NDCG@10, the least lead that a reader would call one."""
 EXPECTED: Mapping[str, bool] = {"synthetic-mq-net": True} | dict.fromkeys(
@@ -134,15 +131,7 @@ def label_cells(tier: str) -> list[Labels]:
     Args:
         tier: "smoke", "laptop" or "paper"; the last has all of `DATASETS`, the others MQ2008 or a tiny set alone.
     """
-    return _cells(tier, DATASETS if tier == "paper" else on("MQ2008", own=False)(tier))
-
-
-def later_cells(tier: str) -> list[Labels]:
-    """Those of `LATER`, or a tiny set; not on a laptop."""
-    return _cells(tier, LATER if tier == "paper" else () if tier == "laptop" else on("MQ2008", own=False)(tier))
-
-
-def _cells(tier: str, names: Sequence[str]) -> list[Labels]:
+    names = DATASETS if tier == "paper" else on("MQ2008", own=False)(tier)
     return [Labels(name, checksum(name), steps={"smoke": 100}.get(tier, STEPS)) for name in names]
 
 
