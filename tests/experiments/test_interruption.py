@@ -63,7 +63,8 @@ def test_one_ctrl_c_ends_a_run_whatever_joblib_does_at_the_moment(moment, tmp_pa
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-    assert told.strip().splitlines()[-1] == "KeyboardInterrupt"
+    assert "KeyboardInterrupt" in told.splitlines()  # joblib's tracker of resources may warn after it
+    assert process.returncode != 0
 
 
 @pytest.fixture
