@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ol2r.experiments.effects import share_interval
+from ol2r.papers import audits
+from ol2r.papers.audits import of_audit
 
 SETTING = ["truth", "bound", "regularization", "width", "users", "assumed"]
 """What tells kinds of world of the coverage audits apart: truth of h, S, λ, m, users, and if these are as assumed."""
@@ -26,33 +27,11 @@ PAIRS = {"coverage": "matched", "every pair": "all"}
 """Which pairs of a list are labelled, by the audits that have log-determinants."""
 
 
-def _of(frame: pd.DataFrame, audit: str, *quantities: str) -> pd.DataFrame:
-    mine = frame["audit"] == audit
-    return frame[mine & frame["quantity"].isin(quantities)] if quantities else frame[mine]
-
-
 def coverage_table(
     frame: pd.DataFrame, scales: Sequence[float] = (1.0, 0.5), quantities: Sequence[str] = (*PROBABLE, *CERTAIN)
 ) -> pd.DataFrame:
-    """In how many worlds each bound, multiplied by each of `scales`, held at every look.
-
-    Returns:
-        The columns of `SETTING`, quantity, scale, worlds, covered, coverage with its exact 95 % interval low … high,
-        nominal (1 − δ₁, or 1 for what holds surely), and factor: the largest number by which the bound could be divided
-        and still hold in the nominal share of these worlds.
-    """
-    lines = []
-    for key, own in _of(frame, "coverage", *quantities).groupby([*SETTING, "quantity"], sort=False):
-        setting: dict[str, Any] = dict(zip([*SETTING, "quantity"], key, strict=True))
-        nominal = 1.0 if setting["quantity"] in CERTAIN else 1 - float(own["delta"].iloc[0])
-        ratios = own["value"].to_numpy(dtype=float)
-        factor = 1 / float(np.quantile(ratios, nominal, method="higher"))
-        for scale in scales:
-            covered = int((ratios <= scale * (1 + 1e-12)).sum())
-            low, high = share_interval(covered, len(ratios))
-            found = {"scale": scale, "worlds": len(ratios), "covered": covered, "coverage": covered / len(ratios)}
-            lines.append(setting | found | {"low": low, "high": high, "nominal": nominal, "factor": factor})
-    return pd.DataFrame(lines)
+    """`audits.coverage_table` of these bounds by `SETTING`; the others than `CERTAIN` hold with probability 1 − δ₁."""
+    return audits.coverage_table(of_audit(frame, "coverage", *quantities), SETTING, scales, CERTAIN)
 
 
 def coverage_figure(frame: pd.DataFrame) -> pd.DataFrame:
@@ -70,7 +49,7 @@ def needed_table(frame: pd.DataFrame) -> pd.DataFrame:
     """
     names = {"width needed": "full", "diagonal width needed": "diagonal"}
     lines = []
-    for key, own in _of(frame, "coverage").groupby(SETTING, sort=False):
+    for key, own in of_audit(frame, "coverage").groupby(SETTING, sort=False):
         nominal = 1 - float(own["delta"].iloc[0])
         value = {name: each["value"] for name, each in own.groupby("quantity")}
         line: dict[str, Any] = dict(zip(SETTING, key, strict=True)) | {"worlds": len(value["width"])}
@@ -89,7 +68,7 @@ def log_det_table(frame: pd.DataFrame) -> pd.DataFrame:
         (worlds with a ratio of at most 1), median and largest ratio. Where all pairs are labelled, there are no truth,
         S and users.
     """
-    parts = [_of(frame, audit, *LOG_DETS).assign(pairs=pairs) for audit, pairs in PAIRS.items()]
+    parts = [of_audit(frame, audit, *LOG_DETS).assign(pairs=pairs) for audit, pairs in PAIRS.items()]
     lines = pd.concat([part for part in parts if len(part)]).reindex(
         columns=["pairs", *SETTING, "documents", "quantity", "value"]
     )
@@ -109,7 +88,7 @@ def kernel_figure(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
     Returns:
         parameters, depth, quantity ("from H" or "from H̃"), width (m), draws, mean distance and its standard error.
     """
-    lines = pd.concat([_of(each, "kernel") for each in (frame, own)])
+    lines = pd.concat([of_audit(each, "kernel") for each in (frame, own)])
     by = lines.groupby(["parameters", "depth", "quantity", "round"], sort=False)["value"]
     found = by.agg(draws="size", mean="mean", standard_error="sem").reset_index().rename(columns={"round": "width"})
     return found.astype({"depth": int, "width": int})
@@ -123,7 +102,7 @@ def typical_figure(frame: pd.DataFrame) -> pd.DataFrame:
         before any pair), narrower (share of pairs), alike and prior (rank correlations), as `audits.typical_widths` has
         them.
     """
-    lines = _of(frame, "typical widths")
+    lines = of_audit(frame, "typical widths")
     index = ["init", "regularization", "documents", "round"]
     table = lines.pivot_table(index=index, columns="quantity", values="value", sort=False).reset_index()
     return table.rename(columns={"round": "pairs"}).rename_axis(columns=None).astype({"documents": int, "pairs": int})
@@ -136,7 +115,7 @@ def blind_figure(frame: pd.DataFrame) -> pd.DataFrame:
         labels (of the other pair), error (median), full and diagonal (median of the error over the interval's width),
         full_most (the largest), diagonal_least (the smallest), narrower (median of diagonal over full norm), worlds.
     """
-    lines = _of(frame, "blind spot")
+    lines = of_audit(frame, "blind spot")
     table = lines.pivot_table(index=["round"], columns="quantity", values="value", aggfunc="median").reset_index()
     by = {name: lines[lines["quantity"] == name].groupby("round")["value"] for name in ("full", "diagonal")}
     table = table.assign(full_most=by["full"].max().to_numpy(), diagonal_least=by["diagonal"].min().to_numpy())
@@ -152,12 +131,12 @@ def regret_figure(frame: pd.DataFrame) -> pd.DataFrame:
         its standard error), uncertain ones (open), those that may be (allowed) and all (shown); bound, the mean of the
         corrected Theorem 4.4 after the last round, where it is promised (scale 1), else missing.
     """
-    lines = _of(frame, "regret", "regret", "open", "allowed", "shown")
+    lines = of_audit(frame, "regret", "regret", "open", "allowed", "shown")
     by = lines.groupby(["scale", "round", "quantity"])["value"]
     table = by.mean().unstack().rename_axis(columns=None)  # noqa: PD010 (a series has no pivot)
     regret = by.agg(["sem", "size"]).xs("regret", level="quantity")
     table = table.assign(standard_error=regret["sem"], worlds=regret["size"]).reset_index()
-    bound = _of(frame, "regret", "bound").groupby(["scale", "round"])["value"].mean().rename("bound")
+    bound = of_audit(frame, "regret", "bound").groupby(["scale", "round"])["value"].mean().rename("bound")
     table = table.merge(bound.reset_index(), on=["scale", "round"], how="left")
     table.loc[table["scale"] < 1, "bound"] = np.nan
     return table.sort_values(["scale", "round"], ascending=[False, True], kind="stable").reset_index(drop=True)
@@ -173,7 +152,7 @@ def within_bounds(frame: pd.DataFrame) -> pd.DataFrame:
         truth, scale, statement (of `STATEMENTS`), held, able (worlds in which it could fail) and worlds. Only at scale
         1 are all of them promised; "wide ≤ most" holds at any scale.
     """
-    lines = _of(frame, "regret")
+    lines = of_audit(frame, "regret")
     last = lines[lines["round"] == lines["round"].max()]
     table = last.pivot_table(index=["truth", "scale", "seed", "world"], columns="quantity", values="value")
     found = []
@@ -196,7 +175,7 @@ def open_figure(frame: pd.DataFrame) -> pd.DataFrame:
         4.2 prints (printed; missing but for scale 1); broken, worlds in which more were uncertain than may be, and
         able, those in which fewer than all may be, so that this could be.
     """
-    lines = _of(frame, "open orders")
+    lines = of_audit(frame, "open orders")
     index = ["scale", "truth", "seed", "world", "round"]
     table = lines.pivot_table(index=index, columns="quantity", values="value")
     table = table.assign(broken=table["open"] > table["allowed"], able=table["allowed"] < 1)

@@ -619,8 +619,5 @@ def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
 
 PAPER = Paper(
     "olranknet", ITEMS, (*CLAIMS, *THEOREMS), READINGS, "ol2r.papers.olranknet", BY_ROUNDS[ROUNDS_HERE], settings,
-    TUNED, BY_USERS,
-    (
-        *BY_USERS.steps, "public-code", "ranked-later", "ranked-longer", "other-pairs", "fits-as-text",
-    ),
+    TUNED, BY_USERS, (*BY_USERS.steps, "public-code", "ranked-later", "ranked-longer", "other-pairs", "fits-as-text"),
 )  # fmt: skip
