@@ -20,6 +20,7 @@ from ol2r.experiments.claims import label
 from ol2r.experiments.verdicts import Judgement, judge_all
 from ol2r.report import commands, tables, verdicts
 from ol2r.report.choice import Choice, apart
+from ol2r.report.said import said
 from ol2r.report.strip import Strip, strip
 from ol2r.report.style import TooManyPanels
 
@@ -128,6 +129,13 @@ class Page:
         command = commands.draw(self.chapter, anchor, is_table=isinstance(shown, pd.DataFrame))
         origin = self.chapter.computed(item, title)
         _audience.get().strip(strip(origin, shown, anchor=anchor, command=command, told=told))
+
+    def say(self, text: str, *holds: bool, **numbers: float) -> None:
+        """Show a text that rests on some conditions, with its numbers; see `ol2r.report.said.said`.
+
+        The published pages are those of the tier "paper" that compute nothing.
+        """
+        show(said(text, holds, numbers, published=self.chapter.never and self.chapter.tier == "paper"))
 
     def claims(self, *ids: str) -> None:
         """The judgements of some claims."""

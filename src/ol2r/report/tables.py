@@ -417,6 +417,18 @@ Column = str | Callable[[frames.Row], str]
 """A template, in which the names of a table's columns stand in braces, or a function of a row."""
 
 
+def filled(value: Any, form: str) -> str:
+    """A value as a template shows it; NaN is a dash.
+
+    Args:
+        form: one of `FORMS`, with its number of digits after a blank, or a form that Python knows.
+    """
+    if isinstance(value, float) and np.isnan(value):
+        return "–"
+    name, _, digits = form.partition(" ")
+    return FORMS[name](value, *map(int, digits.split())) if name in FORMS else format(value, form)
+
+
 class _Filled(Formatter):
     """Fills in a template from a row, in which a column's name may have dots and commas; NaN becomes a dash."""
 
@@ -424,10 +436,7 @@ class _Filled(Formatter):
         return kwargs[field_name], field_name
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        if isinstance(value, float) and np.isnan(value):
-            return "–"
-        form, _, digits = format_spec.partition(" ")
-        return FORMS[form](value, *map(int, digits.split())) if form in FORMS else format(value, format_spec)
+        return filled(value, format_spec)
 
 
 def columns(
@@ -573,6 +582,19 @@ def paired_differences(
         ]
     rows = headed(lines) if len(lines) > 1 else next(iter(lines.values()))
     return myst(["users, data", *columns], rows, name=name, caption=caption)
+
+
+def differences(pairs: Pairs) -> pd.DataFrame:
+    """The numbers of a group of `paired_differences`: dataset, users, panel (the column there), mean, low, high; a line
+    for each difference that has an interval, whose ends are both 0 where it is 0 in every run."""
+    lines = [
+        {"dataset": dataset, "users": users, "panel": column, "mean": effect.estimate}
+        | dict(zip(("low", "high"), effect.interval(), strict=True))
+        for column, pair in pairs.items()
+        for (dataset, users), gain in _gains(pair).items()
+        if (effect := effect_over_runs(gain)) is not None
+    ]
+    return pd.DataFrame(lines, columns=["dataset", "users", "panel", "mean", "low", "high"])
 
 
 def differences_in_words(pairs: Pairs, what: str) -> str:

@@ -3,6 +3,7 @@
 The functions write sentences on what a choice of ours means for the claims; their numbers are computed from results.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 
@@ -19,7 +20,7 @@ from ol2r.papers.pairrank.audit_tables import share
 from ol2r.papers.pairrank.claims import BASELINES, GAMMA, PAIRRANK, ROUNDS
 from ol2r.papers.pairrank.grid import BOUND, DECAY, DELTA, EXTREMES, REGULARIZATION, SHORT_STEPS, K, tuned
 from ol2r.report import leads, verdicts
-from ol2r.report.tables import Pairs, clear_differences, named, number
+from ol2r.report.tables import Pairs, named, number
 
 
 def _told(grid: TuningGrid) -> str:
@@ -111,9 +112,17 @@ def ahead(results: Mapping[str, Results], learner: str, others: Sequence[str], d
 
 def ahead_of_baselines(results: Mapping[str, Results], shuffles: Sequence[str] = PAIRRANK) -> pd.DataFrame:
     """What each shuffle has more than every baseline, on all data sets that have enough queries to learn from: as
-    `ahead`, one shuffle below the other."""
+    `ahead`, one shuffle below the other, whose name is in the column shuffle."""
     datasets = [name for name in results["fig-3"].frame["dataset"].unique() if name != FEW_QUERIES]
-    return pd.concat([ahead(results, each, BASELINES, datasets) for each in shuffles], ignore_index=True)
+    parts = [ahead(results, each, BASELINES, datasets).assign(shuffle=each) for each in shuffles]
+    return pd.concat(parts, ignore_index=True)
+
+
+def mean_score(results: Mapping[str, Results], score: str, **wanted: str) -> float:
+    """A score after the last round, mean over the runs that have these labels; NaN without runs."""
+    item, column = SCORES[score]
+    runs = only(results[item].frame, **wanted)
+    return float(at_own_end(runs)[column].mean()) if len(runs) else math.nan
 
 
 WORTH = {
@@ -148,93 +157,11 @@ def exploration(results: Mapping[str, Results]) -> dict[str, Pairs]:
 # Sentences
 
 
-def _wins(table: pd.DataFrame, panel: str) -> dict[str, tuple[int, int, int]]:
-    """By data set, how many comparisons in one score are clearly won, clearly lost, and made."""
-    return {
-        named(str(dataset)): (int((lines["low"] > 0).sum()), int((lines["high"] < 0).sum()), len(lines))
-        for dataset, lines in table[table["panel"] == panel].groupby("dataset", sort=False)
-    }
 
 
-def wins_in_words(table: pd.DataFrame, panel: str) -> str:
-    """On which data sets PairRank ends clearly above every baseline in one score; empty without runs.
-
-    Args:
-        panel: the score, as the table calls it.
-    """
-    counts = _wins(table, panel)
-    everywhere = [dataset for dataset, (above, _, n) in counts.items() if above == n]
-    all_of = "clearly above every baseline, with either shuffle and under all users"
-    if not everywhere:
-        return f"On no data set does it end {all_of}." if counts else ""
-    answer = "It depends on the data." if len(everywhere) < len(counts) else "Yes."
-    return f"{answer} It ends {all_of}, on {leads.joined(everywhere)}."
 
 
-def wins_by_data_in_words(table: pd.DataFrame, panel: str) -> str:
-    """How many comparisons in one score are clearly won and clearly lost on each data set; empty without runs."""
-    told = "; ".join(
-        f"on {dataset} it clearly wins {above} and clearly loses {below} of {n}"
-        for dataset, (above, below, n) in _wins(table, panel).items()
-    )
-    counted = "counting each baseline under each kind of users and with either shuffle"
-    return f"By {panel}, {counted}, {told}." if told else ""
 
-
-def misordered_in_words(frame: pd.DataFrame) -> str:
-    """Which learner showed its users the fewest misordered pairs by the last round, and how often, and how many
-    PairRank showed beside the best baseline; empty without runs.
-
-    Args:
-        frame: runs with dataset, users, variant and misordered (pairs so far).
-    """
-    if frame.empty:
-        return ""
-    means = at_own_end(frame).pivot_table("misordered", ["dataset", "users"], "variant", sort=False)
-    fewest = means.idxmin(axis=1).value_counts()
-    counted = leads.joined([f"{name} in {count}" for name, count in fewest.items()])
-    ratio = means[list(PAIRRANK)].min(axis=1) / means[list(BASELINES)].min(axis=1)
-    beside = leads.in_range(ratio, lambda each: f"{each:.2f}")
-    return (
-        f"Of {len(means)} pairs of data set and kind of users, the fewest misordered pairs by the last round were "
-        f"shown by {counted}. The better shuffle of PairRank showed {beside} times as many as the best baseline."
-    )
-
-
-def exploring_in_words(pairs: Pairs) -> str:
-    """Which of refitting and exploring is clearly worth something more often; empty without runs.
-
-    Args:
-        pairs: one loss of `exploration`.
-    """
-    if not (clear := _clearly_worth(pairs)):
-        return ""
-    gains = {what: sum(above - below for above, below, _ in own.values()) for what, own in clear.items()}
-    if gains["exploring"] >= gains["refitting"]:
-        return "Exploring clearly helps at least as often as refitting the whole history does."
-    return "Not for the most part: refitting the whole history clearly helps more often than exploring does."
-
-
-def helping_in_words(pairs: Pairs) -> str:
-    """How often refitting clearly helps and clearly harms, and how often exploring; empty without runs.
-
-    Args:
-        pairs: one loss of `exploration`.
-    """
-    told = []
-    for what, own in _clearly_worth(pairs).items():
-        ends = [f"{called} {above} and {below} of {n}" for called, (above, below, n) in own.items()]
-        told.append(f"{what} {', '.join(ends)}")
-    helps = "How often each clearly helps, and clearly harms, over all data sets and kinds of users"
-    return f"{helps}: {'; '.join(told)}." if told else ""
-
-
-def _clearly_worth(pairs: Pairs) -> dict[str, dict[str, tuple[int, int, int]]]:
-    """By refitting and exploring, and then by score: `clear_differences`; empty where something was not run."""
-    clear = {column: clear_differences(pair) for column, pair in pairs.items()}
-    if not all(n for _, _, n in clear.values()):
-        return {}
-    return {what: {called: clear[f"{what}, {called}"] for called in SCORES} for what in ("refitting", "exploring")}
 
 
 def changed_in_words(judgements: Sequence[Judgement]) -> str:
