@@ -1,11 +1,12 @@
 """A person's sentences stand on a page only where their conditions hold; a re-run shows the others set aside."""
 
 import math
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from ol2r.report.said import NotSo, every, lead, matching, said
+from ol2r.report.said import NotSo, carried, every, lead, matching, said
 
 TABLE = pd.DataFrame(
     [("MQ2008", "perfect", 0.02, 0.01, 0.03), ("MQ2008", "informational", -0.01, -0.02, 0.0)],
@@ -21,8 +22,8 @@ def test_a_text_shows_its_numbers_and_keeps_other_braces():
 @pytest.mark.parametrize(("holds", "gain"), [([True, False], 0.1), ([True], math.nan)])
 def test_a_text_that_does_not_hold_is_set_aside_with_its_numbers_and_ends_a_published_page(holds, gain):
     shown = said("It gains {gain:.1f}.", holds, {"gain": gain}, published=False)
-    number = "–" if math.isnan(gain) else "0.1"
-    assert "Not so in this run" in shown and f"The published page says: It gains {number}." in shown
+    number, title = ("–", "Not run here") if math.isnan(gain) else ("0.1", "Not so in this run")
+    assert title in shown and f"The published page says: It gains {number}." in shown
     with pytest.raises(NotSo, match="of the text: It gains"):
         said("It gains {gain:.1f}.", holds, {"gain": gain}, published=True)
 
@@ -44,3 +45,8 @@ def test_lines_are_found_by_their_labels():
     assert every(matching(TABLE, users=("perfect", "navigational"))["low"] > 0)
     with pytest.raises(ValueError, match="2 lines"):
         lead(TABLE, dataset="MQ2008")
+
+
+def test_a_claim_carries_its_verdict_on_a_data_set():
+    judgement = SimpleNamespace(elsewhere=(SimpleNamespace(dataset="MQ2008", verdict="mixed"),))
+    assert carried(judgement, "MQ2008") == "mixed" and carried(judgement, "MSLR") == ""

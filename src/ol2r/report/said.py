@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ol2r.errors import ExperimentError
+from ol2r.experiments.verdicts import Judgement
 from ol2r.report.tables import filled
 
 _FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
@@ -56,6 +57,11 @@ def every(held: pd.Series) -> bool:
     return bool(len(held) and held.all())
 
 
+def carried(judgement: Judgement, dataset: str) -> str:
+    """The verdict of a claim on a data set that the paper did not use; empty where it was not judged there."""
+    return next((place.verdict for place in judgement.elsewhere if place.dataset == dataset), "")
+
+
 def said(text: str, holds: Iterable[bool], numbers: Mapping[str, float], *, published: bool) -> str:
     """A sentence or a paragraph with its numbers, set aside where a condition is not met or a number is not there.
 
@@ -83,4 +89,5 @@ def said(text: str, holds: Iterable[bool], numbers: Mapping[str, float], *, publ
     if published:
         failed = [number for number, met in enumerate(conditions, start=1) if not met]
         raise NotSo(f"conditions {failed} are not met, numbers {missing} are not there, of the text: {shown}")
-    return f":::{{admonition}} Not so in this run\n:class: note\nThe published page says: {shown}\n:::"
+    title = "Not run here" if missing else "Not so in this run"
+    return f":::{{admonition}} {title}\n:class: note\nThe published page says: {shown}\n:::"
