@@ -73,6 +73,33 @@ def test_leads_stand_in_two_panels_that_name_the_baseline(frame):
     assert line(fig.axes[1], "perfect").get_xdata() == pytest.approx([-0.1, -0.05])
 
 
+def test_leads_over_users_are_of_each_runs_mean_over_them_and_none_without_both_learners(frame):
+    worse = frame["users"].eq("perfect") & frame["variant"].eq(DIAGONAL)
+    table = figures.leads_over_users(frame.assign(ndcg=frame["ndcg"] - 0.3 * worse), "PairRank", DIAGONAL)
+    offline = table[table["panel"] == figures.OFFLINE]
+    assert offline["mean"].tolist() == pytest.approx([-0.1 - 0.3 / 3]) and offline["n"].tolist() == [4]
+    assert figures.leads_over_users(frame, "PairRank", "neural PDGD").empty
+    assert figures.leads_over_users(pd.DataFrame(), "PairRank", DIAGONAL).empty
+
+
+def test_leads_stand_against_what_labels_leave_with_intervals_both_ways_and_the_names_of_data_sets(frame):
+    left = pd.DataFrame(
+        [("two", 0.03, 0.02, 0.04), ("one", -0.01, -0.015, 0.0)], columns=["dataset", "mean", "low", "high"]
+    )
+    leads = figures.leads_over_users(frame, "PairRank", DIAGONAL)
+    both = pd.concat([leads, leads.assign(dataset="two", mean=0.2, low=0.1, high=0.4), leads.assign(dataset="three")])
+    fig = figures.against_labels(both, left, "PairRank")
+    assert [ax.get_title() for ax in fig.axes] == [figures.OFFLINE, figures.IN_LISTS]
+    for ax in fig.axes:
+        found = {bars.get_label(): bars for bars in ax.containers}
+        assert set(found) == {text.get_text() for text in ax.texts} == {"one", "two"}  # "three" has no place
+        mark = found["one"].lines[0]
+        assert mark.get_xdata() == pytest.approx([-0.01]) and mark.get_ydata() == pytest.approx([-0.1])
+        across, along = (bars.get_segments()[0] for bars in found["two"].lines[2])
+        assert across[:, 0] == pytest.approx([0.02, 0.04]) and along[:, 1] == pytest.approx([0.1, 0.4])
+    assert f"{figures.OFFLINE} minus PairRank: 0.2 on two, -0.1 on one" in fig.alt.replace("−", "-")
+
+
 def test_a_part_is_worth_what_runs_with_it_have_more_than_runs_without(frame):
     parts = {"exploring": (FULL, DIAGONAL), "refitting": (DIAGONAL, "PairRank"), "absent": ("PairRank", "PDGD")}
     table = figures.worth(frame, parts, "variant")

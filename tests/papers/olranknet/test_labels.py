@@ -71,6 +71,7 @@ def test_at_the_end_a_lead_has_an_interval_over_seeds_within_folds():
     assert a[labels.LINEAR] == 0.5 and a["mean"] == pytest.approx(0.16) == a[labels.NETWORK] - 0.5 and a["n"] == 4
     assert a["low"] < 0.16 < a["high"] and a["high"] - a["low"] < 0.1  # folds differ by .1 and are given
     assert found.loc["b", "mean"] == 0 and np.isnan(found.loc["b", "low"])
+    assert labels.at_the_end(pd.DataFrame()).empty
 
 
 def test_the_paper_tier_has_every_set_on_which_something_was_expected_and_both_truths():

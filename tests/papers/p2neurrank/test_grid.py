@@ -36,7 +36,7 @@ def variants(item):
 @pytest.mark.parametrize("item", grid.ITEMS)
 def test_every_cell_can_be_declared_at_every_tier(item):
     for tier in TIERS:
-        assert bool(jobs(item, tier)) == (tier != "laptop" or item != "witness")
+        assert bool(jobs(item, tier)) == (tier != "laptop" or item not in ("witness", "beside-pairrank"))
         assert all(job.rows and len(job.cell.key) == 64 for job in jobs(item, tier))
 
 
@@ -157,6 +157,16 @@ def test_two_rankers_and_olranknet_run_on_all_folds_of_real_data():
     by_dataset = {job.cell.labels()["dataset"]: job.rows for job in jobs("folds")}
     assert {row.fold for row in by_dataset["MQ2008"]} == {1, 2, 3, 4, 5}
     assert len(by_dataset["MQ2008"]) == 15 and len(by_dataset["synthetic-mslr"]) == 5
+
+
+def test_pairrank_beside_two_networks_has_their_rounds_and_folds_where_labels_tell_what_they_leave():
+    own = jobs("beside-pairrank")
+    assert {job.cell.dataset for job in own} == {*grid.BESIDE_LABELS}
+    assert {job.cell.evaluation.checkpoints[-1] for job in own} == {olranknet.ROUNDS_HERE}
+    rows = {variant: {(j.cell.dataset, j.rows) for j in own if grid.variant(j.cell)["variant"] == variant}
+            for variant in (claims.NEURAL[0], claims.PAIRRANK)}  # fmt: skip
+    assert rows[claims.NEURAL[0]] == rows[claims.PAIRRANK] and len(own) == 24
+    assert set(grid.BESIDE_LABELS) <= {each["dataset"] for each in labels("labels")}
 
 
 def test_items_that_wait_for_a_machine_are_read_by_no_claim_and_have_a_cost():

@@ -5,16 +5,21 @@ with a column `variant`; they are aggregated first, as there. This module knows 
 """
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
+from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
 
+from ol2r import frames
+from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_own_end, minus, summarize, windowed
 from ol2r.papers.olranknet.claims import LAST, LONG_ITEM, OFFLINE_ITEM, OURS, ROUNDS, weight
 from ol2r.report import alt, figures
 from ol2r.report import leads as end
 from ol2r.report.figures import INTERVAL
-from ol2r.report.style import BETWEEN, CHOICES, LEARNERS, USERS, Drawing, Looks, legend, panels, spelled, styled
+from ol2r.report.style import BETWEEN, CHOICES, LEARNERS, USERS, Drawing, Look, Looks, legend, panels, spelled, styled
 from ol2r.report.tables import Pairs
 
 OFFLINE, IN_LISTS = "offline NDCG@10", "NDCG@10 of the shown lists"
@@ -77,6 +82,22 @@ def leads(
     return end.leads(_scores(frame), baseline, by, variants)
 
 
+def leads_over_users(frame: pd.DataFrame, baseline: str, variant: str) -> pd.DataFrame:
+    """The lead of one variant at the end, as `leads`, of each run's mean over its kinds of users.
+
+    Args:
+        frame: runs with ndcg, cndcg and variant, of the same users for both variants; it may be empty.
+    """
+    own = frame[frame["variant"].isin((baseline, variant))] if len(frame) else frame
+    if own.empty or set(own["variant"]) != {baseline, variant}:
+        return own[:0]
+    means = own.groupby(["dataset", "variant", "fold", "seed", "round"], sort=False)[["ndcg", "cndcg"]].mean()
+    return leads(means.reset_index().assign(users=_ALL_USERS), baseline, variants=(variant,))
+
+
+_ALL_USERS = "all"
+
+
 def worth(frame: pd.DataFrame, parts: Mapping[str, tuple[str, str]], by: str) -> pd.DataFrame:
     """What each part of a learner is worth at the end: the runs that have it minus the same runs without it.
 
@@ -126,6 +147,59 @@ def lead_dots(table: pd.DataFrame, baseline: str) -> Drawing:
         baseline: what the baseline is called on the axes.
     """
     return end.lead_dots(table, f"minus that of {baseline}")
+
+
+@styled
+def against_labels(table: pd.DataFrame, left: pd.DataFrame, baseline: str) -> Drawing:
+    """A network's lead at the end against what labels leave to a network: a panel for each score, a named mark for each
+    data set, with 95 % intervals both ways.
+
+    Args:
+        table: from `leads_over_users`; data sets that `left` lacks are left out.
+        left: from `labels.at_the_end`.
+        baseline: what the baseline is called on the axes.
+    """
+    x = left.set_index("dataset")[["mean", "low", "high"]].add_prefix("left_")
+    own = table[table["dataset"].isin(x.index)].join(x, on="dataset")
+    scores = list(dict.fromkeys(own["panel"]))
+    fig, axes = panels(scores, own, height=3.6)
+    for ax, score in zip(axes, scores, strict=True):
+        lines = frames.records(own[own["panel"] == score].sort_values("left_mean", kind="stable"))
+        for number, line in enumerate(lines):  # names stand on the outer side of their marks
+            _cross(ax, line, LEARNERS[str(line["row"])], -1 if number < len(lines) / 2 else 1)
+        for rule in (ax.axhline, ax.axvline):
+            rule(0.0, color=figures.QUIET, linewidth=0.9)
+        ax.margins(x=0.5)
+        ax.set_xlabel("network − linear ranker, NDCG@10,\nboth fitted to labels")
+    axes[0].set_ylabel(f"{spelled(str(own['row'].iloc[0]))},\nminus {baseline}")
+    most = own.sort_values("left_mean", ascending=False, kind="stable")
+    told = (
+        f"{score} minus {baseline}: "
+        + ", ".join(
+            f"{alt.number(line['mean'])} on {label(str(line['dataset']))}"
+            for line in frames.records(most[most["panel"] == score])
+        )
+        for score in scores
+    )
+    fig.alt = f"From the data on which labels leave a network most to those with the least, {'; '.join(told)}."
+    return fig
+
+
+def _cross(ax: Axes, line: Mapping[str, Any], look: Look, side: int) -> None:
+    """A mark with intervals both ways, none where there are too few runs, and its data set's name left (−1) or right
+    (1) of it."""
+    at = line["left_mean"], line["mean"]
+    across, along = (
+        [[line[f"{of}mean"] - line[f"{of}low"]], [line[f"{of}high"] - line[f"{of}mean"]]] for of in ("left_", "")
+    )
+    ax.errorbar(
+        *at, xerr=across, yerr=along, linestyle="", elinewidth=1, color=look.color, marker=look.marker,
+        label=line["dataset"],
+    )  # fmt: skip
+    ax.annotate(
+        "\n".join(wrap(label(str(line["dataset"])), 20)), at, (6 * side, 4), textcoords="offset points", fontsize=8,
+        ha="right" if side < 0 else "left",
+    )  # fmt: skip
 
 
 @styled

@@ -153,18 +153,20 @@ def at_the_end(table: pd.DataFrame) -> pd.DataFrame:
     """NDCG@10 of both rankers, and how much of it labels leave to the network, with its interval over seeds in folds.
 
     Args:
-        table: of `Labels`, with dataset.
+        table: of `Labels`, with dataset; it may be empty.
 
     Returns:
         dataset, `LINEAR`, `NETWORK` (means over runs), mean, low, high (network minus linear ranker, with its 95 %
         interval, NaN where there are too few runs), n (number of runs).
     """
+    lines, columns = [], ["dataset", LINEAR, NETWORK, "mean", "low", "high", "n"]
+    if table.empty:
+        return pd.DataFrame(lines, columns=columns)
     means = table.groupby(["dataset", "ranker"])["ndcg"].mean()
-    lines = []
     for dataset, own in left(table).groupby("dataset", sort=False):
         values = own.set_index(["fold", "seed"])["ndcg"]
         effect = effect_over_runs(values)
         low, high = effect.interval() if effect else (np.nan, np.nan)
         mean = effect.estimate if effect else values.mean()
         lines.append((dataset, means[dataset, LINEAR], means[dataset, NETWORK], mean, low, high, len(values)))
-    return pd.DataFrame(lines, columns=["dataset", LINEAR, NETWORK, "mean", "low", "high", "n"])
+    return pd.DataFrame(lines, columns=columns)

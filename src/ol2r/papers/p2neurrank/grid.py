@@ -174,6 +174,20 @@ def _main(*variants: str, kinds: Sequence[str] = USERS, elsewhere: Sequence[str]
     return cells
 
 
+BESIDE_LABELS = ("MQ2008", "MQ2007_partial85", "synthetic-mslr", "synthetic-mslr-net")
+"""Data on which two networks ran on all folds, and PairRank beside them for as many rounds."""
+
+
+def _beside_pairrank(tier: str) -> Sequence[Cell]:
+    """Two networks, and PairRank with olRankNet's rounds and values; the runs are those of the comparison. Not on a
+    laptop."""
+    cells: list[Cell] = []
+    datasets = () if tier == "laptop" else on(*BESIDE_LABELS, own=False)(tier)
+    for dataset, kind in product(datasets, USERS):
+        cells += [curve(tier, dataset, kind, NEURAL[0]), olranknet.curve(tier, dataset, kind, PAIRRANK)]
+    return cells
+
+
 def _witness(tier: str) -> Sequence[Cell]:
     """Two rankers, and olRankNet, for as many rounds as the paper's, where documents have as many features and lists
     are as long as in its first data set; not on a laptop."""
@@ -491,6 +505,13 @@ def _neural_seeds(tier: str, cell: Cell) -> Sequence[int]:
 
 FEW_SEEDS: dict[str, Sequence[int]] = {"smoke": range(2), "laptop": range(1), "paper": range(3)}
 """Of the first fold, where runs take long."""
+
+
+def _beside_seeds(tier: str, cell: Cell) -> Sequence[int]:
+    """At the paper tier more on a data set of one fold."""
+    return (FEW_SEEDS if len(cell.folds) > 1 else FIVE)[tier]
+
+
 def _folds(tier: str) -> Sequence[Cell]:
     """On a laptop under perfect users alone, and without the skyline."""
     if tier == "laptop":
@@ -512,6 +533,8 @@ def _neural_item(title: str, cells: Cells, names=variant) -> Item:
 
 _COVARIANCES = (NEURAL[0], OLRANKNET, OLRANKNET_FULL, SIXTEEN_FULL, SIXTEEN_DIAGONAL)
 ITEMS: dict[str, Item] = {
+    "labels": olranknet.ITEMS["labels"],
+    "beside-pairrank": Item("Two networks and PairRank", _beside_pairrank, _beside_seeds, None, variant),
     "reference": Item("Offline RankNet, a linear ranker of the true labels", _references, _ONCE),
     "tuning": Item(
         "Tuning on validation queries, every cell", _tuning, dict.fromkeys(_ONCE, SEEDS_FIRST), (1,), tuned_together,
