@@ -23,9 +23,14 @@ follow();
 """
 
 
+FORMER = ("all-claims", "ledger", "verdicts")
+"""Anchors that were on the front page and are on the page of all claims; they begin with no chapter's name."""
+
+
 def anchors_of(page: str, text: str) -> list[str]:
-    """The anchors in the HTML of a page such as "nsgd-theory" that begin with the name of its chapter."""
-    return re.findall(rf'\bid="({page.split("-")[0]}-[^"]+)"', text)
+    """The anchors in the HTML of a page such as "nsgd-theory" that begin with the name of its chapter, or are `FORMER`
+    ones."""
+    return re.findall(rf'\bid="({page.split("-")[0]}-[^"]+|{"|".join(FORMER)})"', text)
 
 
 def write(app: Sphinx, error: Exception | None) -> None:

@@ -314,7 +314,7 @@ def test_the_learners_of_all_papers_can_be_seen_in_one_chart(published_html):
     assert {line["users"] for line in compared} == {*grid.USERS, *grid.OTHER_USERS}
 
 
-@pytest.mark.parametrize("page", [("published", "index")], indirect=True, ids=["index"])
+@pytest.mark.parametrize("page", [("published", "claims")], indirect=True, ids=["claims"])
 def test_the_table_of_all_claims_is_filtered_by_what_its_lines_say(page):
     tab, faults = page
     shown = "() => [...document.querySelectorAll('#ledger tbody tr:not([hidden])')].map(row => row.innerText)"
@@ -360,7 +360,7 @@ def ranks(scale):
     return lambda text: [scale.index(word) for word in re.findall(rf"[^\w\s]\xa0({words})(?!\w)", text)]
 
 
-@pytest.mark.parametrize("page", [("published", "index")], indirect=True, ids=["index"])
+@pytest.mark.parametrize("page", [("published", "claims")], indirect=True, ids=["claims"])
 @pytest.mark.parametrize(
     ("column", "key"), [(1, natural), (3, ranks(VERDICTS)), (4, ranks(ELSEWHERE)), (5, effect)],
     ids=["claim", "verdict", "elsewhere", "effect"],

@@ -347,3 +347,15 @@ def test_a_figure_of_many_names_is_taller_by_the_lines_of_its_legend(grid):
     ncols = 5 if max(map(len, names)) <= 20 else 4
     taller = figures.learning_curves(many).get_figheight() - few.get_figheight()
     assert taller == pytest.approx(0.25 * (-(-len(names) // ncols) - 2)) and taller > 0
+
+
+def test_tiles_are_coloured_where_an_interval_leaves_out_0_and_absent_where_nothing_was_measured():
+    lines = [("PairRank", "MQ2008", 0.02, 0.01, 0.03), ("PairRank", "OHSUMED", -0.01, -0.03, 0.01),
+             ("NSGD", "MQ2008", -0.3, -0.4, -0.2)]  # fmt: skip
+    table = pd.DataFrame(lines, columns=["learner", "dataset", "mean", "low", "high"]).assign(panel="lists")
+    fig = figures.tiles(table, "minus the best baseline")
+    (ax,) = fig.axes
+    values = ax.collections[0].get_array().reshape(2, 2)
+    assert values[0, 0] > 0 and values[0, 1] == 0 and values[1, 0] < 0 and np.ma.is_masked(values[1, 1])
+    assert [text.get_text() for text in ax.texts if text.get_text()] == ["+.020", "−.010", "−.300"]
+    assert "NSGD: MQ2008 -0.300" in fig.alt

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ol2r.errors import one_of
 
 if TYPE_CHECKING:
-    from ol2r.experiments.chapter import Chapter
+    from ol2r.experiments.chapter import Chapter, Results
     from ol2r.experiments.paper import Paper
     from ol2r.experiments.verdicts import Judgement
 
@@ -48,17 +48,15 @@ def judgements(name: str, tier: str | None = None) -> "dict[str, Judgement]":
     return judge_all(own.claims, results, own.printed(), own.readings) if results else {}
 
 
-def answer(name: str, tier: str | None = None) -> str:
-    """What a paper comes to, in one sentence from the stored results; empty where they are not stored whole.
+def stored(name: str, tier: str | None = None) -> "dict[str, Results]":
+    """The stored results of a paper, by item; nothing is computed.
 
     Args:
-        name: the paper; the comparison has no such answer.
+        tier: as of `judgements`.
     """
     from ol2r.experiments.chapter import stored_results
 
-    own = import_module(f"{__name__}.{one_of(name, PAPERS, 'paper')}.answer")
-    results = stored_results(paper(name), tier, own.ITEMS)
-    return own.in_words(results) if {*own.ITEMS} <= results.keys() else ""
+    return stored_results(own := paper(name), tier, own.shown)
 
 
 def chapter(name: str, given: Mapping[str, object]) -> "Chapter":

@@ -586,3 +586,47 @@ def _ticks(values: Iterable[float]) -> list[str]:
     if np.allclose(exponents, exponents.round()):
         return [f"$10^{{{round(np.log10(value))}}}$" if value > 0 else "0" for value in values]
     return [f"{value:g}" for value in values]
+
+
+@styled
+def tiles(table: pd.DataFrame, difference: str) -> Drawing:
+    """Differences as tiles: a row for each learner, a column for each data set, a panel for each score. A tile is
+    coloured where the 95 % interval leaves out 0, and a difference that was not measured has none.
+
+    Args:
+        table: learner, dataset, panel, mean, low, high.
+        difference: what the differences are, for the alternative text.
+    """
+    rows, columns, scores = (list(dict.fromkeys(table[name])) for name in ("learner", "dataset", "panel"))
+    fig, axes = panels(scores, table, height=0.9 + 0.36 * len(rows))
+    most = np.cbrt(table["mean"].abs().max())  # cube roots, so that one large difference leaves the others their colour
+    for ax, score in zip(axes, scores, strict=True):
+        own = table[table["panel"] == score]
+        clear = own.assign(mean=own["mean"].where((own["low"] > 0) | (own["high"] < 0), 0.0))
+        wide, coloured = (each.set_index(["learner", "dataset"])["mean"].unstack() for each in (own, clear))
+        sns.heatmap(
+            np.cbrt(coloured.reindex(index=rows, columns=columns)),
+            annot=wide.reindex(index=rows, columns=columns).map(_tile_number),
+            **{"ax": ax, "cmap": "RdBu", "vmin": -most, "vmax": most, "cbar": False, "fmt": "", "linewidths": 1.5},
+            annot_kws={"fontsize": 8},
+        )
+        ax.grid(False)
+        ax.tick_params(length=0)
+        ax.set_xticks(np.arange(len(columns)) + 0.5, [_tile_name(name) for name in columns], rotation=0, fontsize=7)
+        ax.set(xlabel="", ylabel="")
+    axes[0].set_yticks(np.arange(len(rows)) + 0.5, [spelled(name) for name in rows], rotation=0)
+    told = [
+        f"{spelled(str(learner))}: {', '.join(f'{label(str(data))} {gain:+.3f}' for data, gain in own.items())}"
+        for learner, own in table[table["panel"] == scores[0]].set_index("dataset").groupby("learner", sort=False)["mean"]
+    ]
+    fig.alt = f"{scores[0]}, {difference}. {'; '.join(told)}."
+    return fig
+
+
+def _tile_number(gain: float) -> str:
+    return f"{gain:+.3f}".replace("-", "−").replace("0.", ".") if np.isfinite(gain) else ""
+
+
+def _tile_name(dataset: str) -> str:
+    """A data set's label in short lines."""
+    return "\n".join(wrap(label(dataset).split(",")[0].split(" (")[0].replace("-", "- "), 10)).replace("- ", "-")

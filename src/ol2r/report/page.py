@@ -65,6 +65,11 @@ def show(*texts: str) -> None:
     _audience.get().texts(*filter(None, texts))
 
 
+def say(text: str, *holds: bool, published: bool, **numbers: float) -> None:
+    """Put a text on the page that rests on some conditions, with its numbers; see `ol2r.report.said.said`."""
+    show(said(text, holds, numbers, published=published))
+
+
 def _own_in(frame: pd.DataFrame) -> list[str]:
     """The reader's own data sets among the data sets of some runs."""
     return [name for name in frame["dataset"].unique() if is_own(str(name))] if "dataset" in frame else []
@@ -131,11 +136,11 @@ class Page:
         _audience.get().strip(strip(origin, shown, anchor=anchor, command=command, told=told))
 
     def say(self, text: str, *holds: bool, **numbers: float) -> None:
-        """Show a text that rests on some conditions, with its numbers; see `ol2r.report.said.said`.
+        """Show a text that rests on some conditions, with its numbers; see `say`.
 
         The published pages are those of the tier "paper" that compute nothing.
         """
-        show(said(text, holds, numbers, published=self.chapter.never and self.chapter.tier == "paper"))
+        say(text, *holds, published=self.chapter.never and self.chapter.tier == "paper", **numbers)
 
     def claims(self, *ids: str) -> None:
         """The judgements of some claims."""

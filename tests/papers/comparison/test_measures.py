@@ -37,6 +37,17 @@ def test_users_are_averaged_within_a_run(frame):
     assert np.isnan(measures.over_users(lacking, "offline").loc[(1, 1), "PDGD"])
 
 
+def test_learners_are_compared_with_the_best_baseline_of_each_score_on_the_same_runs(frame):
+    runs = measures.of_runs(frame)
+    table = measures.over_baseline(runs, ("PairRank", "never run"), ("DBGD", "PDGD")).set_index("score")
+    means = runs.groupby("variant")[["offline", "lists"]].mean().loc[lambda own: own.index.isin(["DBGD", "PDGD"])]
+    assert set(table["learner"]) == {"PairRank"}
+    for score in ("offline", "lists"):
+        assert table.loc[score, "baseline"] == means[score].idxmax()
+        own = runs.loc[runs["variant"] == "PairRank", score].mean()
+        assert table.loc[score, "mean"] == pytest.approx(own - means[score].max())
+
+
 def test_costs_are_of_a_round_and_of_its_first_and_last_window(timed):
     table = measures.costs(timed).set_index("variant")
     assert table.loc["olRankNet"].tolist() == pytest.approx([30.0, 10.0, 50.0, 2e9])

@@ -5,6 +5,7 @@ Frames have one line for each run and checkpoint with a column `variant`. This m
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -98,6 +99,28 @@ def interval_of(values: pd.Series) -> tuple[float, float, float]:
     """
     effect = effect_over_runs(values)
     return (effect.estimate, *effect.interval()) if effect else (float(values.mean()), np.nan, np.nan)
+
+
+def over_baseline(runs: pd.DataFrame, learners: Sequence[str], baselines: Sequence[str]) -> pd.DataFrame:
+    """What some learners have more than the best of the baselines on each data set, averaged over kinds of users.
+
+    The best baseline is the one of the highest mean on the very runs that are compared.
+
+    Args:
+        runs: from `of_runs`.
+
+    Returns:
+        learner, dataset, score ("offline" or "lists"), baseline (the best one), mean, low, high; no line for a learner
+        that was not run on a data set.
+    """
+    lines = []
+    for (dataset, own), score in product(runs.groupby("dataset", sort=False), ("offline", "lists")):
+        wide = over_users(own, score)
+        best = str(wide[[name for name in baselines if name in wide]].mean().idxmax())
+        for learner in (name for name in learners if name in wide):
+            gain = (wide[learner] - wide[best]).dropna()
+            lines.append((learner, dataset, score, best, *interval_of(gain)))
+    return pd.DataFrame(lines, columns=["learner", "dataset", "score", "baseline", "mean", "low", "high"])
 
 
 def resampled_leads(runs: pd.DataFrame, best: Mapping[str, str]) -> pd.DataFrame:
