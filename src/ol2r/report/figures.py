@@ -603,7 +603,7 @@ def tiles(table: pd.DataFrame, difference: str) -> Drawing:
     for ax, score in zip(axes, scores, strict=True):
         own = table[table["panel"] == score]
         clear = own.assign(mean=own["mean"].where((own["low"] > 0) | (own["high"] < 0), 0.0))
-        wide, coloured = (each.set_index(["learner", "dataset"])["mean"].unstack() for each in (own, clear))
+        wide, coloured = (each.set_index(["learner", "dataset"])["mean"].unstack() for each in (own, clear))  # noqa: PD010 (refuses doubles)
         sns.heatmap(
             np.cbrt(coloured.reindex(index=rows, columns=columns)),
             annot=wide.reindex(index=rows, columns=columns).map(_tile_number),
@@ -615,9 +615,10 @@ def tiles(table: pd.DataFrame, difference: str) -> Drawing:
         ax.set_xticks(np.arange(len(columns)) + 0.5, [_tile_name(name) for name in columns], rotation=0, fontsize=7)
         ax.set(xlabel="", ylabel="")
     axes[0].set_yticks(np.arange(len(rows)) + 0.5, [spelled(name) for name in rows], rotation=0)
+    first = table[table["panel"] == scores[0]]
     told = [
         f"{spelled(str(learner))}: {', '.join(f'{label(str(data))} {gain:+.3f}' for data, gain in own.items())}"
-        for learner, own in table[table["panel"] == scores[0]].set_index("dataset").groupby("learner", sort=False)["mean"]
+        for learner, own in first.set_index("dataset").groupby("learner", sort=False)["mean"]
     ]
     fig.alt = f"{scores[0]}, {difference}. {'; '.join(told)}."
     return fig
