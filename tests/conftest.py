@@ -15,6 +15,19 @@ settings.load_profile("repeatable")
 __all__ = ["grid", "invented_results", "invented_runs"]  # fixtures
 
 
+def pytest_addoption(parser):
+    parser.addoption("--redraw", action="store_true", help="write the golden pictures of the tests that run anew")
+
+
+@pytest.fixture
+def picture(request):
+    """Compares a figure with the golden picture that bears the test's name; see `pictures`."""
+    import pictures
+
+    path = request.path.parent / "pictures" / f"{request.node.name.removeprefix('test_')}.txt"
+    return lambda fig: pictures.compare(fig, path, request.config.getoption("--redraw"))
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "real_data(*names): needs these data sets of the catalogue under OL2R_DATA")
 

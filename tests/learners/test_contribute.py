@@ -1,10 +1,11 @@
-"""The contributor's page, followed to the letter: what it asks of a new learner is all that there is to do."""
+"""The contributor's page, followed to the letter: what it asks of a new learner or figure is all there is to do."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,10 +27,10 @@ class Step(NamedTuple):
     text: str
 
 
-def steps() -> list[Step]:
-    """The blocks of the section on learners, in their order."""
+def steps(title: str = "Add a learner") -> list[Step]:
+    """The blocks of one section, in their order."""
     page = (ROOT / "book/contribute.md").read_text()
-    section = page.partition("\n## Add a learner\n")[2].partition("\n## Add a data set\n")[0]
+    section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     found = [Step(language, place, text) for _, language, place, text in BLOCK.findall(section)]
     assert found and len(found) == section.count("{code-block}")
     return found
@@ -43,7 +44,7 @@ class Copy:
         self.folder = folder
         for name in ("tests/learners", "tests/report"):
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        helpers = ("tests/conftest.py", "tests/colours.py", "tests/invented.py")
+        helpers = ("tests/conftest.py", "tests/colours.py", "tests/invented.py", "tests/pictures.py")
         for name in ("pyproject.toml", *helpers, "book/api/learners.md"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
@@ -75,15 +76,15 @@ class Copy:
         (self.folder / "sitecustomize.py").write_text("\n".join(lines) + "\n")
 
     def shell(self, command: list[str]) -> subprocess.CompletedProcess:
-        surroundings = os.environ | {"PYTHONPATH": os.pathsep.join([str(self.folder), str(SOURCE)])}
+        # the library is imported before pytest starts, too early for a check of its annotations
+        unchecked = "--jaxtyping-packages= -W ignore::pytest.PytestAssertRewriteWarning"
+        places = os.pathsep.join([str(self.folder), str(SOURCE)])
+        surroundings = os.environ | {"PYTHONPATH": places, "PYTEST_ADDOPTS": unchecked}
         return subprocess.run(command, cwd=self.folder, env=surroundings, capture_output=True, text=True)
 
-    def tests(self, which: str) -> subprocess.CompletedProcess:
-        files = [f"tests/{name}" for name in TESTS]
-        # the library is imported before pytest starts, too early for a check of its annotations
-        unchecked = ["--jaxtyping-packages=", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *unchecked, "-k", which, *files]
-        return self.shell(command)
+    def tests(self, which: str, files: Sequence[str] = TESTS) -> subprocess.CompletedProcess:
+        files = [f"tests/{name}" for name in files]
+        return self.shell([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", which, *files])
 
 
 def _module(place: str) -> str:
@@ -111,3 +112,18 @@ def test_a_step_that_is_left_out_is_missed(tmp_path, left_out):
             copy.follow(step)
     done = copy.tests("every_learner_has or (a_trajectory and Rocchio)")
     assert done.returncode != 0
+
+
+@pytest.mark.parametrize("left_out", ["", "in a shell", "src/ol2r/papers/nsgd/figures.py"])
+def test_a_figure_that_is_added_as_the_page_says_has_its_picture(tmp_path, left_out):
+    copy = Copy(tmp_path)
+    for step in steps("Add a figure"):
+        if step.place != left_out:
+            copy.follow(step)
+    done = copy.tests("wins", ["papers/nsgd/test_wins.py"])
+    assert (done.returncode == 0) == (not left_out), done.stdout[-4000:] + done.stderr[-2000:]
+    if not left_out:
+        (drawn,) = tmp_path.glob("tests/papers/nsgd/pictures/*.txt")
+        assert "panel: informational\n  x: round, log" in drawn.read_text()
+        drawn.write_text(drawn.read_text().replace("(2, 0.2)", "(2, 0.3)"))
+        assert copy.tests("wins", ["papers/nsgd/test_wins.py"]).returncode == 1

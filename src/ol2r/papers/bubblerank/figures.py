@@ -5,10 +5,9 @@ intervals: the paper draws its queries at random. Every function aggregates firs
 drawing's `table`; this module knows no bandit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
-from textwrap import wrap
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -17,12 +16,12 @@ from matplotlib.ticker import NullFormatter
 from scipy import stats
 
 from ol2r import frames
-from ol2r.experiments.claims import label
 from ol2r.experiments.effects import TooFewSeeds, at_end, at_own_end, ratio_effect, summarize, windowed
 from ol2r.papers.bubblerank.claims import slope_of_a_query
 from ol2r.report import alt
 from ol2r.report.choice import Choice, apart
 from ol2r.report.figures import dots
+from ol2r.report.grammar import BAND, Facet, Grid, Key, by_data, courses, level, lines, long, registered, series
 from ol2r.report.style import (
     BLUE,
     CLICK_MODELS,
@@ -38,9 +37,7 @@ from ol2r.report.style import (
     Looks,
     legend,
     panels,
-    stacked,
     styled,
-    tiled,
 )
 
 CASE = ["dataset", "users", "learner"]
@@ -114,44 +111,29 @@ def models_of(table: pd.DataFrame) -> list[str]:
     return [model for model in CLICK_MODELS if model in set(table["users"])]
 
 
-def _band(
-    ax: Axes, line: pd.DataFrame, name: str, x: str = "round", floor: float = -np.inf, ceiling: float = np.inf
-) -> None:
-    """One bandit's mean with its interval; nothing is drawn below the floor of what can be or be shown, nor above."""
-    look = LEARNERS[name]
-    shown = line[line["mean"] > floor]
-    ax.plot(
-        shown[x], shown["mean"], color=look.color, marker=look.marker, ls=look.line, label=name,
-        markevery=max(1, len(shown) // 6),
+def _lines(
+    frame: pd.DataFrame,
+    table: pd.DataFrame,
+    what: str,
+    x: str = "round",
+    floor: float | pd.Series = -np.inf,
+    ceiling: float = np.inf,
+    axis: Mapping[str, Any] | None = None,
+    **how: Any,
+) -> Drawing:
+    """Every bandit's mean against steps, a row of panels for each data set and a column for each click model; nothing
+    is drawn below the floor of what can be or be shown, nor above the ceiling."""
+    drawn = table.assign(**{end: table[end].clip(floor, ceiling) for end in ("low", "high")})[table["mean"] > floor]
+    models = Facet("users", {model: CLICK_MODELS[model] for model in models_of(table)})
+    return lines(
+        drawn, x, "mean", [registered("learner", LEARNERS, table["learner"])], Grid(models, by_data(frame, 26), 2.3),
+        spread=BAND._replace(band=0.16), ylabel=f"{what}\n({QUERIES})", shown=table,
+        says=alt.ends(table.assign(users=table["users"].map(CLICK_MODELS)), "learner", what, ["dataset", "users"]),
+        axis={"xscale": "log", "xlabel": STEP, **(axis or {})}, **how,
     )  # fmt: skip
-    low, high = (shown[end].clip(floor, ceiling) for end in ("low", "high"))
-    ax.fill_between(shown[x], low, high, color=look.color, alpha=0.16, linewidth=0)
 
 
-def _rows_of_data(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str, height: float = 2.3) -> tuple[Drawing, list]:
-    """A row of panels for each data set and a column for each click model: the drawing, and (lines, panel) of each."""
-    datasets, models = list(frame["dataset"].unique()), models_of(table)
-    fig, rows = stacked(datasets, [CLICK_MODELS[model] for model in models], table, height=height)
-    cases = []
-    for name, axes in zip(datasets, rows, strict=True):
-        axes[0].set_ylabel("\n".join(wrap(label(name), 26)))
-        for model, ax in zip(models, axes, strict=True):
-            cases.append((table[(table["dataset"] == name) & (table["users"] == model)], ax))
-            ax.set_xscale("log")
-    for ax in rows[-1]:
-        ax.set_xlabel(STEP)
-    fig.supylabel(f"{ylabel}\n({QUERIES})", fontsize=9)
-    fig.alt = alt.ends(table.assign(users=table["users"].map(CLICK_MODELS)), "learner", ylabel, ["dataset", "users"])
-    return fig, cases
-
-
-def _positive_floor(table: pd.DataFrame) -> float:
-    """A third of the smallest positive mean: where an interval ends on a logarithmic axis."""
-    positive = table.loc[table["mean"] > 0, "mean"]
-    return float(positive.min()) / 3 if len(positive) else 0.1
-
-
-def _counts(ax: Axes) -> None:
+def _counts(ax: Axes, _: pd.DataFrame) -> None:
     """A vertical axis of counts: linear up to 1 and logarithmic above, so that what never happens is seen as well."""
     ax.set_yscale("symlog", linthresh=1.0, linscale=0.4)
     ax.set_ylim(bottom=_JUST_BELOW_ZERO)
@@ -167,14 +149,9 @@ def regret_curves(frame: pd.DataFrame) -> Drawing:
         frame: runs with `round` and `regret`, any bandits, one setting of each.
     """
     table = steps_of(frame, "regret")
-    fig, cases = _rows_of_data(frame, table, "regret R(n), clicks lost")
-    for lines, ax in cases:
-        floor = _positive_floor(lines)
-        for name in LEARNERS.ordered(lines["learner"]):
-            _band(ax, lines[lines["learner"] == name], name, floor=floor)
-        ax.set_yscale("log")
-    legend(fig, [ax for _, ax in cases])
-    return fig
+    # a third of a panel's smallest positive mean is where intervals end on a logarithmic axis
+    least = table["mean"].where(table["mean"] > 0).groupby([table["dataset"], table["users"]]).transform("min")
+    return _lines(frame, table, "regret R(n), clicks lost", floor=(least / 3).fillna(0.1), axis={"yscale": "log"})
 
 
 def regret_ratios(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
@@ -189,7 +166,7 @@ def regret_ratios(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
     """
     by = ["dataset", "users", "round"]
     means = one_setting(frame).groupby([*by, "learner", "fold"], sort=False)["regret"].mean().reset_index()
-    lines = []
+    found = []
     for key, own in frames.groups(means.assign(seed=0), by):
         wide = own.pivot(index=["fold", "seed"], columns="learner", values="regret")  # noqa: PD010 (refuses doubles)
         for name in LEARNERS.ordered(wide.columns):
@@ -199,24 +176,17 @@ def regret_ratios(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
             if len(both) < 2 or not both[baseline].mean() > 0:
                 continue
             ratio = ratio_effect(both[name], both[baseline])
-            lines.append((*key, name, ratio.estimate, *ratio.interval(), len(both)))
-    table = pd.DataFrame(lines, columns=[*by, "learner", "mean", "low", "high", "queries"])
+            found.append((*key, name, ratio.estimate, *ratio.interval(), len(both)))
+    table = pd.DataFrame(found, columns=[*by, "learner", "mean", "low", "high", "queries"])
     return table.sort_values("round", kind="stable")
 
 
 @styled
 def ratio_curves(frame: pd.DataFrame, baseline: str) -> Drawing:
     """Regret as a multiple of one bandit's, against steps on a logarithmic axis: panels as `regret_curves`."""
-    table = regret_ratios(frame, baseline)
-    fig, cases = _rows_of_data(frame, table, f"regret R(n), as a multiple of that of {baseline}")
-    for lines, ax in cases:
-        ax.axhline(1.0, color=INK, linewidth=0.9)
-        for name in LEARNERS.ordered(lines["learner"]):
-            _band(ax, lines[lines["learner"] == name], name, floor=0.0)
-    for _, ax in cases:  # once all is drawn, as panels share their axes
-        ax.set_ylim(bottom=0.0)
-    legend(fig, [ax for _, ax in cases])
-    return fig
+    what = f"regret R(n), as a multiple of that of {baseline}"
+    under = [level(1.0, color=INK, linestyle="-")]
+    return _lines(frame, regret_ratios(frame, baseline), what, floor=0.0, under=under, axis={"ylim": (0.0, None)})
 
 
 @styled
@@ -229,14 +199,7 @@ def violation_curves(frame: pd.DataFrame) -> Drawing:
         frame: runs with `round` and `violations`.
     """
     table = steps_of(frame, "violations")
-    fig, cases = _rows_of_data(frame, table, "violations V(n), steps")
-    for lines, ax in cases:
-        for name in LEARNERS.ordered(lines["learner"]):
-            _band(ax, lines[lines["learner"] == name], name, floor=_JUST_BELOW_ZERO)
-    for _, ax in cases:  # once all is drawn, as panels share their axes
-        _counts(ax)
-    legend(fig, [ax for _, ax in cases])
-    return fig
+    return _lines(frame, table, "violations V(n), steps", floor=_JUST_BELOW_ZERO, finish=[_counts])
 
 
 @styled
@@ -246,13 +209,7 @@ def ndcg_curves(frame: pd.DataFrame) -> Drawing:
     Args:
         frame: runs with `round` and the cumulative `ndcg_total`.
     """
-    table = ndcg_of_windows(frame)
-    fig, cases = _rows_of_data(frame, table, "NDCG@5 of the lists shown, a step")
-    for lines, ax in cases:
-        for name in LEARNERS.ordered(lines["learner"]):
-            _band(ax, lines[lines["learner"] == name], name, "middle", 0.0, 1.0)
-    legend(fig, [ax for _, ax in cases])
-    return fig
+    return _lines(frame, ndcg_of_windows(frame), "NDCG@5 of the lists shown, a step", "middle", 0.0, 1.0)
 
 
 @styled
@@ -341,7 +298,7 @@ def regret_against_inversions(frame: pd.DataFrame, least: int = LEAST_LISTS) -> 
         least: lists that a value of |V₀| must have.
     """
     table = regret_by_inversions(frame, least)
-    lines = lines_of_regret(frame, least)
+    fits = lines_of_regret(frame, least)
     models = models_of(frame)
     fig, axes = panels([CLICK_MODELS[model] for model in models], table, height=3.0, sharey=False)
     look = LEARNERS["BubbleRank"]
@@ -351,7 +308,7 @@ def regret_against_inversions(frame: pd.DataFrame, least: int = LEAST_LISTS) -> 
             own["initial_inversions"], own["mean"], np.stack([own["mean"] - own["low"], own["high"] - own["mean"]]),
             ls="", marker="o", color=look.color, elinewidth=0.9, capsize=2, label="lists with this |V₀|",
         )  # fmt: skip
-        for line in frames.rows(lines[lines["users"] == model]):
+        for line in frames.rows(fits[fits["users"] == model]):
             x = np.array([own["initial_inversions"].min(), own["initial_inversions"].max()])
             ax.plot(x, line.intercept + line.slope * x, color=QUIET, ls=(0, (5, 2)), label="least-squares line")
             told = f"slope {float(f'{line.slope:.3g}'):,g}\nR² {line.explained:.2f}"
@@ -362,7 +319,7 @@ def regret_against_inversions(frame: pd.DataFrame, least: int = LEAST_LISTS) -> 
     legend(fig, axes)
     told = (
         f"{alt.number(line.slope)} with R² {line.explained:.2f} for {CLICK_MODELS[line.users]}"
-        for line in frames.rows(lines)
+        for line in frames.rows(fits)
     )
     fig.alt = f"Slope of the line of regret, clicks lost for each wrong pair: {', '.join(told) or 'too few lists'}."
     return fig
@@ -417,28 +374,27 @@ def full_ranking(frame: pd.DataFrame) -> Choice:
 @styled
 def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
     """Pairs that were ever neighbours against |V₀|, mean and most of the runs in which event E held, under Lemma 6."""
-    cases = list(table.groupby(["users", "positions"], sort=True))
-    fig, axes = panels([f"{users}, K = {positions}" for (users, positions), _ in cases], table, height=2.9)
-    look = LEARNERS["BubbleRank"]
-    for ax, (_, own) in zip(axes, cases, strict=True):
-        own = own.sort_values("inversions", kind="stable")
-        ax.plot(own["inversions"], own["mean"], color=look.color, marker="o", ls="", label="mean |P|")
-        ax.plot(own["inversions"], own["most"], color=look.color, marker="^", markerfacecolor="white", ls="",
-                label="most")  # fmt: skip
-        ax.plot(own["inversions"], own["allowed"], color=INK, ls=(0, (5, 2)), label="K − 1 + 2|V₀|")
-        ax.plot(own["inversions"], own["everything"], color=QUIET, ls=(0, (1, 1.5)), label="all pairs")
-        ax.set_xlabel("|V₀|")
-    axes[0].set_ylim(bottom=0, top=1.15 * table["everything"].max())  # Lemma 6 soon leaves what there is
-    axes[0].set_ylabel("pairs that were ever neighbours")
-    legend(fig, axes)
-    told = {"mean": "the mean", "allowed": "Lemma 6's bound"}
-    own = table.assign(panel=[f"with {line.users}, K = {line.positions}" for line in frames.rows(table)])
-    own = own.melt(["panel", "inversions"], list(told), "line", "pairs")
-    own = own.assign(line=own["line"].map(told))
-    course = alt.courses(own, "line", "the number of pairs", ["panel"], "inversions", "|V₀|", y="pairs")
+    cases = sorted(set(zip(table["users"], table["positions"], strict=True)))
+    titles = {(users, positions): f"{users}, K = {positions}" for users, positions in cases}
+    panels = Facet("case", titles, {case: f"with {title}" for case, title in titles.items()})
+    own = table.assign(case=list(zip(table["users"], table["positions"], strict=True)))
+    color = LEARNERS["BubbleRank"].color
+    looks = {
+        "mean": series("mean |P|", color, "o", "none", words="the mean"),
+        "most": series("most", color, "^", "none", markerfacecolor="white"),
+        "allowed": series("K − 1 + 2|V₀|", INK, line=(0, (5, 2)), words="Lemma 6's bound"),
+        "everything": series("all pairs", QUIET, line=(0, (1, 1.5))),
+    }
+    course = courses("the number of pairs", "inversions", "|V₀|", "n")
     above = (table["most"] > table["allowed"]).sum()
-    fig.alt = f"{course} The largest number is above Lemma 6's bound in {above} of {len(table)} cases."
-    return fig
+    told = f"The largest number is above Lemma 6's bound in {above} of {len(table)} cases."
+    return lines(
+        long(own, looks, ["case", "inversions"], "n"), "inversions", "n", [Key("line", looks)],
+        Grid(panels, height=2.9),
+        axis={"xlabel": "|V₀|", "ylim": (0, 1.15 * table["everything"].max())},  # Lemma 6 soon leaves what there is
+        ylabel="pairs that were ever neighbours", shown=table,
+        says=lambda drawn: f"{course(drawn[drawn['line'].isin(('mean', 'allowed'))])} {told}",
+    )  # fmt: skip
 
 
 @styled
@@ -448,36 +404,32 @@ def regret_against_theorem(table: pd.DataFrame) -> Drawing:
     Args:
         table: from `bounds.regret_against_bounds`, of one click model.
     """
-    worlds = sorted(set(zip(table["positions"], table["inversions"], strict=True)))
-    fig, axes = tiled([f"K = {k}, |V₀| = {wrong}" for k, wrong in worlds], table)
-    look = LEARNERS["BubbleRank"]
-    lines = {
-        "everything": ("K n", {"color": QUIET, "ls": (0, (1, 1.5))}),
-        "bound": ("Theorem 1", {"color": INK, "ls": (0, (5, 2))}),
-        "best": ("n r(R*)", {"color": BLUE, "ls": (0, (1, 1.5))}),
-        "proved": ("sharpened", {"color": BLUE, "ls": (0, (4, 1, 1, 1))}),
-    }
-    for world, ax in zip(worlds, axes, strict=True):
-        own = table[(table["positions"] == world[0]) & (table["inversions"] == world[1])]
-        own = own.sort_values("round", kind="stable")
-        for column, (told, drawn) in lines.items():
-            ax.plot(own["round"], own[column], linewidth=1.2, label=told, **drawn)
-        seen = own[own["regret"] > 0]
-        ax.plot(seen["round"], seen["regret"], color=look.color, marker=look.marker, markersize=3.5, label="regret",
-                markevery=max(1, len(seen) // 5))  # fmt: skip
-        low = (seen["regret"] - 2 * seen["error"]).clip(lower=seen["regret"] / 10)
-        high = seen["regret"] + 2 * seen["error"]
-        ax.fill_between(seen["round"], low, high, color=look.color, alpha=0.18, linewidth=0)
-        ax.set(xscale="log", yscale="log", xlabel=STEP)
-    fig.supylabel("clicks lost", fontsize=9)
-    legend(fig, axes)
     last = table.sort_values("round", kind="stable").groupby(["positions", "inversions"]).tail(1)
-    told = (
+    worlds = sorted(set(zip(table["positions"], table["inversions"], strict=True)))
+    panels = Facet("world", {(k, wrong): f"K = {k}, |V₀| = {wrong}" for k, wrong in worlds})
+    own = table.assign(world=list(zip(table["positions"], table["inversions"], strict=True)))
+    look, seen = LEARNERS["BubbleRank"], own[own["regret"] > 0]
+    looks = {
+        "everything": series("K n", QUIET, line=(0, (1, 1.5)), linewidth=1.2),
+        "bound": series("Theorem 1", INK, line=(0, (5, 2)), linewidth=1.2),
+        "best": series("n r(R*)", BLUE, line=(0, (1, 1.5)), linewidth=1.2),
+        "proved": series("sharpened", BLUE, line=(0, (4, 1, 1, 1)), linewidth=1.2),
+        "regret": series("regret", look.color, look.marker, markersize=3.5),
+    }
+    ends = {"low": (seen["regret"] - 2 * seen["error"]).clip(lower=seen["regret"] / 10),
+            "high": seen["regret"] + 2 * seen["error"]}  # fmt: skip
+    drawn = [long(own, list(looks)[:-1], ["world", "round"]), seen.assign(line="regret", mean=seen["regret"], **ends)]
+    said = (
         f"K = {line.positions}, |V₀| = {line.inversions}: regret {alt.number(line.regret)}, sharpened bound "
         f"{alt.number(line.proved)}, Theorem 1 {alt.number(line.bound)}"
         for line in frames.rows(last.sort_values(["positions", "inversions"]))
     )
-    fig.alt = f"Clicks lost at the end. {'; '.join(told)}."
+    fig = lines(
+        pd.concat(drawn), "round", "mean", [Key("line", looks)], Grid(panels, height=2.4, wrap=2), spread=BAND,
+        markers=5, axis={"xscale": "log", "yscale": "log", "xlabel": STEP}, shown=table,
+        says=f"Clicks lost at the end. {'; '.join(said)}.",
+    )  # fmt: skip
+    fig.supylabel("clicks lost", fontsize=9)
     return fig
 
 

@@ -5,12 +5,10 @@ function aggregates first, keeps the aggregate as the drawing's `table`, and dra
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
@@ -22,8 +20,9 @@ from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, PARENT, SAFE_RANKER, s
 from ol2r.report import alt
 from ol2r.report.figures import INTERVAL
 from ol2r.report.fitting import legend_above
+from ol2r.report.grammar import BAND, Facet, Grid, Key, Mark, by_data, level, lines, series
 from ol2r.report.leads import in_range
-from ol2r.report.style import GREY, INK, LEARNERS, QUIET, USERS, Drawing, Look, legend, panels, stacked, styled
+from ol2r.report.style import GREY, INK, LEARNERS, QUIET, USERS, Drawing, Look, panels, styled
 from ol2r.report.tables import headed, myst, named, signed
 
 REFERENCE = "offline RankNet"
@@ -88,36 +87,19 @@ def violations_table(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _panels(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str) -> tuple[Drawing, dict[tuple[str, str], Axes]]:
-    """Panels by (data set, kind of user), a row for each data set and a column for each kind of user."""
-    datasets, users = list(frame["dataset"].unique()), USERS.ordered(table["users"])
-    fig, rows = stacked(datasets, users, table.reset_index(drop=True), height=2.5)
-    for name, axes in zip(datasets, rows, strict=True):
-        axes[0].set_ylabel("\n".join(wrap(label(name), 24)))
-    for ax in rows[-1]:
-        ax.set_xlabel("round")
-    fig.supylabel(ylabel, fontsize=9)
-    every = {(d, u): ax for d, axes in zip(datasets, rows, strict=True) for u, ax in zip(users, axes, strict=True)}
-    return fig, every
-
-
-def _draw(fig: Drawing, axes: dict[tuple[str, str], Axes], first: int, floor: float = -np.inf) -> None:
-    """Draw the windows' means at their middles, rounds from `first` on; no interval is below the floor."""
-    for (dataset, user), ax in axes.items():
-        own = fig.table[(fig.table["dataset"] == dataset) & (fig.table["users"] == user)]
-        for variant in _ordered(own["variant"]):
-            line = own[own["variant"] == variant].sort_values("middle")
-            look = _look(variant)
-            x = line["middle"]
-            ax.plot(x, line["mean"], color=look.color, marker=look.marker, linestyle=look.line, label=variant,
-                    markevery=max(1, len(line) // 6))  # fmt: skip
-            low, high = np.maximum(line["low"], floor), np.maximum(line["high"], floor)
-            ax.fill_between(x, low, high, color=look.color, alpha=0.18, linewidth=0)
-        ax.set_xscale("log")
-        ax.set_xlim(left=first)
-        ax.xaxis.set_minor_formatter(NullFormatter())
-    legend(fig, list(axes.values()), ncols=4)
-    fig.alt = alt.ends(fig.table, "variant", alt.plain(fig.get_supylabel()), _CASE)
+def _curves(
+    frame: pd.DataFrame, table: pd.DataFrame, what: str, first: int, ylim: Any = None, under: Sequence[Mark] = ()
+) -> Drawing:
+    """The windows' means at their middles, rounds from `first` on: a row of panels for each data set and a column for
+    each kind of user."""
+    users = Facet("users", {user: user for user in USERS.ordered(table["users"])})
+    looks = {variant: series(variant, *_look(variant)) for variant in _ordered(table["variant"])}
+    return lines(
+        table.reset_index(drop=True), "middle", "mean", [Key("variant", looks)], Grid(users, by_data(frame), 2.5),
+        spread=BAND, finish=[lambda ax, _: ax.xaxis.set_minor_formatter(NullFormatter())], ylabel=what, ncols=4,
+        says=alt.ends(table, "variant", alt.plain(what), _CASE), under=under,
+        axis={"xscale": "log", "xlim": (first, None), "xlabel": "round"} | ({"ylim": ylim} if ylim else {}),
+    )  # fmt: skip
 
 
 @styled
@@ -128,10 +110,10 @@ def violations(frame: pd.DataFrame, first: int = FIRST) -> Drawing:
         first: windows that begin before this round are too short to be drawn.
     """
     table = violations_table(frame)
-    fig, axes = _panels(frame, table[table["since"] >= first], f"violations in a hundred rounds\n({INTERVAL})")
-    _draw(fig, axes, first, floor=0.0)
-    for ax in axes.values():
-        ax.set_ylim(bottom=0.0)
+    table = table[table["since"] >= first]
+    drawn = table.assign(low=table["low"].clip(lower=0.0), high=table["high"].clip(lower=0.0))
+    fig = _curves(frame, drawn, f"violations in a hundred rounds\n({INTERVAL})", first, ylim=(0.0, None))
+    fig.table = table.reset_index(drop=True)
     return fig
 
 
@@ -152,11 +134,9 @@ def gains(frame: pd.DataFrame, first: int = FIRST) -> Drawing:
         first: windows that begin before this round are too short to be drawn.
     """
     table = gains_table(frame)
-    fig, axes = _panels(frame, table[table["since"] >= first], f"NDCG@10 less production's, per round\n({INTERVAL})")
-    for ax in axes.values():
-        ax.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), label="production")
-    _draw(fig, axes, first)
-    return fig
+    what = f"NDCG@10 less production's, per round\n({INTERVAL})"
+    zero = level(0.0, color=INK, label="production")
+    return _curves(frame, table[table["since"] >= first], what, first, under=[zero])
 
 
 def safety_table(frame: pd.DataFrame, early: Sequence[int] = (100, 1000)) -> pd.DataFrame:
@@ -327,9 +307,9 @@ def cautions(frame: pd.DataFrame) -> Drawing:
         ax.set_xlim(left=-0.002)
         ax.set_xlabel("violations in a hundred rounds")
     axes[0].set_ylabel("NDCG@10 less production's, last fifth")
-    lines, names = axes[0].get_legend_handles_labels()
-    lines += [Line2D([], [], color=INK, marker=marker, **hollow) for marker in PARENTS.values()]
-    legend_above(fig, lines, [*names, *PARENTS], 3)
+    handles, names = axes[0].get_legend_handles_labels()
+    handles += [Line2D([], [], color=INK, marker=marker, **hollow) for marker in PARENTS.values()]
+    legend_above(fig, handles, [*names, *PARENTS], 3)
     fig.alt = f"What lists gained against how often they violated the constraint. {caution_in_words(table)}"
     return fig
 

@@ -6,18 +6,17 @@ Tables are those of `bounds`; this module draws them and computes nothing.
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
 from ol2r import frames
 from ol2r.papers.pairrank.audit_tables import SHUFFLES, allowed_in_words, examined, width
 from ol2r.report import alt
+from ol2r.report.grammar import DASHED, SHORT, Facet, Grid, Key, courses, level, lines, long, place, series
 from ol2r.report.style import (
     BLUE,
     GREEN,
     INK,
     MAUVE,
     ORANGE,
-    QUIET,
     RED,
     SKY,
     TEAL,
@@ -38,80 +37,58 @@ SETTINGS = {
 """Colours by what is examined and which pairs are learned from. Inferred examination with adjacent pairs gives the same
 lines as whole examination, and is not drawn."""
 
-QUANTITIES = {"martingale": ("‖S‖ in the norm of M⁻¹", "-"), "interval": ("Lemma 2", (0, (3, 1.5)))}
+QUANTITIES = Key(
+    "quantity", {"martingale": series("‖S‖ in the norm of M⁻¹"), "interval": series("Lemma 2", line=(0, (3, 1.5)))}
+)
 BOUNDS = "os^D"
-TOLD = {
-    "theoretical": "Lemma 2",
-    "needed": "enough so far",
-    "needed_now": "enough in this round",
-    "constant": "constant",
-}
 
 
 @styled
 def coverage_against_scale(table: pd.DataFrame) -> Drawing:
     """Share of worlds in which a bound, scaled, held in all rounds: left if its assumptions hold, right if not."""
-    fig, axes = panels(["assumptions hold", "assumption violated"], table, height=3.6)
-    settings, bounds = dict.fromkeys(SETTINGS, False), sorted(table["bound"].unique())
-    for ax, assumed in zip(axes, (1, 0), strict=True):
-        own = table[table["assumed"] == assumed]
-        for (examination, pairs, bound, quantity), line in frames.groups(
-            own, ["examination", "pairs", "bound", "quantity"]
-        ):
-            if (examination, pairs) not in SETTINGS:
-                continue
-            settings[examination, pairs] = True
-            line = line.sort_values("scale", kind="stable")
-            ax.plot(
-                line["scale"], line["coverage"], color=SETTINGS[examination, pairs], ls=QUANTITIES[quantity][1],
-                marker=BOUNDS[bounds.index(bound)], markevery=(4 * bounds.index(bound), 12), linewidth=1.2,
-                markersize=4, label=f"{examination}, {pairs}, Q = {bound:g}, {quantity}",
-            )  # fmt: skip
-        ax.axhline(table["nominal"].max(), color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
-        ax.axvline(1.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
-        ax.set(xscale="log", xlabel="scale of the bound", ylim=(-0.02, 1.02))
-    axes[0].set_ylabel("share of worlds in which\nthe bound held in all rounds")
-    marks = [Line2D([], [], color=SETTINGS[key], label=", ".join(key)) for key, drawn in settings.items() if drawn]
-    marks += [Line2D([], [], color=INK, linestyle=line, label=told) for told, line in QUANTITIES.values()]
-    marks += [
-        Line2D([], [], color=INK, linestyle="", marker=mark, label=f"Q = {bound:g}")
-        for bound, mark in zip(bounds, BOUNDS, strict=False)
-    ]
-    fig.legend(handles=marks, loc="outside upper center", ncols=4)
-    shown = [key in SETTINGS for key in zip(table["examination"], table["pairs"], strict=True)]
-    own = table[shown].assign(
-        line=[f"{line.examination}, {line.pairs}, Q = {line.bound:g}" for line in frames.rows(table[shown])],
-        panel=table["assumed"].map({1: "where assumptions hold", 0: "where one is violated"}),
-        told=table["quantity"].map({"martingale": "for the martingale bound", "interval": "for Lemma 2"}),
+    drawn = table.assign(setting=list(zip(table["examination"], table["pairs"], strict=True)))
+    present = set(drawn["setting"])
+    settings = {each: series(", ".join(each), color, line="") for each, color in SETTINGS.items() if each in present}
+    bounds = {
+        bound: series(f"Q = {bound:g}", marker=mark, line="", markevery=(4 * number, 12))
+        for number, (bound, mark) in enumerate(zip(sorted(table["bound"].unique()), BOUNDS, strict=False))
+    }
+    panels = Facet("assumed", {1: "assumptions hold", 0: "assumption violated"})
+    shown = drawn[drawn["setting"].isin(SETTINGS)]
+    own = shown.assign(
+        line=[f"{line.examination}, {line.pairs}, Q = {line.bound:g}" for line in frames.rows(shown)],
+        panel=shown["assumed"].map({1: "where assumptions hold", 0: "where one is violated"}),
+        told=shown["quantity"].map({"martingale": "for the martingale bound", "interval": "for Lemma 2"}),
     )
-    what, level = "The share of worlds in which the bound held in all rounds", table["nominal"].max()
-    fig.alt = alt.reaches(own, "line", what, ["told", "panel"], "scale", "a scale of", level, y="coverage")
-    return fig
+    what, nominal = "The share of worlds in which the bound held in all rounds", table["nominal"].max()
+    return lines(
+        drawn, "scale", "coverage", [Key("setting", settings), QUANTITIES, Key("bound", bounds)],
+        Grid(panels, height=3.6), look={"linewidth": 1.2, "markersize": 4}, over=[level(nominal), place(1.0)],
+        axis={"xscale": "log", "xlabel": "scale of the bound", "ylim": (-0.02, 1.02)},
+        ylabel="share of worlds in which\nthe bound held in all rounds", shown=table, ncols=4, each_key=True,
+        says=alt.reaches(own, "line", what, ["told", "panel"], "scale", "a scale of", nominal, y="coverage"),
+    )  # fmt: skip
+
+
+WIDTHS = {
+    "theoretical": series("Lemma 2", RED),
+    "needed": series("enough so far", BLUE, line=DASHED, words="what was enough so far"),
+    "needed_now": series("enough in this round", BLUE, line=(0, (1, 1)), linewidth=0.9),
+    "constant": series("constant", INK, line=SHORT, words="the constant"),
+}
 
 
 @styled
 def width_against_rounds(table: pd.DataFrame) -> Drawing:
     """Width of the intervals against rounds: Lemma 2's, what would have been enough, and the experiments' constant."""
     bounds = sorted(table["bound"].unique())
-    fig, axes = panels([f"Q = {bound:g}" for bound in bounds], table, height=3.2)
-    looks = {
-        "theoretical": {"color": RED, "ls": "-"},
-        "needed": {"color": BLUE, "ls": (0, (5, 1.5))},
-        "needed_now": {"color": BLUE, "ls": (0, (1, 1)), "linewidth": 0.9},
-        "constant": {"color": INK, "ls": (0, (1.5, 1.2))},
-    }
-    for ax, bound in zip(axes, bounds, strict=True):
-        own = table[table["bound"] == bound].sort_values("round", kind="stable")
-        for column, look in looks.items():
-            ax.plot(own["round"], own[column], label=TOLD[column], **look)
-        ax.set(xscale="log", yscale="log", xlabel="round")
-    axes[0].set_ylabel("width α of the intervals")
-    legend(fig, axes)
-    told = {"theoretical": TOLD["theoretical"], "needed": "what was enough so far", "constant": "the constant"}
-    own = table.melt(["round", "bound"], list(told), "width", "α")
-    own = own.assign(width=own["width"].map(told), panel=[f"with Q = {bound:g}" for bound in own["bound"]])
-    fig.alt = alt.courses(own, "width", "the width α", ["panel"], "round", "the round", y="α")
-    return fig
+    panels = Facet("bound", {q: f"Q = {q:g}" for q in bounds}, {q: f"with Q = {q:g}" for q in bounds})
+    course = courses("the width α", "round", "the round")
+    return lines(
+        long(table, WIDTHS, ["round", "bound"]), "round", "mean", [Key("line", WIDTHS)], Grid(panels),
+        axis={"xscale": "log", "yscale": "log", "xlabel": "round"}, ylabel="width α of the intervals", shown=table,
+        says=lambda drawn: course(drawn[drawn["line"] != "needed_now"]),
+    )  # fmt: skip
 
 
 SUMS = ("regret", "standard_error", "open", "allowed", "more", "more_error", "bound", "printed_bound")

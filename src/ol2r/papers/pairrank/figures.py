@@ -6,12 +6,10 @@ learner either.
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from ol2r import frames
@@ -20,6 +18,7 @@ from ol2r.experiments.effects import at_own_end, summarize, windowed
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report import alt, tables
 from ol2r.report.figures import INTERVAL
+from ol2r.report.grammar import BAND, MARKERS, Facet, Grid, by_data, lines, place, registered, shades
 from ol2r.report.orders import edge, nodes, order_graph
 from ol2r.report.orders import rank_orders as rank_orders  # a figure of this chapter as well
 from ol2r.report.style import (
@@ -35,7 +34,6 @@ from ol2r.report.style import (
     Drawing,
     legend,
     panels,
-    stacked,
     styled,
 )
 
@@ -43,9 +41,6 @@ if TYPE_CHECKING:
     from ol2r.papers.pairrank.illustration import Example
 
 SHADES = (BLUE, SKY, TEAL, ORANGE, RED)
-LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (4, 1, 1, 1)), (0, (8, 1.5)))
-MARKS = "osD^v"
-
 
 CASE = ["dataset", "variant", "users"]
 
@@ -118,19 +113,6 @@ def bands_in_words(table: pd.DataFrame) -> str:
     return "Share of lists that the bands of ranks rest on. " + " ".join(told)
 
 
-def _of(table: pd.DataFrame, **wanted: object) -> pd.DataFrame:
-    for column, value in wanted.items():
-        table = table[table[column] == value]
-    return table
-
-
-def _band(ax: Axes, line: pd.DataFrame, x: str, floor: float = -np.inf, **look) -> None:
-    """A mean with its interval; about six markers, and no interval below what can be."""
-    ax.plot(line[x], line["mean"], markevery=max(1, len(line) // 6), **look)
-    low, high = np.maximum(line["low"], floor), np.maximum(line["high"], floor)
-    ax.fill_between(line[x], low, high, color=look["color"], alpha=0.18, linewidth=0)
-
-
 @styled
 def block_sizes(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> Drawing:
     """Size of the block that holds the top ranks against rounds, both axes logarithmic.
@@ -139,24 +121,29 @@ def block_sizes(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> Drawi
     over runs of the means of each window between checkpoints.
     """
     table = sizes_at_ranks(frame, ranks).sort_values("round", kind="stable")
-    users, datasets = USERS.ordered(table["users"]), list(frame["dataset"].unique())
-    cases = [(name, each) for name in datasets for each in LEARNERS.ordered(_of(frame, dataset=name)["variant"])]
-    fig, rows = stacked([f"{name} {each}" for name, each in cases], users, table)
-    for (name, variant), axes in zip(cases, rows, strict=True):
-        for ax, user in zip(axes, users, strict=True):
-            for rank, color, line, mark in zip(ranks, SHADES, LINES, MARKS, strict=False):
-                own = _of(table, dataset=name, variant=variant, users=user, rank=rank)
-                # a block has a document, whatever the interval says
-                _band(ax, own, "middle", 1.0, color=color, ls=line, marker=mark, label=f"rank {rank}")
-            ax.set(xscale="log", yscale="log")
-        axes[0].set_ylabel("\n".join([*wrap(label(name), 24), variant]))
-    for ax in rows[-1]:
-        ax.set_xlabel("round (middle of the window)")
-    fig.supylabel(f"documents in the block\n({INTERVAL})", fontsize=9)
-    named = table.assign(rank="rank " + table["rank"].astype(str))
-    fig.alt = alt.ends(named, "rank", "documents in the block", ["dataset", "variant", "users"])
-    legend(fig, [ax for axes in rows for ax in axes])
-    return fig
+    names = by_data(frame).titles
+    cases = {
+        (name, each): f"{names[name]}\n{each}"
+        for name in names
+        for each in LEARNERS.ordered(frame.loc[frame["dataset"] == name, "variant"])
+    }
+    drawn = _of_blocks(table).assign(case=list(zip(table["dataset"], table["variant"], strict=True)))
+    return lines(
+        drawn, "middle", "mean", [shades("rank", {rank: f"rank {rank}" for rank in ranks}, SHADES)],
+        Grid(Facet("users", {user: user for user in USERS.ordered(table["users"])}), Facet("case", cases), 2.1),
+        spread=BAND, axis={"xscale": "log", "yscale": "log", "xlabel": "round (middle of the window)"},
+        ylabel=f"documents in the block\n({INTERVAL})", shown=table,
+        says=alt.ends(_named_ranks(table), "rank", "documents in the block", CASE),
+    )  # fmt: skip
+
+
+def _of_blocks(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with intervals that no block is below: it has a document."""
+    return table.assign(**{end: table[end].clip(lower=1.0) for end in ("low", "high")})
+
+
+def _named_ranks(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(rank="rank " + table["rank"].astype(str))
 
 
 def sizes_by_rank(frame: pd.DataFrame, rounds: Sequence[int]) -> pd.DataFrame:
@@ -165,15 +152,11 @@ def sizes_by_rank(frame: pd.DataFrame, rounds: Sequence[int]) -> pd.DataFrame:
     return sizes_at_ranks(frame, ranks, rounds)
 
 
-def _cases(frame: pd.DataFrame, table: pd.DataFrame, ylabel: str):
-    """Panels by data set (rows) and variant (columns): the drawing, and (data set, variant, panel) of each."""
-    datasets, variants = list(frame["dataset"].unique()), LEARNERS.ordered(frame["variant"])
-    fig, rows = stacked(datasets, variants, table, height=2.1 if len(datasets) > 1 else 2.6)
-    for name, axes in zip(datasets, rows, strict=True):
-        axes[0].set_ylabel("\n".join(wrap(label(name), 24)))
-    fig.supylabel(f"{ylabel}\n({INTERVAL})", fontsize=9)
-    return fig, [(name, each, ax) for name, axes in zip(datasets, rows, strict=True)
-                 for each, ax in zip(variants, axes, strict=True)]  # fmt: skip
+def _by_variant(frame: pd.DataFrame) -> Grid:
+    """A row of panels for each data set and a column for each variant."""
+    down = by_data(frame)
+    across = Facet("variant", {each: each for each in LEARNERS.ordered(frame["variant"])})
+    return Grid(across, down, 2.1 if len(down.titles) > 1 else 2.6)
 
 
 @styled
@@ -191,20 +174,17 @@ def block_profile(frame: pd.DataFrame, rounds: Sequence[int] = (10, 100, 500, 10
         raise ValueError("a profile shows one kind of user")
     recorded = frame["round"].unique()
     table = sizes_by_rank(frame, [r for r in rounds if r in recorded] or [max(recorded)])
-    fig, cases = _cases(frame, table, "documents in the block")
-    windows = sorted(set(zip(table["since"], table["round"], strict=True)))
+    windows = dict(sorted(set(zip(table["round"], table["since"], strict=True))))
     whole = reach(frame).query("share == 1").groupby("dataset")["rank"].max()
-    for name, variant, ax in cases:
-        for k, (since, end) in enumerate(windows):
-            line = _of(table, dataset=name, variant=variant, since=since, round=end).sort_values("rank", kind="stable")
-            look = {"color": SHADES[k], "ls": LINES[k], "marker": MARKS[k]}
-            _band(ax, line, "rank", 1.0, label=f"rounds {int(since) + 1} – {int(end)}", **look)
-        ax.axvline(whole[name], color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)), label="last rank of every list")
-        ax.set(xlabel="rank", yscale="log")
-    legend(fig, [ax for *_, ax in cases], ncols=3)
-    last = table[table["round"] == windows[-1][1]].assign(rank="rank " + table["rank"].astype(str))
-    fig.alt = alt.ends(last, "rank", "documents in the block", ["dataset", "variant"])
-    return fig
+    last = table[table["round"] == max(windows)]
+    return lines(
+        _of_blocks(table), "rank", "mean",
+        [shades("round", {end: f"rounds {int(since) + 1} – {int(end)}" for end, since in windows.items()}, SHADES)],
+        _by_variant(frame), spread=BAND, axis={"yscale": "log"}, finish=[lambda ax, _: ax.set_xlabel("rank")],
+        over=[lambda ax, own: place(whole[own["dataset"].iloc[0]], label="last rank of every list")(ax, own)],
+        ylabel=f"documents in the block\n({INTERVAL})", shown=table, ncols=3,
+        says=alt.ends(_named_ranks(last), "rank", "documents in the block", ["dataset", "variant"]),
+    )  # fmt: skip
 
 
 @styled
@@ -218,15 +198,12 @@ def block_counts(frame: pd.DataFrame, width: int = 200) -> Drawing:
         width: rounds of a window.
     """
     table = _per_window(frame, "blocks", "rounds", width).sort_values("round", kind="stable")
-    fig, cases = _cases(frame, table, "blocks of a list")
-    for name, variant, ax in cases:
-        for user in USERS.ordered(table["users"]):
-            own, look = _of(table, dataset=name, variant=variant, users=user), USERS[user]
-            _band(ax, own, "middle", color=look.color, marker=look.marker, ls=look.line, label=user)
-        ax.set_xlabel("round (middle of the window)")
-    legend(fig, [ax for *_, ax in cases])
-    fig.alt = alt.ends(table, "users", "blocks of a list", ["dataset", "variant"])
-    return fig
+    return lines(
+        table, "middle", "mean", [registered("users", USERS, table["users"])], _by_variant(frame), spread=BAND,
+        axis={}, finish=[lambda ax, _: ax.set_xlabel("round (middle of the window)")],
+        ylabel=f"blocks of a list\n({INTERVAL})",
+        says=alt.ends(table, "users", "blocks of a list", ["dataset", "variant"]),
+    )  # fmt: skip
 
 
 def cost_of_rounds(frame: pd.DataFrame) -> pd.DataFrame:
@@ -284,7 +261,7 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
     names = {"learning": "-", "ranking": (0, (1.5, 1.2))}
     fig, (by_round, by_pairs, passes) = panels(["a round", "learning", "passes of a refit"], table, 3.4, sharey=False)
     for k, (name, own) in enumerate(table.groupby("dataset", sort=False)):
-        style = {"color": SHADES[k], "marker": MARKS[k], "markevery": max(1, len(own) // 6)}
+        style = {"color": SHADES[k], "marker": MARKERS[k], "markevery": max(1, len(own) // 6)}
         by_round.plot(own["middle"], own["learning"], label=label(str(name)), **style)
         by_round.plot(own["middle"], own["ranking"], ls=names["ranking"], **style)
         by_pairs.plot(own["distinct_pairs"], own["learning"], **style)
