@@ -54,7 +54,7 @@ def registered(column: str, looks: Looks, values: Iterable[str]) -> Key:
 def shades(column: str, names: Mapping[Any, str], colors: Iterable[str]) -> Key:
     """A key whose values have no look elsewhere: colours, markers and strokes in their order."""
     looks = zip(names.items(), colors, MARKERS, STROKES, strict=False)
-    return Key(column, {value: series(told, *look) for (value, told), *look in looks})
+    return Key(column, {value: series(told, color, mark, stroke) for (value, told), color, mark, stroke in looks})
 
 
 class Facet(NamedTuple):
@@ -69,6 +69,11 @@ class Facet(NamedTuple):
 def facet(column: str, table: pd.DataFrame, title: Callable[[Any], str] = str) -> Facet:
     """A facet of all values that a column has, as they come first."""
     return Facet(column, {value: title(value) for value in dict.fromkeys(table[column])})
+
+
+def together(table: pd.DataFrame, *columns: str) -> pd.Series:
+    """The values of several columns of each row as one, for a key or a facet of their combinations."""
+    return pd.Series(list(zip(*(table[column] for column in columns), strict=True)), table.index)
 
 
 def by_data(frame: pd.DataFrame, width: int = 24) -> Facet:
@@ -132,12 +137,14 @@ Mark = Callable[[Axes, pd.DataFrame], Any]
 
 def level(at: float, **look: Any) -> Mark:
     """A thin line across at some y."""
-    return lambda ax, _: ax.axhline(at, **({"color": QUIET} | THIN | look))
+    style: dict[str, Any] = {"color": QUIET} | THIN | look
+    return lambda ax, _: ax.axhline(at, **style)
 
 
 def place(at: float, **look: Any) -> Mark:
     """A thin line down at some x."""
-    return lambda ax, _: ax.axvline(at, **({"color": QUIET} | THIN | look))
+    style: dict[str, Any] = {"color": QUIET} | THIN | look
+    return lambda ax, _: ax.axvline(at, **style)
 
 
 def long(table: pd.DataFrame, names: Iterable[str], keep: Sequence[str], y: str = "mean") -> pd.DataFrame:

@@ -21,7 +21,20 @@ from ol2r.papers.bubblerank.claims import slope_of_a_query
 from ol2r.report import alt
 from ol2r.report.choice import Choice, apart
 from ol2r.report.figures import dots
-from ol2r.report.grammar import BAND, Facet, Grid, Key, by_data, courses, level, lines, long, registered, series
+from ol2r.report.grammar import (
+    BAND,
+    Facet,
+    Grid,
+    Key,
+    by_data,
+    courses,
+    level,
+    lines,
+    long,
+    registered,
+    series,
+    together,
+)
 from ol2r.report.style import (
     BLUE,
     CLICK_MODELS,
@@ -377,7 +390,7 @@ def pairs_against_inversions(table: pd.DataFrame) -> Drawing:
     cases = sorted(set(zip(table["users"], table["positions"], strict=True)))
     titles = {(users, positions): f"{users}, K = {positions}" for users, positions in cases}
     panels = Facet("case", titles, {case: f"with {title}" for case, title in titles.items()})
-    own = table.assign(case=list(zip(table["users"], table["positions"], strict=True)))
+    own = table.assign(case=together(table, "users", "positions"))
     color = LEARNERS["BubbleRank"].color
     looks = {
         "mean": series("mean |P|", color, "o", "none", words="the mean"),
@@ -407,7 +420,7 @@ def regret_against_theorem(table: pd.DataFrame) -> Drawing:
     last = table.sort_values("round", kind="stable").groupby(["positions", "inversions"]).tail(1)
     worlds = sorted(set(zip(table["positions"], table["inversions"], strict=True)))
     panels = Facet("world", {(k, wrong): f"K = {k}, |V₀| = {wrong}" for k, wrong in worlds})
-    own = table.assign(world=list(zip(table["positions"], table["inversions"], strict=True)))
+    own = table.assign(world=together(table, "positions", "inversions"))
     look, seen = LEARNERS["BubbleRank"], own[own["regret"] > 0]
     looks = {
         "everything": series("K n", QUIET, line=(0, (1, 1.5)), linewidth=1.2),

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from ol2r import frames
 from ol2r.papers.pairrank.audit_tables import SHUFFLES, allowed_in_words, examined, width
 from ol2r.report import alt
-from ol2r.report.grammar import DASHED, SHORT, Facet, Grid, Key, courses, level, lines, long, place, series
+from ol2r.report.grammar import DASHED, SHORT, Facet, Grid, Key, courses, level, lines, long, place, series, together
 from ol2r.report.style import (
     BLUE,
     GREEN,
@@ -46,7 +46,7 @@ BOUNDS = "os^D"
 @styled
 def coverage_against_scale(table: pd.DataFrame) -> Drawing:
     """Share of worlds in which a bound, scaled, held in all rounds: left if its assumptions hold, right if not."""
-    drawn = table.assign(setting=list(zip(table["examination"], table["pairs"], strict=True)))
+    drawn = table.assign(setting=together(table, "examination", "pairs"))
     present = set(drawn["setting"])
     settings = {each: series(", ".join(each), color, line="") for each, color in SETTINGS.items() if each in present}
     bounds = {

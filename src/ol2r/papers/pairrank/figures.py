@@ -18,7 +18,7 @@ from ol2r.experiments.effects import at_own_end, summarize, windowed
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report import alt, tables
 from ol2r.report.figures import INTERVAL
-from ol2r.report.grammar import BAND, MARKERS, Facet, Grid, by_data, lines, place, registered, shades
+from ol2r.report.grammar import BAND, MARKERS, Facet, Grid, by_data, lines, place, registered, shades, together
 from ol2r.report.orders import edge, nodes, order_graph
 from ol2r.report.orders import rank_orders as rank_orders  # a figure of this chapter as well
 from ol2r.report.style import (
@@ -127,7 +127,7 @@ def block_sizes(frame: pd.DataFrame, ranks: Sequence[int] = (1, 5, 10)) -> Drawi
         for name in names
         for each in LEARNERS.ordered(frame.loc[frame["dataset"] == name, "variant"])
     }
-    drawn = _of_blocks(table).assign(case=list(zip(table["dataset"], table["variant"], strict=True)))
+    drawn = _of_blocks(table).assign(case=together(table, "dataset", "variant"))
     return lines(
         drawn, "middle", "mean", [shades("rank", {rank: f"rank {rank}" for rank in ranks}, SHADES)],
         Grid(Facet("users", {user: user for user in USERS.ordered(table["users"])}), Facet("case", cases), 2.1),
