@@ -78,6 +78,55 @@ def test_a_part_has_one_form_for_all_constants():
     assert len(_power.overloads) == 1
 
 
+@part
+def _first_above(row, known):
+    values, least = known
+    for i in range(row.shape[0]):
+        if row[i] > least and values[i] > least:
+            return i
+    return -1
+
+
+@kernel
+def _walks(values, out):
+    for r in prange(out.shape[0]):
+        table, place = values[r], 0
+        known = (table[0], 1.0)
+        while place < table.shape[0]:
+            found = _first_above(table[place], known)
+            if found < 0:
+                break
+            known = (table[found], 2.0)
+            out[r] += found
+            place += 1
+
+
+def test_a_kernel_does_not_count_who_holds_the_arrays_of_its_caller():
+    cube, line = types.float64[:, :, ::1], types.float64[::1]
+    text = _walks.one._compiler.compile((cube, line), None).library.get_llvm_str()
+    loop = text[text.index("define") : text.index("define", text.index("define") + 1)]
+    assert "_walks" in loop.splitlines()[0]
+    assert "NRT_" not in loop
+
+
+@part
+def _after(values, n):
+    return values[n:]
+
+
+@kernel
+def _rest(values):
+    return _after(values, 1)
+
+
+def test_an_array_that_a_kernel_returns_keeps_its_memory():
+    values = np.arange(5.0)
+    rest = _rest(values)
+    np.testing.assert_array_equal(rest, values[1:])
+    assert np.shares_memory(rest, values)
+    assert rest.base is not None
+
+
 def test_a_loop_runs_on_one_core_until_several_pay(two_threads):
     _summed()
     assert _sums.many is not None and not _sums.pays()

@@ -16,13 +16,14 @@ from typing import Any
 
 from numba import _dynfunc, get_num_threads, jit  # pyright: ignore[reportAttributeAccessIssue]
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
+from numba.core.lowering import Lower
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 from numba.core.typed_passes import NativeLowering
-from numba.core.types import unliteral
+from numba.core.types import Array, Boolean, NoneType, Number, Tuple, UniTuple, unliteral
 
 from ol2r.cores import guard_loops
 from ol2r.folders import cache_folder
@@ -129,7 +130,8 @@ class _Kept(_Dispatcher):
     """A function whose machine code is kept on disk."""
 
     def __init__(self, function: Callable, options: dict[str, Any]):
-        super().__init__(function, targetoptions={"nopython": True, **options})
+        pipeline = Compiler if options.get("parallel") else _LendingCompiler
+        super().__init__(function, targetoptions={"nopython": True, **options}, pipeline_class=pipeline)
         self.enable_caching()
 
     def compile(self, sig: Any) -> Any:
@@ -177,16 +179,43 @@ class Part(_Dispatcher):
         return self._alone(*arguments)
 
 
-class _PartCompiler(CompilerBase):
-    def define_pipelines(self) -> list:
-        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        pipeline.passes = [(_LowerPart if each is NativeLowering else each, name) for each, name in pipeline.passes]
-        pipeline.finalize()
-        return [pipeline]
+class _Lending(Lower):
+    """Code of a function whose arguments' arrays belong to the caller: it does not count who holds them, row by row. If
+    it returns an array, which may share their memory, it counts."""
+
+    def extract_function_arguments(self) -> list:
+        self.fnargs = super().extract_function_arguments()
+        if _holds_no_array(self.fndesc.restype):
+            self.fnargs = [self._lent(*each) for each in zip(self.fndesc.argtypes, self.fnargs, strict=True)]
+        return self.fnargs
+
+    def _lent(self, type_: Any, value: Any) -> Any:
+        if isinstance(type_, Array):
+            for owner in range(2):  # the memory's counter, and the object that Python has for the array
+                value = self.builder.insert_value(value, value.type.elements[owner](None), owner)
+        elif isinstance(type_, Tuple | UniTuple):
+            for i, each in enumerate(type_.types):
+                value = self.builder.insert_value(value, self._lent(each, self.builder.extract_value(value, i)), i)
+        return value
+
+
+def _holds_no_array(type_: Any) -> bool:
+    if isinstance(type_, Tuple | UniTuple):
+        return all(_holds_no_array(each) for each in type_.types)
+    return isinstance(type_, Number | Boolean | NoneType)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _LowerPart(NativeLowering):
+class _LowerLending(NativeLowering):
+    _name = "ol2r_lower_lending"
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        return _Lending
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerPart(_LowerLending):
     _name = "ol2r_lower_part"
 
     def run_pass(self, state: Any) -> bool:
@@ -202,6 +231,20 @@ class _LowerPart(NativeLowering):
         state.targetctx.insert_user_function(token, lowered.fndesc, [library])
         state["cr"] = lowered._replace(cfunc=token)
         return True
+
+
+class _LendingCompiler(CompilerBase):
+    lowering: type[NativeLowering] = _LowerLending
+
+    def define_pipelines(self) -> list:
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        pipeline.passes = [(self.lowering if each is NativeLowering else each, name) for each, name in pipeline.passes]
+        pipeline.finalize()
+        return [pipeline]
+
+
+class _PartCompiler(_LendingCompiler):
+    lowering = _LowerPart
 
 
 class _Linked(JITCodeLibrary):
