@@ -30,7 +30,7 @@ class Step(NamedTuple):
 def steps(title: str = "Add a learner") -> list[Step]:
     """The blocks of one section, in their order."""
     page = (ROOT / "book/contribute.md").read_text()
-    section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    section = page.partition(f"\n## {title}\n")[2].partition("\n## Add a ")[0]
     found = [Step(language, place, text) for _, language, place, text in BLOCK.findall(section)]
     assert found and len(found) == section.count("{code-block}")
     return found

@@ -204,8 +204,8 @@ def lines(
         finish: what is done to each panel when all are drawn.
         shown: the table that the drawing carries, if not this one.
         each_key: whether the legend names each key's values, and not each line.
-        says: the words of the figure, or what makes them of the drawn lines, which have `told` (what the line is
-            called), and `where` (what the panel is called).
+        says: the words of the figure, or what makes them of the drawn rows in their order, which have `told` (what the
+            line is called) and `where` (what the panel is).
     """
     fig, rows = grid.drawn(table if shown is None else shown)
     every = [ax for axes in rows for ax in axes]
@@ -233,7 +233,7 @@ def lines(
     else:
         for part, axes in zip(fig.subfigs, rows, strict=True) if grid.parts else [(fig, every)]:
             legend(part, axes, ncols)
-    fig.alt = says if isinstance(says, str) else says(pd.concat(drawn))
+    fig.alt = says if isinstance(says, str) else says(pd.concat(drawn).sort_index(kind="stable"))
     return fig
 
 

@@ -17,16 +17,8 @@ def test_coverage_counts_worlds_within_the_scaled_bound(audited):
     assert (radius["covered"], radius["nominal"], radius["factor"]) == (0, 1.0, pytest.approx(1 / 1.5))
 
 
-def test_coverage_stands_left_where_labels_are_as_assumed_and_right_where_not(audited):
-    fig = figures.coverage_against_scale(bounds.coverage_figure(audited))
-    left, right = fig.axes
-    assert (left.get_title(), right.get_title()) == tuple(figures.ASSUMED.values())
-    assert len(left.get_legend_handles_labels()[1]) == 4 and len(right.get_legend_handles_labels()[1]) == 2
-    drawn = line(left, "h linear in the gradients, S = 1, λ = 1, m = 100, all of A")
-    assert drawn.get_ydata()[-1] == 1.0 and drawn.get_ydata()[0] == 0.0
-    assert [0.5, 0.5] in [list(each.get_xdata()) for each in left.lines]  # half of the radius is marked
-    first = drawn.get_xdata()[drawn.get_ydata() >= 0.9][0]
-    assert f"reaches 0.9 at multiple {first:.3g} with all of A, labels of the model" in fig.alt
+def test_coverage_stands_left_where_labels_are_as_assumed_and_right_where_not(audited, picture):
+    picture(figures.coverage_against_scale(bounds.coverage_figure(audited)))
 
 
 def test_needed_constants_are_quantiles_over_worlds_and_slack_is_the_width_over_them(audited):
@@ -48,40 +40,28 @@ def test_log_determinants_are_drawn_over_their_bounds_where_labels_are_as_assume
     assert list(line(ax, "printed, with H").get_xdata()) == [0.2, 0.2, 1.2, 1.2]
 
 
-def test_kernels_have_a_panel_for_each_choice_of_parameters_and_a_line_for_each_limit(kernel_audits):
+def test_kernels_have_a_panel_for_each_choice_of_parameters_and_a_line_for_each_limit(kernel_audits, picture):
     table = bounds.kernel_figure(*kernel_audits)
     assert table["mean"].tolist() == pytest.approx([0.8, 0.8, 0.6, 0.6] * 2) and (table["draws"] == 2).all()
-    fig = figures.kernel_against_width(table)
-    assert [ax.get_title() for ax in fig.axes] == list(figures.PARAMETERS.values())
-    assert list(line(fig.axes[0], "from H, L = 2").get_ydata()) == pytest.approx([0.8, 0.8])
-    assert "stays at 0.8 for H, L = 2, at 0.6 for H̃, L = 2; that with own blocks only" in fig.alt
+    picture(figures.kernel_against_width(table))
 
 
-def test_typical_pairs_have_a_panel_for_each_start_and_begin_after_the_first_pair(audited):
+def test_typical_pairs_have_a_panel_for_each_start_and_begin_after_the_first_pair(audited, picture):
     table = bounds.typical_figure(audited)
     assert table["prior"].tolist() == pytest.approx([0.8] * 6)
-    fig = figures.typical_pairs(table)
-    assert [ax.get_title() for ax in fig.axes] == ["He, λ = 0.1", "symmetric, λ = 0.1"]
-    assert list(line(fig.axes[0], "all of A").get_ydata()) == pytest.approx([1 / 31, 1 / 101])
-    assert "with the start He, λ = 0.1 goes from 0.0323 to 0.0099 for all of A, stays at 0.5 for its" in fig.alt
+    picture(figures.typical_pairs(table))
 
 
-def test_the_blind_spot_has_medians_and_the_worst_networks(audited):
+def test_the_blind_spot_has_medians_and_the_worst_networks(audited, picture):
     table = bounds.blind_figure(audited).set_index("labels")
     assert table.loc[100, ["full", "full_most", "diagonal", "diagonal_least"]].tolist() == [0.02, 0.03, 3.0, 2.0]
-    fig = figures.blind_spot(bounds.blind_figure(audited))
-    assert "reaches 1 at a number of labels of 100 (its diagonal), never for all of A" in fig.alt
-    (ax,) = fig.axes
-    assert list(line(ax, "diagonal of A").get_ydata()) == [3.0]
+    picture(figures.blind_spot(bounds.blind_figure(audited)))
 
 
-def test_regret_has_a_panel_for_each_part_of_the_width_and_its_bound_only_at_the_whole(audited):
+def test_regret_has_a_panel_for_each_part_of_the_width_and_its_bound_only_at_the_whole(audited, picture):
     table = bounds.regret_figure(audited)
     assert table.set_index(["scale", "round"])["bound"].dropna().to_dict() == {(1.0, 20): 99.0}
-    fig = figures.regret_against_bounds(table)
-    assert [ax.get_title() for ax in fig.axes] == ["theorem's α", "1/8 of it"]
-    assert list(line(fig.axes[0], "misordered").get_ydata()) == [2.5, 3.5]
-    assert "from 2.5 to 3.5 for misordered ones" in fig.alt and "that at 1/8 of it goes" in fig.alt
+    picture(figures.regret_against_bounds(table))
 
 
 def test_steps_of_the_proof_are_counted_world_by_world(audited):
@@ -94,12 +74,9 @@ def test_steps_of_the_proof_are_counted_world_by_world(audited):
     assert able[1.0, "regret ≤ open"] == able[0.125, "open ≤ allowed"] == 4
 
 
-def test_open_orders_have_a_panel_for_each_part_of_the_width_and_the_printed_share_at_the_whole(audited):
+def test_open_orders_have_a_panel_for_each_part_of_the_width_and_the_printed_share_at_the_whole(audited, picture):
     table = bounds.open_figure(audited).set_index(["scale", "labels"])
     assert table.loc[(1.0, 1000), ["open", "allowed", "printed"]].tolist() == [0.0, 0.25, 0.75]
     assert table["broken"].tolist() == [0, 0, 0, 4] and table["able"].tolist() == [0, 4, 0, 4]
     assert table.loc[0.125, "printed"].isna().all() and (table["worlds"] == 4).all()
-    fig = figures.open_against_labels(bounds.open_figure(audited))
-    assert [ax.get_title() for ax in fig.axes] == ["theorem's α", "1/8 of it"]
-    assert list(line(fig.axes[0], "uncertain").get_ydata()) == [1.0, 0.0]
-    assert "Lemma 4.2" in fig.alt and len(fig.axes[1].lines) == 3
+    picture(figures.open_against_labels(bounds.open_figure(audited)))

@@ -8,11 +8,28 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
+from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from ol2r import frames
 from ol2r.report import alt
+from ol2r.report.grammar import (
+    DASHED,
+    DOTTED,
+    ERRORS,
+    SHORT,
+    Facet,
+    Grid,
+    Key,
+    courses,
+    facet,
+    level,
+    lines,
+    long,
+    place,
+    reaches,
+    series,
+)
 from ol2r.report.style import (
     BLUE,
     CHOICES,
@@ -20,7 +37,6 @@ from ol2r.report.style import (
     GREY,
     INK,
     ORANGE,
-    QUIET,
     RED,
     SERIES,
     Drawing,
@@ -30,13 +46,13 @@ from ol2r.report.style import (
 )
 
 TRUTHS = {"tangent": "h linear in the gradients", "network": "h another network"}
-COVARIANCES = {"current": ("full", "all of A"), "diagonal": ("diagonal", "diagonal of A (no proof)")}
 ASSUMED = {1: "labels of the model", 0: "users who stop: assumption violated"}
-DASHED = (0, (5, 1.5))
-DOTTED = (0, (1, 1.2))
-THRESHOLD: dict[str, Any] = {"color": QUIET, "linewidth": 0.9, "linestyle": (0, (2, 2))}
-PARAMETERS = {"all": "all entries are parameters", "own blocks": "own blocks only"}
-LIMITS = {"from H": (RED, "s", DASHED), "from H̃": (BLUE, "o", "-")}
+COVERED = "share of worlds in which\nall intervals covered"
+PARAMETERS = Facet(
+    "parameters",
+    {"all": "all entries are parameters", "own blocks": "own blocks only"},
+    {"all": "with all entries", "own blocks": "with own blocks only"},
+)
 STARTS = {"he": "He", "symmetric": "symmetric"}
 
 
@@ -57,39 +73,34 @@ def start(init: str, regularization: float) -> str:
     return f"{STARTS[init]}, λ = {regularization:g}"
 
 
+COVARIANCES = Key("quantity", {
+    "current": series("all of A", words="with all of A", linewidth=1.3),
+    "diagonal": series("diagonal of A (no proof)", line=DOTTED, words="with its diagonal", linewidth=1.0),
+})  # fmt: skip
+BOTH = {
+    "full": series("all of A", *CHOICES["full"]),
+    "diagonal": series("diagonal of A", *CHOICES["diagonal"], words="its diagonal"),
+}
+
+
 @styled
 def coverage_against_scale(table: pd.DataFrame) -> Drawing:
     """Share of worlds in which Lemma 3.3, scaled, held at every look: labels as assumed on the left, others right."""
-    fig, axes = panels(ASSUMED.values(), table, height=3.9)
-    colors = dict(zip(dict.fromkeys(setting(line) for line in frames.rows(table)), SERIES, strict=False))
-    for ax, assumed in zip(axes, ASSUMED, strict=True):
-        kinds = ["truth", "bound", "regularization", "width", "quantity"]
-        for (*_, quantity), own in frames.groups(table[table["assumed"] == assumed], kinds):
-            kind, full = setting(next(frames.rows(own))), quantity == "current"
-            own = own.sort_values("scale", kind="stable")
-            ax.plot(
-                own["scale"], own["coverage"], color=colors[kind], ls="-" if full else DOTTED,
-                linewidth=1.3 if full else 1.0, label=f"{kind}, {COVARIANCES[quantity][1]}",
-            )  # fmt: skip
-        ax.axhline(table["nominal"].max(), **THRESHOLD)
-        ax.axvline(1.0, **THRESHOLD)
-        ax.axvline(0.5, **(THRESHOLD | {"linewidth": 0.6}))
-        ax.set(xscale="log", xlabel="multiple of the radius", ylim=(-0.02, 1.02))
-    axes[0].set_ylabel("share of worlds in which\nall intervals covered")
-    marks = [Line2D([], [], color=color, label=kind) for kind, color in colors.items()]
-    marks += [
-        Line2D([], [], color=INK, ls="-" if name == "current" else DOTTED, label=told)
-        for name, (_, told) in COVARIANCES.items()
-    ]
-    fig.legend(handles=marks, loc="outside upper center", ncols=2)
-    own = table.assign(
-        kind=[setting(line) for line in frames.rows(table)],
-        widths=table["quantity"].map({"current": "with all of A", "diagonal": "with its diagonal"}),
-        labels=table["assumed"].map({1: "labels of the model", 0: "users who stop"}),
+    own = table.assign(kind=[setting(line) for line in frames.rows(table)])
+    colors = zip(dict.fromkeys(own["kind"]), SERIES, strict=False)
+    kinds = Key("kind", {kind: series(kind, color, line="") for kind, color in colors})
+    told = own.assign(
+        widths=own["quantity"].map({"current": "with all of A", "diagonal": "with its diagonal"}),
+        labels=own["assumed"].map({1: "labels of the model", 0: "users who stop"}),
     )
-    what, level = "The share of worlds in which a multiple of the radius covered all pairs", table["nominal"].max()
-    fig.alt = alt.reaches(own, "kind", what, ["widths", "labels"], "scale", "multiple", level, y="coverage")
-    return fig
+    what, nominal = "The share of worlds in which a multiple of the radius covered all pairs", table["nominal"].max()
+    return lines(
+        own, "scale", "coverage", [kinds, COVARIANCES], Grid(Facet("assumed", ASSUMED), height=3.9), shown=table,
+        ncols=2, each_key=True,
+        over=[level(nominal), place(1.0), place(0.5, linewidth=0.6)], ylabel=COVERED,
+        axis={"xscale": "log", "xlabel": "multiple of the radius", "ylim": (-0.02, 1.02)},
+        says=alt.reaches(told, "kind", what, ["widths", "labels"], "scale", "multiple", nominal, y="coverage"),
+    )  # fmt: skip
 
 
 @styled
@@ -105,13 +116,13 @@ def log_det_ratios(table: pd.DataFrame) -> Drawing:
     kinds = list(dict.fromkeys(labelled(line) for line in frames.rows(own)))
     fig, (ax,) = panels([""], own, height=0.9 + 0.42 * len(kinds))
     for shift, (name, (told, color, mark)) in zip(np.linspace(-0.27, 0.27, len(names)), names.items(), strict=True):
-        lines = own[own["quantity"] == name]
-        at = np.array([kinds.index(labelled(line)) for line in frames.rows(lines)], dtype=float) + shift
+        drawn = own[own["quantity"] == name]
+        at = np.array([kinds.index(labelled(line)) for line in frames.rows(drawn)], dtype=float) + shift
         ax.errorbar(
-            lines["median"], at, xerr=[np.zeros(len(lines)), lines["largest"] - lines["median"]], color=color,
+            drawn["median"], at, xerr=[np.zeros(len(drawn)), drawn["largest"] - drawn["median"]], color=color,
             marker=mark, ls="", elinewidth=1.1, label=told,
         )  # fmt: skip
-    ax.axvline(1.0, **THRESHOLD)
+    place(1.0)(ax, own)
     ax.set_yticks(range(len(kinds)), [kind.replace(", ", ",\n", 1) for kind in kinds])
     ax.invert_yaxis()
     ax.set(xlabel="observed over allowed (median of the worlds, bar to the largest)", xlim=(0, None))
@@ -131,69 +142,65 @@ def log_det_ratios(table: pd.DataFrame) -> Drawing:
     return fig
 
 
+def _parts(table: pd.DataFrame) -> Facet:
+    """A panel for each multiple of α_t."""
+    titles = facet("scale", table, lambda scale: "theorem's α" if scale == 1 else f"1/{1 / scale:.0f} of it").titles
+    return Facet("scale", titles, {scale: f"at {'the ' if scale == 1 else ''}{name}" for scale, name in titles.items()})
+
+
 @styled
 def open_against_labels(table: pd.DataFrame) -> Drawing:
     """Share of uncertain pairs against labels, beside what may be uncertain; a panel for each multiple of α_t."""
-    cases = [(key, own) for (key,), own in frames.groups(table, ["scale"])]
-    fig, axes = panels([_part(scale) for scale, _ in cases], table, height=3.2)
     looks = {
-        "allowed": ("may be uncertain, if intervals hold", BLUE, "s", (0, (1.5, 1.2))),
-        "printed": ("Lemma 4.2 as printed, at most 1", GREY, "^", "-"),
-        "open": ("uncertain", ORANGE, "o", DASHED),
-        "wrong": ("certain in the wrong order", RED, "X", DOTTED),
+        "allowed": series("may be uncertain, if intervals hold", BLUE, "s", SHORT, "those that may be uncertain"),
+        "printed": series("Lemma 4.2 as printed, at most 1", GREY, "^", words="what Lemma 4.2 prints"),
+        "open": series("uncertain", ORANGE, "o", DASHED, "uncertain pairs"),
+        "wrong": series("certain in the wrong order", RED, "X", DOTTED, "those that are certain in the wrong order"),
     }
-    for ax, (_, own) in zip(axes, cases, strict=True):
-        for name, (told, color, mark, line) in looks.items():
-            if own[name].notna().any():
-                ax.plot(own["labels"], own[name], color=color, marker=mark, ls=line, label=told)
-        ax.set(xscale="log", xlabel="labels of each pair", ylim=(-0.03, 1.06))
-    axes[0].set_ylabel("share of pairs\n(mean over worlds)")
-    legend(fig, axes, ncols=2)
-    told = {
-        "open": "uncertain pairs",
-        "allowed": "those that may be uncertain",
-        "printed": "what Lemma 4.2 prints",
-        "wrong": "those that are certain in the wrong order",
-    }
-    own = table.assign(part=[f"at {'the ' if scale == 1 else ''}{_part(scale)}" for scale in table["scale"]])
-    own = own.melt(["part", "labels"], list(told), "pairs", "mean").dropna(subset="mean")
-    own = own.assign(pairs=own["pairs"].map(told))
-    fig.alt = alt.courses(own, "pairs", "the share", ["part"], "labels", "the number of labels of each pair")
-    return fig
+    return lines(
+        long(table, ("open", "allowed", "printed", "wrong"), ["scale", "labels"]), "labels", "mean",
+        [Key("line", looks)], Grid(_parts(table)),
+        axis={"xscale": "log", "xlabel": "labels of each pair", "ylim": (-0.03, 1.06)},
+        ylabel="share of pairs\n(mean over worlds)", ncols=2, shown=table,
+        says=courses("the share", "labels", "the number of labels of each pair"),
+    )  # fmt: skip
+
+
+def _slope(ax: Axes, own: pd.DataFrame) -> None:
+    widths = np.array(sorted(own["width"].unique()), dtype=float)
+    ax.plot(widths, 2.2 * widths**-0.5, color=INK, linewidth=0.8, ls=DOTTED, label="slope of 1/√m")
+
+
+def _plain_numbers(ax: Axes, _: pd.DataFrame) -> None:
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.xaxis.set_major_formatter("{x:,.0f}")
 
 
 @styled
 def kernel_against_width(table: pd.DataFrame) -> Drawing:
     """Relative distance of the kernel from both limits against m; left with all parameters, right with own blocks."""
-    fig, axes = panels(PARAMETERS.values(), table, height=3.3)
-    depths = sorted(table["depth"].unique())
-    for ax, parameters in zip(axes, PARAMETERS, strict=True):
-        for (quantity, depth), own in frames.groups(
-            table[table["parameters"] == parameters], ["quantity", "depth"]
-        ):
-            color, mark, line = LIMITS[quantity]
-            own = own.sort_values("width", kind="stable")
-            ax.errorbar(
-                own["width"], own["mean"], 2 * own["standard_error"], color=color, marker=mark, ls=line,
-                alpha=1.0 if depth == depths[0] else 0.55, elinewidth=0.9, label=f"{quantity}, L = {depth}",
-            )  # fmt: skip
-        widths = np.array(sorted(table["width"].unique()), dtype=float)
-        ax.plot(widths, 2.2 * widths**-0.5, color=INK, linewidth=0.8, ls=DOTTED, label="slope of 1/√m")
-        ax.set(xscale="log", yscale="log", xlabel="width m")
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
-        ax.yaxis.set_major_formatter("{x:g}")
-        ax.yaxis.set_minor_formatter(NullFormatter())
-        ax.xaxis.set_major_formatter("{x:,.0f}")
-    axes[0].set_ylabel("relative distance of the kernel\n(mean over draws ± 2 s.e.)")
-    legend(fig, axes, ncols=3)
-    limits = table["quantity"].str.removeprefix("from ")
-    own = table.assign(
-        limit=[f"{limit}, L = {depth:g}" for limit, depth in zip(limits, table["depth"], strict=True)],
-        parameters=table["parameters"].map({"all": "with all entries", "own blocks": "with own blocks only"}),
-    )
-    what = "the relative distance of the kernel"
-    fig.alt = alt.courses(own, "limit", what, ["parameters"], "width", "the width m")
-    return fig
+    limits = {
+        "from H": series("from H", RED, "s", DASHED, "H"),
+        "from H̃": series("from H̃", BLUE, "o", words="H̃"),
+    }
+    depths = {
+        depth: series(f"L = {depth}", line="", alpha=0.55 if number else 1.0)
+        for number, depth in enumerate(sorted(table["depth"].unique()))
+    }
+    return lines(
+        table, "width", "mean", [Key("quantity", limits), Key("depth", depths)], Grid(PARAMETERS, height=3.3),
+        spread=ERRORS, over=[_slope], axis={"xscale": "log", "yscale": "log", "xlabel": "width m"},
+        finish=[_plain_numbers], ylabel="relative distance of the kernel\n(mean over draws ± 2 s.e.)", ncols=3,
+        says=courses("the relative distance of the kernel", "width", "the width m"),
+    )  # fmt: skip
+
+
+def _three_ticks(ax: Axes, own: pd.DataFrame) -> None:
+    seen = sorted(own["pairs"].unique())
+    ax.set_xticks(ends := [seen[0], seen[len(seen) // 2], seen[-1]], [f"{n:,}" for n in ends])
+    ax.set_xticks([], minor=True)
 
 
 @styled
@@ -203,82 +210,43 @@ def typical_pairs(table: pd.DataFrame) -> Drawing:
     Args:
         table: `bounds.typical_figure`, of one number of documents.
     """
-    cases = [(start(*key), own) for key, own in frames.groups(table, ["init", "regularization"])]
-    fig, axes = panels([name for name, _ in cases], table, height=3.0)
-    for ax, (_, own) in zip(axes, cases, strict=True):
-        own = own[own["pairs"] > 0].sort_values("pairs", kind="stable")
-        for column, told in (("full", "all of A"), ("diagonal", "diagonal of A")):
-            look = CHOICES[column]
-            ax.plot(own["pairs"], own[column], color=look.color, marker=look.marker, ls=look.line, label=told)
-        ax.set(xscale="log", yscale="log", xlabel="pairs seen")
-        ax.set_xticks(ends := own["pairs"].iloc[[0, len(own) // 2, -1]], [f"{n:,}" for n in ends])
-        ax.set_xticks([], minor=True)
-    axes[0].set_ylabel("median width of other pairs\n(1: before any pair was seen)")
-    legend(fig, axes)
-    own = table[table["pairs"] > 0]
-    own = own.assign(start=[f"with the start {start(line.init, line.regularization)}" for line in frames.rows(own)])
-    own = _both(own, ["start", "pairs"])
-    fig.alt = alt.courses(own, "widths", "the median width", ["start"], "pairs", "the number of pairs seen")
-    return fig
-
-
-def _both(table: pd.DataFrame, keep: list[str]) -> pd.DataFrame:
-    """What was measured by all of A and by its diagonal, one below the other: `keep`, widths, mean."""
-    own = table.melt(keep, ["full", "diagonal"], "widths", "mean")
-    return own.assign(widths=own["widths"].map({"full": "all of A", "diagonal": "its diagonal"}))
+    own = table.assign(start=[start(line.init, line.regularization) for line in frames.rows(table)])
+    titles = facet("start", own).titles
+    starts = Facet("start", titles, {each: f"with the start {each}" for each in titles})
+    return lines(
+        long(own[own["pairs"] > 0], BOTH, ["start", "pairs"]), "pairs", "mean", [Key("line", BOTH)],
+        Grid(starts, height=3.0), axis={"xscale": "log", "yscale": "log", "xlabel": "pairs seen"},
+        finish=[_three_ticks], ylabel="median width of other pairs\n(1: before any pair was seen)", shown=table,
+        says=courses("the median width", "pairs", "the number of pairs seen"),
+    )  # fmt: skip
 
 
 @styled
 def blind_spot(table: pd.DataFrame) -> Drawing:
     """Error of a pair of which nothing was learned, over its interval by all of A and by the diagonal."""
-    fig, (ax,) = panels([""], table, height=2.8)
-    shown = table[table["labels"] > 0].sort_values("labels", kind="stable")
-    for column, told in (("full", "all of A"), ("diagonal", "diagonal of A")):
-        look = CHOICES[column]
-        ax.plot(shown["labels"], shown[column], color=look.color, marker=look.marker, ls=look.line, label=told)
-    ax.axhline(1.0, **THRESHOLD)
-    ax.set(xscale="log", yscale="log", xlabel="labels of the other pair")
-    ax.set_ylabel("error / interval\n(median of the networks)")
-    legend(fig, [ax])
-    ratios, what = _both(shown, ["labels"]), "the error over its interval"
-    fig.alt = " ".join([
-        alt.courses(ratios, "widths", what, [], "labels", "the number of labels"),
-        alt.reaches(ratios, "widths", "It", [], "labels", "a number of labels of", 1.0),
-    ])  # fmt: skip
-    return fig
+    course = courses("the error over its interval", "labels", "the number of labels")
+    reach = reaches("It", "labels", "a number of labels of", 1.0)
+    return lines(
+        long(table[table["labels"] > 0], BOTH, ["labels"]), "labels", "mean", [Key("line", BOTH)], Grid(height=2.8),
+        over=[level(1.0)], axis={"xscale": "log", "yscale": "log", "xlabel": "labels of the other pair"}, shown=table,
+        ylabel="error / interval\n(median of the networks)", says=lambda drawn: f"{course(drawn)} {reach(drawn)}",
+    )  # fmt: skip
 
 
 @styled
 def regret_against_bounds(table: pd.DataFrame) -> Drawing:
     """Misordered pairs against rounds, beside uncertain ones and what theory allows; a panel for each multiple of α_t.
     """
-    cases = [(key, own) for (key,), own in frames.groups(table, ["scale"])]
-    fig, axes = panels([_part(scale) for scale, _ in cases], table, height=3.4)
-    for ax, (_, own) in zip(axes, cases, strict=True):
-        own = own.sort_values("round", kind="stable")
-        ax.plot(own["round"], own["shown"], color=GREY, linewidth=4, label="all pairs")  # others cover it
-        ax.errorbar(
-            own["round"], own["regret"], 2 * own["standard_error"], color=RED, marker="o", markevery=4, errorevery=4,
-            elinewidth=0.9, label="misordered",
-        )  # fmt: skip
-        ax.plot(own["round"], own["open"], color=ORANGE, ls=DASHED, label="uncertain")
-        told = "may be uncertain, if intervals hold"
-        ax.plot(own["round"], own["allowed"], color=BLUE, ls=(0, (1.5, 1.2)), label=told)
-        ax.set(xlabel="round")
-    axes[0].set_ylabel("pairs so far (mean over worlds,\nmisordered ± 2 standard errors)")
-    legend(fig, axes, ncols=4)
-    told = {
-        "shown": "all pairs",
-        "regret": "misordered ones",
-        "open": "uncertain ones",
-        "allowed": "those that may be uncertain",
+    looks = {
+        "shown": series("all pairs", GREY, linewidth=4),  # others cover it
+        "regret": series("misordered", RED, "o", words="misordered ones", markevery=4, errorevery=4),
+        "open": series("uncertain", ORANGE, line=DASHED, words="uncertain ones"),
+        "allowed": series("may be uncertain, if intervals hold", BLUE, line=SHORT, words="those that may be uncertain"),
     }
-    own = table.assign(part=[f"at {'the ' if scale == 1 else ''}{_part(scale)}" for scale in table["scale"]])
-    own = own.melt(["part", "round"], list(told), "pairs", "mean")
-    own = own.assign(pairs=own["pairs"].map(told))
-    fig.alt = alt.courses(own, "pairs", "the number of pairs", ["part"], "round", "the round")
-    return fig
-
-
-def _part(scale: float) -> str:
-    return "theorem's α" if scale == 1 else f"1/{1 / scale:.0f} of it"
+    own = long(table, looks, ["scale", "round", "standard_error"])
+    own["standard_error"] = own["standard_error"].where(own["line"] == "regret")
+    return lines(
+        own, "round", "mean", [Key("line", looks)], Grid(_parts(table), height=3.4), spread=ERRORS,
+        axis={"xlabel": "round"}, ylabel="pairs so far (mean over worlds,\nmisordered ± 2 standard errors)", ncols=4,
+        shown=table, says=courses("the number of pairs", "round", "the round"),
+    )  # fmt: skip
