@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 
 from ol2r.experiments.claims import label
 from ol2r.report import alt
-from ol2r.report.style import INK, QUIET, Drawing, Looks, in_parts, legend, panels, stacked, tiled
+from ol2r.report.style import INK, QUIET, Drawing, Looks, legend, panels, stacked, tiled
 
 DASHED, DOTTED, SHORT, LONG = (0, (5, 1.5)), (0, (1, 1.2)), (0, (1.5, 1.2)), (0, (8, 1))
 THIN: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (2, 2))}
@@ -89,28 +89,19 @@ class Grid(NamedTuple):
         down: what has a row of them (None: one row).
         height: in inches, of one row where there are several, or else of the figure.
         wrap: panels in a row, where `across` has too many for one.
-        parts: whether each row has a legend of its own.
     """
 
     across: Facet | None = None
     down: Facet | None = None
     height: float = 3.2
-    sharey: bool = True
     wrap: int = 0
-    parts: bool = False
 
     def drawn(self, table: pd.DataFrame) -> tuple[Drawing, list[list[Axes]]]:
         """The drawing of a table with its empty panels, row by row."""
         names = list(self.across.titles.values()) if self.across else [""]
-        if self.down and self.parts:
-            fig, made = in_parts(self.down.titles, names, table, self.height)
-            return fig, [axes for _, axes in made]
         if self.down:
-            return stacked(self.down.titles, names, table, self.height, self.sharey)
-        if self.wrap:
-            fig, axes = tiled(names, table, self.wrap, self.height, self.sharey)
-        else:
-            fig, axes = panels(names, table, self.height, self.sharey)
+            return stacked(self.down.titles, names, table, self.height)
+        fig, axes = tiled(names, table, self.wrap, self.height) if self.wrap else panels(names, table, self.height)
         return fig, [axes]
 
     def places(self, table: pd.DataFrame, rows: list[list[Axes]]) -> Iterator[tuple[Axes, pd.DataFrame]]:
@@ -156,15 +147,12 @@ class Spread(NamedTuple):
     """How far a mean may be off, as a band or as bars.
 
     Args:
-        columns: those of both ends of an interval, or that of the standard error.
-        times: how many standard errors a bar has to either side.
+        columns: those of both ends of an interval, or that of the standard error; a bar has two of it to either side.
         band: the opacity of the band (0: bars).
     """
 
     columns: tuple[str, ...] = ("low", "high")
-    times: float = 2.0
     band: float = 0.0
-    capsize: float | None = None
 
 
 BAND = Spread(band=0.18)
@@ -222,7 +210,7 @@ def lines(
             drawn.append(line.assign(told=", ".join(one.words for one in looks)))
         for mark in over:
             mark(ax, own)
-    last = rows[-1] if grid.down and not grid.parts else every
+    last = rows[-1] if grid.down else every
     for ax, own in places:
         ax.set(**(axis if ax in last else {name: value for name, value in axis.items() if name != "xlabel"}))
         for mark in finish:
@@ -231,8 +219,7 @@ def lines(
     if each_key:
         _legend_of_keys(fig, keys, ncols)
     else:
-        for part, axes in zip(fig.subfigs, rows, strict=True) if grid.parts else [(fig, every)]:
-            legend(part, axes, ncols)
+        legend(fig, every, ncols)
     fig.alt = says if isinstance(says, str) else says(pd.concat(drawn).sort_index(kind="stable"))
     return fig
 
@@ -264,10 +251,10 @@ def _line(
         ax.fill_between(line[x], low, high, color=style["color"], alpha=spread.band, linewidth=0)
         return
     if len(spread.columns) == 1:
-        arms = spread.times * line[spread.columns[0]].to_numpy()
+        arms = 2 * line[spread.columns[0]].to_numpy()
     else:
         arms = np.stack([line[y] - line[spread.columns[0]], line[spread.columns[1]] - line[y]])
-    ax.errorbar(line[x], line[y], arms, **({"elinewidth": 0.9, "capsize": spread.capsize} | style))
+    ax.errorbar(line[x], line[y], arms, **dict[str, Any]({"elinewidth": 0.9} | style))
 
 
 def _name(fig: Drawing, rows: list[list[Axes]], grid: Grid, ylabel: str) -> None:
@@ -277,9 +264,8 @@ def _name(fig: Drawing, rows: list[list[Axes]], grid: Grid, ylabel: str) -> None
             ax.set_ylabel(ylabel)
         return
     for name, axes in zip(grid.down.titles.values(), rows, strict=True):
-        axes[0].set_ylabel(f"{name}\n{ylabel}" if grid.parts else name)
-    if not grid.parts:
-        fig.supylabel(ylabel, fontsize=9)
+        axes[0].set_ylabel(name)
+    fig.supylabel(ylabel, fontsize=9)
 
 
 def _legend_of_keys(fig: Drawing, keys: Sequence[Key], ncols: int) -> None:

@@ -20,6 +20,7 @@ from ol2r.papers.olranknet import figures as neural_figures
 from ol2r.papers.olranknet.figures import OFFLINE
 from ol2r.report import alt, figures
 from ol2r.report.choice import Choice, apart
+from ol2r.report.grammar import BAND, Facet, Grid, lines, registered
 from ol2r.report.style import (
     BLUE,
     INK,
@@ -34,7 +35,6 @@ from ol2r.report.style import (
     panels,
     spelled,
     styled,
-    tiled,
 )
 
 KINDS = {"linear": BLUE, "network": RED}
@@ -67,7 +67,7 @@ def traded(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
         NDCG@10 after the last round) with low and high, milliseconds (of a round; NaN where not timed).
     """
     speed = costs.set_index("variant")["milliseconds"] if len(costs) else pd.Series(dtype=float)
-    lines = []
+    found = []
     for kind in USERS.ordered(runs["users"]):
         shown, ranker = (over_users(runs, column, (kind,)) for column in ("lists", "offline"))
         best = shown.mean().idxmax()
@@ -75,9 +75,9 @@ def traded(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
             if name not in shown:
                 continue
             lost = interval_of((shown[best] - shown[name]).dropna())
-            lines.append((kind, name, number, *lost, *interval_of(ranker[name].dropna()), speed.get(name, np.nan)))
+            found.append((kind, name, number, *lost, *interval_of(ranker[name].dropna()), speed.get(name, np.nan)))
     columns = ["users", "variant", "number", "lost", "lost_low", "lost_high", "mean", "low", "high", "milliseconds"]
-    return pd.DataFrame(lines, columns=columns)
+    return pd.DataFrame(found, columns=columns)
 
 
 def _areas(milliseconds: pd.Series) -> np.ndarray:
@@ -209,19 +209,13 @@ def start_curves(frame: pd.DataFrame) -> Drawing:
         frame: runs of one data set and one kind of users, with `variant` and `began`.
     """
     table = summarize(frame[frame["round"] > 0], "ndcg", ["variant", "began", "round"]).sort_values("round")
-    names = [name for name in STARTERS if name in set(table["variant"])]
-    fig, axes = tiled([spelled(name) for name in names], table, columns=3, height=2.2)
-    for ax, name in zip(axes, names, strict=True):
-        own = table[table["variant"] == name]
-        for began in STARTED.ordered(own["began"]):
-            figures.band(ax, own[own["began"] == began], STARTED[began], began)
-        ax.set(xscale="log", xlabel="round")
-        ax.xaxis.set_major_formatter("{x:,.0f}")
-    for ax in axes[::3]:
-        ax.set_ylabel(OFFLINE)
-    legend(fig, axes)
-    fig.alt = alt.ends(table, "began", OFFLINE, ["variant"])
-    return fig
+    names = Facet("variant", {name: spelled(name) for name in STARTERS if name in set(table["variant"])})
+    return lines(
+        table, "round", "mean", [registered("began", STARTED, table["began"])], Grid(names, height=2.2, wrap=3),
+        spread=BAND, axis={"xscale": "log", "xlabel": "round"}, ylabel=OFFLINE,
+        finish=[lambda ax, _: ax.xaxis.set_major_formatter("{x:,.0f}")],
+        says=alt.ends(table, "began", OFFLINE, ["variant"]),
+    )  # fmt: skip
 
 
 @styled
@@ -264,11 +258,11 @@ def unsafe_dots(runs: pd.DataFrame) -> pd.DataFrame:
     Returns:
         panel, row (the learner), users, mean, low, high.
     """
-    lines = [
+    found = [
         (name, kind, *interval_of(own.set_index(["fold", "seed"])["violations"]))
         for (name, kind), own in runs.groupby(["variant", "users"], sort=False)
     ]
-    table = pd.DataFrame(lines, columns=["row", "users", "mean", "low", "high"]).assign(panel="violations")
+    table = pd.DataFrame(found, columns=["row", "users", "mean", "low", "high"]).assign(panel="violations")
     order = table.groupby("row")["mean"].mean().sort_values(kind="stable").index
     kinds = list(USERS)
     keys = table.assign(place=table["row"].map(list(order).index), kind=table["users"].map(kinds.index))
