@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from shown import rows
 
 from ol2r.cost import BANDWIDTH, LAUNCH_SECONDS, REPLAY_SECONDS
 from ol2r.learners import LEARNERS
 from ol2r.report import gpu
+from ol2r.report.tables import columns
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "device.json"
 
@@ -78,9 +80,9 @@ def test_words_tell_how_many_means_agree_and_who_ends_alike():
 
 def test_rows_of_repeated_runs_name_the_covariance_and_the_round():
     runs = pd.DataFrame([run("PairRank", 0.4, 0.41, 0.2, covariance="full", until=500), run("CPS", 0.4, 0.4, 0.1)])
-    _, rows = gpu.repeated_rows(runs)
-    assert rows[0][0] == "PairRank, full" and rows[0][7] == "500"
-    assert rows[1][0] == "CPS" and rows[1][7] == "none"
+    lines = rows(columns(runs, gpu.REPEATED, name="t", caption=""))
+    assert lines[0][0] == "PairRank, full" and lines[0][7] == "500"
+    assert lines[1][0] == "CPS" and lines[1][7] == "none"
 
 
 def test_words_leave_out_what_was_not_measured():

@@ -18,7 +18,7 @@ from ol2r.parameters import Value
 from ol2r.report import alt
 from ol2r.report.leads import joined
 from ol2r.report.style import BLUE, INK, RED, Drawing, legend, panels, spelled, styled
-from ol2r.report.tables import rounded
+from ol2r.report.tables import Column, rounded
 
 MSLR = Shape(136, 125.0)
 ROUNDS = (20, 220)
@@ -165,27 +165,18 @@ def asked_rows(stored: Stored) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def repeated_rows(runs: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """The stored runs that were repeated: header, and a row for each."""
-    header = [
-        "learner", "rounds", "runs", "NDCG, CPU", "NDCG, GPU", "standard errors apart", "runs that end alike",
-        "all alike until round", "seconds",
-    ]  # fmt: skip
-    rows = [
-        [
-            spelled(str(run["learner"])) + (f", {run['covariance']}" if isinstance(run["covariance"], str) else ""),
-            f"{run['rounds']:,}",
-            f"{run['rows']}",
-            f"{run['cpu']:.3f}",
-            f"{run['device']:.3f}",
-            f"{run['errors_apart']:.2f}",
-            f"{run['same_rows']}",
-            f"{run['same_until']:,}" if run["same_until"] >= 0 else "none",
-            f"{run['seconds']:.1f}",
-        ]
-        for run in frames.records(runs)
-    ]
-    return header, rows
+REPEATED: dict[str, Column] = {
+    "learner": lambda run: spelled(run.learner) + (f", {run.covariance}" if isinstance(run.covariance, str) else ""),
+    "rounds": "{rounds:,}",
+    "runs": "{rows}",
+    "NDCG, CPU": "{cpu:.3f}",
+    "NDCG, GPU": "{device:.3f}",
+    "standard errors apart": "{errors_apart:.2f}",
+    "runs that end alike": "{same_rows}",
+    "all alike until round": lambda run: f"{run.same_until:,}" if run.same_until >= 0 else "none",
+    "seconds": "{seconds:.1f}",
+}
+"""The columns of a table of `Stored.repeated`."""
 
 
 def faster_in_words(stored: Stored, learners: Sequence[str], replicas: int) -> str:
