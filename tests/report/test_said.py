@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from ol2r.report.said import NotSo, carried, every, lead, matching, said
+from ol2r.report.said import NotSo, carried, contrasts, every, lead, matching, said
 
 TABLE = pd.DataFrame(
     [("MQ2008", "perfect", 0.02, 0.01, 0.03), ("MQ2008", "informational", -0.01, -0.02, 0.0)],
@@ -50,3 +50,11 @@ def test_lines_are_found_by_their_labels():
 def test_a_claim_carries_its_verdict_on_a_data_set():
     judgement = SimpleNamespace(elsewhere=(SimpleNamespace(dataset="MQ2008", verdict="mixed"),))
     assert carried(judgement, "MQ2008") == "mixed" and carried(judgement, "MSLR") == ""
+
+
+def test_effects_of_a_claim_are_found_by_data_set_and_contrast():
+    effect = SimpleNamespace(estimate=-0.02, interval=lambda: (-0.03, -0.01))
+    contrast = SimpleNamespace(label="A − B")
+    tested = [SimpleNamespace(data="MQ2008", contrast=contrast, effect=each) for each in (effect, None)]
+    found = contrasts(SimpleNamespace(tested=tested))  # pyright: ignore[reportArgumentType]
+    assert found == {("MQ2008", "A − B"): (-0.02, -0.03, -0.01)}

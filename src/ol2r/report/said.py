@@ -30,6 +30,9 @@ class Lead(NamedTuple):
     high: float
 
 
+NOT_RUN = Lead(np.nan, np.nan, np.nan)
+
+
 def lead(table: pd.DataFrame, **where: str) -> Lead:
     """The line of a table with these values in these columns.
 
@@ -42,7 +45,7 @@ def lead(table: pd.DataFrame, **where: str) -> Lead:
     lines = matching(table, **where)
     if len(lines) > 1:
         raise ValueError(f"{len(lines)} lines with {where}")
-    return Lead(*map(float, lines[list(Lead._fields)].iloc[0])) if len(lines) else Lead(np.nan, np.nan, np.nan)
+    return Lead(*map(float, lines[list(Lead._fields)].iloc[0])) if len(lines) else NOT_RUN
 
 
 def matching(table: pd.DataFrame, **where: str | Iterable[str]) -> pd.DataFrame:
@@ -60,6 +63,12 @@ def every(held: pd.Series) -> bool:
 def carried(judgement: Judgement, dataset: str) -> str:
     """The verdict of a claim on a data set that the paper did not use; empty where it was not judged there."""
     return next((place.verdict for place in judgement.elsewhere if place.dataset == dataset), "")
+
+
+def contrasts(judgement: Judgement) -> dict[tuple[str, str], Lead]:
+    """The effects that a claim was judged by, with their 95 % intervals, by data set and name of the contrast."""
+    found = ((one.data or "", getattr(one.contrast, "label", ""), one.effect) for one in judgement.tested)
+    return {(data, name): Lead(effect.estimate, *effect.interval()) for data, name, effect in found if effect}
 
 
 def said(text: str, holds: Iterable[bool], numbers: Mapping[str, float], *, published: bool) -> str:

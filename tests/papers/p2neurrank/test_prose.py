@@ -16,7 +16,6 @@ from ol2r.papers.olranknet.errata import Erratum
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 from ol2r.papers.p2neurrank import grid, prose, tuning
 from ol2r.papers.p2neurrank.claims import (
-    CLAIMS,
     LINEAR,
     NEURAL,
     ROUNDS,
@@ -26,7 +25,6 @@ from ol2r.papers.p2neurrank.claims import (
     neural,
 )
 from ol2r.papers.pairrank import tuning as pairrank
-from ol2r.report.leads import in_range
 from ol2r.report.tables import number
 
 BOOK = Path(ol2r.__file__).parents[2] / "book"
@@ -44,52 +42,15 @@ def signed(*signs, row=LINEAR[0], panel=OFFLINE):
     return leads(*((kind, row, panel, s, s - 0.5, s + 0.5) for kind, s in zip(KINDS, signs, strict=False)))
 
 
-@pytest.mark.parametrize(
-    ("offline", "online", "answer"),
-    [
-        ((1, 1, 1), (1, 1, 1), "yes, and better"),
-        ((1, 0, 0), (0, 0, 0), "yes, and better in places"),
-        ((-1, -1, -1), (-1, -1, -1), "no, worse"),
-        ((0, 0, 0), (0, -1, 0), "less well in places"),
-        ((0, 1, 0), (0, -1, 0), "it depends on score and users"),
-        ((0, 0, 0), (0, 0, 0), "as well, as far as these runs can tell"),
-    ],
-)
-def test_whether_disagreement_does_as_well_follows_from_the_sides_of_all_leads(offline, online, answer):
-    table = pd.concat([signed(*offline), signed(*online, panel=IN_LISTS), signed(-9, -9, row="other")])
-    assert prose.as_well_in_words(table, LINEAR[0]) == answer
-    assert f"*Linear*: {answer}. P²LinRank, N = 2 beside PairRank" in prose.first_answer(table)
-    assert "*Networks*" not in prose.first_answer(table)
-
-
-def test_leads_over_rivals_are_counted_over_all_data_sets():
-    here = pd.concat([signed(1, 0, -1), signed(1, 1, 1, panel=IN_LISTS)])
-    assert prose.counted_in_words(here) == prose.counted_in_words(here[:0]) == ""
-    assert prose.counted_in_words(pd.concat([here, signed(-1).assign(dataset="other")])) == (
-        "P²LinRank, N = 2 minus PairRank: over all data sets and kinds of users it is clearly above 0 in 1 and below "
-        "in 2 of 4 for offline NDCG@10, and clearly above 0 in 3 and below in 0 of 3 for the lists that users saw."
-    )
-
-
 def test_without_runs_nothing_is_answered():
     empty = pd.DataFrame()
-    assert prose.first_answer(empty) == prose.as_well_in_words(signed(1), "absent") == ""
-    assert prose.cost_in_words(empty) == prose.forms_in_words(empty, ()) == prose.slowing_in_words(empty, ()) == ""
-    assert prose.seconds_in_words(empty) == prose.beside_full_in_words(empty) == ""
+    assert prose.forms_in_words(empty, ()) == prose.slowing_in_words(empty, ()) == ""
+    assert prose.times_as_long(empty, LINEAR[0]).empty and prose.beside_full_in_words(empty) == ""
     assert prose.followed_in_words(empty, empty) == prose.noise_in_words(empty) == ""
     assert prose.least_noise_in_words(empty) == ""
     assert prose.noise_sizes_in_words(empty) == prose.noise_shares_in_words(empty) == ""
-    assert prose.wrong_in_words(empty, 0.1) == prose.early_answer(empty, empty) == prose.costs_in_words(empty) == ""
+    assert prose.wrong_in_words(empty, 0.1) == prose.costs_in_words(empty) == "" and prose.early(empty, empty) == {}
     assert prose.chosen_in_words(empty.assign(best_of=[], dataset=[])) == ""
-
-
-def test_a_rival_is_told_by_side_users_and_range():
-    table = pd.concat([signed(1, 0, -1), signed(1, 1, 1, panel=IN_LISTS)])
-    assert prose.rival_in_words(table, LINEAR[0]) == (
-        "P²LinRank, N = 2 beside PairRank on MQ2008: offline better under perfect users, worse under informational "
-        "users, not apart under navigational users (−1.000 to +1.000); in the lists that users saw better under all "
-        "users (+1.000)."
-    )
 
 
 def test_two_rankers_stand_beside_the_full_covariance_on_every_data_set():
@@ -116,31 +77,13 @@ def timing(name, users, rounds, seconds):
     )
 
 
-@pytest.mark.parametrize(
-    ("factors", "word"),
-    [
-        ((2, 3), "longer than PairRank, "),
-        ((0.5, 0.25), "less time than PairRank, "),
-        ((2, 0.5), "longer than PairRank under some users and less under others, "),
-    ],
-)
-def test_costs_are_of_whole_runs_and_may_go_either_way(factors, word):
+def test_times_are_of_whole_runs_beside_the_rival():
     parts = [timing("PairRank", kind, [10, 100], 4.0) for kind in KINDS[:2]]
-    parts += [timing(LINEAR[0], kind, [10, 100], 4.0 * f) for kind, f in zip(KINDS, factors, strict=False)]
-    parts += [timing(NEURAL[0], "perfect", [5, 20], 7.0), timing("olRankNet", "perfect", [5, 20], 7.0)]
-    told = prose.cost_in_words(pd.concat(parts))
-    first, second = told.split("; ", 1)
-    assert first.startswith(f"P²LinRank, N = 2 takes {word}")
-    low, high = sorted(factors)
-    assert first.endswith(f"{low:.2g} to {high:.2g} times as long")
-    assert "1 times as long (a single run, by kind of users). The N rankers run" in second
-    assert second.endswith("one after another on one core; the paper says that they can be trained in parallel.")
-    seconds = in_range((4.0 * low, 4.0 * high), lambda value: f"{value:.2g}" if value < 10 else f"{value:.0f}")
-    assert prose.seconds_in_words(pd.concat(parts)) == (
-        f"Seconds of a single run, by kind of users: {seconds} of P²LinRank, N = 2 and 4 of PairRank for 100 rounds; "
-        "7 of P²NeurRank, N = 2 and 7 of olRankNet for 20 rounds."
-    )
-    assert prose.cost_in_words(parts[0]) == prose.seconds_in_words(parts[0]) == ""
+    parts += [timing(LINEAR[0], kind, [10, 100], 4.0 * f) for kind, f in zip(KINDS[:2], (2, 0.5), strict=True)]
+    parts += [timing(NEURAL[0], "perfect", [5, 20], 7.0)]
+    frame = pd.concat(parts)
+    assert prose.times_as_long(frame, LINEAR[0]).to_dict() == pytest.approx({"perfect": 2, "navigational": 0.5})
+    assert prose.times_as_long(frame, NEURAL[0]).empty  # its rival was not timed
 
 
 def test_leads_after_the_same_seconds_are_told_by_pair(monkeypatch):
@@ -231,18 +174,13 @@ def test_what_noise_does_to_certain_orders_is_counted_over_rankers_and_users():
 @pytest.mark.parametrize(
     ("wrong", "scores", "answer"),
     [
-        ((0.3, 0.1), (0.4, 0.5), "Linear rankers: yes, more often wrongly than N = 10, and they end lower, though "),
-        ((0.3, 0.1), (0.5, 0.4), "at no cost to the ranker that these runs could show, and with less regret for its"),
-        ((0.3, 0.1), (0.4, 0.4), "at no cost to the ranker that these runs could show."),
-        ((0.1, 0.3), (0.4, 0.5), "Linear rankers: no, less often wrongly than N = 10, as far as these runs can tell."),
-        ((0.1, 0.1), (0.4, 0.5), "Linear rankers: no, not more often wrongly than N = 10, as far as these"),
+        ((0.3, 0.1), (0.4, 0.5), ({"better"}, {"better"}, {"worse"})),
+        ((0.3, 0.1), (0.5, 0.4), ({"better"}, {"worse"}, {"better"})),
+        ((0.1, 0.3), (0.4, 0.5), ({"worse"}, {"better"}, {"worse"})),
     ],
 )
-def test_two_rankers_are_certain_too_early_if_they_are_more_often_wrong_and_end_lower(wrong, scores, answer):
-    frame = histories(*wrong)
-    if wrong[0] == wrong[1]:  # without a difference, and with spread on both sides
-        frame.loc[frame["seed"] % 2 == 0, "value"] -= 0.002 * (frame["rankers"] == 2)
-    assert answer in prose.early_answer(frame, alone(*scores))
+def test_two_rankers_are_compared_with_ten_in_wrong_orders_in_the_ranker_and_in_regret(wrong, scores, answer):
+    assert prose.early(histories(*wrong), alone(*scores)) == {"linear": answer}
 
 
 def test_costs_are_told_offline_and_in_regret():
@@ -298,25 +236,6 @@ def test_whether_noise_helps_follows_from_the_sides_of_both_scores(offline, onli
     said = prose.noise_in_words(pd.concat([signed(*offline, row=row), signed(*online, row=row, panel=IN_LISTS)]))
     assert f"*P²LinRank* on MQ2008, {answer}: offline " in said
     assert f"{'+' if online[0] >= 0 else '−'}{abs(online[0])}.000)." in said
-
-
-def test_the_farthest_lead_is_told_beside_the_margin():
-    leads = pd.concat([signed(0, -2, row=LINEAR[0]), signed(1, row=LINEAR[0], panel=IN_LISTS)])
-    said = "P²LinRank, N = 2 is at most 2.0000 away from PairRank; margins are 0.005."
-    assert prose.farthest(leads, LINEAR[0]) == said
-    assert prose.farthest(leads, NEURAL[0]) == prose.farthest(leads[:0], LINEAR[0]) == ""
-
-
-def test_two_networks_minus_five_are_told_over_all_users_in_both_scores():
-    effect = SimpleNamespace(estimate=-0.02, interval=lambda: (-0.03, -0.01))
-    (own, lists), near = (one.contrasts for one in next(c for c in CLAIMS if c.id == "PP10").parts)
-    found = [SimpleNamespace(contrast=each, effect=effect, data="MQ2008") for each in (own, lists, *near)]
-    said = prose.two_minus_five(SimpleNamespace(tested=found))  # pyright: ignore[reportArgumentType]
-    assert said == (
-        "N = 2 minus N = 5, in the mean over users: on MQ2008 −0.0200 [−0.0300, −0.0100] offline and −0.0200 "
-        "[−0.0300, −0.0100] in the lists."
-    )
-    assert prose.two_minus_five(SimpleNamespace(tested=[])) == ""  # pyright: ignore[reportArgumentType]
 
 
 def test_budgets_of_tuning_are_counted_in_the_grids_and_shortlists_of_each_data_set():

@@ -12,16 +12,14 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.experiments import grid
-from ol2r.experiments.claims import Contrast, NotMeasured, Results
+from ol2r.experiments.claims import NotMeasured, Results
 from ol2r.experiments.effects import TooFewSeeds, at_own_end
 from ol2r.experiments.tuning import ALL, Tuned, TuningGrid, chosen_together
-from ol2r.experiments.verdicts import Judgement
 from ol2r.papers import texts
 from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.claims import GAMMA, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
 from ol2r.papers.olranknet.grid import DECAY
-from ol2r.papers.olranknet.prose import SHORTLY as SCORES
 from ol2r.papers.p2neurrank import tuning
 from ol2r.papers.p2neurrank.claims import (
     CLAIMS,
@@ -45,9 +43,6 @@ from ol2r.papers.p2neurrank.figures import BEFORE_TEN, REGRET, at_a_look, at_own
 from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, HERE, NETWORKS_TOO, RUNS, SETTINGS
 from ol2r.papers.pairrank import tuning as pairrank
 from ol2r.papers.pairrank.audit_tables import share
-from ol2r.papers.pairrank.claims import DIFFERENCE
-from ol2r.report import marks
-from ol2r.report.leads import counted_in_words as counted
 from ol2r.report.leads import in_range, joined
 from ol2r.report.style import USERS, spelled
 from ol2r.report.tables import interval, myst, named, number, signed
@@ -177,31 +172,6 @@ def _sides_in_words(lines: pd.DataFrame, words: Sequence[str] = SIDES) -> str:
     )
 
 
-def as_well_in_words(table: pd.DataFrame, row: str) -> str:
-    """Whether a variant does as well as its rival, as the beginning of an answer; empty without runs."""
-    own = table[table["row"] == row] if len(table) else table
-    if own.empty:
-        return ""
-    found = sides(own)
-    better, worse = "better" in found, "worse" in found
-    if better and worse:
-        return "it depends on score and users"
-    if better:
-        return "yes, and better" if len(found) == 1 else "yes, and better in places"
-    if worse:
-        return "no, worse" if len(found) == 1 else "less well in places"
-    return "as well, as far as these runs can tell"
-
-
-def rival_in_words(table: pd.DataFrame, row: str) -> str:
-    """A variant beside its rival at the end, offline and in the shown lists: where it is better, worse and not apart.
-    """
-    own = table[table["row"] == row] if len(table) else table
-    told = []
-    for (dataset, baseline), lines in own.groupby(["dataset", "baseline"], sort=False) if len(own) else ():
-        parts = _both_scores(lines)
-        told.append(f"{spelled(row)} beside {baseline} on {named(str(dataset))}: {'; '.join(parts)}.")
-    return " ".join(told)
 
 
 def _both_scores(lines: pd.DataFrame) -> list[str]:
@@ -227,33 +197,6 @@ def beside_full_in_words(table: pd.DataFrame) -> str:
     return f"{pair}, after the last round: {'; '.join(told)}." if told else ""
 
 
-def first_answer(table: pd.DataFrame) -> str:
-    """Whether two rankers explore as well as confidence intervals, linear and neural; empty without runs.
-
-    Args:
-        table: from `figures.rival_leads`, of `LINEAR[0]` and `NEURAL[0]`.
-    """
-    told = [
-        f"*{family}*: {word}. {rival_in_words(table, row)}"
-        for family, row in (("Linear", LINEAR[0]), ("Networks", NEURAL[0]))
-        if (word := as_well_in_words(table, row))
-    ]
-    paired = "Differences of NDCG@10 after the last round, paired by run; a word other than “not apart” has a 95 % "
-    return f"{' '.join(told)} {paired}interval on one side of 0." if told else ""
-
-
-def counted_in_words(table: pd.DataFrame) -> str:
-    """In how many pairs of data set and users two rankers are clearly better than confidence intervals, and worse; a
-    sentence for linear rankers and one for networks; empty with one data set.
-
-    Args:
-        table: from `figures.rival_leads`, of all data sets, of `LINEAR[0]` and `NEURAL[0]`.
-    """
-    told = []
-    for row in (LINEAR[0], NEURAL[0]):
-        if len(table) and (said := counted(table, row, SCORES)):
-            told.append(f"{spelled(row)} minus {RIVALS[row]}: {said[0].lower()}{said[1:]}")
-    return " ".join(told)
 
 
 def _seconds(frame: pd.DataFrame) -> pd.Series:
@@ -268,42 +211,22 @@ def _seconds(frame: pd.DataFrame) -> pd.Series:
     ).mean()  # fmt: skip
 
 
+def times_as_long(frame: pd.DataFrame, variant: str) -> pd.Series:
+    """How many times as long a run takes as one of its rival of `RIVALS`, by kind of users; empty without timings.
+
+    Args:
+        frame: of `Timing` cells of one data set.
+    """
+    if frame.empty or not {variant, RIVALS[variant]} <= set(frame["variant"]):
+        return pd.Series(dtype=float)
+    seconds = _seconds(frame)
+    return (seconds[variant] / seconds[RIVALS[variant]]).dropna()
+
+
 def _times(value: float) -> str:
     return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
 
 
-def cost_in_words(frame: pd.DataFrame) -> str:
-    """How many times as long a run of two rankers takes as one with confidence intervals; empty without timings.
-
-    Args:
-        frame: of `Timing` cells of one data set, with the variants of `RIVALS`.
-    """
-    told = []
-    if frame.empty:
-        return ""
-    seconds = _seconds(frame)
-    there = set(seconds.index.get_level_values(0))
-    for variant, rival in RIVALS.items():
-        if not {variant, rival} <= there:
-            continue
-        ratio = (seconds[variant] / seconds[rival]).dropna()
-        longer, less = f"longer than {rival}", f"less time than {rival}"
-        both = f"{longer} under some users and less under others"
-        takes = longer if ratio.min() > 1 else less if ratio.max() < 1 else both
-        told.append(f"{spelled(variant)} takes {takes}, {in_range(ratio, _times)} times as long")
-    apart = "The N rankers run one after another on one core; the paper says that they can be trained in parallel."
-    return f"{'; '.join(told)} (a single run, by kind of users). {apart}" if told else ""
-
-
-def seconds_in_words(frame: pd.DataFrame) -> str:
-    """How many seconds a run of two rankers and one with confidence intervals takes; empty without timings."""
-    told, seconds = [], _seconds(frame) if len(frame) else pd.Series(dtype=float)
-    for pair in RIVALS.items() if len(seconds) else ():
-        if {*pair} <= set(seconds.index.get_level_values(0)):
-            rounds = frame.loc[frame["variant"] == pair[0], "round"].max()
-            each = joined([f"{in_range(seconds[name], _times)} of {spelled(name)}" for name in pair])
-            told.append(f"{each} for {rounds:,} rounds")
-    return f"Seconds of a single run, by kind of users: {'; '.join(told)}." if told else ""
 
 
 def forms_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
@@ -473,52 +396,29 @@ def _less_noise(early: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def early_answer(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
-    """Whether two rankers are certain too early, as the beginning of an answer; empty without runs.
-
-    Two rankers are wrongly certain more often than ten if clearly more of their certain orders are wrong under some
-    users and under none clearly fewer; and too early if this costs the ranker: ten end clearly above two somewhere.
-    The mean of ten rankers may end above that of two by averaging alone, and an answer "yes" says so. An answer that
-    finds no cost says where ten cost their users more.
+def early(frame: pd.DataFrame, own_runs: pd.DataFrame) -> dict[str, tuple[set[str], set[str], set[str]]]:
+    """How two rankers and ten differ at ν² = `LARGE_NOISE`, by family: where two are more ("better") or less ("worse")
+    often wrongly certain, and where ten end with a better ranker, and with more regret. The mean of ten rankers may end
+    above that of two by averaging alone.
 
     Args:
         frame: of `histories.Histories`, of one data set.
         own_runs: runs of ensembles by themselves ("certainty"), of one data set.
+
+    Returns:
+        No family that lacks runs.
     """
-    if frame.empty or own_runs.empty:
-        return ""
-    told = {}
-    for family, of in (("linear", linear), ("neural", neural)):
+    found = {}
+    for family, of in (("linear", linear), ("neural", neural)) if len(frame) and len(own_runs) else ():
         own = frame[frame["family"] == family]
-        early = at_a_look(own, HISTORY) if len(own) else own
-        early = early[(early["quantity"] == "false certain") & (early["noise"] == LARGE_NOISE)]
-        wrong = sides(differences(early, "value", of(2), of(10)))
+        looked = at_a_look(own, HISTORY) if len(own) else own
+        looked = looked[(looked["quantity"] == "false certain") & (looked["noise"] == LARGE_NOISE)]
         ends = at_own_family_end(own_runs[own_runs["noise"] == LARGE_NOISE])
-        costs = sides(differences(ends, "ndcg", of(10), of(2)))
-        called = "linear rankers" if family == "linear" else "networks"
-        if not wrong or not costs:
-            continue
-        if "better" in wrong and "worse" in wrong:
-            told[called] = "it depends on the users whether two are more often wrongly certain than ten"
-        elif "better" not in wrong:
-            fewer = "less often wrongly than N = 10" if "worse" in wrong else "not more often wrongly than N = 10"
-            told[called] = f"no, {fewer}, as far as these runs can tell"
-        elif "better" in costs:
-            told[called] = (
-                "yes, more often wrongly than N = 10, and they end lower, though the mean of ten may rank better by "
-                "averaging alone"
-            )
-        else:
-            dearer = sides(differences(ends, "regret", of(10), of(2)))
-            told[called] = (
-                "more often wrongly than N = 10, but beside N = 10 at no cost to the ranker that these runs could show"
-            )
-            if "better" in dearer and "worse" not in dearer:  # more of it
-                told[called] += ", and with less regret for its users"
-    if len(set(told.values())) == 1 and len(told) > 1:
-        word = next(iter(told.values()))
-        return f"{word[0].upper()}{word[1:]}."
-    return f"{'; '.join(f'{called.capitalize()}: {word}' for called, word in told.items())}." if told else ""
+        wrong = sides(differences(looked, "value", of(2), of(10)))
+        ranker, regret = (sides(differences(ends, score, of(10), of(2))) for score in ("ndcg", "regret"))
+        if wrong and ranker:
+            found[family] = set(wrong), set(ranker), set(regret)
+    return found
 
 
 def followed_in_words(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
@@ -698,32 +598,6 @@ def disagreeing(table: pd.DataFrame, *, name: str, caption: str) -> str:
     panels = [f"{panel}, minus the first line" for panel in dict.fromkeys(table["panel"])]
     return myst(["users", "two networks with", "certain orders", *panels], rows, name=name, caption=caption)
 
-
-def farthest(table: pd.DataFrame, row: str) -> str:
-    """How far a variant is from its rival at most, in either score and under any users, beside the least that this book
-    calls a difference; empty without runs.
-    """
-    own = table[table["row"] == row] if len(table) else table
-    if own.empty:
-        return ""
-    most = own["mean"].abs().max()
-    return f"{spelled(row)} is at most {most:.4f} away from {RIVALS[row]}; margins are {DIFFERENCE:g}."
-
-
-def two_minus_five(judgement: Judgement) -> str:
-    """What two networks have more than five in the mean over users, offline and in the shown lists, with intervals, on
-    each data set; empty without runs.
-
-    Args:
-        judgement: of PP10.
-    """
-    told: dict[str, list[str]] = {}
-    for one in judgement.tested:
-        if one.effect and isinstance(one.contrast, Contrast):
-            where = "offline" if one.contrast.label.endswith("offline") else "in the lists"
-            told.setdefault(named(one.data or ""), []).append(f"{marks.estimate(one)} {where}")
-    each = "; ".join(f"on {data} {joined(found)}" for data, found in told.items())
-    return f"N = 2 minus N = 5, in the mean over users: {each}." if each else ""
 
 
 def small_in_words() -> str:
