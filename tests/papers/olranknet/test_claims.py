@@ -54,6 +54,7 @@ from ol2r.papers.olranknet.claims import (
     offline,
     online,
     ordered,
+    ordered_by_labels,
     weight,
 )
 
@@ -142,15 +143,18 @@ def far(invented_runs, datasets, right, noise):
 
 def separability(datasets, right, noise):
     """One number a fold: there is no seed and no round."""
-    lines = []
+    level, lines = 0.7 if right else 0.95, []
     for dataset, fold in product(datasets, range(1, 6)):
-        shaken = noise * (fold - 3)
-        levels = {"linear": 0.7, "linear RankNet": 0.75, "ceiling": 0.8}
-        if not right:
-            levels = {"linear": 0.95, "linear RankNet": 0.95, "ceiling": 0.93}
-        sign = {"linear": 1, "linear RankNet": 1, "ceiling": -1}
-        lines += [(dataset, fold, 0, name, level + sign[name] * shaken) for name, level in levels.items()]
+        lines.append((dataset, fold, 0, "linear", level + noise * (fold - 3)))
     return pd.DataFrame(lines, columns=["dataset", "fold", "seed", "quantity", "value"]).assign(cell="lda")
+
+
+def fitted(invented_runs, datasets, right, noise):
+    """Rankers that are fitted to labels: ten seeds a fold, no users and no rounds."""
+    levels = {"linear ranker": 0.75, "network": 0.8} if right else {"linear ranker": 0.95, "network": 0.93}
+    keys = {(dataset, name): level for dataset, (name, level) in product(datasets, levels.items())}
+    shape = {"seeds": 10, "folds": 5, "rounds": (0,), "deviation": noise, "column": "ordered"}
+    return invented_runs(keys, ("dataset", "ranker"), **shape).drop(columns="round")
 
 
 def coverage(invented_runs, datasets, right, noise):
@@ -183,6 +187,7 @@ def tables(invented_runs):
             "exploration": explored(runs, right),
             "far": far(invented_runs, datasets, right, noise),
             "lda": separability(datasets, right, noise),
+            "labels": fitted(invented_runs, datasets, right, noise),
             "coverage": coverage(invented_runs, datasets, right, noise),
         }
 
@@ -370,6 +375,7 @@ def test_measures_name_their_item_and_their_labels():
     assert (offline("PDGD").item, online("PDGD").item) == ("fig-4", "fig-5")
     assert isinstance(certain("PDGD", LAST), Stretch) and certain("PDGD", LAST).per == "shown_pairs"
     assert ordered("linear") == WithoutUsers("lda", "value", (("quantity", "linear"),))
+    assert ordered_by_labels("network") == WithoutUsers("labels", "ordered", (("ranker", "network"),))
     labels = (("covariance", "full"), ("part", "test"))
     assert covered("full") == AtTuned("coverage", "value", (("quantity", "inside"), *labels))
     assert certain_where_covered("full") == Measure(
@@ -511,20 +517,21 @@ def test_whether_a_projection_separates_and_whether_a_network_orders_more_than_a
         (0.88, 0.88, 0.92, [{1}, {1}]),
     ):
         results = made()
-        frame = results["lda"].frame
-        levels = {"linear": projection, "linear RankNet": line, "ceiling": network}
-        spread = np.where(frame["quantity"] == "ceiling", frame["fold"] % 3, frame["fold"] % 2)
-        frame["value"] = frame["quantity"].map(levels) + 1e-4 * spread
+        frame, rankers = results["lda"].frame, results["labels"].frame
+        frame["value"] = projection + 1e-4 * (frame["fold"] % 2)
+        rankers["ordered"] = rankers["ranker"].map({"linear ranker": line, "network": network})
+        rankers["ordered"] += np.where(rankers["ranker"] == "network", 1e-4, 0.0) * (rankers["seed"] % 3)
         assert [*sides("OR8", results)[0], *sides("ORX3", results)[0]] == found
 
 
-def test_the_labels_of_one_fold_decide_nothing(made):
+def test_the_labels_of_one_fold_decide_nothing_of_a_projection_and_one_seed_nothing_of_networks(made):
     results = made()
-    frame = results["lda"].frame
-    results["lda"] = replace(results["lda"], frame=frame[frame["fold"] == 1])
-    for name in ("OR8", "ORX3"):
+    one = {"lda": ("OR8", "fold", 1, "fewer than two folds"), "labels": ("ORX3", "seed", 0, "fewer than two seeds")}
+    for item, (name, column, value, reason) in one.items():
+        frame = results[item].frame
+        results[item] = replace(results[item], frame=frame[frame[column] == value])
         judged = judge(BY_ID[name], results, NUMBERS)
-        assert judged.verdict == "undecided" and "fewer than two folds" in judged.reason
+        assert judged.verdict == "undecided" and reason in judged.reason
 
 
 def test_neural_pdgds_best_checkpoint_counts_and_not_its_last(made):

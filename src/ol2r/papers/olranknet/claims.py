@@ -93,7 +93,7 @@ FAR = 20_000
 OFFLINE_ITEM, ONLINE_ITEM, CERTAIN_ITEM = "fig-4", "fig-5", "fig-6"
 LONG_ITEM = "fig-4-long"
 """Runs of the paper's length on data where those of `OFFLINE_ITEM` are shorter."""
-FAR_ITEM, LDA_ITEM, EXPLORATION_ITEM, COVERAGE_ITEM = "far", "lda", "exploration", "coverage"
+FAR_ITEM, LDA_ITEM, LABELS_ITEM, EXPLORATION_ITEM, COVERAGE_ITEM = "far", "lda", "labels", "exploration", "coverage"
 
 BEGINNING = 100
 """The number of rounds that "the beginning" is taken to mean."""
@@ -366,8 +366,13 @@ def certain(variant: str, stretch: tuple[float, float]) -> Stretch:
 
 
 def ordered(by: str) -> Measure:
-    """The share of pairs of different grades, of the same query, that a fit to other queries orders correctly."""
+    """The share of pairs of different grades, of the same query, that LDA's direction or the truth orders correctly."""
     return WithoutUsers(LDA_ITEM, "value", (("quantity", by),))
+
+
+def ordered_by_labels(ranker: str) -> Measure:
+    """The same share of a ranker that was fitted to the labels of other queries."""
+    return WithoutUsers(LABELS_ITEM, "ordered", (("ranker", ranker),))
 
 
 def covered(covariance: str) -> Measure:
@@ -717,17 +722,18 @@ CLAIMS = (
         f"A network orders a share of these pairs that is more than {ONE_PAIR:g} larger than the linear ranker's.",
         Part(
             "a RankNet with a hidden layer orders more of the pairs of different grades than a linear RankNet fitted "
-            "to labels in the same way; without it the failure of OR8's direction would be that of the labels, not of "
-            "a linear model",
+            "to labels in the same way, both with the rate and the steps that rank other queries best by NDCG@10; "
+            "without it the failure of OR8's direction would be that of the labels, not of a linear model",
             (
-                OverFolds(
+                difference(
+                    ordered_by_labels("network"),
+                    ordered_by_labels("linear ranker"),
                     "share that a network orders − a linear ranker",
-                    ((1.0, ordered("ceiling")), (-1.0, ordered("linear RankNet"))),
                     ORDERED,
                 ),
             ),
             ON_LABELS,
         ),
-        protocol=Size(rounds=0, seeds=1, folds=5),
+        protocol=Size(rounds=0, seeds=10, folds=5),
     ),
 )
