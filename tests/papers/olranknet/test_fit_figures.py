@@ -11,6 +11,7 @@ from ol2r.papers.olranknet import fit_figures as figures
 from ol2r.papers.olranknet import forms, lda
 from ol2r.papers.olranknet.fits import WAYS
 from ol2r.papers.olranknet.illustration import figure_1
+from ol2r.papers.olranknet.labels import NETWORK
 
 
 def test_every_way_of_refitting_has_a_look():
@@ -93,13 +94,13 @@ def test_regions_of_half_of_each_grade_have_one_contour_each():
 
 def test_ordered_pairs_are_means_over_folds_with_their_range():
     rows = [
-        {"dataset": name, "fold": fold, "seed": 0, "quantity": q, "value": 0.6 + fold / 100 + 0.1 * (q == "ceiling")}
-        for name, fold, q in itertools.product(("MQ2008", "synthetic-mq"), (1, 3), ("linear", "ceiling"))
+        {"dataset": name, "fold": fold, "seed": 0, "quantity": q, "value": 0.6 + fold / 100 + 0.1 * (q == NETWORK)}
+        for name, fold, q in itertools.product(("MQ2008", "synthetic-mq"), (1, 3), ("linear", NETWORK))
     ]
     fig = figures.ordered_pairs(pd.DataFrame(rows), lda.QUANTITIES)
-    assert f"highest for {lda.QUANTITIES['ceiling']} (0.72), lowest for {lda.QUANTITIES['linear']} (0.62)" in fig.alt
+    assert f"highest for {lda.QUANTITIES[NETWORK]} (0.72), lowest for {lda.QUANTITIES['linear']} (0.62)" in fig.alt
     (ax,) = fig.axes
-    drawn = line(ax, lda.QUANTITIES["ceiling"])
+    drawn = line(ax, lda.QUANTITIES[NETWORK])
     assert list(drawn.get_xdata()) == pytest.approx([0.72, 0.72]) and ax.yaxis_inverted()
     assert len(ax.get_yticklabels()) == 2
 

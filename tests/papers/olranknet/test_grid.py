@@ -181,7 +181,8 @@ def test_the_network_truth_is_run_for_the_main_figures_and_for_labels_and_not_on
     }
     assert ran == {("paper", item) for item in ("fig-4", "fig-5", "fig-6", "labels", "lda")}
     for name in set(papers.PAPERS) - {"olranknet"}:
-        cells = {job.cell for item in papers.paper(name).items.values() for job in item.jobs("paper")}
+        own = {key: item for key, item in papers.paper(name).items.items() if key != "beside-pairrank"}
+        cells = {job.cell for item in own.values() for job in item.jobs("paper")}
         assert NETWORK_TRUTH not in {cell.labels().get("dataset") for cell in cells if cell.kind != "labels"}
 
 

@@ -3,18 +3,62 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from ol2r import data
 from ol2r.experiments.cells import Row
 from ol2r.experiments.store import check_table
 from ol2r.networks import Network
-from ol2r.papers.olranknet import labels, lda
+from ol2r.papers.olranknet import labels
 from ol2r.random import generator
+
+
+def test_ordered_pairs_are_counted_query_by_query_and_ties_by_half():
+    """Query 1: pairs (2,0) right, (2,1) tied, (1,0) right; query 2: one pair, wrong; query 3 has none."""
+    grades, offsets = np.array([0, 1, 2, 1, 0, 3, 3]), np.array([0, 3, 5, 7])
+    scores = np.array([0.0, 1.0, 1.0, 0.0, 1.0, 4.0, 5.0])
+    assert labels.ordered_share(scores, grades, offsets) == pytest.approx((2.5 / 3 + 0) / 2)
+    with pytest.raises(ValueError, match="different grades"):
+        labels.ordered_share(scores, np.zeros(7, dtype=int), offsets)
+
+
+def test_the_gradient_is_that_of_the_cross_entropy_of_the_pairs_that_were_drawn():
+    """Against a linear ranker's gradient, formed pair by pair."""
+    dataset = data.load("synthetic-tiny")
+    train, network = labels.part_of(dataset, dataset.fold(1).train), Network(dataset.n_features, 1, 1)
+    theta = torch.from_numpy(generator("theta", 0).standard_normal((1, dataset.n_features)).astype(np.float32))
+    queries = np.array([3, 0])
+    found = labels._gradient(network, theta, train, queries, generator("pairs", 1))[0].numpy()
+    rows = np.concatenate([np.arange(train.offsets[q], train.offsets[q + 1]) for q in queries])
+    sizes = [int(train.offsets[q + 1] - train.offsets[q]) for q in queries]
+    coins, total, n = generator("pairs", 1).random(len(rows)), np.zeros(dataset.n_features), 0
+    for k, i in enumerate(rows):
+        q = 0 if k < sizes[0] else 1
+        j = int(train.offsets[queries[q]] + int(coins[k] * sizes[q]))
+        if train.grades[i] != train.grades[j]:
+            x = (train.features[i] - train.features[j]).astype(float)
+            total += (1 / (1 + np.exp(-x @ theta[0].numpy())) - (train.grades[i] > train.grades[j])) * x
+            n += 1
+    np.testing.assert_allclose(found, total / n, rtol=1e-3, atol=1e-6)
+
+
+def test_a_network_orders_more_than_a_linear_ranker_where_only_a_network_can():
+    """Grades rise with |x|: no direction orders anything, a hidden layer does."""
+    rng = generator("folded", 0)
+    x = rng.uniform(-1, 1, (1200, 1)).astype(np.float32)
+    features = np.column_stack([x, np.ones_like(x)])
+    part = labels.Part(features, (np.abs(x[:, 0]) > 0.5).astype(np.int64), np.arange(0, 1201, 20))
+    shares = {}
+    for depth, width in ((1, 1), (2, 16)):
+        fitting = labels.Fitting(Network(2, width, depth), (1e-2,), 150)
+        theta = labels.chosen(fitting, part, part, "folded", 0).theta
+        shares[depth] = labels.ordered_share(labels.scored(fitting.network, theta, part), part.grades, part.offsets)
+    assert shares[1] < 0.6 and shares[2] > 0.9
 
 
 def test_ndcg_is_the_mean_over_queries_with_a_relevant_document_and_ties_count_in_expectation():
     """Query 1 has gains 0, 1 and 3 in the order 1, 3, 0; query 2 has none; query 3 has a tie of gains 1 and 0."""
-    part = lda.Part(np.zeros((7, 1), np.float32), np.array([0, 1, 2, 0, 0, 1, 0]), np.array([0, 3, 5, 7]))
+    part = labels.Part(np.zeros((7, 1), np.float32), np.array([0, 1, 2, 0, 0, 1, 0]), np.array([0, 3, 5, 7]))
     second = 1 / np.log2(3)
     wanted = ((1 + 3 * second) / (3 + second) + (0.5 + 0.5 * second)) / 2
     assert labels.ndcg(np.array([0.0, 3.0, 2.0, 1.0, 2.0, 5.0, 5.0]), part) == pytest.approx(wanted, rel=1e-6)
@@ -23,11 +67,11 @@ def test_ndcg_is_the_mean_over_queries_with_a_relevant_document_and_ties_count_i
 def test_the_choice_is_the_best_look_on_the_queries_that_it_is_made_on():
     rng = generator("choice", 0)
     features = rng.uniform(-1, 1, (600, 3)).astype(np.float32)
-    part = lda.Part(features, (features[:, 0] > 0.4).astype(np.int64), np.arange(0, 601, 20))
-    fitting = lda.Fitting(Network(3, 1, 1), (1e-1, 1e-4), 100)
-    every = list(lda.looks(fitting, part, "choice", 0))
+    part = labels.Part(features, (features[:, 0] > 0.4).astype(np.int64), np.arange(0, 601, 20))
+    fitting = labels.Fitting(Network(3, 1, 1), (1e-1, 1e-4), 100)
+    every = list(labels.looks(fitting, part, "choice", 0))
     assert [(look.rate, look.step) for look in every] == [(1e-1, 50), (1e-1, 100), (1e-4, 50), (1e-4, 100)]
-    reached = [labels.ndcg(lda.scored(fitting.network, look.theta, part), part) for look in every]
+    reached = [labels.ndcg(labels.scored(fitting.network, look.theta, part), part) for look in every]
     found = labels.chosen(fitting, part, part, "choice", 0)
     assert (found.rate, found.step) == [(look.rate, look.step) for look in every][int(np.argmax(reached))]
 

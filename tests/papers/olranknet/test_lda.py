@@ -1,13 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
-from ol2r import data
 from ol2r.experiments.cells import Row
 from ol2r.experiments.store import check_table
-from ol2r.networks import Network
-from ol2r.papers.olranknet import lda
+from ol2r.papers.olranknet import labels, lda
 from ol2r.random import generator
 
 
@@ -36,56 +33,24 @@ def test_a_constant_feature_has_no_weight_that_matters():
     np.testing.assert_allclose(ours, theirs, rtol=1e-3)
 
 
-def test_ordered_pairs_are_counted_query_by_query_and_ties_by_half():
-    """Query 1: pairs (2,0) right, (2,1) tied, (1,0) right; query 2: one pair, wrong; query 3 has none."""
-    grades, offsets = np.array([0, 1, 2, 1, 0, 3, 3]), np.array([0, 3, 5, 7])
-    scores = np.array([0.0, 1.0, 1.0, 0.0, 1.0, 4.0, 5.0])
-    assert lda.ordered_share(scores, grades, offsets) == pytest.approx((2.5 / 3 + 0) / 2)
-    with pytest.raises(ValueError, match="different grades"):
-        lda.ordered_share(scores, np.zeros(7, dtype=int), offsets)
-
-
-def test_the_gradient_is_that_of_the_cross_entropy_of_the_pairs_that_were_drawn():
-    """Against a linear ranker's gradient, formed pair by pair."""
-    dataset = data.load("synthetic-tiny")
-    train, network = lda.part_of(dataset, dataset.fold(1).train), Network(dataset.n_features, 1, 1)
-    theta = torch.from_numpy(generator("theta", 0).standard_normal((1, dataset.n_features)).astype(np.float32))
-    queries = np.array([3, 0])
-    found = lda._gradient(network, theta, train, queries, generator("pairs", 1))[0].numpy()
-    rows = np.concatenate([np.arange(train.offsets[q], train.offsets[q + 1]) for q in queries])
-    sizes = [int(train.offsets[q + 1] - train.offsets[q]) for q in queries]
-    coins, total, n = generator("pairs", 1).random(len(rows)), np.zeros(dataset.n_features), 0
-    for k, i in enumerate(rows):
-        q = 0 if k < sizes[0] else 1
-        j = int(train.offsets[queries[q]] + int(coins[k] * sizes[q]))
-        if train.grades[i] != train.grades[j]:
-            x = (train.features[i] - train.features[j]).astype(float)
-            total += (1 / (1 + np.exp(-x @ theta[0].numpy())) - (train.grades[i] > train.grades[j])) * x
-            n += 1
-    np.testing.assert_allclose(found, total / n, rtol=1e-3, atol=1e-6)
-
-
-def test_a_network_orders_more_than_a_linear_ranker_where_only_a_network_can():
-    """Grades rise with |x|: no direction orders anything, a hidden layer does."""
-    rng = generator("folded", 0)
-    x = rng.uniform(-1, 1, (1200, 1)).astype(np.float32)
-    features = np.column_stack([x, np.ones_like(x)])
-    part = lda.Part(features, (np.abs(x[:, 0]) > 0.5).astype(np.int64), np.arange(0, 1201, 20))
-    shares = {}
-    for depth, width in ((1, 1), (2, 16)):
-        fitting = lda.Fitting(Network(2, width, depth), (1e-2,), 150)
-        theta = lda.fitted(fitting, part, part, "folded", 0)
-        shares[depth] = lda.ordered_share(lda.scored(fitting.network, theta, part), part.grades, part.offsets)
-    assert shares[1] < 0.6 and shares[2] > 0.9
-
-
-def test_a_row_has_every_share_and_the_truth_of_a_synthetic_set():
+def test_a_row_has_the_share_of_the_first_direction_and_of_the_truth_of_a_synthetic_set():
     (cell,) = lda.lda_cells("smoke")
     table = cell.table([Row(1, 0)])
     check_table(cell, [Row(1, 0)], table)
-    assert set(table["quantity"]) == set(lda.QUANTITIES)
     shares = table.set_index("quantity")["value"]
+    assert list(shares.index) == ["linear", "truth"]
     assert shares.between(0.5, 1).all() and shares["truth"] > 0.9  # noise of half a deviation
+
+
+def test_rankers_stand_beside_the_direction_as_means_over_seeds_on_its_data_alone():
+    direction = pd.DataFrame([("a", 1, 0, "linear", 0.7)], columns=["dataset", "fold", "seed", "quantity", "value"])
+    lines = [(name, 1, seed, labels.NETWORK, 0.8 + 0.1 * seed) for name in ("a", "b") for seed in (0, 1)]
+    fitted = pd.DataFrame(lines, columns=["dataset", "fold", "seed", "ranker", "ordered"])
+    both = lda.beside_rankers(direction, fitted)
+    assert both["quantity"].tolist() == ["linear", labels.NETWORK] and both["dataset"].tolist() == ["a", "a"]
+    assert both["value"].tolist() == pytest.approx([0.7, 0.85])
+    assert lda.beside_rankers(direction, fitted[:0])["value"].tolist() == [0.7]
+    assert lda.beside_rankers(direction[:0], fitted).empty
 
 
 def test_densities_are_of_each_grade_and_leave_out_documents_that_stand_alone():

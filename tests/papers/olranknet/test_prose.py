@@ -425,10 +425,10 @@ def test_what_rankers_order_is_told_of_real_data_where_there_is_some():
     lines = [
         (name, by, value + fold / 100)
         for name, network, linear in (("synthetic-mq", 0.9, 0.5), ("MQ2008", 0.75, 0.25))
-        for by, value in (("ceiling", network), ("linear RankNet", linear), ("linear", 0.1))
+        for by, value in ((labels.NETWORK, network), (labels.LINEAR, linear))
         for fold in (-1, 1)
     ]
-    frame = pd.DataFrame(lines, columns=["dataset", "quantity", "value"])
+    frame = pd.DataFrame(lines, columns=["dataset", "ranker", "ordered"])
     said = "Of the held-out pairs of different grades, a network and a linear ranker put so many in the right order: "
     assert prose.ordered_in_words(frame) == f"{said}on MQ2008 75 % and 25 %."
     synthetic = frame[frame["dataset"] != "MQ2008"]

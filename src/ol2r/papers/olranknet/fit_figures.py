@@ -16,6 +16,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize
+from ol2r.papers.olranknet.labels import LINEAR, NETWORK
 from ol2r.report import alt
 from ol2r.report.orders import nodes, order_graph
 from ol2r.report.style import (
@@ -51,8 +52,8 @@ TOLD = {"full": "A", "diagonal": "diagonal of A", "constant": "one width for all
 
 ORDERED_BY = Looks()
 ORDERED_BY.register("linear", Look(ORANGE, "s", (0, (5, 1.5))))
-ORDERED_BY.register("linear RankNet", Look(SKY, "o", (0, (3, 1, 1, 1))))
-ORDERED_BY.register("ceiling", Look(BLUE, "P", "-"))
+ORDERED_BY.register(LINEAR, Look(SKY, "o", (0, (3, 1, 1, 1))))
+ORDERED_BY.register(NETWORK, Look(BLUE, "P", "-"))
 ORDERED_BY.register("truth", Look(INK, "D", (0, (1.5, 1.2))))
 
 GRADES = (QUIET, SKY, TEAL, ORANGE, RED)
@@ -231,6 +232,7 @@ def ordered_pairs(frame: pd.DataFrame, names: dict[str, str]) -> Drawing:
     """Share of held-out pairs of different grade in the right order, a row for each data set: means and folds.
 
     Args:
+        frame: from `lda.beside_rankers`.
         names: `lda.QUANTITIES`, what each quantity is called.
     """
     table = frame.groupby(["dataset", "quantity"], sort=False)["value"].agg(["mean", "min", "max"]).reset_index()

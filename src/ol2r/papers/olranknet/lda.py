@@ -4,31 +4,28 @@ The paper projects all labelled documents to the two directions that separate th
 that a linear ranker is not enough. Overlapping grades alone do not show this: labels are noisy, and a query of its own
 shifts its documents. So beside the picture stands a number with a control: the share of held-out pairs of one query and
 different grades that the first direction orders correctly, and the same share for a linear ranker and for a network
-that are fitted to the labels in the same way. Only where the network orders more than the linear ranker does anything
-speak for it. Synthetic sets with a linear and with a network truth say whether the picture can tell the two apart.
+that are fitted to the labels in the same way (`labels`). Only where the network orders more than the linear ranker does
+anything speak for it. Synthetic sets with a linear and with a network truth say whether the picture can tell the two
+apart.
 
 Pictures are kept as densities in bins, because the licences of some sets allow no values of single documents.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-import torch
 from scipy import linalg
 
 from ol2r import data, frames
-from ol2r.compiling import kernel
 from ol2r.cost import Cost
 from ol2r.data import RankingDataset, synthetic
 from ol2r.experiments.cells import OneByOne, Row
 from ol2r.experiments.grid import checksum, on
 from ol2r.experiments.kinds.on_dataset import OnDataset
-from ol2r.networks import Network
-from ol2r.networks.moments import moments_of
-from ol2r.random import Streams, generator, replica_key
+from ol2r.papers.olranknet.labels import LINEAR, NETWORK, ordered_share, part_of
 
 DATASETS = (
     "MSLR-WEB10K",
@@ -42,15 +39,15 @@ LARGE = ("ClueWeb09_webis", "synthetic-mslr", "synthetic-yahoo")
 """Data sets of the paper tier alone."""
 QUANTITIES = {
     "linear": "first direction of LDA",
-    "linear RankNet": "linear RankNet on labels",
-    "ceiling": "RankNet with a hidden layer on labels",
+    LINEAR: "linear RankNet on labels",
+    NETWORK: "RankNet with a hidden layer on labels",
     "truth": "the truth behind the grades",
 }
 """What orders held-out pairs: names in tables, and what they are called in figures. "truth" is of synthetic sets only.
 """
 
 _RIDGE = 1e-4
-_CODE = ("ol2r.random", "ol2r.networks", "ol2r.data", "ol2r.papers.olranknet.lda")
+_CODE = ("ol2r.data", "ol2r.papers.olranknet.labels", __name__)
 
 
 def discriminants(features: np.ndarray, grades: np.ndarray) -> np.ndarray:
@@ -82,187 +79,25 @@ def discriminants(features: np.ndarray, grades: np.ndarray) -> np.ndarray:
     return directions * np.where(along @ directions < 0, -1.0, 1.0)
 
 
-def ordered_share(scores: np.ndarray, grades: np.ndarray, offsets: np.ndarray) -> float:
-    """Share of the pairs of one query and different grades that scores order correctly; a tie counts half.
-
-    It is the mean over the queries that have such pairs.
-
-    Args:
-        scores: Float64[documents].
-        grades: Int[documents].
-        offsets: Int64[queries + 1].
-    """
-    shares = np.full(len(offsets) - 1, np.nan)
-    _shares(np.ascontiguousarray(scores, dtype=np.float64), grades.astype(np.int64), offsets, shares)
-    if np.isnan(shares).all():
-        raise ValueError("no query has documents of different grades")
-    return float(np.nanmean(shares))
-
-
-@kernel
-def _shares(scores, grades, offsets, shares):
-    for q in range(len(shares)):
-        right, pairs = 0.0, 0
-        for i in range(offsets[q], offsets[q + 1]):
-            for j in range(offsets[q], offsets[q + 1]):
-                if grades[i] > grades[j]:
-                    pairs += 1
-                    right += 1.0 if scores[i] > scores[j] else 0.5 if scores[i] == scores[j] else 0.0
-        if pairs:
-            shares[q] = right / pairs
-
-
-class Part(NamedTuple):
-    """Documents of some queries.
-
-    Args:
-        features: Float32[documents, d].
-        grades: Int64[documents].
-        offsets: Int64[queries + 1].
-    """
-
-    features: np.ndarray
-    grades: np.ndarray
-    offsets: np.ndarray
-
-
-def part_of(dataset: RankingDataset, queries: np.ndarray) -> Part:
-    """The documents of some queries, in the order of the queries."""
-    rows = np.concatenate([np.r_[dataset.documents(int(query))] for query in queries])
-    offsets = np.concatenate([[0], np.cumsum(dataset.sizes[queries])])
-    return Part(dataset.features[rows], dataset.relevance[rows].astype(np.int64), offsets)
-
-
-class Fitting(NamedTuple):
-    """How a network is fitted to labels.
-
-    Args:
-        network: the architecture; depth 1 is a linear ranker.
-        rates: of Adam, each tried.
-        steps: of each rate.
-    """
-
-    network: Network
-    rates: tuple[float, ...]
-    steps: int
-
-
-_LOOK_EVERY = 50
-DOCUMENTS = 2048  # of a step, about
-
-
-class Look(NamedTuple):
-    """A network on its way to the labels.
-
-    Args:
-        rate: of Adam. step: how many steps it has taken.
-        theta: Float32[1, p].
-    """
-
-    rate: float
-    step: int
-    theta: torch.Tensor
-
-
-def looks(fitting: Fitting, train: Part, name: str, seed: int) -> Iterator[Look]:
-    """A RankNet on labels, looked at on its way: at every rate after each fifty steps.
-
-    In each step Adam follows the mean cross-entropy of pairs from some queries: each document meets a random one of its
-    query, and pairs of equal grade are left out.
-
-    Args:
-        fitting: architecture, rates and steps.
-        name: of the stream of random numbers.
-    """
-    network = fitting.network
-    start = network.initial(Streams(np.array([replica_key(name, 1, seed)], dtype=np.uint64)))
-    network.layers(start)[-1].zero_()  # all scores begin at 0: what is random in them would only have to be unlearnt
-    for rate in fitting.rates:
-        rng, theta = generator(f"{name} {rate}", seed), start.clone()
-        moments, order = moments_of(theta), np.empty(0, dtype=np.int64)
-        for step in range(1, fitting.steps + 1):
-            taken, documents = [], 0
-            while documents < DOCUMENTS:
-                if not len(order):
-                    order = rng.permutation(len(train.offsets) - 1)
-                taken.append(order[0])
-                documents += train.offsets[order[0] + 1] - train.offsets[order[0]]
-                order = order[1:]
-            moments.step(theta, _gradient(network, theta, train, np.array(taken), rng), torch.tensor([rate]))
-            if step % _LOOK_EVERY == 0 or step == fitting.steps:
-                yield Look(rate, step, theta.clone())
-
-
-def fitted(fitting: Fitting, train: Part, validation: Part, name: str, seed: int) -> torch.Tensor:
-    """θ of a RankNet on labels, with the largest `ordered_share` on validation queries that `looks` came by.
-
-    Returns:
-        Float32[1, p].
-    """
-
-    def share(look: Look) -> float:
-        return ordered_share(scored(fitting.network, look.theta, validation), validation.grades, validation.offsets)
-
-    return max(looks(fitting, train, name, seed), key=share).theta
-
-
-def _gradient(
-    network: Network, theta: torch.Tensor, train: Part, queries: np.ndarray, rng: np.random.Generator
-) -> torch.Tensor:
-    """The gradient of the mean cross-entropy of one random pair for each document of some queries: Float32[1, p]."""
-    first, last = train.offsets[queries], train.offsets[queries + 1]
-    sizes = last - first
-    rows = np.concatenate([np.arange(*ends) for ends in zip(first.tolist(), last.tolist(), strict=True)])
-    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    other = starts + (rng.random(len(rows)) * np.repeat(sizes, sizes)).astype(np.int64)
-    grades = train.grades[rows]
-    first = np.flatnonzero(grades != grades[other])
-    second = torch.from_numpy(other[first])
-    better = torch.from_numpy((grades[first] > grades[other[first]]).astype(np.float32))
-    scores, activations = network.forward(theta, network.inputs(torch.from_numpy(train.features[rows])[None]))
-    i = torch.from_numpy(first)
-    push = (torch.sigmoid(scores[0, i] - scores[0, second]) - better) / max(len(first), 1)
-    coefficients = torch.zeros_like(scores[0]).index_add_(0, i, push).index_add_(0, second, -push)
-    return network.gradient(theta, activations, coefficients[None])
-
-
-def scored(network: Network, theta: torch.Tensor, part: Part) -> np.ndarray:
-    """Scores of all documents: Float64[documents]."""
-    inputs = network.inputs(torch.from_numpy(part.features)).split(1 << 14)
-    return torch.cat([network.forward(theta, each[None]).scores[0] for each in inputs]).double().numpy()
-
-
 @dataclass(frozen=True)
 class Separation(OnDataset, OneByOne):
-    """How many held-out pairs LDA's first direction orders correctly, and how many rankers fitted to labels do.
+    """How many held-out pairs LDA's first direction orders correctly, and how many the truth of a synthetic set does.
 
-    Its table: fold, seed, quantity (a key of `QUANTITIES`), value (`ordered_share` on the fold's test queries). All are
-    fitted to the training queries; the seed is that of a ranker's start and pairs.
-
-    Args:
-        steps: of Adam at each rate.
+    Its table: fold, seed (nothing is random), quantity ("linear" or "truth"), value (`labels.ordered_share` on the
+    fold's test queries). LDA is fitted to the training queries.
     """
 
-    width: int = 100
-    steps: int = 600
-
     kind: ClassVar[str] = "lda"
-    revision: ClassVar[int] = 1
-    repeats = "means"
+    revision: ClassVar[int] = 2
     code: ClassVar[tuple[str, ...]] = _CODE
 
     def labels(self) -> dict[str, str | float | int]:
-        """Data set and width of the network."""
-        return {"dataset": self.dataset, "width": self.width}
+        """Data set."""
+        return {"dataset": self.dataset}
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """Passes over a few thousand documents a step, with and without a hidden layer."""
-        step = 1.5e-3 + 6 * DOCUMENTS * self.width * self.size.shape.features / 4e10
-        return Cost(4 * self.steps * step + 1e-6 * self.size.documents, alone=True).of(len(rows))
-
-    def compiling(self, device: str = "cpu") -> Mapping[str, float]:
-        """Compiling the share and the steps."""
-        return {"offline": 8.0}
+        """Two covariances of all documents."""
+        return _cost(self).of(len(rows))
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
         """The quantities of each row."""
@@ -273,20 +108,31 @@ class Separation(OnDataset, OneByOne):
     def _shares(self, dataset: RankingDataset, row: Row) -> dict[str, float]:
         fold = dataset.fold(row.fold)
         train, test = part_of(dataset, fold.train), part_of(dataset, fold.test)
-        validation = part_of(dataset, fold.validation) if len(fold.validation) else train
         scores = {"linear": test.features @ discriminants(train.features, train.grades)[:, 0]}
-        d = dataset.n_features
-        ways = {
-            "linear RankNet": Fitting(Network(d, 1, 1), (1e-2, 1e-3), self.steps),
-            "ceiling": Fitting(Network(d, self.width, 2), (1e-2, 1e-3), self.steps),
-        }
-        for name, fitting in ways.items():
-            stream = f"RankNet on {self.dataset}, fold {row.fold}"
-            theta = fitted(fitting, train, validation, stream, row.seed)
-            scores[name] = scored(fitting.network, theta, test)
         if self.dataset in synthetic.SHAPES:
             scores["truth"] = synthetic.truth(self.dataset).score(test.features)
         return {name: ordered_share(each, test.grades, test.offsets) for name, each in scores.items()}
+
+
+def _cost(cell: OnDataset) -> Cost:
+    return Cost(0.2 + 1e-9 * cell.size.documents * cell.size.shape.features**2)
+
+
+def beside_rankers(separation: pd.DataFrame, fitted: pd.DataFrame) -> pd.DataFrame:
+    """The shares of `Separation` with those of rankers that are fitted to labels, where there is either.
+
+    Args:
+        separation: of `Separation`, with dataset; fitted: of `labels.Labels`, with dataset. Each may be empty.
+
+    Returns:
+        dataset, fold, quantity (a key of `QUANTITIES`) and value: for rankers the mean over seeds.
+    """
+    columns = ["dataset", "fold", "quantity", "value"]
+    if fitted.empty or separation.empty:
+        return separation.reindex(columns=columns)
+    own = fitted[fitted["dataset"].isin(separation["dataset"])].rename(columns={"ranker": "quantity"})
+    means = own.groupby(columns[:3], sort=False)["ordered"].mean().rename("value").reset_index()
+    return pd.concat([separation[columns], means], ignore_index=True)
 
 
 BINS = 40
@@ -317,8 +163,8 @@ class Densities(OnDataset, OneByOne):
         return {"dataset": self.dataset}
 
     def cost(self, rows: Sequence[Row], device: str = "cpu") -> Cost:
-        """Two covariances of all documents."""
-        return Cost(0.2 + 1e-9 * self.size.documents * self.size.shape.features**2).of(len(rows))
+        """As of `Separation`."""
+        return _cost(self).of(len(rows))
 
     def table(self, rows: Sequence[Row]) -> pd.DataFrame:
         """The densities."""
@@ -366,9 +212,8 @@ def levels(table: pd.DataFrame, inside: float = 0.5) -> pd.DataFrame:
 
 
 def lda_cells(tier: str) -> list[Separation]:
-    """What LDA and rankers order on the paper's sets, on those at hand and on synthetic ones of both truths."""
-    steps = {"smoke": 100}.get(tier, 600)
-    return [Separation(name, checksum(name), steps=steps) for name in _datasets(tier)]
+    """What LDA orders on the paper's sets, on those at hand and on synthetic ones of both truths."""
+    return [Separation(name, checksum(name)) for name in _datasets(tier)]
 
 
 def density_cells(tier: str) -> list[Densities]:

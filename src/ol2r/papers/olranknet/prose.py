@@ -521,14 +521,17 @@ def refits_in_words(table: pd.DataFrame) -> str:
 def ordered_in_words(frame: pd.DataFrame) -> str:
     """Which share of held-out pairs a network and a linear ranker order, both fitted to labels, by data set; of
     synthetic ones only where there are no others. Empty without results.
+
+    Args:
+        frame: of `labels.Labels`, with dataset.
     """
     if frame.empty:
         return ""
     real = frame[~frame["dataset"].isin(synthetic.SHAPES)]
     own = real if len(real) else frame
-    shares = own.groupby(["dataset", "quantity"], sort=False)["value"].mean().map(share)
+    shares = own.groupby(["dataset", "ranker"], sort=False)["ordered"].mean().map(share)
     told = (
-        f"on {named(str(name))} {shares[name, 'ceiling']} and {shares[name, 'linear RankNet']}"
+        f"on {named(str(name))} {shares[name, labels.NETWORK]} and {shares[name, labels.LINEAR]}"
         for name in own["dataset"].unique()
     )
     return (
