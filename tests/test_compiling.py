@@ -1,3 +1,4 @@
+import gc
 import json
 import subprocess
 import sys
@@ -107,6 +108,26 @@ def test_a_kernel_does_not_count_who_holds_the_arrays_of_its_caller():
     loop = text[text.index("define") : text.index("define", text.index("define") + 1)]
     assert "_walks" in loop.splitlines()[0]
     assert "NRT_" not in loop
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_collected_after_compilation_as_before_and_not_during_it(monkeypatch, collects):
+    fresh, seen = compiling.Kernel(_sums.py_func), []
+    monkeypatch.setattr(fresh.one._cache, "load_overload", lambda *_: None)
+    compiled = fresh.one._compiler.compile
+
+    def compile_(*arguments):
+        seen.append(gc.isenabled())
+        return compiled(*arguments)
+
+    monkeypatch.setattr(fresh.one._compiler, "compile", compile_)
+    try:
+        gc.enable() if collects else gc.disable()
+        fresh(np.arange(12.0).reshape(3, 4), np.zeros(3))
+        assert gc.isenabled() == collects
+    finally:
+        gc.enable()
+    assert seen == [False]
 
 
 @part

@@ -8,6 +8,7 @@ when a loop runs in parallel; with one numba thread none does. Both forms of a l
 Parts use classes inside numba, so they are tied to its pinned version; the tests say when they no longer fit.
 """
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -126,6 +127,18 @@ def part(function: Callable | None = None, **options: Any) -> Any:
 _Dispatcher: Any = CPUDispatcher
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Put off the collection of garbage, which would look again and again through the many objects that stay."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 class _Kept(_Dispatcher):
     """A function whose machine code is kept on disk."""
 
@@ -145,7 +158,8 @@ class _Kept(_Dispatcher):
             elif found is None:
                 _wait.begin()
                 start = perf_counter()
-                found = self._compiler.compile(arguments, result)
+                with _uncollected():
+                    found = self._compiler.compile(arguments, result)
                 self.add_overload(found)
                 self._cache.save_overload(sig, found)
                 _wait.seconds += perf_counter() - start
