@@ -5,13 +5,17 @@ nothing of an event loop here, which a browser of other tests may hold. Ports ar
 """
 
 import asyncio
+import json
+import shlex
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -132,6 +136,43 @@ def nothing_is_lost(path, before, shown, clicked):
 def test_a_service_that_is_killed_under_load_loses_no_click(tmp_path):
     path = tmp_path / "learner"
     nothing_is_lost(path, *served_through_a_crash(path))
+
+
+def block(text, after, kind):
+    """The first block of code of a kind that a page prints after a text."""
+    return text.split(after)[1].split(f"```{kind}\n")[1].split("```\n")[0]
+
+
+@contextmanager
+def serving_as_printed(command, folder):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command = [sys.executable, "-m", *command.replace("8000", port).split()]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        timer = threading.Timer(SECONDS, process.kill)
+        timer.start()
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            timer.cancel()
+            process.terminate()
+
+
+def test_the_service_of_the_page_runs_as_printed_and_a_ticket_outlives_a_restart(tmp_path):
+    page = (Path(__file__).parents[1] / "book" / "library.md").read_text(encoding="utf-8")
+    (tmp_path / "mine.py").write_text(block(page, "a whole `mine.py`", "python"))
+    start, *asked = block(page, "a whole `mine.py`", "bash").splitlines()
+    (_, where, _, ranked), (_, again, _, clicked) = (shlex.split(line) for line in asked)
+    assert [where, again] == ["localhost:8000/rank", "localhost:8000/clicks"]
+    site = Site()
+    with httpx.Client(trust_env=False) as client:
+        with serving_as_printed(start, tmp_path) as site.address:
+            shown = site.ask(client, "/rank", json.loads(ranked))
+        assert shown["ticket"] == json.loads(clicked)["ticket"]
+        assert sorted(shown["ids"]) == sorted(json.loads(ranked)["ids"])
+        with serving_as_printed(start, tmp_path) as site.address:
+            assert site.ask(client, "/clicks", json.loads(clicked)) == {"learned": True}
 
 
 def answers(app, *asked):
