@@ -18,6 +18,7 @@ from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize
 from ol2r.papers.olranknet.labels import LINEAR, NETWORK
 from ol2r.report import alt
+from ol2r.report.grammar import BARS, Facet, Grid, Key, facet, level, lines, place, reaches, registered, series
 from ol2r.report.orders import nodes, order_graph
 from ol2r.report.style import (
     BLUE,
@@ -63,7 +64,7 @@ GRADE_LINES = ((0, (1.5, 1.2)), (0, (5, 1.5)), "-", (0, (4, 1, 1, 1)), (0, (8, 1
 FORM_MARKS = "os^Dv"
 
 
-def _few_ticks(ax: Axes) -> None:
+def _few_ticks(ax: Axes, _: pd.DataFrame) -> None:
     """Plain numbers at 1, 3 and 10 of each power of ten on a logarithmic x axis, and none between them."""
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     ax.xaxis.set_major_formatter("{x:,g}")
@@ -80,28 +81,19 @@ def gap_against_pairs(frame: pd.DataFrame) -> Drawing:
     kept = frame[frame["quantity"] == "gap"]
     by = ["regularization", "refit", "round"]
     table = summarize(kept, "value", by).merge(kept.groupby(by, as_index=False)["pairs"].mean(), on=by)
-    penalties = sorted(table["regularization"].unique(), reverse=True)
-    fig, axes = panels([f"λ = {each:g}" for each in penalties], table, height=3.2)
-    for ax, penalty in zip(axes, penalties, strict=True):
-        for way in WAYS.ordered(table["refit"]):
-            own = table[(table["regularization"] == penalty) & (table["refit"] == way)].sort_values("pairs")
-            look = WAYS[way]
-            arms = np.stack([own["mean"] - own["low"].clip(lower=0.0), own["high"] - own["mean"]])
-            ax.errorbar(
-                own["pairs"], own["mean"], np.nan_to_num(arms), color=look.color, marker=look.marker, ls=look.line,
-                elinewidth=0.9, label=way,
-            )  # fmt: skip
-        ax.axhline(1.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
-        ax.set(xscale="log", yscale="log", xlabel="distinct pairs")
-        _few_ticks(ax)
-    axes[0].set_ylabel("gap (0: local optimum,\n1: no better than θ₀)")
-    legend(fig, axes, ncols=2)
+    penalties = {each: f"λ = {each:g}" for each in sorted(table["regularization"].unique(), reverse=True)}
+    facets = Facet("regularization", penalties, {each: f"with {title}" for each, title in penalties.items()})
     own = table.assign(
         penalty=[f"with λ = {each:g}" for each in table["regularization"]],
         refit=table["refit"].str.replace(", ", " with ", n=1),
     )
-    fig.alt = alt.courses(own, "refit", "the gap", ["penalty"], "pairs", "the number of distinct pairs")
-    return fig
+    ends = {"low": table["low"].clip(lower=0.0).fillna(table["mean"]), "high": table["high"].fillna(table["mean"])}
+    return lines(
+        table.assign(**ends), "pairs", "mean", [registered("refit", WAYS, table["refit"])], Grid(facets), spread=BARS,
+        over=[level(1.0)], axis={"xscale": "log", "yscale": "log", "xlabel": "distinct pairs"}, finish=[_few_ticks],
+        ylabel="gap (0: local optimum,\n1: no better than θ₀)", ncols=2, shown=table,
+        says=alt.courses(own, "refit", "the gap", ["penalty"], "pairs", "the number of distinct pairs"),
+    )  # fmt: skip
 
 
 @styled
@@ -269,29 +261,21 @@ def forms_against_pairs(frame: pd.DataFrame, met: pd.DataFrame) -> Drawing:
     dual = frame[frame["form"] == "dual"].merge(met[["shape", "width", "primal"]], on=["shape", "width"])
     dual = dual.drop(columns="seed")
     table = dual.assign(per=dual["pairs"] / dual["parameters"], ratio=dual["milliseconds"] / dual["primal"])
-    shapes = list(table["shape"].unique())
-    fig, axes = panels([f"shape of {label(name)}" for name in shapes], table, height=3.2)
-    widths = sorted(table["width"].unique())
-    for ax, shape in zip(axes, shapes, strict=True):
-        for (width,), own in frames.groups(table[table["shape"] == shape], ["width"]):
-            k, own = widths.index(width), own.sort_values("per")
-            ax.plot(own["per"], own["ratio"], color=SERIES[k], marker=FORM_MARKS[k], label=f"m = {width}")
-        ax.axhline(1.0, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
-        ax.axvline(SWITCH, color=QUIET, linewidth=0.9, linestyle=(0, (2, 2)))
-        ax.set(xscale="log", yscale="log", xlabel="pairs n / weights p")
-        _few_ticks(ax)
-    axes[0].set_ylabel("time of widths and update,\ndual / primal form")
-    legend(fig, axes)
-    own = table.assign(
-        weights=[f"m = {width:g}" for width in table["width"]],
-        shape=[f"with the shape of {label(str(name))}" for name in table["shape"]],
-    )
+    shapes = facet("shape", table, lambda name: f"shape of {label(name)}").titles
+    facets = Facet("shape", shapes, {shape: f"with the {title}" for shape, title in shapes.items()})
+    widths = {
+        width: series(f"m = {width}", color, mark)
+        for width, color, mark in zip(sorted(table["width"].unique()), SERIES, FORM_MARKS, strict=False)
+    }
     what = "time of the dual form over that of the primal one"
-    fig.alt = " ".join([
-        alt.reaches(own, "weights", f"The {what}", ["shape"], "per", "pairs per weight of", 1.0, y="ratio"),
-        alt.ends(own, "weights", what, ["shape"], x="per", y="ratio", when="With most pairs"),
-    ])  # fmt: skip
-    return fig
+    reach = reaches(f"The {what}", "per", "pairs per weight of", 1.0, "ratio")
+    return lines(
+        table, "per", "ratio", [Key("width", widths)], Grid(facets), over=[level(1.0), place(SWITCH)],
+        axis={"xscale": "log", "yscale": "log", "xlabel": "pairs n / weights p"}, finish=[_few_ticks],
+        ylabel="time of widths and update,\ndual / primal form",
+        says=lambda drawn: " ".join([reach(drawn), alt.ends(
+            drawn, "told", what, ["where"], x="per", y="ratio", when="With most pairs")]),
+    )  # fmt: skip
 
 
 @styled
