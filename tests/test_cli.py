@@ -297,8 +297,8 @@ def test_claims_are_one_json_object_each(monkeypatch, capsys):
     from ol2r.experiments.claims import Claim, Contrast, Measure, Part, Scale, Size
 
     high = Measure("fig-1", "value", (("name", "x"),))
-    part = Part("x is positive", (Contrast("x", ((1.0, high),), Scale("value")),), (("synthetic", "anyone"),))
-    claim = Claim("nsgd", "NS1", "x is positive", (part,), Size(10, 5, 5))
+    part = Part((Contrast("x", high, Scale("value")),), (("synthetic", "anyone"),), statement="x is positive")
+    claim = Claim("nsgd", "NS1", (part,), Size(10, 5, 5), statement="x is positive")
     declare(monkeypatch, replace(paper("nsgd"), claims=(claim,)))
     monkeypatch.setattr(Fake, "labels", lambda self: {"dataset": "synthetic", "name": self.name, "users": "anyone"})
     cli.main(["run", "nsgd", "--tier", "paper"])

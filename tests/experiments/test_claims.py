@@ -12,21 +12,20 @@ from ol2r.experiments.claims import (
     WORLDS,
     Claim,
     Contrast,
-    Covered,
     Indexed,
     Measure,
-    Near,
     NotMeasured,
     Part,
     Printed,
     Scale,
     Size,
-    SmallerDeviation,
     StandIn,
     WorldMeasure,
-    difference,
+    covered,
     indexed,
+    measure,
     slope,
+    steadier,
 )
 from ol2r.experiments.effects import Effect, Share
 from ol2r.experiments.published import printed_numbers
@@ -56,12 +55,12 @@ def score(learner, **at):
 
 
 NDCG = Scale("NDCG@10")
-A_ABOVE_B = difference(score("A"), score("B"), "A − B", NDCG)
+A_ABOVE_B = Contrast("A − B", score("A") - score("B"), NDCG)
 
 
-def claim(*contrasts, cells=CELLS, combine="all", need=0, **fields):
-    parts = (Part("A above B", contrasts or (A_ABOVE_B,), cells, combine, need),)
-    return Claim("test", "T1", "A beats B.", parts, Size(1000, 15, 5), **fields)
+def claim(*contrasts, cells=CELLS, need=0, **fields):
+    parts = (Part(contrasts or (A_ABOVE_B,), cells, need, "A above B"),)
+    return Claim("test", "T1", parts, Size(1000, 15, 5), statement="A beats B.", **fields)
 
 
 @pytest.fixture
@@ -86,7 +85,7 @@ def elsewhere(claim, results):
 
 
 def by_margin(margin):
-    return difference(score("A"), score("B"), "A − B", replace(NDCG, margin=margin))
+    return Contrast("A − B", score("A") - score("B"), replace(NDCG, margin=margin))
 
 
 def test_clearly_above_in_every_cell_at_the_protocol_is_reproduced(results):
@@ -160,7 +159,7 @@ def test_other_data_neither_confirms_nor_refutes(results):
 
 def test_people_read_what_data_must_be_called_and_machines_its_name(results):
     three = claim(
-        A_ABOVE_B, difference(score("A"), score("C"), "A − C", NDCG), cells=(("MQ2007", "perfect"),), stand_ins=PARTIAL
+        A_ABOVE_B, Contrast("A − C", score("A") - score("C"), NDCG), cells=(("MQ2007", "perfect"),), stand_ins=PARTIAL
     )  # fmt: skip
     found = judge(three, results(0.05, datasets=("MQ2007_partial85",)), NUMBERS)
     assert "partial85" not in found.reason
@@ -184,13 +183,13 @@ def test_the_papers_data_and_other_data_answer_apart(results):
 
 
 def test_a_learner_that_was_not_run_leaves_a_claim_undecided(results):
-    three = claim(A_ABOVE_B, difference(score("A"), score("C"), "A − C", NDCG))
+    three = claim(A_ABOVE_B, Contrast("A − C", score("A") - score("C"), NDCG))
     found = judge(three, results(0.05, 0.05), NUMBERS)
     assert found.verdict == "undecided" and "learner C" in found.reason
 
 
 def test_an_item_that_was_not_run_leaves_a_claim_undecided(results):
-    found = judge(claim(replace(A_ABOVE_B, terms=((1.0, Measure("other", "ndcg")),))), results(0.05, 0.05), NUMBERS)
+    found = judge(claim(replace(A_ABOVE_B, quantity=Measure("other", "ndcg"))), results(0.05, 0.05), NUMBERS)
     assert found.verdict == "undecided" and "other not computed" in found.reason
 
 
@@ -238,14 +237,14 @@ def test_runs_are_paired_by_fold_and_seed(invented_results, invented_runs):
 
 def test_three_cells_of_which_two_are_needed(results):
     cells = tuple(("MQ2008", user) for user in ("perfect", "navigational", "informational"))
-    most = claim(cells=cells, combine="count", need=2)
+    most = claim(cells=cells, need=2)
     assert verdict(most, results(0.05, 0.05, -0.05, cells=cells)) == "reproduced"
     assert verdict(most, results(0.05, 0.0, -0.05, cells=cells)) == "undecided"
     assert verdict(most, results(0.05, -0.05, -0.05, cells=cells)) == "not reproduced"
 
 
 def test_a_count_shrinks_with_the_cells_that_can_be_tested():
-    part = Part("", (A_ABOVE_B,), tuple(("MQ2008", str(i)) for i in range(4)), "count", 3)
+    part = Part((A_ABOVE_B,), tuple(("MQ2008", str(i)) for i in range(4)), need=3, statement="")
     tested = [Finding(A_ABOVE_B, cell, "MQ2008" if i < 2 else None, side=1 - i) for i, cell in enumerate(part.cells)]
     assert combine(part, tested) == 0  # two of four can be tested: ceil(3 · 2 / 4) = 2 are needed, one is undecided
 
@@ -303,20 +302,20 @@ def test_every_word_of_both_scales_comes_from_the_outcome_and_the_counts():
 
 
 def test_all_parts_must_hold(results):
-    reverse = Part("B above A", (difference(score("B"), score("A"), "B − A", NDCG),), CELLS[1:])
-    two = replace(claim(), parts=(Part("A above B", (A_ABOVE_B,), CELLS[:1]), reverse))
+    reverse = Part((Contrast("B − A", score("B") - score("A"), NDCG),), CELLS[1:], statement="B above A")
+    two = replace(claim(), parts=(Part((A_ABOVE_B,), CELLS[:1], statement="A above B"), reverse))
     assert verdict(two, results(0.05, -0.05)) == "reproduced"
     assert verdict(two, results(0.05, 0.05)) == "not reproduced"
 
 
 def test_rounds_to_reach_a_level_compare_two_learners_at_two_rounds(results):
-    sooner = claim(difference(score("A", at=200), score("B", at=800), "A at 200 − B at 800", NDCG), cells=CELLS[:1])
+    sooner = claim(Contrast("A at 200 − B at 800", score("A", at=200) - score("B", at=800), NDCG), cells=CELLS[:1])
     for early, expected in ((0.45, "reproduced"), (0.4, "not reproduced")):
         made = results(0.0)
         frame = made["table"].frame
         frame.loc[(frame["learner"] == "A") & (frame["round"] == 200), "ndcg"] += early - 0.42
         assert verdict(sooner, made) == expected
-    missing = judge(claim(difference(score("A", at=300), score("B"), "", NDCG)), results(0.05), NUMBERS)
+    missing = judge(claim(Contrast("", score("A", at=300) - score("B"), NDCG)), results(0.05), NUMBERS)
     assert "no checkpoint at round 300" in missing.reason
 
 
@@ -324,8 +323,8 @@ def test_rounds_to_reach_a_level_compare_two_learners_at_two_rounds(results):
 def test_a_smaller_deviation(invented_results, invented_runs, spread, expected):
     keys = {("MQ2008", "perfect", name): 0.4 for name in "AB"}
     frame = invented_runs(keys, NAMES, deviation=dict(zip(keys, (0.02, spread), strict=True)))
-    steadier = claim(SmallerDeviation("B / A", score("A"), score("B")), cells=CELLS[:1])
-    found = judge(steadier, {"table": invented_results(frame)}, NUMBERS)
+    less = claim(Contrast("B / A", score("A") / score("B"), NDCG, steadier), cells=CELLS[:1])
+    found = judge(less, {"table": invented_results(frame)}, NUMBERS)
     assert found.verdict == expected
     assert found.effect == pytest.approx(np.log(spread / 0.02))
 
@@ -333,7 +332,7 @@ def test_a_smaller_deviation(invented_results, invented_runs, spread, expected):
 @pytest.mark.parametrize(("step", "expected"), [(0.01, "reproduced"), (-0.01, "not reproduced"), (0.0001, "undecided")])
 def test_a_trend_over_swept_values(invented_results, invented_runs, step, expected):
     frame = invented_runs({("MQ2008", "perfect", m): step * m for m in (1, 2, 4)}, ("dataset", "users", "m"))
-    trend = slope({m: Measure("table", "ndcg", (("m", m),)) for m in (1, 2, 4)}, "slope over m", NDCG)
+    trend = Contrast("slope over m", slope({m: Measure("table", "ndcg", (("m", m),)) for m in (1, 2, 4)}), NDCG)
     found = judge(claim(trend, cells=CELLS[:1]), {"table": invented_results(frame)}, NUMBERS)
     assert found.verdict == expected
     assert found.effect == pytest.approx(step)
@@ -341,7 +340,7 @@ def test_a_trend_over_swept_values(invented_results, invented_runs, step, expect
 
 def test_a_slope_is_that_of_a_least_squares_line():
     values = {1.0: 3.0, 2.0: 5.0, 6.0: 4.0}
-    weights = [w for w, _ in slope({x: score(str(x)) for x in values}, "", NDCG).terms]
+    weights = [w for w, _ in slope({x: score(str(x)) for x in values}).terms]
     assert np.dot(weights, list(values.values())) == pytest.approx(
         np.polyfit(list(values), list(values.values()), 1)[0]
     )
@@ -399,13 +398,13 @@ def test_a_measure_may_name_users_of_its_own(results):
     made = results(0.1, 0.3)
     others = Measure("table", "ndcg", (("learner", "A"), ("users", "navigational")))
     assert others.values(made, "MQ2008", "perfect").mean() == pytest.approx(0.7)
-    across = difference(others, score("A"), "navigational − perfect", NDCG)
+    across = Contrast("navigational − perfect", others - score("A"), NDCG)
     assert across.effect(made, "MQ2008", "perfect").estimate == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(("gap", "expected"), [(0.01, "reproduced"), (-0.03, "not reproduced"), (0.02, "undecided")])
 def test_two_scores_are_near_when_their_difference_is_small_on_both_sides(results, gap, expected):
-    near = Near(A_ABOVE_B, 0.02)
+    near = replace(A_ABOVE_B, within=0.02)
     assert verdict(claim(near, cells=CELLS[:1]), results(gap)) == expected
     assert near.label == "0.02 − |A − B|"
 
@@ -437,7 +436,7 @@ def test_every_data_set_elsewhere_answers_by_itself_those_of_the_papers_shape_fi
         place("ClueWeb09_webis", "does not carry over", 0, 1, 1), place("MQ2008", "mixed", 1, 0, 1)
     ]  # fmt: skip
     assert answers(0.05, 0.0, 0.0, 0.0)[1] == place("MQ2008", "undecided", 1, 1, 0)
-    counted = replace(several, parts=(replace(several.parts[0], combine="count", need=1),))
+    counted = replace(several, parts=(replace(several.parts[0], need=1),))
     assert answers(0.05, -0.05, -0.05, 0.0, judged=counted) == [
         place("ClueWeb09_webis", "undecided", 0, 1, 1), place("MQ2008", "carries over", 1, 0, 1)
     ]  # fmt: skip
@@ -476,7 +475,7 @@ def assert_marks_agree(judged):
 def test_the_marks_of_data_sets_and_users_add_up_to_the_verdicts(results, gaps):
     places = (StandIn("MQ2008", "MQ2007"), StandIn("MQ2008", "ClueWeb09_webis"))
     of_all = claim(cells=(*CELLS, ("TD2003", "perfect")), stand_ins=places)
-    several = replace(of_all, parts=(*of_all.parts, Part("at least nearly", (by_margin(-0.001),), CELLS[:1])))
+    several = replace(of_all, parts=(*of_all.parts, Part((by_margin(-0.001),), CELLS[:1], statement="at least nearly")))
     datasets, cells = ("MQ2008", "MQ2008", "MQ2007", "MQ2007"), CELLS * 2
     judged = judge(several, results(*gaps, *gaps[::-1], datasets=datasets, cells=cells), NUMBERS)
     assert [(mark.dataset, mark.users) for mark in judged.marks] == [
@@ -522,7 +521,7 @@ def of_other_cells(results):
 
 def test_readings_are_judged_where_they_replace_what_a_claim_reads(results):
     made = {"table": results(0.05, 0.05)["table"], "table-mean": of_other_cells(results(-0.05, -0.05)["table"])}
-    other = replace(claim(difference(Measure("own", "ndcg"), score("B"), "", NDCG)), id="T2", parts=())
+    other = replace(claim(Contrast("", Measure("own", "ndcg") - score("B"), NDCG)), id="T2", parts=())
     readings = {"mean loss": {"table": "table-mean"}, "not run": {"table": "nowhere"}, "elsewhere": {"fig": "table"}}
     found = judge_all((claim(), other), made, NUMBERS, readings)
     assert {name: each.verdict for name, each in found["T1"].readings.items()} == {
@@ -537,8 +536,8 @@ def test_a_reading_that_lacks_what_a_claim_compares_does_not_lend_the_main_readi
     made = results(0.05, 0.05)
     fewer = made["table"].frame[lambda frame: frame["learner"] != "A"]  # the reading has no A
     made |= {"other": made["table"], "table-mean": replace(made["table"], frame=fewer)}
-    elsewhere = Measure("other", "ndcg", (("learner", "A"),)), Measure("other", "ndcg", (("learner", "B"),))
-    both = claim(difference(score("A"), score("B"), "A − B", NDCG), difference(*elsewhere, "A − B there", NDCG))
+    elsewhere = measure("other", "ndcg", learner="A") - measure("other", "ndcg", learner="B")
+    both = claim(A_ABOVE_B, Contrast("A − B there", elsewhere, NDCG))
     readings = {"mean loss": {"table": "table-mean"}, "not run": {"table": "nowhere", "other": "nowhere"}}
     (found,) = judge_all((both,), made, NUMBERS, readings).values()
     assert found.verdict == "reproduced"
@@ -565,7 +564,7 @@ def test_the_mean_over_rounds_is_the_area_under_the_curve(results):
 def test_an_offline_reference_stands_for_all_seeds_of_its_fold(results, invented_results):
     reference = pd.DataFrame({"dataset": "MQ2008", "fold": range(1, 6), "seed": 0, "cell": "w*"})
     below = claim(
-        difference(Measure("reference", "test_ndcg", shared=True), score("B"), "reference − B", NDCG), cells=CELLS[:1]
+        Contrast("reference − B", Measure("reference", "test_ndcg", shared=True) - score("B"), NDCG), cells=CELLS[:1]
     )
     for level, expected in ((0.5, "reproduced"), (0.3, "not reproduced")):
         made = results(0.0) | {"reference": invented_results(reference.assign(test_ndcg=level))}
@@ -576,7 +575,7 @@ def test_an_offline_reference_stands_for_all_seeds_of_its_fold(results, invented
 
 def test_printed_numbers_are_told_and_change_nothing(invented_results, invented_runs):
     online = Measure("table-2", "cndcg", (("learner", "CPS"),)), Measure("table-2", "cndcg", (("learner", "DBGD"),))
-    contrast = difference(*online, "CPS − DBGD", Scale("cNDCG"))
+    contrast = Contrast("CPS − DBGD", online[0] - online[1], Scale("cNDCG"))
     assert contrast.published(Printed(NUMBERS), "MQ2007", "perfect") == pytest.approx(59.936 - 61.931)
     keys = {("MQ2008", "perfect", name): value for name, value in (("CPS", 80.0), ("DBGD", 70.0))}
     made = {"table-2": invented_results(invented_runs(keys, NAMES, column="cndcg"))}
@@ -765,12 +764,13 @@ def test_a_contrast_reads_only_runs_that_all_its_measures_have(results):
     made = results(0.05)
     frame = made["table"].frame
     made["table"] = replace(made["table"], frame=frame[(frame["learner"] == "A") | (frame["seed"] < 10)])
-    assert Contrast("A − B", A_ABOVE_B.terms, NDCG).effect(made, "MQ2008", "perfect").seeds == 10
+    assert A_ABOVE_B.effect(made, "MQ2008", "perfect").seeds == 10
 
 
 def test_a_verdict_says_which_part_of_the_claim_it_leaves_out(results):
-    absent = Part("B above A elsewhere", (difference(score("B"), score("A"), "B − A", NDCG),), (("TD2003", "perfect"),))
-    two = replace(claim(), parts=(Part("A above B", (A_ABOVE_B,), CELLS[:1]), absent))
+    reverse = Contrast("B − A", score("B") - score("A"), NDCG)
+    absent = Part((reverse,), (("TD2003", "perfect"),), statement="B above A elsewhere")
+    two = replace(claim(), parts=(Part((A_ABOVE_B,), CELLS[:1], statement="A above B"), absent))
     judgement = judge(two, results(0.1), NUMBERS)
     assert "without its part “B above A elsewhere”" in judgement.reason
     assert judgement.untested == ("“B above A elsewhere”", "data TD2003")
@@ -798,7 +798,7 @@ def test_a_measure_of_worlds_reads_single_worlds_of_all_blocks_by_round(invented
 def test_coverage_is_the_share_of_worlds_within_their_bound(invented_results):
     results = worlds(invented_results)
     results["audits"] = replace(results["audits"], frame=results["audits"].frame.query("round == 3"))
-    found = Covered("covered", WorldMeasure("audits", "ratio", ())).effect(results, WORLDS, "")
+    found = Contrast("covered", WorldMeasure("audits", "ratio", ()), NDCG, covered).effect(results, WORLDS, "")
     assert found == Share(6, 10, 0.9)
 
 

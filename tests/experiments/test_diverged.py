@@ -8,7 +8,7 @@ from declared import declare
 from ol2r import cli
 from ol2r.experiments.cells import Item
 from ol2r.experiments.chapter import stored_results
-from ol2r.experiments.claims import Claim, Measure, Part, Scale, Size, difference
+from ol2r.experiments.claims import Claim, Contrast, Measure, Part, Scale, Size
 from ol2r.experiments.grid import SMOKE_DATASET, USUAL, Grid
 from ol2r.experiments.paper import Paper
 from ol2r.experiments.tuning import Tuned, TuningGrid, grid_scores
@@ -29,9 +29,9 @@ def score(rate):
 
 
 def leads(better, worse):
-    contrast = difference(score(better), score(worse), f"{better:g} − {worse:g}", Scale("NDCG@10"))
-    part = Part("the one above the other", (contrast,), ((SMOKE_DATASET, "perfect"),))
-    return Claim("nsgd", f"{better:g} {worse:g}", "A rate is better.", (part,), Size(30, 3, 1))
+    contrast = Contrast(f"{better:g} − {worse:g}", score(better) - score(worse), Scale("NDCG@10"))
+    part = Part((contrast,), ((SMOKE_DATASET, "perfect"),), statement="the one above the other")
+    return Claim("nsgd", f"{better:g} {worse:g}", (part,), Size(30, 3, 1), statement="A rate is better.")
 
 
 @pytest.fixture

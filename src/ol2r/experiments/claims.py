@@ -1,15 +1,17 @@
 """Claims of a paper, declared before their results are seen: what is measured, what is contrasted, what must hold.
 
-A claim is written so that what it says is always "this contrast lies above its margin". A contrast is a weighted sum of
-measures of the same run, paired by (fold, seed), or a ratio of deviations, or what an audit found in many simulated
-worlds. Nothing here knows a learner; `verdicts` judges what is declared.
+A claim is written so that what it says is always "this contrast lies above its margin". A contrast is arithmetic on
+quantities of the same run, paired by (fold, seed), such as `score("A") - score("B")`, or what an audit found in many
+simulated worlds. The words of a paper's claims stand in its `claims.toml`. Nothing here knows a learner; `verdicts`
+judges what is declared.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from itertools import groupby, product
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -18,11 +20,15 @@ from ol2r.experiments.effects import (
     Effect,
     Estimate,
     Nearness,
+    RatioOfMeans,
     Share,
     deviation_effect,
     diverged,
+    fold_effect,
+    fold_means,
     mean_effect,
     means_of_folds,
+    ratio_effect,
     time_mean,
 )
 
@@ -52,6 +58,66 @@ class Measured(Protocol):
     def published(self, numbers: "Printed", dataset: str, users: str) -> float | None: ...
 
 
+class Quantity:
+    """A number of every run. Quantities are added, subtracted and scaled like numbers."""
+
+    @property
+    def sum(self) -> "Sum":
+        """The quantity as a weighted sum of measures: a measure is the sum of itself."""
+        return Sum(((1.0, cast(Measured, self)),))
+
+    @property
+    def measures(self) -> "tuple[Measured, ...]":
+        """What is read."""
+        return tuple(measure for _, measure in self.sum.terms)
+
+    def __add__(self, other: "Quantity | float") -> "Sum":
+        own, added = self.sum, other.sum if isinstance(other, Quantity) else Sum((), other)
+        return Sum((*own.terms, *added.terms), own.offset + added.offset)
+
+    def __mul__(self, factor: float) -> "Sum":
+        own = self.sum
+        return Sum(tuple((weight * factor, measure) for weight, measure in own.terms), own.offset * factor)
+
+    def __neg__(self) -> "Sum":
+        return self * -1.0
+
+    def __sub__(self, other: "Quantity | float") -> "Sum":
+        return self + -other
+
+    def __rsub__(self, other: float) -> "Sum":
+        return -self + other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other: "Quantity") -> "Ratio":
+        return Ratio(self, other)
+
+
+@dataclass(frozen=True)
+class Sum(Quantity):
+    """A weighted sum of measures, plus `offset`."""
+
+    terms: "tuple[tuple[float, Measured], ...]"
+    offset: float = 0.0
+
+    @property
+    def sum(self) -> "Sum":
+        return self
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Two quantities of the same runs, of which the first is divided by the second as a contrast's `estimate` says."""
+
+    numerator: Quantity
+    denominator: Quantity
+
+    @property
+    def measures(self) -> "tuple[Measured, ...]":
+        return (*self.numerator.measures, *self.denominator.measures)
+
+
 @dataclass(frozen=True)
 class Scale:
     """The quantity in which an effect is measured, and how large an effect a reader would call a difference.
@@ -70,23 +136,6 @@ class Scale:
     def __str__(self) -> str:
         margin = f"{self.margin:g}".replace("-", "−")
         return f"{self.name} above {margin}{' ' if self.unit else ''}{self.unit}"
-
-
-class Compared(Protocol):
-    """A comparison whose effect, so the claim says, lies above a margin."""
-
-    @property
-    def label(self) -> str: ...
-
-    @property
-    def scale(self) -> Scale: ...
-
-    @property
-    def measures(self) -> Sequence[Measured]: ...
-
-    def effect(self, results: "Mapping[str, Results]", dataset: str, users: str) -> "Estimate": ...
-
-    def published(self, numbers: "Printed", dataset: str, users: str) -> float | None: ...
 
 
 class Results(Protocol):
@@ -320,7 +369,7 @@ def truth(dataset: str) -> str:
 
 
 @dataclass(frozen=True)
-class Measure:
+class Measure(Quantity):
     """One number for every run: the value of a column in an item's rows with these labels.
 
     Attributes:
@@ -332,6 +381,7 @@ class Measure:
         shared: whether each fold has one value that stands for all its seeds (an offline reference).
         since: for cumulative columns, count only what came after this round: the growth of `column`, divided by the
             growth of `per`.
+        any_users: whether the item has no users, or its rows of all users count (None: if it is shared).
     """
 
     item: str
@@ -341,6 +391,7 @@ class Measure:
     per: str | None = None
     shared: bool = False
     since: int | None = None
+    any_users: bool | None = None
 
     def selected(self, results: Mapping[str, Results], dataset: str, users: str) -> Selection:
         """The item's rows on this data set, with these users and labels.
@@ -351,8 +402,8 @@ class Measure:
         if self.item not in results:
             raise NotMeasured(f"{self.item} not computed")
         searched = indexed({self.item: results[self.item]})[self.item]
-        own = dict(self.labels)
-        wanted = own | {"dataset": dataset} | ({} if self.shared else {"users": users}) | own
+        own, of_any = dict(self.labels), self.shared if self.any_users is None else self.any_users
+        wanted = own | {"dataset": dataset} | ({} if of_any else {"users": users}) | own
         rows = searched.only(wanted)
         if not len(rows):
             if not len(searched.only({"dataset": dataset})):
@@ -363,7 +414,7 @@ class Measure:
             del lacking["dataset"]
             told = ", ".join(spoken.get(name, f"{name} {{}}").format(value) for name, value in lacking.items())
             raise NotMeasured(f"{self.item} was not run on {label(dataset)} with {told}")
-        return rows.one_a_run if self.shared else rows  # a fit repeats its scores beside every weight
+        return rows.one_a_run if self.shared or of_any else rows  # a fit repeats its scores beside every weight
 
     def curve(self, results: Mapping[str, Results], dataset: str, users: str) -> Curves:
         """The values at all checkpoints; an item without rounds has a single one, 0.
@@ -429,6 +480,21 @@ class Measure:
         return numbers.mean(self.item, dataset, users, labels.get("learner"))
 
 
+def measure(
+    item: str,
+    column: str,
+    at: int | Literal["end", "mean"] = "end",
+    per: str | None = None,
+    *,
+    shared: bool = False,
+    since: int | None = None,
+    any_users: bool | None = None,
+    **labels: str | float,
+) -> Measure:
+    """The `Measure` with these labels."""
+    return Measure(item, column, tuple(labels.items()), at, per, shared, since, any_users)
+
+
 def _values(measure: Measured, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
     searched = results.get(measure.item)
     if isinstance(searched, Indexed):
@@ -445,129 +511,13 @@ def _run_index(runs: bytes) -> pd.MultiIndex:
 
 
 @dataclass(frozen=True)
-class Contrast:
-    """The mean over runs of a weighted sum of measures, plus `offset`; the claim says that it is above its margin."""
-
-    label: str
-    terms: tuple[tuple[float, Measured], ...]
-    scale: Scale
-    offset: float = 0.0
-
-    @property
-    def measures(self) -> tuple[Measured, ...]:
-        return tuple(measure for _, measure in self.terms)
-
-    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
-        """The effect with its interval (`summary`), over the runs that all measures have."""
-        return self.summary(self.totals(results, dataset, users))
-
-    def totals(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
-        """The weighted sum plus `offset` of every run that all measures have, indexed by (fold, seed)."""
-        own = {m: _values(m, results, dataset, users) for m in self.measures}
-        runs = None
-        for measure, values in own.items():
-            if not measure.shared:
-                same = runs is None or values.index.equals(runs)
-                runs = values.index if runs is None or same else runs.intersection(values.index)
-        if runs is None or runs.empty:
-            raise NotMeasured(f"no run in common for {self.label}")
-        total = np.full(len(runs), self.offset)
-        for weight, measure in self.terms:
-            values = own[measure]
-            if measure.shared:
-                total += weight * means_of_folds(values, runs)
-            else:
-                total += weight * (values if values.index.equals(runs) else values[runs]).to_numpy()
-        return pd.Series(total, index=runs)
-
-    def summary(self, total: pd.Series) -> Effect:
-        """The effect that the totals of all runs, indexed by (fold, seed), give: their mean over seeds within folds."""
-        return mean_effect(total)
-
-    def published(self, numbers: Printed, dataset: str, users: str) -> float | None:
-        """The same contrast of the printed means, or None if the paper does not print all of them."""
-        means = [measure.published(numbers, dataset, users) for measure in self.measures]
-        if None in means:
-            return None
-        return self.offset + sum(w * m for (w, _), m in zip(self.terms, means, strict=True) if m is not None)
-
-
-DEVIATION = Scale("log ratio of deviations")
-
-
-@dataclass(frozen=True)
-class SmallerDeviation:
-    """Log ratio of the deviations of two measures' curves (`deviation_effect`); the claim says that the deviation of
-    `smaller` is the smaller one."""
-
-    label: str
-    smaller: Measure
-    larger: Measure
-    scale: Scale = DEVIATION
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        return (self.smaller, self.larger)
-
-    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
-        smaller, larger = (m.curve(results, dataset, users).frame() for m in self.measures)
-        runs = smaller.index.intersection(larger.index)
-        rounds = smaller.columns.intersection(larger.columns)
-        return deviation_effect(smaller.loc[runs, rounds], larger.loc[runs, rounds], f"{self.label} {dataset} {users}")
-
-    def published(self, numbers: Printed, dataset: str, users: str) -> float | None:
-        return None
-
-
-@dataclass(frozen=True)
-class Near:
-    """`within` − |contrast|: the claim says that the contrasted quantities differ by less than `within`."""
-
-    contrast: Compared
-    within: float
-
-    @property
-    def label(self) -> str:
-        return f"{self.within:g} − |{self.contrast.label}|"
-
-    @property
-    def scale(self) -> Scale:
-        return self.contrast.scale
-
-    @property
-    def measures(self) -> Sequence[Measured]:
-        return self.contrast.measures
-
-    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Nearness:
-        return Nearness(self.contrast.effect(results, dataset, users), self.within)
-
-    def published(self, numbers: Printed, dataset: str, users: str) -> float | None:
-        printed = self.contrast.published(numbers, dataset, users)
-        return None if printed is None else self.within - abs(printed)
-
-
-def difference(better: Measured, worse: Measured, label: str, scale: Scale) -> Contrast:
-    """The contrast better − worse, run by run."""
-    return Contrast(label, ((1.0, better), (-1.0, worse)), scale)
-
-
-def slope(measures: Mapping[float, Measure], label: str, scale: Scale, sign: float = 1.0) -> Contrast:
-    """The least-squares slope of measures over their keys in the mapping, times `sign`.
-
-    Σ (x − x̄) y / Σ (x − x̄)²
-    """
-    mean = sum(measures) / len(measures)
-    total = sum((x - mean) ** 2 for x in measures)
-    return Contrast(label, tuple((sign * (x - mean) / total, y) for x, y in measures.items()), scale)
-
-
-@dataclass(frozen=True)
-class WorldMeasure:
-    """A quantity of an audit, one number for every simulated world."""
+class WorldMeasure(Quantity):
+    """A quantity of an audit, one number for every simulated world: that of a look, counted as a list's places are."""
 
     item: str
     quantity: str
     labels: tuple[Label, ...]
+    look: int = -1
 
     shared = False
 
@@ -600,8 +550,8 @@ class WorldMeasure:
         return table.set_axis(pd.MultiIndex.from_product([[1], range(len(table))], names=["fold", "seed"]))
 
     def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
-        """The quantity of each world in the last round."""
-        return self.curve(results).iloc[:, -1]
+        """The quantity of each world at the look."""
+        return self.curve(results).iloc[:, self.look]
 
     def published(self, numbers: Printed, dataset: str, users: str) -> None:
         """The paper has no simulated worlds."""
@@ -611,25 +561,172 @@ OF_WORLDS = Scale("share of worlds beyond the promised one")
 """A theorem says "at least": a share of worlds has no margin."""
 
 
-@dataclass(frozen=True)
-class Covered:
-    """The share of worlds in which the ratio of an observed quantity to its bound is at most 1, minus 1 − δ."""
+Tables = Mapping[str, Results]
 
-    label: str
-    ratio: WorldMeasure
-    scale: Scale = OF_WORLDS
+
+def totals(quantities: Sequence[Quantity], results: Tables, dataset: str, users: str) -> list[pd.Series]:
+    """Some quantities of every run that the measures of all of them have, each indexed by (fold, seed).
+
+    Raises:
+        NotMeasured: a measure has no values there, or no run is common to all.
+    """
+    sums = [each.sum for each in quantities]
+    own = {m: _values(m, results, dataset, users) for each in sums for _, m in each.terms}
+    runs = None
+    for measure, values in own.items():
+        if not measure.shared:
+            same = runs is None or values.index.equals(runs)
+            runs = values.index if runs is None or same else runs.intersection(values.index)
+    if runs is None or runs.empty:
+        raise NotMeasured("no run in common")
+    found = []
+    for quantity in sums:
+        total = np.full(len(runs), quantity.offset)
+        for weight, measure in quantity.terms:
+            values = own[measure]
+            if measure.shared:
+                total += weight * means_of_folds(values, runs)
+            else:
+                total += weight * (values if values.index.equals(runs) else values[runs]).to_numpy()
+        found.append(pd.Series(total, index=runs))
+    return found
+
+
+def over_runs(contrast: "Contrast", results: Tables, dataset: str, users: str) -> Effect:
+    """The mean over folds of the fold means, with its interval over seeds within folds."""
+    return mean_effect(totals((contrast.quantity,), results, dataset, users)[0])
+
+
+def over_folds(contrast: "Contrast", results: Tables, dataset: str, users: str) -> Effect:
+    """The same with the interval of a sample of folds, for what has no seeds and for a bandit's queries."""
+    return fold_effect(totals((contrast.quantity,), results, dataset, users)[0])
+
+
+def of_means(contrast: "Contrast", results: Tables, dataset: str, users: str) -> RatioOfMeans:
+    """The ratio of two means over folds, with the interval of a sample of folds.
+
+    Raises:
+        NotMeasured: the denominator's mean is not positive.
+    """
+    above, below = totals((contrast.quantity.numerator, contrast.quantity.denominator), results, dataset, users)
+    if not fold_means(below).mean() > 0:
+        raise NotMeasured(f"{contrast.name}: what it is divided by has no positive mean")
+    return ratio_effect(above, below)
+
+
+def steadier(contrast: "Contrast", results: Tables, dataset: str, users: str) -> Effect:
+    """By how much the numerator's curve deviates less than the denominator's: see `deviation_effect`."""
+    smaller, larger = (m.curve(results, dataset, users).frame() for m in contrast.quantity.measures)
+    runs = smaller.index.intersection(larger.index)
+    rounds = smaller.columns.intersection(larger.columns)
+    return deviation_effect(smaller.loc[runs, rounds], larger.loc[runs, rounds], f"{contrast.name} {dataset} {users}")
+
+
+def covered(contrast: "Contrast", results: Tables, dataset: str, users: str) -> Share:
+    """The share of worlds in which a ratio of what was observed to its bound is at most 1, minus 1 − δ."""
+    rows = contrast.quantity.selected(results, dataset, users)
+    (delta,) = np.unique(rows["delta"])
+    return Share(int((rows["value"] <= 1).sum()), len(rows), 1 - float(delta))
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A quantity whose effect, so the claim says, lies above the margin of its scale.
+
+    Attributes:
+        name: what is compared, in words.
+        quantity: arithmetic on measures, or what else `estimate` takes.
+        estimate: what makes an estimate of the quantity, from results, on a data set, under some users.
+        within: claim that the quantity is nearer to 0 than this: the effect is `within` − |quantity|.
+        most: the most that the quantity could be. Where the mean of that is not above the margin there is no room, and
+            the contrast is open, unless its interval lies wholly above the margin even so, or wholly below the negative
+            margin. So such an interval decides by itself, also where nobody knows how much room there is.
+        where: a phrase that says where there is no room; `{users}` in it stands for the users of the cell.
+    """
+
+    name: str
+    quantity: Any
+    scale: Scale
+    estimate: "Callable[[Contrast, Tables, str, str], Estimate]" = over_runs
+    within: float | None = None
+    most: Quantity | None = None
+    where: str = ""
 
     @property
-    def measures(self) -> tuple[WorldMeasure, ...]:
-        return (self.ratio,)
+    def label(self) -> str:
+        return self.name if self.within is None else f"{self.within:g} − |{self.name}|"
 
-    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Share:
-        rows = self.ratio.selected(results, dataset, users)
-        (delta,) = np.unique(rows["delta"])
-        return Share(int((rows["value"] <= 1).sum()), len(rows), 1 - float(delta))
+    @property
+    def measures(self) -> tuple[Measured, ...]:
+        return tuple(dict.fromkeys((*self.quantity.measures, *(self.most.measures if self.most else ()))))
 
-    def published(self, numbers: Printed, dataset: str, users: str) -> None:
-        """The paper has no simulated worlds."""
+    def effect(self, results: Tables, dataset: str, users: str) -> Estimate:
+        """The effect with its interval.
+
+        Raises:
+            NotMeasured: a value is missing; or the interval does not decide by itself, and there is no room or its
+                amount is not known.
+        """
+        found = self.estimate(self, results, dataset, users)
+        if self.within is not None:
+            return Nearness(found, self.within)
+        if self.most is not None:
+            low, high = found.interval()
+            if low <= self.scale.margin and high >= -self.scale.margin:
+                most = over_runs(replace(self, quantity=self.most), results, dataset, users)
+                if most.estimate <= self.scale.margin:
+                    raise NotMeasured(f"no room on {label(dataset)} {self.where.format(users=users)}")
+        return found
+
+    def published(self, numbers: Printed, dataset: str, users: str) -> float | None:
+        """The same contrast of the printed means, or None if the paper does not print all of them."""
+        if self.estimate is not over_runs:
+            return None
+        quantity = self.quantity.sum
+        means = [measure.published(numbers, dataset, users) for _, measure in quantity.terms]
+        if None in means:
+            return None
+        printed = quantity.offset + sum(w * m for (w, _), m in zip(quantity.terms, means, strict=True) if m is not None)
+        return printed if self.within is None else self.within - abs(printed)
+
+
+def leads(
+    of: Callable[[str], Quantity],
+    scale: Scale,
+    better: Sequence[str],
+    worse: Sequence[str],
+    word: str = "",
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Contrast, ...]:
+    """That each of the `better` is above each of the `worse`, in a quantity of either.
+
+    Args:
+        word: what is added to the contrasts' names.
+        names: what the names call some of them.
+    """
+    return tuple(
+        Contrast(f"{names.get(a, a)} − {names.get(b, b)}{word}", of(a) - of(b), scale)
+        for a, b in product(better, worse)
+    )
+
+
+def mean_of(quantities: Sequence[Quantity]) -> Sum:
+    return sum((1 / len(quantities) * each for each in quantities), Sum(()))
+
+
+def every(make: Callable[..., Contrast], *choices: Sequence) -> tuple[Contrast, ...]:
+    """A contrast of each combination of the choices."""
+    return tuple(make(*each) for each in product(*choices))
+
+
+def slope(measures: Mapping[float, Quantity]) -> Sum:
+    """The least-squares slope of quantities over their keys in the mapping.
+
+    Σ (x − x̄) y / Σ (x − x̄)²
+    """
+    mean = sum(measures) / len(measures)
+    total = sum((x - mean) ** 2 for x in measures)
+    return sum(((x - mean) / total * y for x, y in measures.items()), Sum(()))
 
 
 @dataclass(frozen=True)
@@ -637,19 +734,16 @@ class Part:
     """Contrasts that a claim makes in each of some cells, and how the cells combine.
 
     Attributes:
-        statement: what the part says, in words.
         contrasts: the contrasts, each of which must lie above its margin.
         cells: the paper's (data set, users) pairs that the part covers.
-        combine: "all" if the part must hold in all cells; "count" if at least `need` of them suffice (in proportion,
-            rounded up, where not all are tested).
-        need: the number of cells that "count" needs.
+        need: the number of cells that suffice (in proportion, rounded up, where not all are tested); 0 for all.
+        statement: what the part says, in words.
     """
 
-    statement: str
-    contrasts: tuple[Compared, ...]
+    contrasts: tuple[Contrast, ...]
     cells: tuple[Where, ...]
-    combine: Literal["all", "count"] = "all"
     need: int = 0
+    statement: str = ""
 
     @property
     def rule(self) -> str:
@@ -657,8 +751,7 @@ class Part:
         told = "; ".join(f"{'; '.join(contrast.label for contrast in own)}: {scale}" for scale, own in by_scale)
         n = len(self.cells)
         every = f"in each of {n} cells" if n > 1 else "in its cell"
-        how = {"all": every, "count": f"in at least {self.need} of {n} cells"}
-        return f"{self.statement} ({told}) {how[self.combine]}"
+        return f"{self.statement} ({told}) {f'in at least {self.need} of {n} cells' if self.need else every}"
 
 
 @dataclass(frozen=True)
@@ -691,19 +784,19 @@ class Claim:
 
     Attributes:
         paper, id: name of the chapter, number of the claim on the paper's sheet; together its anchor.
-        statement: what the paper says.
         parts: the parts, all of which must hold.
         protocol: the size of the paper's experiment; a smaller experiment on the paper's data decides nothing.
         stand_ins: other data sets on which the claim is judged, each by itself, to see whether the claim carries over.
+        statement: what the paper says.
         expected: the effect that the rule asks for, with its direction and threshold, in one plain sentence.
     """
 
     paper: str
     id: str
-    statement: str
     parts: tuple[Part, ...]
     protocol: Size
     stand_ins: tuple[StandIn, ...] = ()
+    statement: str = ""
     expected: str = ""
 
     @property
@@ -733,3 +826,35 @@ class Claim:
     def items(self) -> frozenset[str]:
         """The items that the claim reads."""
         return frozenset(m.item for part in self.parts for contrast in part.contrasts for m in contrast.measures)
+
+
+def worded(words: Mapping[str, Any], *claims: Claim) -> tuple[Claim, ...]:
+    """The claims with their words.
+
+    Args:
+        words: by the claim's id, its statement, what is expected, and what each of its parts says; texts that are no
+            table belong to no claim.
+
+    Raises:
+        ValueError: a claim or a part has no words, or there are words without a claim or a part.
+    """
+    words = {id_: own for id_, own in words.items() if not isinstance(own, str)}
+    if [claim.id for claim in claims] != list(words):
+        raise ValueError(
+            f"words of the claims {', '.join(words)}, but rules of {', '.join(each.id for each in claims)}"
+        )
+    found = []
+    for claim in claims:
+        own = words[claim.id]
+        if len(own["parts"]) != len(claim.parts):
+            raise ValueError(f"{claim.id} has words of {len(own['parts'])} parts, but rules of {len(claim.parts)}")
+        parts = tuple(replace(part, statement=told) for part, told in zip(claim.parts, own["parts"], strict=True))
+        found.append(replace(claim, parts=parts, statement=own["statement"], expected=own["expected"]))
+    return tuple(found)
+
+
+def said(
+    statement: str, contrasts: tuple[Contrast, ...], cells: tuple[Where, ...], combine: str = "all", need: int = 0
+) -> Part:
+    """A part whose words stand beside its contrasts."""
+    return Part(contrasts, cells, need, statement)

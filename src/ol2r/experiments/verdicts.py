@@ -15,7 +15,7 @@ import pandas as pd
 
 from ol2r.experiments.claims import (
     Claim,
-    Compared,
+    Contrast,
     Indexed,
     Measured,
     NotMeasured,
@@ -49,7 +49,7 @@ class Finding:
     `absent` where the results lack what the contrast reads.
     """
 
-    contrast: Compared
+    contrast: Contrast
     cell: Where
     data: str | None
     effect: Estimate | None = None
@@ -179,9 +179,8 @@ def holm(p_values: Sequence[float], alpha: float) -> list[bool]:
 def combine(part: Part, tested: Sequence[Finding]) -> int | None:
     """1 where a part holds, −1 where it fails, else 0; None where the data of none of its cells is at hand.
 
-    A cell is as claimed when all its contrasts are, and against when one of them is. Under "all", the part holds when
-    all cells are as claimed, and fails when one is against. Under "count", it holds when enough cells are as claimed,
-    and fails when so many are against that the rest are not enough.
+    A cell is as claimed when all its contrasts are, and against when one of them is. The part holds when all cells are
+    as claimed, or as many as it needs, and fails when so many are against that the rest are not enough.
     """
     cells: dict[tuple[Where, str], list[Finding]] = {}
     for one in tested:
@@ -191,7 +190,7 @@ def combine(part: Part, tested: Sequence[Finding]) -> int | None:
         return None
     by_cell = [_counts(contrasts).side for contrasts in cells.values()]
     n = len(by_cell)
-    need = ceil(part.need * n / len(part.cells)) if part.combine == "count" else n
+    need = ceil(part.need * n / len(part.cells)) if part.need else n
     if by_cell.count(1) >= need:
         return 1
     return -1 if by_cell.count(-1) > n - need else 0
@@ -341,7 +340,7 @@ def _tested(claim: Claim, results: dict[str, Indexed], data: str, own: Iterable[
     return [[replace(one, side=side.get(id(one), 0)) for one in part] for part in parts]
 
 
-def _measured(contrast: Compared, cell: Where, data: str, results: dict[str, Indexed]) -> Finding:
+def _measured(contrast: Contrast, cell: Where, data: str, results: dict[str, Indexed]) -> Finding:
     try:
         effect = contrast.effect(results, data, cell[1])
     except (NotMeasured, TooFewSeeds) as missing:
@@ -356,7 +355,7 @@ def _measured(contrast: Compared, cell: Where, data: str, results: dict[str, Ind
     )
 
 
-def _diverged(contrast: Compared, results: dict[str, Indexed], data: str, users: str) -> int:
+def _diverged(contrast: Contrast, results: dict[str, Indexed], data: str, users: str) -> int:
     """The number of runs that the contrast reads and that diverged at some time."""
     found = set()
     for measure, rows in _read(((measure, data, users) for measure in contrast.measures), results):

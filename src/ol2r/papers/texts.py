@@ -11,6 +11,8 @@ _FIELD = re.compile(r"(?<![\w^])\{(\w+)(?::([^{}]*))?\}")  # \mathrm{n} and t^{n
 def read(paper: str, name: str, **given: object) -> dict[str, Any]:
     """The texts of a paper's file, in which the end of a line, with the blanks around it, counts as one blank.
 
+    A text at the top of the file, outside of its tables, can be named in braces by the others.
+
     Args:
         paper: the paper's folder.
         name: of the file, without its ending.
@@ -23,7 +25,9 @@ def read(paper: str, name: str, **given: object) -> dict[str, Any]:
     unasked = given.keys() - {field for field, _ in _FIELD.findall(text)}
     if unasked:
         raise ValueError(f"no text of {paper}/{name}.toml, has {', '.join(sorted(unasked))} in braces")
-    return {key: _filled(value, given) for key, value in tomllib.loads(text).items()}
+    found = tomllib.loads(text)
+    given |= {key: _filled(value, given) for key, value in found.items() if isinstance(value, str)}
+    return {key: _filled(value, given) for key, value in found.items()}
 
 
 def _filled(value: Any, given: dict[str, object]) -> Any:

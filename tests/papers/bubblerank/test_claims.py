@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ol2r.experiments.claims import Contrast
 from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.verdicts import judge, judge_all
 from ol2r.papers.bubblerank.claims import (
@@ -16,6 +17,7 @@ from ol2r.papers.bubblerank.claims import (
     CLAIMS,
     EVENT_ITEMS,
     LATE,
+    LISTS,
     LOG,
     MODELS,
     STAND_INS,
@@ -23,9 +25,9 @@ from ol2r.papers.bubblerank.claims import (
     SYNTHETIC,
     WITH_FEATURES,
     WORLDS,
-    Bends,
     _solved,
     _within_queries,
+    bends,
     event_exponents,
 )
 from ol2r.papers.bubblerank.grid import ITEMS
@@ -326,7 +328,7 @@ def test_a_bend_is_the_change_of_slope_within_queries(invented_results):
     b, c = _solved(_within_queries(lists)).T / level.T
     assert b == pytest.approx(0.03) and c == pytest.approx(0.0005)
     frame = lists.assign(cell="lists", dataset="one", users="DCM", round=STEPS)
-    found = Bends("bend", BENDING).effect({"fig-3-left": invented_results(frame)}, "one", "DCM")
+    found = Contrast("bend", LISTS, BENDING, bends).effect({"fig-3-left": invented_results(frame)}, "one", "DCM")
     assert found.estimate == pytest.approx(4 * 0.0005 * (10 * 9 * 25 / 72) ** 0.5 / 0.03, rel=0.05)
     assert 0 < found.standard_error < 0.15
 

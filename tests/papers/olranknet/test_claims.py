@@ -47,7 +47,6 @@ from ol2r.papers.olranknet.claims import (
     ExploresInLists,
     LongEnough,
     Stretch,
-    WithoutUsers,
     certain,
     certain_where_covered,
     covered,
@@ -374,8 +373,8 @@ def test_a_measure_beside_another_data_set_says_where_there_is_none(made):
 def test_measures_name_their_item_and_their_labels():
     assert (offline("PDGD").item, online("PDGD").item) == ("fig-4", "fig-5")
     assert isinstance(certain("PDGD", LAST), Stretch) and certain("PDGD", LAST).per == "shown_pairs"
-    assert ordered("linear") == WithoutUsers("lda", "value", (("quantity", "linear"),))
-    assert ordered_by_labels("network") == WithoutUsers("labels", "ordered", (("ranker", "network"),))
+    assert ordered("linear") == Measure("lda", "value", (("quantity", "linear"),), any_users=True)
+    assert ordered_by_labels("network") == Measure("labels", "ordered", (("ranker", "network"),), any_users=True)
     labels = (("covariance", "full"), ("part", "test"))
     assert covered("full") == AtTuned("coverage", "value", (("quantity", "inside"), *labels))
     assert certain_where_covered("full") == Measure(

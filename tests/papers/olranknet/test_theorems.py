@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.experiments.claims import WORLDS, NotMeasured, WorldMeasure
+from ol2r.experiments.claims import WORLDS, Contrast, NotMeasured, WorldMeasure
 from ol2r.experiments.verdicts import judge, judge_all
 from ol2r.papers.olranknet import audit_cells
-from ol2r.papers.olranknet.theorems import INTERVALS, ITEM, KERNELS, RATE, THEOREMS, Falls
+from ol2r.papers.olranknet.theorems import INTERVALS, ITEM, KERNELS, POWER, RATE, THEOREMS, falls
 from ol2r.random import generator
 
 NUMBERS = pd.DataFrame(columns=["item", "dataset", "users", "learner", "mean"])
@@ -116,13 +116,13 @@ def test_the_small_tier_judges_nothing_and_what_did_not_run_cannot_be_tested(mad
 
 def test_a_fall_is_the_power_of_the_last_three_doublings_less_the_lemmas(made):
     distance = WorldMeasure(ITEM, "from H", (("audit", "kernel"), ("depth", 2)))
-    effect = Falls("", distance).effect(made(power=0.4, noise=0.0), WORLDS, "")
+    effect = Contrast("", distance, POWER, falls).effect(made(power=0.4, noise=0.0), WORLDS, "")
     assert effect.estimate == pytest.approx(0.15)
     short = made()
     frame = short[ITEM].frame
     short[ITEM] = replace(short[ITEM], frame=frame[frame["round"] != 1024])
     with pytest.raises(NotMeasured, match="no kernel at m = 1024"):
-        Falls("", distance).effect(short, WORLDS, "")
+        Contrast("", distance, POWER, falls).effect(short, WORLDS, "")
 
 
 def test_every_contrast_has_worlds_among_the_cells_and_as_many_as_its_protocol():

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from judging import Judging, mirrored, moved, varied
 
-from ol2r.experiments.claims import Measure, NotMeasured
+from ol2r.experiments.claims import Contrast, Measure, NotMeasured
 from ol2r.experiments.effects import time_mean
 from ol2r.experiments.verdicts import judge, judge_all
 from ol2r.papers.olranknet.claims import OFFLINE, SHARE, SKYLINE, SMALL, no_worse, weight
@@ -48,7 +48,6 @@ from ol2r.papers.p2neurrank.claims import (
     AtEqualCompute,
     Early,
     FirstFifth,
-    OverTenths,
     Seconds,
     exploring,
     first_fifth,
@@ -378,7 +377,6 @@ def test_seconds_of_a_round_are_those_of_each_tenth_of_one_replica(invented_resu
 
 def test_tenths_are_no_seeds(made):
     contrast = BY_ID["PP8"].parts[0].contrasts[0]
-    assert isinstance(contrast, OverTenths)
     found = contrast.effect(made(datasets=("MQ2008",)), "MQ2008", "perfect")
     assert (found.seeds, found.folds, found.degrees) == (1, 1, pytest.approx(TENTHS - 1))
     assert found.estimate == pytest.approx(TIMES[FULL_FORMS[0]] - TIMES[neural(1)], abs=0.002)
@@ -399,7 +397,7 @@ def test_equal_compute_reads_the_slower_learner_at_an_earlier_round(invented_run
     def compared(a, b):
         of = [Measure("scores", "ndcg", (("variant", v),)) for v in (a, b)]
         spent = [Seconds("timing", v) for v in (a, b)]
-        made = AtEqualCompute("", *of, *spent, BY_ID["PPX2"].parts[0].contrasts[0].scale, mean)
+        made = Contrast("", AtEqualCompute(*of, *spent, mean), OFFLINE)
         assert made.measures == (*of, *spent) and made.published(NUMBERS, "MQ2008", "perfect") is None
         return made.effect(results, "MQ2008", "perfect")
 
@@ -419,10 +417,10 @@ def test_equal_compute_reads_the_slower_learner_at_an_earlier_round(invented_run
 def test_no_worse_and_room_above_a_baseline_are_contrasts_of_two_measures():
     a, b = offline_linear("a"), offline_linear("b")
     lower = no_worse(a, b, "a − b", OFFLINE)
-    assert lower.terms == ((1.0, a), (-1.0, b)) and lower.scale.margin == -DIFFERENCE
+    assert lower.quantity == a - b and lower.scale.margin == -DIFFERENCE
     room = above(offline_linear, OFFLINE, "a", "b", REFERENCE, "the best")
-    assert (room.label, room.most.label) == ("a − b", "the best − b") and room.scale.margin == DIFFERENCE
-    assert room.contrast.terms == lower.terms and room.most.terms == ((1.0, REFERENCE), (-1.0, b))
+    assert room.label == "a − b" and room.scale.margin == DIFFERENCE
+    assert room.quantity == lower.quantity and room.most == REFERENCE - b
     assert room.where == "under {users} users, where b does not end 0.005 below the best"
 
 

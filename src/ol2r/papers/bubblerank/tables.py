@@ -14,13 +14,13 @@ import pandas as pd
 
 from ol2r import frames
 from ol2r.clicks import ItemClicks
-from ol2r.experiments.claims import Compared, NotMeasured, Results, StandIn, indexed
+from ol2r.experiments.claims import Contrast, NotMeasured, Results, StandIn, indexed, of_means, over_folds
 from ol2r.experiments.effects import Nearness, TooFewSeeds, at_end, at_own_end, fold_effect
 from ol2r.experiments.verdicts import Judgement
 from ol2r.papers.bubblerank import grid as bubblerank
 from ol2r.papers.bubblerank import worlds as bandit_worlds
 from ol2r.papers.bubblerank.claims import EARLY as EARLY_STEPS
-from ol2r.papers.bubblerank.claims import IN_100, TIMES, Ratio, difference, in_100, regret
+from ol2r.papers.bubblerank.claims import IN_100, TIMES, in_100, regret
 from ol2r.papers.bubblerank.figures import CASE, models_of, one_setting, over_queries, regret_ratios, steps_of
 from ol2r.parameters import Value
 from ol2r.report.leads import in_range, joined
@@ -797,11 +797,11 @@ def compared(results: Mapping[str, Results], ours: str = "BubbleRank") -> pd.Dat
     lines = []
     others = [name for name in LEARNERS.ordered(runs["learner"]) if name != ours]
     for dataset, other, model in product(runs["dataset"].unique(), others, CLICK_MODELS):
-        contrasts: dict[str, Compared] = {
-            after(n): Ratio("", regret(ours, n), regret(other, n), TIMES)
+        contrasts = {
+            after(n): Contrast("", regret(ours, n) / regret(other, n), TIMES, of_means)
             for n in (*EARLY_STEPS, int(runs["round"].max()))
         }
-        contrasts[AT_FIRST] = difference(in_100(ours), in_100(other), "", IN_100)
+        contrasts[AT_FIRST] = Contrast("", in_100(ours) - in_100(other), IN_100, over_folds)
         for panel, contrast in contrasts.items():
             with suppress(NotMeasured, TooFewSeeds):
                 effect = contrast.effect(read, dataset, model)

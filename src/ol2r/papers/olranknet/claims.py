@@ -14,32 +14,34 @@ This module names items and does not import them. T and γ are defined here, bec
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from ol2r.experiments.claims import (
     Claim,
-    Compared,
     Contrast,
     Measure,
     Measured,
-    Near,
     NotMeasured,
-    Part,
     Printed,
+    Quantity,
     Results,
     Scale,
     Selection,
     Size,
     StandIn,
+    Sum,
     Where,
-    difference,
     label,
+    leads,
+    over_folds,
+    totals,
 )
-from ol2r.experiments.effects import Effect, fold_effect, time_mean
-from ol2r.papers.pairrank.claims import DIFFERENCE, Room, above, leads, under
+from ol2r.experiments.claims import said as Part
+from ol2r.experiments.effects import time_mean
+from ol2r.papers.pairrank.claims import DIFFERENCE, above, under
 
 USERS = ("perfect", "navigational", "informational")
 MSLR, YAHOO = "MSLR-WEB10K", "Yahoo-LTRC-1"
@@ -190,18 +192,6 @@ class LongEnough(Measure):
         return rows
 
 
-class WithoutUsers(Measure):
-    """A measure of an item that has no users and no rounds."""
-
-    def selected(self, results: Mapping[str, Results], dataset: str, users: str) -> Selection:
-        """The item's rows on this data set with the measure's labels.
-
-        Raises:
-            NotMeasured: there are no such rows.
-        """
-        return Measure(self.item, self.column, self.labels, shared=True).selected(results, dataset, users)
-
-
 class AtTuned(Measure):
     """A measure of intervals at the α that was tuned, of an item that has other values of α beside it."""
 
@@ -260,7 +250,7 @@ class Stretch(Measure):
 
 
 @dataclass(frozen=True)
-class Beside:
+class Beside(Quantity):
     """A measure on the data set that the cell's data set is compared with (`BESIDE`), under the same users."""
 
     measure: Measure
@@ -297,33 +287,34 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class FirstMeasured:
-    """The first of several contrasts that can be measured; all of them say the same, each of other runs."""
+class FirstMeasured(Quantity):
+    """The first of several quantities that can be measured; all of them say the same, each of other runs."""
 
-    contrasts: tuple[Contrast, ...]
+    quantities: tuple[Quantity, ...]
 
-    @property
-    def label(self) -> str:
-        return self.contrasts[0].label
+    shared = False
 
     @property
-    def scale(self) -> Scale:
-        return self.contrasts[0].scale
+    def item(self) -> str:
+        return self.measures[0].item
 
     @property
     def measures(self) -> tuple[Measured, ...]:
-        return tuple(dict.fromkeys(measure for each in self.contrasts for measure in each.measures))
+        return tuple(dict.fromkeys(measure for each in self.quantities for measure in each.measures))
 
-    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
-        """The effect of that contrast.
+    def selected(self, results: Mapping[str, Results], dataset: str, users: str) -> Selection:
+        return self.measures[0].selected(results, dataset, users)
+
+    def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
+        """The values of that quantity.
 
         Raises:
             NotMeasured: none of them can be measured.
         """
         missing = []
-        for each in self.contrasts:
+        for each in self.quantities:
             try:
-                return each.effect(results, dataset, users)
+                return totals((each,), results, dataset, users)[0]
             except NotMeasured as error:
                 missing.append(str(error))
         raise NotMeasured(", ".join(missing))
@@ -332,12 +323,8 @@ class FirstMeasured:
         """The paper prints no numbers."""
 
 
-class OverFolds(Contrast):
-    """A contrast of what has no seeds: the folds are the sample."""
-
-    def summary(self, total: pd.Series) -> Effect:
-        """The mean over folds with the interval of a sample of folds."""
-        return fold_effect(total)
+def OverFolds(name: str, terms: tuple[tuple[float, Measured], ...], scale: Scale, offset: float = 0.0) -> Contrast:
+    return Contrast(name, Sum(terms, offset), scale, over_folds)
 
 
 Rounds = TypeVar("Rounds", float, pd.Series)
@@ -367,12 +354,12 @@ def certain(variant: str, stretch: tuple[float, float]) -> Stretch:
 
 def ordered(by: str) -> Measure:
     """The share of pairs of different grades, of the same query, that LDA's direction or the truth orders correctly."""
-    return WithoutUsers(LDA_ITEM, "value", (("quantity", by),))
+    return Measure(LDA_ITEM, "value", (("quantity", by),), any_users=True)
 
 
 def ordered_by_labels(ranker: str) -> Measure:
     """The same share of a ranker that was fitted to the labels of other queries."""
-    return WithoutUsers(LABELS_ITEM, "ordered", (("ranker", ranker),))
+    return Measure(LABELS_ITEM, "ordered", (("ranker", ranker),), any_users=True)
 
 
 def covered(covariance: str) -> Measure:
@@ -390,31 +377,26 @@ def certain_where_covered(covariance: str) -> Measure:
 FAR_PDGD = Best(FAR_ITEM, "ndcg", (("variant", "neural PDGD"),))
 
 
-def no_worse(measure: Measured, other: Measured, told: str, scale: Scale) -> Contrast:
+def no_worse(measure: Quantity, other: Quantity, told: str, scale: Scale) -> Contrast:
     """The contrast measure − other, which may be below 0 by less than the margin of the scale."""
-    return difference(measure, other, told, replace(scale, margin=-scale.margin))
+    return Contrast(told, measure - other, replace(scale, margin=-scale.margin))
 
 
-def _above(variant: str, baseline: str) -> Compared:
+def _above(variant: str, baseline: str) -> Contrast:
     return above(offline, OFFLINE, variant, baseline, offline(SKYLINE), SKYLINE)
 
 
-def _beats_far_pdgd(variant: str) -> FirstMeasured:
+def _beats_far_pdgd(variant: str) -> Contrast:
     """Whether a variant ends above the best of the long runs of neural PDGD, in the main runs if those are long enough.
     """
     told = f"{variant} − neural PDGD's best in {FAR:,} rounds"
     ends = (LongEnough(item, "ndcg", (("variant", variant),)) for item in (OFFLINE_ITEM, LONG_ITEM))
-    return FirstMeasured(tuple(difference(end, FAR_PDGD, told, OFFLINE) for end in ends))
+    return Contrast(told, FirstMeasured(tuple(end - FAR_PDGD for end in ends)), OFFLINE)
 
 
-def _of_all(measure: Measured, scale: Scale) -> Contrast:
-    """What a share leaves to be had: 1 minus the share."""
-    return Contrast("1 − the share", ((-1.0, measure),), scale, 1.0)
-
-
-def _roomy(contrast: Contrast, lower: Measured, where: str) -> Room:
+def _roomy(contrast: Contrast, lower: Quantity, where: str) -> Contrast:
     """A contrast of a share with a lower one, which has no room where the lower one is already nearly 1."""
-    return Room(contrast, _of_all(lower, contrast.scale), where)
+    return replace(contrast, most=1.0 - lower, where=where)
 
 
 NEARLY_ALL = f"more than {1 - SHARE:.0%} of orders are certain"
@@ -429,44 +411,42 @@ IF_HIGH = (
 )
 
 
-def _risen(variant: str) -> Room:
+def _risen(variant: str) -> Contrast:
     start, then = certain(variant, START), certain(variant, MIDDLE)
-    rise = difference(then, start, f"{variant}'s certain orders in the second tenth of the rounds − at first", CERTAIN)
+    rise = Contrast(f"{variant}'s certain orders in the second tenth of the rounds − at first", then - start, CERTAIN)
     return _roomy(rise, start, f"under {{users}} users, where {NEARLY_ALL} at first")
 
 
-def _quickly(variant: str) -> Room:
+def _quickly(variant: str) -> Contrast:
     start, then, last = (certain(variant, stretch) for stretch in (START, MIDDLE, LAST))
-    terms = ((1.0, then), (-0.5, start), (-0.5, last))
     told = f"{variant}'s certain orders in the second tenth of the rounds − the mean of first and last"
-    most = Contrast("what the first rounds leave", ((-1.0, start),), HALF_WAY, 1 - SHARE)
-    return Room(Contrast(told, terms, HALF_WAY), most, f"under {{users}} users, where {NEARLY_ALL} at first")
+    where = f"under {{users}} users, where {NEARLY_ALL} at first"
+    return Contrast(told, then - 0.5 * start - 0.5 * last, HALF_WAY, most=1 - SHARE - start, where=where)
 
 
-def _faster_than_mslr(variant: str) -> Room:
+def _faster_than_mslr(variant: str) -> Contrast:
     here = certain(variant, MIDDLE)
     told = f"{variant}'s certain orders in the second tenth of the rounds − the same on MSLR's shape"
     there = Beside(here)
-    lead = difference(here, there, told, CERTAIN)
+    lead = Contrast(told, here - there, CERTAIN)
     return _roomy(lead, there, f"under {{users}} users, where {NEARLY_ALL} on the other data set as well")
 
 
-def _slower_than(variant: str, other: str) -> Room:
+def _slower_than(variant: str, other: str) -> Contrast:
     share = certain(variant, FIFTH)
     told = f"{variant}'s certain orders in the first fifth of the rounds under {other} users − here"
-    return _roomy(difference(under(share, other), share, told, CERTAIN), share, f"where {NEARLY_ALL} under {{users}}")
+    return _roomy(Contrast(told, under(share, other) - share, CERTAIN), share, f"where {NEARLY_ALL} under {{users}}")
 
 
 def _wider_lead(variant: str, other: str) -> Contrast:
     """Whether variant − other, online, is larger under the users of the cell than under perfect ones."""
-    a, b = online(variant), online(other)
-    terms = ((1.0, a), (-1.0, b), (-1.0, under(a, "perfect")), (1.0, under(b, "perfect")))
-    return Contrast(f"({variant} − {other}) − the same under perfect users", terms, ONLINE)
+    lead = online(variant) - online(other)
+    return Contrast(f"({variant} − {other}) − the same under perfect users", lead - under(lead, "perfect"), ONLINE)
 
 
-def _more_pairs(measure: Callable[[str], Measure], scale: Scale, word: str) -> Room:
+def _more_pairs(measure: Callable[[str], Measure], scale: Scale, word: str) -> Contrast:
     full, diagonal = measure("full"), measure("diagonal")
-    lead = difference(full, diagonal, f"{word} pairs with full covariance − diagonal", scale)
+    lead = Contrast(f"{word} pairs with full covariance − diagonal", full - diagonal, scale)
     return _roomy(lead, diagonal, f"where more than {1 - SHARE:.0%} of pairs are {word} with the diagonal")
 
 
@@ -481,11 +461,11 @@ def _gain(variant: str, column: str, tuned: type[Measure], without: type[Measure
     labels = (("variant", variant),)
     exploring = tuned(EXPLORATION_ITEM, column, labels)
     greedy = without(EXPLORATION_ITEM, column, (*labels, ("alpha", 0.0)))
-    return difference(exploring, greedy, f"{variant} − the same without exploration", scale)
+    return Contrast(f"{variant} − the same without exploration", exploring - greedy, scale)
 
 
-def claim(name: str, statement: str, expected: str, *parts: Part, protocol: Size = PROTOCOL) -> Claim:
-    return Claim("olranknet", name, statement, parts, protocol, STAND_INS, expected)
+def claim(name: str, statement: str, expected: str, *parts: Any, protocol: Size = PROTOCOL) -> Claim:
+    return Claim("olranknet", name, parts, protocol, STAND_INS, statement, expected)
 
 
 CLEARLY = f"by more than {DIFFERENCE:g} of NDCG@10"
@@ -543,7 +523,7 @@ CLAIMS = (
         Part(
             f"mean NDCG@10 over the first {BEGINNING} rounds, which are “the beginning”, below PairRank's",
             tuple(
-                difference(beginning("PairRank"), beginning(v), f"PairRank − {v}, first {BEGINNING} rounds", OFFLINE)
+                Contrast(f"PairRank − {v}, first {BEGINNING} rounds", beginning("PairRank") - beginning(v), OFFLINE)
                 for v in OURS
             ),
             ALL_CELLS,
@@ -582,7 +562,7 @@ CLAIMS = (
         Part(
             f"the two are less than {SMALL:g} apart {IN_THE_MEAN}, which is “not very significant”, and so it is not "
             "judged which of them is ahead; the paper sees olLambdaRank there",
-            tuple(Near(lead, SMALL) for lead in leads(online, ONLINE_APART, OURS[1:], OURS[:1])),
+            tuple(replace(lead, within=SMALL) for lead in leads(online, ONLINE_APART, OURS[1:], OURS[:1])),
             ALL_CELLS,
         ),
     ),

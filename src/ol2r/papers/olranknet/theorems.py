@@ -7,24 +7,25 @@ the start. This module names the item of the audits and does not import it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from ol2r.experiments.claims import (
+    OF_WORLDS,
     WORLDS,
     Claim,
-    Covered,
+    Contrast,
     Label,
     NotMeasured,
-    Part,
-    Printed,
     Results,
     Scale,
     Size,
     WorldMeasure,
+    covered,
 )
+from ol2r.experiments.claims import said as Part
 from ol2r.experiments.effects import Effect, mean_effect
 
 ITEM = "audits"
@@ -38,54 +39,37 @@ LABELS = "labels of the model"
 TRUTHS = {"tangent": "a random linear function of the gradients", "network": "another network's function"}
 
 
-@dataclass(frozen=True)
-class Falls:
+def falls(contrast: Contrast, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
     """By which power of m a distance falls over the last doublings of m, beyond `RATE`.
 
         log(d at m/8 ÷ d at m)/log 8 − ¼, the mean over draws
 
     The measure's rounds are the widths m.
+
+    Raises:
+        NotMeasured: the series of widths has too few doublings.
     """
-
-    label: str
-    distance: WorldMeasure
-    scale: Scale = POWER
-
-    @property
-    def measures(self) -> tuple[WorldMeasure, ...]:
-        return (self.distance,)
-
-    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
-        """The effect over draws.
-
-        Raises:
-            NotMeasured: the series of widths has too few doublings.
-        """
-        curve = self.distance.curve(results)
-        widths = curve.columns.to_numpy(dtype=float)
-        now, then = widths[-1], widths[-1] / 2**DOUBLINGS
-        if then not in widths:
-            raise NotMeasured(f"{self.distance.item} has no kernel at m = {then:g}")
-        return mean_effect(np.log(curve[then] / curve[now]) / np.log(now / then) - RATE)
-
-    def published(self, numbers: Printed, dataset: str, users: str) -> None:
-        """The paper prints no distances."""
+    curve = contrast.quantity.curve(results)
+    widths = curve.columns.to_numpy(dtype=float)
+    now, then = widths[-1], widths[-1] / 2**DOUBLINGS
+    if then not in widths:
+        raise NotMeasured(f"{contrast.quantity.item} has no kernel at m = {then:g}")
+    return mean_effect(np.log(curve[then] / curve[now]) / np.log(now / then) - RATE)
 
 
-def theorem(number: int, statement: str, expected: str, size: Size, *parts: Part) -> Claim:
-    return Claim("olranknet", f"ORT{number}", statement, parts, size, expected=expected)
+def theorem(number: int, statement: str, expected: str, size: Size, *parts: Any) -> Claim:
+    return Claim("olranknet", f"ORT{number}", parts, size, (), statement, expected)
 
 
 def _in(audit: str, **labels: str | float) -> tuple[Label, ...]:
     return (("audit", audit), *labels.items())
 
 
-def _covered(quantity: str, word: str, truth: str, bound: float, regularization: float, width: int = WIDTH) -> Covered:
-    labels = _in(
-        "coverage", users="matched", truth=truth, bound=bound, regularization=regularization, width=width
-    )
+def _covered(quantity: str, word: str, truth: str, bound: float, regularization: float, width: int = WIDTH) -> Contrast:
+    labels = _in("coverage", users="matched", truth=truth, bound=bound, regularization=regularization, width=width)
     where = f"h {TRUTHS[truth]}, S = {bound:g}, λ = {regularization:g}, m = {width}"
-    return Covered(f"coverage − (1 − δ₁), {word}, {where}", WorldMeasure(ITEM, quantity, labels))
+    measure = WorldMeasure(ITEM, quantity, labels)
+    return Contrast(f"coverage − (1 − δ₁), {word}, {where}", measure, OF_WORLDS, covered)
 
 
 INTERVALS = {"network": "gradients at θ₀", "current": "gradients of each round"}
@@ -128,9 +112,7 @@ THEOREMS = (
                 f"with {word}, share of worlds in which log(det Ā/det λI) ≤ d̃ log(1 + n/λ) + 1 at every look, above "
                 "1 − δ₁, where the pairs labelled in a round share no document, as those of the paper's Ω^ind; each "
                 "document counts once for every round in which it was a candidate",
-                tuple(
-                    _covered(quantity, word, truth, *setting) for truth, setting in product(TRUTHS, SETTINGS)
-                ),
+                tuple(_covered(quantity, word, truth, *setting) for truth, setting in product(TRUTHS, SETTINGS)),
                 ((WORLDS, LABELS),),
             )
             for quantity, word in KERNELS.items()
@@ -147,7 +129,12 @@ THEOREMS = (
             f"the relative distance from H falls faster than m^(−{RATE:g}), the lemma's rate, over the last "
             f"{DOUBLINGS} doublings of m, so that it does not level off",
             tuple(
-                Falls(f"fall of the distance, L = {depth}", WorldMeasure(ITEM, "from H", _in("kernel", depth=depth)))
+                Contrast(
+                    f"fall of the distance, L = {depth}",
+                    WorldMeasure(ITEM, "from H", _in("kernel", depth=depth)),
+                    POWER,
+                    falls,
+                )
                 for depth in (2, 3)
             ),
             ((WORLDS, "networks at the start"),),

@@ -13,30 +13,33 @@ This module names items and does not import them.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
 from ol2r.experiments.claims import (
     Claim,
-    Compared,
     Contrast,
     Curves,
     Measure,
     Measured,
-    Near,
     NotMeasured,
-    Part,
     Printed,
+    Quantity,
     Results,
     Scale,
     Selection,
     Size,
     StandIn,
+    Sum,
+    Tables,
     Where,
-    difference,
+    leads,
+    mean_of,
+    totals,
 )
+from ol2r.experiments.claims import said as Part
 from ol2r.experiments.effects import Effect, mean_effect, time_mean
 from ol2r.papers.olranknet.claims import (
     ANY_LEAD,
@@ -54,7 +57,7 @@ from ol2r.papers.olranknet.claims import (
     InLists,
     no_worse,
 )
-from ol2r.papers.pairrank.claims import COMPARABLE, DIFFERENCE, REFERENCE, Room, above, leads, under
+from ol2r.papers.pairrank.claims import COMPARABLE, DIFFERENCE, REFERENCE, above, under
 
 USERS = ("perfect", "navigational", "informational")
 MSLR, YAHOO = "MSLR-WEB10K", "Yahoo-LTRC-1"
@@ -165,7 +168,7 @@ class Spent(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Seconds:
+class Seconds(Quantity):
     """The seconds of a round of a variant, in ranking and in learning, on the machine that timed it.
 
     Attributes:
@@ -221,16 +224,13 @@ class Seconds:
         """The paper draws its times."""
 
 
-class OverTenths(Contrast):
-    """A contrast of times, of which the tenths of one run are the sample."""
-
-    def summary(self, total: pd.Series) -> Effect:
-        """The mean over tenths, with the interval that their spread gives."""
-        return replace(mean_effect(total), seeds=1)
+def over_tenths(contrast: Contrast, results: Tables, dataset: str, users: str) -> Effect:
+    """The mean over the tenths of one run, with the interval that their spread gives."""
+    return replace(mean_effect(totals((contrast.quantity,), results, dataset, users)[0]), seeds=1)
 
 
 @dataclass(frozen=True)
-class AtEqualCompute:
+class AtEqualCompute(Quantity):
     """How far one variant's score is above another's when both have computed for as many seconds.
 
         s_v(b) = score of v at the round that v reaches in b seconds, linear between checkpoints
@@ -242,26 +242,32 @@ class AtEqualCompute:
     scores.
 
     Attributes:
-        label: in words.
         score, other: the scores, offline NDCG@10 at checkpoints.
         spent, other_spent: the seconds of either.
         mean: whether means over the seconds up to b* are compared, and not the scores at b*.
     """
 
-    label: str
     score: Measure
     other: Measure
     spent: Seconds
     other_spent: Seconds
-    scale: Scale
     mean: bool = False
+
+    shared = False
+
+    @property
+    def item(self) -> str:
+        return self.score.item
 
     @property
     def measures(self) -> tuple[Measured, ...]:
         return (self.score, self.other, self.spent, self.other_spent)
 
-    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
-        """The effect over the runs that both have.
+    def selected(self, results: Mapping[str, Results], dataset: str, users: str) -> Selection:
+        return self.score.selected(results, dataset, users)
+
+    def values(self, results: Mapping[str, Results], dataset: str, users: str) -> pd.Series:
+        """The lead of every run that both have.
 
         Raises:
             NotMeasured: there are no scores or seconds, or a variant was timed for fewer rounds than it was run.
@@ -271,9 +277,7 @@ class AtEqualCompute:
         budget = min(seconds[-1] for seconds in spent)
         mine, others = (self._score(*each, budget) for each in zip(curves, spent, strict=True))
         runs = mine.index.intersection(others.index)
-        if runs.empty:
-            raise NotMeasured(f"no run in common for {self.label}")
-        return mean_effect(mine[runs] - others[runs])
+        return mine[runs] - others[runs]
 
     @property
     def _seconds(self) -> tuple[Seconds, Seconds]:
@@ -335,11 +339,11 @@ def exploring(variant: str, column: str) -> Measure:
     return Measure("certainty", column, (("variant", variant), ("noise", LARGE_NOISE)))
 
 
-def _above_linear(variant: str, baseline: str) -> Room:
+def _above_linear(variant: str, baseline: str) -> Contrast:
     return above(offline_linear, OFFLINE, variant, baseline, REFERENCE, "offline RankNet")
 
 
-def _above_neural(measure: Callable[[str], Measure], variant: str, baseline: str, item: str = "fig-4") -> Room:
+def _above_neural(measure: Callable[[str], Measure], variant: str, baseline: str, item: str = "fig-4") -> Contrast:
     return above(measure, OFFLINE, variant, baseline, Measure(item, "ndcg", (("variant", SKYLINE),)), SKYLINE)
 
 
@@ -347,8 +351,8 @@ def _not_below(measure: Callable[[str], Measure], variant: str, other: str, scal
     return no_worse(measure(variant), measure(other), f"{variant} − {other}, {word}", scale)
 
 
-def _close(measure: Callable[[str], Measure], few: str, more: str, scale: Scale, word: str) -> Near:
-    return Near(pooled(difference(measure(few), measure(more), f"{few} − {more}, {word}", scale)), SMALL)
+def _close(measure: Callable[[str], Measure], few: str, more: str, scale: Scale, word: str) -> Contrast:
+    return pooled(Contrast(f"{few} − {more}, {word}", measure(few) - measure(more), scale, within=SMALL))
 
 
 def _best(noise: float, rankers: int, online: bool) -> tuple[Contrast, ...]:
@@ -356,57 +360,60 @@ def _best(noise: float, rankers: int, online: bool) -> tuple[Contrast, ...]:
     own = zoomed(noise, rankers, online)
     others = (n for n in NUMBERS_OF_RANKERS if n != rankers)
     told = f"ν² = {noise:g}, {word}"
-    return tuple(difference(own, zoomed(noise, n, online), f"N = {rankers} − N = {n}, {told}", scale) for n in others)
+    return tuple(Contrast(f"N = {rankers} − N = {n}, {told}", own - zoomed(noise, n, online), scale) for n in others)
 
 
 def pooled(contrast: Contrast) -> Contrast:
     """The contrast in the mean over all kinds of users, run by run: runs of the same fold and seed have the same
     queries."""
-    own = [(weight / len(USERS), cast(Measure, each)) for weight, each in contrast.terms]
-    terms = tuple((weight, under(each, kind)) for weight, each in own for kind in USERS)
-    return replace(contrast, terms=terms)
+    most = contrast.most and _over_users(contrast.most)
+    return replace(contrast, quantity=_over_users(contrast.quantity), most=most)
 
 
-def _pooled_room(room: Room) -> Room:
-    return replace(room, contrast=pooled(room.contrast), most=pooled(room.most))
+def _over_users(quantity: Quantity) -> Sum:
+    own = quantity.sum
+    means = (weight * mean_of([under(cast(Measure, each), kind) for kind in USERS]) for weight, each in own.terms)
+    return sum(means, Sum((), own.offset))
 
 
 def _mild(measure: Callable[[str], Measure], variant: str, other: str) -> Contrast:
     """Whether a variant is below the other by less than what comparable scores may be apart."""
-    terms = ((-1.0, measure(other)), (1.0, measure(variant)))
-    return Contrast(f"{COMPARABLE:g} − ({other} − {variant})", terms, MILD, COMPARABLE)
+    return Contrast(f"{COMPARABLE:g} − ({other} − {variant})", COMPARABLE - (measure(other) - measure(variant)), MILD)
 
 
 def _slower(slow: str, fast: str, scale: Scale) -> Contrast:
-    terms = ((1.0, Seconds("fig-9", slow)), (-1.0, Seconds("fig-9", fast)))
-    return OverTenths(f"{slow} ÷ {fast}", terms, scale)
+    return Contrast(f"{slow} ÷ {fast}", Seconds("fig-9", slow) - Seconds("fig-9", fast), scale, over_tenths)
 
 
 def _barely_slower(slow: str, fast: str) -> Contrast:
-    terms = ((-1.0, Seconds("fig-9", slow)), (1.0, Seconds("fig-9", fast)))
-    return OverTenths(f"one and a half ÷ ({slow} ÷ {fast})", terms, LITTLE_TIME, SLIGHTLY)
+    short = SLIGHTLY - (Seconds("fig-9", slow) - Seconds("fig-9", fast))
+    return Contrast(f"one and a half ÷ ({slow} ÷ {fast})", short, LITTLE_TIME, over_tenths)
 
 
 def _more_wrong(variant: str, other: str) -> Contrast:
-    return difference(wrong(variant), wrong(other), f"{variant}'s wrong certain orders − {other}'s", WRONG)
+    return Contrast(f"{variant}'s wrong certain orders − {other}'s", wrong(variant) - wrong(other), WRONG)
 
 
 def _regrets(variant: str, other: str) -> Contrast:
-    terms = ((1 - TWENTIETH, exploring(variant, "misordered")), (-1.0, exploring(other, "misordered")))
-    return Contrast(f"95 % of {variant}'s regret − {other}'s", terms, REGRET)
+    less = (1 - TWENTIETH) * exploring(variant, "misordered") - exploring(other, "misordered")
+    return Contrast(f"95 % of {variant}'s regret − {other}'s", less, REGRET)
 
 
-def _at_equal_compute(mean: bool) -> tuple[Compared, ...]:
+def _at_equal_compute(mean: bool) -> tuple[Contrast, ...]:
     told = "in the mean over the seconds" if mean else "at the end"
     pairs = ((a, b, offline_linear if a == linear(2) else offline_neural) for a, b in RIVALS.items())
     return tuple(
-        AtEqualCompute(f"{a} − {b}, {told}", of(a), of(b), Seconds("timing", a), Seconds("timing", b), OFFLINE, mean)
+        Contrast(
+            f"{a} − {b}, {told}",
+            AtEqualCompute(of(a), of(b), Seconds("timing", a), Seconds("timing", b), mean),
+            OFFLINE,
+        )
         for a, b, of in pairs
     )
 
 
-def claim(name: str, statement: str, expected: str, *parts: Part, protocol: Size = PROTOCOL) -> Claim:
-    return Claim("p2neurrank", name, statement, parts, protocol, STAND_INS, expected)
+def claim(name: str, statement: str, expected: str, *parts: Any, protocol: Size = PROTOCOL) -> Claim:
+    return Claim("p2neurrank", name, parts, protocol, STAND_INS, statement, expected)
 
 
 def _no_room(best: str) -> str:
@@ -547,7 +554,7 @@ CLAIMS = (
         Part(
             f"offline N = 2, which the paper calls its most promising, ends above olRankNet {CLEARLY}, {OVER_USERS}; "
             f"{SKYLINE_ROOM}",
-            (_pooled_room(_above_neural(on_folds, NEURAL[0], OLRANKNET, "folds")),),
+            (pooled(_above_neural(on_folds, NEURAL[0], OLRANKNET, "folds")),),
             POOLED,
         ),
         Part(
@@ -627,7 +634,7 @@ CLAIMS = (
             f"offline olRankNet, N = 2 and N = 5 end above each of the three {CLEARLY}, “significant” being a 95 % "
             f"interval of the mean difference wholly above that, {OVER_USERS}; {SKYLINE_ROOM}",
             tuple(
-                _pooled_room(_above_neural(offline_neural, *each))
+                pooled(_above_neural(offline_neural, *each))
                 for each in product((OLRANKNET, *NEURAL), NEURAL_BASELINES)
             ),
             POOLED,
@@ -683,7 +690,7 @@ CLAIMS = (
         Part(
             f"it costs the ranker: in its own run N = 10 ends above N = 2 {CLEARLY} offline, at the same ν²",
             tuple(
-                difference(exploring(of(10), "ndcg"), exploring(of(2), "ndcg"), f"{of(10)} − {of(2)}", OFFLINE)
+                Contrast(f"{of(10)} − {of(2)}", exploring(of(10), "ndcg") - exploring(of(2), "ndcg"), OFFLINE)
                 for of in (linear, neural)
             ),
             ON_MSLR,

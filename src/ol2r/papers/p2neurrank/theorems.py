@@ -4,24 +4,21 @@ The rules were declared before the audits had run at full length. All are judged
 analysis, in worlds where labels are as assumed. This module names the item of the audits and does not import it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import product
 
 from ol2r.experiments.claims import (
+    OF_WORLDS,
     WORLDS,
     Claim,
-    Covered,
+    Contrast,
     Label,
-    Near,
     Part,
-    Printed,
-    Results,
     Scale,
     Size,
     WorldMeasure,
+    covered,
 )
-from ol2r.experiments.effects import Effect, mean_effect
 
 ITEM = "audits"
 LABELS = "labels of the model"
@@ -30,32 +27,8 @@ WITHIN = 0.02
 EXCESS = Scale("nearness of a ratio of variances to one")
 
 
-@dataclass(frozen=True)
-class Excess:
-    """How much more than one a ratio is at one look, the mean over worlds.
-
-    The measure's rounds are the looks.
-    """
-
-    label: str
-    ratio: WorldMeasure
-    look: int
-    scale: Scale = EXCESS
-
-    @property
-    def measures(self) -> tuple[WorldMeasure, ...]:
-        return (self.ratio,)
-
-    def effect(self, results: Mapping[str, Results], dataset: str, users: str) -> Effect:
-        """The effect over worlds."""
-        return mean_effect(self.ratio.curve(results).iloc[:, self.look] - 1)
-
-    def published(self, numbers: Printed, dataset: str, users: str) -> None:
-        """The paper prints no variances."""
-
-
 def theorem(number: int, statement: str, expected: str, size: Size, *parts: Part) -> Claim:
-    return Claim("p2neurrank", f"PPT{number}", statement, parts, size, expected=expected)
+    return Claim("p2neurrank", f"PPT{number}", parts, size, (), statement, expected)
 
 
 def _measure(audit: str, quantity: str, **labels: str | float) -> WorldMeasure:
@@ -63,25 +36,27 @@ def _measure(audit: str, quantity: str, **labels: str | float) -> WorldMeasure:
     return WorldMeasure(ITEM, quantity, found)
 
 
-def _part(statement: str, *contrasts: Covered | Near) -> Part:
-    return Part(statement, contrasts, ((WORLDS, LABELS),))
+def _part(statement: str, *contrasts: Contrast) -> Part:
+    return Part(contrasts, ((WORLDS, LABELS),), statement=statement)
 
 
-def _optimistic(beta: float) -> Covered:
+def _optimistic(beta: float) -> Contrast:
     measure = _measure("optimism", "N of the lemma", beta=beta)
-    return Covered(f"worlds with an optimistic ranker − (1 − δ), β = {beta:g}", measure)
+    return Contrast(f"worlds with an optimistic ranker − (1 − δ), β = {beta:g}", measure, OF_WORLDS, covered)
 
 
-def _bounded(quantity: str, told: str) -> tuple[Covered, ...]:
+def _bounded(quantity: str, told: str) -> tuple[Contrast, ...]:
     """Of every strength of the noise and number of rankers, and then of another unit of scores."""
     ratio = f"ratio, {quantity}"
     found = []
     for (noise, beta), rankers in product(STRENGTHS, (2, 5)):
         strength = f"β = {beta:g}" if beta else f"ν² = {noise:g}"
         measure = _measure("uncertain", ratio, noise=noise, beta=beta, rankers=rankers)
-        found.append(Covered(f"worlds within the {told} − (1 − δ), N = {rankers}, {strength}", measure))
+        name = f"worlds within the {told} − (1 − δ), N = {rankers}, {strength}"
+        found.append(Contrast(name, measure, OF_WORLDS, covered))
     measure = _measure("uncertain, other units", ratio, steepness=STEEPNESS, rankers=2)
-    found.append(Covered(f"worlds within the {told} − (1 − δ), N = 2, link σ({STEEPNESS:g} z)", measure))
+    name = f"worlds within the {told} − (1 − δ), N = 2, link σ({STEEPNESS:g} z)"
+    found.append(Contrast(name, measure, OF_WORLDS, covered))
     return tuple(found)
 
 
@@ -113,13 +88,17 @@ THEOREMS = (
         1,
         "A.2: where the pseudo-pairs of Eq. 4.1 are perturbed as well, x·A⁻¹ Σ γ x has the variance ν²‖x‖², "
         "in the norm of A⁻¹.",
-        f"In simulated worlds the observed variance is that of the lemma: their ratio is less than {WITHIN:g} from "
-        "1.",
+        f"In simulated worlds the observed variance is that of the lemma: their ratio is less than {WITHIN:g} from 1.",
         Size(rounds=300, seeds=100, folds=1),
         _part(
             "the ratio of the observed variance to that, with noise drawn label by label, the mean over all pairs",
             *(
-                Near(Excess(f"ratio − 1, {told}, λ = {regularization:g}", measure, look), WITHIN)
+                Contrast(
+                    f"ratio − 1, {told}, λ = {regularization:g}",
+                    replace(measure, look=look) - 1.0,
+                    EXCESS,
+                    within=WITHIN,
+                )
                 for regularization in (1.0, 0.1)
                 for measure in [_measure("variance", "all perturbed", regularization=regularization)]
                 for told, look in (("after one round", 0), ("after the last", -1))
