@@ -23,11 +23,17 @@ from ol2r.experiments.claims import (
     WorldMeasure,
     covered,
     indexed,
+    leads,
+    mean_of,
     measure,
+    of_means,
+    over_folds,
     slope,
     steadier,
+    totals,
+    worded,
 )
-from ol2r.experiments.effects import Effect, Share
+from ol2r.experiments.effects import Effect, Share, fold_effect, ratio_effect
 from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.verdicts import (
     ELSEWHERE,
@@ -336,6 +342,49 @@ def test_a_trend_over_swept_values(invented_results, invented_runs, step, expect
     found = judge(claim(trend, cells=CELLS[:1]), {"table": invented_results(frame)}, NUMBERS)
     assert found.verdict == expected
     assert found.effect == pytest.approx(step)
+
+
+def values_of(made, *quantities):
+    return [found.to_numpy() for found in totals(quantities, made, "MQ2008", "perfect")]
+
+
+def test_quantities_are_added_subtracted_and_scaled_like_numbers(results):
+    a, b = score("A"), score("B")
+    sums = (1.0 - 0.5 * (a - 3 * b) + a, 2 + -b, mean_of([a, b, b - 1.0]), a)
+    x, y, *found = values_of(results(0.05), a, b, *sums)
+    expected = (1 - 0.5 * (x - 3 * y) + x, 2 - y, (x + y + y - 1) / 3, x)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-15)
+    assert (a - b).measures == (a, b) and (2 * (a - b) + 1).offset == 1
+
+
+def test_a_ratio_and_the_mean_over_folds_take_folds_as_the_sample(results):
+    made = results(0.05)
+    a, b = totals((score("A"), score("B")), made, "MQ2008", "perfect")
+    ratio = Contrast("A ÷ B", score("A") / score("B"), NDCG, of_means).effect(made, "MQ2008", "perfect")
+    assert ratio == ratio_effect(a, b) and ratio.estimate == pytest.approx(a.mean() / b.mean())
+    folds = replace(A_ABOVE_B, estimate=over_folds).effect(made, "MQ2008", "perfect")
+    assert folds == fold_effect(a - b)
+    nothing = Contrast("A ÷ 0", score("A") / (score("B") - score("B")), NDCG, of_means)
+    with pytest.raises(NotMeasured, match="A ÷ 0: what it is divided by has no positive mean"):
+        nothing.effect(made, "MQ2008", "perfect")
+
+
+def test_each_better_one_leads_each_worse_one():
+    found = leads(score, NDCG, ("A", "C"), ("B",), ", online", {"C": "our C"})
+    assert [one.label for one in found] == ["A − B, online", "our C − B, online"]
+    assert [one.quantity for one in found] == [score("A") - score("B"), score("C") - score("B")]
+
+
+def test_rules_and_words_must_belong_together():
+    words = {"PHRASE": "said twice", "T1": {"statement": "A leads.", "expected": "So.", "parts": ("A above B",)}}
+    bare = replace(claim(), parts=(Part((A_ABOVE_B,), CELLS),), statement="")
+    (found,) = worded(words, bare)
+    assert (found.statement, found.expected, found.parts[0].statement) == ("A leads.", "So.", "A above B")
+    with pytest.raises(ValueError, match="words of the claims T1, but rules of T2"):
+        worded(words, replace(bare, id="T2"))
+    with pytest.raises(ValueError, match="T1 has words of 1 parts, but rules of 2"):
+        worded(words, replace(bare, parts=bare.parts * 2))
 
 
 def test_a_slope_is_that_of_a_least_squares_line():

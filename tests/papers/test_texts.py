@@ -21,6 +21,12 @@ def test_given_numbers_are_filled_in_and_other_braces_and_blanks_stay(written):
     }  # fmt: skip
 
 
+def test_a_text_outside_of_tables_can_be_named_by_others(tmp_path, monkeypatch):
+    (tmp_path / "some.toml").write_text("twice = 'by {n:,}'\n[short]\nA = 'up {twice}'\nB = 'down {twice}'\n")
+    monkeypatch.setattr(texts, "files", {"ol2r.papers.written": tmp_path}.__getitem__)
+    assert texts.read("written", "some", n=1000)["short"] == {"A": "up by 1,000", "B": "down by 1,000"}
+
+
 def test_what_no_text_asks_for_is_refused(written):
     with pytest.raises(ValueError, match=r"no text of written/some.toml, has rounds in braces"):
         texts.read("written", "some", n=1, rounds=2)
