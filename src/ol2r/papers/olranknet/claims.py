@@ -32,7 +32,6 @@ from ol2r.experiments.claims import (
     Selection,
     Size,
     StandIn,
-    Sum,
     Where,
     label,
     leads,
@@ -323,10 +322,6 @@ class FirstMeasured(Quantity):
         """The paper prints no numbers."""
 
 
-def OverFolds(name: str, terms: tuple[tuple[float, Measured], ...], scale: Scale, offset: float = 0.0) -> Contrast:
-    return Contrast(name, Sum(terms, offset), scale, over_folds)
-
-
 Rounds = TypeVar("Rounds", float, pd.Series)
 
 
@@ -601,7 +596,11 @@ CLAIMS = (
         Part(
             f"the best direction that LDA finds orders less than {SEPARATED:.0%} of the pairs of different grades, of "
             "the same query and of queries that it was not fitted to, which is “does not separate”",
-            (OverFolds(f"{SEPARATED:g} − share that LDA orders", ((-1.0, ordered("linear")),), UNORDERED, SEPARATED),),
+            (
+                Contrast(
+                    f"{SEPARATED:g} − share that LDA orders", SEPARATED - ordered("linear"), UNORDERED, over_folds
+                ),
+            ),
             ON_LABELS,
         ),
         protocol=Size(rounds=0, seeds=1, folds=5),
@@ -705,10 +704,9 @@ CLAIMS = (
             "to labels in the same way, both with the rate and the steps that rank other queries best by NDCG@10; "
             "without it the failure of OR8's direction would be that of the labels, not of a linear model",
             (
-                difference(
-                    ordered_by_labels("network"),
-                    ordered_by_labels("linear ranker"),
+                Contrast(
                     "share that a network orders − a linear ranker",
+                    ordered_by_labels("network") - ordered_by_labels("linear ranker"),
                     ORDERED,
                 ),
             ),
