@@ -37,7 +37,8 @@ from ol2r.cost import Shape, together
 from ol2r.experiments.cells import TIERS, Cell, Row, with_needs
 from ol2r.experiments.kinds.on_dataset import labels_of
 from ol2r.experiments.kinds.timing import Timing
-from ol2r.experiments.store import Store, read_file
+from ol2r.experiments.publication import Publication
+from ol2r.experiments.store import Store
 from ol2r.learners import LEARNERS
 from ol2r.papers.olranknet.grid import SETTINGS as OF_NETWORKS
 from ol2r.papers.olranknet.grid import tuned
@@ -83,16 +84,12 @@ class Timed(NamedTuple):
         return cost.once + cost.seconds / self.used
 
 
-def timed(published: Path) -> Iterator[Timed]:
-    """All runs that were timed: stored timings, and the speeds that benchmarks stored.
-
-    Args:
-        published: the folder of stored results.
-    """
+def timed(published: Publication) -> Iterator[Timed]:
+    """All runs that were timed: published timings, and the speeds that benchmarks stored."""
     for cell in declared().values():
         if isinstance(cell, Timing):
-            for path in (published / cell.key).glob("*.parquet"):
-                frame, record = read_file(path)
+            for block in published.blocks(cell.key):
+                frame, record = block.read()
                 if record["device"] == "cpu":
                     yield _of_cell(cell, frame.iloc[-1], record["cores"])
     yield from _of_benchmarks()
@@ -174,11 +171,10 @@ def declared() -> dict[str, Cell]:
     return {job.cell.key: job.cell for item in items for tier in TIERS for job in with_needs(item.jobs(tier))}
 
 
-def shards(folder: Path) -> pd.DataFrame:
-    """A line for every shard of which a file is stored: what it was, and its actual and expected seconds."""
-    cells, records = declared(), [read_file(path)[1] for path in sorted(folder.glob("*/*.parquet"))]
-    of_shard: dict[tuple, list[dict]] = {}
-    for record in records:
+def shards(published: Publication) -> pd.DataFrame:
+    """A line for every shard of which a block is published: what it was, and its actual and expected seconds."""
+    cells, of_shard = declared(), {}
+    for record in published.records():
         if record["key"] in cells:  # not of a grid that has gone
             named = (record["commit"], record["cell"]["type"], record["shard_seconds"], record["shard_rows"])
             of_shard.setdefault((*named, record["time"][:13]), []).append(record)
@@ -188,7 +184,7 @@ def shards(folder: Path) -> pd.DataFrame:
 def _line(parts: list[dict], cells: dict[str, Cell]) -> dict[str, object]:
     first, cell = parts[0], cells[parts[0]["key"]]
     cost = together(cells[part["key"]].cost([Row(*row) for row in part["rows"]], first["device"]) for part in parts)
-    # rows of a shard that were computed again since are in other files: the rest stands for them
+    # rows of a shard that were computed again since are in other blocks: the whole shard's cost follows from the rest
     share = sum(len(part["rows"]) for part in parts) / first["shard_rows"]
     alone = first["cores"] if first["device"] == "cpu" and not cell.verifiable else 1
     actual = first["shard_seconds"] * alone
@@ -228,13 +224,13 @@ def main() -> None:
     parser.add_argument("--by", action="append", default=[], choices=["dataset"], help="a further column to group by")
     parser.add_argument("--store", action="store_true", help="fit the model to timed runs, and keep it")
     arguments = parser.parse_args()
-    folder = Store.open().published
-    if folder is None:
+    published = Store.open().publication
+    if published is None:
         sys.exit("no results/ folder found: run inside the repository or set OL2R_RESULTS")
     if arguments.store:
-        keep(list(timed(folder)))
+        keep(list(timed(published)))
         return
-    lines = shards(folder)
+    lines = shards(published)
     print(report(lines[lines["time"] >= arguments.since], arguments.by).to_string())
 
 

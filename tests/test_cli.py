@@ -1,11 +1,13 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from declared import declare
@@ -13,8 +15,10 @@ from fakes import Fake, ran
 
 from ol2r import cli
 from ol2r.experiments import provenance
+from ol2r.experiments.blocks import StoreWarning
 from ol2r.experiments.cells import Item, Job, Kept
 from ol2r.experiments.paper import Paper
+from ol2r.experiments.publication import RECORDS, SUMS
 from ol2r.experiments.store import Store, encode, read_file
 from ol2r.papers import paper
 from ol2r.papers.queue import Queued
@@ -37,7 +41,18 @@ def surroundings(tmp_path, monkeypatch):
 
 
 def files(folder):
-    return sorted(path for path in folder.glob("*/*") if path.is_file())
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def publish(*options: str) -> None:
+    """Run, and publish what was computed."""
+    assert cli.main(["run", "nsgd", *options]) == cli.main(["publish"]) == 0
+
+
+def forge(path: Path, **columns) -> None:
+    """Change columns of a scratch file, and let it have a right digest."""
+    frame, record = read_file(path)
+    path.write_bytes(encode(frame.assign(**columns), record))
 
 
 def test_papers_are_listed_one_a_line(monkeypatch, capsys):
@@ -101,14 +116,49 @@ def test_a_dry_run_computes_nothing(surroundings, capsys):
     assert ran(surroundings / "log") == []
 
 
-def test_only_commit_writes_to_results_and_takes_over_what_scratch_has(surroundings):
-    cli.main(["run", "nsgd"])
-    before = len(ran(surroundings / "log"))
-    assert cli.main(["run", "nsgd", "--commit"]) == 0
+def test_only_publish_writes_to_results_and_takes_over_what_scratch_has(surroundings, capsys):
+    assert cli.main(["run", "nsgd"]) == 0
+    before, results = len(ran(surroundings / "log")), surroundings / "results"
+    assert not results.exists()
+    assert cli.main(["publish"]) == 0
+    assert capsys.readouterr().out.endswith(f"3 blocks added, 0 dropped, 1 files of {results} changed\n")
+    assert [path.name for path in files(results)] == [SUMS, "fake.parquet", RECORDS]
+    once = {path: path.read_bytes() for path in files(results)}
+    for path in files(surroundings / "scratch"):
+        path.unlink()
+    assert cli.main(["run", "nsgd"]) == cli.main(["publish"]) == 0
     assert len(ran(surroundings / "log")) == before
-    assert [path.name for path in files(surroundings / "results")] == [
-        path.name for path in files(surroundings / "scratch")
-    ]
+    assert {path: path.read_bytes() for path in files(results)} == once
+    assert capsys.readouterr().out.endswith(f"0 blocks added, 0 dropped, 0 files of {results} changed\n")
+
+
+def test_publish_drops_what_no_paper_declares(surroundings, capsys, monkeypatch):
+    publish()
+    item = Item("two", lambda tier: [Fake(name="y")], SEEDS)
+    declare(monkeypatch, Paper("nsgd", {"table-2": item}))
+    assert cli.main(["publish"]) == 0
+    assert "0 blocks added, 2 dropped, 1 files" in capsys.readouterr().out
+    published = Store(surroundings / "results", surroundings / "none")
+    assert published.keys() == {Fake(name="y").key} and not published.missing(*item.jobs("laptop")[0])
+
+
+def test_publish_without_any_declaration_drops_nothing(surroundings, monkeypatch, capsys):
+    publish()
+    before = files(surroundings / "results")
+    declare(monkeypatch)
+    assert cli.main(["publish"]) == 2
+    assert "no paper declares anything: nothing is published" in capsys.readouterr().err
+    assert files(surroundings / "results") == before
+
+
+def test_publish_passes_over_what_changed_code_without_a_commit_made(surroundings, capsys):
+    cli.main(["run", "nsgd"])
+    for path in files(surroundings / "scratch"):
+        frame, record = read_file(path)
+        path.write_bytes(encode(frame, record | {"code": "0" * 64, "commit": "c0ffee" * 6, "dirty": True}))
+    assert cli.main(["publish"]) == 0
+    out = capsys.readouterr().out
+    assert f"3 blocks stay in {surroundings / 'scratch'}" in out and "0 blocks added" in out
 
 
 def test_status_counts_stored_rows_by_item_and_tier(capsys):
@@ -131,12 +181,16 @@ def test_status_counts_unfinished_shards(surroundings, capsys):
 
 
 def test_verify_passes_what_comes_out_again_and_fails_a_forgery(surroundings, capsys):
-    cli.main(["run", "nsgd", "--commit"])
+    cli.main(["run", "nsgd"])
+    (forged,) = (surroundings / "scratch" / Fake(name="y").key).iterdir()
+    whole = forged.read_bytes()
+    cli.main(["publish"])
     assert cli.main(["verify", "--minutes", "1", "--seed", "abc"]) == 0
-    assert "files drawn with seed abc: 3 the same, 0 different, 0 skipped" in capsys.readouterr().out
-    forged = files(surroundings / "results")[0]
-    frame, record = read_file(forged)
-    forged.write_bytes(encode(frame.assign(value=frame["value"] + 1), record))
+    assert "blocks drawn with seed abc: 3 the same, 0 different, 0 skipped" in capsys.readouterr().out
+    shutil.rmtree(surroundings / "results")
+    forged.write_bytes(whole)
+    forge(forged, value=lambda frame: frame["value"] + 1)
+    cli.main(["publish"])
     assert cli.main(["verify", "--minutes", "1"]) == 1
     assert "2 the same, 1 different, 0 skipped" in capsys.readouterr().out
 
@@ -147,43 +201,53 @@ def test_verifying_nothing_is_a_failure(how, capsys):
     assert "nothing was verified" in capsys.readouterr().err
 
 
-def test_a_quick_verification_names_every_damaged_file_and_recomputes_nothing(surroundings, capsys):
-    cli.main(["run", "nsgd", "--commit"])
+def test_a_quick_verification_names_every_damaged_block_and_recomputes_nothing(surroundings, capsys):
+    cli.main(["run", "nsgd"])
+    cli.main(["publish"])
     before = len(ran(surroundings / "log"))
     capsys.readouterr()
     assert cli.main(["verify", "--quick"]) == 0
-    assert capsys.readouterr().out == "3 files, 0 damaged\n"
+    assert capsys.readouterr().out == "3 blocks, 0 damaged\n"
     assert len(ran(surroundings / "log")) == before
-    first, second, third = files(surroundings / "results")
-    content = bytearray(first.read_bytes())
-    content[len(content) // 2] ^= 4
-    first.write_bytes(content)
-    frame, record = read_file(second)
-    second.write_bytes(encode(frame.assign(value=float("nan")), record))
-    (third.parent / "notes.txt").write_text("mine")
+    shutil.rmtree(surroundings / "results")
+    (path,) = (surroundings / "scratch" / Fake(name="y").key).iterdir()
+    forge(path, value=np.float32("nan"))
+    cli.main(["publish"])
+    (surroundings / "results" / "notes.txt").write_text("mine")
+    capsys.readouterr()
     assert cli.main(["verify", "--quick"]) == 1
     out = capsys.readouterr().out
-    assert f"{first.parent.name[:12]}/{first.name}: its digest is not that of its content" in out
-    assert f"{second.parent.name[:12]}/{second.name}: value holds what is not a finite number" in out
-    assert "/notes.txt: " in out and "4 files, 3 damaged" in out
+    named = f"fake.parquet {Fake(name='y').key[:12]} folds1-5-seeds0-1"
+    assert f"{named}: value holds what is not a finite number" in out
+    assert "notes.txt: it is not in SHA256SUMS" in out and "4 blocks, 2 damaged" in out
+
+
+def test_a_flipped_bit_of_a_published_file_is_named_and_its_rows_are_computed_again(surroundings, capsys):
+    publish()
+    before, table = len(ran(surroundings / "log")), surroundings / "results" / "fake.parquet"
+    shutil.rmtree(surroundings / "scratch")
+    content = bytearray(table.read_bytes())
+    content[len(content) // 2] ^= 4
+    table.write_bytes(content)
+    assert cli.main(["verify", "--quick"]) == 1
+    assert "fake.parquet: its digest is not that in SHA256SUMS" in capsys.readouterr().out
+    with pytest.warns(StoreWarning, match=r"damaged result .*fake\.parquet"):
+        assert cli.main(["run", "nsgd"]) == 0
+    assert len(ran(surroundings / "log")) == 2 * before and table.read_bytes() == content
+    assert cli.main(["publish"]) == cli.main(["verify", "--quick"]) == 0
 
 
 def test_prune_deletes_undeclared_scratch_files_only(surroundings, capsys, monkeypatch):
-    cli.main(["run", "nsgd"])
-    cli.main(["run", "nsgd", "--commit"])
-    kept = files(surroundings / "results")
-    for folder in ("results", "scratch"):
-        (surroundings / folder / UNDECLARED).mkdir()
-        (surroundings / folder / UNDECLARED / "folds1-seeds0-0.parquet").write_bytes(b"")
+    publish()
+    kept, published = files(surroundings / "scratch"), files(surroundings / "results")
+    (surroundings / "scratch" / UNDECLARED).mkdir()
+    (surroundings / "scratch" / UNDECLARED / "folds1-seeds0-0.parquet").write_bytes(b"")
     answers = iter(["n", "y"])
     monkeypatch.setattr("builtins.input", lambda question: next(answers))
     assert cli.main(["prune"]) == 0
     assert len(files(surroundings / "scratch")) == len(kept) + 1
     assert cli.main(["prune"]) == 0
-    assert len(files(surroundings / "scratch")) == len(kept)
-    assert len(files(surroundings / "results")) == len(kept) + 1
-    assert cli.main(["prune", "--results", "--yes"]) == 0
-    assert files(surroundings / "results") == kept
+    assert files(surroundings / "scratch") == kept and files(surroundings / "results") == published
     assert "nothing to delete" not in capsys.readouterr().out
     assert cli.main(["prune"]) == 0
     assert "nothing to delete" in capsys.readouterr().out
@@ -241,7 +305,7 @@ def test_a_failed_job_exits_1_with_its_trace(monkeypatch, capsys):
         (["run", "nsgd", "--datasets", "None"], "ol2r: no data set 'None' in nsgd"),
         (["data", "info", "MQ2009"], "ol2r: unknown data set 'MQ2009'"),
         (["run", "nsgd", "--seeds", "10001"], "ol2r: 10001 seeds are more than the 10000 that can be asked for"),
-        (["verify", "nsgd", "--quick"], "ol2r: --quick looks at every file of results/: name no paper, no cell"),
+        (["verify", "nsgd", "--quick"], "ol2r: --quick looks at all of results/: name no paper, no cell"),
         (["verify", "--quick", "--dry-run"], "name no paper, no cell and no --dry-run"),
     ],
 )
@@ -343,7 +407,7 @@ def test_verify_refuses_a_key_that_no_cell_has(capsys):
 
 
 def test_verify_prints_the_numbers_of_the_cell_that_it_is_asked_for(surroundings, capsys):
-    cli.main(["run", "nsgd", "--commit", "--item", "fig-1"])
+    publish("--item", "fig-1")
     key = Fake(name="x", needed=Fake(name="root")).key
     capsys.readouterr()
     assert cli.main(["verify", "nsgd", "--cell", key[:12]]) == 0
@@ -358,7 +422,7 @@ def test_verify_prints_the_numbers_of_the_cell_that_it_is_asked_for(surroundings
 def test_a_verification_that_is_stopped_does_not_say_that_anything_is_stored(surroundings, capsys, monkeypatch):
     from ol2r.experiments import verify
 
-    cli.main(["run", "nsgd", "--commit"])
+    publish()
     before = files(surroundings / "scratch")
 
     def stopped(*arguments, **named):
@@ -371,18 +435,18 @@ def test_a_verification_that_is_stopped_does_not_say_that_anything_is_stored(sur
 
 
 def test_verify_agrees_whichever_rows_it_draws(surroundings, capsys):
-    cli.main(["run", "nsgd", "--commit", "--item", "fig-1"])
+    publish("--item", "fig-1")
     for seed in range(10):
         assert cli.main(["verify", "nsgd", "--seed", str(seed)]) == 0, capsys.readouterr().out
 
 
 def test_what_verify_draws_depends_on_the_code_and_not_on_git(surroundings, capsys, monkeypatch):
-    cli.main(["run", "nsgd", "--commit"])
+    publish()
     capsys.readouterr()
     assert cli.main(["verify", "--minutes", "1"]) == 0
     monkeypatch.setattr(provenance, "origin", provenance.Origin)  # outside a repository, or in a lost one
     assert cli.main(["verify", "--minutes", "1"]) == 0
-    one, other = re.findall(r"files drawn with seed (\w+)", capsys.readouterr().out)
+    one, other = re.findall(r"blocks drawn with seed (\w+)", capsys.readouterr().out)
     assert one == other == provenance.code_digest(("ol2r",))[:12]
 
 
@@ -395,13 +459,13 @@ def test_verify_finds_a_cell_that_only_the_scratch_store_has(surroundings, capsy
 
 
 def test_a_dry_verification_says_how_long_it_takes_and_recomputes_nothing(surroundings, capsys):
-    cli.main(["run", "nsgd", "--commit"])
+    publish()
     before = len(ran(surroundings / "log"))
     capsys.readouterr()
     assert cli.main(["verify", "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert out.count("recompute ") == 3 and "5 rows, bit for bit: about 0 s" in out
-    assert out.endswith("3 files to recompute, about 0.0 minutes\n")
+    assert out.endswith("3 blocks to recompute, about 0.0 minutes\n")
     assert len(ran(surroundings / "log")) == before
 
 

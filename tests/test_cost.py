@@ -102,7 +102,7 @@ def timed():
         import costs
     finally:
         sys.path.remove(BENCHMARKS)
-    published = Store.open().published
+    published = Store.open().publication
     assert published is not None
     return list(costs.timed(published))
 

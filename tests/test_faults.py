@@ -10,7 +10,8 @@ from faults.tally import BAD, Tally
 
 from ol2r.report import faults as report
 
-FORKING = ("kills", "disks", "full", "races", "crowds", "builders")
+PUBLISHERS = ("publishers", "publishers-on-bad-disks", "publishers-on-full-disks")
+FORKING = ("kills", "disks", "full", "races", "crowds", "builders", *PUBLISHERS)
 """Kinds whose processes are forks, which a process that has read tables cannot have."""
 SLOW = ("signals", "shared-memory", "chapters")
 """What starts commands, Dask and kernels, some seconds to minutes each; `tests/test_cli_process.py`, `tests/book` and
@@ -38,7 +39,8 @@ def test_what_is_planted_where_processes_fork_is_found():
     planted = {name: f"{name}={next(iter(PLANTED[name]))}" for name in FORKING}
     together = ("kills", "disks", "full", "races")
     found = run.run_apart(dict.fromkeys(together, 3) | {"races": 12}, 1, planted=[planted[name] for name in together])
-    found |= run.run_apart({"builders": 6, "crowds": 1}, 1, planted=[planted["builders"], planted["crowds"]])
+    for few in ({"builders": 6, "crowds": 1}, dict.fromkeys(PUBLISHERS, 12)):
+        found |= run.run_apart(few, 1, planted=[planted[name] for name in few])
     assert found.keys() == set(FORKING)
     for name, by_fault in found.items():
         assert sum(counts[each] for counts in by_fault.values() for each in BAD) > 0, name

@@ -80,7 +80,8 @@ FOLDERS = {
     "notebooks/": ("Executed notebooks", "The chapters as they were executed for the book."),
     RESULTS: (
         "Results",
-        "What the book shows: one parquet file for each cell and block of seeds, with its provenance inside.",
+        "What the book shows, as parquet tables named for kind, data set and learner; records.parquet has where each "
+        "block of their rows came from.",
     ),
 }
 
@@ -288,16 +289,15 @@ def data_checksums(records: Iterable[Mapping], data: Mapping) -> str:
 def here() -> Edition:
     """The edition of this checkout."""
     from ol2r.data import CATALOGUE  # here, because these load numba
-    from ol2r.experiments.store import read_record
+    from ol2r.experiments.publication import Publication
 
     tracked = tuple(edition.git("ls-files", "-z").rstrip("\0").split("\0"))
-    results = [ROOT / name for name in tracked if name.startswith("results/") and name.endswith(".parquet")]
     return Edition(
         root=ROOT,
         tracked=tracked,
         html=ROOT / "_build" / "html",
         notebooks=ROOT / "_build" / "book",
-        data=data_checksums(map(read_record, results), CATALOGUE),
+        data=data_checksums(Publication(ROOT / "results").records(), CATALOGUE),
         commit=edition.git("rev-parse", "HEAD"),
         time=datetime.fromisoformat(edition.git("log", "-1", "--format=%cI")),
     )

@@ -14,13 +14,12 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import ol2r
 from ol2r.errors import DataError, ExperimentError, Failed, one_of, printable
 
 if TYPE_CHECKING:
-    from pathlib import Path
 
     from ol2r.experiments.cells import Cell, Job, Row
     from ol2r.experiments.chapter import Chapter
@@ -66,8 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise ExperimentError(
             "--dask computes on the CPUs of the scheduler's workers: leave out --jobs, --device and --minutes"
         )
-    if arguments.data and arguments.commit:
-        raise ExperimentError("--commit writes to results/, which holds no results of your own data: leave out one")
     clock = Clock(60 * arguments.minutes) if arguments.minutes else None
     tier = arguments.tier or ("laptop" if arguments.paper else "paper")
     resolve_engine(arguments.engine, check_device(arguments.device))
@@ -83,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     at_hand = AtHand()
     absent = sorted({data for jobs in steps for job in jobs if (data := at_hand.missing(job.cell))})
     steps = [[job for job in jobs if at_hand.missing(job.cell) is None] for jobs in steps]
-    store = Store.open(commit=arguments.commit)
+    store = Store.open()
     todo = lacking([job for jobs in steps for job in jobs], store)
     with _workers(arguments.dask) as workers:
         n_jobs = arguments.jobs if workers is None else len(workers)
@@ -102,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
             n_rows = sum(run_jobs(jobs, store, clock=clock, **how) for jobs in steps)
         finally:
             end_processes()
-    print(f"{n_rows} rows stored in {store.published if arguments.commit else store.scratch}")
+    print(f"{n_rows} rows stored in {store.scratch}")
     if clock and (left := sum(len(job.rows) for job in lacking([job for jobs in steps for job in jobs], store))):
         print(f"{left} rows are left: nothing more of them fits into {arguments.minutes:g} minutes")
     return 0
@@ -239,16 +236,25 @@ def status(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def index(arguments: argparse.Namespace) -> int:
-    """Write results/index.csv: which folder of results/ holds which runs."""
-    from ol2r.experiments import index as table
+def publish(arguments: argparse.Namespace) -> int:
+    """Merge what the scratch store has of declared cells into results/, and drop there what no paper declares."""
+    from ol2r.experiments.cells import with_needs
+    from ol2r.experiments.publication import publish as merge
     from ol2r.experiments.store import Store
 
-    store = Store.open(commit=True)
-    found = table.index(_papers(None), store)
-    path = cast("Path", store.published) / table.NAME  # a store to commit to has this folder
-    table.write(found, path)
-    print(f"{len(found)} lines in {path}")
+    jobs: dict[bool, list[Job]] = {True: [], False: []}  # by whether they were made for tuning
+    for paper in _papers(None):
+        for name, item in paper.items.items():
+            tunes = any(name in tuned.steps for tuned in (paper.tuned, paper.by_users) if tuned is not None)
+            jobs[tunes] += (job for tier in TIERS for job in item.jobs(tier))
+    shown, tried = (with_needs(jobs[tunes]) for tunes in (False, True))
+    if not shown:
+        raise ExperimentError("no paper declares anything: nothing is published")
+    store = Store.open()
+    done = merge(store, [*shown, *tried], {job.cell.key for job in tried} - {job.cell.key for job in shown})
+    if done.refused:
+        print(f"{len(done.refused)} blocks stay in {store.scratch}: neither this code nor a clean commit made them")
+    print(f"{done.added} blocks added, {done.dropped} dropped, {len(done.files)} files of {store.published} changed")
     return 0
 
 
@@ -269,8 +275,8 @@ def verify(arguments: argparse.Namespace) -> int:
     how = {"minutes": arguments.minutes, "seed": seed, "asked": asked}
     if arguments.dry_run:
         planned = list(plans(jobs, store, **how))
-        n_files, minutes = sum(bool(plan.tries) for plan in planned), sum(plan.seconds for plan in planned) / 60
-        print(*planned, f"{n_files} files to recompute, about {minutes:.1f} minutes", sep="\n")
+        n_blocks, minutes = sum(bool(plan.tries) for plan in planned), sum(plan.seconds for plan in planned) / 60
+        print(*planned, f"{n_blocks} blocks to recompute, about {minutes:.1f} minutes", sep="\n")
         return 0
     if asked:
         for job in jobs:
@@ -286,7 +292,7 @@ def verify(arguments: argparse.Namespace) -> int:
             print(check.numbers.to_string(float_format="{:.6g}".format))
     for check in different:
         print(check)  # again, below what may be hundreds of lines
-    print(f"files drawn with seed {seed}: {counts[True]} the same, {counts[False]} different, {counts[None]} skipped")
+    print(f"blocks drawn with seed {seed}: {counts[True]} the same, {counts[False]} different, {counts[None]} skipped")
     if not counts[True]:
         print("nothing was verified", file=sys.stderr)
     return 0 if counts[True] and not counts[False] else 1
@@ -310,21 +316,21 @@ def _verify_quick(arguments: argparse.Namespace) -> int:
     from ol2r.experiments.verify import inspect
 
     if arguments.paper or arguments.cell or arguments.dry_run:
-        raise ExperimentError("--quick looks at every file of results/: name no paper, no cell and no --dry-run")
-    n_files = n_damaged = 0
-    for path, damage in inspect(_declared(_papers(None)), Store.open()):
-        n_files += 1
+        raise ExperimentError("--quick looks at all of results/: name no paper, no cell and no --dry-run")
+    n_checked = n_damaged = 0
+    for name, damage in inspect(_declared(_papers(None)), Store.open()):
+        n_checked += 1
         if damage is not None:
             n_damaged += 1
-            print(f"damaged   {path.parent.name[:12]}/{path.name}: {damage}", flush=True)
-    print(f"{n_files} files, {n_damaged} damaged")
-    if not n_files:
+            print(f"damaged   {name}: {damage}", flush=True)
+    print(f"{n_checked} blocks, {n_damaged} damaged")
+    if not n_checked:
         print("nothing was verified", file=sys.stderr)
-    return 0 if n_files and not n_damaged else 1
+    return 0 if n_checked and not n_damaged else 1
 
 
 def prune(arguments: argparse.Namespace) -> int:
-    """Delete results of cells that no paper declares, damaged files, and what killed runs left behind."""
+    """Delete scratch results of cells that no paper declares, damaged files, and what killed runs left behind."""
     from ol2r.experiments.origins import awaits_data
     from ol2r.experiments.store import Store
 
@@ -332,8 +338,8 @@ def prune(arguments: argparse.Namespace) -> int:
     if not declared:
         raise ExperimentError("no paper declares anything: nothing is deleted")
     store = Store.open()
-    files = [path for path in store.prunable(declared, published=arguments.results) if not awaits_data(path)]
-    folder = store.published if arguments.results else store.scratch
+    files = [path for path in store.prunable(declared) if not awaits_data(path)]
+    folder = store.scratch
     if not files:
         print(f"nothing to delete in {folder}")
         return 0
@@ -460,7 +466,6 @@ def parser() -> argparse.ArgumentParser:
     add.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     add.add_argument("--engine", choices=("numba", "torch"), help="numba on the CPU, torch on a GPU")
     add.add_argument("--minutes", type=_minutes, help="begin nothing that is expected to end later")
-    add.add_argument("--commit", action="store_true", help="write to results/ instead of the scratch store")
     add.add_argument("--dry-run", action="store_true", help="say what would be computed, and stop")
 
     add = command(draw)
@@ -480,18 +485,17 @@ def parser() -> argparse.ArgumentParser:
     add = command(status)
     add.add_argument("paper", nargs="?")
 
-    command(index)
+    command(publish)
 
     add = command(verify)
     add.add_argument("paper", nargs="?")
     add.add_argument("--cell", metavar="KEY", default="", help="only this key's cell (or its beginning), with numbers")
     add.add_argument("--minutes", type=_minutes, default=3.0)
     add.add_argument("--dry-run", action="store_true", help="say what would be recomputed, and how long it takes")
-    add.add_argument("--quick", action="store_true", help="check that every file is whole, and recompute nothing")
+    add.add_argument("--quick", action="store_true", help="check that every block is whole, and recompute nothing")
     add.add_argument("--seed", metavar="TEXT", help="what the draw depends on (a digest of the code)")
 
     add = command(prune)
-    add.add_argument("--results", action="store_true", help="of results/ instead of the scratch store")
     add.add_argument("--yes", action="store_true", help="do not ask")
 
     add = command(claims)

@@ -18,12 +18,12 @@ from ol2r.clicks.cascade import USERS
 from ol2r.compiling import told
 from ol2r.data import RankingDataset
 from ol2r.errors import ExperimentError, one_of, printable
+from ol2r.experiments.blocks import in_order
 from ol2r.experiments.cells import Cell, Job
 from ol2r.experiments.effects import at_end, summarize
 from ol2r.experiments.grid import Grid
 from ol2r.experiments.kinds.given import Given, travels
 from ol2r.experiments.runner import Failure, compute
-from ol2r.experiments.store import in_order
 from ol2r.learners import LEARNERS
 from ol2r.papers import NAMES, paper
 from ol2r.parameters import AT_LEAST_ONE, Value, require

@@ -120,7 +120,7 @@ def publish(path: Path, write: Callable[[BinaryIO], object], *, replace: bool = 
             temporary.replace(path)
         else:
             place(temporary, path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     finally:
         if temporary is not None:
             with suppress(OSError):  # a disk that takes no change; of results `ol2r prune` finds the file later
@@ -157,7 +157,8 @@ def place(temporary: Path, path: Path) -> None:
         temporary.rename(path)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system has a way to."""
     if not hasattr(os, "O_DIRECTORY"):
         return  # Windows opens no folders
     handle = os.open(folder, os.O_RDONLY)

@@ -233,7 +233,7 @@ def test_the_results_are_a_dataset_with_one_checksum_for_all(archive):
         ("source/book/api/data.md", "CC-BY-4.0"),
         ("source/book/_offline/mathjax/core.js", "Apache-2.0"),
         ("source/book/_offline/explore/vega.min.js", "BSD-3-Clause"),
-        ("source/results/index.csv", "CC-BY-4.0"),
+        ("source/results/SHA256SUMS", "CC-BY-4.0"),
         ("source/LICENSE", ""),
         ("html/nsgd.html", "CC-BY-4.0"),
         ("html/_images/a.svg", "CC-BY-4.0"),

@@ -1,8 +1,5 @@
 import dataclasses
-import json
-from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from fakes import Fake
 
@@ -13,9 +10,9 @@ from ol2r.experiments import origins, runner
 from ol2r.experiments.cells import Item, Job, Row
 from ol2r.experiments.kinds.fit import Fit
 from ol2r.experiments.origins import AtHand
-from ol2r.experiments.store import Store, read_file
+from ol2r.experiments.store import Store
 
-RESULTS = Path(__file__).parents[2] / "results"
+PUBLISHED = Store.open().publication
 LINES = [f"{i % 3} qid:{i} 1:{i} 46:3\n0 qid:{i} 1:{i + 1}\n" for i in range(1, 6)]
 
 
@@ -65,7 +62,7 @@ def test_results_that_only_absent_data_could_identify_are_not_undeclared(mq2007,
     mq2007()
     store = Store(None, tmp_path / "store")
     runner.run([Job(fit(), ROW)], store, progress=False)
-    ((path, _),) = store.files(fit())
+    (path,) = store.scratch.glob("*/*.parquet")
     assert not origins.awaits_data(path)
     (tmp_path / "data" / "MQ2007").rename(tmp_path / "data" / "elsewhere")
     assert origins.awaits_data(path)
@@ -103,9 +100,9 @@ def test_provenance_tells_what_was_read(mq2007, tmp_path):
     mq2007()
     store = Store(None, tmp_path / "store")
     runner.run([Job(fit(), ROW)], store, progress=False)
-    ((path, _),) = store.files(fit())
+    (record,) = store.read(fit(), ROW).provenance
     counts = {"queries": 5, "documents": 10, "features": 46}
-    assert read_file(path)[1]["data"] == {
+    assert record["data"] == {
         "name": "MQ2007",
         "checksum": fit().checksum,
         "confirmed": False,
@@ -129,26 +126,23 @@ def stored_checksums(declaration) -> set[tuple[str | None, str]]:
     return found
 
 
-@pytest.mark.skipif(not RESULTS.is_dir(), reason="results/ is not part of the package")
+@pytest.mark.skipif(PUBLISHED is None, reason="results/ is not part of the package")
 def test_stored_results_are_of_sets_whose_checksum_the_catalogue_knows(monkeypatch, tmp_path):
     """So they are found again with nothing at hand."""
     monkeypatch.setenv("OL2R_DATA", str(tmp_path))
     monkeypatch.setenv("OL2R_CONFIG", str(tmp_path))
     known = {(name, data.checksum(name)) for name in CATALOGUE}
     known |= {(None, it.checksum) for it in CATALOGUE.values() if it.kind == "clicks"}
-    found = set()
-    for folder in filter(Path.is_dir, RESULTS.iterdir()):
-        metadata = pq.read_metadata(next(folder.glob("*.parquet"))).metadata
-        found |= stored_checksums(json.loads(metadata[b"ol2r"])["cell"])
+    found = stored_checksums([record["cell"] for record in PUBLISHED.records()])
     assert found and found <= known
     assert NOT_AT_HAND not in {checksum for _, checksum in found}
 
 
-@pytest.mark.skipif(not RESULTS.is_dir(), reason="results/ is not part of the package")
+@pytest.mark.skipif(PUBLISHED is None, reason="results/ is not part of the package")
 def test_declared_cells_are_found_in_results_with_nothing_at_hand(monkeypatch, tmp_path):
     monkeypatch.setenv("OL2R_DATA", str(tmp_path))
     monkeypatch.setenv("OL2R_CONFIG", str(tmp_path))
-    stored = {folder.name for folder in RESULTS.iterdir() if folder.is_dir()}
+    stored = PUBLISHED.keys()
     jobs = [job for name in papers.NAMES for item in papers.paper(name).items.values() for job in item.jobs("paper")]
     found = {origins.dataset_of(job.cell) for job in jobs if job.cell.key in stored}
     assert {"MQ2008", "MQ2007_partial85", "Yandex_60Q_click_models", "synthetic-mslr"} <= found

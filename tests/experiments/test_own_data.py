@@ -20,6 +20,7 @@ from ol2r.experiments import grid, runner
 from ol2r.experiments.cells import TIERS
 from ol2r.experiments.claims import label
 from ol2r.experiments.origins import awaits_data
+from ol2r.experiments.store import Store
 from ol2r.experiments.verdicts import judge_all
 from ol2r.papers import NAMES, paper
 from ol2r.papers.nsgd import grid as nsgd
@@ -70,6 +71,8 @@ def test_a_run_on_own_data_is_stored_under_its_content_and_found_wherever_it_lie
     assert cli.main(["run", "nsgd", "--data", str(mine), *SMOKE, "--jobs", "2"]) == 0
     stored = files(tmp_path / "scratch")
     assert len(stored) == 4  # three learners and the reference
+    assert cli.main(["publish"]) == 0
+    assert not Store.open().publication.keys()
     for path in stored:
         record = json.loads(pq.read_metadata(path).metadata[b"ol2r"])
         fields = record["cell"]["fields"]
@@ -211,7 +214,6 @@ def test_what_is_no_data_is_refused_in_one_line(mine, content, message, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nsgd", "--commit"], "ol2r: --commit writes to results/, which holds no results of your own data"),
         (["bubblerank"], "ol2r: no cell of bubblerank at tier 'laptop' can be run on data of your own"),
         (["nsgd", "--datasets", "MQ2080"], "ol2r: no data set 'MQ2080' in nsgd at tier 'laptop'"),
     ],

@@ -23,6 +23,7 @@ from ol2r.experiments import provenance, runner
 from ol2r.experiments.cells import Job, Kept, Row
 from ol2r.experiments.kinds import simulate as kind_module
 from ol2r.experiments.kinds.simulate import Simulate
+from ol2r.experiments.publication import publish
 from ol2r.experiments.runner import JobsFailed, Shard, in_memory, lacking, run
 from ol2r.experiments.store import Store, StoreError, StoreWarning, encode
 from ol2r.learners import LEARNERS
@@ -451,11 +452,12 @@ def test_a_short_shard_keeps_nothing_and_a_slow_disk_is_used_less_often(store, m
         assert segment.due()
 
 
-def test_states_go_to_the_scratch_folder_also_when_results_are_committed(tmp_path):
-    store = Store(tmp_path / "results", tmp_path / "scratch", commit=True)
+def test_states_are_not_published(tmp_path):
+    store = Store(tmp_path / "results", tmp_path / "scratch")
     jobs = [job(Stepping())]
     killed_at(3, jobs, store)
-    assert not list(store.published.glob("*/*"))
+    publish(store, jobs)
+    assert states(store) and store.publication.keys() == set()
     run(jobs, store, n_jobs=1)
     assert states(store) == [] and lacking(jobs, store) == []
     assert [record["shard_resumed"] for record in store.read(*jobs[0]).provenance] == [1]

@@ -2,6 +2,7 @@ import errno
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,22 +20,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ol2r import saved
-from ol2r.errors import ExperimentError
 from ol2r.experiments import store as store_module
+from ol2r.experiments.blocks import file_name, in_order, joined, rows_of, spans
 from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.provenance import provenance
+from ol2r.experiments.publication import publish
 from ol2r.experiments.store import (
     Store,
     StoreError,
     StoreWarning,
     encode,
-    file_name,
-    in_order,
-    joined,
     read_file,
-    read_record,
-    rows_of,
-    spans,
 )
 
 row_sets = st.sets(st.builds(Row, st.integers(1, 12), st.integers(0, 17)), min_size=1, max_size=60)
@@ -57,11 +53,6 @@ def put(store, cell, rows, frame=None):
 @pytest.fixture
 def store(tmp_path):
     return Store(tmp_path / "results", tmp_path / "scratch")
-
-
-@pytest.fixture
-def committing(store):
-    return Store(store.published, store.scratch, commit=True)
 
 
 CELL = Fake()
@@ -123,20 +114,22 @@ def test_provenance_names_code_versions_machine_and_time(store):
     assert str(Path.home()) not in json.dumps(found) and str(path.parents[2]) not in json.dumps(found)
 
 
-def test_the_same_table_is_the_same_bytes(store, committing):
+def test_the_same_table_is_the_same_bytes(store, tmp_path):
     same = record(CELL, BLOCK)
     first = store.write(CELL, BLOCK, table(CELL, BLOCK), same)
-    second = committing.write(CELL, BLOCK, table(CELL, BLOCK), same)
+    second = Store(None, tmp_path / "other").write(CELL, BLOCK, table(CELL, BLOCK), same)
     assert first != second
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_the_keys_are_those_of_the_cells_with_a_file(store, committing):
+def test_the_keys_are_those_of_the_cells_with_a_file(store):
     assert store.keys() == set()
     put(store, CELL, BLOCK)
+    publish(store, [Job(CELL, BLOCK)])
+    shutil.rmtree(store.scratch)
     assert store.keys() == {CELL.key}
-    put(committing, Fake(name="published"), BLOCK)
-    assert store.keys() == {CELL.key, Fake(name="published").key}
+    put(store, Fake(name="scratch"), BLOCK)
+    assert store.keys() == {CELL.key, Fake(name="scratch").key}
 
 
 def test_part_of_a_block_is_answered_from_the_whole(store):
@@ -152,24 +145,6 @@ def test_a_whole_is_answered_from_its_parts_in_order(store):
     put(store, CELL, CELL.rows([1, 2, 3], range(5)))
     pd.testing.assert_frame_equal(store.read(CELL, BLOCK).frame, table(CELL, BLOCK))
     assert store.read(CELL, CELL.rows(None, range(6))).missing == CELL.rows(None, [5])
-
-
-def test_rows_in_two_files_count_once_and_published_ones_come_first(store, committing):
-    put(store, CELL, CELL.rows(None, range(3)), table(CELL, CELL.rows(None, range(3))).assign(status="scratch"))
-    put(committing, CELL, BLOCK)
-    stored = store.read(CELL, BLOCK)
-    pd.testing.assert_frame_equal(stored.frame, table(CELL, BLOCK))
-
-
-def test_only_a_committing_store_writes_to_results(store, committing):
-    assert put(store, CELL, BLOCK).is_relative_to(store.scratch)
-    assert not store.published.exists()
-    assert put(committing, CELL, BLOCK).is_relative_to(store.published)
-
-
-def test_committing_without_results_folder_is_an_error(tmp_path):
-    with pytest.raises(ExperimentError, match="no results/ folder"):
-        Store(None, tmp_path, commit=True)
 
 
 @pytest.mark.parametrize("column", ["document", "document_id", "query", "query_id"])
@@ -267,16 +242,6 @@ def test_no_flipped_bit_of_a_whole_file_is_read_silently(store):
     read_file(path)
 
 
-def test_a_record_is_read_without_its_table_but_never_from_damaged_bytes(store):
-    path = put(store, CELL, BLOCK)
-    assert read_record(path) == read_file(path)[1]
-    flip_a_bit(path)
-    with pytest.raises(ValueError, match="its digest is not that of its content"):
-        read_record(path)
-    with pytest.raises(FileNotFoundError):
-        read_record(path.with_name("none"))
-
-
 def test_joined_tables_are_those_that_pandas_puts_together_cell_by_cell():
     """Cells in several files, of other columns and types, out of order, and with values that are missing."""
     plain = pd.DataFrame({"fold": [1, 1, 2, 2], "seed": [0, 1, 0, 1], "n": [1, 2, 3, 4], "word": ["a", None, "b", "c"]})
@@ -302,17 +267,6 @@ def test_a_file_without_a_digest_is_damaged(store):
 def test_a_table_that_holds_the_mark_of_a_digest_is_refused(store):
     with pytest.raises(ValueError, match="holds what marks a digest"):
         encode(table(CELL, BLOCK), {"key": "ol2r-sha256:" + "0" * 64})
-
-
-def test_a_damaged_published_file_is_reported_left_alone_and_recomputed_into_scratch(store, committing):
-    path = put(committing, CELL, BLOCK)
-    truncate(path)
-    with pytest.warns(StoreWarning, match="scratch store"):
-        assert store.missing(CELL, BLOCK) == BLOCK
-    put(store, CELL, BLOCK)
-    assert path.exists()
-    with pytest.warns(StoreWarning):
-        assert store.missing(CELL, BLOCK) == ()
 
 
 def test_a_file_under_another_key_is_damaged(store):
@@ -426,7 +380,7 @@ def test_a_folder_that_cannot_be_synchronised_or_a_file_that_cannot_be_deleted_i
     def broken(*arguments, **options):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(saved, "_sync_folder", broken)
+    monkeypatch.setattr(saved, "sync_folder", broken)
     monkeypatch.setattr(Path, "unlink", broken)
     with pytest.raises(StoreError, match=r"cannot store .*: Input/output error; all that was stored before is intact"):
         put(store, CELL, BLOCK)
@@ -484,21 +438,6 @@ def test_a_file_cut_by_the_system_never_takes_its_place(store, tmp_path):
     assert list((store.scratch / CELL.key).iterdir()) == []
 
 
-def test_scratch_rows_of_the_present_code_are_promoted_byte_for_byte(store, committing):
-    path = put(store, CELL, BLOCK)
-    committing.promote(Job(CELL, BLOCK))
-    assert committing.missing(CELL, BLOCK) == ()
-    assert (store.published / CELL.key / path.name).read_bytes() == path.read_bytes()
-
-
-def test_scratch_rows_of_other_code_or_of_rows_not_wanted_are_not_promoted(store, committing):
-    store.write(CELL, BLOCK, table(CELL, BLOCK), record(CELL, BLOCK) | {"code": "other"})
-    later = CELL.rows(None, range(5, 10))
-    put(store, CELL, later)
-    committing.promote(Job(CELL, BLOCK + later[:2]))
-    assert set(committing.missing(CELL, BLOCK + later)) == {*BLOCK, *later}
-
-
 def test_prunable_are_undeclared_damaged_and_left_over_files(store):
     kept = put(store, CELL, BLOCK)
     undeclared = put(store, Fake(name="gone"), BLOCK)
@@ -508,7 +447,6 @@ def test_prunable_are_undeclared_damaged_and_left_over_files(store):
         path.write_bytes(b"")
     os.utime(left_over, (0, 0))
     assert set(store.prunable({CELL.key})) == {undeclared, *damaged, left_over}
-    assert store.prunable({CELL.key}, published=True) == []
 
 
 def test_what_the_store_never_wrote_and_what_is_being_written_are_not_prunable(store):

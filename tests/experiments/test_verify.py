@@ -1,4 +1,5 @@
 import itertools
+import shutil
 from typing import ClassVar
 
 import numpy as np
@@ -8,9 +9,10 @@ from fakes import Fake, Loose, Timing, job
 
 from ol2r.errors import ExperimentError
 from ol2r.experiments import verify as verify_module
-from ol2r.experiments.cells import Job
+from ol2r.experiments.cells import Job, with_needs
+from ol2r.experiments.publication import RECORDS, publish
 from ol2r.experiments.runner import run
-from ol2r.experiments.store import Store, encode, read_file
+from ol2r.experiments.store import Store, encode, file_name
 from ol2r.experiments.verify import FALSE_ALARM, FEWEST, compare_bits, compare_means, inspect, plans, verify
 from ol2r.random import generator
 
@@ -20,15 +22,29 @@ def store(tmp_path):
     return Store(tmp_path / "results", tmp_path / "scratch")
 
 
-@pytest.fixture
-def committing(store):
-    return Store(store.published, store.scratch, commit=True)
+def publish_run(jobs, store, **how):
+    """Compute and publish, and leave nothing in scratch."""
+    run(jobs, store, **how)
+    publish(store, with_needs(jobs))
+    shutil.rmtree(store.scratch)
 
 
-def falsify(path, change, **provenance):
-    """Rewrite a stored file as a forger would: well-formed, with other values."""
-    frame, record = read_file(path)
-    path.write_bytes(encode(change(frame), record | provenance))
+def falsify(jobs, store, change, **provenance):
+    """Publish these jobs anew as a forger would: well-formed, with other values."""
+    for each in jobs:
+        for block in store.publication.blocks(each.cell.key):
+            frame, record = block.read()
+            path = store.scratch / block.key / file_name(block.rows)
+            path.parent.mkdir(parents=True)
+            path.write_bytes(encode(change(frame), record | provenance))
+    publish(Store(store.published, store.published.with_name("none")), [])
+    publish(store, jobs)
+    shutil.rmtree(store.scratch)
+
+
+def only_file(store):
+    (path,) = (path for path in store.published.rglob("*.parquet") if path.name != RECORDS)
+    return path
 
 
 def only(checks):
@@ -40,74 +56,74 @@ def verified(jobs, store, minutes=1.0, seed="0"):
     return list(verify(jobs, store, minutes=minutes, seed=seed, progress=False))
 
 
-def test_what_was_stored_here_comes_out_bit_for_bit(store, committing):
-    run([job(Fake())], committing)
+def test_what_was_stored_here_comes_out_bit_for_bit(store):
+    publish_run([job(Fake())], store)
     check = only(verified([job(Fake())], store))
     assert check.passed and check.level == "bits" and check.n_rows == 5
 
 
-def test_a_falsified_file_is_caught(store, committing):
-    run([job(Fake())], committing)
-    path = next(store.published.glob("*/*"))
-    falsify(path, lambda frame: frame.assign(value=np.nextafter(frame.value, np.float32(np.inf))))
+def test_a_falsified_file_is_caught(store):
+    publish_run([job(Fake())], store)
+    falsify([job(Fake())], store, lambda frame: frame.assign(value=np.nextafter(frame.value, np.float32(np.inf))))
     check = only(verified([job(Fake())], store))
     assert check.passed is False and check.detail == "value differs in 10 of 10 lines"
 
 
-def test_a_falsified_file_of_another_machine_is_caught_by_its_means(store, committing):
-    run([job(Fake())], committing)
-    path = next(store.published.glob("*/*"))
-    falsify(path, lambda frame: frame, target={"compiled": "another"})
+def test_a_falsified_file_of_another_machine_is_caught_by_its_means(store):
+    publish_run([job(Fake())], store)
+    falsify([job(Fake())], store, lambda frame: frame, target={"compiled": "another"})
     check = only(verified([job(Fake())], store))
     assert check.passed and check.level == "means" and check.n_rows == 25
-    falsify(path, lambda frame: frame.assign(value=frame.value + 200), target={"compiled": "another"})
+    falsify([job(Fake())], store, lambda frame: frame.assign(value=frame.value + 200), target={"compiled": "another"})
     check = only(verified([job(Fake())], store))
     assert check.passed is False and check.level == "means" and check.detail.startswith("value 502 stored, 302 now")
 
 
-def test_another_cpu_of_the_same_target_is_asked_for_bits(store, committing):
-    run([job(Fake())], committing)
-    path = next(store.published.glob("*/*"))
-    falsify(path, lambda frame: frame, cpu="another")
+def test_another_cpu_of_the_same_target_is_asked_for_bits(store):
+    publish_run([job(Fake())], store)
+    falsify([job(Fake())], store, lambda frame: frame, cpu="another")
     assert only(verified([job(Fake())], store)).level == "bits"
 
 
-def test_a_record_without_a_target_passes_by_bits_or_else_by_means(store, committing):
-    run([job(Fake())], committing)
-    path = next(store.published.glob("*/*"))
-    falsify(path, lambda frame: frame, target=None)
+def test_a_record_without_a_target_passes_by_bits_or_else_by_means(store):
+    publish_run([job(Fake())], store)
+    falsify([job(Fake())], store, lambda frame: frame, target=None)
     check = only(verified([job(Fake())], store))
     assert check.passed and check.level == "bits"
-    falsify(path, lambda frame: frame.assign(value=np.nextafter(frame.value, np.float32(np.inf))), target=None)
+    falsify(
+        [job(Fake())],
+        store,
+        lambda frame: frame.assign(value=np.nextafter(frame.value, np.float32(np.inf))),
+        target=None,
+    )
     check = only(verified([job(Fake())], store))
     assert check.passed and check.level == "means"
-    falsify(path, lambda frame: frame.assign(value=frame.value + 200), target=None)
+    falsify([job(Fake())], store, lambda frame: frame.assign(value=frame.value + 200), target=None)
     assert only(verified([job(Fake())], store)).passed is False
 
 
-def test_means_are_asked_of_a_cell_that_repeats_in_them_only(store, committing):
-    run([job(Loose())], committing)
-    path = next(store.published.glob("*/*"))
-    falsify(path, lambda frame: frame.assign(value=frame.value + 1))
+def test_means_are_asked_of_a_cell_that_repeats_in_them_only(store):
+    publish_run([job(Loose())], store)
+    falsify([job(Loose())], store, lambda frame: frame.assign(value=frame.value + 1))
     check = only(verified([job(Loose())], store))
     assert check.passed and check.level == "means" and check.n_rows == 25
-    falsify(path, lambda frame: frame.assign(value=frame.value + 200))
+    falsify([job(Loose())], store, lambda frame: frame.assign(value=frame.value + 200))
     check = only(verified([job(Loose())], store))
     assert check.passed is False and check.level == "means"
 
 
 @pytest.mark.parametrize("changed", [{"engine": "torch"}, {"versions": {}}, {"device": "cuda"}])
-def test_bits_are_asked_only_of_the_same_versions_and_device(store, committing, monkeypatch, changed):
-    run([job(Fake())], committing)
+def test_bits_are_asked_only_of_the_same_versions_and_device(store, monkeypatch, changed):
+    publish_run([job(Fake())], store)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    falsify(next(store.published.glob("*/*")), lambda frame: frame, **changed)
+    falsify([job(Fake())], store, lambda frame: frame, **changed)
     expected = "bits" if "engine" in changed else "means"  # the other engine is here as well
     assert only(verified([job(Fake())], store)).level == expected
 
 
-def test_a_damaged_published_file_fails_and_stays(store, committing):
-    run([job(Fake())], committing)
-    path = next(store.published.glob("*/*"))
+def test_a_damaged_published_file_fails_and_stays(store):
+    publish_run([job(Fake())], store)
+    path = only_file(store)
     path.write_bytes(path.read_bytes()[:-9])
     check = only(verified([job(Fake())], store))
     assert check.passed is False and "damaged" in check.detail
@@ -119,45 +135,44 @@ class Fraction(Fake):
     undefined: ClassVar[tuple[str, ...]] = ("value",)
 
 
-def test_a_quick_look_allows_nan_only_where_a_kind_of_cell_declares_it(store, committing):
-    for cell in (Fake(), Fraction()):
-        run([job(cell)], committing)
-        falsify(next((store.published / cell.key).iterdir()), lambda frame: frame.assign(value=np.nan))
-    found = {path.parent.name: damage for path, damage in inspect([job(Fake()), job(Fraction())], store)}
-    assert found == {Fake().key: "value holds what is not a finite number", Fraction().key: None}
+def test_a_quick_look_allows_nan_only_where_a_kind_of_cell_declares_it(store):
+    jobs = [job(Fake()), job(Fraction())]
+    publish_run(jobs, store)
+    falsify(jobs, store, lambda frame: frame.assign(value=np.nan))
+    found = {name.partition(".parquet")[0]: damage for name, damage in inspect(jobs, store)}
+    assert found == {"fake": "value holds what is not a finite number", "fraction": None}
 
 
-def test_timings_and_absent_data_are_skipped(store, committing):
-    run([job(Timing()), job(Fake(data="TD2003"))], committing)
+def test_timings_and_absent_data_are_skipped(store):
+    publish_run([job(Timing()), job(Fake(data="TD2003"))], store)
     checks = verified([job(Timing()), job(Fake(data="TD2003"))], store)
     assert [check.passed for check in checks] == [None, None]
 
 
-def test_a_cell_that_cannot_be_recomputed_fails(store, committing):
+def test_a_cell_that_cannot_be_recomputed_fails(store):
     needed = Fake(name="needed")
-    run([job(Fake(needed=needed))], committing)
-    for path in (store.published / needed.key).iterdir():
-        path.unlink()
+    publish_run([job(Fake(needed=needed))], store)
+    publish(store, [job(Fake(needed=needed))])
     check = only(verified([job(Fake(needed=needed))], store))
     assert check.passed is False and "needed first" in check.detail
 
 
-def test_only_published_files_are_drawn(store):
+def test_only_published_blocks_are_drawn(store):
     run([job(Fake())], store)
     assert verified([job(Fake())], store) == []
 
 
-def test_the_draw_depends_on_the_seed_only(store, committing):
+def test_the_draw_depends_on_the_seed_only(store):
     jobs = [job(Fake(name=str(i))) for i in range(6)]
-    run(jobs, committing)
+    publish_run(jobs, store)
     orders = {seed: [check.cell.name for check in verified(jobs, store, seed=seed)] for seed in "abcd"}
     assert orders["a"] == [check.cell.name for check in verified(jobs, store, seed="a")]
     assert len(set(map(tuple, orders.values()))) > 1
 
 
-def test_time_is_kept_and_at_least_one_row_is_recomputed(store, committing, monkeypatch):
+def test_time_is_kept_and_at_least_one_row_is_recomputed(store, monkeypatch):
     jobs = [job(Fake(name=str(i), seconds_a_row=30.0)) for i in range(3)]
-    run(jobs, committing, n_jobs=1)
+    publish_run(jobs, store, n_jobs=1)
     clock = itertools.count(step=10)
     monkeypatch.setattr(verify_module.time, "monotonic", lambda: float(next(clock)))
     first, *later = verified(jobs, store, minutes=0.4)
@@ -165,9 +180,9 @@ def test_time_is_kept_and_at_least_one_row_is_recomputed(store, committing, monk
     assert all(check.passed is None for check in later) and len(later) < 3
 
 
-def test_a_file_takes_no_more_than_a_share_of_the_time_unless_it_was_asked_for(store, committing):
+def test_a_file_takes_no_more_than_a_share_of_the_time_unless_it_was_asked_for(store):
     jobs = [job(Fake(name=str(i), seconds_a_row=20.0)) for i in range(3)]
-    run(jobs, committing, n_jobs=1)
+    publish_run(jobs, store, n_jobs=1)
     first, *later = verified(jobs, store, minutes=1.0)
     assert first.passed and first.n_rows == 1
     assert [check.passed for check in later] == [None, None]
@@ -296,37 +311,36 @@ def test_honest_repetitions_are_called_different_as_seldom_as_declared(n, n_colu
     assert wrong <= 5
 
 
-def test_the_more_files_are_compared_by_means_the_farther_one_may_lie_off(store, committing, monkeypatch):
+def test_the_more_files_are_compared_by_means_the_farther_one_may_lie_off(store, monkeypatch):
     levels = []
     honest = verify_module.compare_means
     monkeypatch.setattr(verify_module, "compare_means", lambda *of: levels.append(of[2]) or honest(*of))
     jobs = [job(Loose(name=name)) for name in "abcd"]
-    run(jobs, committing)
+    publish_run(jobs, store)
     verified(jobs, store)
     assert levels == pytest.approx([FALSE_ALARM / 2, FALSE_ALARM / 6, FALSE_ALARM / 12, FALSE_ALARM / 20])
 
 
-def test_few_rows_without_a_target_are_not_called_different_for_their_bits(store, committing):
+def test_few_rows_without_a_target_are_not_called_different_for_their_bits(store):
     few = Job(Fake(), ((1, 0), (1, 1), (2, 0), (2, 1)))
-    run([few], committing)
-    path = next(store.published.glob("*/*"))
-    falsify(path, lambda frame: frame, target=None)
+    publish_run([few], store)
+    falsify([few], store, lambda frame: frame, target=None)
     assert only(verified([few], store)).passed
-    falsify(path, lambda frame: frame.assign(value=np.nextafter(frame.value, np.float32(np.inf))), target=None)
+    falsify([few], store, lambda frame: frame.assign(value=np.nextafter(frame.value, np.float32(np.inf))), target=None)
     check = only(verified([few], store))
     assert check.passed is None and check.detail == "4 rows are too few to compare means"
 
 
-def test_a_file_of_few_rows_that_repeat_in_their_means_only_is_not_recomputed(store, committing):
+def test_a_file_of_few_rows_that_repeat_in_their_means_only_is_not_recomputed(store):
     few = Job(Loose(), ((1, 0), (1, 1), (2, 0), (2, 1)))
-    run([few], committing)
+    publish_run([few], store)
     check = only(verified([few], store))
     assert check.passed is None and check.level is None and check.detail == "4 rows are too few to compare means"
 
 
-def test_a_cell_that_was_asked_for_is_compared_however_long_it_takes(store, committing):
+def test_a_cell_that_was_asked_for_is_compared_however_long_it_takes(store):
     cells = [Loose(name=str(i), seconds_a_row=0.5) for i in range(2)]
-    run(list(map(job, cells)), committing, n_jobs=1)
+    publish_run(list(map(job, cells)), store, n_jobs=1)
     jobs = list(map(job, cells))
     assert {check.passed for check in verified(jobs, store, minutes=0.01)} == {None}
     first, *later = verify(jobs, store, minutes=0.01, seed="0", asked=True, progress=False)
@@ -335,10 +349,10 @@ def test_a_cell_that_was_asked_for_is_compared_however_long_it_takes(store, comm
     assert planned.cell == first.cell and planned.seconds == 0.5 * FEWEST
 
 
-def test_a_plan_is_what_is_then_carried_out(store, committing):
+def test_a_plan_is_what_is_then_carried_out(store):
     jobs = [job(Fake()), job(Timing()), job(Fake(name="b", data="TD2003")), job(Loose())]
-    run([each for each in jobs if not each.cell.data], committing)
+    publish_run([each for each in jobs if not each.cell.data], store)
     planned = list(plans(jobs, store, minutes=1.0, seed="0"))
     checks = verified(jobs, store)
-    assert [plan.path for plan in planned] == [check.path for check in checks]
+    assert [plan.block for plan in planned] == [check.block for check in checks]
     assert [len(plan.tries[0][1]) if plan.tries else 0 for plan in planned] == [check.n_rows for check in checks]

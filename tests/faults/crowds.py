@@ -1,11 +1,10 @@
-"""Several runners that compute the same cells, one of them into results/, while `ol2r prune` and `ol2r index` look
-after the same folders and files are damaged.
+"""Several runners that compute the same cells, while `ol2r publish` and `ol2r prune` look after the same folders,
+others read what is published, and files are damaged.
 
-Every runner and command must end well, what is stored must stay, and in the end every result must be there.
+Every runner and command must end well, what is stored must stay, and in the end every result must be published.
 """
 
 import contextlib
-import csv
 import os
 import random
 import sys
@@ -21,16 +20,16 @@ from faults.processes import answer, ended, forked
 from faults.tally import Tally, in_one_line
 
 from ol2r import cli, papers
-from ol2r.experiments import index
 from ol2r.experiments.cells import TIERS, Item
 from ol2r.experiments.paper import Paper
+from ol2r.experiments.publication import publish
 from ol2r.experiments.runner import lacking
-from ol2r.experiments.store import Store, rows_of
+from ol2r.experiments.store import Store
 
 READ_WRONG, REFUSED, TOLD = 7, 8, 9
-"""Exit codes of a process that read half an index, of one whose command did not end well, and of a runner that told in
-one line why it ended, such as that a result which it needs was damaged after it had been found."""
-TENDED = (["prune", "--yes"], ["prune", "--results", "--yes"], ["index"])
+"""Exit codes of a process that read what was not published whole, of one whose command did not end well, and of a
+runner that told in one line why it ended, such as that a result which it needs was damaged after it had been found."""
+TENDED = (["prune", "--yes"], ["publish"])
 
 
 def only_paper() -> Paper:
@@ -39,28 +38,32 @@ def only_paper() -> Paper:
 
 
 def tend(done: Path, seed: str) -> int:
-    """Prune and index until there is a file that says that the others have ended."""
+    """Publish and prune until there is a file that says that the others have ended."""
     papers.NAMES = ("nsgd",)
     sys.modules["ol2r.papers.nsgd.grid"] = SimpleNamespace(PAPER=only_paper())
     draw = random.Random(seed)
-    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of damage
         while not done.exists():
             if cli.main(draw.choice(TENDED)) != 0:
                 return REFUSED
     return 0
 
 
-def is_whole(table: Path) -> bool:
-    """Whether an index ends with its last line, and every line has all columns."""
-    text = table.read_text()
-    return text.endswith("\n") and all(len(line) == len(index.COLUMNS) for line in csv.reader(text.splitlines()))
+def is_whole(results: Path) -> bool:
+    """Whether all that is published is read without a warning and has the values that it must have."""
+    published = Store(results, results / "nowhere")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = [(published.read(cell, rows).frame, work.values(cell, rows)) for cell, rows in work.jobs()]
+    return all(frame is None or frame["value"].tolist() == right for frame, right in found)
 
 
 def litter(store: Store, done: Path, seed: str, damages: bool) -> int:
-    """Leave behind what killed runs leave, damage stored results, and read the index."""
-    draw, table = random.Random(seed), Path(os.environ["OL2R_RESULTS"], index.NAME)
+    """Leave behind what killed runs leave, damage stored results, and read what is published."""
+    draw, results = random.Random(seed), Path(os.environ["OL2R_RESULTS"])
     while not done.exists():
-        if table.exists() and not is_whole(table):
+        if not is_whole(results):
             return READ_WRONG
         for cell, _ in work.jobs():
             folder = store.scratch / cell.key
@@ -93,7 +96,7 @@ def compute(store: Store) -> int:
 def crowds(n: int, seed: int) -> list[Tally]:
     """Let n crowds work, every second one with damage to what is stored."""
     work.warm()
-    tallies = [Tally(f"crowds: {what}", seed) for what in ("runners and looking after", "with damage")]
+    tallies = [Tally(f"crowds: {what}", seed) for what in ("runners and publishers", "with damage")]
     for number in range(n):
         damages = number % 2 == 1
         with tempfile.TemporaryDirectory() as there:
@@ -101,34 +104,35 @@ def crowds(n: int, seed: int) -> list[Tally]:
             done = folder / "done"
             scratch, results = folder / "store", folder / "results"
             results.mkdir()
-            store, committing = Store(None, scratch), Store(results, scratch, commit=True)
+            store, both = Store(None, scratch), Store(results, scratch)
             os.environ |= {"OL2R_STORE": str(scratch), "OL2R_RESULTS": str(results)}
             try:
                 others = [
                     forked(lambda: tend(done, f"{seed}-{number}")),  # noqa: B023 - they run at once
                     forked(lambda: litter(store, done, f"{seed}-{number}", damages)),  # noqa: B023
                 ]
-                runners = [forked(lambda each=each: compute(each)) for each in (store, store, committing)]
+                runners = [forked(lambda each=each: compute(each)) for each in (store, store, both)]
                 codes = [ended(pid) for pid in runners]
                 done.touch()
                 codes += [ended(pid) for pid in others]
             finally:
                 del os.environ["OL2R_STORE"], os.environ["OL2R_RESULTS"]
             if READ_WRONG in codes:
-                tallies[damages].add("wrong", "half an index was read")
+                tallies[damages].add("wrong", "what was not published whole was read")
             elif set(codes) - ({0, TOLD} if damages else {0}):
                 tallies[damages].add("unclear", f"runners and commands ended with {codes}")
             else:
-                outcome, told = answer(lambda: _end(store, results, damages))  # noqa: B023
+                outcome, told = answer(lambda: _end(store, both, damages))  # noqa: B023
                 tallies[damages].add("detected" if outcome == "harmless" and TOLD in codes else outcome, told)
     return tallies
 
 
-def _end(store: Store, results: Path, damages: bool) -> list:
-    """What is left of a crowd: every result, after one more run if there was damage, and no other values."""
-    if not damages and lacking(work.jobs(), store):
+def _end(scratch: Store, both: Store, damages: bool) -> list:
+    """What is left of a crowd: every result, after one more run if there was damage, and all of them published."""
+    if not damages and lacking(work.jobs(), scratch):
         return ["lost", "what was computed is not stored"]
-    for path in results.glob("*/*.parquet"):
-        if rows_of(path.name) is not None and not work.is_right(path):
-            return ["wrong", f"{path.name} in results/ has other values"]
-    return list(work.after(store, {}))
+    outcome = list(work.after(scratch, {}))
+    publish(both, work.jobs())
+    if lacking(work.jobs(), Store(both.published, scratch.scratch / "nowhere")):
+        return ["lost", "what was computed cannot be published"]
+    return outcome if is_whole(both.published) else ["wrong", "something else was published"]

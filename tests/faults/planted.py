@@ -2,16 +2,19 @@
 have been otherwise."""
 
 import contextlib
+import hashlib
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from ol2r import saved
 from ol2r.data import cache, own, sessions
 from ol2r.data import letor as letor_module
-from ol2r.experiments import runner
+from ol2r.experiments import publication, runner
 from ol2r.experiments import store as store_module
+from ol2r.experiments.blocks import StoreError
 from ol2r.report import strip, tables
 
 Plant = Callable[[object, str, object], None]
@@ -92,19 +95,43 @@ def _another_code(plant: Plant) -> None:
     plant(signals, "COMMAND", signals.COMMAND.replace("sys.exit(cli.main())", "sys.exit(cli.main() or 3)"))
 
 
-def _half_an_index(plant: Plant) -> None:
-    """An index that is written into its place, in two steps."""
-    from ol2r.experiments import index
+def _published_one_by_one(plant: Plant) -> None:
+    """A publisher that puts each file into its place as soon as it is written."""
 
-    def write(table, path):
-        text = table.to_csv(index=False)
-        with path.open("w") as file:
-            file.write(text[:-2])
-            file.flush()
-            time.sleep(0.1)
-            file.write(text[-2:])
+    def stage(self, name: str, content: bytes, *_) -> str:
+        saved.publish(self.folder / name, lambda file: file.write(content), replace=True)
+        time.sleep(0.1)
+        return hashlib.sha256(content).hexdigest()
 
-    plant(index, "write", write)
+    plant(publication._Merge, "_stage", stage)
+
+
+def _bad_disk_told_at_length(plant: Plant) -> None:
+    """A publisher that tells in two lines that it cannot write."""
+    really = publication._told
+
+    @contextlib.contextmanager
+    def told(folder: Path):
+        try:
+            with really(folder):
+                yield
+        except StoreError as error:
+            raise StoreError(f"{error}\nand more") from error
+
+    plant(publication, "_told", told)
+
+
+def _unchecked_publication(plant: Plant) -> None:
+    """A reader of published files that takes them whatever their digests are."""
+    really = publication._State.content
+
+    def content(self, name: str) -> bytes:
+        try:
+            return really(self, name)
+        except ValueError:
+            return (self.folder / name).read_bytes()
+
+    plant(publication._State, "content", content)
 
 
 def _prune_deletes_what_is_declared(plant: Plant) -> None:
@@ -212,8 +239,12 @@ PLANTED: dict[str, dict[str, Callable[[Plant], None]]] = {
     "shared-memory": {"the command ends with another code": _another_code},
     "crowds": {
         "prune deletes what is declared": _prune_deletes_what_is_declared,
-        "half an index is there": _half_an_index,
+        "files are published one by one": _published_one_by_one,
     },
+    "publishers": {"files are published one by one": _published_one_by_one},
+    "publishers-on-bad-disks": {"a bad disk is told in two lines": _bad_disk_told_at_length},
+    "publishers-on-full-disks": {"a bad disk is told in two lines": _bad_disk_told_at_length},
+    "published": {"digests are not compared": _unchecked_publication},
     "builders": {"a changed source is not noticed": _changed_source_is_not_noticed},
     "races": {"damaged files are parsed": _parsed_though_damaged},
     "commands": {"errors have two lines": _errors_of_many_lines},

@@ -13,7 +13,8 @@ from faults.flips import flipped
 from faults.processes import answer, ended, forked
 from faults.tally import Tally
 
-from ol2r.experiments.store import Store, file_name
+from ol2r.experiments.blocks import file_name
+from ol2r.experiments.store import Store
 
 RACERS = 4
 READ_WRONG = 7

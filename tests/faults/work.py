@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from fakes import Fake, Stepping
 
+from ol2r.experiments.blocks import rows_of
 from ol2r.experiments.cells import Cell, Job
 from ol2r.experiments.provenance import circumstances, provenance
 from ol2r.experiments.runner import lacking, run
-from ol2r.experiments.store import Store, read_file, rows_of
+from ol2r.experiments.store import Store, read_file
 
 SLOW = {"seconds_a_row": 20.0, "n_folds": 2}  # each cell is a shard of its own
 CELLS: tuple[Fake, ...] = (
@@ -57,8 +58,8 @@ def record(cell: Cell, rows) -> dict:
 
 
 def whole_files(store: Store) -> dict[Path, bytes]:
-    """The files of results that a store has, with their content."""
-    return {path: path.read_bytes() for cell in CELLS for path, _ in store.files(cell)}
+    """The files of results in a store's scratch folder, with their content."""
+    return {path: path.read_bytes() for cell in CELLS for path in (store.scratch / cell.key).glob("folds*.parquet")}
 
 
 def is_right(path: Path) -> bool:

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ol2r.errors import ExperimentError, MissingRows, one_of
+from ol2r.experiments.blocks import joined
 from ol2r.experiments.cells import ANY, TIERS, Cell, Item, Job, merged
 from ol2r.experiments.origins import AtHand, check_data, names_of
 from ol2r.experiments.paper import Paper
@@ -29,7 +30,7 @@ from ol2r.experiments.runner import (
     resolve_engine,
     run,
 )
-from ol2r.experiments.store import Store, Stored, joined
+from ol2r.experiments.store import Store, Stored
 from ol2r.parameters import FLAG, Choice, Names, Number, Parameter, refusal
 
 
@@ -153,11 +154,9 @@ def options(chapter: "Chapter", tier: str) -> str:
 
 
 def command(chapter: "Chapter", item: str | None) -> str:
-    """The shell command that computes an item (None: all) at the chapter's parameters; its results go into results/,
-    unless the data is a reader's own."""
+    """The shell command that computes an item (None: all) at the chapter's parameters."""
     chosen = options(chapter, chapter.tier)
-    commit = "" if "--data" in chosen else " --commit"
-    return f"ol2r run {chapter.name} --tier {chapter.tier}{f' --item {item}' if item else ''}{chosen}{commit}"
+    return f"ol2r run {chapter.name} --tier {chapter.tier}{f' --item {item}' if item else ''}{chosen}"
 
 
 class Chapter:

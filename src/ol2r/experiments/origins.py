@@ -97,13 +97,17 @@ def awaits_data(path: Path) -> bool:
     """
     import pyarrow.parquet as pq
 
-    from ol2r.data import CATALOGUE, NOT_AT_HAND, checksum, is_own
-
     try:
-        record = json.loads(pq.read_metadata(path).metadata[b"ol2r"])
-        names = set(_datasets_in(record["cell"]))
+        return awaits(json.loads(pq.read_metadata(path).metadata[b"ol2r"])["cell"])
     except Exception:  # damaged, or no result at all
         return False
+
+
+def awaits(declaration: dict) -> bool:
+    """Whether a cell's declaration names a reader's own data, or data that is not at hand and has no known checksum."""
+    from ol2r.data import CATALOGUE, NOT_AT_HAND, checksum, is_own
+
+    names = set(_datasets_in(declaration))
     return any(is_own(name) or (name in CATALOGUE and checksum(name) == NOT_AT_HAND) for name in names)
 
 

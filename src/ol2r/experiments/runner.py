@@ -29,10 +29,11 @@ from tqdm import tqdm
 from ol2r import cores
 from ol2r.cost import Cost, together
 from ol2r.errors import ExperimentError, Failed
+from ol2r.experiments.blocks import StoreError, StoreWarning, check_table, in_order, spans
 from ol2r.experiments.cells import Cell, Context, Job, Kept, Row, merged, with_needs
 from ol2r.experiments.interruption import Interruption
 from ol2r.experiments.provenance import circumstances, provenance, tell_what_is_lost
-from ol2r.experiments.store import Store, StoreError, StoreWarning, check_table, in_order, spans
+from ol2r.experiments.store import Store
 
 LONGEST_SHARD = 600.0
 """Expected seconds that a shard may take on the CPU."""
@@ -749,9 +750,6 @@ def run(
         StoreError: a table cannot be written, for instance because the disk is full.
     """
     wanted = with_needs(jobs)
-    if store.commit:
-        for job in wanted:
-            store.promote(job)
     todo = lacking(wanted, store)
     if todo:
         store.check_writable()

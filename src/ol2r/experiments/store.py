@@ -1,9 +1,8 @@
-"""Where results are kept: one parquet file for each cell and span of rows, with its provenance inside.
+"""Where results are kept: those that the book shows in `results/` (`publication`), all others in a scratch folder.
 
-`results/` holds what the book shows and is only read, unless the store was opened to commit; everything else goes to a
-scratch folder. So do the states from which long shards go on, one file for each, until their tables are stored; they
-may hold parts of the data, and never go to `results/`. The store checks and keeps tables; it must not know how they are
-computed or what their columns mean.
+Scratch has one parquet file for each cell and block of rows, with its provenance inside, and the states from which long
+shards go on, one file for each, until their tables are stored; states may hold parts of the data, and are never
+published. The store checks and keeps tables; it must not know how they are computed or what their columns mean.
 """
 
 import hashlib
@@ -18,8 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
-from itertools import groupby
+from functools import cached_property, partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,15 +27,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ol2r import saved
-from ol2r.errors import ExperimentError, Failed
+from ol2r.errors import ExperimentError
+from ol2r.experiments.blocks import (
+    Block,
+    StoreError,
+    StoreWarning,
+    check_table,
+    file_name,
+    joined,
+    lines_of,
+    rows_in,
+    rows_of,
+)
 from ol2r.experiments.cells import Cell, Job, Kept, Row, key_of
-from ol2r.experiments.provenance import checkout, circumstances, code_digest
+from ol2r.experiments.provenance import checkout, circumstances
+from ol2r.experiments.publication import Publication, Published
 from ol2r.saved import TEMPORARY, place
-
-SEEDS_PER_BLOCK = 5
-"""Seeds 0-4, 5-9, … of all folds asked for make a block; a whole block is one file."""
-
-PER_DOCUMENT = frozenset({"document", "document_id", "query", "query_id"})
 
 RECORDED = frozenset({"key", "cell", "rows", "device", "engine", "versions", "code"})
 """Fields that every provenance record must have, because the store and verification use them."""
@@ -50,55 +55,9 @@ STALE = 3600.0
 
 _DAMAGED = ".damaged"
 _KEY = re.compile(r"[0-9a-f]{64}")
-_NAME = re.compile(r"folds(?P<folds>\d+(?:-\d+|(?:\.\d+)*))-seeds(?P<first>\d+)-(?P<last>\d+)\.parquet")
 _STATE = re.compile(r"unfinished-[0-9a-f]{16}\.parquet")
 _STATE_SCHEMA = pa.schema([("name", pa.string()), ("content", pa.large_binary())])
 _CHUNK = 1 << 20  # bytes of a file that are in memory while its digest is computed
-
-
-class StoreWarning(UserWarning):
-    """A stored file is damaged, or two runs disagree."""
-
-
-class StoreError(Failed):
-    """A table cannot be stored."""
-
-
-def spans(rows: Iterable[Row]) -> list[tuple[Row, ...]]:
-    """Cut rows into spans, one for each file: consecutive seeds of one set of folds within one block."""
-    folds_of: dict[int, list[int]] = {}
-    for fold, seed in sorted(set(rows)):
-        folds_of.setdefault(seed, []).append(fold)
-    seeds = sorted(folds_of)
-    # seed − position is constant along consecutive seeds
-    runs = groupby(enumerate(seeds), lambda at: (at[1] // SEEDS_PER_BLOCK, at[1] - at[0], folds_of[at[1]]))
-    return [_product(folds, [seed for _, seed in run]) for (_, _, folds), run in runs]
-
-
-def _product(folds: Iterable[int], seeds: Sequence[int]) -> tuple[Row, ...]:
-    return tuple(Row(fold, seed) for fold in folds for seed in seeds)
-
-
-def file_name(span: Sequence[Row]) -> str:
-    """The file name that states the rows of a span, such as folds1-5-seeds0-4.parquet."""
-    folds = sorted({row.fold for row in span})
-    seeds = sorted({row.seed for row in span})
-    if sorted(span) != list(_product(folds, range(seeds[0], seeds[-1] + 1))):
-        raise ValueError("a file holds all given folds of consecutive seeds")
-    consecutive = len(folds) > 1 and folds == list(range(folds[0], folds[-1] + 1))
-    listed = f"{folds[0]}-{folds[-1]}" if consecutive else ".".join(map(str, folds))
-    return f"folds{listed}-seeds{seeds[0]}-{seeds[-1]}.parquet"
-
-
-@cache
-def rows_of(name: str) -> tuple[Row, ...] | None:
-    """The rows that a file name states, or None when it is not the name of a result."""
-    match = _NAME.fullmatch(name)
-    if match is None:
-        return None
-    first, dash, last = match["folds"].partition("-")
-    folds = range(int(first), int(last) + 1) if dash else map(int, first.split("."))
-    return _product(folds, range(int(match["first"]), int(match["last"]) + 1))
 
 
 @dataclass(frozen=True)
@@ -114,78 +73,6 @@ class Stored:
     def frame(self) -> pd.DataFrame | None:
         """All lines, sorted by fold and seed; None where nothing is stored."""
         return joined([self.tables]) if self.tables else None
-
-
-def joined(cells: Sequence[Sequence[pa.Table]]) -> pd.DataFrame:
-    """The tables of some cells in one, cell after cell and each sorted by fold and seed; lines of one row keep their
-    order, and a column that a table lacks is empty there.
-
-    Tables with the same columns are put together before they become pandas', which takes as long for a table of two
-    lines as for one of thousands.
-    """
-    alike: dict[pa.Schema, list[tuple[int, pa.Table]]] = {}
-    for cell, tables in enumerate(cells):
-        for table in tables:
-            alike.setdefault(table.schema, []).append((cell, table))
-    frames = [pa.concat_tables(table for _, table in own).to_pandas(use_threads=False) for own in alike.values()]
-    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-    together = [each for own in alike.values() for each in own]
-    number = np.repeat([cell for cell, _ in together], [len(table) for _, table in together])
-    codes = _codes(frame)
-    if ((number[1:] > number[:-1]) | (number[1:] == number[:-1]) & (codes[1:] >= codes[:-1])).all():
-        return frame
-    return frame.iloc[np.lexsort((codes, number))].reset_index(drop=True)
-
-
-def _codes(table: pd.DataFrame | pa.Table) -> np.ndarray:
-    """One int64 for each line: fold · 2³² + seed."""
-    fold, seed = (table[name].to_numpy() for name in ("fold", "seed"))
-    return (fold.astype(np.int64) << 32) + seed.astype(np.int64)
-
-
-def rows_in(table: pd.DataFrame | pa.Table) -> set[Row]:
-    """The rows (fold, seed) of which a table has lines."""
-    return {Row(int(code >> 32), int(code & 0xFFFFFFFF)) for code in np.unique(_codes(table))}
-
-
-def in_order(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table sorted by fold and seed; lines of one row keep their order."""
-    codes = _codes(frame)
-    if (codes[1:] >= codes[:-1]).all():
-        return frame.reset_index(drop=True)
-    return frame.iloc[np.argsort(codes, kind="stable")].reset_index(drop=True)
-
-
-def _lines_of(table: pd.DataFrame | pa.Table, rows: Iterable[Row]) -> np.ndarray:
-    """Which of the table's lines belong to some rows: Bool[lines]."""
-    return np.isin(_codes(table), [(row.fold << 32) + row.seed for row in rows])
-
-
-def select(frame: pd.DataFrame, rows: Iterable[Row]) -> pd.DataFrame:
-    """The table's lines of some rows, sorted by fold and seed."""
-    wanted = _lines_of(frame, rows)
-    return in_order(frame if wanted.all() else frame.iloc[np.flatnonzero(wanted)])
-
-
-def check_table(cell: Cell, rows: Sequence[Row], frame: pd.DataFrame) -> None:
-    """Refuse a table that is not the result of these rows, or that shows single documents of restricted data.
-
-    Raises:
-        StoreError: the table is refused; the message names the cell and the error.
-    """
-
-    def refuse(reason: str):
-        raise StoreError(f"table of {cell.describe()} refused: {reason}")
-
-    if list(frame.columns[:2]) != ["fold", "seed"] or any(dtype.kind != "i" for dtype in list(frame.dtypes)[:2]):
-        refuse("its first columns are not the integers fold and seed")
-    found = rows_in(frame)
-    if found != set(rows):
-        wrong = sorted(found ^ set(rows))[0]
-        refuse(f"row {tuple(wrong)} is {'not asked for' if wrong in found else 'not there'}")
-    told = PER_DOCUMENT & set(frame.columns)
-    if cell.restricted and told:
-        refuse(f"the licence of its data allows no values of single documents or queries (column {min(told)})")
 
 
 def encode(frame: pd.DataFrame, provenance: dict) -> bytes:
@@ -229,17 +116,6 @@ def read_file(path: Path) -> tuple[pd.DataFrame, dict]:
     """
     table, record = _decode(path, path)
     return table.to_pandas(use_threads=False), record
-
-
-def read_record(path: Path) -> dict:
-    """The provenance record of a stored file; its digest is checked, its table is not read.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: the file is damaged; the message says how.
-    """
-    with _opened(path) as (_, record):
-        return record
 
 
 @contextmanager
@@ -375,21 +251,40 @@ def _check_state(record: dict, path: Path) -> None:
         raise ValueError("it holds the state of other jobs than its name says")
 
 
+@dataclass(frozen=True)
+class _InFile(Block):
+    """A block in a file of the scratch folder."""
+
+    path: Path
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return rows_of(self.path.name) or ()
+
+    @property
+    def key(self) -> str:
+        return self.path.parent.name
+
+    @property
+    def name(self) -> str:
+        return f"{self.key[:12]}/{self.path.name}"
+
+    def content(self) -> tuple[pa.Table, dict]:
+        return _decode(self.path, self.path)
+
+
 class Store:
-    """Results on disk: `published` is searched first, then `scratch`; new tables go to `scratch`.
+    """Results on disk: the published ones are searched first, then `scratch`, which alone is written to.
 
     Args:
         published: the folder of the results the book shows, or None.
         scratch: the folder for everything computed here, and for the states of shards that are not finished.
-        commit: look only at `published` and write there.
     """
 
-    def __init__(self, published: Path | None, scratch: Path, *, commit: bool = False):
+    def __init__(self, published: Path | None, scratch: Path):
         self.published = published
         self.scratch = scratch
-        self.commit = commit
-        if commit:
-            self.results()
+        self.publication = None if published is None else Publication(published)
 
     def results(self) -> Path:
         """The published folder.
@@ -402,61 +297,66 @@ class Store:
         return self.published
 
     @classmethod
-    def open(cls, *, commit: bool = False) -> "Store":
+    def open(cls) -> "Store":
         """The store of this checkout: OL2R_RESULTS or its results/, and OL2R_STORE or its .ol2r/."""
         home = checkout()
         results = os.environ.get("OL2R_RESULTS") or (home and home / "results")
         scratch = os.environ.get("OL2R_STORE") or (home or Path.cwd()) / ".ol2r"
-        return cls(Path(results) if results else None, Path(scratch), commit=commit)
-
-    @property
-    def _written(self) -> Path:
-        return self.published if self.commit and self.published else self.scratch
-
-    @property
-    def _searched(self) -> list[Path]:
-        if self.commit:
-            return [self._written]
-        return [folder for folder in (self.published, self.scratch) if folder is not None]
+        return cls(Path(results) if results else None, Path(scratch))
 
     def files(self, cell: Cell) -> Iterator[tuple[Path, tuple[Row, ...]]]:
-        """The files of a cell, published ones first, with the rows that their names state; no file is opened."""
-        return self._files(cell.key)
+        """The files of a cell in the scratch folder, with the rows that their names state; no file is opened."""
+        for name in _names(self.scratch / cell.key):
+            if (rows := rows_of(name)) is not None:
+                yield self.scratch / cell.key / name, rows
 
-    def _files(self, key: str) -> Iterator[tuple[Path, tuple[Row, ...]]]:
-        for folder in self._searched:
-            for name in _names(folder / key):
-                if (rows := rows_of(name)) is not None:
-                    yield folder / key / name, rows
+    def blocks(self, cell: Cell) -> Iterator[Block]:
+        """The blocks of a cell, published ones first; no table is read."""
+        return self._blocks(cell.key)
+
+    def _blocks(self, key: str) -> Iterator[Block]:
+        if self.publication is not None:
+            yield from self.publication.blocks(key)
+        yield from self.scratch_blocks(key)
+
+    def scratch_blocks(self, key: str) -> Iterator[Block]:
+        """The blocks of a cell in the scratch folder."""
+        for name in _names(self.scratch / key):
+            if rows_of(name) is not None:
+                yield _InFile(self.scratch / key / name)
+
+    def scratch_keys(self) -> set[str]:
+        """The keys of all cells that have a folder in the scratch folder, be it an empty one."""
+        return set(_names(self.scratch))
 
     def keys(self) -> set[str]:
-        """The keys of all cells that have a folder, be it an empty one; a cell without one has no file at all."""
-        return {key for folder in {*self._searched, self.scratch} for key in _names(folder)}
+        """The keys of all cells of which something may be stored."""
+        return self.scratch_keys() | (set() if self.publication is None else self.publication.keys())
 
     def listed(self, cell: Cell) -> set[Row]:
-        """The rows that the names of the cell's files state; only `read` checks that the files hold them."""
+        """The rows that the cell's blocks are said to have; only `read` checks that they have them."""
         return self._listed(cell.key)
 
     def _listed(self, key: str) -> set[Row]:
-        return {row for _, rows in self._files(key) for row in rows}
+        return {row for block in self._blocks(key) for row in block.rows}
 
     def read(self, cell: Cell, rows: Sequence[Row]) -> Stored:
         """Read what is stored of these rows; a damaged file counts as missing, with a `StoreWarning`."""
         wanted = set(rows)
         tables, records = [], []
-        for path, held in self.files(cell):
-            here = wanted & set(held)
+        for block in self.blocks(cell):
+            here = wanted.intersection(block.rows)
             if not here:
                 continue
             try:
-                table, record = _decode(path, path)
+                table, record = block.content()
             except FileNotFoundError:
-                continue  # another process has set it aside
+                continue  # another process has set it aside, or dropped it
             except ValueError as damage:
-                self._set_aside(path, damage)
+                self._tell(block, damage)
                 continue
-            if len(here) < len(held):
-                table = table.filter(pa.array(_lines_of(table, here)))
+            if len(here) < len(block.rows):
+                table = table.filter(pa.array(lines_of(table, here)))
             tables.append(table)
             records.append(record)
             wanted -= here
@@ -466,15 +366,18 @@ class Store:
         """The rows that the store lacks or of which it has only damaged files."""
         return self.read(cell, rows).missing
 
-    def _set_aside(self, path: Path, damage: ValueError) -> None:
-        if path.is_relative_to(self._written):
-            aside = _moved_aside(path)
-            if aside is None:
-                return  # another process was first
-            advice = f"set aside as {aside.name}"
-        else:
+    def _tell(self, block: Block, damage: ValueError) -> None:
+        if isinstance(block, _InFile):
+            self._set_aside(block.path, damage)
+        elif isinstance(block, Published):
             advice = "left in place; its rows are recomputed into the scratch store"
-        warnings.warn(f"damaged result {path}: {damage}; {advice}", StoreWarning, stacklevel=4)
+            warnings.warn(f"damaged result {block.file}: {damage}; {advice}", StoreWarning, stacklevel=4)
+
+    def _set_aside(self, path: Path, damage: ValueError) -> None:
+        aside = _moved_aside(path)
+        if aside is not None:  # else another process was first
+            message = f"damaged result {path}: {damage}; set aside as {aside.name}"
+            warnings.warn(message, StoreWarning, stacklevel=4)
 
     def write(self, cell: Cell, rows: Sequence[Row], frame: pd.DataFrame, provenance: dict) -> Path:
         """Store a table under its cell and rows; a table that is already stored is never replaced.
@@ -487,7 +390,7 @@ class Store:
             StoreError: the table is refused (`check_table`), or it cannot be written.
         """
         check_table(cell, rows, frame)
-        path = self._written / cell.key / file_name(rows)
+        path = self.scratch / cell.key / file_name(rows)
         frame = frame.reset_index(drop=True)
         content = encode(frame, provenance)
         while not publish(path, lambda file: file.write(content)):
@@ -503,22 +406,6 @@ class Store:
                 warnings.warn(message, StoreWarning, stacklevel=3)
             break
         return path
-
-    def promote(self, job: Job) -> None:
-        """Copy scratch files into results/ if exactly the present code made them and they hold wanted rows only."""
-        source = Store(None, self.scratch)
-        for path, held in source.files(job.cell):
-            if not set(held) <= set(self.missing(job.cell, job.rows)):
-                continue
-            try:
-                frame, record = read_file(path)
-            except FileNotFoundError:
-                continue
-            except ValueError as damage:
-                source._set_aside(path, damage)
-                continue
-            if record["code"] == code_digest(job.cell.code):
-                self.write(job.cell, held, frame, record)
 
     def keep(self, jobs: Sequence[Job], kept: Kept, record: dict) -> None:
         """Keep the state of jobs that run side by side, in the place of what was kept of them before.
@@ -617,15 +504,15 @@ class Store:
             return True
         return any(self._listed(key).intersection(Row(*row) for row in rows) for key, rows in record["jobs"])
 
-    def prunable(self, declared: set[str], *, published: bool = False) -> list[Path]:
-        """The files that can be deleted: undeclared or damaged results, and what killed runs left behind.
+    def prunable(self, declared: set[str]) -> list[Path]:
+        """The scratch files that can be deleted: undeclared or damaged results, and what killed runs left behind.
 
         Of killed runs these are temporary files, and states of cells that are not declared or of rows that are stored.
 
         Only files that the store itself may have written are listed; anything else in its folder is not the store's.
         """
-        folder = self.published if published else self.scratch
-        inside = [folder / key / name for key in _names(folder) for name in _names(folder / key)] if folder else []
+        folder = self.scratch
+        inside = [folder / key / name for key in _names(folder) for name in _names(folder / key)]
         files = [path for path in inside if path.is_file()]
         stale = time.time() - STALE
 
@@ -653,7 +540,7 @@ class Store:
         Raises:
             StoreError: they cannot; the message names the folder and the error.
         """
-        folder = self._written
+        folder = self.scratch
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):

@@ -2,7 +2,7 @@
 
 With the same library versions, compiled target and engine, the columns that a cell declares `exact` must be equal bit
 for bit, and other numbers to 1e-5. Otherwise, or for a cell that repeats only in its means, trajectories diverge, and
-means must agree within three combined standard errors, or more where runs are few or columns or files many. The margin
+means must agree within three combined standard errors, or more where runs are few or columns or blocks many. The margin
 is chosen so that a verification of a store without errors fails with the probability at which a normal variable lies
 more than three standard deviations from its mean. Verification writes nothing.
 """
@@ -10,7 +10,7 @@ more than three standard deviations from its mean. Verification writes nothing.
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -18,24 +18,26 @@ import pandas as pd
 
 from ol2r import target
 from ol2r.errors import ExperimentError
+from ol2r.experiments.blocks import Block, select
 from ol2r.experiments.cells import Cell, Job, Level, Row
 from ol2r.experiments.origins import AtHand
 from ol2r.experiments.provenance import versions
+from ol2r.experiments.publication import Publication
 from ol2r.experiments.runner import check_device, in_memory, read_inputs, resolve_engine
-from ol2r.experiments.store import Store, read_file, select
+from ol2r.experiments.store import Store
 from ol2r.random import generator
 
 ROWS_DRAWN = 5
-"""Number of a file's rows that are recomputed where bits are compared. A few are enough to recompute alone, because a
+"""Number of a block's rows that are recomputed where bits are compared. A few are enough to recompute alone, because a
 trajectory does not depend on the replicas beside it."""
 
 LARGEST_SHARE = 0.25
-"""The share of the time to spend that one file may take, unless it was asked for."""
+"""The share of the time to spend that one block may take, unless it was asked for."""
 
 FALSE_ALARM = 0.0027
 """The probability that a verification calls means of honest, independent repetitions different: what the normal
-distribution leaves beyond three standard errors. The k-th file that is compared by means spends its 1 / k(k + 1), which
-over any number of files adds up to less than one."""
+distribution leaves beyond three standard errors. The k-th block that is compared by means spends its 1 / k(k + 1),
+which over any number of blocks adds up to less than one."""
 
 FEWEST = 5
 """Number of rows from which means are compared. The spread of fewer says too little about their error."""
@@ -46,9 +48,9 @@ TOLERANCE = 1e-5
 
 @dataclass(frozen=True)
 class Check:
-    """The outcome for one stored file: `passed` is True, False, or None where it could not be compared."""
+    """The outcome for one stored block: `passed` is True, False, or None where it could not be compared."""
 
-    path: Path
+    block: Block
     cell: Cell
     n_rows: int
     level: Level | None
@@ -59,22 +61,22 @@ class Check:
 
     def __str__(self) -> str:
         verdict = {True: "same", False: "DIFFERENT", None: "skipped"}[self.passed]
-        return _told(verdict, self.path, self.cell, self.n_rows, self.level, self.detail)
+        return _told(verdict, self.cell, self.n_rows, self.level, self.detail)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be recomputed of one stored file.
+    """What is to be recomputed of one stored block.
 
     Args:
         tries: the standards by which the rows may pass, each with the rows that are recomputed for it; the next one is
             tried when one fails. Empty where nothing is recomputed.
         machine: device and engine to recompute with.
         detail: why nothing is recomputed, or no other standard tried.
-        damaged: whether the file cannot be read.
+        damaged: whether the block cannot be read.
     """
 
-    path: Path
+    block: Block
     cell: Cell
     tries: tuple[tuple[Level, tuple[Row, ...]], ...] = ()
     machine: tuple[str, str] = ("cpu", "numba")
@@ -89,30 +91,30 @@ class Plan:
 
     def __str__(self) -> str:
         if not self.tries:
-            return _told("skip", self.path, self.cell, 0, None, self.detail)
+            return _told("skip", self.cell, 0, None, self.detail)
         level, rows = self.tries[0]
-        return _told("recompute", self.path, self.cell, len(rows), level, f"about {self.seconds:.0f} s")
+        return _told("recompute", self.cell, len(rows), level, f"about {self.seconds:.0f} s")
 
 
-def _told(verdict: str, path: Path, cell: Cell, n_rows: int, level: Level | None, detail: str) -> str:
+def _told(verdict: str, cell: Cell, n_rows: int, level: Level | None, detail: str) -> str:
     standard = {"bits": "bit for bit", "means": "means", None: ""}[level]
     rows = f"{n_rows} row{'s' if n_rows > 1 else ''}"
     compared = f" {rows}, {standard}:" if level else ""
-    return f"{verdict:9} {path.parent.name[:12]} {cell.describe()}:{compared} {detail}"
+    return f"{verdict:9} {cell.key[:12]} {cell.describe()}:{compared} {detail}"
 
 
 def verify(
     jobs: Iterable[Job], store: Store, *, minutes: float, seed: str, asked: bool = False, progress: bool = True
 ) -> Iterator[Check]:
-    """Recompute stored files in an order drawn from `seed` until the time is up, and compare.
+    """Recompute stored blocks in an order drawn from `seed` until the time is up, and compare.
 
     Args:
-        jobs: all declared jobs; files of other cells are ignored.
+        jobs: all declared jobs; blocks of other cells are ignored.
         store: the store whose results are read; nothing is written.
         minutes: time to spend; at least one row is recomputed however long it takes.
         seed: any text, such as a commit id.
-        asked: whether these very cells were asked for: their files in the scratch store count too, and the first file
-            is compared however long it takes.
+        asked: whether these very cells were asked for: their blocks in the scratch store count too, and the first
+            one is compared however long it takes.
     """
     deadline = time.monotonic() + 60 * minutes
     started, by_means = False, 0
@@ -141,48 +143,43 @@ def plans(jobs: Iterable[Job], store: Store, *, minutes: float, seed: str, asked
 
 
 def _allowed(left: float, minutes: float, asked: bool) -> float:
-    """Seconds that one file may take: no more than a share of all, so that a short verification compares several."""
+    """Seconds that one block may take: no more than a share of all, so that a short verification compares several."""
     return left if asked else min(left, LARGEST_SHARE * 60 * minutes)
 
 
-def _drawn(jobs: Iterable[Job], store: Store, seed: str, asked: bool) -> Iterator[tuple[Cell, Path, list[Row]]]:
-    """The stored files of some jobs in an order drawn from `seed`, each with its rows in such an order."""
-    searched = store if asked else Store(None, store.results())
-    files = [(job.cell, path, rows) for job in jobs for path, rows in searched.files(job.cell)]
+def _drawn(jobs: Iterable[Job], store: Store, seed: str, asked: bool) -> Iterator[tuple[Block, Cell, list[Row]]]:
+    """The stored blocks of some jobs in an order drawn from `seed`, each with its rows in such an order."""
+    published = Publication(store.results())
+    found = store.blocks if asked else lambda cell: published.blocks(cell.key)
+    blocks = [(block, job.cell) for job in jobs for block in found(job.cell)]
     order = generator(f"verify {seed}", 0)
-    for number in order.permutation(len(files)):
-        cell, path, rows = files[number]
-        yield cell, path, [rows[i] for i in order.permutation(len(rows))]
+    for number in order.permutation(len(blocks)):
+        block, cell = blocks[number]
+        yield block, cell, [block.rows[i] for i in order.permutation(len(block.rows))]
 
 
 def comparable(cell: Cell, store: Store) -> bool:
-    """Whether a second run of a cell can be compared with what is stored of it; only the names of files are read."""
+    """Whether a second run of a cell can be compared with what is stored of it; no table is read."""
     if cell.repeats == "bits" or not cell.verifiable:
         return cell.verifiable
-    return any(len(rows) >= FEWEST for _, rows in store.files(cell))
+    return any(len(block.rows) >= FEWEST for block in store.blocks(cell))
 
 
-def inspect(jobs: Iterable[Job], store: Store) -> Iterator[tuple[Path, str | None]]:
-    """Check digest, key, names and numbers of every published file without recomputing; yields each file with its error
-    or None.
+def inspect(jobs: Iterable[Job], store: Store) -> Iterator[tuple[str, str | None]]:
+    """Check digest, key, rows and numbers of every published block without recomputing; yields each block, and each
+    file that is damaged or does not belong there, with its error or None.
 
     Args:
-        store: the store whose published folder is read; a file that does not belong there counts as damaged.
+        store: the store whose published folder is read.
 
     Raises:
         ExperimentError: there is no published folder.
     """
-    published = store.results()
     undefined = {type(job.cell).kind: type(job.cell).undefined for job in jobs}
-    for path in sorted(published.glob("*/*")):
-        yield path, _damage(path, undefined)
+    yield from Publication(store.results()).inspected(partial(_damage, undefined=undefined))
 
 
-def _damage(path: Path, undefined: Mapping[str, Sequence[str]]) -> str | None:
-    try:
-        frame, record = read_file(path)
-    except (OSError, ValueError) as damage:
-        return str(damage)
+def _damage(frame: pd.DataFrame, record: dict, undefined: Mapping[str, Sequence[str]]) -> str | None:
     if list(frame.columns[:2]) != ["fold", "seed"] or not frame.columns.is_unique:
         return "its columns are not fold, seed and others, each once"
     if record["cell"]["type"] not in undefined:
@@ -194,17 +191,17 @@ def _damage(path: Path, undefined: Mapping[str, Sequence[str]]) -> str | None:
     return None
 
 
-def _planned(cell: Cell, path: Path, rows: list[Row], seconds: float, *, first: bool, asked: bool) -> Plan:
-    """What to recompute of a file within the given seconds, which are exceeded only for the first file."""
+def _planned(block: Block, cell: Cell, rows: list[Row], seconds: float, *, first: bool, asked: bool) -> Plan:
+    """What to recompute of a block within the given seconds, which are exceeded only for the first block."""
     if not cell.verifiable:
-        return Plan(path, cell, detail="a timing, which no second run repeats")
+        return Plan(block, cell, detail="a timing, which no second run repeats")
     data = AtHand().missing(cell)
     if data is not None:
-        return Plan(path, cell, detail=f"{data} is not at hand")
+        return Plan(block, cell, detail=f"{data} is not at hand")
     try:
-        stored, record = read_file(path)
+        stored, record = block.read()
     except ValueError as damage:
-        return Plan(path, cell, detail=f"damaged: {damage}", damaged=True)
+        return Plan(block, cell, detail=f"damaged: {damage}", damaged=True)
     device, engine = _machine(record)
     tries, detail = [], ""
     for level in _standards(cell, record, device, engine):
@@ -218,27 +215,27 @@ def _planned(cell: Cell, path: Path, rows: list[Row], seconds: float, *, first: 
             detail = f"{len(few)} rows take about {expected:.0f} s, {max(0.0, seconds):.0f} are left for them"
             break
         tries.append((level, tuple(sorted(few))))
-    return Plan(path, cell, tuple(tries), (device, engine), stored, detail)
+    return Plan(block, cell, tuple(tries), (device, engine), stored, detail)
 
 
 def _carried_out(plan: Plan, store: Store, progress: bool, false_alarm: float) -> Check:
     """Recompute what a plan says and compare."""
     cell, (device, engine) = plan.cell, plan.machine
-    check = Check(plan.path, cell, 0, None, False if plan.damaged else None, plan.detail)
+    check = Check(plan.block, cell, 0, None, False if plan.damaged else None, plan.detail)
     for level, rows in plan.tries:
         job = Job(cell, rows)
         try:
             inputs = read_inputs([job], store)
             (fresh,), _ = in_memory([job], inputs, device=device, engine=engine, progress=progress)
         except ExperimentError as error:
-            return Check(plan.path, cell, len(rows), level, False, f"cannot be recomputed: {error}")
+            return Check(plan.block, cell, len(rows), level, False, f"cannot be recomputed: {error}")
         old = select(cast(pd.DataFrame, plan.stored), rows)
         if level == "bits":
             passed, detail = compare_bits(old, fresh, cell.exact)
         else:
             passed, detail = compare_means(old, fresh, false_alarm)
         numbers = pd.DataFrame({"stored": means(old), "recomputed": means(fresh)})
-        check = Check(plan.path, cell, len(rows), level, passed, detail, numbers)
+        check = Check(plan.block, cell, len(rows), level, passed, detail, numbers)
         if passed:
             return check
     return replace(check, level=None, passed=None, detail=plan.detail) if plan.tries and plan.detail else check

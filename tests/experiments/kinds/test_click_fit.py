@@ -9,6 +9,7 @@ import pytest
 
 from ol2r.clicks import ItemClicks, fitting, likelihood
 from ol2r.data.sessions import read_sessions
+from ol2r.experiments.blocks import check_table
 from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds import click_fit as click_fit_cell
 from ol2r.experiments.kinds.click_fit import (
@@ -26,7 +27,6 @@ from ol2r.experiments.kinds.click_fit import (
     known_users,
 )
 from ol2r.experiments.origins import AtHand
-from ol2r.experiments.store import check_table
 
 ML = "maximum likelihood"
 PYCLICK = "PyClick"

@@ -1,9 +1,9 @@
 import numpy as np
 
 from ol2r import data
+from ol2r.experiments.blocks import check_table
 from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.fit import Fit, RankNetFit
-from ol2r.experiments.store import check_table
 from ol2r.offline import fit_lambdarank, fit_ranknet, mean_ndcg
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from ol2r import data
 from ol2r.bandits import simulate_bandit
+from ol2r.experiments.blocks import check_table
 from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.play import Play
 from ol2r.experiments.kinds.populations import POSITIONS, Counted, Declared
-from ol2r.experiments.store import check_table
 from ol2r.papers.bubblerank import grid as bubblerank
 from ol2r.papers.bubblerank.worlds import halved_examination, small
 from ol2r.random import replica_key

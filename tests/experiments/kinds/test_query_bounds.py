@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ol2r.clicks import ItemClicks
+from ol2r.experiments.blocks import check_table
 from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds.populations import ClickQuery, Declared
 from ol2r.experiments.kinds.query_bounds import QueryBounds, bounds_of_queries, complexity
-from ol2r.experiments.store import check_table
 from ol2r.papers.bubblerank import grid as bubblerank
 from ol2r.papers.bubblerank.worlds import drawn
 from ol2r.theory import bubblerank as theory

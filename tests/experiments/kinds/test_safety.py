@@ -14,11 +14,11 @@ from ol2r import data
 from ol2r.bandits import simulate_bandit
 from ol2r.clicks import ItemClicks, users
 from ol2r.data import Fold
+from ol2r.experiments.blocks import check_table
 from ol2r.experiments.cells import Context, Job, Row
 from ol2r.experiments.kinds import safety as safety_cell
 from ol2r.experiments.kinds.safety import Lists, ProductionFit, Safety, inversions, judged, production_world
 from ol2r.experiments.origins import AtHand
-from ol2r.experiments.store import check_table
 from ol2r.papers.bubblerank import grid as bubblerank
 from ol2r.papers.bubblerank import safety as bubblerank_safety
 from ol2r.papers.nsgd import grid as nsgd

@@ -8,11 +8,11 @@ import pytest
 
 from ol2r import data
 from ol2r.clicks import users
+from ol2r.experiments.blocks import check_table
 from ol2r.experiments.cells import Context, Job, Kept, Row
 from ol2r.experiments.kinds.on_dataset import fitted_weights
 from ol2r.experiments.kinds.simulate import Simulate
 from ol2r.experiments.kinds.start import Start
-from ol2r.experiments.store import check_table
 from ol2r.learners import LEARNERS
 from ol2r.offline import mean_ndcg
 from ol2r.papers.bubblerank import safety

@@ -5,8 +5,8 @@ import torch
 from scipy import special
 
 from ol2r import data
+from ol2r.experiments.blocks import check_table
 from ol2r.experiments.cells import Row
-from ol2r.experiments.store import check_table
 from ol2r.networks import Network, NetworkFit
 from ol2r.papers.olranknet import fits
 from ol2r.papers.olranknet.fits import Known, World

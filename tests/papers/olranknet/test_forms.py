@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 import torch
 
+from ol2r.experiments.blocks import check_table
 from ol2r.experiments.cells import Row
-from ol2r.experiments.store import check_table
 from ol2r.networks import Dual, Explicit, Network
 from ol2r.networks.covariance import SWITCH
 from ol2r.papers.olranknet import forms

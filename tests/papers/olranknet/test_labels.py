@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from ol2r import data
+from ol2r.experiments.blocks import check_table
 from ol2r.experiments.cells import Row
-from ol2r.experiments.store import check_table
 from ol2r.networks import Network
 from ol2r.papers.olranknet import labels
 from ol2r.random import generator

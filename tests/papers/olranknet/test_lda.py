@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ol2r.experiments.blocks import check_table
 from ol2r.experiments.cells import Row
-from ol2r.experiments.store import check_table
 from ol2r.papers.olranknet import labels, lda
 from ol2r.random import generator
 

@@ -11,8 +11,8 @@ import torch
 from small import SETTINGS
 
 from ol2r import data
+from ol2r.experiments.blocks import check_table
 from ol2r.experiments.cells import Row
-from ol2r.experiments.store import check_table
 from ol2r.learners import P2LinRank, P2NeurRank
 from ol2r.papers.p2neurrank import histories
 from ol2r.papers.p2neurrank.claims import LARGE_NOISE, linear, neural, wrong

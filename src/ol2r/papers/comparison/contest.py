@@ -12,7 +12,7 @@ proportion to the seeds that they add (Lan and DeMets, 1983, with a linear spend
 up to 5 %, and by the union bound no difference errs more often over all its looks, whatever the looks' dependence. No
 level is shared among the learners of a situation, so of twenty differences one may err.
 
-    ol2r run comparison --tier paper --item contest --commit
+    ol2r run comparison --tier paper --item contest
     python -m ol2r.papers.comparison.contest
 
 by turns let the seeds of the next look run, and write `contest.csv` with those of the look after; the file is never

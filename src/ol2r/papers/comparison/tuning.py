@@ -3,9 +3,9 @@
 The chosen value is in `tuned.csv`. These commands run both steps of tuning and write the file from their results; it is
 never edited by hand:
 
-    ol2r run comparison --tier paper --item tuning --commit
+    ol2r run comparison --tier paper --item tuning
     python -m ol2r.papers.retune comparison
-    ol2r run comparison --tier paper --item tuning-longer --commit
+    ol2r run comparison --tier paper --item tuning-longer
     python -m ol2r.papers.retune comparison
 
 The other learners take the values that their chapters tuned by the same criterion. NSGD's chapter keeps the step that

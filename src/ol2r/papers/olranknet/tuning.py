@@ -3,9 +3,9 @@
 The chosen values are in `tuned.csv`. These commands run both steps of tuning and write the file from their results; it
 is never edited by hand:
 
-    ol2r run olranknet --tier paper --item tuning --commit
+    ol2r run olranknet --tier paper --item tuning
     python -m ol2r.papers.retune olranknet
-    ol2r run olranknet --tier paper --item tuning-longer --commit
+    ol2r run olranknet --tier paper --item tuning-longer
     python -m ol2r.papers.retune olranknet
 
 The linear baselines take the values that the PairRank chapter tuned by the same rule.

@@ -3,9 +3,9 @@
 The chosen values are in `tuned.csv`. These commands run both steps of tuning and write the file from their results; it
 is never edited by hand:
 
-    ol2r run p2neurrank --tier paper --item tuning --commit
+    ol2r run p2neurrank --tier paper --item tuning
     python -m ol2r.papers.retune p2neurrank
-    ol2r run p2neurrank --tier paper --item tuning-longer --commit
+    ol2r run p2neurrank --tier paper --item tuning-longer
     python -m ol2r.papers.retune p2neurrank
 
 PairRank, olRankNet and the baselines take the values that their chapters tuned by the same criterion, of PairRank and

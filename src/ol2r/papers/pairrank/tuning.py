@@ -3,9 +3,9 @@
 The chosen values are in `tuned.csv`. These commands run both steps of tuning and write the file from their results; it
 is never edited by hand:
 
-    ol2r run pairrank --tier paper --item tuning --commit
+    ol2r run pairrank --tier paper --item tuning
     python -m ol2r.papers.retune pairrank
-    ol2r run pairrank --tier paper --item tuning-longer --commit
+    ol2r run pairrank --tier paper --item tuning-longer
     python -m ol2r.papers.retune pairrank
 
 For each kind of users by itself the items are `tuning-by-users` and `tuning-by-users-longer`, the file is
