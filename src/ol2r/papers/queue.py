@@ -29,7 +29,6 @@ class Queued(NamedTuple):
 
 
 QUEUE = (
-    Queued("comparison", "controls-elsewhere", None, "what exploring is worth to linear rankers on other data"),
     Queued("comparison", "contest", None, "which linear rankers are within reach of the best learner"),
     Queued("p2neurrank", "fig-7-shared", None, "how many rankers it takes under much noise, if noise alone parts them"),
     Queued("p2neurrank", "fig-8-shared", None, "the same under little noise"),

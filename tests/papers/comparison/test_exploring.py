@@ -10,7 +10,7 @@ from .conftest import made
 
 
 def test_a_control_differs_from_its_learner_in_what_it_explores_with():
-    for item in ("controls", "controls-elsewhere", "controls-networks"):
+    for item in ("controls", "controls-networks"):
         cells = {}
         for job in grid.ITEMS[item].jobs("paper"):
             named = grid.control(job.cell)

@@ -228,10 +228,8 @@ def _examination(tier: str) -> Sequence[Cell]:
 
 
 WITHOUT = "without"
-CONTROLLED = DATASETS
-"""Data on which controls of linear rankers have run."""
-NOT_CONTROLLED = tuple(each for each in (*ELSEWHERE, *LINEAR_ELSEWHERE) if each not in CONTROLLED)
-"""Data on which they wait for a machine."""
+CONTROLLED = (*DATASETS, *ELSEWHERE, *LINEAR_ELSEWHERE)
+"""Data on which learners run without exploring."""
 STARTS_ALONE, NOISE_ALONE = "random starts alone", "noise alone"
 CONTROLS: dict[str, dict[str, dict[str, Value]]] = {
     WITHOUT: {
@@ -509,12 +507,8 @@ ITEMS: dict[str, Item] = {
     "controls": Item(
         "Linear rankers with and without exploring", _controls(LINEAR, CONTROLLED), _seeds_of_controls, None, control
     ),
-    "controls-elsewhere": Item(
-        "Linear rankers with and without exploring, on other data", _controls(LINEAR, NOT_CONTROLLED),
-        _seeds_of_controls, None, control,
-    ),
     "controls-networks": Item(
-        "Networks with and without exploring", _controls(NETWORKS, (*CONTROLLED, *NOT_CONTROLLED)),
+        "Networks with and without exploring", _controls(NETWORKS, CONTROLLED),
         _seeds_of_controls, None, control,
     ),
     "length": Item(
@@ -533,7 +527,7 @@ ITEMS: dict[str, Item] = {
 LEFT_OPEN = ("starts", "memory", "memory-timing")
 """The items that are on the page of what the papers leave open, and on no other."""
 
-QUEUED = ("contest", "contest-networks", "controls-elsewhere", "controls-networks", "length", "length-networks")
+QUEUED = ("contest", "contest-networks", "controls-networks", "length", "length-networks")
 """The items whose runs wait for a machine: declared with what is expected of them, and on no page yet."""
 
 PAPER = Paper("comparison", ITEMS, package="ol2r.papers.comparison", tuned=TUNED, waiting=QUEUED)
