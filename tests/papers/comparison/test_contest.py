@@ -83,6 +83,13 @@ def test_who_is_open_gets_the_seeds_of_the_next_look_and_so_does_the_best():
     assert (seeds["MQ2008", "PDGD"], seeds["MQ2008", "PairRank"], seeds["MQ2008", "DBGD"]) == (5, 5, 3)
 
 
+def test_a_look_is_taken_once_every_fold_has_its_seeds():
+    runs = [(fold, seed) for fold in (1, 2) for seed in range(5 if fold == 1 else 3)]
+    index = pd.MultiIndex.from_tuples(runs, names=["fold", "seed"])
+    found = standing(pd.Series([0.01 + 0.001 * (seed % 3) for _, seed in runs], index=index), (3, 5, 10))
+    assert found is not None and found.seeds == 3
+
+
 def test_more_seeds_are_granted_at_looks_alone_and_to_learners_that_are_compared():
     for (dataset, variant), n in contest.listed().items():
         assert dataset in (*grid.DATASETS, *grid.ELSEWHERE, *grid.LINEAR_ELSEWHERE) and variant in grid.COMPARED

@@ -77,7 +77,7 @@ class Standing(NamedTuple):
 
 
 def standing(differences: pd.Series, looks: Sequence[int]) -> Standing | None:
-    """How a learner stands to the best one; None before the first look.
+    """How a learner stands to the best one; None before the first look. A look is taken once every fold has its seeds.
 
     Args:
         differences: the best less the learner, indexed by (fold, seed).
@@ -85,7 +85,8 @@ def standing(differences: pd.Series, looks: Sequence[int]) -> Standing | None:
     state: State = "open"
     found = None
     seeds = differences.index.get_level_values("seed")
-    counts = [len(range(n)) for n in looks if set(range(n)) <= set(seeds)]
+    of_folds = [{*own.index.get_level_values("seed")} for _, own in differences.groupby(level="fold")]
+    counts = [n for n in looks if of_folds and all({*range(n)} <= own for own in of_folds)]
     for n, spent in zip(looks[: len(counts)], levels(looks), strict=False):
         effect = effect_over_runs(differences[seeds < n])
         if effect is None:
