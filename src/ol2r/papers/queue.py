@@ -37,7 +37,6 @@ QUEUE = (
     Queued("olranknet", "fits-as-text", None, "by which fit long runs of networks take less time without being worse"),
     Queued("olranknet", "ranked-later", None, "whether olLambdaRank by its main reading comes out elsewhere as here"),
     Queued("olranknet", "ranked-longer", None, "the same for as many rounds as the paper's"),
-    Queued("olranknet", "other-pairs", None, "which pairs olRankNet learns from best"),
     Queued("olranknet", "tuning-by-users", None, "which values networks have for each kind of users"),
     Queued("olranknet", "public-code", None, "what the public code comes to"),
     Queued("pairrank", "tuning-by-users-longer", None, "which values linear rankers have for each kind of users"),

@@ -28,7 +28,7 @@ RUNS = [
     for name, item in olranknet.ITEMS.items()
     if name not in UNTUNED and isinstance(next(iter(item.jobs("paper"))).cell, Simulate)
 ]
-LONG = {*olranknet.READINGS[olranknet.LONGER].values(), "witness", "public-code", "other-pairs", "fits-as-text"}
+LONG = {*olranknet.READINGS[olranknet.LONGER].values(), "witness", "public-code", "fits-as-text"}
 LONG |= {"ranked-longer", "fig-4-fresh", "fig-5-fresh", "fig-6-fresh"}
 """Items that take hours or that nothing rests on, and that a laptop leaves out."""
 

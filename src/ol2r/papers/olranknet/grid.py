@@ -421,24 +421,12 @@ CHOICES: dict[str, dict[str, Value]] = {
     "L-BFGS": {"refit": "lbfgs"},
     "L-BFGS, 4 passes": {"refit": "lbfgs", "passes": 4},
     "adjacent pairs": {"pairs": "adjacent"},
+    "every pair": {"pairs": "all"},
     "He start": {"init": "he"},
     "unit norm": {"init": "symmetric"},
 } | SMALL_PULL
 """By name, what is changed in olRankNet as in the main results: one silent choice at a time (of L-BFGS, also with few
 passes), and then `SMALL_PULL`."""
-
-
-OTHER_PAIRS: dict[str, dict[str, Value]] = {"every pair": {"pairs": "all"}}
-"""One more silent choice, whose runs wait: the pairs of the public code."""
-
-
-def _other_pairs(tier: str) -> Sequence[Cell]:
-    """The same for this one; not on a laptop."""
-    datasets = () if tier == "laptop" else on("MQ2008")(tier)
-    return [
-        curve(tier, dataset, USERS[0], "olRankNet", changed)
-        for dataset, changed in product(datasets, OTHER_PAIRS.values())
-    ]
 
 
 def _choices(tier: str) -> Sequence[Cell]:
@@ -455,9 +443,8 @@ def _choices(tier: str) -> Sequence[Cell]:
 def choice(cell: Cell) -> dict[str, str]:
     """Which choice a cell makes otherwise than the main results."""
     labels = cell.labels()
-    known = CHOICES | OTHER_PAIRS
-    fits = [name for name, changed in known.items() if all(labels[each] == value for each, value in changed.items())]
-    return variant(cell) | {"choice": max(fits, key=lambda name: len(known[name]))}
+    fits = [name for name, changed in CHOICES.items() if all(labels[each] == value for each, value in changed.items())]
+    return variant(cell) | {"choice": max(fits, key=lambda name: len(CHOICES[name]))}
 
 
 def _as_text(tier: str) -> Sequence[Cell]:
@@ -587,7 +574,6 @@ ITEMS: dict[str, Item] = {
     "exploration": Item("With and without exploration, and without refitting", _exploration, _fewer_seeds, None, way),
     "width": Item("Width of the network", _widths, ONE_SEED, None, variant),
     "choices": Item("What the paper leaves open, one choice at a time", _choices, ONE_SEED, None, choice),
-    "other-pairs": Item("Which pairs are learnt from", _other_pairs, ONE_SEED, None, choice),
     "gap": Item("How far refits are from the optimum", lambda tier: fits.gap_cells(tier, _fitted()), THREE_SEEDS, (1,)),
     "coverage": Item(
         "What the intervals cover on real documents", lambda tier: fits.coverage_cells(tier, _fitted()), FOUR_SEEDS,
@@ -619,5 +605,5 @@ def settings(dataset: str) -> dict[str, tuple[str, dict[str, Value]]]:
 
 PAPER = Paper(
     "olranknet", ITEMS, (*CLAIMS, *THEOREMS), READINGS, "ol2r.papers.olranknet", BY_ROUNDS[ROUNDS_HERE], settings,
-    TUNED, BY_USERS, (*BY_USERS.steps, "public-code", "ranked-later", "ranked-longer", "other-pairs", "fits-as-text"),
+    TUNED, BY_USERS, (*BY_USERS.steps, "public-code", "ranked-later", "ranked-longer", "fits-as-text"),
 )  # fmt: skip

@@ -191,7 +191,7 @@ SILENCES: tuple[tuple[str, str, str | None], ...] = (
     ),
     (
         "which disjoint pairs the experiments have (3.2 has those of adjacent places)",
-        "a random matching; adjacent places beside it; every pair is declared and has not run yet",
+        "a random matching; adjacent places and every pair beside it",
         "choices",
     ),
     ("ε of ε-greedy", "tuned", None),
