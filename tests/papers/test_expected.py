@@ -18,7 +18,7 @@ def test_what_is_expected_is_one_sentence_with_the_thresholds_of_the_rule(claim)
     told = claim.expected
     assert told.endswith(".") and ". " not in told and told != claim.statement
     contrasts = [contrast for part in claim.parts for contrast in part.contrasts]
-    thresholds = {abs(one.scale.margin) for one in contrasts} | {getattr(one, "within", 0.0) for one in contrasts}
+    thresholds = {abs(one.scale.margin) for one in contrasts} | {one.within or 0.0 for one in contrasts}
     spelled = {each: {f"{each:g}", f"{each:.0%}", f"{each:.2f}"} for each in thresholds - {0.0}}
     numbers = set(re.findall(r"(?<![\d@.])\d+(?:\.\d+)?%?", told))
     missing = {each for each, ways in spelled.items() if not ways & numbers}

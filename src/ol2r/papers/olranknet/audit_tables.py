@@ -271,9 +271,9 @@ def fallen_in_words(table: pd.DataFrame) -> str:
     curves = table.groupby([*bounds.SETTING, "quantity"], sort=False)
     fallen = curves["coverage"].min() < curves["nominal"].first()
     told = []
-    for quantity, (_, name) in COVARIANCES.items():
+    for quantity, look in COVARIANCES.looks.items():
         own = fallen.xs(quantity, level="quantity")
-        told.append(f"{int(own.sum())} of {len(own)} curves by {name.removesuffix(' (no proof)')}")
+        told.append(f"{int(own.sum())} of {len(own)} curves by {look.label.removesuffix(' (no proof)')}")
     return (
         "A bound that covers even when halved does not show that the audit would miss one that is too small: in "
         f"{{numref}}`olranknet-coverage` {' and '.join(told)} fall below the nominal line at some scale. A curve that "

@@ -542,15 +542,14 @@ def ordered_in_words(frame: pd.DataFrame) -> str:
 
 def left_by_labels(table: pd.DataFrame, *, name: str, caption: str) -> str:
     """What labels leave to a network, a line for each data set, those with the largest lead first."""
+    words: dict[bool | None, str] = {True: f"above {labels.LEAST:g}", False: f"not above {labels.LEAST:g}"}
     rows = [
         [
             named(str(line["dataset"])),
             f"{line[labels.LINEAR]:.4f}",
             f"{line[labels.NETWORK]:.4f}",
             f"{signed(line['mean'], 4)} {interval(line['low'], line['high'], 4)}",
-            {True: f"above {labels.LEAST:g}", False: f"not above {labels.LEAST:g}"}.get(
-                labels.EXPECTED.get(str(line["dataset"])), "–"
-            ),
+            words.get(labels.EXPECTED.get(str(line["dataset"])), "–"),
             str(line["n"]),
         ]
         for line in frames.records(table.sort_values("mean", ascending=False, kind="stable"))
