@@ -75,11 +75,3 @@ def test_each_data_set_has_its_sentence():
     said = leads.lead_in_words(table, "DBGD", "NSGD minus DBGD", {"offline": "NDCG"})
     assert said.count("NSGD minus DBGD comes to +0.100 in NDCG") == 2 and "On MQ2008" in said and "On MQ2007" in said
     assert leads.lead_in_words(table, "PDGD", "NSGD minus PDGD", {"offline": "NDCG"}) == ""
-
-
-def test_the_balance_counts_only_clear_leads_of_either_sign():
-    intervals = {"offline": [(0.1, 0.2), (-0.1, 0.2), (-0.3, -0.1), (0.0, 0.1)], "online": [(-0.2, -0.1)] * 4}
-    lines = [(panel, *own) for panel, each in intervals.items() for own in each]
-    told = leads.balance_in_words(pd.DataFrame(lines, columns=["panel", "low", "high"]), "offline", "online")
-    assert told.startswith("ranks clearly better in 1 of 4 cases and clearly worse in 1;")
-    assert told.endswith("were clearly better in 0 and clearly worse in 4")

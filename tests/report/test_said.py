@@ -37,12 +37,13 @@ def test_a_text_needs_a_condition_and_shows_all_its_numbers():
 def test_what_was_not_run_meets_no_condition():
     absent = lead(TABLE, dataset="MSLR")
     assert math.isnan(absent.mean) and not absent.low > 0 and not absent.high <= 0
-    assert not every(matching(TABLE, dataset="MSLR")["low"] > 0)
+    assert not every(matching(TABLE, dataset="MSLR")["low"] > 0, 1)
 
 
 def test_lines_are_found_by_their_labels():
     assert lead(TABLE, users="perfect") == (0.02, 0.01, 0.03)
-    assert every(matching(TABLE, users=("perfect", "navigational"))["low"] > 0)
+    assert every(matching(TABLE, users=("perfect", "navigational"))["low"] > 0, 1)
+    assert not every(matching(TABLE, users=("perfect", "navigational"))["low"] > 0, 2)  # one was not run
     with pytest.raises(ValueError, match="2 lines"):
         lead(TABLE, dataset="MQ2008")
 

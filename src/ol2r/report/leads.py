@@ -129,32 +129,6 @@ def gains_in_words(table: pd.DataFrame, row: str, places: Mapping[str, str]) -> 
     return " ".join(f"For {where}: {gain[0].lower()}{gain[1:]}" for where, gain in told.items() if gain)
 
 
-def counted_in_words(table: pd.DataFrame, row: str, places: Mapping[str, str]) -> str:
-    """In how many pairs of data set and users a variant's leads are clear, in a sentence; empty with one data set."""
-    own = table[table["row"] == row]
-    if len(set(own["dataset"])) < 2:
-        return ""
-    told = []
-    for panel, where in places.items():
-        lines = own[own["panel"] == panel]
-        above, below = (lines["low"] > 0).sum(), (lines["high"] < 0).sum()
-        told.append(f"clearly above 0 in {above} and below in {below} of {len(lines)} for {where}")
-    return f"Over all data sets and kinds of users it is {', and '.join(told)}."
-
-
-def balance_in_words(table: pd.DataFrame, offline: str, online: str) -> str:
-    """In how many lines of a table a lead is clear and in how many it is clearly negative: the end of a sentence.
-
-    Args:
-        table: from `leads` or `leads_of`; a line is a case.
-        offline, online: the panels of the learned ranker and of the lists that users saw.
-    """
-    ranker, lists = (table[table["panel"] == panel] for panel in (offline, online))
-    (better, worse), (more, less) = (((own["low"] > 0).sum(), (own["high"] < 0).sum()) for own in (ranker, lists))
-    return (
-        f"ranks clearly better in {better} of {len(ranker)} cases and clearly worse in {worse}; the lists that its "
-        f"users saw on the way were clearly better in {more} and clearly worse in {less}"
-    )
 
 
 def where_clear(lines: pd.DataFrame) -> str:

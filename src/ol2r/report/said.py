@@ -55,9 +55,9 @@ def matching(table: pd.DataFrame, **where: str | Iterable[str]) -> pd.DataFrame:
     return table
 
 
-def every(held: pd.Series) -> bool:
-    """Whether something holds in every line, and there is at least one."""
-    return bool(len(held) and held.all())
+def every(held: pd.Series, n: int) -> bool:
+    """Whether something holds in every line and there are `n` of them, so that none that was not run is passed over."""
+    return len(held) == n and bool(held.all())
 
 
 def carried(judgement: Judgement, dataset: str) -> str:

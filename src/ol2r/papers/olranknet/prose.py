@@ -3,6 +3,7 @@
 The functions write the sentences of the chapter's answer; their numbers are computed from results.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,6 @@ from ol2r.papers.olranknet.claims import (
     FAR,
     FULL,
     GAMMA,
-    LAST,
     LINEAR_TRUTH,
     NETWORK_TRUTH,
     PROTOCOL,
@@ -33,7 +33,7 @@ from ol2r.papers.olranknet.claims import (
     K,
 )
 from ol2r.papers.olranknet.errata import ERRATA
-from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, last_share, speeds
+from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
 from ol2r.papers.olranknet.grid import (
     DECAY,
     ELSEWHERE,
@@ -341,14 +341,6 @@ def lead_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
     return leads.lead_in_words(table, row, f"{SPOKEN.get(row, row)} minus {baseline}", SHORTLY)
 
 
-def counted_in_words(table: pd.DataFrame, row: str) -> str:
-    """In how many pairs of data set and users a variant's leads are clear; empty with one data set.
-
-    Args:
-        table: from `figures.leads`, of all data sets.
-    """
-    return leads.counted_in_words(table, row, SHORTLY)
-
 
 def by_truth_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
     """A variant's leads on the same documents with a linear truth and with a network truth; empty without the latter.
@@ -416,43 +408,20 @@ def gradients_in_words(table: pd.DataFrame) -> str:
     return " ".join(leads.lead_in_words(table, row, told, SHORTLY) for row in dict.fromkeys(table["row"]))
 
 
-def diagonal_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
-    """Which share of the orders of shown documents each form of the covariance makes certain at the end.
 
-    Args:
-        frame: runs with `variant`, certain_pairs and shown_pairs.
-    """
-    told = []
-    for dataset, own in frame.groupby("dataset", sort=False):
-        ends = last_share(own[own["variant"].isin((full, diagonal))])
-        shares = ends.groupby(["variant", "users"])["share"].mean()
-        if {full, diagonal} <= set(shares.index.get_level_values(0)):
-            with_diagonal, with_full = (in_range(shares[name], share) for name in (diagonal, full))
-            told.append(
-                f"on {named(str(dataset))} {with_diagonal} are certain with the diagonal and {with_full} with the full "
-                "matrix"
-            )
-    since = share(LAST[1] - LAST[0])
-    shown = f"Of the orders of shown documents in the last {since} of the rounds,"
-    return f"{shown} {'; '.join(told)}, by kind of users." if told else ""
-
-
-def inside_in_words(frame: pd.DataFrame) -> str:
-    """How many intervals hold the true preference at the tuned α, of pairs of test queries after the last round; empty
-    without runs.
+def inside(frame: pd.DataFrame) -> pd.Series:
+    """The share of intervals that hold the true preference at the tuned α, of pairs of test queries after the last
+    round, by covariance; empty without runs.
 
     Args:
         frame: of `fits.Coverage`, of one data set and one way of refitting.
     """
-    if frame.empty:
-        return ""
-    alpha, inside = _of_test(frame, "inside")
-    tuned_pull = float(frame["regularization"].iloc[0])
-    return (
-        f"At the tuned α = {number(alpha)} and λ = {number(tuned_pull)} the true preference lies in "
-        f"{share(inside['full'])} of the intervals by the full matrix and in {share(inside['diagonal'])} of those by "
-        "its diagonal."
-    )
+    return _of_test(frame, "inside")[1] if len(frame) else pd.Series(dtype=float)
+
+
+def first(frame: pd.DataFrame, column: str) -> float:
+    """The value of a column that is the same in all lines; NaN without lines."""
+    return float(frame[column].iloc[0]) if len(frame) else math.nan
 
 
 def _of_test(frame: pd.DataFrame, quantity: str) -> tuple[float, pd.Series]:
@@ -464,7 +433,7 @@ def _of_test(frame: pd.DataFrame, quantity: str) -> tuple[float, pd.Series]:
 
 
 def covered_in_words(frame: pd.DataFrame) -> str:
-    """What is certain once 95 % of the intervals hold the true preference; as `inside_in_words`."""
+    """What is certain once 95 % of the intervals hold the true preference; as `inside`."""
     if frame.empty:
         return ""
     last = frame[(frame["round"] == frame["round"].max()) & (frame["part"] == "test")]
@@ -478,7 +447,7 @@ def covered_in_words(frame: pd.DataFrame) -> str:
 
 
 def halves_in_words(frame: pd.DataFrame) -> str:
-    """Whether narrow intervals mark pairs that are in the right order; as `inside_in_words`."""
+    """Whether narrow intervals mark pairs that are in the right order; as `inside`."""
     if frame.empty:
         return ""
     _, everywhere = _of_test(frame, "wrong of all")
@@ -588,20 +557,17 @@ def speed_in_words(frame: pd.DataFrame) -> str:
     return " ".join(told)
 
 
-def cost_in_words(frame: pd.DataFrame, full: str, diagonal: str) -> str:
-    """How many times as long a run takes with full covariance, as the beginning of an answer; empty without timings.
+def times_with_full(frame: pd.DataFrame, full: str, diagonal: str) -> float:
+    """How many times as long a run takes with the full covariance as with its diagonal; NaN without timings.
 
     Args:
         frame: as for `figures.speeds`, of one data set.
     """
     if not {full, diagonal} <= set(frame.get("variant", ())):
-        return ""
+        return math.nan
     last = at_own_end(frame)
     seconds = (last["rank_seconds"] + last["update_seconds"]).groupby(last["variant"]).mean()
-    return (
-        f"On {named(str(last['dataset'].iloc[0]))} a run of {last['round'].max():,} rounds takes "
-        f"{seconds[full] / seconds[diagonal]:.2g} times as long with it as with its diagonal."
-    )
+    return float(seconds[full] / seconds[diagonal])
 
 
 def forms_in_words(frame: pd.DataFrame) -> str:
@@ -633,25 +599,10 @@ def crossover_in_words(met: pd.DataFrame) -> str:
     return f"As measured, {'; '.join(told)}." if told else ""
 
 
-def witness_cost_in_words(
-    frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]], full: str, diagonal: str
-) -> str:
-    """How long the witness took with each form of the covariance, and how many times as long; as `witness_in_words`."""
-    if not {full, diagonal} <= set(frame.get("variant", ())):
-        return ""
-    minutes = _minutes(frame, provenance)
-    last = frame["round"].max()
-    return (
-        f"On longer lists with more features, {named(str(frame['dataset'].iloc[0]))}, one of {last:,} rounds took "
-        f"{minutes[full] / minutes[diagonal]:.2g} times as long, {minutes[full]:.0f} minutes of a core in place of "
-        f"{minutes[diagonal]:.0f}."
-    )
-
-
-def _minutes(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Minutes of a core by variant, of files with one run each."""
-    minutes = {record["key"]: record["shard_core_seconds"] / 60 for record in provenance}
-    return {str(name): minutes[own.iloc[0]] for name, own in frame.groupby("variant")["cell"]}
+def minutes(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Minutes of a core by variant, of files with one run each; empty without runs."""
+    spent = {record["key"]: record["shard_core_seconds"] / 60 for record in provenance}
+    return {str(name): spent[own.iloc[0]] for name, own in frame.groupby("variant")["cell"]} if len(frame) else {}
 
 
 def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]], full: str, diagonal: str) -> str:
@@ -663,7 +614,7 @@ def witness_in_words(frame: pd.DataFrame, provenance: Sequence[Mapping[str, Any]
     """
     if not {full, diagonal} <= set(frame.get("variant", ())):
         return ""
-    told = {name: f"{minutes:.0f} minutes" for name, minutes in _minutes(frame, provenance).items()}
+    told = {name: f"{minutes:.0f} minutes" for name, minutes in minutes(frame, provenance).items()}
     last = at_own_end(frame).set_index("variant")
     ends = {name: f"{last['ndcg'][name]:.3f}" for name in (full, diagonal)}
     n = float(last["labels"][full])  # A grows by every pair that is labelled, also by one that was so before
