@@ -11,11 +11,11 @@ CODE = re.compile(r"(``[^`]+``|(?::[\w:]+:)?`[^`]+`)")
 
 
 def escaped(line: str) -> str:
-    """One line with `name` as ``name`` and |, *, trailing _ made harmless outside of code."""
+    """One line with `name` as ``name`` and |, *, trailing _, @ and the : of addresses made harmless outside of code."""
     parts = CODE.split(line)
     for i, part in enumerate(parts):
         if i % 2 == 0:
-            parts[i] = re.sub(r"([|*\\]|(?<=\w)_(?!\w))", r"\\\1", part)
+            parts[i] = re.sub(r"([|*\\@]|(?<=\w)_(?!\w)|(?<!http)(?<!https):(?=//))", r"\\\1", part)
         elif part.startswith("`") and not part.startswith("``"):
             parts[i] = f"`{part}`"
     return "".join(parts)
