@@ -18,6 +18,7 @@ from ol2r.experiments import provenance
 from ol2r.experiments.blocks import StoreWarning
 from ol2r.experiments.cells import Item, Job, Kept
 from ol2r.experiments.paper import Paper
+from ol2r.experiments.provenance import Origin
 from ol2r.experiments.publication import RECORDS, SUMS
 from ol2r.experiments.store import Store, encode, read_file
 from ol2r.papers import paper
@@ -37,6 +38,7 @@ def surroundings(tmp_path, monkeypatch):
     monkeypatch.setenv("OL2R_STORE", str(tmp_path / "scratch"))
     monkeypatch.setenv("OL2R_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    monkeypatch.setattr("ol2r.experiments.publication.origin", lambda: Origin("c0de", False))
     return tmp_path
 
 
@@ -123,6 +125,10 @@ def test_only_publish_writes_to_results_and_takes_over_what_scratch_has(surround
     assert cli.main(["publish"]) == 0
     assert capsys.readouterr().out.endswith(f"3 blocks added, 0 dropped, 1 files of {results} changed\n")
     assert [path.name for path in files(results)] == [SUMS, "fake.parquet", RECORDS]
+    shown = pd.read_parquet(results / RECORDS).set_index("cell")["shown_in"]
+    needing = Fake(name="x", needed=Fake(name="root"))
+    assert shown[needing.key] == "nsgd/fig-1" and shown[Fake(name="y").key] == "nsgd/table-2"
+    assert shown[Fake(name="root").key] == ""
     once = {path: path.read_bytes() for path in files(results)}
     for path in files(surroundings / "scratch"):
         path.unlink()
@@ -136,7 +142,17 @@ def test_publish_drops_what_no_paper_declares(surroundings, capsys, monkeypatch)
     publish()
     item = Item("two", lambda tier: [Fake(name="y")], SEEDS)
     declare(monkeypatch, Paper("nsgd", {"table-2": item}))
-    assert cli.main(["publish"]) == 0
+    before = {path: path.read_bytes() for path in files(surroundings / "results")}
+    root = Fake(name="root")
+    gone = min(root.key, Fake(name="x", needed=root).key)
+    assert cli.main(["publish"]) == 1
+    assert "nothing is published: 2 blocks of fake.parquet would be dropped" in capsys.readouterr().err
+    assert cli.main(["publish", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert f"dropped if you say --drop: fake.parquet {gone[:12]}" in out
+    assert "files: fake.parquet" in out and "0 blocks would be added, 2 dropped, 1 files" in out
+    assert {path: path.read_bytes() for path in files(surroundings / "results")} == before
+    assert cli.main(["publish", "--drop"]) == 0
     assert "0 blocks added, 2 dropped, 1 files" in capsys.readouterr().out
     published = Store(surroundings / "results", surroundings / "none")
     assert published.keys() == {Fake(name="y").key} and not published.missing(*item.jobs("laptop")[0])

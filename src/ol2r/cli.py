@@ -14,7 +14,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ol2r
 from ol2r.errors import DataError, ExperimentError, Failed, one_of, printable
@@ -237,25 +237,45 @@ def status(arguments: argparse.Namespace) -> int:
 
 
 def publish(arguments: argparse.Namespace) -> int:
-    """Merge what the scratch store has of declared cells into results/, and drop there what no paper declares."""
-    from ol2r.experiments.cells import with_needs
+    """Merge what the scratch store has of declared cells into results/; with --drop, delete what is not declared."""
+    from ol2r.experiments.publication import few
     from ol2r.experiments.publication import publish as merge
     from ol2r.experiments.store import Store
 
+    jobs, how = _to_publish()
+    if not jobs:
+        raise ExperimentError("no paper declares anything: nothing is published")
+    store = Store.open()
+    done = merge(store, jobs, **how, drop=arguments.drop, dry_run=arguments.dry_run)
+    if done.refused:
+        why = "no clean commit made them, or their columns do not fit"
+        print(f"{len(done.refused)} blocks stay in {store.scratch} ({why}): {few(done.refused)}")
+    if arguments.dry_run and done.dropped:
+        print(f"dropped if you say --drop: {few(done.dropped)}")
+    if done.files:
+        print(f"files: {few(done.files)}")
+    would = "would be " if arguments.dry_run else ""
+    counts = f"{done.added} blocks {would}added, {len(done.dropped)} dropped, {len(done.files)} files of"
+    print(f"{counts} {store.published} {'to change' if would else 'changed'}")
+    return 0
+
+
+def _to_publish() -> "tuple[list[Job], dict[str, Any]]":
+    """All declared jobs with their needs, and what `publication.publish` is told of them beside."""
+    from ol2r.experiments.cells import with_needs
+
     jobs: dict[bool, list[Job]] = {True: [], False: []}  # by whether they were made for tuning
+    names: dict[bool, dict[str, set[str]]] = {True: {}, False: {}}  # of their items, by key
     for paper in _papers(None):
         for name, item in paper.items.items():
             tunes = any(name in tuned.steps for tuned in (paper.tuned, paper.by_users) if tuned is not None)
-            jobs[tunes] += (job for tier in TIERS for job in item.jobs(tier))
+            for job in (job for tier in TIERS for job in item.jobs(tier)):
+                jobs[tunes].append(job)
+                names[tunes].setdefault(job.cell.key, set()).add(f"{paper.name}/{name}")
     shown, tried = (with_needs(jobs[tunes]) for tunes in (False, True))
-    if not shown:
-        raise ExperimentError("no paper declares anything: nothing is published")
-    store = Store.open()
-    done = merge(store, [*shown, *tried], {job.cell.key for job in tried} - {job.cell.key for job in shown})
-    if done.refused:
-        print(f"{len(done.refused)} blocks stay in {store.scratch}: neither this code nor a clean commit made them")
-    print(f"{done.added} blocks added, {done.dropped} dropped, {len(done.files)} files of {store.published} changed")
-    return 0
+    shown_in = {key: " ".join(sorted(own)) for key, own in (names[True] | names[False]).items()}
+    tuning = {job.cell.key for job in tried} - {job.cell.key for job in shown}
+    return [*shown, *tried] if shown else [], {"tuning": tuning, "shown_in": shown_in}
 
 
 def verify(arguments: argparse.Namespace) -> int:
@@ -485,7 +505,9 @@ def parser() -> argparse.ArgumentParser:
     add = command(status)
     add.add_argument("paper", nargs="?")
 
-    command(publish)
+    add = command(publish)
+    add.add_argument("--drop", action="store_true", help="delete results of cells that no paper declares any more")
+    add.add_argument("--dry-run", action="store_true", help="say what would be added, refused and dropped, and stop")
 
     add = command(verify)
     add.add_argument("paper", nargs="?")

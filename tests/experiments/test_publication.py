@@ -5,11 +5,14 @@ import shutil
 import subprocess
 import sys
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from fakes import Fake, Timing, job
 from hypothesis import given, settings
@@ -20,9 +23,9 @@ from ol2r.errors import ExperimentError
 from ol2r.experiments import publication as module
 from ol2r.experiments.blocks import StoreError, StoreWarning
 from ol2r.experiments.cells import Context, Job, Row
-from ol2r.experiments.provenance import provenance
+from ol2r.experiments.provenance import Origin, provenance
 from ol2r.experiments.publication import JOURNAL, RECORDS, SUMS, Publication, digest_of, is_checked, publish
-from ol2r.experiments.store import Store, read_file
+from ol2r.experiments.store import Store, encode, read_file
 from ol2r.experiments.verify import inspect
 
 CELL, OTHER = Fake(), Fake(name="b")
@@ -50,7 +53,7 @@ def published(store, *cells):
     """Publish a block of each cell, and leave nothing in scratch."""
     for cell in cells:
         put(store, cell, BLOCK)
-    report = publish(store, [job(cell) for cell in cells])
+    report = publish(store, [job(cell) for cell in cells], drop=True)
     shutil.rmtree(store.scratch)
     return report
 
@@ -115,7 +118,7 @@ def test_what_is_published_is_read_back_to_the_bit(tmp_path_factory, draws, seed
 def test_a_table_is_found_by_its_name_and_opened_with_pandas_alone(store):
     published(store, CELL, OTHER, Timing())
     frame = pd.read_parquet(store.published / "fake.parquet", filters=[("name", "==", "b"), ("seed", "==", 3)])
-    assert list(frame.columns[:4]) == ["cell", "dataset", "name", "fold"]
+    assert list(frame.columns[:5]) == ["cell", "shown_in", "dataset", "name", "fold"]
     expected = table(OTHER, OTHER.rows(None, [3]))
     pd.testing.assert_frame_equal(frame[list(expected)], expected, check_exact=True)
     assert set(frame["cell"]) == {OTHER.key} and set(frame["dataset"]) == {"synthetic"}
@@ -180,10 +183,10 @@ def test_only_files_that_change_are_written_and_what_nobody_declares_goes(store)
     before = {path: path.stat().st_ino for path in store.published.rglob("*.parquet")}
     report = published(store, CELL, OTHER)
     after = {path: path.stat().st_ino for path in store.published.rglob("*.parquet")}
-    assert report.dropped == 1 and report.files == ("timing.parquet",)
+    assert len(report.dropped) == 1 and report.files == ("timing.parquet",)
     fake = store.published / "fake.parquet"
     assert after.keys() == before.keys() - {store.published / "timing.parquet"} and after[fake] == before[fake]
-    assert publish(store, JOBS) == (0, 0, (), ())
+    assert publish(store, JOBS) == (0, (), (), ())
 
 
 def test_what_was_run_for_tuning_alone_shares_a_file(store):
@@ -199,17 +202,22 @@ def test_what_was_run_for_tuning_alone_shares_a_file(store):
 def test_data_that_is_not_at_hand_keeps_its_results(store, monkeypatch):
     published(store, CELL)
     monkeypatch.setattr(module, "awaits", lambda declaration: True)
-    assert publish(store, []).dropped == 0
+    assert publish(store, []).dropped == ()
     assert store.read(CELL, BLOCK).missing == ()
 
 
-def test_code_that_nobody_can_look_up_publishes_nothing(store):
+def test_code_that_nobody_can_look_up_publishes_nothing(store, monkeypatch):
     told = provenance(CELL, BLOCK, device="cpu", engine="numba", seconds=1, core_seconds=1, shard_rows=1)
     assert is_checked(CELL, told)
     old = told | {"code": "other"}
     assert is_checked(CELL, old | {"commit": "c0de", "dirty": False})
     assert not is_checked(CELL, old | {"commit": "c0de", "dirty": True})
     assert not is_checked(CELL, old | {"commit": None, "dirty": None})
+    mine = told | {"commit": "c0de", "dirty": True}
+    assert is_checked(CELL, mine)
+    for unclean in (Origin("c0de", True), Origin(None, None, "git is not installed", "install it")):
+        monkeypatch.setattr(module, "origin", lambda unclean=unclean: unclean)
+        assert not is_checked(CELL, mine)
     put(store, CELL, BLOCK, code="other", commit="c0de", dirty=True)
     report = publish(store, JOBS)
     assert report.added == 0 and len(report.refused) == 1 and store.publication.keys() == set()
@@ -225,10 +233,47 @@ def test_restricted_documents_are_never_published(store, monkeypatch):
 
 
 def test_blocks_of_other_types_do_not_share_a_column(store):
-    put(store, CELL, BLOCK)
-    put(store, OTHER, BLOCK, table(OTHER, BLOCK).assign(value="word"))
-    with pytest.raises(StoreError, match=r"do not fit into fake.parquet"):
-        publish(store, JOBS)
+    first, second = sorted((CELL, OTHER), key=lambda cell: cell.key)
+    put(store, first, BLOCK)
+    put(store, second, BLOCK, table(second, BLOCK).assign(value="word"))
+    report = publish(store, JOBS)
+    assert report.refused == (
+        f"{second.key[:12]}/folds1-5-seeds0-4.parquet (its columns do not fit into fake.parquet)",
+    )
+    assert report.added == 1 and store.publication.keys() == {first.key}
+
+
+def test_text_of_an_older_pandas_is_published_as_that_of_a_newer_one(store, monkeypatch):
+    path, expected = put(store, CELL, BLOCK), table(CELL, BLOCK)
+    put(store, OTHER, BLOCK)
+    _, record = read_file(path)
+    with monkeypatch.context() as patch:
+        made = pa.Table.from_pandas(expected, preserve_index=False).replace_schema_metadata()
+        place = made.schema.get_field_index("status")
+        older = made.set_column(place, "status", made["status"].cast(pa.string()))
+        older_pyarrow = SimpleNamespace(Table=SimpleNamespace(from_pandas=lambda *_, **__: older))
+        patch.setattr("ol2r.experiments.store.pa", older_pyarrow)
+        path.write_bytes(encode(expected, record))
+    assert pq.read_schema(path).field("status").type == pa.string()
+    publish(store, JOBS)
+    (block,) = store.publication.blocks(CELL.key)
+    assert block.line.digest == digest_of(made)
+    pd.testing.assert_frame_equal(block.read()[0], expected, check_exact=True)
+
+
+@dataclass(frozen=True)
+class Clash(Fake):
+    label: str = "x_set"
+
+    def labels(self):
+        return super().labels() | {"value": 1, self.label: 2}
+
+
+@pytest.mark.parametrize("label", ["value_set", "cell"])
+def test_a_label_whose_column_is_taken_is_told(store, label):
+    put(store, Clash(label=label), BLOCK)
+    with pytest.raises(StoreError, match=f"do not fit into fake.parquet: two of their columns are {label}"):
+        publish(store, [job(Clash(label=label))])
     assert contents(store.published) == {}
 
 
@@ -333,7 +378,7 @@ def test_whatever_ends_a_publication_all_of_it_is_seen_or_nothing(tmp_path, monk
     before = contents(source.published)
     put(source, CELL, LATER)
     put(source, OTHER, BLOCK)
-    jobs = [job(CELL, 10), job(OTHER)]  # the timing goes
+    jobs = [job(CELL, 10), job(OTHER)]
     outcomes = set()
     for at in range(1, 1000):
         folder = tmp_path / f"results-{at}"
@@ -342,7 +387,7 @@ def test_whatever_ends_a_publication_all_of_it_is_seen_or_nothing(tmp_path, monk
         with monkeypatch.context() as patch:
             begun = broken(patch, at, error)
             try:
-                publish(store, jobs)
+                publish(store, jobs, drop=True)  # of the timing
             except (Killed, StoreError) as ended:
                 assert isinstance(ended, Killed) or "No space left on device" in str(ended)
         reader = Store(folder, tmp_path / "none")
@@ -355,7 +400,7 @@ def test_whatever_ends_a_publication_all_of_it_is_seen_or_nothing(tmp_path, monk
         if Timing().key in keys and isinstance(error, OSError):
             assert {name for name in contents(folder) if saved.TEMPORARY not in name} == before.keys()
         outcomes.add(keys)
-        publish(store, jobs)
+        publish(store, jobs, drop=True)
         assert wrong(store) == [] and store.publication.keys() == {CELL.key, OTHER.key}
         assert not [name for name in contents(folder) if saved.TEMPORARY in name or name == JOURNAL]
     assert len(outcomes) == 2 and at > 10
@@ -369,7 +414,7 @@ def test_a_reader_that_began_before_reads_on_after_another_process_has_published
     publish(store, JOBS)
     pd.testing.assert_frame_equal(block.read()[0], table(CELL, BLOCK), check_exact=True)
     assert reading.missing(OTHER, BLOCK) == ()
-    publish(store, [])
+    publish(store, [], drop=True)
     with pytest.raises(FileNotFoundError):
         block.read()
 
@@ -389,10 +434,145 @@ def test_a_second_publisher_is_refused_in_one_line(store):
 def test_a_journal_whose_files_are_lost_is_not_finished(store):
     published(store, CELL)
     before = contents(store.published)
-    (store.published / JOURNAL).write_text(f"{'0' * 64}  fake.parquet\n")
-    with pytest.raises(StoreError, match=r"cannot finish what .* began: fake.parquet: .*; restore the folder"):
+    journal = store.published / JOURNAL
+    journal.write_text(f"{'0' * 64}  fake.parquet\n{'0' * 64}  {RECORDS}\n")
+    with pytest.raises(StoreError, match=f"cannot finish what .* began: fake.parquet: .*; restore .* delete {JOURNAL}"):
         publish(store, JOBS)
-    assert contents(store.published) == before | {JOURNAL: (store.published / JOURNAL).read_bytes()}
+    assert contents(store.published) == before | {JOURNAL: journal.read_bytes()}
+    assert store.missing(CELL, BLOCK) == ()  # as after `git restore results`, which leaves the journal
+    assert wrong(store) == [(JOURNAL, "a publication was not finished: run `ol2r publish`")]
+    (store.published / f"{saved.TEMPORARY}x").touch()
+    assert (f"{saved.TEMPORARY}x", "a publication left it behind: run `ol2r publish`") in wrong(store)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_damaged_journal_deletes_nothing(store, whole):
+    """Whatever bit of it is flipped, or where it is cut short, and whether its files have their names or not."""
+    published(store, CELL, Timing())
+    (store.published / JOURNAL).write_bytes((store.published / SUMS).read_bytes())
+    if not whole:
+        (store.published / SUMS).write_bytes(b"")
+    before = contents(store.published)
+    content = before[JOURNAL]
+    ends = [at + 1 for at, letter in enumerate(content) if letter == 10]
+    cut = [content[:at] for at in (0, 1, *ends[:-1], len(content) - 1)]
+    flipped = []
+    for at in range(0, len(content), 3):
+        changed = bytearray(content)
+        changed[at] ^= 1 << at % 8
+        flipped.append(bytes(changed))
+    for damaged in (*cut, *flipped):
+        (store.published / JOURNAL).write_bytes(damaged)
+        with pytest.raises(StoreError, match=r"is damaged: delete it and restore|restore the folder and delete"):
+            publish(store, JOBS)
+        assert contents(store.published) == before | {JOURNAL: damaged}
+        if whole:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", StoreWarning)
+                frame = store.read(CELL, BLOCK).frame
+            assert frame is None or frame.equals(table(CELL, BLOCK))
+    (store.published / JOURNAL).write_bytes(content)
+    assert publish(store, [job(CELL), job(Timing())]).files == ()
+    assert wrong(store) == []
+
+
+def test_a_file_whose_name_gets_capitals_is_not_deleted(store, monkeypatch):
+    """On a disk where capitals do not count both names are one file; a link stands for that here."""
+    published(store, CELL)
+    lower, upper = (store.published / name for name in ("fake.parquet", "Fake.parquet"))
+    stage = module._staged
+
+    def staged(path, digest):
+        if path == upper and not upper.exists():
+            upper.hardlink_to(lower)
+        return stage(path, digest)
+
+    (line,) = store.publication.lines()
+    monkeypatch.setattr(module, "file_of", lambda cell, tuning=False: "Fake.parquet")
+    monkeypatch.setattr(module, "_staged", staged)
+    gone = []
+    monkeypatch.setattr(Path, "samefile", lambda self, other: {self, Path(other)} == {lower, upper})
+    really = Path.unlink
+    monkeypatch.setattr(Path, "unlink", lambda self, **how: (gone.append(self), really(self, **how)))
+    publish(store, [job(CELL)])
+    assert line.file == "fake.parquet" and lower not in gone
+    assert store.missing(CELL, BLOCK) == ()
+
+
+def test_two_names_that_differ_in_capitals_alone_are_refused(store):
+    cells = [Fake(data=data) for data in ("Data", "data")]
+    for cell in cells:
+        put(store, cell, BLOCK)
+    with pytest.raises(StoreError, match=r"tuning/Data.parquet and tuning/data.parquet are one file on some disks"):
+        publish(store, map(job, cells), {cell.key for cell in cells})
+    assert contents(store.published) == {}
+
+
+@pytest.mark.parametrize(("data", "name"), [("..", "-"), (".", "-"), ("a/b", "a-b"), ("...x", "x"), ("~", "-")])
+def test_a_file_has_a_name_of_plain_letters(data, name):
+    assert module.file_of(Fake(data=data), tuning=True) == f"tuning/{name}.parquet"
+
+
+@pytest.mark.parametrize("name", ["fake.parquet", RECORDS])
+def test_an_error_of_the_disk_is_told_and_not_remembered(store, monkeypatch, name):
+    published(store, CELL)
+    really = Path.read_bytes
+
+    def failing(path):
+        if path.name == name:
+            raise OSError(errno.EIO, "Input/output error")
+        return really(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", failing)
+        with pytest.warns(StoreWarning, match="Input/output error"):
+            assert store.missing(CELL, BLOCK) == BLOCK
+    assert store.missing(CELL, BLOCK) == ()
+
+
+def test_what_would_be_done_is_told_and_nothing_is_dropped_without_leave(store):
+    published(store, CELL, Timing())
+    put(store, OTHER, BLOCK)
+    before = contents(store.published)
+    told = publish(store, JOBS, dry_run=True)
+    assert contents(store.published) == before
+    with pytest.raises(StoreError, match=r"1 blocks of timing.parquet would be dropped.*say --drop"):
+        publish(store, JOBS)
+    assert contents(store.published) == before
+    assert told == publish(store, JOBS, drop=True)
+    assert told.added == 1 and told.files == ("fake.parquet", "timing.parquet")
+    assert told.dropped[0].startswith(f"timing.parquet {Timing().key[:12]}")
+
+
+def test_a_dry_run_makes_no_folder(store):
+    put(store, CELL, BLOCK)
+    assert publish(store, JOBS, dry_run=True).added == 1
+    assert not store.published.exists()
+
+
+def test_tables_and_records_name_the_items_that_show_a_cell(store):
+    put(store, CELL, BLOCK)
+    put(store, OTHER, BLOCK)
+    publish(store, JOBS, shown_in={CELL.key: "paper/fig-1 paper/fig-2"})
+    for name in ("fake.parquet", RECORDS):
+        frame = pd.read_parquet(store.published / name)
+        assert dict(zip(frame["cell"], frame["shown_in"], strict=True)) == {
+            CELL.key: "paper/fig-1 paper/fig-2",
+            OTHER.key: "",
+        }
+    records = store.published / RECORDS
+    at = records.stat().st_ino
+    assert publish(store, JOBS, shown_in={CELL.key: "paper/fig-1 paper/fig-2"}).files == ()
+    assert records.stat().st_ino == at
+    publish(store, JOBS, shown_in={CELL.key: "paper/fig-1"})
+    assert set(pd.read_parquet(store.published / "fake.parquet")["shown_in"]) == {"paper/fig-1", ""}
+
+
+def test_sums_name_nothing_outside_the_folder(store):
+    published(store, CELL)
+    with (store.published / SUMS).open("a") as file:
+        file.write(f"{'0' * 64}  ../mine.txt\n{'0' * 64}  /mine.txt\n")
+    assert wrong(store) == [(SUMS, "its lines are not as they were written")]
 
 
 def test_sums_are_those_of_all_files(store):

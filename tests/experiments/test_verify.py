@@ -37,7 +37,7 @@ def falsify(jobs, store, change, **provenance):
             path = store.scratch / block.key / file_name(block.rows)
             path.parent.mkdir(parents=True)
             path.write_bytes(encode(change(frame), record | provenance))
-    publish(Store(store.published, store.published.with_name("none")), [])
+    publish(Store(store.published, store.published.with_name("none")), [], drop=True)
     publish(store, jobs)
     shutil.rmtree(store.scratch)
 

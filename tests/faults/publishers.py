@@ -86,7 +86,7 @@ def _first(folder: Path) -> None:
     (folder / "results").mkdir(parents=True)
     store = store_of(folder)
     _write(store, GONE, *KEPT)
-    publish(store, BEFORE, TUNING)
+    publish(store, BEFORE, TUNING, work.any_code)
     shutil.rmtree(store.scratch)
     _write(store, *NEW)
 
@@ -94,7 +94,7 @@ def _first(folder: Path) -> None:
 def _publish(folder: Path) -> int:
     """Publish what is new; an error in one line is told by the exit code."""
     try:
-        publish(store_of(folder), AFTER, TUNING)
+        publish(store_of(folder), AFTER, TUNING, work.any_code, drop=True)
     except Exception as error:
         if in_one_line(error):
             return TOLD
@@ -256,7 +256,7 @@ def flips(n: int, seed: int) -> list[Tally]:
         whole = Path(there, "whole")
         (whole / "results").mkdir(parents=True)
         _write(store_of(whole), *KEPT, *NEW)
-        publish(store_of(whole), AFTER, TUNING)
+        publish(store_of(whole), AFTER, TUNING, work.any_code)
         files = sorted(content(whole))
         for number in range(n):
             folder = Path(there, str(number))

@@ -1,7 +1,7 @@
 """The work that faults disturb: cells of known values, some with states, and what must hold of a store of them."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,11 @@ CELLS: tuple[Fake, ...] = (
 def jobs() -> list[Job]:
     """Ten rows of each cell."""
     return [Job(cell, cell.rows(None, range(5))) for cell in CELLS]
+
+
+def any_code(cell: Cell, record: Mapping) -> bool:
+    """Let everything be published, also where the library has uncommitted changes."""
+    return True
 
 
 def compute(store: Store, wanted: Sequence[Job] | None = None) -> None:

@@ -1,6 +1,6 @@
 """The published results: a few tables with names that a person knows, and one line of provenance for each block.
 
-    KIND/DATA SET/LEARNER.parquet    blocks of many cells; the column `cell` has the key
+    KIND/DATA SET/LEARNER.parquet    blocks of many cells; the column `cell` has the key, `shown_in` the items
     records.parquet                  where each block is, its digest and its provenance
     SHA256SUMS                       of all files
 
@@ -42,7 +42,7 @@ from ol2r.experiments.blocks import (
 )
 from ol2r.experiments.cells import Cell, Job, Row, key_of
 from ol2r.experiments.origins import awaits
-from ol2r.experiments.provenance import code_digest
+from ol2r.experiments.provenance import code_digest, origin
 
 if TYPE_CHECKING:
     from ol2r.experiments.store import Store
@@ -61,7 +61,7 @@ LINES = 16_384
 """Of a row group: so many lines are read, or skipped, at once by a reader who looks for one cell."""
 
 _TABLE = pa.schema(
-    [(name, pa.string()) for name in ("file", "cell", "kind", "dataset", "users", "learner", "rows")]
+    [(name, pa.string()) for name in ("file", "cell", "shown_in", "kind", "dataset", "users", "learner", "rows")]
     + [("start", pa.int64()), ("lines", pa.int64())]
     + [(name, pa.string()) for name in ("digest", "labels", "columns", "record")]
 )
@@ -74,6 +74,8 @@ class Line(NamedTuple):
 
     file: str
     cell: str
+    shown_in: str
+    """The items that show its cell, such as "comparison/quality olranknet/fig-4"; empty where others only need it."""
     kind: str
     dataset: str | None
     users: str | None
@@ -205,7 +207,10 @@ class _State:
         seen = self.sums.get(name), _seen(path)
         known = _tables.get(path)
         if known is None or known[0] != seen:
-            known = _tables[path] = seen, self._read(name)
+            try:
+                known = _tables[path] = seen, self._read(name)
+            except OSError as error:  # it may go well the next time
+                raise ValueError(str(error)) from error
         if isinstance(known[1], ValueError):
             raise ValueError(*known[1].args)
         return known[1]
@@ -213,8 +218,8 @@ class _State:
     def _read(self, name: str) -> pa.Table | ValueError:
         try:
             return decoded(self.content(name), self.of_file[name])
-        except (OSError, ValueError) as damage:
-            return ValueError(str(damage))
+        except ValueError as damage:
+            return damage
 
 
 _tables: dict[Path, tuple[object, pa.Table | ValueError]] = {}
@@ -229,12 +234,17 @@ def decoded(content: bytes, lines: Iterable[Line]) -> pa.Table:
     """
     names = list(dict.fromkeys(name for columns in {line.columns for line in lines} for name in _columns(columns)))
     try:
-        table = pq.read_table(pa.BufferReader(content), columns=names, use_threads=False)
+        table = _table_in(content, names)
     except Exception as error:
         raise ValueError(str(error).partition("\n")[0] or type(error).__name__) from error
     if set(table.column_names) != set(names):
         raise ValueError("it lacks columns of its blocks")
     return table.replace_schema_metadata().combine_chunks()
+
+
+def _table_in(content: bytes, names: Iterable[str]) -> pa.Table:
+    with pq.ParquetFile(pa.BufferReader(content)) as file:
+        return file.read(columns=list(names), use_threads=False)
 
 
 @lru_cache(maxsize=4096)
@@ -260,38 +270,43 @@ def _state(folder: Path) -> _State:
     seen = tuple(_seen(folder / name) for name in (JOURNAL, SUMS, RECORDS))
     known = _states.get(folder)
     if known is None or known[0] != seen:
-        known = _states[folder] = seen, _loaded(folder)
+        try:
+            known = _states[folder] = seen, _loaded(folder)
+        except OSError as error:  # it may go well the next time
+            return _State(folder, damage=f"{RECORDS}: {error}")
     return known[1]
 
 
 def _loaded(folder: Path) -> _State:
-    sums = _sums(folder)
+    seen = None
     for _ in range(10):  # another process may publish meanwhile
-        state = _State(folder, sums)
-        try:
-            if not sums:
-                if not (folder / RECORDS).exists():
-                    return state  # nothing has been published
-                raise ValueError(f"it is not in {SUMS}")
-            return _State(folder, sums, _lines(state.content(RECORDS)))
-        except (OSError, ValueError) as error:
-            damaged, sums = _State(folder, sums, damage=f"{RECORDS}: {error}"), _sums(folder)
-            if sums == damaged.sums:
-                return damaged
-    return damaged
+        before, seen = seen, _sums(folder)
+        damaged = []
+        for sums in seen:
+            try:
+                return _State(folder, sums, _lines(_State(folder, sums).content(RECORDS)))
+            except ValueError as error:  # of a journal: its folder was restored, and it was left
+                damaged.append(_State(folder, sums, damage=f"{RECORDS}: {error}"))
+        if not damaged and not (folder / RECORDS).exists():
+            return _State(folder)  # nothing has been published
+        if seen == before:
+            break
+    return damaged[0] if damaged else _State(folder, damage=f"{RECORDS}: it is not in {SUMS}")
 
 
-def _sums(folder: Path) -> dict[str, str]:
-    """The digests that count: those of the journal, where there is one."""
+def _sums(folder: Path) -> list[dict[str, str]]:
+    """The digests that count: those of the journal, where there is one; then those that count if it is damaged."""
+    found = []
     for name in (JOURNAL, SUMS):
         with suppress(FileNotFoundError, NotADirectoryError):
-            return _from_text((folder / name).read_bytes())
-    return {}
+            found.append(_from_text((folder / name).read_bytes()))
+    return found
 
 
 def _from_text(content: bytes) -> dict[str, str]:
     lines = content.decode("utf-8", "replace").split("\n")
-    return {match[2]: match[1] for line in lines if (match := _LINE.fullmatch(line))}
+    found = {match[2]: match[1] for line in lines if (match := _LINE.fullmatch(line))}
+    return {name: digest for name, digest in found.items() if not name.startswith("/") and ".." not in name.split("/")}
 
 
 def _as_text(sums: Mapping[str, str]) -> bytes:
@@ -300,7 +315,7 @@ def _as_text(sums: Mapping[str, str]) -> bytes:
 
 def _lines(content: bytes) -> list[Line]:
     try:
-        table = pq.read_table(pa.BufferReader(content), columns=list(Line._fields), use_threads=False)
+        table = _table_in(content, Line._fields).select(Line._fields)
         return [Line(*values) for values in zip(*(column.to_pylist() for column in table.columns), strict=True)]
     except Exception as error:
         raise ValueError(str(error).partition("\n")[0] or type(error).__name__) from error
@@ -343,6 +358,8 @@ class Publication:
             check: says what is wrong with a block's table, given with its record.
         """
         state = _state(self.folder)
+        if (self.folder / JOURNAL).exists():
+            yield JOURNAL, "a publication was not finished: run `ol2r publish`"
         if state.damage:
             yield RECORDS, state.damage.removeprefix(f"{RECORDS}: ")
             return
@@ -350,9 +367,9 @@ class Publication:
             name = path.relative_to(self.folder).as_posix()
             if name == SUMS and path.read_bytes() != _as_text(_from_text(path.read_bytes())):
                 yield SUMS, "its lines are not as they were written"
-            if name in (SUMS, JOURNAL) or path.name.startswith(saved.TEMPORARY):
-                continue
-            if name not in state.sums:
+            if path.name.startswith(saved.TEMPORARY):
+                yield name, "a publication left it behind: run `ol2r publish`"
+            elif name not in (SUMS, JOURNAL, *state.sums):
                 yield name, f"it is not in {SUMS}"
         for name in sorted(state.sums):
             content, damage = b"", None
@@ -414,21 +431,25 @@ class Report(NamedTuple):
 
     added: int
     """Blocks that were not published before."""
-    dropped: int
+    dropped: tuple[str, ...]
     """Blocks of cells that are declared no more."""
     files: tuple[str, ...]
     """The tables that were written or deleted."""
     refused: tuple[str, ...]
-    """Blocks of declared cells that are not checked."""
+    """Blocks of declared cells that are not checked, or whose columns have other types than those of their file."""
 
 
 def is_checked(cell: Cell, record: Mapping[str, Any]) -> bool:
-    """Whether a block may be published: the present code made it, or a commit without changes of its own did.
+    """Whether a block may be published: the present code made it and has no uncommitted changes, or a commit without
+    changes of its own did.
 
     Results stay valid when code changes that does not touch them (a change that does raises the `revision` in the key),
     so the code of any commit counts; what was made by code that nobody can look up does not.
     """
-    return record["code"] == code_digest(cell.code) or bool(record.get("commit") and record.get("dirty") is False)
+    whence = origin()
+    if not (whence.dirty or whence.lost) and record["code"] == code_digest(cell.code):
+        return True
+    return bool(record.get("commit") and record.get("dirty") is False)
 
 
 def publish(
@@ -436,8 +457,12 @@ def publish(
     jobs: Iterable[Job],
     tuning: Container[str] = (),
     accepts: Callable[[Cell, Mapping[str, Any]], bool] = is_checked,
+    *,
+    shown_in: Mapping[str, str] | None = None,
+    drop: bool = False,
+    dry_run: bool = False,
 ) -> Report:
-    """Merge blocks of the scratch store into the published folder and drop cells that are not declared.
+    """Merge blocks of the scratch store into the published folder and, if asked, drop cells that are not declared.
 
     All or nothing happens. A row that is published stays as it is, with a warning where scratch has other values of it.
     Cells on data that is not at hand are kept, because nobody can say without it whether they are declared.
@@ -447,19 +472,25 @@ def publish(
         jobs: all declared jobs, with their needs; of declared cells all rows are merged.
         tuning: keys of cells that were run for tuning alone.
         accepts: whether a block may be published.
+        shown_in: by key, the items that show a cell.
+        drop: whether blocks of cells that are not declared may go.
+        dry_run: only say what would be done, and write nothing.
 
     Raises:
-        StoreError: a file cannot be written; another process is publishing; a published file is damaged and scratch
-            does not have its rows.
+        StoreError: there is something to drop without leave; a file cannot be written; another process is publishing; a
+            published file is damaged and scratch does not have its rows.
         ExperimentError: there is no published folder.
     """
     folder = store.results()
     cells = {job.cell.key: job.cell for job in jobs}
+    shown_in = shown_in or {}
+    if dry_run:
+        return _Merge(store, cells, tuning, accepts, shown_in).planned()[0]
     with _told(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with _alone(folder):
             _finish(folder)
-            return _Merge(store, cells, tuning, accepts).done()
+            return _Merge(store, cells, tuning, accepts, shown_in).done(drop)
 
 
 @contextmanager
@@ -467,7 +498,10 @@ def _told(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = f"cannot publish in {folder}: {error.strerror or error}; what was published before is intact"
+        intact = "what was published before is intact"
+        if (folder / JOURNAL).exists():
+            intact = "all is there to be read, and `ol2r publish` finishes it"
+        message = f"cannot publish in {folder}: {error.strerror or error}; {intact}"
         raise StoreError(message) from error
 
 
@@ -503,50 +537,105 @@ def _finish(folder: Path) -> None:
     """Give the files of a journal their names, and delete what publishers left behind that were killed.
 
     Raises:
-        StoreError: a file that the journal names is not there.
+        StoreError: the journal is damaged, or a file that it names is not there.
     """
-    if (folder / JOURNAL).exists():
-        state = _State(folder, _sums(folder))
-        for name, digest in state.sums.items():
+    journal = folder / JOURNAL
+    if journal.exists():
+        content = journal.read_bytes()
+        state = _State(folder, _from_text(content))
+        if content != _as_text(state.sums) or RECORDS not in state.sums:
+            raise StoreError(f"{journal} is damaged: delete it and restore the folder")
+        for name in state.sums:
             try:
-                state.content(name)
+                told = state.content(name)
+                if name == RECORDS and {line.file for line in _lines(told)} != state.sums.keys() - {RECORDS}:
+                    raise ValueError(f"it tells of other files than {JOURNAL}")
             except ValueError as damage:
-                message = f"cannot finish what {folder / JOURNAL} began: {name}: {damage}; restore the folder"
-                raise StoreError(message) from None
+                message = f"cannot finish what {journal} began: {name}: {damage}"
+                raise StoreError(f"{message}; restore the folder and delete {JOURNAL}") from None
+        for name, digest in state.sums.items():
             with suppress(FileNotFoundError):
                 _staged(folder / name, digest).replace(folder / name)
         before = (folder / SUMS).read_bytes() if (folder / SUMS).exists() else b""
+        in_any_case = {name.casefold(): folder / name for name in state.sums}
         for name in _from_text(before).keys() - state.sums.keys():
             path = folder / name
+            new = in_any_case.get(name.casefold())
+            if new is not None and path.exists() and path.samefile(new):  # a disk on which capitals do not count
+                continue
             path.unlink(missing_ok=True)
             with suppress(OSError):  # not empty
                 path.parent.rmdir()
                 path.parent.parent.rmdir()
-        for parent in {(folder / name).parent for name in state.sums}:
-            saved.sync_folder(parent)  # a disk may keep renames in another order than they were made
-        (folder / JOURNAL).replace(folder / SUMS)
+        _sync(folder, state.sums)  # a disk may keep renames in another order than they were made
+        journal.replace(folder / SUMS)
     for path in folder.rglob(f"{saved.TEMPORARY}*"):
         path.unlink(missing_ok=True)
+
+
+def _sync(folder: Path, names: Iterable[str]) -> None:
+    """Wait until the names of files, and of the folders that they are in, are on the disk."""
+    for parent in {above for name in names for above in (folder / name).parents if above.is_relative_to(folder)}:
+        saved.sync_folder(parent)
 
 
 class _Merge:
     """One publication, from what is there to what shall be; the folder is held meanwhile."""
 
-    def __init__(self, store: "Store", cells: Mapping[str, Cell], tuning: Container[str], accepts: Callable):
-        self.store, self.cells, self.tuning, self.accepts = store, cells, tuning, accepts
+    def __init__(
+        self,
+        store: "Store",
+        cells: Mapping[str, Cell],
+        tuning: Container[str],
+        accepts: Callable,
+        shown_in: Mapping[str, str],
+    ):
+        self.store, self.cells, self.tuning, self.accepts, self.shown_in = store, cells, tuning, accepts, shown_in
         self.folder = store.results()
         self.state = _state(self.folder)
         if self.state.damage:
             raise StoreError(f"nothing is published: {self.state.damage}; restore {self.folder}")
         self.tables: dict[tuple[str, str], Callable[[], pa.Table]] = {}  # of blocks, by cell and rows
         self.lines: dict[str, dict[str, Line]] = {}  # by cell and rows
+        self.types: dict[str, dict[str, str]] = {}  # of columns, by file
         self.refused: list[str] = []
+        self.dropped: list[Published] = []
         self.damaged: set[str] = set()
         self.staged = False
-        self.dropped = self.added = 0
+        self.added = 0
 
-    def done(self) -> Report:
+    def done(self, drop: bool) -> Report:
         """Merge, and put everything in place."""
+        report, by_file = self.planned()
+        if report.dropped and not drop:
+            files = few(sorted({block.line.file for block in self.dropped}))
+            raise StoreError(
+                f"nothing is published: {len(report.dropped)} blocks of {files} would be dropped, because no paper "
+                f"declares their cells; if that is meant, say --drop"
+            )
+        sums = {}
+        try:
+            for name, own in by_file.items():
+                if name not in report.files:
+                    sums[name] = self.state.sums[name]
+                    continue
+                sums[name] = self._stage(name, encoded([self.tables[line.cell, line.rows]() for line in own], own))
+            lines = [line for own in by_file.values() for line in own]
+            same = RECORDS in self.state.sums and lines == list(self.state.lines)
+            sums[RECORDS] = self.state.sums[RECORDS] if same else self._stage(RECORDS, _encoded_lines(lines))
+            if self.staged or sums != self.state.sums:
+                _sync(self.folder, sums)
+                saved.publish(self.folder / JOURNAL, lambda file: file.write(_as_text(sums)), replace=True)
+        except BaseException:
+            if not (self.folder / JOURNAL).exists():
+                with suppress(OSError):
+                    _finish(self.folder)
+            raise
+        _finish(self.folder)
+        return report
+
+    def planned(self) -> tuple[Report, dict[str, list[Line]]]:
+        """What is to be done, and the lines of each file; nothing is written."""
         lost = self._keep()
         self._add()
         lacking = [line for line in lost if not set(_rows(line)) <= self._held(line.cell)]
@@ -561,24 +650,16 @@ class _Merge:
         for line in sorted(merged, key=lambda line: (line.file, line.cell, _rows(line))):
             own = by_file.setdefault(line.file, [])
             own.append(line._replace(start=own[-1].start + own[-1].lines if own else 0))
-        sums, changed = {}, [name for name in self.state.of_file if name not in by_file]
-        try:
-            for name, own in by_file.items():
-                if own == self.state.of_file.get(name) and name not in self.damaged:
-                    sums[name] = self.state.sums[name]
-                    continue
-                sums[name] = self._stage(name, encoded([self.tables[line.cell, line.rows]() for line in own], own))
-                changed.append(name)
-            sums[RECORDS] = self._stage(RECORDS, _encoded_lines([line for own in by_file.values() for line in own]))
-            if self.staged or sums != self.state.sums:
-                saved.publish(self.folder / JOURNAL, lambda file: file.write(_as_text(sums)), replace=True)
-        except BaseException:
-            if not (self.folder / JOURNAL).exists():
-                with suppress(OSError):
-                    _finish(self.folder)
-            raise
-        _finish(self.folder)
-        return Report(self.added, self.dropped, tuple(sorted(changed)), tuple(self.refused))
+        in_any_case: dict[str, str] = {}
+        for name in by_file:
+            if (other := in_any_case.setdefault(name.casefold(), name)) != name:
+                raise StoreError(f"nothing is published: {other} and {name} are one file on some disks")
+        changed = [name for name in self.state.of_file if name not in by_file]
+        changed += (
+            name for name, own in by_file.items() if own != self.state.of_file.get(name) or name in self.damaged
+        )
+        dropped = tuple(block.name for block in self.dropped)
+        return Report(self.added, dropped, tuple(sorted(changed)), tuple(self.refused)), by_file
 
     def _keep(self) -> list[Line]:
         """Take over what is published and still declared; returns the blocks that are lost in damaged files."""
@@ -591,7 +672,7 @@ class _Merge:
             for line in lines:
                 cell = self.cells.get(line.cell)
                 if cell is None and not awaits(json.loads(line.record)["cell"]):
-                    self.dropped += 1
+                    self.dropped.append(Published(line, self.state))
                 elif name in self.damaged:
                     lost.append(line)
                 else:
@@ -599,16 +680,17 @@ class _Merge:
         return lost
 
     def _put(self, line: Line, cell: Cell | None, table: Callable[[], pa.Table]) -> None:
+        line = line if cell is None else self._labelled(line, cell)
         self.tables[line.cell, line.rows] = table
-        self.lines.setdefault(line.cell, {})[line.rows] = line if cell is None else self._labelled(line, cell)
+        self.lines.setdefault(line.cell, {})[line.rows] = line
+        self.types.setdefault(line.file, {}).update(_types(line))
 
     def _labelled(self, line: Line, cell: Cell) -> Line:
         """The line with what the cell says of itself today, and with the file that follows from it."""
         labels = cell.labels()
         told = {name: None if (value := labels.get(name)) is None else str(value) for name in _NAMED}
-        return line._replace(
-            file=file_of(cell, line.cell in self.tuning), kind=cell.kind, **told, labels=_json(labels)
-        )
+        where = {"file": file_of(cell, line.cell in self.tuning), "shown_in": self.shown_in.get(line.cell, "")}
+        return line._replace(**where, kind=cell.kind, **told, labels=_json(labels))
 
     def _held(self, key: str) -> set[Row]:
         return {row for line in self.lines.get(key, {}).values() for row in _rows(line)}
@@ -629,7 +711,13 @@ class _Merge:
                     self.refused.append(block.name)
                     continue
                 check_table(cell, block.rows, table.to_pandas(use_threads=False))
+                table = _with_large_strings(table)
                 here = self._held(key)
+                file = file_of(cell, key in self.tuning)
+                fits = self.types.get(file, {})
+                if any(fits.get(name, kind) != kind for name, kind in _types_of(table).items()):
+                    self.refused.append(f"{block.name} (its columns do not fit into {file})")
+                    continue
                 self._compare(block, table, here.intersection(block.rows))
                 for rows in spans(set(block.rows) - here):
                     own = record if set(rows) == set(block.rows) else record | {"rows": [list(row) for row in rows]}
@@ -638,8 +726,9 @@ class _Merge:
     def _take(self, cell: Cell, rows: Sequence[Row], table: pa.Table, record: dict) -> None:
         columns = _json([[field.name, str(field.type)] for field in table.schema])
         name = file_name(rows).removesuffix(_END)
-        told = {"digest": digest_of(table), "columns": columns, "record": _json(record)}
-        line = Line("", cell.key, cell.kind, None, None, None, name, 0, len(table), labels="", **told)
+        told = {"digest": digest_of(table), "columns": columns, "record": _json(record), "lines": len(table)}
+        later = dict.fromkeys(("file", "shown_in", "kind", "dataset", "users", "learner", "start", "labels"))
+        line = Line(cell=cell.key, rows=name, **later, **told)  # pyright: ignore[reportArgumentType]
         self._put(line, cell, lambda: table)
         self.added += 1
 
@@ -670,6 +759,27 @@ def _rows(line: Line) -> tuple[Row, ...]:
     return rows_of(line.rows + _END) or ()
 
 
+def _types(line: Line) -> dict[str, str]:
+    """The types of a block's columns by name, without those that hold nothing."""
+    return {name: kind for name, kind in _columns(line.columns).items() if kind != "null"}
+
+
+def _types_of(table: pa.Table) -> dict[str, str]:
+    return {field.name: str(field.type) for field in table.schema if not pa.types.is_null(field.type)}
+
+
+def _with_large_strings(table: pa.Table) -> pa.Table:
+    """The table with one type for all text: pandas 2 writes another than pandas 3."""
+    fields = [field.with_type(pa.large_string()) if pa.types.is_string(field.type) else field for field in table.schema]
+    return table.cast(pa.schema(fields))
+
+
+def few(names: Sequence[str], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
@@ -679,14 +789,15 @@ def file_of(cell: Cell, tuning: bool = False) -> str:
     kind = TUNING if tuning else cell.kind
     labels = cell.labels()
     levels = [kind, *(str(labels[label]) for label in CUT.get(kind, ()) if label in labels)]
-    return "/".join(re.sub(r"[^\w.+-]+", "-", level, flags=re.ASCII).lstrip(".") for level in levels) + _END
+    plain = (re.sub(r"[^\w.+-]+", "-", level, flags=re.ASCII).lstrip(".") or "-" for level in levels)
+    return "/".join(plain) + _END
 
 
 def encoded(tables: Sequence[pa.Table], lines: Sequence[Line]) -> bytes:
-    """The bytes of a published file: its blocks one after another, before them the cell's key and labels in each line.
+    """The bytes of a published file: its blocks one after another, each line led by the cell's key, items and labels.
 
     Raises:
-        StoreError: blocks have a column of one name and of different types.
+        StoreError: blocks have a column of one name and of different types, or a label of such a name.
     """
     try:
         measured = pa.concat_tables(tables, promote_options="default").combine_chunks()
@@ -694,10 +805,14 @@ def encoded(tables: Sequence[pa.Table], lines: Sequence[Line]) -> bytes:
         raise StoreError(f"blocks do not fit into {lines[0].file}: {error}") from error
     labels = [json.loads(line.labels) for line in lines]
     sizes = [line.lines for line in lines]
-    columns = {"cell": _repeated([line.cell for line in lines], sizes)}
+    columns = {name: _repeated([getattr(line, name) for line in lines], sizes) for name in ("cell", "shown_in")}
     for name in sorted({name for own in labels for name in own}):
         told = f"{name}_set" if name in measured.column_names else name
+        if told in (*columns, *measured.column_names):
+            raise StoreError(f"blocks do not fit into {lines[0].file}: two of their columns are {told}")
         columns[told] = _repeated([own.get(name) for own in labels], sizes)
+    if clash := columns.keys() & set(measured.column_names):
+        raise StoreError(f"blocks do not fit into {lines[0].file}: two of their columns are {min(clash)}")
     table = pa.table(columns | dict(zip(measured.column_names, measured.columns, strict=True)))
     return _parquet(table, ["cell", "fold", "seed"])
 

@@ -304,12 +304,6 @@ class Store:
         scratch = os.environ.get("OL2R_STORE") or (home or Path.cwd()) / ".ol2r"
         return cls(Path(results) if results else None, Path(scratch))
 
-    def files(self, cell: Cell) -> Iterator[tuple[Path, tuple[Row, ...]]]:
-        """The files of a cell in the scratch folder, with the rows that their names state; no file is opened."""
-        for name in _names(self.scratch / cell.key):
-            if (rows := rows_of(name)) is not None:
-                yield self.scratch / cell.key / name, rows
-
     def blocks(self, cell: Cell) -> Iterator[Block]:
         """The blocks of a cell, published ones first; no table is read."""
         return self._blocks(cell.key)

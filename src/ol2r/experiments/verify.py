@@ -200,6 +200,8 @@ def _planned(block: Block, cell: Cell, rows: list[Row], seconds: float, *, first
         return Plan(block, cell, detail=f"{data} is not at hand")
     try:
         stored, record = block.read()
+    except FileNotFoundError:
+        return Plan(block, cell, detail="it is not stored any more")
     except ValueError as damage:
         return Plan(block, cell, detail=f"damaged: {damage}", damaged=True)
     device, engine = _machine(record)
