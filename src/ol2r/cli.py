@@ -338,12 +338,16 @@ def _verify_quick(arguments: argparse.Namespace) -> int:
     if arguments.paper or arguments.cell or arguments.dry_run:
         raise ExperimentError("--quick looks at all of results/: name no paper, no cell and no --dry-run")
     n_checked = n_damaged = 0
-    for name, damage in inspect(_declared(_papers(None)), Store.open()):
+    store = Store.open()
+    for name, damage in inspect(_declared(_papers(None)), store):
         n_checked += 1
         if damage is not None:
             n_damaged += 1
             print(f"damaged   {name}: {damage}", flush=True)
     print(f"{n_checked} blocks, {n_damaged} damaged")
+    if store.publication and not n_damaged:
+        unclean = sum(record.get("dirty") is not False for record in store.publication.records())
+        print(f"{unclean} of them were made by code with changes that are not committed, or without its commit")
     if not n_checked:
         print("nothing was verified", file=sys.stderr)
     return 0 if n_checked and not n_damaged else 1

@@ -13,6 +13,7 @@ from ol2r.experiments.cells import Job
 from ol2r.experiments.publication import publish
 from ol2r.experiments.runner import run
 from ol2r.experiments.store import Store
+from ol2r.papers import paper
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Store.open().published
@@ -39,7 +40,7 @@ def test_a_table_opens_with_pandas_and_one_cell_is_found_by_its_key(tmp_path):
     told = outside(f"import pandas\nprint(pandas.read_parquet('results/fake.parquet', {filters}).to_csv())", tmp_path)
     (tmp_path / "told.csv").write_text(told)
     found = pd.read_csv(tmp_path / "told.csv", index_col=0)
-    assert list(found)[:3] == ["cell", "dataset", "name"] and set(found["name"]) == {"y"}
+    assert list(found)[:4] == ["cell", "shown_in", "dataset", "name"] and set(found["name"]) == {"y"}
     right = store.read(*jobs[1]).frame
     assert found["value"].tolist() == right["value"].tolist() and found["seed"].tolist() == right["seed"].tolist()
 
@@ -56,12 +57,18 @@ def test_the_offline_ndcg_of_a_learner_is_found_from_the_names_of_files_alone():
 import pandas as pd
 (path,) = pathlib.Path("results").glob("simulate/MQ2008/olRankNet.parquet")
 runs = pd.read_parquet(path)
-runs = runs[runs["users"] == "navigational"]
-last = runs[runs["round"] == runs.groupby("cell")["round"].transform("max")]
-print(last.groupby("cell")["ndcg"].mean().to_csv())
+runs = runs[runs["shown_in"].str.split().map(lambda items: "olranknet/fig-4" in items)]
+runs = runs[(runs["users"] == "navigational") & (runs["covariance"] == "diagonal")]
+last = runs[runs["round"] == runs["round"].max()]
+print(last.groupby("cell")["ndcg"].agg(["mean", "size"]).to_csv())
 """
-    told = outside(f"import pathlib{code}", RESULTS.parent)
-    assert len(told.splitlines()) > 1
+    _, *lines = outside(f"import pathlib{code}", RESULTS.parent).splitlines()
+    key, mean, size = lines[0].split(",")
+    item = paper("olranknet").items["fig-4"]
+    (cell,) = (job.cell for job in item.jobs("paper") if job.cell.key == key)
+    stored = Store.open().read(cell, sorted(Store.open().listed(cell))).frame
+    right = stored[stored["round"] == stored["round"].max()]["ndcg"]
+    assert len(lines) == 1 and float(mean) == pytest.approx(right.mean()) and int(size) == len(right)
 
 
 @published

@@ -149,10 +149,19 @@ def test_timings_and_absent_data_are_skipped(store):
     assert [check.passed for check in checks] == [None, None]
 
 
+def test_a_block_that_is_published_no_more_is_told(store):
+    jobs = [job(Fake()), job(Fake(name="b"))]
+    publish_run(jobs, store)
+    checks = verify(jobs, store, minutes=1.0, seed="0", progress=False)
+    assert next(checks).passed
+    publish(store, [], drop=True)
+    assert next(checks).detail == "it is not stored any more"
+
+
 def test_a_cell_that_cannot_be_recomputed_fails(store):
     needed = Fake(name="needed")
     publish_run([job(Fake(needed=needed))], store)
-    publish(store, [job(Fake(needed=needed))])
+    publish(store, [job(Fake(needed=needed))], drop=True)
     check = only(verified([job(Fake(needed=needed))], store))
     assert check.passed is False and "needed first" in check.detail
 

@@ -728,7 +728,7 @@ class _Merge:
         name = file_name(rows).removesuffix(_END)
         told = {"digest": digest_of(table), "columns": columns, "record": _json(record), "lines": len(table)}
         later = dict.fromkeys(("file", "shown_in", "kind", "dataset", "users", "learner", "start", "labels"))
-        line = Line(cell=cell.key, rows=name, **later, **told)  # pyright: ignore[reportArgumentType]
+        line = Line(cell=cell.key, rows=name, **later, **told)
         self._put(line, cell, lambda: table)
         self.added += 1
 
