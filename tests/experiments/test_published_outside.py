@@ -62,7 +62,7 @@ runs = runs[(runs["users"] == "navigational") & (runs["covariance"] == "diagonal
 last = runs[runs["round"] == runs["round"].max()]
 print(last.groupby("cell")["ndcg"].agg(["mean", "size"]).to_csv())
 """
-    _, *lines = outside(f"import pathlib{code}", RESULTS.parent).splitlines()
+    _, *lines = outside(f"import pathlib{code}", RESULTS.parent).strip().splitlines()
     key, mean, size = lines[0].split(",")
     item = paper("olranknet").items["fig-4"]
     (cell,) = (job.cell for job in item.jobs("paper") if job.cell.key == key)
