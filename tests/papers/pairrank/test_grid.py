@@ -14,6 +14,7 @@ from ol2r.experiments.cells import TIERS, Context, with_needs
 from ol2r.experiments.claims import Measure
 from ol2r.experiments.kinds.simulate import Simulate
 from ol2r.experiments.origins import AtHand
+from ol2r.experiments.publication import Publication
 from ol2r.experiments.published import printed_numbers
 from ol2r.experiments.runner import expected_seconds
 from ol2r.experiments.store import Store
@@ -353,7 +354,7 @@ def test_nothing_diverges_at_the_smoke_tier(smoke):
 
 def test_all_stored_results_are_of_declared_cells():
     """A key that changes leaves its results behind: they would be computed again under another."""
-    stored = {path.name for path in PUBLISHED.iterdir() if path.is_dir()} if PUBLISHED and PUBLISHED.exists() else set()
+    stored = Publication(PUBLISHED).keys() if PUBLISHED else set()
     assert stored, "no results are stored"
     items = [item for name in papers.NAMES for item in papers.paper(name).items.values()]
     declared = {job.cell.key for job in with_needs(job for item in items for tier in TIERS for job in item.jobs(tier))}
