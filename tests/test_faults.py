@@ -39,7 +39,7 @@ def test_what_is_planted_where_processes_fork_is_found():
     planted = {name: f"{name}={next(iter(PLANTED[name]))}" for name in FORKING}
     together = ("kills", "disks", "full", "races")
     found = run.run_apart(dict.fromkeys(together, 3) | {"races": 12}, 1, planted=[planted[name] for name in together])
-    for few in ({"builders": 6, "crowds": 1}, dict.fromkeys(PUBLISHERS, 12)):
+    for few in ({"builders": 6, "crowds": 12}, dict.fromkeys(PUBLISHERS, 12)):
         found |= run.run_apart(few, 1, planted=[planted[name] for name in few])
     assert found.keys() == set(FORKING)
     for name, by_fault in found.items():
