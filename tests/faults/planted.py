@@ -123,7 +123,7 @@ def _bad_disk_told_at_length(plant: Plant) -> None:
 
 def _unchecked_publication(plant: Plant) -> None:
     """A reader of published files that takes them whatever their digests are."""
-    really = publication._State.content
+    really = publication.Snapshot.content
 
     def content(self, name: str) -> bytes:
         try:
@@ -131,7 +131,7 @@ def _unchecked_publication(plant: Plant) -> None:
         except ValueError:
             return (self.folder / name).read_bytes()
 
-    plant(publication._State, "content", content)
+    plant(publication.Snapshot, "content", content)
 
 
 def _prune_deletes_what_is_declared(plant: Plant) -> None:

@@ -7,7 +7,7 @@ judges what is declared.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import groupby, product
 from types import MappingProxyType
@@ -647,7 +647,7 @@ class Contrast:
     name: str
     quantity: Any
     scale: Scale
-    estimate: "Callable[[Contrast, Tables, str, str], Estimate]" = over_runs
+    estimate: "Callable[[Contrast, Tables, str, str], Estimate]" = field(default_factory=lambda: over_runs)
     within: float | None = None
     most: Quantity | None = None
     where: str = ""

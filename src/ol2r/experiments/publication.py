@@ -100,7 +100,7 @@ class Published(Block):
     """A block in a file of the published folder."""
 
     line: Line
-    state: "_State" = field(repr=False, compare=False)
+    state: "Snapshot" = field(repr=False, compare=False)
 
     @property
     def key(self) -> str:
@@ -152,7 +152,7 @@ class Published(Block):
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class Snapshot:
     """The published folder at one moment."""
 
     folder: Path
@@ -262,10 +262,10 @@ def _seen(path: Path) -> tuple[int, int, int] | None:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-_states: dict[Path, tuple[object, _State]] = {}
+_states: dict[Path, tuple[object, Snapshot]] = {}
 
 
-def _state(folder: Path) -> _State:
+def _state(folder: Path) -> Snapshot:
     """The folder as it is now; it is read again only when it has changed."""
     seen = tuple(_seen(folder / name) for name in (JOURNAL, SUMS, RECORDS))
     known = _states.get(folder)
@@ -273,25 +273,25 @@ def _state(folder: Path) -> _State:
         try:
             known = _states[folder] = seen, _loaded(folder)
         except OSError as error:  # it may go well the next time
-            return _State(folder, damage=f"{RECORDS}: {error}")
+            return Snapshot(folder, damage=f"{RECORDS}: {error}")
     return known[1]
 
 
-def _loaded(folder: Path) -> _State:
+def _loaded(folder: Path) -> Snapshot:
     seen = None
     for _ in range(10):  # another process may publish meanwhile
         before, seen = seen, _sums(folder)
         damaged = []
         for sums in seen:
             try:
-                return _State(folder, sums, _lines(_State(folder, sums).content(RECORDS)))
+                return Snapshot(folder, sums, _lines(Snapshot(folder, sums).content(RECORDS)))
             except ValueError as error:  # of a journal: its folder was restored, and it was left
-                damaged.append(_State(folder, sums, damage=f"{RECORDS}: {error}"))
+                damaged.append(Snapshot(folder, sums, damage=f"{RECORDS}: {error}"))
         if not damaged and not (folder / RECORDS).exists():
-            return _State(folder)  # nothing has been published
+            return Snapshot(folder)  # nothing has been published
         if seen == before:
             break
-    return damaged[0] if damaged else _State(folder, damage=f"{RECORDS}: it is not in {SUMS}")
+    return damaged[0] if damaged else Snapshot(folder, damage=f"{RECORDS}: it is not in {SUMS}")
 
 
 def _sums(folder: Path) -> list[dict[str, str]]:
@@ -328,7 +328,7 @@ class Publication:
         self.folder = folder
 
     @property
-    def _state(self) -> _State:
+    def _state(self) -> Snapshot:
         state = _state(self.folder)
         if state.damage:
             message = f"damaged results in {self.folder}: {state.damage}; all count as missing until it is restored"
@@ -542,7 +542,7 @@ def _finish(folder: Path) -> None:
     journal = folder / JOURNAL
     if journal.exists():
         content = journal.read_bytes()
-        state = _State(folder, _from_text(content))
+        state = Snapshot(folder, _from_text(content))
         if content != _as_text(state.sums) or RECORDS not in state.sums:
             raise StoreError(f"{journal} is damaged: delete it and restore the folder")
         for name in state.sums:
