@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from faults import work
-from faults.processes import answer, ended, forked
+from faults.processes import answer, ended, forked, two_killed
 from faults.tally import Tally
 
 from ol2r.experiments.store import Store
@@ -40,16 +40,7 @@ def kills(n: int, seed: int) -> list[Tally]:
     while left > 0:
         with tempfile.TemporaryDirectory() as folder:
             store = Store(None, Path(folder, "store"))
-            by_operation, both = draw.random() < 0.5, left > 1 and draw.random() < 0.5
-            doomed = [True, both]
-            at = [draw.randint(1, operations) if by_operation and each else None for each in doomed]
-            pids = [forked(lambda: work.compute(store), dies_at=each) for each in at]  # noqa: B023 - they run at once
-            if not by_operation:
-                time.sleep(draw.uniform(0, 2 * seconds))
-                for pid, each in zip(pids, doomed, strict=True):
-                    if each:
-                        os.kill(pid, signal.SIGKILL)  # a child that has ended is still ours
-            codes = [ended(pid) for pid in pids]
+            codes = two_killed(lambda: work.compute(store), draw, left, operations, seconds)  # noqa: B023 - they run at once
             killed = codes.count(-signal.SIGKILL)
             left -= killed
             before = work.whole_files(store)

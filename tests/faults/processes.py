@@ -6,8 +6,10 @@ and whatever waits for them would wait forever.
 
 import json
 import os
+import random
 import signal
 import sys
+import time
 from collections.abc import Callable
 
 TOUCHES = ("open", "os.", "shutil.", "tempfile.")
@@ -58,6 +60,28 @@ def forked(work: Callable[[], object], *, dies_at: int | None = None, counted: i
 def ended(pid: int) -> int:
     """How a process ended: its exit code, or the number of the signal that killed it, below zero."""
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def two_killed(
+    work: Callable[[], object], draw: random.Random, most: int, operations: int, seconds: float
+) -> list[int]:
+    """Run work in two processes at once and kill one of them, or half of the times both; how they ended.
+
+    Args:
+        most: how many may be killed.
+        operations, seconds: file operations that undisturbed work makes, before one of which a process dies half of the
+            times, and seconds that it takes, at a moment of twice which it is killed otherwise.
+    """
+    by_operation, both = draw.random() < 0.5, most > 1 and draw.random() < 0.5
+    doomed = [True, both]
+    at = [draw.randint(1, operations) if by_operation and each else None for each in doomed]
+    pids = [forked(work, dies_at=each) for each in at]
+    if not by_operation:
+        time.sleep(draw.uniform(0, 2 * seconds))
+        for pid, each in zip(pids, doomed, strict=True):
+            if each:
+                os.kill(pid, signal.SIGKILL)  # a child that has ended is still ours
+    return [ended(pid) for pid in pids]
 
 
 def answer(work: Callable[[], object]) -> list:

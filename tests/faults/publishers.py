@@ -20,7 +20,7 @@ from faults import work
 from faults.disks import FULL, failing, limited
 from faults.flips import flipped
 from faults.full import STAND_IN, little_room, tmpfs, used
-from faults.processes import answer, ended, forked
+from faults.processes import answer, ended, forked, two_killed
 from faults.tally import Tally, in_one_line
 
 from ol2r.experiments.blocks import StoreWarning
@@ -149,16 +149,7 @@ def kills(n: int, seed: int) -> list[Tally]:
         while left > 0:
             folder = Path(there, str(left))
             shutil.copytree(before, folder)
-            by_operation, both = draw.random() < 0.5, left > 1 and draw.random() < 0.5
-            doomed = [True, both]
-            at = [draw.randint(1, operations) if by_operation and each else None for each in doomed]
-            pids = [forked(lambda: _publish(folder), dies_at=each) for each in at]  # noqa: B023 - they run at once
-            if not by_operation:
-                time.sleep(draw.uniform(0, 2 * seconds))
-                for pid, each in zip(pids, doomed, strict=True):
-                    if each:
-                        os.kill(pid, signal.SIGKILL)  # a child that has ended is still ours
-            codes = [ended(pid) for pid in pids]
+            codes = two_killed(lambda: _publish(folder), draw, left, operations, seconds)  # noqa: B023 - they run at once
             killed = codes.count(-signal.SIGKILL)
             left -= killed
             outcome, told = after(folder, right)

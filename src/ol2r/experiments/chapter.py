@@ -7,7 +7,6 @@ This module must not know what a chapter shows.
 import math
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -51,9 +50,6 @@ PARAMETERS: dict[str, Default] = {
     "fresh": Default(FLAG, False),
 }
 """The parameters that every chapter understands."""
-
-READERS = 2
-"""Threads that read stored tables: a file is read, digested and decompressed outside Python's lock."""
 
 
 def check_parameters(given: Mapping[str, object], known: Mapping[str, Default]) -> dict[str, Any]:
@@ -269,8 +265,7 @@ class Chapter:
         return self._read[job]
 
     def _compute(self, item: str | None, jobs: Sequence[Job]) -> None:
-        with ThreadPoolExecutor(READERS) as readers:
-            found = list(readers.map(self._look_up, jobs))
+        found = [self._look_up(job) for job in jobs]
         missing = [job for job, stored in zip(jobs, found, strict=True) if stored.missing]
         if missing:
             todo = lacking(missing, self.store)

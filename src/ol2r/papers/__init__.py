@@ -5,7 +5,7 @@ A folder's `grid` module declares the `PAPER`. A paper may import another one on
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -48,15 +48,15 @@ def judgements(name: str, tier: str | None = None) -> "dict[str, Judgement]":
     return judge_all(own.claims, results, own.printed(), own.readings) if results else {}
 
 
-def stored(name: str, tier: str | None = None) -> "dict[str, Results]":
-    """The stored results of a paper, by item; nothing is computed.
+def stored(name: str, items: Collection[str], tier: str | None = None) -> "dict[str, Results]":
+    """The stored results of some items of a paper, by item; nothing is computed.
 
     Args:
         tier: as of `judgements`.
     """
     from ol2r.experiments.chapter import stored_results
 
-    return stored_results(own := paper(name), tier, own.shown)
+    return stored_results(paper(name), tier, items)
 
 
 def chapter(name: str, given: Mapping[str, object]) -> "Chapter":
