@@ -39,7 +39,7 @@ def test_a_learner_takes_more_for_more_rounds_features_and_documents(name, devic
         ("CPS", {"history": 10}),
         ("NSGD", {"n": 20}),
         ("NSGD", {"k_g": 25}),
-        ("NSGD", {"sampling": "echelon"}),
+        ("NSGD", {"sampling": "row_echelon"}),
         ("PairRank", {"pairs": "all"}),
         ("P2LinRank", {"rankers": 10}),
         ("P2NeurRank", {"rankers": 10}),

@@ -31,6 +31,7 @@ from small import (
     side_by_side,
     small_dataset,
 )
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from ol2r.learners import DBGD, LEARNERS
 from ol2r.parameters import Choice
@@ -424,3 +425,52 @@ OUT_OF_RANGE = [
 def test_a_number_out_of_range_is_an_error(dataset, name, parameter, value):
     with pytest.raises(ValueError, match=rf"{parameter} must be .*not {re.escape(str(value))}"):
         make_learner(name, dataset, replicas_of("perfect"), **{parameter: value})
+
+
+OF_THE_MAKER = {
+    "acos",
+    "asin",
+    "atan",
+    "cos",
+    "erf",
+    "erfc",
+    "exp",
+    "log",
+    "log10",
+    "log2",
+    "pow",
+    "sin",
+    "sqrt",
+    "tan",
+}
+OF_THE_MAKER |= {"tanh", "addmm", "addmv", "baddbmm", "bmm", "dot", "mm", "mv"}
+"""Operations of torch on a CPU that MKL carries out: it chooses its code by the maker of the processor, and the last
+bits differ. Even a square root is rounded otherwise on some."""
+
+
+class Operations(TorchDispatchMode):
+    """Keeps the names of torch's operations while it is entered, without the underscore of those in place."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        self.names.add(operation.overloadpacket.__name__.rstrip("_"))
+        return operation(*args, **kwargs or {})
+
+
+def settings_by_choice(name):
+    """The learner's settings in the tests, and each with one choice made otherwise."""
+    choices = {key: each.known for key, each in LEARNERS[name].structural.items() if isinstance(each, Choice)}
+    return [{}, OTHERWISE.get(name, {}), *({key: value} for key, known in choices.items() for value in known)]
+
+
+@pytest.mark.parametrize("name", sorted(name for name, learner in LEARNERS.items() if learner.repeats == "bits"))
+def test_what_repeats_bit_for_bit_leaves_nothing_to_the_maker_of_the_processor(dataset, name):
+    for changed in settings_by_choice(name):
+        with Operations() as called:
+            play(name, dataset, replicas_of("perfect", "informational", seeds=[0]), ROUNDS, **changed)
+        assert called.names, "no operation was seen"
+        assert not called.names & OF_THE_MAKER, changed
+        assert {each for each in called.names if each.startswith("linalg")} <= {"linalg_vector_norm"}, changed

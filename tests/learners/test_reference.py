@@ -43,8 +43,8 @@ VARIANTS = [
     ("NSGD", {"hybrid": "literal", "alpha": 2.0, "lag": 1}),
     ("NSGD", {"hybrid": "never"}),
     ("NSGD", {"lag": 2, "epsilon": 0.001}),
-    ("NSGD", {"sampling": "echelon", "hybrid": "never"}),
-    ("NSGD", {"sampling": "echelon", "hybrid": "never", "k_g": 0}),
+    ("NSGD", {"sampling": "row_echelon", "hybrid": "never"}),
+    ("NSGD", {"sampling": "row_echelon", "hybrid": "never", "k_g": 0}),
     ("NSGD", {"n": 4}),
     ("NSGD", {"n": 30}),
     ("NSGD", {"k_g": 0}),
@@ -119,7 +119,7 @@ def assert_lies_in_the_null_space(plain, drawn, tolerance):
         rank = 0
     elif len(worst):
         assert np.abs(drawn @ worst.T).max() < tolerance
-    if plain.hyper["sampling"] == "echelon":
+    if plain.hyper["sampling"] == "row_echelon":
         np.testing.assert_allclose(drawn, plain.combinations_of_echelon_basis(len(drawn)), atol=2e-3)
     if plain.hyper["sampling"] == "orthonormal":  # to nothing else: as many independent ones as there is room for
         assert np.linalg.matrix_rank(drawn, tol=1e-5) == min(len(drawn), plain.d - rank)
@@ -197,7 +197,7 @@ def assert_decides_as_the_plain_algorithm(dataset, name, changed, engine=None, b
                 plain.chosen = tape.chosen[t - 1][r].numpy().astype(np.float64)
             if name == "NSGD" and tape.drawn:
                 plain.drawn = tape.drawn[t - 1][r].numpy().astype(np.float64)
-                assert_lies_in_the_null_space(plain, plain.drawn, 1e-3 if hyper["sampling"] == "echelon" else 2e-5)
+                assert_lies_in_the_null_space(plain, plain.drawn, 1e-3 if hyper["sampling"] == "row_echelon" else 2e-5)
             ranking = plain.rank(query, features.astype(np.float64), K)
             clicks = clicks_of(relevance[ranking], replica.users, draws, t)
             beyond = K - len(ranking)
@@ -229,17 +229,17 @@ def test_every_learner_has_a_plain_version():
 # The null space in few dimensions, where its corners are
 
 
-@pytest.mark.parametrize("sampling", ["orthonormal", "echelon"])
+@pytest.mark.parametrize("sampling", ["orthonormal", "row_echelon"])
 @pytest.mark.parametrize(("d", "engine"), [(1, "numba"), (2, "numba"), (3, "numba"), (6, "numba"), (3, "torch")])
 def test_a_queue_that_fills_all_of_space_is_no_dead_end(d, sampling, engine):
-    changed = {"k_g": 25, "T_g": 60, "sampling": sampling, "hybrid": "never" if sampling == "echelon" else "cosine"}
+    changed = {"k_g": 25, "T_g": 60, "sampling": sampling, "hybrid": "never" if sampling == "row_echelon" else "cosine"}
     tape = play("NSGD", small_dataset(d), replicas_of("informational"), 40, engine=engine, **changed)
     assert (tape.table.status == "ok").all()
     lengths = np.array([drawn.norm(dim=2).numpy() for drawn in tape.drawn])
     np.testing.assert_allclose(lengths, 1, atol=1e-4)
 
 
-@pytest.mark.parametrize("sampling", ["orthonormal", "echelon"])
+@pytest.mark.parametrize("sampling", ["orthonormal", "row_echelon"])
 def test_null_spaces_do_not_depend_on_the_width_of_others(sampling):
     dataset, replicas = small_dataset(), replicas_of("informational", folds=(1,), seeds=(0, 1))
     changed = {"sampling": sampling, "T_g": 15}

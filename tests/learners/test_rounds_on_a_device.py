@@ -8,7 +8,7 @@ from small import SETTINGS, evaluation, make_learner, replicas_of, small_dataset
 from ol2r.simulation import simulate
 
 READINGS = [
-    {"sampling": "echelon", "winners": "better", "losers": "fourth_smallest", "hybrid": "never"},
+    {"sampling": "row_echelon", "winners": "better", "losers": "fourth_smallest", "hybrid": "never"},
     {"tie_break": "early", "queue": "rounds", "n_uniform": 1},
     {"tie_break": "mean", "hybrid": "literal", "click_free": "literal"},
     {"k_g": 0, "n": 4},

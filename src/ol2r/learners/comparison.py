@@ -75,8 +75,8 @@ class ProbabilisticInterleaving:
     def interleave(
         self, candidates: Candidates, contenders: Float32[Tensor, "R 2 d"], depth: int, round_: int
     ) -> Int64[Tensor, "R {depth}"]:
-        """The list to show, Int64[R, depth]; keeps its log probability for later re-use."""
-        ranking, self.share, self.log_probability = self.ops.probabilistic_interleave(
+        """The list to show, Int64[R, depth]; keeps its slots' probabilities for later re-use."""
+        ranking, self.share, self.probability = self.ops.probabilistic_interleave(
             candidates, contenders, depth, self.decay, self.streams, round_
         )
         return ranking

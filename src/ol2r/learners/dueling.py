@@ -233,7 +233,7 @@ class CPS(DuelingBandit):
     """
 
     name = "CPS"
-    revision = 1
+    revision = 2
     keeps_queries = True
     batch_seconds = 3e-3
     timed_as = ""  # a round replays earlier ones
@@ -250,7 +250,7 @@ class CPS(DuelingBandit):
 
     def _no_memory(self, depth: int) -> dict[str, torch.Tensor]:
         memory = no_interactions(len(self.streams), self.choice["history"], depth, self.device)
-        return memory | {"log_probability": torch.zeros_like(memory["queries"], dtype=torch.float64)}
+        return memory | {"probability": torch.ones_like(memory["lists"], dtype=torch.float64)}
 
     @cached_property
     def comparison(self) -> ProbabilisticInterleaving:
@@ -294,12 +294,10 @@ class CPS(DuelingBandit):
     def _lead(self, replayed: torch.Tensor, one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
         """Weighted outcome of a match, positive when the candidate `one` is ahead: Float64[R]."""
         p, q = (replayed[self.everyone, each.long().argmax(dim=1)] for each in (one, other))
-        shown = self.state["lists"] >= 0
-        mixture = 0.5 * (p + q)
-        log_ratio = torch.where(shown, mixture.log(), 0.0).sum(dim=2) - self.state["log_probability"]
+        weight = (0.5 * (p + q) / self.state["probability"]).prod(dim=2)
         clicks = self.state["clicks"]
         lead = (clicks * (p - q) / (p + q)).sum(dim=2) / clicks.sum(dim=2).clamp_min(1)
-        return torch.where(self.state["queries"] >= 0, lead * log_ratio.exp(), 0.0).sum(dim=1)
+        return (lead * weight).sum(dim=1)
 
     def _interleave(self, candidates: Candidates, depth: int) -> torch.Tensor:
         return self.comparison.interleave(candidates, self.contenders, depth, self.round)
@@ -314,6 +312,6 @@ class CPS(DuelingBandit):
             self.state |= self._no_memory(ranking.shape[1])
         new = {"queries": candidates.query, "lists": ranking, "clicks": clicks}
         place = self.state["n_rounds"] % self.choice["history"]
-        for name, value in (new | {"log_probability": self.comparison.log_probability}).items():
+        for name, value in (new | {"probability": self.comparison.probability}).items():
             self.state[name][self.everyone, place] = value
         self.state["n_rounds"] += 1

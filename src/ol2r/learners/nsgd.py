@@ -36,8 +36,8 @@ class NSGD(Multileaved):
       any;
     - `losers`: which directions enter Q_g: all with less credit than the current ranker, `"below_current"`, or of these
       only those with at most the `"fourth_smallest"` credit (code);
-    - `sampling`: how directions are drawn: from an `"orthonormal"` basis of the null space, or `"echelon"` (code), as
-      Gaussian combinations of the unit vectors along the basis that Gaussian elimination gives;
+    - `sampling`: how directions are drawn: from an `"orthonormal"` basis of the null space, or `"row_echelon"` (code),
+      as Gaussian combinations of the unit vectors along the basis that Gaussian elimination gives;
     - `hybrid`: how long basis vectors are drawn: `"cosine"`, until cos(w_t, w_{t−lag}) > 1 − ε; `"literal"`, until
       ‖w_t − w_{t−lag}‖ < 1 − ε, as printed; `"never"` (code);
     - `winners`: who wins: those with the `"best"` credit, the current ranker included (line 20), or all `"better"` than
@@ -68,7 +68,7 @@ class NSGD(Multileaved):
             "n_uniform": Number(least=0, whole=True),
             "queue": Choice("directions", "rounds"),
             "losers": Choice("below_current", "fourth_smallest"),
-            "sampling": Choice("orthonormal", "echelon"),
+            "sampling": Choice("orthonormal", "row_echelon"),
             "hybrid": Choice("cosine", "literal", "never"),
             "winners": Choice("best", "better"),
             "tie_break": Choice("history", "mean", "early"),
@@ -81,7 +81,7 @@ class NSGD(Multileaved):
         """The family's cost, and further: making a basis of the k_g stored directions, reflecting (or solving for) n
         directions, and breaking ties on k_h queries."""
         m, n, k_g, k_h = (cast(int, hyperparameters[name]) for name in ("m", "n", "k_g", "k_h"))
-        solved = 8.0 if hyperparameters["sampling"] == "echelon" else 1.0
+        solved = 8.0 if hyperparameters["sampling"] == "row_echelon" else 1.0
         basis = solved * shape.features * k_g * (k_g + n) * 1.8e-9
         history = linear_seconds(shape, m + 1) * k_h * 0.1 if hyperparameters["tie_break"] == "history" else 0.0
         return {"lists": linear_seconds(shape, m + 1, n), "basis": basis, "history": history}
@@ -207,7 +207,7 @@ class NSGD(Multileaved):
     def _null_space(self, n: int) -> torch.Tensor:
         """Lines 9-12: n unit vectors in the null space of the worst directions, or in the whole space if it is zero."""
         worst, used = self._worst_directions()
-        if self.choice["sampling"] == "echelon":
+        if self.choice["sampling"] == "row_echelon":
             z = self.streams.gaussians(Stream.DIRECTION, self.round, n * self.n_features)
             return _unit(_echelon(worst, used, z.view(-1, n, self.n_features)))
         v, rank = self.ops.reflectors(worst, used)
@@ -374,7 +374,8 @@ def _echelon(worst: torch.Tensor, used: torch.Tensor, z: torch.Tensor) -> torch.
         taken[everyone, row] |= new
         column[everyone, row] = torch.where(new, c, column[everyone, row])
         free[:, c] = ~new
-    length = (1.0 + torch.where(taken[..., None], rows * rows, 0.0).sum(dim=1)).sqrt()  # of a free column's vector
+    pivots = torch.where(taken[..., None], rows, 0.0)
+    length = torch.cat([torch.ones_like(pivots[:, :1]), pivots], dim=1).norm(dim=1)  # of a free column's vector
     drawn = torch.where(free[:, None], z / length[:, None], 0.0)
     solved = torch.where(taken[:, None], -(rows[:, None] * drawn[:, :, None]).sum(dim=3), 0.0)
     solution = drawn.scatter_add(2, column[:, None].expand(-1, z.shape[1], -1), solved)

@@ -205,7 +205,7 @@ class PairRankLemma2(_Refitted):
     """
 
     name = "PairRank-Lemma2"
-    revision = 1
+    revision = 2
     numeric = LogisticLearner.numeric | {
         "delta": Number(above=0, below=1),
         "bound": Number(least=0),
@@ -222,7 +222,8 @@ class PairRankLemma2(_Refitted):
 
     @property
     def width(self) -> Float64[Tensor, " R"]:
-        # `theory.confidence.width` in the same order of operations, but where log det is, so that no device is read
+        # `theory.confidence.width` in the same order of operations, but where log det is, so that no device is read;
+        # 1/rsqrt, since the last bits of torch's sqrt depend on the processor's maker
         alpha, factor, certainty, norm = self._constants
-        radius = confidence.LABEL_NOISE * (self.covariance.log_det + certainty).sqrt() + norm
+        radius = confidence.LABEL_NOISE * (self.covariance.log_det + certainty).rsqrt().reciprocal() + norm
         return alpha * (factor * radius)

@@ -175,12 +175,12 @@ SCREEN: dict[str, tuple[Sequence[str], dict]] = {
     "NSGD: no preselection": (("NSGD",), {"n": 4}),
     "NSGD: 9 candidates": (("NSGD",), {"m": 9}),
     "NSGD: losers as in public code": (("NSGD",), {"losers": "fourth_smallest"}),
-    "NSGD: null space as in public code": (("NSGD",), {"sampling": "echelon", "hybrid": "never"}),
+    "NSGD: null space as in public code": (("NSGD",), {"sampling": "row_echelon", "hybrid": "never"}),
     "NSGD: winners as in public code": (("NSGD",), {"winners": "better", "tie_break": "mean"}),
     "NSGD: tie-break as in public code": (("NSGD",), {"tie_break": "early"}),
     "NSGD: public code's variants together": (
         ("NSGD",),
-        {"m": 9, "alpha": 0.01, "T_g": 60, "losers": "fourth_smallest", "sampling": "echelon", "hybrid": "never"}
+        {"m": 9, "alpha": 0.01, "T_g": 60, "losers": "fourth_smallest", "sampling": "row_echelon", "hybrid": "never"}
         | {"winners": "better", "tie_break": "early", "start": "zero", "stop_rule": "every_document"},
     ),
 }

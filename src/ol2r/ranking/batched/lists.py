@@ -172,8 +172,7 @@ def probabilistic_interleave(
         chosen.append(document)
     ranking = torch.nn.functional.pad(torch.cat(chosen, dim=1), (0, max(0, depth - width)))
     p = _chances(mass, total, ranking[:, None], shown[:, None])[:, 0]
-    log_probability = torch.where(shown, torch.log(0.5 * p.sum(dim=1)), 0.0).sum(dim=1)
-    return torch.where(shown, ranking, -1), p[:, 1] / p.sum(dim=1), log_probability
+    return torch.where(shown, ranking, -1), p[:, 1] / p.sum(dim=1), 0.5 * p.sum(dim=1)
 
 
 def replayed_probabilities(

@@ -194,7 +194,7 @@ def _softened(size, decay):
 
 
 @kernel
-def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranking, share, log_probability):
+def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranking, share, probability):
     replicas, depth = ranking.shape
     for r in prange(replicas):
         first = offsets[query[r]]
@@ -207,7 +207,6 @@ def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranki
                 scores[j] = dot(features[first + j], weights[r, m])
             _positions(scores, keys[r], round_, m * size, position[m])
             put(left[m], _softened(size, decay))
-        log_probability[r] = 0.0
         shown = min(depth, size)
         for i in range(shown):
             m = integer_below(keys[r], Stream.INTERLEAVE, round_, 2 * i, 2)
@@ -224,11 +223,12 @@ def _probabilistic(features, offsets, query, weights, decay, keys, round_, ranki
             p1 = left[1, position[1, chosen]] / total(left[1])
             ranking[r, i] = chosen
             share[r, i] = p1 / (p0 + p1)
-            log_probability[r] += np.log(0.5 * (p0 + p1))
+            probability[r, i] = 0.5 * (p0 + p1)
             for n in range(2):
                 left[n, position[n, chosen]] = 0.0
         fill(ranking[r, shown:], -1)
         fill(share[r, shown:], 0.5)
+        fill(probability[r, shown:], 1.0)
 
 
 def probabilistic_interleave(
@@ -243,15 +243,14 @@ def probabilistic_interleave(
 
     Returns:
         ranking Int64[R, k]; share Float64[R, k], the probability that ranker 1 contributed the slot, given the shown
-        list (½ beyond its end); log probability of the list, Float64[R].
+        list (½ beyond its end); probability of each slot given those above it, Float64[R, k] (1 beyond the end).
     """
     ranking = np.empty((len(weights), depth), dtype=np.int64)
-    share = np.empty(ranking.shape, dtype=np.float64)
-    log_probability = np.empty(len(weights), dtype=np.float64)
+    share, probability = np.empty((2, *ranking.shape), dtype=np.float64)
     _probabilistic(
-        *arrays(candidates), weights.numpy(), float(decay), streams.keys, round_, ranking, share, log_probability
+        *arrays(candidates), weights.numpy(), float(decay), streams.keys, round_, ranking, share, probability
     )
-    return torch.from_numpy(ranking), torch.from_numpy(share), torch.from_numpy(log_probability)
+    return torch.from_numpy(ranking), torch.from_numpy(share), torch.from_numpy(probability)
 
 
 @kernel

@@ -513,7 +513,7 @@ class PerturbedEstimate:
         self._regularization, self._pseudo = regularization.numpy(), pseudo_pairs
         eye = torch.eye(d, dtype=torch.float64)
         self._hessian = (1.0 / regularization[:, None, None]) * eye
-        self._root = regularization.sqrt()[:, None, None] * eye * float(pseudo_pairs)
+        self._root = torch.from_numpy(np.sqrt(self._regularization))[:, None, None] * eye * float(pseudo_pairs)
         # where the last refit looked last, a step before its optimum: the gradient there, margins and probabilities
         self._point, self._gradient, self.base = (torch.zeros(n, d, dtype=torch.float64) for _ in range(3))
         self._margins, self._chances = (torch.zeros(n, 0, dtype=torch.float64) for _ in range(2))
