@@ -2,6 +2,8 @@
 
 The order in which the compiler adds up a sum depends on the width of the target's vectors, and trajectories depend on
 the last bits of sums. On other machines the target is the host, and trajectories are reproducible on that host only.
+Torch's matrix products, exponentials, logarithms and square roots are MKL's: it chooses its code by the processor's
+maker, and no setting of it makes all of them the same. Learners that repeat bit for bit do without them.
 Nothing here may import numba or torch before the target is fixed, because both read it once.
 """
 
