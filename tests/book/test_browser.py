@@ -281,6 +281,17 @@ def test_every_address_that_a_strip_or_a_claim_gives_is_in_the_list_of_permanent
     assert sorted("#".join(address) for address in given - set(PUBLISHED)) == []
 
 
+@pytest.mark.parametrize("page", [("published", "pairrank-theory")], indirect=True, ids=["pairrank-theory"])
+def test_a_reader_moves_through_a_mechanism_with_the_arrow_keys(page):
+    tab, faults = page
+    shown = tab.locator("#pairrank-steps-blocks img:visible")
+    before = shown.get_attribute("data-at")
+    tab.locator("#pairrank-steps-blocks input").press("ArrowRight")
+    after = shown.get_attribute("data-at")
+    assert float(after) > float(before) and faults == []
+    assert tab.locator("#pairrank-steps-blocks output").inner_text() == after
+
+
 @pytest.mark.parametrize("page", [("published", "explore")], indirect=True, ids=["explore"])
 def test_a_reader_chooses_curves_and_the_address_keeps_the_choice(page):
     tab, faults = page

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from ol2r import frames
@@ -38,7 +39,7 @@ from ol2r.report.style import (
 )
 
 if TYPE_CHECKING:
-    from ol2r.papers.pairrank.illustration import Example
+    from ol2r.papers.pairrank.illustration import Divided, Example
 
 SHADES = (BLUE, SKY, TEAL, ORANGE, RED)
 
@@ -286,6 +287,30 @@ def round_cost(frame: pd.DataFrame, most_passes: float = 4.0) -> Drawing:
     fig.alt = " ".join(
         alt.courses(named, "dataset", what, [], "round", "the round", y=column) for column, what in told.items()
     )
+    return fig
+
+
+@styled
+def divided(at: "Divided") -> Drawing:
+    """The documents of a query at their scores, an arc over each uncertain pair, and the blocks that these make."""
+    block_of = {document: number for number, block in enumerate(at.blocks, 1) for document in block}
+    table = pd.DataFrame({"document": list(block_of), "score": at.scores, "block": list(block_of.values())})
+    fig, (ax,) = panels([""], table, 1.7)
+    fig.set_figwidth(4.6)
+    reach = np.ptp(at.scores)
+    for block in at.blocks:
+        left, right = at.scores[block[-1]] - 0.025 * reach, at.scores[block[0]] + 0.025 * reach
+        ax.add_patch(Rectangle((left, -0.12), right - left, 0.24, facecolor=SKY, alpha=0.35))
+    t = np.linspace(0, 1, 20)
+    for i, j in zip(*np.nonzero(np.triu(~at.certain, 1)), strict=True):
+        x = at.scores[i] + t * (at.scores[j] - at.scores[i])
+        ax.plot(x, 0.15 + 3.4 * t * (1 - t) * (at.scores[i] - at.scores[j]) / reach, color=ORANGE, linewidth=1)
+    ax.plot(at.scores, np.zeros(len(at.scores)), "o", color=INK, markersize=5)
+    ax.set(ylim=(-0.2, 1.1), yticks=[], xlabel="estimated score")
+    ax.spines["left"].set_visible(False)
+    n_uncertain = int(np.triu(~at.certain, 1).sum())
+    sizes = ", ".join(str(len(block)) for block in at.blocks)
+    fig.alt = f"Uncertain pairs: {n_uncertain}. Documents in the blocks, from the top: {sizes}."
     return fig
 
 

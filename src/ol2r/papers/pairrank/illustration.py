@@ -44,6 +44,8 @@ class Model(NamedTuple):
         return 1 / (1 + np.exp(self.scores - self.scores[:, None])) - half > 0.5
 
 
+WIDE = 8
+"""Documents of the query that `divided` divides."""
 EXAMPLE = Model(np.array([4.0, 3.8, 1.0, 0.0, -0.2]), np.array([0.01, 0.01, 0.01, 0.01, 0.10]))
 """The model of the paper's Figure 1: all orders are certain except those of (1, 2), (3, 5) and (4, 5)."""
 
@@ -122,6 +124,14 @@ def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
         higher score first), estimate (σ̂), half (half the width of the interval, CB = α ‖x_ij‖_{M⁻¹}), certain, shown
         ("certain" and "uncertain" for the certain and the uncertain pair of nearest estimates, else "").
     """
+    dataset, learner = _short_run(rounds, seed)
+    tables = [
+        _intervals(dataset.features[dataset.documents(q)].astype(np.float64), learner) for q in dataset.fold(1).test
+    ]
+    return nearest_orders(tables)
+
+
+def _short_run(rounds: int, seed: int) -> tuple[data.RankingDataset, PairRank]:
     dataset = data.load("synthetic-tiny")
     replicas = [Replica(1, seed, users("informational", dataset.n_grades, stop_rule="after_click", binary="highest"))]
     setting = {"alpha": 0.1, "regularization": 0.1, "loss": "sum", "pairs": "matched"}
@@ -131,10 +141,37 @@ def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
         k=10, split="test", gain="exponential", empty="skip", ties="expected", gamma=0.9995, checkpoints=(rounds,)
     )
     simulate(dataset, replicas, learner, evaluation)
-    tables = [
-        _intervals(dataset.features[dataset.documents(q)].astype(np.float64), learner) for q in dataset.fold(1).test
-    ]
-    return nearest_orders(tables)
+    return dataset, learner
+
+
+class Divided(NamedTuple):
+    """A query whose documents one width of the intervals divides into blocks."""
+
+    alpha: float
+    scores: np.ndarray
+    """Of the documents from the top, Float64[documents]."""
+    certain: np.ndarray
+    """Whether document i is certainly above j: Bool[documents, documents]."""
+
+    @property
+    def blocks(self) -> list[tuple[int, ...]]:
+        """Documents of each block, from the top."""
+        return blocks(self.certain)
+
+
+def divided(alphas: Sequence[float], rounds: int, seed: int = 0) -> list[Divided]:
+    """The blocks of one held-out query after the run of `figure_2`, for each α that its intervals could have: of the
+    first query with `WIDE` documents."""
+    dataset, learner = _short_run(rounds, seed)
+    query = next(q for q in dataset.fold(1).test if len(dataset.features[dataset.documents(q)]) >= WIDE)
+    x = dataset.features[dataset.documents(query)].astype(np.float64)[:WIDE]
+    scores = x @ learner.theta[0].numpy()
+    order = np.argsort(-scores, kind="stable")
+    x, scores = x[order], scores[order]
+    pairs = torch.from_numpy((x[:, None] - x).reshape(1, -1, x.shape[1]))
+    widths = learner.covariance.widths(pairs).numpy().reshape(len(x), len(x))
+    preferred = 1 / (1 + np.exp(scores - scores[:, None]))
+    return [Divided(alpha, scores, preferred - alpha * widths > 0.5) for alpha in alphas]
 
 
 def nearest_orders(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
