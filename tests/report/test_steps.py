@@ -1,7 +1,9 @@
 """A mechanism that a reader moves through."""
 
+import numpy as np
 from bs4 import BeautifulSoup
 
+from ol2r.papers.nsgd.illustration import null_spaces
 from ol2r.papers.pairrank import figures, illustration
 from ol2r.report.steps import steps
 
@@ -26,3 +28,11 @@ def test_wider_intervals_merge_blocks_and_never_split_one():
         assert {block[-1] for block in each.blocks} <= cuts
         cuts = {block[-1] for block in each.blocks}
     assert len(cuts) == 1
+
+
+def test_directions_avoid_what_is_stored_until_that_spans_all_of_them():
+    *fewer, all_ = null_spaces(drawn=20)
+    for n, each in enumerate(fewer):
+        assert len(each.stored) == n and np.abs(each.drawn @ each.stored.T).max(initial=0.0) < 1e-6
+        assert np.linalg.matrix_rank(each.drawn, tol=1e-5) == 3 - n
+    assert np.linalg.matrix_rank(all_.stored) == np.linalg.matrix_rank(all_.drawn, tol=1e-5) == 3

@@ -5,6 +5,7 @@ learner either.
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,9 @@ from ol2r.experiments.effects import at_end, summarize
 from ol2r.report import alt
 from ol2r.report.figures import INTERVAL, arms, name_of, one_dataset
 from ol2r.report.style import BLUE, GREY, INK, LEARNERS, MAUVE, QUIET, RED, SERIES, SKY, Drawing, legend, panels, styled
+
+if TYPE_CHECKING:
+    from ol2r.papers.nsgd.illustration import Directions
 
 SHADES = SERIES[:3]
 
@@ -163,6 +167,27 @@ def losers_against_margin(table: pd.DataFrame) -> Drawing:
     points = frames.rows(table.sort_values("margin"))
     told = ", ".join(f"{alt.number(point.measured)} at a margin of {point.margin:g}" for point in points)
     fig.alt = f"The odds relative to chance are {told}. {_apart(table)}"
+    return fig
+
+
+@styled
+def directions(at: "Directions") -> Drawing:
+    """The ball of all directions of three features, seen along the third: losing ones, and those that are drawn."""
+    kinds = [("lost", at.stored, RED, "X", 60), ("drawn", at.drawn, BLUE, "o", 16)]
+    lines = [(kind, *vector) for kind, vectors, *_ in kinds for vector in vectors]
+    table = pd.DataFrame(lines, columns=["direction", "feature_1", "feature_2", "feature_3"])
+    fig, (ax,) = panels([""], table, 2.9)
+    fig.set_figwidth(4.6)
+    around = np.linspace(0, 2 * np.pi, 90)
+    ax.plot(np.cos(around), np.sin(around), color=GREY, linewidth=1)
+    for kind, vectors, color, marker, size in kinds:
+        behind = vectors[:, 2] < 0
+        ax.scatter(*vectors[~behind, :2].T, s=size, marker=marker, color=color, label=f"{kind}, in front")
+        ax.scatter(*vectors[behind, :2].T, s=size, marker=marker, facecolor="none", edgecolor=color, label="behind")
+    ax.set(aspect="equal", xlabel="first feature", ylabel="second feature")
+    legend(fig, [ax], ncols=2)
+    apart = np.abs(at.drawn @ at.stored.T).max(initial=0.0)
+    fig.alt = f"Losing directions: {len(at.stored)}. Largest cosine of a drawn one with one of these: {apart:.2f}."
     return fig
 
 

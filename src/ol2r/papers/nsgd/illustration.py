@@ -1,12 +1,17 @@
-"""Computes the data of the NSGD paper's Figure 1 in two dimensions: every arrow and number; nothing is drawn by hand.
+"""Computes the data of the NSGD paper's Figure 1 in two dimensions, and null spaces in three: every arrow and number;
+nothing is drawn by hand.
 
-The world is a linear utility ⟨w*, w⟩ without noise, and documents with two features. No learner or data set is used.
+The world of Figure 1 is a linear utility ⟨w*, w⟩ without noise, and documents with two features. No learner or data set
+is used.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from ol2r.random import generator
+from ol2r.ranking import compiled
 from ol2r.ranking.metrics import ideal_dcg, query_ndcg
 from ol2r.theory import sphere
 
@@ -79,3 +84,30 @@ def figure_1(seed: int) -> dict[str, np.ndarray]:
         "tied_ndcg": tied_ndcg,
         "winner": tied_ndcg.sum(axis=0).argmax(),
     }
+
+
+class Directions(NamedTuple):
+    """Where NSGD's candidates lie among the directions of three features.
+
+    Args:
+        stored: losing directions, Float64[stored, 3].
+        drawn: unit vectors in their null space, or in the whole space once they span it: Float64[drawn, 3].
+    """
+
+    stored: np.ndarray
+    drawn: np.ndarray
+
+
+def null_spaces(drawn: int, seed: int = 0) -> list[Directions]:
+    """The null spaces of no, one, two and three invented losing directions, by the learner's own operations."""
+    rng = generator("null spaces", seed)
+    lost, z = sphere.unit_vectors(rng, 3, 3), rng.standard_normal((drawn, 3))
+    found = []
+    for n in range(4):
+        used = torch.arange(3)[None] < n
+        v, rank = compiled.reflectors(torch.from_numpy(lost[None].astype(np.float32)), used)
+        v, free = (torch.zeros_like(v), 0) if int(rank) == 3 else (v, int(rank))
+        coordinates = torch.from_numpy((z * (np.arange(3) >= free))[None].astype(np.float32))
+        directions = compiled.reflect(v, coordinates)[0].numpy().astype(np.float64)
+        found.append(Directions(lost[:n], directions / np.linalg.norm(directions, axis=1, keepdims=True)))
+    return found
