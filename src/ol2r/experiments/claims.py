@@ -851,10 +851,3 @@ def worded(words: Mapping[str, Any], *claims: Claim) -> tuple[Claim, ...]:
         parts = tuple(replace(part, statement=told) for part, told in zip(claim.parts, own["parts"], strict=True))
         found.append(replace(claim, parts=parts, statement=own["statement"], expected=own["expected"]))
     return tuple(found)
-
-
-def said(
-    statement: str, contrasts: tuple[Contrast, ...], cells: tuple[Where, ...], combine: str = "all", need: int = 0
-) -> Part:
-    """A part whose words stand beside its contrasts."""
-    return Part(contrasts, cells, need, statement)

@@ -1,8 +1,8 @@
 """The claims of the olRankNet paper as rules, declared before any full-length result of theirs was looked at.
 
-Each statement keeps the paper's words, shortened; where the words leave a choice (how long is the beginning? how fast
-is quickly?), the words of the part make it. The paper draws its results and prints no numbers. ORX1, ORX2 and
-ORX3 are ours: they ask what the paper could not or did not.
+Their words are in `claims.toml`. Each statement keeps the paper's words, shortened; where they leave a choice (how
+long is the beginning? how fast is quickly?), the words of the part make it. The paper draws its results and prints no
+numbers. ORX1, ORX2 and ORX3 are ours: they ask what the paper could not or did not.
 
 A round of the paper's 5000 has no counterpart in a shorter run. So rules that speak of time take shares of a data set's
 own run, except for "the beginning", and online scores are means over the lists that a run showed, in which round t
@@ -14,7 +14,7 @@ This module names items and does not import them. T and γ are defined here, bec
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from ol2r.experiments.claims import (
     Measure,
     Measured,
     NotMeasured,
+    Part,
     Printed,
     Quantity,
     Results,
@@ -37,9 +38,10 @@ from ol2r.experiments.claims import (
     leads,
     over_folds,
     totals,
+    worded,
 )
-from ol2r.experiments.claims import said as Part
 from ol2r.experiments.effects import time_mean
+from ol2r.papers import texts
 from ol2r.papers.pairrank.claims import DIFFERENCE, above, under
 
 USERS = ("perfect", "navigational", "informational")
@@ -382,8 +384,7 @@ def _above(variant: str, baseline: str) -> Contrast:
 
 
 def _beats_far_pdgd(variant: str) -> Contrast:
-    """Whether a variant ends above the best of the long runs of neural PDGD, in the main runs if those are long enough.
-    """
+    """Whether a variant ends above the best of neural PDGD's long runs, in the main runs if those are long enough."""
     told = f"{variant} − neural PDGD's best in {FAR:,} rounds"
     ends = (LongEnough(item, "ndcg", (("variant", variant),)) for item in (OFFLINE_ITEM, LONG_ITEM))
     return Contrast(told, FirstMeasured(tuple(end - FAR_PDGD for end in ends)), OFFLINE)
@@ -395,15 +396,6 @@ def _roomy(contrast: Contrast, lower: Quantity, where: str) -> Contrast:
 
 
 NEARLY_ALL = f"more than {1 - SHARE:.0%} of orders are certain"
-IF_ROOM = (
-    f"open where {NEARLY_ALL} in the lower of the two, which leaves no room, unless the interval lies wholly above the "
-    "margin even so or wholly below its negative"
-)
-
-IF_HIGH = (
-    f"open where the diagonal's share is more than {1 - SHARE:.0%}, which leaves no room, unless the interval lies "
-    "wholly above the margin even so or wholly below its negative"
-)
 
 
 def _risen(variant: str) -> Contrast:
@@ -459,181 +451,79 @@ def _gain(variant: str, column: str, tuned: type[Measure], without: type[Measure
     return Contrast(f"{variant} − the same without exploration", exploring - greedy, scale)
 
 
-def claim(name: str, statement: str, expected: str, *parts: Any, protocol: Size = PROTOCOL) -> Claim:
-    return Claim("olranknet", name, parts, protocol, STAND_INS, statement, expected)
+def claim(name: str, *parts: Part, protocol: Size = PROTOCOL) -> Claim:
+    return Claim("olranknet", name, parts, protocol, STAND_INS)
 
 
-CLEARLY = f"by more than {DIFFERENCE:g} of NDCG@10"
-IN_THE_MEAN = "in the mean over the shown lists, in which round t counts γ^(t−1) times as in cNDCG"
-
-CLAIMS = (
+WORDS = texts.read(
+    "olranknet",
+    "claims",
+    BEGINNING=BEGINNING,
+    DIFFERENCE=DIFFERENCE,
+    FAR=FAR,
+    NEARLY_ALL=1 - SHARE,
+    ONE_PAIR=ONE_PAIR,
+    ROUNDS=ROUNDS,
+    SEPARATED=SEPARATED,
+    SHARE=SHARE,
+    SMALL=SMALL,
+)
+CLAIMS = worded(
+    WORDS,
     claim(
         "OR1",
-        "olRankNet and olLambdaRank achieve significant improvement compared to all baselines in offline NDCG@10, on "
-        "each data set and under each click model; their lead over PairRank is small.",
-        f"olRankNet and olLambdaRank end more than {DIFFERENCE:g} of offline NDCG@10 above PDGD and DBGD (linear and "
-        "neural) and ε-greedy, and above PairRank by any lead.",
-        Part(
-            f"both end above PDGD, DBGD (linear and neural) and ε-greedy {CLEARLY}, “significant” being a 95 % "
-            f"interval of the mean difference wholly above that; where the baseline ends at most {DIFFERENCE:g} below "
-            f"{SKYLINE}, the paper's skyline, there is no room to be so far above it, and the contrast is open unless "
-            f"its interval lies wholly above {DIFFERENCE:g} even so or wholly below −{DIFFERENCE:g}; the "
-            "same holds where that ranker was not run",
-            tuple(_above(*each) for each in product(OURS, FAR_BASELINES)),
-            ALL_CELLS,
-        ),
-        Part(
-            "both end above PairRank by any lead, for the paper says that this one is “not as large”",
-            leads(offline, ANY_LEAD, OURS, ("PairRank",)),
-            ALL_CELLS,
-        ),
+        Part(tuple(_above(*each) for each in product(OURS, FAR_BASELINES)), ALL_CELLS),
+        Part(leads(offline, ANY_LEAD, OURS, ("PairRank",)), ALL_CELLS),
     ),
     claim(
         "OR2",
-        "Under different click models, both linear and neural DBGD performed the worst (offline).",
-        f"Every other learner ends more than {DIFFERENCE:g} of offline NDCG@10 above linear and above neural DBGD.",
         Part(
-            f"every other learner ends above both {CLEARLY}; which of the two is the worst is not asked",
-            leads(offline, OFFLINE, (*OURS, *(name for name in BASELINES if name not in DUELING)), DUELING),
-            ALL_CELLS,
+            leads(offline, OFFLINE, (*OURS, *(name for name in BASELINES if name not in DUELING)), DUELING), ALL_CELLS
         ),
     ),
     claim(
         "OR3",
-        "PDGD consistently outperformed DBGD under different click models (offline).",
-        f"Linear PDGD ends more than {DIFFERENCE:g} of offline NDCG@10 above linear DBGD, and neural PDGD as far "
-        "above neural DBGD.",
         Part(
-            "linear PDGD ends above linear DBGD, neural PDGD above neural DBGD, in all cells, which is “consistently”",
             (*leads(offline, OFFLINE, ("PDGD",), ("DBGD",)), *leads(offline, OFFLINE, ("neural PDGD",), DUELING[1:])),
             ALL_CELLS,
         ),
     ),
     claim(
         "OR4",
-        "Compared to PairRank, the neural rankers had a worse start at the beginning, but lead to better performance "
-        "when more observations arrive (offline).",
-        f"Over the first {BEGINNING} rounds the mean offline NDCG@10 of olRankNet and olLambdaRank is more than "
-        f"{DIFFERENCE:g} below PairRank's; at the end theirs is the higher one, by any lead.",
         Part(
-            f"mean NDCG@10 over the first {BEGINNING} rounds, which are “the beginning”, below PairRank's",
             tuple(
                 Contrast(f"PairRank − {v}, first {BEGINNING} rounds", beginning("PairRank") - beginning(v), OFFLINE)
                 for v in OURS
             ),
             ALL_CELLS,
         ),
-        Part(
-            "at the end above PairRank by any lead; that they overtake it “quickly” is not tested",
-            leads(offline, ANY_LEAD, OURS, ("PairRank",)),
-            ALL_CELLS,
-        ),
+        Part(leads(offline, ANY_LEAD, OURS, ("PairRank",)), ALL_CELLS),
     ),
-    claim(
-        "OR5",
-        "olLambdaRank ends at least as good as olRankNet in offline NDCG@10 (the paper: similar improvements as "
-        "previously reported in offline settings).",
-        f"olLambdaRank ends less than {DIFFERENCE:g} of offline NDCG@10 below olRankNet, or above it.",
-        Part(
-            f"olLambdaRank not below olRankNet by as much as {DIFFERENCE:g}, which is “at least as good”; that it is "
-            "better, as the paper says, is not tested; ΔNDCG is of the present ranking where that was tuned and run, "
-            "elsewhere of the list as shown, which is another reading",
-            (no_worse(offline(OURS[1]), offline(OURS[0]), f"{OURS[1]} − {OURS[0]}", OFFLINE),),
-            ALL_CELLS,
-        ),
-    ),
+    claim("OR5", Part((no_worse(offline(OURS[1]), offline(OURS[0]), f"{OURS[1]} − {OURS[0]}", OFFLINE),), ALL_CELLS)),
     claim(
         "OR6",
-        "In cumulative NDCG the proposed models demonstrated significant improvements over all baselines; the "
-        "difference between the two is not very significant.",
-        f"In the mean over the shown lists olRankNet and olLambdaRank are more than {DIFFERENCE:g} of NDCG@10 above "
-        f"each baseline, and less than {SMALL:g} apart.",
-        Part(
-            f"both above each baseline {CLEARLY} {IN_THE_MEAN}; so too over PairRank, because the paper says that the "
-            "advantage is more apparent here than offline",
-            leads(online, ONLINE, OURS, BASELINES),
-            ALL_CELLS,
-        ),
-        Part(
-            f"the two are less than {SMALL:g} apart {IN_THE_MEAN}, which is “not very significant”, and so it is not "
-            "judged which of them is ahead; the paper sees olLambdaRank there",
-            tuple(replace(lead, within=SMALL) for lead in leads(online, ONLINE_APART, OURS[1:], OURS[:1])),
-            ALL_CELLS,
-        ),
+        Part(leads(online, ONLINE, OURS, BASELINES), ALL_CELLS),
+        Part(tuple(replace(lead, within=SMALL) for lead in leads(online, ONLINE_APART, OURS[1:], OURS[:1])), ALL_CELLS),
     ),
     claim(
         "OR7",
-        "The certain rank orders among the shown documents quickly reach a promising level, especially on Yahoo; under "
-        "the navigational click model this is slower (olRankNet).",
-        f"olRankNet's share of certain orders is more than {SHARE:g} larger in the second tenth of the rounds than "
-        f"at first, and more than half way to that of the last fifth; on Yahoo it is then more than {SHARE:g} larger "
-        f"than on MSLR-WEB10K; under navigational users it is in the first fifth more than {SHARE:g} smaller than "
-        "under others.",
-        Part(
-            "share of certain orders in the second tenth of the rounds above that in the first two of a thousand; and "
-            "above the mean of that and the share in the last fifth, so that more than half of the way is behind it, "
-            f"which is “quickly”; {IF_ROOM}",
-            (_risen(OURS[0]), _quickly(OURS[0])),
-            ALL_CELLS,
-        ),
-        Part(
-            "share of certain orders in the second tenth of the rounds above that on MSLR-WEB10K, which is "
-            f"“especially”; sets of these two shapes only; {IF_ROOM}",
-            (_faster_than_mslr(OURS[0]),),
-            ON_YAHOO,
-        ),
-        Part(
-            "share of certain orders in the first fifth of the rounds lower under navigational users, which is "
-            f"“slower”; {IF_ROOM}",
-            tuple(_slower_than(OURS[0], other) for other in ("perfect", "informational")),
-            NAVIGATIONAL,
-        ),
+        Part((_risen(OURS[0]), _quickly(OURS[0])), ALL_CELLS),
+        Part((_faster_than_mslr(OURS[0]),), ON_YAHOO),
+        Part(tuple(_slower_than(OURS[0], other) for other in ("perfect", "informational")), NAVIGATIONAL),
     ),
     claim(
         "OR8",
-        "A linear model (LDA) is insufficient to separate the grades in both data sets.",
-        f"The best direction that LDA finds orders less than {SEPARATED:.0%} of the pairs of different grades.",
         Part(
-            f"the best direction that LDA finds orders less than {SEPARATED:.0%} of the pairs of different grades, of "
-            "the same query and of queries that it was not fitted to, which is “does not separate”",
-            (
-                Contrast(
-                    f"{SEPARATED:g} − share that LDA orders", SEPARATED - ordered("linear"), UNORDERED, over_folds
-                ),
-            ),
+            (Contrast(f"{SEPARATED:g} − share that LDA orders", SEPARATED - ordered("linear"), UNORDERED, over_folds),),
             ON_LABELS,
         ),
         protocol=Size(rounds=0, seeds=1, folds=5),
     ),
-    claim(
-        "OR9",
-        f"With only {ROUNDS:,} iterations the proposed solutions achieve better performance than the best results "
-        f"reported for PDGD, whose neural ranker needs much more, e.g., {FAR:,} (offline).",
-        f"After {ROUNDS:,} rounds olRankNet and olLambdaRank are more than {DIFFERENCE:g} of offline NDCG@10 above the "
-        f"best that neural PDGD reaches in {FAR:,}.",
-        Part(
-            f"after {ROUNDS:,} rounds both end above our own neural PDGD of {FAR:,} rounds {CLEARLY}, taken at the "
-            "checkpoint where its mean is highest; shorter runs of the two decide nothing; the numbers of PDGD's own "
-            "paper are of other simulations and are not compared",
-            tuple(_beats_far_pdgd(variant) for variant in OURS),
-            ALL_CELLS,
-        ),
-    ),
+    claim("OR9", Part(tuple(_beats_far_pdgd(variant) for variant in OURS), ALL_CELLS)),
     claim(
         "OR10",
-        "Online, PDGD showed consistently worse performance than the proposed solution, especially under the "
-        "navigational and informational click models with a neural ranker.",
-        f"In the mean over the shown lists linear and neural PDGD are more than {DIFFERENCE:g} of NDCG@10 below "
-        "olRankNet and olLambdaRank; under navigational and informational users neural PDGD is also so far below "
-        "linear PDGD, and lags so much further behind the two than under perfect users.",
+        Part(leads(online, ONLINE, OURS, ("PDGD", "neural PDGD")), ALL_CELLS),
         Part(
-            f"linear and neural PDGD below both {CLEARLY} {IN_THE_MEAN}, in all cells, which is “consistently”",
-            leads(online, ONLINE, OURS, ("PDGD", "neural PDGD")),
-            ALL_CELLS,
-        ),
-        Part(
-            "under these users neural PDGD below linear PDGD, and further behind both than under perfect users, which "
-            f"is “especially”, {CLEARLY} {IN_THE_MEAN}",
             (
                 *leads(online, ONLINE, ("PDGD",), ("neural PDGD",)),
                 *(_wider_lead(variant, "neural PDGD") for variant in OURS),
@@ -643,66 +533,20 @@ CLAIMS = (
     ),
     claim(
         "ORX1",
-        "Beyond the paper: at width 100 full covariance, which the paper finds too expensive to keep, ranks at least "
-        "as well as its diagonal, leaves no fewer orders certain, and has intervals that cover more and say more.",
-        f"With full covariance olRankNet is less than {DIFFERENCE:g} of NDCG@10 below itself with the diagonal, "
-        f"offline at the end and in the mean over the shown lists, and less than {SHARE:g} below it in the share of "
-        f"certain orders; where the truth is known its intervals cover a share of pairs that is more than {SHARE:g} "
-        "larger, and leave as much more certain at equal coverage.",
-        Part(
-            f"ends not below the diagonal by as much as {DIFFERENCE:g} of offline NDCG@10",
-            _as_good(offline, OFFLINE, ", offline"),
-            ALL_CELLS,
-        ),
-        Part(
-            f"nor by as much online, {IN_THE_MEAN}",
-            _as_good(online, ONLINE, ", online"),
-            ALL_CELLS,
-        ),
-        Part(
-            f"share of certain orders in the last fifth of the rounds not lower by as much as {SHARE:g}",
-            _as_good(lambda v: certain(v, LAST), CERTAIN, ", certain orders"),
-            ALL_CELLS,
-        ),
-        Part(
-            "at the same α, more pairs have a true difference that lies in their interval, where a wide network could "
-            f"learn the true ones; {IF_HIGH}",
-            (_more_pairs(covered, COVERED, "covered"),),
-            REALIZABLE,
-        ),
-        Part(
-            "there, if each has the α with which 95 % of its intervals do, more orders are certain: intervals that are "
-            f"only wider cover more as well, but leave less certain; {IF_HIGH}",
-            (_more_pairs(certain_where_covered, CERTAIN, "certain"),),
-            REALIZABLE,
-        ),
+        Part(_as_good(offline, OFFLINE, ", offline"), ALL_CELLS),
+        Part(_as_good(online, ONLINE, ", online"), ALL_CELLS),
+        Part(_as_good(lambda v: certain(v, LAST), CERTAIN, ", certain orders"), ALL_CELLS),
+        Part((_more_pairs(covered, COVERED, "covered"),), REALIZABLE),
+        Part((_more_pairs(certain_where_covered, CERTAIN, "certain"),), REALIZABLE),
     ),
     claim(
         "ORX2",
-        "Beyond the paper: olRankNet owes some of its performance to exploration, not all of it to refitting a network "
-        "to all clicks.",
-        f"olRankNet is more than {DIFFERENCE:g} of NDCG@10 above the same learner that does not explore, offline at "
-        "the end and in the mean over the shown lists.",
-        Part(
-            f"as tuned, it ends above the same learner that does not explore (α = 0) {CLEARLY}",
-            tuple(_gain(variant, "ndcg", Explores, Measure, OFFLINE) for variant in EXPLORING),
-            ALL_CELLS,
-        ),
-        Part(
-            f"and is above it online {CLEARLY}, {IN_THE_MEAN}",
-            tuple(_gain(variant, "cndcg", ExploresInLists, InLists, ONLINE) for variant in EXPLORING),
-            ALL_CELLS,
-        ),
+        Part(tuple(_gain(variant, "ndcg", Explores, Measure, OFFLINE) for variant in EXPLORING), ALL_CELLS),
+        Part(tuple(_gain(variant, "cndcg", ExploresInLists, InLists, ONLINE) for variant in EXPLORING), ALL_CELLS),
     ),
     claim(
         "ORX3",
-        "Beyond the paper: a network with a hidden layer orders more of the pairs of different grades than a linear "
-        "ranker that is fitted to the grades in the same way.",
-        f"A network orders a share of these pairs that is more than {ONE_PAIR:g} larger than the linear ranker's.",
         Part(
-            "a RankNet with a hidden layer orders more of the pairs of different grades than a linear RankNet fitted "
-            "to labels in the same way, both with the rate and the steps that rank other queries best by NDCG@10; "
-            "without it the failure of OR8's direction would be that of the labels, not of a linear model",
             (
                 Contrast(
                     "share that a network orders − a linear ranker",

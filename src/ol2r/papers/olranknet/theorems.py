@@ -8,7 +8,6 @@ the start. This module names the item of the audits and does not import it.
 
 from collections.abc import Mapping
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -19,14 +18,16 @@ from ol2r.experiments.claims import (
     Contrast,
     Label,
     NotMeasured,
+    Part,
     Results,
     Scale,
     Size,
     WorldMeasure,
     covered,
+    worded,
 )
-from ol2r.experiments.claims import said as Part
 from ol2r.experiments.effects import Effect, mean_effect
+from ol2r.papers import texts
 
 ITEM = "audits"
 WIDTH = 100
@@ -57,8 +58,8 @@ def falls(contrast: Contrast, results: Mapping[str, Results], dataset: str, user
     return mean_effect(np.log(curve[then] / curve[now]) / np.log(now / then) - RATE)
 
 
-def theorem(number: int, statement: str, expected: str, size: Size, *parts: Any) -> Claim:
-    return Claim("olranknet", f"ORT{number}", parts, size, (), statement, expected)
+def theorem(name: str, size: Size, *parts: Part) -> Claim:
+    return Claim("olranknet", name, parts, size)
 
 
 def _in(audit: str, **labels: str | float) -> tuple[Label, ...]:
@@ -78,56 +79,34 @@ SETTINGS = ((1.0, 1.0), (2.0, 1.0), (1.0, 0.1))
 """S and λ of the worlds in which the interval is judged."""
 KERNELS = {"log det by rounds": "its limit H̃", "log det as printed": "H as printed"}
 """What Lemma C.3's effective dimension is computed from, by the audits' quantity."""
+IN_WORLDS = ((WORLDS, LABELS),)
 
-
-THEOREMS = (
+WORDS = texts.read("olranknet", "theorems", DOUBLINGS=DOUBLINGS, RATE=RATE)
+THEOREMS = worded(
+    WORDS,
     theorem(
-        1,
-        "Lemma 3.3: with probability at least 1 − δ₁ the estimated preference of every pair lies within its confidence "
-        "width, by the full covariance, and an error ε of the true one.",
-        "In a larger share of simulated worlds than 1 − δ₁ every interval covers the true preference, up to the "
-        "error ε, at every look.",
+        "ORT1",
         Size(rounds=80, seeds=100, folds=1),
         Part(
-            "share of worlds in which the interval of every pair covered at every look, above 1 − δ₁; ε is measured "
-            "for each pair in place of ε(m), whose constants are unknown, and α_t has the least slope that margins "
-            "reach in place of c_μ, which would be 0",
             tuple(
                 _covered(quantity, word, truth, *setting)
                 for (quantity, word), truth, setting in product(INTERVALS.items(), TRUTHS, SETTINGS)
             ),
-            ((WORLDS, LABELS),),
+            IN_WORLDS,
         ),
     ),
     theorem(
-        2,
-        "Lemma C.3, as its proof has it: with probability at least 1 − δ the log-determinant of the covariance of "
-        "gradients at θ₀, over pairs that share no document, is at most the effective dimension of the matrix H times "
-        "a logarithm, and 1 (the printed lemma has twice the left side and another logarithm).",
-        "In a larger share of simulated worlds than 1 − δ₁ the log-determinant is below the bound, with H as "
-        "Definition B.1 prints it and with H̃ in its place.",
+        "ORT2",
         Size(rounds=80, seeds=100, folds=1),
         *(
-            Part(
-                f"with {word}, share of worlds in which log(det Ā/det λI) ≤ d̃ log(1 + n/λ) + 1 at every look, above "
-                "1 − δ₁, where the pairs labelled in a round share no document, as those of the paper's Ω^ind; each "
-                "document counts once for every round in which it was a candidate",
-                tuple(_covered(quantity, word, truth, *setting) for truth, setting in product(TRUTHS, SETTINGS)),
-                ((WORLDS, LABELS),),
-            )
-            for quantity, word in KERNELS.items()
+            Part(tuple(_covered(*each, truth, *setting) for truth, setting in product(TRUTHS, SETTINGS)), IN_WORLDS)
+            for each in KERNELS.items()
         ),
     ),
     theorem(
-        3,
-        "Definition B.1 and Lemma D.1: at the printed start the kernel of the gradients by all parameters comes as "
-        "near to the matrix H = (H̃ + Σ)/2 as one likes as the width m grows.",
-        f"The relative distance of the kernel from H falls faster than m^(−{RATE:g}) over the last {DOUBLINGS} "
-        "doublings of the width m.",
+        "ORT3",
         Size(rounds=1024, seeds=32, folds=1),
         Part(
-            f"the relative distance from H falls faster than m^(−{RATE:g}), the lemma's rate, over the last "
-            f"{DOUBLINGS} doublings of m, so that it does not level off",
             tuple(
                 Contrast(
                     f"fall of the distance, L = {depth}",
