@@ -16,16 +16,25 @@ __all__ = ["grid", "invented_results", "invented_runs"]  # fixtures
 
 
 def pytest_addoption(parser):
-    parser.addoption("--redraw", action="store_true", help="write the golden pictures of the tests that run anew")
+    parser.addoption("--redraw", action="store_true", help="write the golden files of the tests that run anew")
 
 
 @pytest.fixture
-def picture(request):
+def golden_text(request):
+    """Compares a text with a golden file, whose path is seen from the test's folder; see `pictures`."""
+    import pictures
+
+    anew = request.config.getoption("--redraw")
+    return lambda text, path: pictures.compare(text, request.path.parent / path, anew)
+
+
+@pytest.fixture
+def picture(request, golden_text):
     """Compares a figure with the golden picture that bears the test's name; see `pictures`."""
     import pictures
 
-    path = request.path.parent / "pictures" / f"{request.node.name.removeprefix('test_')}.txt"
-    return lambda fig: pictures.compare(fig, path, request.config.getoption("--redraw"))
+    path = f"pictures/{request.node.name.removeprefix('test_')}.txt"
+    return lambda fig: golden_text(pictures.told(fig), path)
 
 
 def pytest_configure(config):

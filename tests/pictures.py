@@ -1,7 +1,9 @@
-"""Golden pictures: what a figure draws, in words and numbers, so that no change of it goes unseen.
+"""Golden pictures and texts: what a figure draws, in words and numbers, and what a page says, so that no change of
+either goes unseen.
 
-A test calls the fixture `picture` with its figure. `pytest --redraw` writes the pictures of the tests it runs; what
-changed is then a difference of text. A picture has no places on paper and no fonts, which differ between machines.
+A test calls the fixture `picture` with its figure, or `golden_text` with a text. `pytest --redraw` writes the files of
+the tests it runs; what changed is then a difference of text. A picture has no places on paper and no fonts, which
+differ between machines.
 """
 
 from collections.abc import Iterator
@@ -43,9 +45,9 @@ def _plain(text: str) -> str:
     return " / ".join(text.split("\n"))
 
 
-def compare(fig: Figure, path: Path, anew: bool) -> None:
-    """Fail where a figure differs from its picture, or write the picture."""
+def compare(text: str, path: Path, anew: bool) -> None:
+    """Fail where a text differs from its golden file, or write the file."""
     if anew:
         path.parent.mkdir(exist_ok=True)
-        path.write_text(told(fig), encoding="utf-8")
-    assert told(fig) == path.read_text(encoding="utf-8"), f"see what changed, then: pytest --redraw {path.parents[1]}"
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), f"see what changed, then: pytest --redraw {path.parents[1]}"

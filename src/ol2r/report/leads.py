@@ -100,37 +100,6 @@ def _range(values: pd.Series) -> str:
     return in_range(values, lambda value: signed(value, digits))
 
 
-def gain_in_words(table: pd.DataFrame, row: str, panel: str) -> str:
-    """Whether a variant's leads in one score are clear, as the beginning of an answer; empty without runs.
-
-    Args:
-        table: from `leads` or `leads_of`; of one data set, or of several, which the answer then is about.
-    """
-    own = table[(table["row"] == row) & (table["panel"] == panel)]
-    if own.empty:
-        return ""
-    several = len(set(own["dataset"])) > 1
-    above, below = (own["low"] > 0).sum(), (own["high"] < 0).sum()
-    if above and below:
-        return f"It depends on the {'data and the users' if several else 'users'}."
-    if not above and not below:
-        return "Not by an amount that these runs could show."
-    everywhere = above + below == len(own)
-    if several:
-        clear = "on all data under all users" if everywhere else "on some data or under some users only"
-    else:
-        clear = "under all users" if everywhere else "under some users only"
-    return f"{'Yes' if above else 'No, worse'}, {clear}."
-
-
-def gains_in_words(table: pd.DataFrame, row: str, places: Mapping[str, str]) -> str:
-    """As `gain_in_words`, a sentence for each score; empty without runs."""
-    told = {where: gain_in_words(table, row, panel) for panel, where in places.items()}
-    return " ".join(f"For {where}: {gain[0].lower()}{gain[1:]}" for where, gain in told.items() if gain)
-
-
-
-
 def where_clear(lines: pd.DataFrame) -> str:
     """Under which users an interval lies on one side of 0."""
     sides = {"above": lines["low"] > 0, "below": lines["high"] < 0}

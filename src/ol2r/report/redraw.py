@@ -184,6 +184,17 @@ def draw(paper: str, anchor: str, parameters: Mapping[str, object]) -> Drawn:
     return Drawn(strip, texts[-1])
 
 
+def said(page: Path, parameters: Mapping[str, object]) -> str:
+    """All texts that a page shows, without its drawings and strips.
+
+    Raises:
+        MissingRows: results that it shows are not stored.
+    """
+    watching = _Watching("")
+    _run(page, parameters, watching)
+    return "\n\n".join(watching.shown) + "\n"
+
+
 def _run(page: Path, parameters: Mapping[str, object], audience: Audience) -> None:
     """Run the cells of a page before an audience, to the end or until it has what it wants."""
     names: dict[str, object] = {"__name__": "__main__"}

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import ol2r
-from ol2r.papers.olranknet import fits, grid, labels, prose, tuning
+from ol2r.papers.olranknet import grid, prose, tuning
 from ol2r.papers.olranknet.claims import PROTOCOL, ROUNDS, ROUNDS_HERE
 from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 from ol2r.papers.pairrank.grid import CLUEWEB
@@ -46,122 +46,6 @@ def test_an_interval_that_is_not_known_is_on_no_side():
     said = prose.lead_in_words(LEADS, "olRankNet, full", "PairRank")
     assert said.startswith("On MQ2008 olRankNet with the full matrix minus PairRank comes to +0.500 in")
     assert "not clearly apart from 0 under any users" in said
-
-
-def test_what_labels_leave_stands_by_its_size_beside_what_was_expected():
-    columns = ["dataset", labels.LINEAR, labels.NETWORK, "mean", "low", "high", "n"]
-    lines = [
-        ("MQ2008", 0.5, 0.4975, -0.0025, -0.004, -0.001, 50),
-        ("synthetic-mq-net", 0.7, 0.75, 0.05, 0.04, 0.06, 50),
-        ("OHSUMED", 0.4, 0.4, 0.0, -0.001, 0.001, 50),
-    ]
-    order = ("synthetic-mq-net", "OHSUMED", "MQ2008")
-    told = prose.left_by_labels(pd.DataFrame(lines, columns=columns), name="x", caption="c")
-    rows = [line for line in told.splitlines() if line.startswith("| ")][2:]
-    assert [row.split(" | ")[0].strip("| ") for row in rows] == [named(each) for each in order]
-    assert "+0.0500 [+0.0400, +0.0600] | above 0.005 | 50" in rows[0]
-    assert " | – | " in rows[1] and "−0.0025 [−0.0040, −0.0010] | not above 0.005" in rows[2]
-
-
-def test_both_truths_of_the_same_documents_are_told_side_by_side():
-    lines = [(data, "perfect", "olRankNet", OFFLINE, mean, mean - 0.01, mean + 0.01)
-             for data, mean in (("synthetic-mslr-net", 0.05), ("MQ2008", 0.3), ("synthetic-mslr", -0.02))]  # fmt: skip
-    said = prose.by_truth_in_words(leads(*lines), "olRankNet", "PairRank")
-    assert "a linear score in the first and from a wide network's in the second. All learners" in said
-    assert said.index("−0.020") < said.index("+0.050") and "0.300" not in said
-    assert prose.by_truth_in_words(leads(*lines[1:]), "olRankNet", "PairRank") == ""
-
-
-def test_choices_are_told_by_the_side_on_which_their_interval_lies():
-    effects = leads(
-        ("MQ2008", "perfect", "pull towards 0", OFFLINE, -0.2, -0.3, -0.1),
-        ("MQ2008", "perfect", "He start", OFFLINE, -0.02, -0.03, -0.01),
-        ("MQ2008", "perfect", "fresh start", OFFLINE, 0.01, -0.01, 0.03),
-        ("MQ2008", "perfect", "fresh start", IN_LISTS, -9.0, -9.1, -8.9),
-    )
-    said = prose.choices_in_words(effects)
-    assert "is clearly worse with *pull towards 0* (−0.200) and *He start* (−0.020); the interval of every" in said
-    assert "better" not in said and "fresh start" not in said
-    alike = prose.choices_in_words(effects[effects["row"] == "fresh start"])
-    assert "is much the same; the interval of every choice holds 0" in alike and "no list" not in alike
-    same = leads(*(("MQ2008", "perfect", "as displayed", panel, 0.0, 0.0, 0.0) for panel in (OFFLINE, IN_LISTS)))
-    said = prose.choices_in_words(pd.concat([effects, same]))
-    assert said.endswith("With *as displayed* no list and no score changed in any run.")
-    assert prose.choices_in_words(effects[:0]) == ""
-
-
-def test_gradients_are_compared_at_a_smaller_pull():
-    table = leads(("MQ2008", "perfect", "λ = 0.1, gradients as displayed", OFFLINE, 0.02, 0.01, 0.03))
-    said = prose.gradients_in_words(table)
-    assert said.startswith("On MQ2008 with λ = 0.1 olRankNet with gradients as displayed minus olRankNet with those at")
-    assert "comes to +0.020 in offline NDCG@10, clearly above 0 under perfect users" in said
-    assert prose.gradients_in_words(table[:0]) == ""
-
-
-@pytest.mark.parametrize(
-    ("sides", "answer"),
-    [
-        ((1, 1), "Yes, under all users."),
-        ((1, 0), "Yes, under some users only."),
-        ((-1, 0), "No, worse, under some users only."),
-        ((-1, -1), "No, worse, under all users."),
-        ((1, -1), "It depends on the users."),
-        ((0, 0), "Not by an amount that these runs could show."),
-    ],
-)
-def test_an_answer_begins_with_the_sides_of_the_leads_in_each_score(sides, answer):
-    table = leads(*(("MQ2008", f"{k}", "a", OFFLINE, side, side - 0.5, side + 0.5) for k, side in enumerate(sides)))
-    other = leads(("MQ2008", "0", "a", IN_LISTS, 9, 8, 10), ("MQ2008", "0", "b", OFFLINE, 9, 8, 10))
-    offline = f"For offline NDCG@10: {answer[0].lower()}{answer[1:]}"
-    shown = "For the lists that users saw: yes, under all users."
-    assert prose.gain_in_words(table, "a") == offline
-    assert prose.gain_in_words(pd.concat([table, other]), "a") == f"{offline} {shown}"
-    assert prose.gain_in_words(other, "a") == shown and prose.gain_in_words(other, "c") == ""
-
-
-def test_the_gains_of_several_variants_are_told_one_after_the_other():
-    table = leads(("MQ2008", "perfect", "a", OFFLINE, 1, 0.5, 1.5), ("MQ2008", "perfect", "b", OFFLINE, 0, -1, 1))
-    assert prose.each_gain_in_words(table, ("b", "absent", "a")) == (
-        "*b.* For offline NDCG@10: not by an amount that these runs could show. *a.* For offline NDCG@10: yes, under "
-        "all users."
-    )
-
-
-def test_over_several_data_sets_the_sides_of_leads_are_told():
-    lines = [("MQ2008", "perfect", "a", OFFLINE, 1, 0.5, 1.5), ("MQ2008", "informational", "a", OFFLINE, 0, -1, 1)]
-    lines += [("other", "perfect", "a", OFFLINE, -1, -1.5, -0.5), ("MQ2008", "perfect", "a", IN_LISTS, 1, 0.5, 1.5)]
-    table = leads(*lines, ("other", "perfect", "b", OFFLINE, 1, 0.5, 1.5))
-    begun = "For offline NDCG@10: "
-    assert prose.gain_in_words(table, "a").startswith(f"{begun}it depends on the data and the users. For the lists")
-    above = table.assign(low=0.1, high=1.0)
-    assert prose.gain_in_words(above, "a").startswith(f"{begun}yes, on all data under all users.")
-    assert prose.gain_in_words(above.assign(low=[0.1, -1, 0.1, 0.1, 0.1]), "a").startswith(
-        f"{begun}yes, on some data or under some users only."
-    )
-
-
-def test_what_exploring_and_refitting_are_worth_is_counted_and_told():
-    table = leads(
-        ("MQ2008", "perfect", "exploring", OFFLINE, 0.01, -0.01, 0.03),
-        ("MQ2008", "perfect", "exploring", IN_LISTS, -0.02, -0.03, -0.01),
-        ("MQ2008", "perfect", "refitting", OFFLINE, 0.02, 0.01, 0.03),
-        ("MQ2008", "perfect", "refitting", IN_LISTS, 0.0, 0.0, 0.0),
-    )
-    assert prose.worth_in_words(table) == (
-        "Refitting clearly helps more often than exploring does. How often each clearly helps and clearly harms, over "
-        "data sets and kinds of users: exploring, for offline NDCG@10 0 and 0 of 1, for the lists that users saw 0 and "
-        "1 of 1; refitting, for offline NDCG@10 1 and 0 of 1, for the lists that users saw 0 and 0 of 1."
-    )
-    exploring, refitting = prose.worth_by_data_in_words(table).split("\n\n")
-    assert exploring.startswith("On MQ2008 olRankNet as tuned minus itself at α = 0 comes to +0.010 in")
-    assert "olRankNet at α = 0 minus the network of one step a round comes to +0.020 in offline NDCG@10" in refitting
-    alone = table[table["row"] == "exploring"]
-    assert prose.worth_in_words(alone) == "" and prose.worth_by_data_in_words(alone) == exploring
-    harmful = table.assign(high=[-0.01] * 4, low=-1.0, row=["exploring", "exploring", "refitting", "refitting"])
-    assert prose.worth_in_words(harmful).startswith("Neither clearly helps. How often")
-    helpful = harmful.assign(low=0.1, high=1.0)
-    assert prose.worth_in_words(helpful).startswith("Refitting clearly helps as often as exploring does. How")
-    assert prose.worth_in_words(table[:0]) == prose.worth_by_data_in_words(table[:0]) == ""
 
 
 @pytest.fixture
@@ -222,18 +106,6 @@ def test_single_runs_of_both_covariances_are_told_with_their_minutes():
     assert prose.witness_in_words(pd.DataFrame(), [], "olRankNet, full", "olRankNet") == ""
 
 
-def test_forms_are_told_for_the_widest_network_at_its_most_pairs():
-    lines = [
-        ("MQ2008", "dual", 8, 900, 376, 7.0),
-        ("MQ2008", "dual", 100, 600, 4700, 2.0),
-        ("MQ2008", "dual", 100, 5000, 4700, 40.0),
-        ("MQ2008", "primal", 100, 9000, 4700, 165.0),
-    ]
-    table = pd.DataFrame(lines, columns=["shape", "form", "width", "pairs", "parameters", "milliseconds"])
-    told = "cost 40 ms a round in the shape of MQ2008 (4,700 weights) after 5,000 pairs."
-    assert prose.forms_in_words(table).endswith(told) and prose.forms_in_words(table[:0]) == ""
-
-
 def test_coverage_is_told_at_the_tuned_alpha_and_where_95_in_a_hundred_hold():
     lines = [
         (covariance, quantity, at, value, part)
@@ -249,54 +121,12 @@ def test_coverage_is_told_at_the_tuned_alpha_and_where_95_in_a_hundred_hold():
     table = table.assign(tuned_alpha=0.1, regularization=100.0, round=50)
     early = table.assign(round=10, value=0.5)
     both = pd.concat([early, table])
-    assert prose.inside(both)[["full", "diagonal"]].tolist() == pytest.approx([0.08, 0.16])
+    assert prose.of_test(both, "inside")[["full", "diagonal"]].tolist() == pytest.approx([0.08, 0.16])
     assert prose.covered_in_words(both) == (
         "With α so large that 95 % of the intervals hold it (1.5 and 0.9), 21 % and "
         "14 % of the orders are certain. With one width for all pairs, wide enough for 95 %, 26 % would be."
     )
-    assert prose.inside(table[:0]).empty and prose.covered_in_words(table[:0]) == ""
-
-
-@pytest.mark.parametrize(
-    ("full", "diagonal", "follows"),
-    [
-        (0.15, 0.2, "a narrow interval is no sign of a right order here, by either form"),
-        (0.05, 0.1, "narrow intervals mark right orders, by either form"),
-        (0.05, 0.2, "narrow intervals mark right orders by the full matrix alone"),
-        (0.2, 0.05, "narrow intervals mark right orders by the diagonal alone"),
-    ],
-)
-def test_whether_narrow_intervals_mark_right_orders_follows_from_the_shares(full, diagonal, follows):
-    lines = [
-        (form, quantity, value)
-        for form, narrow in (("full", full), ("diagonal", diagonal))
-        for quantity, value in (
-            ("wrong of all", 0.125), ("wrong in the narrower half", narrow), ("wrong in the surer half", narrow / 2)
-        )
-    ]  # fmt: skip
-    lines.append(("constant", "wrong in the surer half", 0.03))
-    table = pd.DataFrame(lines, columns=["covariance", "quantity", "value"])
-    said = prose.halves_in_words(table.assign(part="test", round=50, at=0.1, tuned_alpha=0.1))
-    assert "12.5 % of all orders are wrong" in said and f"{100 * full:g} % by the full matrix" in said
-    assert f": {follows}. Of the half whose estimated preference is furthest from ½" in said
-    assert said.endswith(f"{50 * full:g} % and {50 * diagonal:g} % are wrong, and 3 % with one width for all pairs.")
-
-
-def test_the_page_says_on_which_data_the_skyline_ran(monkeypatch):
-    monkeypatch.setattr(prose, "ELSEWHERE", {"MQ2007_partial85": grid.SHOWN, "synthetic-mslr": grid.ONLINE})
-    assert prose.skyline_in_words().startswith(
-        "The skyline ran for 1,000 rounds on MQ2008 and MQ2007, 85 % of documents; it did not run on "
-        f"{named('synthetic-mslr')} or for 5,000 rounds on one fold. Where it did not,"
-    )
-    monkeypatch.setattr(prose, "ELSEWHERE", {"MQ2007_partial85": grid.SHOWN})
-    assert "documents; it did not run for 5,000 rounds on one fold." in prose.skyline_in_words()
-
-
-def test_the_page_says_how_small_the_laptop_tier_is():
-    assert prose.laptop_in_words(grid.ITEMS["fig-4"]) == (
-        "So that the chapter takes half an hour on two cores, the laptop tier has 2 seeds of each of the 5 folds of "
-        "MQ2008 in the main figures, where the paper tier has 10."
-    )
+    assert prose.of_test(table[:0], "inside").empty and prose.covered_in_words(table[:0]) == ""
 
 
 def test_the_orders_of_lambdarank_are_told_with_the_scores_of_what_was_chosen():
@@ -307,15 +137,6 @@ def test_the_orders_of_lambdarank_are_told_with_the_scores_of_what_was_chosen():
     assert "score 0.650 in the present ranking" in said and said.endswith("and 0.600 with lists as shown.")
     assert prose.orders_in_words(chosen[:2]) == prose.orders_in_words(chosen[:0]) == ""
     assert prose.orders_in_words(chosen.assign(longer=[0.1, 0.2, None, 0.9])) == ""
-
-
-def test_the_page_says_of_whom_fewer_settings_were_tried_and_where_that_counts():
-    said = prose.shorter_grids_in_words()
-    assert said.startswith(
-        "On synthetic-mslr 144 settings of olRankNet were tried, and the best 6 ran longer; of olLambdaRank and "
-        "olRankNet with the full matrix 54 each, none with a λ that the paper tries, and the best 3. Where one"
-    )
-    assert "or on synthetic-mslr-net and synthetic-yahoo, which take these values" in said
 
 
 def test_a_choice_that_stays_though_another_scores_higher_is_told():
@@ -330,36 +151,6 @@ def test_a_choice_that_stays_though_another_scores_higher_is_told():
     assert said.startswith("It decides a on MQ2008 (+0.0250), where another setting scores higher in the second step")
     assert prose.kept_in_words(chosen[2:]).startswith("Today it decides nothing")
     assert prose.kept_in_words(chosen[:0]) == ""
-
-
-def refits(adam, lbfgs):
-    """Rows of two refits, each with its gap and what it covers by the full matrix; the diagonal covers twice that."""
-    lines = [
-        (method, part, covariance, quantity, value, at)
-        for method, (gap, inside) in (("Adam", adam), ("L-BFGS", lbfgs))
-        for part, covariance, quantity, value in (
-            ("history", "none", "gap", gap), ("history", "none", "start", 0.7),
-            ("test", "full", "inside", inside), ("test", "diagonal", "inside", 2 * inside),
-            ("test", "full", "needed", 3.0), ("test", "diagonal", "needed", 0.5), ("train", "full", "inside", 0.99),
-            ("test", "constant", "inside", 0.99),
-        )
-        for at in (0.1, 1.0)
-    ]  # fmt: skip
-    table = pd.DataFrame(lines, columns=["way", "part", "covariance", "quantity", "value", "at"])
-    table = table.assign(value=table["value"].where(table["at"] == 0.1, 0.99), tuned_alpha=0.1, round=50)
-    return pd.concat([table.assign(round=10, value=0.123), table])
-
-
-def test_the_gap_of_a_refit_stands_beside_what_its_intervals_cover():
-    table = fits.by_refit(refits((0.25, 0.1), (0.005, 0.2)))
-    assert prose.refit_rows(table) == [
-        ["Adam", "25 %", "10 %", "20 %", "3", "0.5"], ["L-BFGS", "0.5 %", "20 %", "40 %", "3", "0.5"],
-    ]  # fmt: skip
-    said = prose.refits_in_words(table)
-    assert said.startswith("After the last round refits have left undone: 25 % by Adam; 0.5 % by L-BFGS.")
-    assert "lies in 10 % and 20 % of the intervals by the full matrix and in 20 % and 40 % of the" in said
-    assert said.endswith("95 % of them hold it from α = 3 and 3 and from 0.5 and 0.5.")
-    assert prose.refits_in_words(fits.by_refit(pd.DataFrame())) == ""
 
 
 def test_the_best_setting_stands_beside_the_best_that_the_paper_tries():
@@ -400,34 +191,6 @@ def test_the_best_of_long_runs_and_the_ends_of_shorter_ones_are_told_by_their_ra
     both = prose.best_in_words(far, frame, ("a, full", "a"))
     assert "after 10 rounds is 0.400 with a, full and 0.500 with a, by kind" in both
     assert prose.best_in_words(far, frame[:0], ("a",)) == prose.best_in_words(far[:0], frame, ("a",)) == ""
-
-
-def test_what_rankers_order_is_told_of_real_data_where_there_is_some():
-    lines = [
-        (name, by, value + fold / 100)
-        for name, network, linear in (("synthetic-mq", 0.9, 0.5), ("MQ2008", 0.75, 0.25))
-        for by, value in ((labels.NETWORK, network), (labels.LINEAR, linear))
-        for fold in (-1, 1)
-    ]
-    frame = pd.DataFrame(lines, columns=["dataset", "ranker", "ordered"])
-    said = "Of the held-out pairs of different grades, a network and a linear ranker put so many in the right order: "
-    assert prose.ordered_in_words(frame) == f"{said}on MQ2008 75 % and 25 %."
-    synthetic = frame[frame["dataset"] != "MQ2008"]
-    assert prose.ordered_in_words(synthetic) == f"{said}on synthetic-mq 90 % and 50 %."
-    assert prose.ordered_in_words(frame[:0]) == ""
-
-
-def test_chosen_settings_are_told_with_their_symbols():
-    lines = [
-        ("MQ2008", "olRankNet", 0.1, 1.0, 0.01, None, "all"),
-        ("MQ2008", "olRankNet", 0.2, 1.0, 0.01, None, ""),
-        ("MQ2008", "neural epsilon-greedy", 1e-5, None, None, 0.25, "all + neural epsilon-greedy"),
-    ]
-    table = pd.DataFrame(lines, columns=["dataset", "grid", "alpha", "regularization", "rate", "epsilon", "best_of"])
-    assert prose.chosen_in_words(table) == (
-        "Chosen on MQ2008: olRankNet: α = 0.1, λ = 1, η = 0.01; neural epsilon-greedy: step = 10⁻⁵, ε = 0.25."
-    )
-    assert prose.chosen_in_words(table[:0]) == ""
 
 
 def test_conventions_have_the_values_that_run():

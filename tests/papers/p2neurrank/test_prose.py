@@ -1,26 +1,22 @@
 """Texts of the P²NeurRank page: every number, name and word of its sentences is read from what they tell of."""
 
-import dataclasses
 import itertools
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 import ol2r
-from ol2r.experiments.tuning import ALL, TuningGrid
+from ol2r.experiments.tuning import TuningGrid
 from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.errata import Erratum
-from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
+from ol2r.papers.olranknet.figures import OFFLINE
 from ol2r.papers.p2neurrank import grid, prose, tuning
 from ol2r.papers.p2neurrank.claims import (
     LINEAR,
     NEURAL,
     ROUNDS,
-    SIXTEEN_DIAGONAL,
-    SIXTEEN_FULL,
     linear,
     neural,
 )
@@ -46,20 +42,10 @@ def test_without_runs_nothing_is_answered():
     empty = pd.DataFrame()
     assert prose.forms_in_words(empty, ()) == prose.slowing_in_words(empty, ()) == ""
     assert prose.times_as_long(empty, LINEAR[0]).empty and prose.beside_full_in_words(empty) == ""
-    assert prose.followed_in_words(empty, empty) == prose.noise_in_words(empty) == ""
-    assert prose.least_noise_in_words(empty) == ""
+    assert prose.followed_in_words(empty, empty) == ""
     assert prose.noise_sizes_in_words(empty) == prose.noise_shares_in_words(empty) == ""
     assert prose.wrong_in_words(empty, 0.1) == prose.costs_in_words(empty) == "" and prose.early(empty, empty) == {}
     assert prose.chosen_in_words(empty.assign(best_of=[], dataset=[])) == ""
-
-
-def test_two_rankers_stand_beside_the_full_covariance_on_every_data_set():
-    table = pd.concat([signed(1, row=NEURAL[0]), signed(0, row=NEURAL[0], panel=IN_LISTS)])
-    assert prose.beside_full_in_words(pd.concat([table, signed(-1).assign(dataset="other")])) == (
-        "P²NeurRank, N = 2 beside olRankNet with the full covariance, both at m = 100, after the last round: on MQ2008 "
-        "offline better under perfect users (+1.000), in the lists that users saw not apart under perfect users "
-        "(+0.000); on other offline worse under perfect users (−1.000)."
-    )
 
 
 def test_an_interval_that_is_not_known_is_not_apart():
@@ -84,23 +70,6 @@ def test_times_are_of_whole_runs_beside_the_rival():
     frame = pd.concat(parts)
     assert prose.times_as_long(frame, LINEAR[0]).to_dict() == pytest.approx({"perfect": 2, "navigational": 0.5})
     assert prose.times_as_long(frame, NEURAL[0]).empty  # its rival was not timed
-
-
-def test_leads_after_the_same_seconds_are_told_by_pair(monkeypatch):
-    def contrast(told, low):
-        effect = SimpleNamespace(estimate=0.1, interval=lambda: (low, 0.2))
-        return SimpleNamespace(label=told, effect=lambda *_: effect)
-
-    first, second = f"{LINEAR[0]} − PairRank", f"{NEURAL[0]} − olRankNet"
-    ends = contrast(f"{first}, at the end", -0.1), contrast(f"{second}, at the end", 0.05)
-    means = (contrast(f"{first}, in the mean", 0.05),)
-    claim = SimpleNamespace(id="PPX2", parts=[SimpleNamespace(contrasts=each) for each in (ends, means)])
-    monkeypatch.setattr(prose, "CLAIMS", (claim,))
-    assert prose.equal_in_words({}, "MQ2008") == (
-        "After the same seconds, in offline NDCG@10: P²LinRank, N = 2 − PairRank: at the end not apart under all users "
-        "(+0.100), in the mean better under all users (+0.100); P²NeurRank, N = 2 − olRankNet: at the end better under "
-        "all users (+0.100)."
-    )
 
 
 def test_a_round_is_told_on_average_and_in_its_first_and_last_window():
@@ -183,32 +152,6 @@ def test_two_rankers_are_compared_with_ten_in_wrong_orders_in_the_ranker_and_in_
     assert prose.early(histories(*wrong), alone(*scores)) == {"linear": answer}
 
 
-def test_costs_are_told_offline_and_in_regret():
-    said = prose.costs_in_words(alone(0.4, 0.5))
-    assert said.startswith("P²LinRank, N = 10 beside P²LinRank, N = 2: offline better under all users (+0.098);")
-    assert "misordered pairs a round fewer under all users (−1.00)" in said
-    assert "worse under all users" in prose.costs_in_words(alone(0.6, 0.5))
-
-
-def test_agreement_has_a_line_for_each_set_of_certain_orders():
-    table = prose.agreement(histories(0.3, 0.1), name="x", caption="y")
-    lines = [line for line in table.splitlines() if line.startswith("| perfect")]
-    assert len(lines) == 5
-    assert "| perfect | PairRank | – | 20 % | 20 % | 20 % | 20 % | – | – |" in lines
-    assert any(line.startswith("| perfect | P²LinRank, N = 2 | 0.01 | 90.1 % | 90.1 %") for line in lines)
-
-
-def test_chosen_settings_are_told_with_their_symbols():
-    lines = [
-        ("MQ2008", LINEAR[0], 0.1, 10.0, None, None, ALL), ("MQ2008", LINEAR[0], 0.2, 1.0, None, None, ""),
-        ("MQ2008", NEURAL[0], 0.01, 1.0, None, 1e-4, f"{ALL} + x"),
-    ]  # fmt: skip
-    columns = ["dataset", "grid", "noise", "regularization", "alpha", "rate", "best_of"]
-    assert prose.chosen_in_words(pd.DataFrame(lines, columns=columns)) == (
-        "Chosen on MQ2008: P²LinRank, N = 2: ν² = 0.1, λ = 10; P²NeurRank, N = 2: ν² = 0.01, λ = 1, η = 0.0001."
-    )
-
-
 def test_rounds_that_ensembles_follow_stand_beside_those_that_they_run():
     followed, own = histories(0.3, 0.1), alone(0.4, 0.5).assign(round=250)
     assert prose.followed_in_words(followed, own) == (
@@ -218,24 +161,6 @@ def test_rounds_that_ensembles_follow_stand_beside_those_that_they_run():
     assert prose.followed_in_words(both, own[:0]) == (
         "Linear rankers follow 100 rounds, a tenth of which is 10; networks follow 200 rounds, a tenth of which is 20."
     )
-
-
-@pytest.mark.parametrize(
-    ("offline", "online", "answer"),
-    [
-        ((1,), (1,), "it helps"),
-        ((1,), (0,), "it helps in places"),
-        ((-1,), (-1,), "it harms"),
-        ((0,), (-1,), "it harms in places"),
-        ((1,), (-1,), "it helps in places and harms in others"),
-        ((0,), (0,), "no effect that these runs could show"),
-    ],
-)
-def test_whether_noise_helps_follows_from_the_sides_of_both_scores(offline, online, answer):
-    row = "P2LinRank as in the main results"
-    said = prose.noise_in_words(pd.concat([signed(*offline, row=row), signed(*online, row=row, panel=IN_LISTS)]))
-    assert f"*P²LinRank* on MQ2008, {answer}: offline " in said
-    assert f"{'+' if online[0] >= 0 else '−'}{abs(online[0])}.000)." in said
 
 
 def test_budgets_of_tuning_are_counted_in_the_grids_and_shortlists_of_each_data_set():
@@ -259,30 +184,6 @@ def test_the_witness_is_told_in_the_end_and_where_the_main_runs_end():
     )
     assert "1,000" not in prose.witness_in_words(frame[2:])
     assert prose.witness_in_words(frame[:1]) == prose.witness_in_words(frame[:0]) == ""
-
-
-def test_what_tuning_gave_the_small_networks_is_told_where_it_differs(monkeypatch):
-    values = {SIXTEEN_FULL: {"alpha": 0.1, "rate": 0.01}, SIXTEEN_DIAGONAL: {"alpha": 0.1, "rate": 0.001}}
-    monkeypatch.setattr(tuning, "TUNED", SimpleNamespace(chosen=lambda dataset, name: values[name]))
-    said = prose.small_in_words()
-    assert "with the full covariance η = 0.01, with its diagonal η = 0.001" in said and "α" not in said
-    values[SIXTEEN_FULL] = values[SIXTEEN_DIAGONAL]
-    assert "same tuned values" in prose.small_in_words()
-
-
-def test_small_networks_are_said_to_be_untuned_where_they_run_at_values_of_other_data(monkeypatch):
-    grid_of = tuning.GRIDS[SIXTEEN_FULL]
-    assert grid_of.datasets == tuning.GRIDS[SIXTEEN_DIAGONAL].datasets
-    assert "Both were tuned on MQ2008 alone: on synthetic-mslr they have its values" in prose.small_in_words()
-    monkeypatch.setitem(tuning.GRIDS, SIXTEEN_FULL, dataclasses.replace(grid_of, datasets=None))
-    assert "alone" not in prose.small_in_words()
-
-
-def test_the_least_noise_is_counted_among_chosen_settings():
-    least = min(tuning.GRIDS[LINEAR[0]].tried["noise"])
-    lines = [(LINEAR[0], least, ALL), (LINEAR[1], 10 * least, ALL), (LINEAR[1], least, ""), ("other", None, ALL)]
-    table = pd.DataFrame(lines, columns=["grid", "noise", "best_of"])
-    assert prose.least_noise_in_words(table).startswith("1 of 2 ensembles")
 
 
 def test_values_of_the_paper_that_a_grid_leaves_out_are_named():

@@ -12,9 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ol2r import data, frames
-from ol2r.data import synthetic
 from ol2r.experiments import grid
-from ol2r.experiments.cells import Item
 from ol2r.experiments.effects import at_own_end
 from ol2r.experiments.tuning import TuningGrid, chosen_together
 from ol2r.networks import Network
@@ -24,12 +22,10 @@ from ol2r.papers.olranknet.claims import (
     FULL,
     GAMMA,
     LINEAR_TRUTH,
-    NETWORK_TRUTH,
     PROTOCOL,
     ROUNDS,
     ROUNDS_HERE,
     SKYLINE,
-    WORTH,
     K,
 )
 from ol2r.papers.olranknet.errata import ERRATA
@@ -65,9 +61,7 @@ PAPER_MOST, PAPER_LEAST_RATE = 0.1, 1e-3
 def _told(grid: TuningGrid) -> str:
     """The values that a grid tries, by symbol."""
     symbols = SYMBOLS | ({"alpha": "step"} if set(grid.variants) & set(STEP) else {})
-    return "; ".join(
-        f"{symbols[name]} ∈ {{{', '.join(map(number, values))}}}" for name, values in grid.tried.items()
-    )
+    return "; ".join(f"{symbols[name]} ∈ {{{', '.join(map(number, values))}}}" for name, values in grid.tried.items())
 
 
 _OLRANKNET = tuning.GRIDS["olRankNet"]
@@ -341,82 +335,18 @@ def lead_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
     return leads.lead_in_words(table, row, f"{SPOKEN.get(row, row)} minus {baseline}", SHORTLY)
 
 
-
-def by_truth_in_words(table: pd.DataFrame, row: str, baseline: str) -> str:
-    """A variant's leads on the same documents with a linear truth and with a network truth; empty without the latter.
-
-    Args:
-        table, row, baseline: as of `lead_in_words`, of all data sets.
-    """
-    both = table[table["dataset"].isin((LINEAR_TRUTH, NETWORK_TRUTH))].sort_values("dataset", kind="stable")
-    if NETWORK_TRUTH not in set(both["dataset"]):
-        return ""
-    return (
-        f"{named(LINEAR_TRUTH)} and {named(NETWORK_TRUTH)} have the same documents; grades come from a linear score in "
-        f"the first and from a wide network's in the second. All learners have the values that were tuned on the first "
-        f"one. {lead_in_words(both, row, baseline)}"
-    )
-
-
-def gain_in_words(table: pd.DataFrame, row: str) -> str:
-    """Whether a variant's leads are clear, offline and in the shown lists, as the beginning of an answer; empty without
-    runs.
-    """
-    return leads.gains_in_words(table, row, SHORTLY)
-
-
-def each_gain_in_words(table: pd.DataFrame, rows: Sequence[str]) -> str:
-    """As `gain_in_words` of several variants, each after its name; those without runs are left out."""
-    told = {SPOKEN.get(row, row): gain_in_words(table, row) for row in rows}
-    return " ".join(f"*{name}.* {gain}" for name, gain in told.items() if gain)
-
-
-def choices_in_words(effects: pd.DataFrame) -> str:
-    """Which other choices move the learned ranker clearly, and where, in a sentence; empty without runs.
-
-    Args:
-        effects: from `figures.leads`, with a row for each choice.
-    """
-    offline = effects[effects["panel"] == OFFLINE] if len(effects) else effects
-    if not len(offline):
-        return ""
-    sides = {"worse": offline["high"] < 0, "better": offline["low"] > 0}
-    told = [
-        f"clearly {side} with {joined([f'*{r.row}* ({signed(r.mean)})' for r in frames.rows(offline[clear])])}"
-        for side, clear in sides.items()
-        if clear.any()
-    ]
-    users = joined(list(dict.fromkeys(offline["users"])))
-    rest = "the interval of every other choice holds 0" if told else "the interval of every choice holds 0"
-    unmoved = effects.groupby("row", sort=False)[["low", "high"]].agg(lambda ends: (ends == 0).all()).all(axis=1)
-    alike = [f"*{name}*" for name, same in unmoved.items() if same]
-    nothing = f" With {joined(alike)} no list and no score changed in any run." if alike else ""
-    return (
-        f"Offline NDCG@10 after the last round is {' and '.join(told) or 'much the same'}; {rest} (olRankNet with one "
-        f"other choice minus olRankNet as in the main results, {users} users, 95 % intervals).{nothing}"
-    )
-
-
-def gradients_in_words(table: pd.DataFrame) -> str:
-    """What gradients as displayed change at a λ at which A moves, in a sentence; empty without runs.
-
-    Args:
-        table: from `figures.leads`, with that row alone.
-    """
-    those = "olRankNet with gradients as displayed minus olRankNet with those at the refitted θ"
-    told = f"with λ = {number(PAPER_MOST)} {those}"
-    return " ".join(leads.lead_in_words(table, row, told, SHORTLY) for row in dict.fromkeys(table["row"]))
-
-
-
-def inside(frame: pd.DataFrame) -> pd.Series:
-    """The share of intervals that hold the true preference at the tuned α, of pairs of test queries after the last
-    round, by covariance; empty without runs.
+def of_test(frame: pd.DataFrame, quantity: str) -> pd.Series:
+    """A share of the pairs of test queries after the last round at the tuned α, the mean over runs by covariance; empty
+    without runs.
 
     Args:
         frame: of `fits.Coverage`, of one data set and one way of refitting.
+        quantity: such as "inside", the intervals that hold the true preference.
     """
-    return _of_test(frame, "inside")[1] if len(frame) else pd.Series(dtype=float)
+    if frame.empty:
+        return pd.Series(dtype=float)
+    own = frame[(frame["round"] == frame["round"].max()) & (frame["part"] == "test") & (frame["quantity"] == quantity)]
+    return own[np.isclose(own["at"], own["tuned_alpha"])].groupby("covariance")["value"].mean()
 
 
 def first(frame: pd.DataFrame, column: str) -> float:
@@ -424,16 +354,8 @@ def first(frame: pd.DataFrame, column: str) -> float:
     return float(frame[column].iloc[0]) if len(frame) else math.nan
 
 
-def _of_test(frame: pd.DataFrame, quantity: str) -> tuple[float, pd.Series]:
-    """The tuned α, and a quantity at it by covariance: the mean over runs, of test queries after the last round."""
-    last = frame[(frame["round"] == frame["round"].max()) & (frame["part"] == "test")]
-    alpha = float(last["tuned_alpha"].iloc[0])
-    own = last[(last["quantity"] == quantity) & np.isclose(last["at"], alpha)]
-    return alpha, own.groupby("covariance")["value"].mean()
-
-
 def covered_in_words(frame: pd.DataFrame) -> str:
-    """What is certain once 95 % of the intervals hold the true preference; as `inside`."""
+    """What is certain once 95 % of the intervals hold the true preference; of the runs of `of_test`."""
     if frame.empty:
         return ""
     last = frame[(frame["round"] == frame["round"].max()) & (frame["part"] == "test")]
@@ -443,28 +365,6 @@ def covered_in_words(frame: pd.DataFrame) -> str:
         f"With α so large that 95 % of the intervals hold it ({needed['at']['full']:.2g} and "
         f"{needed['at']['diagonal']:.2g}), {certain['full']} and {certain['diagonal']} of the orders are certain. With "
         f"one width for all pairs, wide enough for 95 %, {certain['constant']} would be."
-    )
-
-
-def halves_in_words(frame: pd.DataFrame) -> str:
-    """Whether narrow intervals mark pairs that are in the right order; as `inside`."""
-    if frame.empty:
-        return ""
-    _, everywhere = _of_test(frame, "wrong of all")
-    _, narrow = _of_test(frame, "wrong in the narrower half")
-    full, diagonal, whole = narrow["full"], narrow["diagonal"], everywhere["full"]
-    if min(full, diagonal) >= whole:
-        follows = "a narrow interval is no sign of a right order here, by either form."
-    elif max(full, diagonal) < whole:
-        follows = "narrow intervals mark right orders, by either form."
-    else:
-        follows = f"narrow intervals mark right orders by the {'full matrix' if full < whole else 'diagonal'} alone."
-    _, sure = _of_test(frame, "wrong in the surer half")
-    return (
-        f"After the last round {share(whole)} of all orders are wrong, and of the half with the narrower intervals "
-        f"{share(full)} by the full matrix and {share(diagonal)} by its diagonal: {follows} Of the half whose "
-        f"estimated preference is furthest from ½ in units of its width, {share(sure['full'])} and "
-        f"{share(sure['diagonal'])} are wrong, and {share(sure['constant'])} with one width for all pairs."
     )
 
 
@@ -484,28 +384,6 @@ def refits_in_words(table: pd.DataFrame) -> str:
         f"After the last round refits have left undone: {gaps}. With the largest of these gaps and with the smallest, "
         f"the true preference lies in {' and in '.join(told)}; 95 % of them hold it from α = {alpha[0]} and from "
         f"{alpha[1]}."
-    )
-
-
-def ordered_in_words(frame: pd.DataFrame) -> str:
-    """Which share of held-out pairs a network and a linear ranker order, both fitted to labels, by data set; of
-    synthetic ones only where there are no others. Empty without results.
-
-    Args:
-        frame: of `labels.Labels`, with dataset.
-    """
-    if frame.empty:
-        return ""
-    real = frame[~frame["dataset"].isin(synthetic.SHAPES)]
-    own = real if len(real) else frame
-    shares = own.groupby(["dataset", "ranker"], sort=False)["ordered"].mean().map(share)
-    told = (
-        f"on {named(str(name))} {shares[name, labels.NETWORK]} and {shares[name, labels.LINEAR]}"
-        for name in own["dataset"].unique()
-    )
-    return (
-        "Of the held-out pairs of different grades, a network and a linear ranker put so many in the right order: "
-        f"{'; '.join(told)}."
     )
 
 
@@ -634,29 +512,6 @@ WORTH_OF = {
 """What sentences call the differences of `claims.WORTH`."""
 
 
-def worth_in_words(table: pd.DataFrame) -> str:
-    """Which of exploring and refitting is clearly worth something more often, and how often each is; empty where one
-    of them was not run.
-    """
-    if table.empty or {*table["row"]} != WORTH.keys():
-        return ""
-    told, gains = [], {}
-    for what, own in table.groupby("row", sort=False):
-        above, below = own["low"] > 0, own["high"] < 0
-        gains[what] = above.sum()
-        each = [
-            f"{where} {above[of].sum()} and {below[of].sum()} of {of.sum()}"
-            for panel, where in SHORTLY.items()
-            if (of := own["panel"] == panel).any()
-        ]
-        told.append(f"{what}, for {', for '.join(each)}")
-    more = gains["refitting"] - gains["exploring"]
-    compared = "more often than" if more > 0 else "as often as" if more == 0 else "less often than"
-    answer = f"Refitting clearly helps {compared} exploring does" if any(gains.values()) else "Neither clearly helps"
-    counted = "How often each clearly helps and clearly harms, over data sets and kinds of users"
-    return f"{answer}. {counted}: {'; '.join(told)}."
-
-
 def worth_by_data_in_words(table: pd.DataFrame) -> str:
     """How much exploring and refitting are worth on each data set, in a paragraph for each of the two; empty without
     runs.
@@ -753,24 +608,6 @@ def skyline_in_words() -> str:
         f"The skyline ran for {ROUNDS_HERE:,} rounds on {joined([named(each) for each in there])}; it did not run "
         f"{' or '.join(lacking)}. Where it did not, OR1 counts only contrasts that decide by themselves, and leaves "
         "the others open."
-    )
-
-
-def laptop_in_words(item: Item) -> str:
-    """How much smaller the laptop tier of the main figures is than the paper tier, in a sentence.
-
-    Args:
-        item: one of the chapter's main figures.
-    """
-    of = {
-        tier: {(row.fold, row.seed) for job in item.jobs(tier, datasets=(LONG_ON,)) for row in job.rows}
-        for tier in ("laptop", "paper")
-    }
-    few, many = (len({seed for _, seed in rows}) for rows in of.values())
-    folds = len({fold for fold, _ in of["laptop"]})
-    return (
-        f"So that the chapter takes half an hour on two cores, the laptop tier has {few} seed{'s' * (few > 1)} of each "
-        f"of the {folds} folds of {named(LONG_ON)} in the main figures, where the paper tier has {many}."
     )
 
 

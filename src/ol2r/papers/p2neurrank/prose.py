@@ -32,7 +32,6 @@ from ol2r.papers.p2neurrank.claims import (
     PAIRRANK_DIAGONAL,
     PROTOCOL,
     RIVALS,
-    SIXTEEN_DIAGONAL,
     SIXTEEN_FULL,
     SMALL_NOISE,
     linear,
@@ -40,7 +39,7 @@ from ol2r.papers.p2neurrank.claims import (
 )
 from ol2r.papers.p2neurrank.errata import ERRATA
 from ol2r.papers.p2neurrank.figures import BEFORE_TEN, REGRET, at_a_look, at_own_family_end, differences
-from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, HERE, NETWORKS_TOO, RUNS, SETTINGS
+from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, RUNS, SETTINGS
 from ol2r.papers.pairrank import tuning as pairrank
 from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report.leads import in_range, joined
@@ -167,11 +166,7 @@ def _sides_in_words(lines: pd.DataFrame, words: Sequence[str] = SIDES) -> str:
     called: dict[str, str] = dict(zip(SIDES, words, strict=True))
     found = sides(lines)
     every = len(found) == 1 and len(lines) > 1
-    return ", ".join(
-        f"{called[side]} under {'all' if every else joined(kinds)} users" for side, kinds in found.items()
-    )
-
-
+    return ", ".join(f"{called[side]} under {'all' if every else joined(kinds)} users" for side, kinds in found.items())
 
 
 def _both_scores(lines: pd.DataFrame) -> list[str]:
@@ -195,8 +190,6 @@ def beside_full_in_words(table: pd.DataFrame) -> str:
     ]
     pair = f"{spelled(NEURAL[0])} beside olRankNet with the full covariance, both at m = {WIDTH}"
     return f"{pair}, after the last round: {'; '.join(told)}." if told else ""
-
-
 
 
 def _seconds(frame: pd.DataFrame) -> pd.Series:
@@ -225,8 +218,6 @@ def times_as_long(frame: pd.DataFrame, variant: str) -> pd.Series:
 
 def _times(value: float) -> str:
     return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
-
-
 
 
 def forms_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
@@ -443,28 +434,6 @@ def followed_in_words(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
     return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
-def noise_in_words(table: pd.DataFrame) -> str:
-    """Whether perturbing helps at all: each learner minus the same without noise; empty without runs."""
-    told = []
-    for (dataset, row), lines in table.groupby(["dataset", "row"], sort=False) if len(table) else ():
-        name, parts = spelled(str(row)).partition(" as in ")[0], _both_scores(lines)
-        told.append(f"*{name}* on {named(str(dataset))}, {_what_noise_does(lines)}: {', '.join(parts)}")
-    asked = "**Does perturbing help at all?** Each learner minus the same at ν² = 0, after the last round:"
-    return f"{asked} {'; '.join(told)}." if told else ""
-
-
-def _what_noise_does(lines: pd.DataFrame) -> str:
-    found = sides(lines)
-    if "better" in found and "worse" in found:
-        return "it helps in places and harms in others"
-    everywhere = len(found) == 1
-    if "better" in found:
-        return "it helps" if everywhere else "it helps in places"
-    if "worse" in found:
-        return "it harms" if everywhere else "it harms in places"
-    return "no effect that these runs could show"
-
-
 def costs_in_words(frame: pd.DataFrame) -> str:
     """What ten rankers have more than two in runs of their own, offline and in regret, at the larger ν².
 
@@ -597,37 +566,3 @@ def disagreeing(table: pd.DataFrame, *, name: str, caption: str) -> str:
         rows.append([str(users), str(row), share(own["certain"].iloc[0]), *effects])
     panels = [f"{panel}, minus the first line" for panel in dict.fromkeys(table["panel"])]
     return myst(["users", "two networks with", "certain orders", *panels], rows, name=name, caption=caption)
-
-
-
-def small_in_words() -> str:
-    """What else than the covariance differs between the two small networks, as tuned; and where they run at values that
-    were tuned on other data."""
-    full, diagonal = (dict(tuning.TUNED.chosen("MQ2008", name)) for name in (SIXTEEN_FULL, SIXTEEN_DIAGONAL))
-    if full == diagonal:
-        said = "Both small networks have the same tuned values."
-    else:
-        others = [{name: own[name] for name in own if full[name] != diagonal[name]} for own in (full, diagonal)]
-        said = (
-            f"Tuning gave the small network with the full covariance {_setting(others[0])}, with its diagonal "
-            f"{_setting(others[1])}: what lies between their curves is as much one of these values as of the "
-            "covariance."
-        )
-    on = tuning.GRIDS[SIXTEEN_FULL].datasets or tuning.DATASETS
-    elsewhere = [named(each) for each in (*HERE, *NETWORKS_TOO) if each not in on]
-    if not elsewhere:
-        return said
-    return (
-        f"{said} Both were tuned on {joined([named(each) for each in on])} alone: on {joined(elsewhere)} they have its "
-        "values, and what PP6 finds there is of networks that were not tuned for that data."
-    )
-
-
-def least_noise_in_words(table: pd.DataFrame) -> str:
-    """How many ensembles were given the least ν² that was tried; empty without a choice."""
-    won = table[chosen_together(table)]
-    won = won[won["noise"].notna()] if len(won) else won
-    if won.empty:
-        return ""
-    least = [line["noise"] == min(tuning.GRIDS[str(line["grid"])].tried["noise"]) for line in frames.records(won)]
-    return f"{sum(least)} of {len(least)} ensembles were given the least ν² that was tried."
