@@ -41,38 +41,3 @@ def test_agreement_and_rates_are_rounded_with_their_signs():
     table = pd.DataFrame([line | {"mean": -0.5, "low": -0.55, "high": np.nan}])
     (told,) = rows(tables.rates(table, name="t", caption=""))
     assert told[3:] == ["0.0400", "0.0100", "−0.50 [−0.55, –]"]
-
-
-def test_the_best_fit_is_named_and_those_that_rates_beat():
-    cases = {
-        ("CM", "PyClick"): (-9.0, 1.5, 320), ("DCM", "PyClick"): (-3.7, 1.2, 0), ("PBM", "PyClick"): (-3.5, 1.3, 0),
-        ("DCM", "last click"): (-3.9, 1.4, 0), ("RCTR", "maximum likelihood"): (-3.8, 1.6, 0),
-    }  # fmt: skip
-    names = ("log-likelihood", "perplexity", "sessions ruled out")
-    lines = [
-        {"users": users, "way": way, "part": part, "sessions": 1000} | dict(zip(names, values, strict=True))
-        for (users, way), values in cases.items()
-        for part in ("train", "held out")
-    ]
-    said = tables.scores_in_words(pd.DataFrame(lines))
-    assert "0 for 32 % of the" in said
-    assert "log-likelihood has the PBM (PyClick), the lowest perplexity the DCM (PyClick)" in said
-    assert said.endswith("sessions under the CM (PyClick), the DCM (last click).")
-
-
-def test_slopes_are_counted_apart_for_fits_to_the_last_click():
-    line = {"users": "DCM", "quantity": "largest error of v"}
-    table = pd.DataFrame([
-        line | {"way": "maximum likelihood", "low": -0.6, "high": -0.4, "last": 0.01},
-        line | {"way": "with PyClick's counts", "low": -0.45, "high": -0.4, "last": 0.02},
-        line | {"way": "PyClick", "low": -0.1, "high": 0.1, "last": 0.487},
-        line | {"users": "CM", "way": "PyClick", "quantity": "mean error of α", "low": -0.6, "high": -0.5, "last": 0.9},
-    ])  # fmt: skip
-    said = tables.rates_in_words(table)
-    assert "for 2 of 3 errors" in said and "for 0 of 1 of those" in said and "up to 0.49." in said
-
-
-def test_the_log_is_told_in_a_sentence():
-    said = tables.log_in_words(scores())
-    assert "20 queries with 2,000 sessions to fit to and 1,000 held out; 7 and 7 clicks" in said
-    assert "1,234 held-out sessions show" in said

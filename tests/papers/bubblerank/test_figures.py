@@ -55,7 +55,7 @@ def test_regret_has_a_row_of_panels_a_data_set_and_a_column_a_click_model_in_ord
     assert [ax.get_ylabel() for ax in fig.axes[::2]] == ["one", "two"]
     assert {(ax.get_xscale(), ax.get_yscale()) for ax in fig.axes} == {("log", "log")}
     assert list(line(fig.axes[3], "Baseline").get_ydata()) == pytest.approx([8, 80, 800, 8000])
-    assert "over queries" in fig.get_supylabel() and "clicks" in fig.get_supylabel()
+    assert "over queries" in fig.get_supylabel() and "reward" in fig.get_supylabel()
     assert all(band.get_paths()[0].vertices[:, 1].min() > 0 for band in fig.axes[0].collections)
 
 

@@ -1,5 +1,3 @@
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -108,24 +106,10 @@ def test_settings_are_not_mixed(runs):
             draw(mixed)
 
 
-def test_words_count_what_the_table_has(runs):
-    text = figures.safety_in_words(figures.safety_table(runs))
-    (one, _), n_learners = text.split(" On two"), len(list(USERS))
-    assert one.startswith("On one, the learners of other chapters violate the constraint 26 times in their first 100 ")
-    assert "(random lists: 50), and 25.0 times in a hundred of the last rounds (random lists: 50.0). " in one
-    assert f"Of {n_learners} learners and kinds of users {n_learners} end with better lists" in one
-    assert "in the mean, where it is 25.0 times. " in one
-    assert "offline ranker would violate it 2.0 times in a hundred" in one
-    assert one.endswith(
-        "BubbleRank violates it 0 times in all rounds, and its lists score +0.000 beside production's in the last ones."
-    )
-
-
 def test_patience_is_what_the_threshold_takes(runs):
-    told = figures.patience_in_words(runs.assign(queries=np.minimum(runs["round"], 50), exponent=4.0))
-    assert "In 500 rounds a query that is met at all is met 10.0 times on one and 10.0 times on two" in told
-    needed = int(re.search(r"at least (\d+) clicks", told)[1])
-    log_inverse_delta = 4.0 * np.log(500)
+    runs = runs.assign(queries=np.minimum(runs["round"], 50), exponent=4.0)
+    assert figures.met(runs).to_dict() == {"one": 10.0, "two": 10.0}
+    needed, log_inverse_delta = figures.clicks_needed(runs), 4.0 * np.log(500)
     assert bubblerank_certain(needed, needed, log_inverse_delta)
     assert not bubblerank_certain(needed - 1, needed - 1, log_inverse_delta)
 
@@ -146,11 +130,6 @@ def test_production_is_told_from_the_rounds_of_random_lists(runs):
     np.testing.assert_allclose(table[["wrong", "ndcg", "possible", "chance"]], [[5, 0.5, 0.25, 0.501]] * 2)
     text = figures.production_told(table, {"listed": "re-ranked"}, name="t", caption="c")
     assert "| one | re-ranked | 10 | 5.00 | 0.500 | 25.0 | 50.1 |" in text
-
-
-def test_words_say_so_when_nobody_is_ahead(runs):
-    text = figures.safety_in_words(figures.safety_table(runs.assign(ndcg_total=0.0)))
-    assert "learners and kinds of users none ends with better lists than production's in the mean. The" in text
 
 
 @pytest.fixture(scope="module")
@@ -185,17 +164,16 @@ def test_each_width_has_a_mark_for_each_kind_of_users_and_parents_stand_beside(r
     joined = [each for each in ax.lines if each.get_marker() == "H"]
     assert [list(each.get_xdata()) for each in joined] == [[20.0, 2.0]] * 3
     assert len([each for each in ax.lines if each.get_marker() == "*" and len(each.get_xdata())]) == 3
-    assert "at α × 1 in 20.00 of a hundred rounds, for lists that score +0.100 beside" in fig.alt
-    assert "at α × 10 in 2.00 of" in fig.alt and "(PairRank_C: in 25.1, " in fig.alt
+    assert "SafePairRank at PairRank's α, violations in a hundred rounds: highest for" in fig.alt
+    assert "SafePairRank at its widest intervals, NDCG@10 less production's: highest for" in fig.alt
     assert figures.with_parents(cautious, beside[:0]).empty and figures.with_parents(cautious[:0], beside).empty
-    assert figures.safe_at_in_words(table) == (
-        "On one it is safe at no width that was tried, the last being α × 10."
-    )
-    wide = table["caution"] == 10.0
-    safer = table.assign(**{name: table[name].mask(wide, 0.05) for name in ("at_most", "late")})
-    assert figures.safe_at_in_words(safer) == (
-        "On one it violates the constraint in fewer than 0.1 of a hundred rounds, early and late and under all users, "
-        "from α × 10 on; its lists there score +0.050 beside production's."
-    )
-    late = safer.assign(late=safer["late"].mask(wide, 0.5))
-    assert "at no width" in figures.safe_at_in_words(late)
+    text = figures.widths_told(table, name="t", caption="c")
+    assert "| **one, perfect** |" in text and "| SafePairRank | 10 | 2.00 | 2.00 | +0.050 |" in text
+    assert "| PairRank_C | – | 25.10 | 25.00 |" in text or r"| PairRank\_C | – | 25.10 | 25.00 |" in text
+
+
+def test_a_width_is_as_safe_as_its_worst_users_and_rounds(cautious):
+    table = figures.caution_table(cautious)
+    assert figures.most_violations(table).to_dict() == pytest.approx({("one", 1.0): 20.0, ("one", 10.0): 2.0})
+    late = table.assign(late=table["late"].mask(table["users"] == "navigational", 30.0))
+    assert figures.most_violations(late)["one", 10.0] == 30.0

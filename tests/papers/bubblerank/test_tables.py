@@ -68,16 +68,9 @@ QUERIES = pd.DataFrame(
 
 def test_final_regret_marks_the_lowest_of_its_line_beside_what_sorting_loses():
     table = tables.final_regret(runs({"BubbleRank": (0, 2), "TopRank": (0, 1)}))
-    text = tables.final_regret_told(table, QUERIES, 1000, name="t", caption="c")
+    text = tables.final_regret_told(table, tables.sought(QUERIES, 1000), name="t", caption="c")
     assert "| model, data | BubbleRank | TopRank | list by attraction |" in text
     assert "| CM, one | 2,155 ± 50 | **1,155 ± 50** | 10.0 |" in text
-
-
-def test_the_part_of_regret_that_no_order_by_attraction_avoids_is_told():
-    table = tables.final_regret(runs({"BubbleRank": (0, 2), "TopRank": (0, 0.9)}))
-    told = tables.floors_in_words(table, QUERIES.assign(sorted_loss=[0.5, 0.0]), 1000)
-    assert f"{100 * 500 / 1055:.0f} % of TopRank's (CM, one)" in told
-    assert "In all models" in tables.floors_in_words(table, QUERIES.assign(sorted_loss=0.0), 1000)
 
 
 def test_queries_are_told_with_how_many_items_there_are():
@@ -191,22 +184,6 @@ def test_lines_are_told_with_their_straightness():
     assert "| CM, one | 1,234 | −3.00 | 0.980 | 0.400 | 20 | 500 | 1,200 [1,100, 1,300] |" in told
 
 
-def test_best_lists_say_where_a_parameter_rises():
-    lines = [("DCM", "published", k, v) for k, v in enumerate((0.6, 0.4, 0.5, 0.9), 1)]
-    lines += [("PBM", "PyClick", k, v) for k, v in enumerate((1.0, 0.4, 0.3, 0.9), 1)]
-    told = tables.best_lists_in_words(pd.DataFrame(lines, columns=["users", "way", "position", "value"]), cut=3)
-    assert "of the DCM (published) rises after position 2; of the PBM (PyClick) falls" in told
-
-
-def test_safety_is_told_with_how_often_the_others_were_unsafe_at_first():
-    frame = runs({"BubbleRank": (0, 2), "TopRank": (0.5, 1), "BatchRank": (0.75, 1), "Baseline": (0, 99)})
-    told = tables.safe_in_words(frame, 10)
-    assert told.startswith("Yes: in 4 runs of 1,000 steps BubbleRank never showed a list with more than 5 wrong pairs")
-    assert "the other learners did so on 50 to 75 of their first 100 steps" in told
-    frame.loc[frame["learner"] == "BubbleRank", "violations"] = 7
-    assert "No: in 4 runs of 1,000 steps BubbleRank on 28 steps showed" in tables.safe_in_words(frame, 10)
-
-
 @pytest.fixture
 def compared(invented_results):
     """BubbleRank beside two others; that the list by falling attraction earns less counts nowhere."""
@@ -228,61 +205,39 @@ def test_one_bandit_is_compared_in_the_quantities_of_the_claims(compared):
     assert (compared["low"] <= compared["mean"]).all() and (compared["mean"] <= compared["high"]).all()
 
 
-def test_without_runs_nothing_is_compared_and_nothing_told(compared, invented_results):
+def test_without_runs_nothing_is_compared(compared, invented_results):
     none = runs({"BubbleRank": (0, 2)})[:0]
     empty = tables.compared({item: invented_results(none) for item in ("fig-1", "first-100", "query-rewards")})
     assert empty.empty and list(empty) == list(compared)
-    assert tables.price_in_words(empty, ("TopRank",)) == "" == tables.learned_in_words(empty)
 
 
-def test_the_price_is_told_at_first_and_in_the_end(compared):
-    assert tables.price_in_words(compared, ("BatchRank", "TopRank")) == (
-        "After 1,000 steps BubbleRank's loss of clicks is 2.1 times TopRank's; after 2,000 steps it is 2.1 times "
-        "TopRank's (by click model and data set)."
-    )
-    assert "After 2,000 steps BubbleRank has lost 2 % of the clicks" in tables.learned_in_words(compared)
+def test_without_a_column_of_rounds_what_pages_read_is_empty():
+    nothing = pd.DataFrame(columns=["cell", "dataset", "users", "learner", "fold", "seed"])
+    read = tables.final_regret(nothing)["mean"], tables.violated(nothing), tables.sought(nothing, 10)
+    read += tables.growth(nothing, "TopRank"), figures.regret_ratios(nothing, "TopRank")["low"]
+    assert {len(each) for each in read} == {0}
 
 
-def test_growth_is_told_with_and_without_what_no_sorting_can_win():
+def test_violations_are_those_of_one_bandit_after_the_last_step():
+    assert tables.violated(runs({"BubbleRank": (0.5, 1), "TopRank": (0.9, 1)})).tolist() == [500.0] * 4
+
+
+def test_growth_is_that_of_the_last_tenfold_also_less_what_each_step_loses():
     frame = runs({"CascadeKL-UCB": (0, 1), "TopRank": (0, 9)})
     late = (frame["learner"] == "CascadeKL-UCB") & (frame["round"] == 1000)
     frame.loc[late, "regret"] = 600.0  # after 115.5 in the mean
-    told = tables.growth_in_words(frame, QUERIES.assign(sorted_loss=0.5), "CascadeKL-UCB", 10**0.5)
-    assert "may grow 3.16-fold" in told and "5.2-fold and 1.5-fold (CM, one)" in told
-    assert tables.growth_in_words(frame, QUERIES.assign(sorted_loss=0.0), "CascadeKL-UCB", 3.0) == ""
+    assert tables.growth(frame, "CascadeKL-UCB")["one", "CM"] == pytest.approx(600 / 115.5)
+    less = tables.sought(QUERIES.assign(sorted_loss=0.5), 1)
+    assert tables.growth(frame, "CascadeKL-UCB", less)["one", "CM"] == pytest.approx(100 / 65.5)
 
 
-def test_the_choices_that_decide_comparisons_are_told_together():
-    line = {"users": "CM", "regret": 100.0, "regret_other": 50.0, "late_other": 3.0}
-    items = {
-        "bubblerank-delta": line,
-        "toprank-delta": line | {"regret": 20.0},
-    }
-    table = pd.DataFrame([own | {"item": item} for item, own in items.items()])
-    told = tables.choices_in_words(table)
-    assert "$1/n$: 5.0 and 2.5 (CM)" in told and "on 3.00 steps" in told
-    assert tables.choices_in_words(table[1:]) == ""
+def test_the_slope_is_read_from_how_near_it_is_to_one():
+    def read(effect):
+        return tables.slope(SimpleNamespace(tested=[SimpleNamespace(effect=effect and Nearness(effect, 0.2))]))
 
-
-def test_more_items_are_told_with_what_one_exchange_may_cost():
-    frame = runs({"BubbleRank": (0.01, 1), "TopRank": (0, 0.5), "Baseline": (0, 10)})
-    frame["base_inversions"] = np.where(frame["fold"] == 1, 3, 4)
-    told = tables.more_items_in_words(frame, QUERIES.assign(most_items=14), 10)
-    assert "11 % and 1.8 times (CM)" in told and "in 4 of 4 runs; it had up to 2 wrong" in told
-    assert "allows up to 8 (L = 14)" in told and "2 runs ended" in told
-    assert tables.more_items_in_words(frame, QUERIES[:1], 10) == ""
-
-
-def test_a_slope_is_on_a_side_of_doubling_or_on_neither():
-    def told(effect):
-        return tables.slope_in_words(
-            SimpleNamespace(tested=[SimpleNamespace(effect=effect and Nearness(effect, 0.2))]), 0.2
-        )
-
-    assert "by less than doubling" in told(Effect(-0.2, 0.01, 99, 5, 100))
-    assert "by more than doubling" in told(Effect(0.2, 0.01, 99, 5, 100))
-    assert "rises by 1.000 [0.980, 1.020]: as doubling would" in told(Effect(0.0, 0.01, 99, 5, 100))
-    assert told(None) == ""
+    slope = read(Effect(-0.2, 0.01, 99, 5, 100))
+    assert slope.mean == pytest.approx(0.8) and slope.low < 0.8 < slope.high < 0.83
+    assert np.isnan(read(None)).all()
 
 
 def test_the_audit_of_the_event_is_told_with_what_is_promised():
@@ -303,10 +258,6 @@ def test_bounds_are_told_after_the_last_step_and_marked_where_they_say_nothing()
     text = tables.bounds_told(pd.DataFrame([early, late]), name="t", caption="c")
     assert r"| PBM, K = 3, \|V₀\| = 2 | 2 | 10.0 ± 1.5 | 30.0 (K n) | 3.00 | 15.0 | 1.50 | 2.00 |" in text
     assert text.count("PBM, K = 3") == 1
-    worlds = pd.DataFrame(
-        [early | {"cell": "a", "fold": 1}, late | {"cell": "a", "fold": 1}, late | {"cell": "a", "fold": 2}]
-    )
-    assert "in 1 of the 2 worlds" in tables.bounds_in_words(worlds)
 
 
 def test_the_factors_of_looseness_are_told_in_order():
@@ -323,10 +274,6 @@ def test_what_the_theorem_says_of_queries_is_told_with_powers_of_ten():
     text = tables.query_bounds_told(pd.DataFrame([line]), name="t", caption="c")
     counted = "60 | 58 / 0 / 0 | 0 / 1 / 2 / 13 | 4 | 0.00093 / 0.045"
     assert f"| DCM, one | {counted} | 1.8·10⁸ / never |" in text
-    said = tables.query_bounds_in_words(pd.DataFrame([line, line]))
-    assert "Of 120 fitted models in all, Theorem 1 is below $K n$ at this length in 0;" in said
-    assert "with both in 26." in said and "after 1.8·10⁸ steps" in said and said.endswith("hold in 0 of 120 DCMs.")
-    assert tables.query_bounds_in_words(pd.DataFrame()) == ""
 
 
 def settings_beside():
@@ -343,22 +290,3 @@ def test_a_bandit_in_another_setting_stands_beside_itself_under_its_own_name():
     told = tables.beside_told(frame, (10,), name="t", caption="c")
     assert "| **after 10 steps** |" in told and "| **after 1,000 steps** |" in told
     assert "| CM, one | 11.6 | 51.5 | 21.5 | 21.5 |" in told  # BubbleRank, BatchRank, last click, TopRank
-
-
-def test_the_regret_of_two_bandits_is_compared_by_ratio_at_the_end():
-    frame, other = settings_beside(), "BatchRank of public code, last click"
-    told = tables.ratio_in_words(frame, other, "BatchRank")
-    ends = figures.regret_ratios(frame[frame["round"] == 1000], "BatchRank").set_index("learner").loc[other]
-    assert f"the regret of *{other}* is {ends['mean']:.2f} times that of *BatchRank*" in told
-    assert f"leaves out 1 in {int(ends['high'] < 1 or ends['low'] > 1)} of 1 cases" in told
-    assert tables.ratio_in_words(frame, other, "absent") == tables.ratio_in_words(frame[:0], other, "BatchRank") == ""
-
-
-def test_the_order_is_counted_for_every_setting():
-    told = tables.order_in_words(settings_beside(), "BatchRank", step=10)
-    assert "after 10 steps, and more after 1,000" in told
-    assert (
-        "BatchRank: 1 of 1 early, 0 of 1 at the end; BatchRank of public code, last click: 1 of 1 early, 1 of 1" in told
-    )
-    only = settings_beside()
-    assert tables.order_in_words(only[only["learner"] == "TopRank"], "BatchRank", step=10) == ""

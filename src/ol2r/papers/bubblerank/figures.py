@@ -164,7 +164,7 @@ def regret_curves(frame: pd.DataFrame) -> Drawing:
     table = steps_of(frame, "regret")
     # a third of a panel's smallest positive mean is where intervals end on a logarithmic axis
     least = table["mean"].where(table["mean"] > 0).groupby([table["dataset"], table["users"]]).transform("min")
-    return _lines(frame, table, "regret R(n), clicks lost", floor=(least / 3).fillna(0.1), axis={"yscale": "log"})
+    return _lines(frame, table, "regret R(n), reward lost", floor=(least / 3).fillna(0.1), axis={"yscale": "log"})
 
 
 def regret_ratios(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
@@ -178,6 +178,8 @@ def regret_ratios(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
         dataset, users, learner, round, mean, low and high (95 % interval of Fieller over queries), queries.
     """
     by = ["dataset", "users", "round"]
+    if frame.empty:
+        return frame.assign(round=[], mean=[], low=[], high=[])
     means = one_setting(frame).groupby([*by, "learner", "fold"], sort=False)["regret"].mean().reset_index()
     found = []
     for key, own in frames.groups(means.assign(seed=0), by):
@@ -327,14 +329,14 @@ def regret_against_inversions(frame: pd.DataFrame, least: int = LEAST_LISTS) -> 
             told = f"slope {float(f'{line.slope:.3g}'):,g}\nR² {line.explained:.2f}"
             ax.annotate(told, (0.97, 0.04), xycoords="axes fraction", ha="right", va="bottom")
         ax.set_ylim(bottom=0)
-    axes[0].set_ylabel("regret after the last step, clicks lost\n(mean, 95 % interval over lists)")
+    axes[0].set_ylabel("regret after the last step, reward lost\n(mean, 95 % interval over lists)")
     fig.supxlabel("wrong pairs of the initial list, |V₀|", fontsize=9)
     legend(fig, axes)
     told = (
         f"{alt.number(line.slope)} with R² {line.explained:.2f} for {CLICK_MODELS[line.users]}"
         for line in frames.rows(fits)
     )
-    fig.alt = f"Slope of the line of regret, clicks lost for each wrong pair: {', '.join(told) or 'too few lists'}."
+    fig.alt = f"Slope of the line of regret, reward lost for each wrong pair: {', '.join(told) or 'too few lists'}."
     return fig
 
 

@@ -5,6 +5,7 @@ function aggregates first, keeps the aggregate as the drawing's `table`, and dra
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,13 @@ from matplotlib.ticker import NullFormatter
 from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import summarize, windowed
-from ol2r.papers.bubblerank.claims import RARELY
 from ol2r.papers.bubblerank.safety import BANDIT, CHANCE, PARENT, SAFE_RANKER, since
 from ol2r.report import alt
 from ol2r.report.figures import INTERVAL
 from ol2r.report.fitting import legend_above
 from ol2r.report.grammar import BAND, Facet, Grid, Key, Mark, by_data, level, lines, series
-from ol2r.report.leads import in_range
 from ol2r.report.style import GREY, INK, LEARNERS, QUIET, USERS, Drawing, Look, panels, styled
-from ol2r.report.tables import headed, myst, named, signed
+from ol2r.report.tables import columns, headed, myst, named, signed
 
 REFERENCE = "offline RankNet"
 FIRST = 25
@@ -280,10 +279,6 @@ def caution_table(frame: pd.DataFrame) -> pd.DataFrame:
     return told[[*_CASE, "variant", "caution", "in_100", "at_most", "late", "gain"]]
 
 
-def _times(caution: float) -> str:
-    return f"α × {caution:g}"
-
-
 @styled
 def cautions(frame: pd.DataFrame) -> Drawing:
     """What lists gained against how often they violated the constraint, a panel for each data set: SafePairRank's
@@ -310,107 +305,54 @@ def cautions(frame: pd.DataFrame) -> Drawing:
     handles, names = axes[0].get_legend_handles_labels()
     handles += [Line2D([], [], color=INK, marker=marker, **hollow) for marker in PARENTS.values()]
     legend_above(fig, handles, [*names, *PARENTS], 3)
-    fig.alt = f"What lists gained against how often they violated the constraint. {caution_in_words(table)}"
+    safe = table[table["variant"] == SAFE_RANKER]
+    fig.alt = " ".join(
+        alt.ends(own, "users", what, ["dataset"], "caution", y, f"SafePairRank at {width}")
+        for width, own in (("PairRank's α", safe[safe["caution"] == 1]), ("its widest intervals", safe))
+        for what, y in (("violations in a hundred rounds", "in_100"), ("NDCG@10 less production's", "gain"))
+    )
     return fig
 
 
-def caution_in_words(table: pd.DataFrame) -> str:
-    """What SafePairRank does at its parent's width and at the widest, in a sentence for each data set."""
-    sentences = []
-    for name, own in table.groupby("dataset", sort=False):
-        safe, parent = own[own["variant"] == SAFE_RANKER], own[own["variant"] == PARENT]
-        told = [
-            f"at {_times(caution)} in {_range(each['in_100'], 2)} of a hundred rounds, for lists that score "
-            f"{in_range(each['gain'], signed)} beside production's at the end"
-            for (caution,), each in frames.groups(safe.sort_values("caution"), ["caution"])
-        ]
-        sentences.append(
-            f"On {named(str(name))}, SafePairRank violates the constraint {'; '.join(told)} (PairRank_C: in "
-            f"{_range(parent['in_100'], 1)}, {in_range(parent['gain'], signed)})."
-        )
-    return " ".join(sentences)
+widths_told = partial(
+    columns,
+    given={
+        "learner": "{variant}",
+        "α, times PairRank's": "{caution:g}",
+        "violations in 100 rounds": "{in_100:.2f}",
+        "in the last fifth": "{late:.2f}",
+        "NDCG@10 less production's": "{gain:signed}",
+    },
+    under=lambda line: f"{named(line.dataset)}, {line.users}",
+)
+"""`caution_table` as a table, with a group of lines for each data set and kind of users."""
 
 
-def safe_at_in_words(table: pd.DataFrame) -> str:
-    """From which width on SafePairRank is safe on each data set, under all users, and what its lists then gain.
-
-    Safe is a width with fewer than `RARELY` violations in a hundred rounds, by the interval over all rounds and in the
-    mean over the last ones, in which intervals of a fixed α are narrowest.
-    """
-    sentences = []
-    for name, own in table[table["variant"] == SAFE_RANKER].groupby("dataset", sort=False):
-        most = _times(own["caution"].max())
-        worst = own.groupby("caution")[["at_most", "late"]].max().max(axis=1)
-        safe = worst.index[worst < RARELY]
-        if not len(safe):
-            sentences.append(f"On {named(str(name))} it is safe at no width that was tried, the last being {most}.")
-            continue
-        gains = own.loc[own["caution"] == safe.min(), "gain"]
-        sentences.append(
-            f"On {named(str(name))} it violates the constraint in fewer than {RARELY:g} of a hundred rounds, early and "
-            f"late and under all users, from {_times(safe.min())} on; its lists there score {in_range(gains, signed)} "
-            "beside production's."
-        )
-    return " ".join(sentences)
-
-
-def safety_in_words(table: pd.DataFrame, early: str = "v_100") -> str:
-    """What `safety_table` says, a sentence or two for each data set.
+def most_violations(table: pd.DataFrame) -> pd.Series:
+    """SafePairRank's violations in a hundred rounds under the users where they are most, by data set and `caution`: the
+    upper end of the interval over all rounds, or the mean of the last ones, in which intervals of a fixed α are
+    narrowest, whichever is larger.
 
     Args:
-        early: the column of the violations early on.
+        table: from `caution_table`.
     """
-    return " ".join(_told(named(str(name)), own, early) for name, own in table.groupby("dataset", sort=False))
+    own = table[table["variant"] == SAFE_RANKER]
+    return own.groupby(["dataset", "caution"], sort=False)[["at_most", "late"]].max().max(axis=1)
 
 
-def _told(name: str, own: pd.DataFrame, early: str) -> str:
-    learners = own[~own["variant"].isin([CHANCE, BANDIT, SAFE_RANKER])]
-    ahead = learners[learners["ndcg"] > learners["ndcg_production"]]
-    still = f", where it is {_range(ahead['late'], 1)} times" if len(ahead) else ""
-    chance = own.loc[own["variant"] == CHANCE]
-    bandit = own.loc[own["variant"] == BANDIT]
-    text = f"On {name}, the learners of other chapters violate the constraint "
-    if early in own:
-        text += (
-            f"{_range(learners[early], 0)} times in their first {early.removeprefix('v_')} rounds "
-            f"(random lists: {_range(chance[early], 0)}), and "
-        )
-    text += (
-        f"{_range(learners['late'], 1)} times in a hundred of the last rounds "
-        f"(random lists: {_range(chance['late'], 1)}). "
-        f"Of {len(learners)} learners and kinds of users {len(ahead) or 'none'} "
-        f"end{'s' if len(ahead) < 2 else ''} with better lists than production's in the mean{still}. "
-        f"The lists of the offline ranker would violate it {_range(own['late_reference'], 1)} times in a hundred."
-    )
-    if len(bandit):
-        gained = bandit["ndcg"] - bandit["ndcg_production"]
-        text += (
-            f" BubbleRank violates it {_range(bandit['v'], 0)} times in all rounds, and its lists score "
-            f"{signed(float(gained.iloc[0]))} beside production's in the last ones."
-        )
-    return text
+def met(frame: pd.DataFrame) -> pd.Series:
+    """How often a query that comes at all comes back in all rounds, in the mean of BubbleRank's runs, by data set."""
+    end = frame[(frame["round"] == frame["round"].max()) & (frame["variant"] == BANDIT)]
+    return (end["round"] / end["queries"]).groupby(end["dataset"], sort=False).mean()
 
 
-def _range(values: pd.Series, digits: int) -> str:
-    """One number, or the least and the largest."""
-    return in_range(values, f"{{:.{digits}f}}".format)
+def clicks_needed(frame: pd.DataFrame) -> int:
+    """The clicks that BubbleRank needs to exchange two documents for good, if all of them favour the same one.
 
-
-def patience_in_words(frame: pd.DataFrame) -> str:
-    """How often a query comes back in all rounds, and how many clicks BubbleRank needs for one exchange.
-
-    An order is decided when s > 2 √(n log 1/δ). If every click favours the same document, s = n, and this takes more
-    than 4 log 1/δ clicks.
+    An order is decided when s > 2 √(n log 1/δ). With s = n this takes more than 4 log 1/δ clicks.
 
     Args:
         frame: runs of BubbleRank among others, with its parameter `exponent`: δ = rounds^−exponent.
     """
-    rounds = int(frame["round"].max())
-    end = frame[(frame["round"] == rounds) & (frame["variant"] == BANDIT)]
-    met = (end["round"] / end["queries"]).groupby(end["dataset"], sort=False).mean()
-    times = " and ".join(f"{value:.1f} times on {named(str(name))}" for name, value in met.items())
-    needed = int(4 * float(end["exponent"].iloc[0]) * np.log(rounds)) + 1
-    return (
-        f"In {rounds:,} rounds a query that is met at all is met {times} in the mean; to exchange two documents for "
-        f"good, BubbleRank needs at least {needed} clicks on one of them without the other, all on the same."
-    )
+    exponent = frame.loc[frame["variant"] == BANDIT, "exponent"].iloc[0]
+    return int(4 * float(exponent) * np.log(frame["round"].max())) + 1

@@ -1,7 +1,7 @@
-"""The tables and sentences of the BubbleRank chapter: regret, violations, other choices, and the bounds of theory.
+"""The tables of the BubbleRank chapter: regret, violations, other choices, and the bounds of theory.
 
-As in `ol2r.report.tables`, one function computes a comparison as a frame, and a second one, whose name ends in `_told`
-or `_in_words`, writes it as MyST text. Means and intervals are over queries, as in `figures`.
+As in `ol2r.report.tables`, one function computes a comparison as a frame, and a second one, whose name ends in `_told`,
+writes it as MyST text. Means and intervals are over queries, as in `figures`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,9 +21,9 @@ from ol2r.papers.bubblerank import grid as bubblerank
 from ol2r.papers.bubblerank import worlds as bandit_worlds
 from ol2r.papers.bubblerank.claims import EARLY as EARLY_STEPS
 from ol2r.papers.bubblerank.claims import IN_100, TIMES, in_100, regret
-from ol2r.papers.bubblerank.figures import CASE, models_of, one_setting, over_queries, regret_ratios, steps_of
+from ol2r.papers.bubblerank.figures import CASE, models_of, one_setting, over_queries, steps_of
 from ol2r.parameters import Value
-from ol2r.report.leads import in_range, joined
+from ol2r.report.said import NOT_RUN, Lead
 from ol2r.report.style import CLICK_MODELS, LEARNERS
 from ol2r.report.tables import NOT_AT_HAND, columns, headed, myst, named, significant
 
@@ -131,76 +131,53 @@ def _printed(mean: float, error: float) -> str:
 
 def final_regret(frame: pd.DataFrame) -> pd.DataFrame:
     """Regret after the last step of each data set: `CASE` and the columns of `over_queries`."""
-    return over_queries(one_setting(at_own_end(frame)), "regret", CASE)
+    return over_queries(one_setting(at_own_end(frame)), "regret", CASE) if len(frame) else frame.assign(mean=[])
 
 
-def final_regret_told(table: pd.DataFrame, queries: pd.DataFrame, steps: int, *, name: str, caption: str) -> str:
-    """`final_regret` as a table with a line for each click model and data set and a column for each bandit.
+def violated(frame: pd.DataFrame, bandit: str = "BubbleRank") -> pd.Series:
+    """V(n) of every run of one bandit after the last step of its data set."""
+    return at_own_end(frame)["violations"][frame["learner"] == bandit] if len(frame) else pd.Series(dtype=float)
 
-    The lowest regret of each line is bold. The last column has the regret of the list by falling attraction.
+
+def sought(queries: pd.DataFrame, steps: int) -> pd.Series:
+    """The regret of the list by falling attraction, shown in so many steps, by data set and click model.
 
     Args:
         queries: runs of `query_cell`.
-        steps: n.
     """
-    shown, floors = LEARNERS.ordered(table["learner"]), _floors(queries, steps)
+    listed = queries[queries["ranked"] == "listed"] if len(queries) else queries.assign(sorted_loss=[])
+    return steps * listed.set_index(["dataset", "users"])["sorted_loss"].astype(float)
+
+
+def growth(frame: pd.DataFrame, bandit: str, less: pd.Series | float = 0.0) -> pd.Series:
+    """How many times as large a bandit's mean regret is after the last step as after a tenth of the steps, by data set
+    and click model; NaN where that step was not recorded.
+
+    Args:
+        less: what is taken from the regret of every step.
+    """
+    if frame.empty:
+        return pd.Series(dtype=float)
+    n = int(frame["round"].max())
+    curves = steps_of(frame[frame["learner"] == bandit], "regret")
+    means = curves.pivot_table("mean", ["dataset", "users"], "round").reindex(columns=[n // 10, n])
+    return (means[n] - less * n) / (means[n // 10] - less * (n // 10))
+
+
+def final_regret_told(table: pd.DataFrame, sought: pd.Series, *, name: str, caption: str) -> str:
+    """`final_regret` as a table with a line for each click model and data set and a column for each bandit.
+
+    The lowest regret of each line is bold. The last column has what `sought` says.
+    """
+    shown = LEARNERS.ordered(table["learner"])
     rows = []
     for dataset, model in _places(table):
         own = table[(table["dataset"] == dataset) & (table["users"] == model)].set_index("learner").reindex(shown)
         cells = [f"{significant(r['mean'])} ± {significant(r['error'], 2)}" for _, r in own.iterrows()]
         lowest = int(own["mean"].argmin())
         cells[lowest] = f"**{cells[lowest]}**"
-        rows.append([f"{model}, {named(dataset)}", *cells, significant(floors[dataset, model])])
+        rows.append([f"{model}, {named(dataset)}", *cells, significant(sought[dataset, model])])
     return myst(["model, data", *shown, "list by attraction"], rows, name=name, caption=caption)
-
-
-def _floors(queries: pd.DataFrame, steps: int) -> dict[tuple[str, str], float]:
-    """The regret of the list by falling attraction after so many steps, by data set and click model."""
-    listed = queries[queries["ranked"] == "listed"]
-    return {(r.dataset, r.users): steps * float(r.sorted_loss) for r in frames.rows(listed)}
-
-
-def floors_in_words(table: pd.DataFrame, queries: pd.DataFrame, steps: int) -> str:
-    """The share of the lowest regret that comes from seeking the list by falling attraction where it is not the best.
-
-    Args: as for `final_regret_told`.
-    """
-    told = []
-    for (dataset, model), floor in _floors(queries, steps).items():
-        here = table[(table["dataset"] == dataset) & (table["users"] == model)]
-        if floor > 0 and len(here):
-            best = here.iloc[here["mean"].argmin()]
-            told.append(f"{100 * floor / best['mean']:.0f} % of {best['learner']}'s ({model}, {named(dataset)})")
-    if not told:
-        return "In all models here the best list is the list by falling attraction."
-    return (
-        "Where the list by falling attraction is not the best, its own regret is this much of the lowest regret: "
-        f"{'; '.join(told)}. That part is linear in the steps, whatever is learned."
-    )
-
-
-def growth_in_words(frame: pd.DataFrame, queries: pd.DataFrame, bandit: str, limit: float) -> str:
-    """The growth of a bandit's regret over the last tenfold of steps, with and without that of the list by attraction.
-
-    Args:
-        queries: runs of `query_cell`.
-        limit: the largest growth that counts as learning.
-    """
-    rows = frame[frame["learner"] == bandit]
-    n = int(rows["round"].max())
-    ends = steps_of(rows[rows["round"].isin([n // 10, n])], "regret").set_index(["dataset", "users", "round"])["mean"]
-    told = []
-    for (dataset, model), floor in _floors(queries, 1).items():
-        if floor > 0 and {(dataset, model, n // 10), (dataset, model, n)} <= set(ends.index):
-            now, then = ends[dataset, model, n], ends[dataset, model, n // 10]
-            learned = significant((now - floor * n) / (then - floor * (n // 10)), 2)
-            told.append(f"{significant(now / then, 2)}-fold and {learned}-fold ({model}, {named(dataset)})")
-    if not told:
-        return ""
-    return (
-        f"Over the last tenfold of steps, in which regret may grow {significant(limit)}-fold to count as learning, "
-        f"{bandit}'s regret grows, with that part and without it, {'; '.join(told)}."
-    )
 
 
 def queries_told(table: pd.DataFrame, positions: int, **told: str) -> str:
@@ -284,51 +261,6 @@ def beside_told(frame: pd.DataFrame, steps: Sequence[int], *, name: str, caption
                 name=name, caption=caption)  # fmt: skip
 
 
-def ratio_in_words(frame: pd.DataFrame, one: str, other: str) -> str:
-    """The regret of one bandit as a multiple of another's after the last step, over all cases, in a sentence; empty
-    without runs of both.
-    """
-    pair = frame[frame["learner"].isin([one, other])] if len(frame) else frame
-    if len(pair) == 0 or pair["learner"].nunique() < 2:
-        return ""
-    ends = regret_ratios(pair[pair["round"] == pair["round"].max()], other)
-    clear = int(((ends["low"] > 1) | (ends["high"] < 1)).sum())
-    told = in_range(ends["mean"], "{:.2f}".format)
-    return (
-        f"After the last step, the regret of *{one}* is {told} times that of *{other}*; the 95 % interval leaves out 1 "
-        f"in {clear} of {len(ends)} cases (click model and data)."
-    )
-
-
-def order_in_words(frame: pd.DataFrame, bandit: str, ours: str = "BubbleRank", step: int = 10_000) -> str:
-    """In how many cases one bandit has lower mean regret than another early, and higher at the end, as the paper draws.
-
-    Args:
-        bandit: the other bandit; each of its settings is compared, and their names begin with this name.
-        ours: the bandit whose regret should be lower early and higher at the end.
-        step: the number of steps that is early.
-    """
-    curves = steps_of(frame, "regret")
-    last = int(curves["round"].max())
-    told = []
-    for each in [one for one in LEARNERS.ordered(curves["learner"]) if one.startswith(bandit)]:
-        sides = []
-        for at in (step, last):
-            means = curves[curves["round"] == at].pivot(index=["dataset", "users"], columns="learner", values="mean")  # noqa: PD010
-            if {ours, each} <= set(means):
-                both = means[[ours, each]].dropna()
-                below = both[ours] < both[each] if at == step else both[ours] > both[each]
-                sides.append(f"{below.sum()} of {len(both)}")
-        if len(sides) == 2:
-            told.append(f"{each}: {sides[0]} early, {sides[1]} at the end")
-    return (
-        f"Cases (click model and data) in which {ours} has lost less after {step:,} steps, and more after {last:,}, as "
-        f"the paper draws it: {'; '.join(told)}."
-        if told
-        else ""
-    )
-
-
 def violation_rates(frame: pd.DataFrame) -> pd.DataFrame:
     """How often the safety constraint is violated in each tenfold of steps, and by how many wrong pairs at most.
 
@@ -405,43 +337,11 @@ def excess_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst(header, headed(groups), name=name, caption=caption)
 
 
-def more_items_in_words(frame: pd.DataFrame, queries: pd.DataFrame, positions: int, ours: str = "BubbleRank") -> str:
-    """The regret and the safety of section 4.3's extension to more items than positions; empty if no query has more.
-
-    Args:
-        frame: runs of all bandits with more items than positions.
-        queries: runs of `query_cell`.
-        positions: K.
-    """
-    most = queries.loc[queries["ranked"] == "all", "most_items"].max()
-    if not most > positions:
-        return ""
-    means = final_regret(frame).set_index(CASE)["mean"].unstack("learner")  # noqa: PD010 (every bandit plays everywhere)
-    own = at_own_end(frame[frame["learner"] == ours])
-    models = [str(each) for each in means.index.get_level_values("users")]
-    left, more = 100 * means[ours] / means["Baseline"], means[ours] / means["TopRank"]
-    each = "; ".join(
-        f"{significant(a, 2)} % and {significant(b, 2)} times ({model})"
-        for a, b, model in zip(left, more, models, strict=True)
-    )
-    allowed = max(positions // 2, int((positions - 1) // 2 + most - positions))
-    return (
-        f"After {int(own['round'].max()):,} steps {ours} has lost this share of what the initial list would have lost, "
-        f"and this many times TopRank's loss: {each}. In the DCM both include what sorting by attraction loses. "
-        "A list broke the "
-        f"constraint in {int((own['violations'] > 0).sum()):,} of {len(own):,} runs; "
-        f"it had up to {int(own['excess'].max())} wrong pairs more than the initial list, where "
-        f"{{eq}}`bubblerank-eq-hidden` allows up to {allowed} (L = {most:.0f}). "
-        f"{int((own['base_inversions'] > own['initial_inversions']).sum())} runs ended with a base list worse than "
-        "the initial one."
-    )
-
-
 inversions_told = partial(
     columns,
     given={
         "model, data": _place,
-        "slope, clicks a pair": "{slope:significant}",
+        "slope, reward a pair": "{slope:significant}",
         "at |V₀| = 0": "{intercept:significant}",
         "R² of the means": "{explained:.3f}",
         "R² of single lists": "{explained_lists:.3f}",
@@ -534,22 +434,16 @@ def halvings_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst(header, rows, name=name, caption=caption)
 
 
-def slope_in_words(judgement: Judgement, tolerance: float) -> str:
-    """The slope of log₂ regret over halvings, and on which side of doubling it is; empty if it has no interval.
+def slope(judgement: Judgement) -> Lead:
+    """The slope of log₂ regret over halvings with its interval; NaN where there is none.
 
     Args:
-        judgement: the judgement of BR7, whose first contrast is tolerance − |slope − 1|.
-        tolerance: how far from 1 the rule lets the slope be.
+        judgement: of BR7, whose contrast is how near the slope is to 1.
     """
-    found = judgement.tested[0].effect
+    found = judgement.tested[0].effect if judgement.tested else None
     if not isinstance(found, Nearness):
-        return ""
-    slope, low, high = (each + 1 for each in (found.effect.estimate, *found.effect.interval()))
-    side = "by less than doubling" if high < 1 else "by more than doubling" if low > 1 else "as doubling would"
-    return (
-        f"With every halving log₂ of regret rises by {slope:.3f} [{low:.3f}, {high:.3f}]: {side}, and the "
-        f"rule of BR7 asks for 1 ± {tolerance:g}."
-    )
+        return NOT_RUN
+    return Lead(*(each + 1 for each in (found.effect.estimate, *found.effect.interval())))
 
 
 # Other choices
@@ -582,9 +476,11 @@ def choice_effects(frame: pd.DataFrame, main: Mapping[str, Value], changed: Mapp
         ]
         found.append((dataset, users, _mean(own["regret"]), _mean(other["regret"]), effect.estimate,
                       *effect.interval(), *counts))  # fmt: skip
-    columns = ["dataset", "users", "regret", "regret_other", "difference", "low", "high"]
-    columns += ["early", "early_other", "late", "late_other"]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(found, columns=_EFFECTS)
+
+
+_EFFECTS = ["dataset", "users", "regret", "regret_other", "difference", "low", "high"]
+_EFFECTS += ["early", "early_other", "late", "late_other"]
 
 
 def _mean(values: pd.Series) -> float:
@@ -615,7 +511,7 @@ def choices(
         for item, bandit, told, changed in declared
         if len(frames[item])
     ]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["item", *_EFFECTS])
 
 
 def _signed(value: float) -> str:
@@ -635,45 +531,6 @@ choices_told = partial(
     under="{bandit}: {choice}",
 )
 """`choices` as a table: under each choice a line for each click model and data set."""
-
-
-def choices_in_words(table: pd.DataFrame) -> str:
-    """How BubbleRank's regret compares with TopRank's, with its own δ and with TopRank's, on the same users' coins."""
-    at = {item: own.set_index("users") for item, own in table.groupby("item")}
-    if not {"bubblerank-delta", "toprank-delta"} <= set(at):
-        return ""
-    surer, top = at["bubblerank-delta"], at["toprank-delta"]
-    ratios = "; ".join(
-        f"{significant(surer['regret'][each] / top['regret'][each], 2)} and "
-        f"{significant(surer['regret_other'][each] / top['regret'][each], 2)} ({each})"
-        for each in models_of(table)
-    )
-    return (
-        "BubbleRank's regret, counted from the best list, is this many times "
-        f"TopRank's, with $n^{{-4}}$ for δ and with TopRank's own $1/n$: {ratios}. With "
-        f"the latter it broke its constraint on {significant(surer['late_other'].mean())} steps of a run, in the mean."
-    )
-
-
-# Best lists
-
-
-def best_lists_in_words(positions: pd.DataFrame, cut: int) -> str:
-    """A sentence on where v and χ fall, which decides whether the best list is the list by falling attraction.
-
-    The best list matches attraction to v (DCM) or χ (PBM) of the positions that the reward counts, so it is (1, …, K)
-    only if these fall.
-
-    Args:
-        cut: positions that the reward counts.
-    """
-    told = []
-    for (model, way), own in positions.groupby(["users", "way"], sort=False):
-        own = own[own["position"] <= cut].sort_values("position", kind="stable")
-        rises = own["position"].to_numpy()[:-1][np.diff(own["value"]) > 0]
-        after = f"rises after position {', '.join(map(str, rises))}" if len(rises) else "falls"
-        told.append(f"of the {model} ({way}) {after}")
-    return f"Over the first {cut} positions the parameter {'; '.join(told)}."
 
 
 # Theory
@@ -706,12 +563,6 @@ def bounds_told(table: pd.DataFrame, *, name: str, caption: str) -> str:
                      significant(r.proved), significant(r.proved_loose), significant(r.best)])  # fmt: skip
     header = ["world", "m", "regret ± s.e.", "Theorem 1", "times the regret", "sharpened", "times the regret"]
     return myst([*header, "n r(R*)"], rows, name=name, caption=caption)
-
-
-def bounds_in_words(table: pd.DataFrame) -> str:
-    """In how many worlds Theorem 1 bounds regret by less than K n."""
-    says = (table["bound"] < table["everything"]).groupby([table["cell"], table["fold"]]).any()
-    return f"Theorem 1 is below $K n$ at some step in {says.sum()} of the {len(says)} worlds; BRT3 is judged in these."
 
 
 def _world(row: frames.Row) -> str:
@@ -752,25 +603,6 @@ def query_bounds_told(table: pd.DataFrame, **told: str) -> str:
     )
 
 
-def query_bounds_in_words(table: pd.DataFrame) -> str:
-    """For how many queries Theorem 1 is below K n, and for how many its assumptions hold.
-
-    Args:
-        table: runs of `query_bounds_cell`.
-    """
-    if table.empty:
-        return ""
-    says = table[["says", "says_apart", "says_examined", "says_both"]].sum().astype(int)
-    by_model = table.groupby("users")[["assumed", "queries"]].sum().astype(int)
-    meets = ", ".join(f"{r.assumed} of {r.queries} {r.Index}s" for r in frames.rows(by_model))
-    return (
-        f"Of {table['queries'].sum():.0f} fitted models in all, Theorem 1 is below $K n$ at this length in "
-        f"{says['says']}; with attractions evenly spread in {says['says_apart']}, with all positions examined alike in "
-        f"{says['says_examined']}, with both in {says['says_both']}. The first to be below it would be so after "
-        f"{_power(table['first_step'].min())} steps. The assumptions hold in {meets}."
-    )
-
-
 def _power(value: float) -> str:
     """A large number as a power of ten."""
     if not np.isfinite(value):
@@ -782,8 +614,8 @@ def _power(value: float) -> str:
 def compared(results: Mapping[str, Results], ours: str = "BubbleRank") -> pd.DataFrame:
     """One bandit beside every other, in the quantities and with the intervals of the claims.
 
-    Regret is counted from the list by falling attraction, which all bandits seek, and is compared by ratio; violations
-    of the first 100 steps are compared by difference. What the results do not hold is left out.
+    Regret is compared by ratio; violations of the first 100 steps are compared by difference. What the results do not
+    hold is left out.
 
     Args:
         results: of the items fig-1, first-100 and query-rewards, by item.
@@ -816,58 +648,3 @@ AT_FIRST = f"first {EARLY} steps"
 def after(steps: int) -> str:
     """The panel of `compared` with regret after so many steps."""
     return f"{steps:,} steps"
-
-
-def safe_in_words(frame: pd.DataFrame, positions: int, ours: str = "BubbleRank") -> str:
-    """Whether one bandit ever broke the safety constraint, and how often the others did at first: a sentence.
-
-    Args:
-        frame: runs of all bandits, with `Baseline` among them.
-        positions: K.
-    """
-    last = at_own_end(frame)
-    own = last[last["learner"] == ours]
-    broken = int(own["violations"].sum())
-    early = over_queries(frame[frame["round"] == EARLY], "violations", CASE)
-    unsafe = early.loc[~early["learner"].isin([ours, "Baseline"]), "mean"]
-    return (
-        f"{'No' if broken else 'Yes'}: in {len(own):,} runs of {int(last['round'].max()):,} steps {ours} "
-        f"{f'on {broken:,} steps' if broken else 'never'} showed a list with more than {positions / 2:g} wrong pairs "
-        f"of items more than the initial list has; the other learners did so on {in_range(unsafe, '{:.0f}'.format)} "
-        f"of their first {EARLY} steps (means over queries, by click model and data set)."
-    )
-
-
-def price_in_words(table: pd.DataFrame, others: Sequence[str], ours: str = "BubbleRank") -> str:
-    """One bandit's regret over that of each of several others, at first and in the end: a sentence.
-
-    Args:
-        table: from `compared`, of one or more data sets.
-        others: the bandits that it is compared with, each of which the results may lack.
-    """
-    own = table[(table["panel"] != AT_FIRST) & table["row"].isin(others)]
-    told = ""
-    for panel in dict.fromkeys([*own["panel"].head(1), *own["panel"].tail(1)]):
-        here = own[own["panel"] == panel].groupby("row")["mean"]
-        ratios = [f"{in_range(here.get_group(each), _two)} times {each}'s" for each in others if each in here.groups]
-        when = f"; after {panel} it is" if told else f"After {panel} {ours}'s loss of clicks is"
-        told += f"{when} {joined(ratios)}"
-    return f"{told} (by click model and data set)." if told else ""
-
-
-def learned_in_words(table: pd.DataFrame, ours: str = "BubbleRank") -> str:
-    """The share of the initial list's regret that one bandit has in the end: a sentence.
-
-    Args:
-        table: from `compared`, of one or more data sets.
-    """
-    own = table[(table["row"] == "Baseline") & (table["panel"] != AT_FIRST)]
-    if own.empty:
-        return ""
-    last = own["panel"].iloc[-1]
-    left = in_range(own.loc[own["panel"] == last, "mean"], lambda share: f"{100 * share:.0f}")
-    return f"After {last} {ours} has lost {left} % of the clicks that the initial list would have lost."
-
-
-def _two(value: float) -> str:
-    return significant(value, 2)
