@@ -27,7 +27,8 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-FACTS = ("tier", "data", "rounds", "seeds")
+FACTS = ("tier", "data", "rounds", "seeds", "steps", "runs")
+"""What every reader sees; a bandit has steps and runs in the place of rounds and seeds, which are then empty."""
 MORE = ("device", "code")
 """What a reader who makes a figure again needs beside `FACTS`: it unfolds."""
 SHOWN = 24

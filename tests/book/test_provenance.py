@@ -12,9 +12,9 @@ from docutils import nodes
 from pybtex.database import parse_string
 
 STRIP = {
-    "anchor": "sample-fig-1", "tier": "paper", "data": "none", "rounds": 1, "seeds": 1, "device": "cpu",
-    "code": "0.1.0", "csv": "sample-fig-1.csv", "command": "ol2r run sample", "title": "A sample", "keys": ["abc"],
-    "source": "",
+    "anchor": "sample-fig-1", "tier": "paper", "data": "none", "rounds": 1, "seeds": 1, "steps": 2, "runs": 3,
+    "device": "cpu", "code": "0.1.0", "csv": "sample-fig-1.csv", "command": "ol2r run sample", "title": "A sample",
+    "keys": ["abc"], "source": "",
 }  # fmt: skip
 
 
@@ -42,7 +42,8 @@ def test_what_is_not_yaml_is_an_error():
 
 def test_the_page_shows_every_fact_the_command_and_the_citation(sample_html: Path):
     page = re.sub(r"<[^>]+>", "", (sample_html / "index.html").read_text())
-    for fact in ("tier paper", "rounds 1", "device cpu", "code 0.1.0", "run sample --item sample-fig-1", "@misc{"):
+    facts = ("tier paper", "rounds 1", "steps 2", "runs 3", "device cpu", "code 0.1.0")
+    for fact in (*facts, "run sample --item sample-fig-1", "@misc{"):
         assert fact in page
 
 

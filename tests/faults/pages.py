@@ -135,8 +135,9 @@ def difference(events: list[Event], twins: list[Event], name: str) -> str:
 
 def _strip(name: str, number: str) -> str:
     anchor = f"nsgd-{number}"
-    facts = {"anchor": anchor, "title": name, "tier": name, "data": name, "rounds": "1", "seeds": name, "device": name}
-    facts |= {"code": name, "csv": f"data/{anchor}.csv", "command": f"ol2r draw {name}", "keys": [name], "source": ""}
+    facts = {"anchor": anchor, "title": name, "tier": name, "data": name, "rounds": "1", "seeds": name, "steps": "1"}
+    facts |= {"runs": name, "device": name, "code": name, "csv": f"data/{anchor}.csv", "source": ""}
+    facts |= {"command": f"ol2r draw {name}", "keys": [name]}
     strip = Strip(facts, pd.DataFrame({"dataset": [name, "b"], name: [1.5, 2.5]}))
     strip.write(Path(os.environ["OL2R_PAGE"], str(strip.facts["csv"])))
     return strip.block

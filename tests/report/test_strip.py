@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -118,3 +119,13 @@ def test_other_numbers_of_runs_and_rounds_are_told_apart_on_the_same_data_too(wr
     assert (told["seeds"], told["rounds"]) == ("15 × 5 folds or 3 × 1 fold", "1000 or 500")
     without = written(frame=pd.concat([grid, shorter.assign(round=None)]))
     assert (without["seeds"], without["rounds"]) == (told["seeds"], "1000")
+
+
+def test_a_bandits_rounds_seeds_and_folds_are_steps_runs_and_queries(written, grid):
+    bandit = grid.query("fold == 1").assign(cell="bandit")
+    cells = (SimpleNamespace(key="bandit", kind="play"),)
+    own = written(frame=bandit, cells=cells)
+    assert (own["rounds"], own["seeds"], own["steps"], own["runs"]) == (None, None, "1000", "15 × 1 query")
+    both = written(frame=pd.concat([bandit, grid]), cells=cells)
+    assert (both["seeds"], both["runs"]) == ("15 × 5 folds", "15 × 1 query")
+    assert (written()["steps"], written()["runs"]) == (None, None)

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from ol2r.report.style import Drawing
 
 
+OF_BANDITS = ("play", "query-rewards")
+"""The kinds of cells whose rounds, seeds and folds are the steps, runs and queries of a bandit."""
+
+
 @dataclass(frozen=True)
 class Strip:
     """What stands under one figure or table.
@@ -102,6 +106,9 @@ def strip(
         raise ValueError(f"a figure's data is aggregated, but this table has a column {min(private)!r}")
     sources = results if isinstance(results, Sequence) else [results]
     rows = _drawn(sources, drawn)
+    kinds = {cell.key: cell.kind for each in sources for cell in each.cells}
+    of_bandits = rows.frame["cell"].map(kinds).isin(OF_BANDITS)
+    learners, bandits = rows.frame[~of_bandits], rows.frame[of_bandits]
     data = [_identified(name) for name in rows.frame["dataset"].unique()] if "dataset" in rows.frame else []
     absent = [f"{label(name)} ({NOT_AT_HAND})" for name in rows.not_at_hand]
     records = rows.provenance
@@ -111,8 +118,10 @@ def strip(
         "title": rows.title,
         "tier": rows.tier,
         "data": "; ".join([*data, *absent]) or "none",
-        "rounds": _rounds(rows.frame),
-        "seeds": _runs(rows.frame) if records else "none",
+        "rounds": _rounds(learners),
+        "seeds": None if len(bandits) and learners.empty else _runs(learners, "fold", "folds") if records else "none",
+        "steps": _rounds(bandits),
+        "runs": _runs(bandits, "query", "queries") if len(bandits) else None,
         "device": ", ".join(_distinct(records, "device")) or "none",
         "code": ", ".join([version, *(digest[:12] for digest in _distinct(records, "code"))])
         + (" with local changes" if any(record.get("dirty") for record in records) else ""),
@@ -144,10 +153,10 @@ def _distinct(records, field: str) -> list[str]:
     return list(dict.fromkeys(str(record[field]) for record in records if record.get(field)))
 
 
-def _runs(frame: pd.DataFrame) -> str:
-    """Seeds × folds of a cell, and all such numbers where cells differ."""
+def _runs(frame: pd.DataFrame, one: str, several: str) -> str:
+    """Seeds × folds of a cell, and all such numbers where cells differ; `one` and `several`: what folds are called."""
     of_cells = frame.groupby("cell", sort=False)[["seed", "fold"]].nunique().drop_duplicates()
-    told = (f"{each.seed} × {each.fold} fold{'s' if each.fold != 1 else ''}" for each in frames.rows(of_cells))
+    told = (f"{each.seed} × {each.fold} {one if each.fold == 1 else several}" for each in frames.rows(of_cells))
     return " or ".join(told)
 
 
