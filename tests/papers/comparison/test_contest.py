@@ -4,10 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r import data
-from ol2r.experiments.chapter import stored_results
-from ol2r.experiments.store import Store
-from ol2r.papers.comparison import contest, exploring, grid
+from ol2r.papers.comparison import contest, grid
 from ol2r.papers.comparison.contest import LEVEL, LOOKS, WITHIN, contests, granted, had_in, levels, standing
 from ol2r.papers.comparison.measures import of_runs
 
@@ -96,36 +93,10 @@ def test_more_seeds_are_granted_at_looks_alone_and_to_learners_that_are_compared
         assert n in FOLDS or n in ONE
 
 
-@pytest.fixture(scope="module")
-def published():
-    """Every contest of the published results."""
-    folder = Store.open().published
-    if folder is None:
-        pytest.skip("no published results here")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OL2R_STORE", str(folder / "none"))
-        items = stored_results(grid.PAPER, "paper", ("quality", "elsewhere", "controls"))
-        runs = of_runs(grid.contested(Store.open(), items["quality"].frame, items["elsewhere"].frame))
-    folds = {name: data.entry(name).n_folds for name in runs["dataset"].unique()}
-    return contests(runs, folds), exploring.worth(items["controls"].frame)
-
-
-def test_what_the_page_says_in_short_holds_in_the_published_results(published):
-    """The sentences of "In short" on the comparison's page; whoever changes the results changes them."""
-    found, explored = published
-    linear = {"PairRank", grid.P2LINRANK}
-    refits = {*linear, grid.P2NEURRANK, "olRankNet", "olRankNet, full"}
-    for one in found:
-        if one.situation.name == "the ranker at the end is what counts":
-            if one.dataset == "MQ2007_partial85":
-                assert {*linear, "olRankNet"} <= {one.best, *one.of("open")}
-                continue
-            assert one.best in ({"PDGD"} if one.dataset in ("MQ2008", "OHSUMED") else linear), one.dataset
-            if one.best in linear:
-                (other,) = linear - {one.best}
-                assert other in one.of("open")
-        if one.situation.name == "today's users count as well":
-            assert one.best in refits, one.dataset
-    own = explored[(explored["dataset"] == "MQ2008") & (explored["users"] == "all")]
-    own = own[own["variant"].isin(linear)]
-    assert len(own) == 4 and (own["low"] < 0).all()
+def test_a_place_names_the_nearest_rival_and_one_that_was_not_run_meets_no_condition():
+    standings = {"B": contest.Standing("open", 0.01, -0.1, 0.1, 3, 5.0), "C": contest.NOT_RUN._replace(lead=0.02)}
+    situation = contest.ON_OTHER_DATA[0]
+    one = contest.Contest(situation, "MQ2008", "A", standings, {})
+    assert contest.at([one], situation, "MQ2008") == one and one.nearest == "B" and one.to("B").lead == 0.01
+    other = contest.at([one], situation, "MQ2007")
+    assert other.best == other.nearest == "" and other.to("B") is contest.NOT_RUN

@@ -23,6 +23,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from math import nan
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -76,6 +77,10 @@ class Standing(NamedTuple):
     needed: float
 
 
+NOT_RUN = Standing("open", nan, nan, nan, 0, nan)
+"""A learner that did not run: its numbers meet no condition."""
+
+
 def standing(differences: pd.Series, looks: Sequence[int]) -> Standing | None:
     """How a learner stands to the best one; None before the first look. A look is taken once every fold has its seeds.
 
@@ -119,6 +124,21 @@ class Contest(NamedTuple):
     def of(self, state: State) -> list[str]:
         """The other learners that stand so, the best first."""
         return [name for name, each in self.others.items() if each.state == state]
+
+    def to(self, variant: str) -> Standing:
+        """How a learner stands to the best one; `NOT_RUN` where it did not run here, or is the best."""
+        return self.others.get(variant, NOT_RUN)
+
+    @property
+    def nearest(self) -> str:
+        """The learner of the least lead over it; empty where there is none."""
+        return min(self.others, key=lambda name: self.others[name].lead, default="")
+
+
+def at(found: Sequence[Contest], situation: Situation, dataset: str) -> Contest:
+    """The contest of a situation on a data set; one without learners where it was not run."""
+    own = (one for one in found if (one.situation, one.dataset) == (situation, dataset))
+    return next(own, Contest(situation, dataset, "", {}, {}))
 
 
 def contests(runs: pd.DataFrame, folds: Mapping[str, int]) -> list[Contest]:

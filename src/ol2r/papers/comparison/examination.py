@@ -13,10 +13,10 @@ import pandas as pd
 from ol2r import frames
 from ol2r.clicks.cascade import USERS
 from ol2r.experiments.effects import at_own_end
-from ol2r.papers.comparison.expected import AGAINST, FROM, Side, counted, outcome
+from ol2r.papers.comparison.expected import FROM, Side, outcome
 from ol2r.papers.comparison.grid import BELIEVERS, BY_POSITION, SEEN
 from ol2r.papers.comparison.measures import interval_of
-from ol2r.report.leads import in_range, joined
+from ol2r.report.leads import joined
 from ol2r.report.style import spelled
 from ol2r.report.tables import interval, myst, plain, signed
 
@@ -79,24 +79,6 @@ def expectations() -> str:
         f"- *{each.seen}*, {joined(each.users)} users: {FROM[each.side]} the papers' belief, because {each.because}."
         for each in EXPECTED
     )
-
-
-def in_words(table: pd.DataFrame) -> str:
-    """How many differences are as expected, and how many against it, for each expectation; empty without runs."""
-    sentences = []
-    for expected in EXPECTED:
-        own = table[(table["seen"] == expected.seen) & table["users"].isin(expected.users)]
-        if own.empty:
-            continue
-        against = int((own["outcome"] == AGAINST).sum())
-        above = int(((own["outcome"] == AGAINST) & (own["mean"] > 0)).sum())
-        sides = f" ({against - above} below and {above} above the papers' belief)" if against else ""
-        met = joined([each for each in expected.users if each in set(own["users"])])
-        sentences.append(
-            f"*{expected.seen}*, {met} users: {counted(list(own['outcome']))}{sides}, "
-            f"differences {in_range(own['mean'], signed)}."
-        )
-    return " ".join(sentences)
 
 
 def told(table: pd.DataFrame, *, name: str, caption: str) -> str:
