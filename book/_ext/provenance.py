@@ -15,6 +15,7 @@ import ast
 import html
 import re
 import shutil
+import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -139,11 +140,28 @@ def copy_sources(app: Sphinx, error: Exception | None) -> None:
         shutil.copy(file, copy)
 
 
+_GREEK = {each: unicodedata.name(each).split() for each in "ΓΔΘΞΠΣΥΦΨΩαβγδεζηθικλμνξπρστυφχψω"}
+_RAISED, _LOWERED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁽⁾ⁿᵀ", "₀₁₂₃₄₅₆₇₈₉₊₋"
+_MATHS = {
+    "×": r"\times", "·": r"\cdot", "±": r"\pm", "∓": r"\mp", "÷": r"\div", "−": "-", "≤": r"\le", "≥": r"\ge",
+    "≠": r"\ne", "≈": r"\approx", "→": r"\to", "←": r"\leftarrow", "↔": r"\leftrightarrow", "√": r"\surd",
+    "∞": r"\infty", "∂": r"\partial", "∇": r"\nabla", "∈": r"\in", "∝": r"\propto", "‖": r"\|", "ℓ": r"\ell",
+    "⟨": r"\langle", "⟩": r"\rangle", "′": "'", "µ": r"\mu", "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}",
+    "¾": r"\frac{3}{4}", "▲": r"\triangle", "▼": r"\nabla", "○": r"\circ", "✔": r"\surd", "✘": r"\times",
+}  # fmt: skip
+for _signs, _how in ((_RAISED, "^"), (_LOWERED, "_")):
+    _MATHS |= {each: f"{_how}{{{unicodedata.normalize('NFKD', each).replace('−', '-')}}}" for each in _signs}
+_MATHS |= {
+    each: "\\" + (name.lower() if kind == "SMALL" else name.title()) for each, (_, kind, _, name) in _GREEK.items()
+}
+_MATHS |= {"λ": r"\lambda", "Λ": r"\Lambda"}  # Unicode spells lamda
 IN_TEX = str.maketrans(
     {each: f"\\{each}" for each in "%&#_$"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "{": "", "}": ""}
+    | {"–": "--", "—": "---", "“": "``", "”": "''", "‘": "`", "’": "'", "…": r"\ldots{}", "†": r"\dag{}", "\xa0": "~"}
+    | {each: f"${command}$" for each, command in _MATHS.items()}
 )
-"""What BibTeX needs in the place of characters that TeX does not read as text."""
+"""What BibTeX needs in the place of characters that pdfLaTeX does not read as text, with no package loaded."""
 
 
 def plain(caption: nodes.Node) -> str:
@@ -184,8 +202,12 @@ def numbers(env: BuildEnvironment) -> dict[str, str]:
     }
 
 
-def bibtex(strip: Mapping[str, object], title: str) -> str:
-    """The BibTeX entry of one figure or table: its address, the version and commit of the book, data and licence."""
+def bibtex(strip: Mapping[str, object], title: str, base: str) -> str:
+    """The BibTeX entry of one figure or table: its address, the version and commit of the book, data and licence.
+
+    Args:
+        base: the public address of the book; empty where it has none.
+    """
     anchor = str(strip["anchor"])
     chapter, (version, *commit) = anchor.split("-", 1)[0], edition.told()
     year = [f"  year = {{{commit[-1][:4]}}},"] if commit else []
@@ -196,6 +218,7 @@ def bibtex(strip: Mapping[str, object], title: str) -> str:
         "  author = {{The ol2r authors}},",
         *year,
         f"  howpublished = {{Online learning to rank: five papers, made to run, {chapter}.html\\#{anchor}}},",
+        *([f"  url = {{{base.rstrip('/')}/{chapter}.html#{anchor}}},"] if base else []),
         f"  note = {{{plain(nodes.Text(made_from))}}},",
         "}",
     ])  # fmt: skip
@@ -208,7 +231,7 @@ def cite(app: Sphinx, page: nodes.document, name: str) -> None:
     for block in blocks:
         strip = block["strip"]
         parts = (numbers(app.env).get(strip["anchor"]), told.get(strip["anchor"], plain(nodes.Text(strip["title"]))))
-        text = bibtex(strip, ": ".join(filter(None, parts)))
+        text = bibtex(strip, ": ".join(filter(None, parts)), app.config.html_baseurl)
         block.rawsource, block.children = text, []
         block += nodes.Text(text)
 

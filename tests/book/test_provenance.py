@@ -82,6 +82,17 @@ def test_a_caption_in_bibtex_keeps_its_formulae_and_escapes_its_signs():
     assert provenance.plain(signs) == r"\$\textbackslash{}inputx\textasciitilde{}\textasciicircum{}"
 
 
+def test_characters_that_pdflatex_does_not_set_become_commands():
+    signs = nodes.Text("α = 10⁻⁴, λ, P²LinRank, w₀ – “✔” ▲ 3 × 5")
+    told = provenance.plain(signs)
+    assert told == (
+        r"$\alpha$ = 10$^{-}$$^{4}$, $\lambda$, P$^{2}$LinRank, w$_{0}$ -- ``$\surd$'' $\triangle$ 3 $\times$ 5"
+    )
+    entry = provenance.bibtex(STRIP, "t", "https://example.org/")
+    assert "  url = {https://example.org/sample.html#sample-fig-1},\n" in entry
+    assert "url" not in provenance.bibtex(STRIP, "t", "")
+
+
 def entries(page: Path) -> list[str]:
     text = html.unescape(re.sub(r"<[^>]+>", "", page.read_text()))
     return re.findall(r"^@misc\{.*?^\}", text, re.MULTILINE | re.DOTALL)
@@ -97,6 +108,8 @@ def test_all_entries_of_the_book_parse_and_no_two_have_the_same_title(published_
     texts = [entry for page in sorted(published_html.glob("*.html")) for entry in entries(page) if "{ol2r-" in entry]
     parsed = parse_string("\n".join(texts), "bibtex")
     assert len(parsed.entries) == len(texts) > 100
+    set_by_tex = re.compile(r"[\x20-\x7e\n\u00c0-\u017e]*")  # and Latin letters with accents
+    assert [text for text in texts if not set_by_tex.fullmatch(text)] == []
     fields = [entry.fields for entry in parsed.entries.values()]
     assert all({"title", "howpublished", "note"} <= each.keys() for each in fields)
     assert len({each["title"] for each in fields}) == len(fields)
