@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 PART_LEFT_OUT = "The library"
 """The part of the table of contents that the PDF does not have."""
-PAGES_LEFT_OUT = {"library", "teach", "archive", "changelog", "contribute", "faults", "gpu", "scale", "scaling"}
+PAGES_LEFT_OUT = {
+    "install", "library", "teach", "archive", "changelog", "contribute", "faults", "gpu", "scale", "scaling",
+}  # fmt: skip
 """Pages of other parts that it does not have: they are for those who use or change the library."""
 NAME = "online-learning-to-rank.pdf"
 PLACE = "<!-- the link to the PDF -->"

@@ -88,7 +88,7 @@ def test_rows_of_repeated_runs_name_the_covariance_and_the_round():
 def test_words_leave_out_what_was_not_measured():
     stored = invented(**{"eager.rounds_per_s_64": 100.0, "graph.rounds_per_s_64": 400.0})
     times = 400.0 / stored.predicted("DBGD", 64, gpu.CORES)
-    assert gpu.faster_in_words(stored, ("DBGD",), 64) == f"DBGD {times:,.1f}"
+    assert gpu.faster_in_words(stored, ("DBGD",), 64) == f"DBGD {times:,.1f} (cores by the cost model)"
     with pytest.raises(ValueError):
         gpu.faster_in_words(stored, ("DBGD",), 512)
 

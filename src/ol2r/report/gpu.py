@@ -181,11 +181,12 @@ REPEATED: dict[str, Column] = {
 
 def faster_in_words(stored: Stored, learners: Sequence[str], replicas: int) -> str:
     """How many times as fast as two CPU cores replayed rounds are, learner by learner; those not measured are left
-    out."""
+    out, and where the speed of the cores is the cost model's, that is said."""
     told = []
     for learner in learners:
         if (speed := stored.speed(learner, replicas, REPLAYED)) is not None:
-            told.append(f"{spelled(learner)} {speed / stored.of_cores(learner, replicas):,.1f}")
+            predicted = "" if stored.speed(learner, replicas, CORES) else " (cores by the cost model)"
+            told.append(f"{spelled(learner)} {speed / stored.of_cores(learner, replicas):,.1f}{predicted}")
     return joined(told)
 
 
