@@ -1,5 +1,6 @@
 """Learners that live on a site: several lists wait, the process ends, and nothing that was learned or asked is lost."""
 
+import copy
 import json
 import os
 import pickle
@@ -86,6 +87,18 @@ def test_a_learner_goes_on_in_another_process_as_if_it_had_never_stopped(continu
     same(whole, content(continued / f"{setting}.whole"))
     half = content(continued / f"{setting}.half")[1]
     assert any(half[name].tobytes() != array.tobytes() for name, array in whole[1].items() if name in half)
+
+
+@pytest.mark.parametrize("setting", ["PDGD", "PairRank", "BubbleRank"])
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda ranker: pickle.loads(pickle.dumps(ranker))])
+def test_a_copy_and_a_pickle_go_on_and_share_nothing(tmp_path, setting, again):
+    ranker = fresh(setting)
+    visit(ranker, 0, HALF)
+    other = again(ranker)
+    for one, name in ((other, "other"), (ranker, "itself")):
+        visit(one, HALF, WHOLE)
+        one.save(tmp_path / name)
+    same(content(tmp_path / "other"), content(tmp_path / "itself"))
 
 
 @pytest.mark.parametrize("setting", LIVING)

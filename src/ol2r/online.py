@@ -7,14 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from os import PathLike
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
 
-from ol2r import saved
-from ol2r.clicks.real import Waiting, different, real_clicks
+from ol2r.clicks.real import Serving, different
 from ol2r.data.dataset import RankingDataset
 from ol2r.data.own import finite, scaled
 from ol2r.errors import DataError, ExperimentError, one_of
@@ -174,14 +172,18 @@ class _List(NamedTuple):
     shown: dict[str, torch.Tensor]
 
 
-class Online:
+class Online(Serving[_List]):
     """A learner that serves real users: it ranks the candidates of a query and learns from the clicks on its list.
 
     By default it serves one list at a time, as in the papers: call `update` with the clicks on a list, or with False
     for each slot if there were none, before asking for the next list. With `most_waiting`, that many lists may wait for
     their clicks, which come in any order with the list's ticket. The docstring of a learner's class says what its
-    theory says of late clicks. Where the clicks on each list come before the next, tickets change nothing. Use a
-    learner from one thread at a time.
+    theory says of late clicks. Where the clicks on each list come before the next, tickets change nothing. Of a list
+    of which only the first slots were `seen`, it learns as if the list had ended there. Use a learner from one thread
+    at a time.
+
+    A file of `save` holds the features of the documents that wait or were learned from, and no identifiers. Copies and
+    pickles go on as a loaded file does; but a pickle can run anything when it is loaded, and a file cannot.
 
     Args:
         name: name of a learner or of a paper's variant, as in `compare`.
@@ -201,6 +203,8 @@ class Online:
         ExperimentError: an unknown name, or a learner that replays earlier queries and needs all of them at once.
         ValueError: hyper-parameters that the learner does not have.
     """
+
+    _kind: ClassVar = "Online"
 
     def __init__(
         self,
@@ -231,22 +235,12 @@ class Online:
         ranges: Ranges | None,
     ) -> None:
         self.learner: Learner = LEARNERS[learner](n_features, hyperparameters, Streams(np.array([key])))
+        super().__init__(most_waiting)
         self.ranges = ranges
         self.n_lists = self.n_updates = 0
         self._hyperparameters = dict(hyperparameters)
-        self._waiting = Waiting[_List](most_waiting)
         if ranges is not None and len(ranges.low) != n_features:
             raise ValueError(f"expected ranges of {n_features} features, found {len(ranges.low)}")
-
-    @property
-    def waiting(self) -> tuple[int, ...]:
-        """Tickets of the lists that wait for their clicks, the oldest first."""
-        return tuple(self._waiting.lists)
-
-    @property
-    def most_waiting(self) -> int:
-        """How many lists may wait."""
-        return self._waiting.most
 
     def rank(self, candidates: Candidates, depth: int = 10) -> Shown:
         """The list to show: positions of documents among the candidates, best first, at most `depth` of them.
@@ -257,52 +251,28 @@ class Online:
         """
         self._check(candidates)
         require("depth", AT_LEAST_ONE, depth)
-        self._waiting.make_sure_of_room()
+        self._make_sure_of_room()
         self.learner.round = self.n_lists + 1
         ranking = self.learner.rank(candidates, min(depth, len(candidates.features)))
         self.n_lists += 1
-        self._waiting.lists[self.n_lists] = _List(candidates, ranking, self.learner.shown())
+        self._lists[self.n_lists] = _List(candidates, ranking, self.learner.shown())
         shown = ranking[0, ranking[0] >= 0].numpy().view(Shown)
         shown.ticket = self.n_lists
         return shown
 
-    def update(
-        self,
-        ticket: int | Sequence[bool] | np.ndarray | None = None,
-        clicks: Sequence[bool] | np.ndarray | None = None,
-        *,
-        seen: int | None = None,
-    ) -> None:
-        """Learn from the clicks on a list: `update(ticket, clicks)`, or `update(clicks)` where only one waits.
+    def _slots(self, shown: _List) -> int:
+        return int((shown.ranking >= 0).sum())
 
-        Args:
-            ticket: that of the list; or left out.
-            clicks: whether the document in each slot was clicked.
-            seen: how many slots were seen, if not all; `clicks` belong to these alone, and the learner learns as if the
-                list had ended there.
-
-        Raises:
-            ValueError: no such list waits for clicks, or there is not one click value for each slot that was seen.
-        """
-        ticket, (shown, ranking, left), clicks = self._waiting.meant(ticket, clicks)
-        length = int((ranking >= 0).sum())
+    def _learn(self, ticket: int, shown: _List, clicked: np.ndarray, seen: int | None) -> None:
+        of, ranking, left = shown
         whole = torch.zeros(ranking.shape, dtype=torch.bool)
-        whole[0, :length] = torch.from_numpy(real_clicks(clicks, length, seen))
+        whole[0, : len(clicked)] = torch.from_numpy(clicked)
         if seen is not None:
             ranking = ranking.clone()
             ranking[0, seen:] = -1
-        self.learner.recall(shown, int(ticket), left)
-        self.learner.update(shown, ranking, whole)
-        self._waiting.forget(ticket)
+        self.learner.recall(of, ticket, left)
+        self.learner.update(of, ranking, whole)
         self.n_updates += 1
-
-    def forget(self, ticket: int) -> None:
-        """Learn nothing from a list, whose clicks will not come.
-
-        Raises:
-            ValueError: no such list waits for clicks.
-        """
-        self._waiting.forget(ticket)
 
     def scores(self, candidates: Candidates) -> np.ndarray:
         """Scores of the candidates by what has been learned, without exploration: Float64[documents]."""
@@ -310,17 +280,13 @@ class Online:
         first = torch.zeros(1, dtype=torch.int64)
         return self.learner.evaluated().scores(candidates.features, first)[:, 0].to(torch.float64).numpy()
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write all that it has learned, and the lists that wait, to a file in the place of what was there.
+    def __reduce__(self) -> tuple:
+        return self._made, self._kept()
 
-        The file holds the features of the documents that wait or were learned from, and no identifiers.
-
-        Raises:
-            OSError: the file cannot be written; what was there before is intact.
-        """
+    def _kept(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         learner = self.learner
         tensors = {f"learner.{name}": value for name, value in learner.state_dict().items()}
-        for ticket, (shown, ranking, left) in self._waiting.lists.items():
+        for ticket, (shown, ranking, left) in self._lists.items():
             of_list = {"features": shown.features, "numbers": shown.numbers, "ranking": ranking}
             of_list |= {f"shown.{name}": value for name, value in left.items()}
             tensors |= {f"list.{ticket}.{name}": value for name, value in of_list.items() if value is not None}
@@ -336,18 +302,7 @@ class Online:
             "most_waiting": self.most_waiting,
             "waiting": self.waiting,
         }
-        saved.save(path, "Online", header, arrays)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Go on from what `save` wrote, in any process, as the learner that was saved would have.
-
-        Raises:
-            DataError: the file is cut short, holds no such learner, or was written by a version that this one does not
-                understand.
-            OSError: the file is not there or cannot be read.
-        """
-        return saved.load(path, "Online", cls._made)
+        return header, arrays
 
     @classmethod
     def _made(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
@@ -370,7 +325,7 @@ class Online:
             shown = {name.removeprefix("shown."): it for name, it in of_list.items() if name.startswith("shown.")}
             own = _candidates(of_list["features"], of_list["numbers"])
             made._check(own)
-            made._waiting.lists[ticket] = _List(own, of_list["ranking"], shown)
+            made._lists[ticket] = _List(own, of_list["ranking"], shown)
         return made
 
     def _check(self, candidates: Candidates) -> None:

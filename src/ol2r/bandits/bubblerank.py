@@ -5,16 +5,14 @@ them in a loop, and an instance of `BubbleRank` calls them one by one for real u
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from os import PathLike
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numba import prange
 
-from ol2r import saved
 from ol2r.bandits.base import LAST_STEP, Bandit
 from ol2r.bandits.world import Tape, World, inversions, judge, leaf, replica, show
-from ol2r.clicks.real import Waiting, different, real_clicks, whole
+from ol2r.clicks.real import Serving, different, whole
 from ol2r.compiling import kernel, part
 from ol2r.parameters import FLAG, WHOLE, Choice, Number, Value, require
 from ol2r.random import Stream, block, replica_key, word
@@ -302,7 +300,7 @@ def _update(state, clicks, step):
     improve(state)
 
 
-class BubbleRank(Bandit):
+class BubbleRank(Serving[tuple[np.ndarray, int]], Bandit):
     """BubbleRank (Li et al., 2019, Algorithm 1): improves an already good list from clicks while staying close to it.
 
     It exchanges neighbours of a base list at random until clicks decide their order. With fewer positions than items it
@@ -312,7 +310,8 @@ class BubbleRank(Bandit):
 
     `simulate_bandit` plays it in a simulated world. An instance serves real users with one list, by the same compiled
     steps: `rank` gives the list to show, `update` takes the clicks on it. The instance holds all that it has learned;
-    `save` writes it to a file, from which it goes on in another process as if it had never stopped.
+    `save` writes it to a file, from which it goes on in another process as if it had never stopped; items that a file
+    can name are text and whole numbers. What was not `seen` was not clicked, as in the paper's click models.
 
     Late clicks: every step flips its own coins, and clicks are compared by what was exchanged in their own step. So the
     event of Lemma 9 and the safety of Lemma 2 do not ask in which order clicks come, as long as it does not depend on
@@ -363,6 +362,7 @@ class BubbleRank(Bandit):
     }
     diagnostics = ("base_inversions", "pairs", "event_broken")
     step_seconds = 1.4e-7
+    _kind = name
 
     @classmethod
     def play(cls, world: World, tape: Tape, steps: int, parameters: Mapping[str, Value]) -> None:
@@ -390,6 +390,7 @@ class BubbleRank(Bandit):
         freeze: bool = False,
         parity: str = "algorithm",
     ):
+        super().__init__(most_waiting)  # of each list the ranking is kept, and which item was away in it
         self.items = tuple(different(items, "items"))
         if not self.items:
             raise ValueError("expected at least one item, found none")
@@ -415,12 +416,6 @@ class BubbleRank(Bandit):
             int(parity == "prose"),
         )
         self._step = 0
-        self._waiting = Waiting[tuple[np.ndarray, int]](most_waiting)  # each ranking, and which item was away in it
-
-    @property
-    def waiting(self) -> tuple[int, ...]:
-        """Tickets of the lists that wait for their clicks, the oldest first."""
-        return tuple(self._waiting.lists)
 
     @property
     def base(self) -> list:
@@ -433,60 +428,29 @@ class BubbleRank(Bandit):
         Raises:
             ValueError: `most_waiting` lists wait for their clicks, or the horizon is over.
         """
-        self._waiting.make_sure_of_room()
+        self._make_sure_of_room()
         if self._step == self._last:
             raise ValueError(f"the horizon of {self._last} lists is over: a new BubbleRank can start from its base")
         self._step += 1
         _rank(self._state, self._key, self._step)
-        self._waiting.lists[self._step] = self._state.ranking.copy(), int(self._state.notes["away"][0])
+        self._lists[self._step] = self._state.ranking.copy(), int(self._state.notes["away"][0])
         return ShownItems((self.items[i] for i in self._state.ranking), self._step)
 
-    def update(
-        self,
-        ticket: int | Sequence[bool] | None = None,
-        clicks: Sequence[bool] | None = None,
-        *,
-        seen: int | None = None,
-    ) -> None:
-        """Learn from the clicks on a list: `update(ticket, clicks)`, or `update(clicks)` where only one waits.
+    def _slots(self, shown: tuple[np.ndarray, int]) -> int:
+        return len(shown[0])
 
-        Args:
-            ticket: that of the list, for clicks may come in any order; or left out.
-            clicks: whether the item in each position was clicked, from the top.
-            seen: how many positions were seen, if not all; `clicks` belong to these alone. What was not seen was not
-                clicked, as in the paper's click models.
-
-        Raises:
-            ValueError: no such list waits for clicks, or there is not one click value for each position that was seen.
-        """
-        ticket, (ranking, away), clicks = self._waiting.meant(ticket, clicks)
-        clicked = real_clicks(clicks, len(ranking), seen)
-        self._state.ranking[:], self._state.notes["away"] = ranking, away
+    def _learn(self, ticket: int, shown: tuple[np.ndarray, int], clicked: np.ndarray, seen: int | None) -> None:
+        self._state.ranking[:], self._state.notes["away"] = shown
         _update(self._state, clicked, ticket)
-        self._waiting.forget(ticket)
 
-    def forget(self, ticket: int) -> None:
-        """Learn nothing from a list, whose clicks will not come.
-
-        Raises:
-            ValueError: no such list waits for clicks.
-        """
-        self._waiting.forget(ticket)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write all that it has learned, and the lists that wait, to a file in the place of what was there.
-
-        Raises:
-            ValueError: an item is neither text nor a whole number, which are what a file can name.
-            OSError: the file cannot be written; what was there before is intact.
-        """
+    def _kept(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         for item in self.items:
             if type(item) not in (str, int):
                 raise ValueError(f"only items that are text or whole numbers can be saved, not {item!r}")
-        state, waiting = self._state, self._waiting
+        state = self._state
         arrays = {name: getattr(state, name) for name in ("start", "base", "ranking", "s", "n")}
         arrays |= {f"notes.{name}": np.array(state.notes[name]) for name in _NOTES.names or ()}
-        arrays |= {f"list.{ticket}": ranking for ticket, (ranking, _) in waiting.lists.items()}
+        arrays |= {f"list.{ticket}": ranking for ticket, (ranking, _) in self._lists.items()}
         header = {
             "revision": self.revision,
             "items": list(self.items),
@@ -497,21 +461,10 @@ class BubbleRank(Bandit):
             "doubling": state.doubling,
             "freeze": state.freeze,
             "shift": state.shift,
-            "most_waiting": waiting.most,
-            "away": {ticket: away for ticket, (_, away) in waiting.lists.items()},
+            "most_waiting": self.most_waiting,
+            "away": {ticket: away for ticket, (_, away) in self._lists.items()},
         }
-        saved.save(path, self.name, header, arrays)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Go on from what `save` wrote, as the one that was saved would have.
-
-        Raises:
-            DataError: the file is cut short, holds no BubbleRank, or was written by a version that this one does not
-                understand.
-            OSError: the file is not there or cannot be read.
-        """
-        return saved.load(path, cls.name, cls._made)
+        return header, arrays
 
     @classmethod
     def _made(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
@@ -524,7 +477,7 @@ class BubbleRank(Bandit):
         made._state = made._state._replace(**settings, **kept)
         for name in _NOTES.names or ():
             made._state.notes[name] = arrays[f"notes.{name}"]
-        made._waiting.lists = {int(ticket): (arrays[f"list.{ticket}"], it) for ticket, it in header["away"].items()}
+        made._lists = {int(ticket): (arrays[f"list.{ticket}"], it) for ticket, it in header["away"].items()}
         return made
 
 

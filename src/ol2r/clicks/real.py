@@ -1,12 +1,15 @@
-"""Lists that were shown to real users, what they were made of, and the clicks on them."""
+"""Lists that were shown to real users, what they were made of, the clicks on them, and what learns from those."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from numbers import Integral
-from typing import Any, Generic, TypeGuard, TypeVar
+from os import PathLike
+from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar
 
 import numpy as np
 
+from ol2r import saved
 from ol2r.data.own import plain
 from ol2r.errors import DataError
 from ol2r.parameters import AT_LEAST_ONE, require
@@ -72,63 +75,120 @@ def real_clicks(clicks: Sequence[bool], slots: int, seen: int | None = None) -> 
     return np.concatenate([given.astype(bool), np.zeros(slots - expected, dtype=bool)])
 
 
-class Waiting(Generic[Shown]):
-    """Lists that wait for the clicks of real users, by ticket; tickets are whole numbers and grow.
+class Serving(ABC, Generic[Shown]):
+    """A learner that serves a site: its lists wait for clicks under tickets, and a file holds all that it knows.
+
+    Tickets are whole numbers and grow. A subclass says what it learns from a list, and what it keeps.
 
     Args:
-        most: how many may wait.
+        most_waiting: how many lists may wait for their clicks.
 
     Attributes:
-        lists: what is kept of each list, the oldest first.
+        most_waiting: as given, or as loaded.
     """
 
-    def __init__(self, most: int):
-        require("most_waiting", AT_LEAST_ONE, most)
-        self.most = int(most)
-        self.lists: dict[int, Shown] = {}
+    _kind: ClassVar[str]  # what its files call it
 
-    def make_sure_of_room(self) -> None:
+    def __init__(self, most_waiting: int):
+        require("most_waiting", AT_LEAST_ONE, most_waiting)
+        self.most_waiting = int(most_waiting)
+        self._lists: dict[int, Shown] = {}  # what is kept of each list that waits, the oldest first
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """Tickets of the lists that wait for their clicks, the oldest first."""
+        return tuple(self._lists)
+
+    def _make_sure_of_room(self) -> None:
         """Raise ValueError if as many lists wait as may."""
-        if len(self.lists) < self.most:
+        if len(self._lists) < self.most_waiting:
             return
-        if self.most == 1:
+        if self.most_waiting == 1:
             raise ValueError(
                 "the last list waits for its clicks: call update() first, with False where there was none, or forget()"
             )
         raise ValueError(
-            f"{self.most} lists wait for their clicks, which is most_waiting: update() or forget() one first; the "
-            f"oldest has the ticket {next(iter(self.lists))}"
+            f"{self.most_waiting} lists wait for their clicks, which is most_waiting: update() or forget() one first; "
+            f"the oldest has the ticket {next(iter(self._lists))}"
         )
 
-    def meant(
-        self, ticket: int | Sequence[bool] | np.ndarray | None, clicks: Sequence[bool] | np.ndarray | None
-    ) -> tuple[int, Shown, Sequence[bool]]:
-        """Ticket, list and clicks of `update(ticket, clicks)`, or of `update(clicks)` where one list waits.
+    def update(
+        self,
+        ticket: int | Sequence[bool] | np.ndarray | None = None,
+        clicks: Sequence[bool] | np.ndarray | None = None,
+        *,
+        seen: int | None = None,
+    ) -> None:
+        """Learn from the clicks on a list: `update(ticket, clicks)`, or `update(clicks)` where only one waits.
+
+        Args:
+            ticket: that of the list, for clicks may come in any order; or left out.
+            clicks: whether what stands in each slot was clicked, from the top.
+            seen: how many slots were seen, if not all; `clicks` belong to these alone.
 
         Raises:
-            ValueError: no such list waits, or several do and there is no ticket.
+            ValueError: no such list waits for clicks, or there is not one click value for each slot that was seen.
         """
         if clicks is None:
             ticket, clicks = None, ticket  # type: ignore[assignment]
         if ticket is None:
-            if len(self.lists) > 1:
-                raise ValueError(f"{len(self.lists)} lists wait for clicks: say which one, update(ticket, clicks)")
-            if not self.lists:
+            if len(self._lists) > 1:
+                raise ValueError(f"{len(self._lists)} lists wait for clicks: say which one, update(ticket, clicks)")
+            if not self._lists:
                 raise ValueError("no list waits for clicks: call rank() first")
-            return *next(iter(self.lists.items())), clicks  # type: ignore[return-value]
-        return ticket, self[ticket], clicks  # type: ignore[return-value]
-
-    def __getitem__(self, ticket: object) -> Shown:
-        if not whole(ticket) or ticket not in self.lists:
-            told = f"no list with the ticket {_told(ticket)} waits for clicks"
-            raise ValueError(f"{told}: it had its clicks, or is forgotten")
-        return self.lists[int(ticket)]
+            ticket = next(iter(self._lists))
+        number = self._known(ticket)
+        shown = self._lists[number]
+        self._learn(number, shown, real_clicks(clicks, self._slots(shown), seen), seen)  # type: ignore[arg-type]
+        del self._lists[number]
 
     def forget(self, ticket: int) -> None:
-        """Let a list wait no longer.
+        """Learn nothing from a list, whose clicks will not come.
 
         Raises:
-            ValueError: no such list waits.
+            ValueError: no such list waits for clicks.
         """
-        self[ticket]
-        del self.lists[int(ticket)]
+        del self._lists[self._known(ticket)]
+
+    def _known(self, ticket: object) -> int:
+        if not whole(ticket) or ticket not in self._lists:
+            told = f"no list with the ticket {_told(ticket)} waits for clicks"
+            raise ValueError(f"{told}: it had its clicks, or is forgotten")
+        return int(ticket)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all that it has learned, and the lists that wait, to a file in the place of what was there.
+
+        Raises:
+            ValueError: there is something that a file cannot name.
+            OSError: the file cannot be written; what was there before is intact.
+        """
+        saved.save(path, self._kind, *self._kept())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Go on from what `save` wrote, in any process, as the learner that was saved would have.
+
+        Raises:
+            DataError: the file is cut short, holds no such learner, or was written by a version that this one does not
+                understand.
+            OSError: the file is not there or cannot be read.
+        """
+        return saved.load(path, cls._kind, cls._made)
+
+    @abstractmethod
+    def _slots(self, shown: Shown) -> int:
+        """How many slots a list has."""
+
+    @abstractmethod
+    def _learn(self, ticket: int, shown: Shown, clicked: np.ndarray, seen: int | None) -> None:
+        """Learn from the clicks on a list: Bool[slots]."""
+
+    @abstractmethod
+    def _kept(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Header and arrays of its file."""
+
+    @classmethod
+    @abstractmethod
+    def _made(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
+        """Make it again of what was kept."""
