@@ -1,4 +1,4 @@
-"""What a site may hand to a live learner, in any form: the right result, or one line that says what is wrong."""
+"""What anybody may hand to a public function, in any form: the right result, or one line that says what is wrong."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,17 @@ import torch
 from scipy.sparse import csr_matrix
 
 import ol2r
-from ol2r.random import generator
+from ol2r.clicks import ItemClicks, wrong_pairs
+from ol2r.clicks.fitting import fit_position
+from ol2r.clicks.items import simulate_clicks
+from ol2r.clicks.likelihood import click_probabilities, conditional_probabilities
+from ol2r.data import Fold, RankingDataset, normalize_per_query
+from ol2r.data.sessions import QueryCounts, QuerySessions
+from ol2r.data.trec import run_of
+from ol2r.offline import fit_lambdarank, lambda_gradient, mean_ndcg
+from ol2r.offline.lambdarank import lambda_forces
+from ol2r.random import generator, replica_key
+from ol2r.ranking import metrics
 
 FEATURES = np.round(generator("any input", 0).random((4, 5)) * 8) / 8  # half precision holds these
 IDS = ["a", "b", "c", "d"]
@@ -307,3 +317,181 @@ def test_items_in_any_form_are_the_same_and_are_saved(tmp_path):
             ranker = ol2r.BubbleRank.load(tmp_path / "bubbles")
             lists = [ranker.items, *([*ranker.rank()] for _ in range(1))]
             assert lists == (expected := expected or lists)
+
+
+# Functions of arrays: what compiled loops read is checked before, as they would read beyond an array's end
+
+TABLE = (np.round(generator("any input", 1).random((12, 3)) * 8) / 8).astype(np.float32)
+GRADES = np.array([0, 1, 2, 0, 3, 0, 1, 1, 0, 2, 2, 0])
+OFFSETS = np.array([0, 4, 8, 12])
+IDEAL = metrics.ideal_dcg(GRADES, OFFSETS, 3)
+WEIGHTS = np.array([0.5, -1.0, 0.25])
+SCORES = TABLE @ WEIGHTS
+LISTS = np.array([[0, 1, 2], [2, 1, 0], [1, 0, 2]])
+CLICKED = np.array([[True, False, False], [False, True, False], [True, False, True]])
+LETTERS = ("a", "b", "c")
+MODEL = ItemClicks("dependent", (0.5, 0.3, 0.2), (0.9, 0.6, 0.3))
+
+
+def dataset(**changed):
+    whole = {
+        "name": "x",
+        "features": TABLE,
+        "relevance": GRADES,
+        "offsets": OFFSETS,
+        "query_ids": LETTERS,
+        "document_ids": None,
+        "folds": (Fold(np.array([0]), np.array([1]), np.array([2])),),
+        "n_grades": 4,
+        "checksum": "",
+        "restricted": False,
+        "label": "x",
+        "normalization": "none",
+    }
+    made = RankingDataset(**whole | changed)
+    return np.concatenate([made.totals.sum(axis=0), made.sizes, fit_lambdarank(made, 1, epochs=2)])
+
+
+def attraction(lists=LISTS, clicks=CLICKED):
+    (fit,) = fit_position([QuerySessions("q", LETTERS, lists, clicks)], (1.0, 2.0))
+    return fit.attraction
+
+
+def of_tensors(function, *others):
+    """A function of tensors, given what can be made one."""
+
+    def take(given):
+        values = np.asarray(given, order="C")
+        if values.dtype == np.longdouble:  # which torch has not
+            values = values.astype(np.float64)
+        return function(torch.tensor(values.tolist()), *others)
+
+    return take
+
+
+KEY = replica_key("any input", 1, 0)
+ALL = torch.ones(3, 4, dtype=torch.bool)
+TAKERS = {  # what takes an array, and one that is right
+    "normalize_per_query": (lambda x: normalize_per_query(x, OFFSETS), TABLE),
+    "normalize_per_query, offsets": (lambda x: normalize_per_query(TABLE, x), OFFSETS),
+    "a data set's features": (lambda x: dataset(features=x), TABLE),
+    "a data set's grades": (lambda x: dataset(relevance=x), GRADES),
+    "a data set's offsets": (lambda x: dataset(offsets=x), OFFSETS),
+    "ideal_dcg": (lambda x: metrics.ideal_dcg(x, OFFSETS, 3), GRADES),
+    "ideal_dcg, offsets": (lambda x: metrics.ideal_dcg(GRADES, x, 3), OFFSETS),
+    "gains": (of_tensors(metrics.gains), GRADES),
+    "shown_ndcg": (of_tensors(metrics.shown_ndcg, ALL, torch.from_numpy(IDEAL)), GRADES.reshape(3, 4)),
+    "misordered_pairs": (of_tensors(metrics.misordered_pairs, ALL), GRADES.reshape(3, 4)),
+    "lambda_gradient": (lambda x: lambda_gradient(x, GRADES, OFFSETS, IDEAL, WEIGHTS, 3), TABLE),
+    "lambda_gradient, grades": (lambda x: lambda_gradient(TABLE, x, OFFSETS, IDEAL, WEIGHTS, 3), GRADES),
+    "lambda_gradient, offsets": (lambda x: lambda_gradient(TABLE, GRADES, x, IDEAL, WEIGHTS, 3), OFFSETS),
+    "lambda_gradient, weights": (lambda x: lambda_gradient(TABLE, GRADES, OFFSETS, IDEAL, x, 3), WEIGHTS),
+    "lambda_forces": (lambda x: lambda_forces(x, GRADES, OFFSETS, IDEAL, 3), SCORES),
+    "lambda_forces, grades": (lambda x: lambda_forces(SCORES, x, OFFSETS, IDEAL, 3), GRADES),
+    "mean_ndcg": (lambda x: mean_ndcg(OWN, np.arange(3), x, 3), WEIGHTS),
+    "mean_ndcg, queries": (lambda x: mean_ndcg(OWN, x, WEIGHTS, 3), np.array([2, 0])),
+    "run_of": (lambda x: [score for own in run_of(OWN, x).values() for score in own.values()], SCORES),
+    "sessions": (lambda x: QuerySessions("q", LETTERS, x, CLICKED).counts().views, LISTS),
+    "sessions, clicks": (lambda x: QuerySessions("q", LETTERS, LISTS, x).counts().clicks, CLICKED),
+    "counts": (lambda x: QueryCounts("q", LETTERS, x, LISTS).most_frequent_list(3), LISTS + 1),
+    "counts, clicks": (lambda x: QueryCounts("q", LETTERS, LISTS + 1, x).clicks, LISTS),
+    "fit_position": (attraction, LISTS),
+    "fit_position, clicks": (lambda x: attraction(clicks=x), CLICKED),
+    "click_probabilities": (lambda x: click_probabilities(MODEL, x), LISTS),
+    "conditional_probabilities": (lambda x: conditional_probabilities(MODEL, x, CLICKED), LISTS),
+    "conditional_probabilities, clicks": (lambda x: conditional_probabilities(MODEL, LISTS, x), CLICKED),
+    "a model's attraction": (lambda x: ItemClicks("cascade", x).attraction, np.array([0.5, 0.25, 0.125])),
+    "simulate_clicks": (lambda x: simulate_clicks(MODEL, x, KEY), LISTS),
+    "wrong_pairs": (lambda x: wrong_pairs(x, [1, 0]), np.array([0.5, 0.25, 0.125])),
+    "wrong_pairs, ranking": (lambda x: wrong_pairs(np.array([0.5, 0.25, 0.125]), x), np.array([2, 0])),
+}
+OWN = ol2r.from_arrays(TABLE, GRADES, np.repeat(range(3), 4), folds=3, normalize=False)
+
+
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+FORMS = {
+    "read-only": read_only,
+    "fortran": np.asfortranarray,
+    "strided": lambda array: np.repeat(array, 2, axis=0)[::2],
+    "backwards": lambda array: array[::-1].copy()[::-1],
+    "big endian": lambda array: array.astype(array.dtype.newbyteorder(">")),
+    "object": lambda array: array.astype(object),
+    "list": np.ndarray.tolist,
+    "long double": lambda array: array.astype(np.longdouble),
+    "small": lambda array: array.astype(np.uint8 if array.dtype.kind in "iub" else np.float32),
+    "table": lambda array: pd.DataFrame(array) if array.ndim == 2 else pd.Series(array, range(len(array), 0, -1)),
+}
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+def test_every_form_of_an_array_gives_the_same(taker):
+    take, array = TAKERS[taker]
+    expected = np.asarray(take(array))
+    for name, form in FORMS.items():
+        if name == "small" and array.dtype == np.float64:
+            continue  # single precision holds other numbers
+        np.testing.assert_array_equal(take(form(array)), expected, err_msg=name)
+
+
+def changed(array, value):
+    array = array.astype(np.float64 if array.dtype.kind == "f" or value != value else np.int64)
+    array.flat[1] = value
+    return array
+
+
+BROKEN = {
+    "text": lambda array: np.full(array.shape, "many"),
+    "complex": lambda array: array + 1j,
+    "one axis more": lambda array: array[None],
+    "not a number": lambda array: changed(array, np.nan),
+    "negative": lambda array: changed(array, -7),
+    "huge": lambda array: changed(array, 10**6 if array.dtype.kind in "iub" else np.inf),
+    "short": lambda array: array[:-1],
+    "long": lambda array: np.concatenate([array, array]),
+    "empty": lambda array: array[:0],
+}
+ANY_LENGTH = {"gains", "mean_ndcg, queries", "click_probabilities", "a model's attraction", "simulate_clicks"}
+ANY_LENGTH |= {"wrong_pairs", "wrong_pairs, ranking"}
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+def test_what_no_array_of_a_function_can_be_is_said_in_a_line(taker):
+    take, array = TAKERS[taker]
+    whole = array.dtype.kind in "ib"
+    wrong = ["text", "complex"]
+    wrong += ["one axis more"] if taker != "gains" else []
+    wrong += ["not a number"] if whole else []
+    wrong += ["negative"] if whole and taker != "misordered_pairs" else []
+    wrong += ["huge"] if whole and taker not in ("misordered_pairs", "counts") else []
+    wrong += ["short", "long", "empty"] if taker not in ANY_LENGTH else []
+    for name in wrong:
+        with pytest.raises(ValueError) as error:
+            take(BROKEN[name](array))
+            pytest.fail(f"{name} was taken")
+        said(error)
+
+
+def test_numbers_that_a_small_type_would_wrap_are_counted_right():
+    """A list is chosen by a mark of −1, which a type without signs would take for its largest number."""
+    views = np.array([[3, 9], [5, 7], [9, 200]], dtype=np.uint8)
+    assert QueryCounts("q", LETTERS, views, views).most_frequent_list(2).tolist() == [2, 0]
+    assert views.dtype == np.uint8
+
+
+def test_every_public_function_that_takes_data_is_hunted():
+    """The names of `ol2r`, and where they are handed what they should not be."""
+    here = {"candidates", "Ranges", "Online", "BubbleRank"}
+    elsewhere = {  # files and tables of a reader's own, and what takes a data set that was read
+        "tests/data/test_identity.py": {"from_arrays", "from_letor"},
+        "tests/data/test_own.py": {"sessions"},
+        "tests/data/test_catalogue.py": {"load"},
+        "tests/test_face.py": {"compare", "Comparison"},
+        "tests/test_simulation.py": {"simulate"},
+        "tests/experiments/test_own_data.py": {"chapter"},
+    }
+    assert {"__version__", *here, *set().union(*elsewhere.values())} == set(ol2r.__all__)

@@ -161,7 +161,7 @@ def test_simulated_sessions_are_users_one_step_after_another(kind):
     found = simulate_clicks(it, lists, KEY).tolist()
     assert found == [plain_clicks(it, row, step=step) for step, row in enumerate(lists.tolist())]
     for wrong in (lists + 2, lists - 1):
-        with pytest.raises(ValueError, match="lists must show items 0 … 3"):
+        with pytest.raises(ValueError, match="lists: expected values from 0 to 3"):
             simulate_clicks(it, wrong, KEY)
     with pytest.raises(ValueError, match="a list has 1 to"):
         simulate_clicks(it, np.zeros((1, 5), dtype=np.int64), KEY)

@@ -80,9 +80,9 @@ def test_the_list_has_the_item_shown_most_at_each_position_once():
     [
         ([[1]], [[2]], "as many as there are views"),
         ([[1]], [[-1]], "as many as there are views"),
-        ([[1.0]], [[1.0]], "whole numbers"),
-        ([[1, 1]], [[1]], "do not fit"),
-        ([[1], [1]], [[1], [1]], "2|do not fit"),
+        ([[1.5]], [[1.0]], "whole numbers"),
+        ([[1, 1]], [[1]], r"clicks: expected the shape \(1, 2\), found \(1, 1\)"),
+        ([[1], [1]], [[1], [1]], r"views: expected the shape \(1, any\), found \(2, 1\)"),
     ],
 )
 def test_counts_that_cannot_be_are_refused(views, clicks, told):

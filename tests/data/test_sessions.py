@@ -166,7 +166,7 @@ def test_a_query_with_too_few_items_or_no_sessions_has_no_list_of_that_length():
 @pytest.mark.parametrize(
     ("lists", "clicks", "message"),
     [
-        ([[0, 1]], [[0]], "do not fit"),
+        ([[0, 1]], [[0]], r"clicks: expected the shape \(1, 2\), found \(1, 1\)"),
         ([[0, 3]], [[0, 0]], "an item outside 0 … 2"),
         ([[0, -2]], [[0, 0]], "an item outside 0 … 2"),
         ([[-1, 0]], [[0, 0]], "below the end of its list"),
@@ -179,9 +179,12 @@ def test_sessions_that_cannot_be_are_an_error(lists, clicks, message):
         sessions(lists, clicks)
 
 
-@pytest.mark.parametrize(("lists", "clicks"), [([[0.0, 1.0]], [[False, True]]), ([[0, 1]], [[0, 1]])])
+@pytest.mark.parametrize(("lists", "clicks"), [([[0.5, 1.0]], [[False, True]]), ([[0, 1]], [[0, 2]])])
 def test_sessions_of_other_types_are_an_error(lists, clicks):
-    with pytest.raises(DataError, match="query q: expected lists of whole numbers and clicks of bool, found"):
+    with pytest.raises(
+        DataError,
+        match=r"query q: (lists: expected whole numbers|clicks: expected True or False), found others in an array of",
+    ):
         QuerySessions("q", ("a", "b"), np.array(lists), np.array(clicks))
 
 

@@ -80,7 +80,7 @@ def test_runs_that_do_not_match_the_data_are_named():
         scores_of({"7": {"d0": 1.0}}, dataset)
     with pytest.raises(DataError, match=r"query 0: the run and .* do not have the same documents, such as d2"):
         scores_of({"0": {"d0": 1.0, "d1": 2.0}}, dataset)
-    with pytest.raises(DataError, match=r"expected a score for each of 5 documents, found the shape \(4,\)"):
+    with pytest.raises(DataError, match=r"a score for each document: expected the shape \(5,\), found \(4,\)"):
         run_of(dataset, np.zeros(4))
     with pytest.raises(DataError, match="expected finite scores"):
         run_of(dataset, np.full(5, np.nan))

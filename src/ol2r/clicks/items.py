@@ -10,7 +10,9 @@ from typing import Literal
 
 import numpy as np
 
+from ol2r.arrays import checked
 from ol2r.compiling import kernel, part
+from ol2r.errors import DataError
 from ol2r.random import Stream, block, uniform
 
 CODES = {"cascade": 0, "dependent": 1, "position": 2}
@@ -46,6 +48,9 @@ class ItemClicks:
     def __post_init__(self):
         if self.kind not in CODES:
             raise ValueError(f"kind must be one of {tuple(CODES)}, not {self.kind!r}")
+        for name in ("attraction", "position"):
+            object.__setattr__(self, name, tuple(checked(getattr(self, name), name, (None,), np.float64).tolist()))
+        object.__setattr__(self, "items", tuple(self.items))
         if not self.attraction:
             raise ValueError(f"a {self.kind} model needs the attraction of at least one item")
         for name, row in (("attraction", self.attraction), ("position", self.position)):
@@ -140,12 +145,14 @@ def simulate_clicks(model: ItemClicks, lists: np.ndarray, key: np.uint64) -> np.
 
     Returns:
         bool[sessions, K].
+
+    Raises:
+        ValueError: no such lists, or longer ones than the model covers.
     """
+    lists = checked(lists, "lists", (None, None), np.int64, 0, model.n_items - 1)
     model.check_slots(lists.shape[1])
-    if lists.size and not 0 <= lists.min() <= lists.max() < model.n_items:
-        raise ValueError(f"lists must show items 0 … {model.n_items - 1}")
     out = np.empty(lists.shape, dtype=np.bool_)
-    _simulate(model.code, *model.rows(), np.ascontiguousarray(lists, dtype=np.int64), key, out)
+    _simulate(model.code, *model.rows(), lists, key, out)
     return out
 
 
@@ -155,7 +162,14 @@ def wrong_pairs(attraction: np.ndarray, ranking: np.ndarray) -> int:
     Args:
         attraction: Float64[L].
         ranking: Int64[K], item numbers from the top.
+
+    Raises:
+        DataError: no such arrays, or an item twice.
     """
+    attraction = checked(attraction, "attraction", (None,), np.float64, 0, 1)
+    ranking = checked(ranking, "ranking", (None,), np.int64, 0, len(attraction) - 1)
+    if len(np.unique(ranking)) < len(ranking):
+        raise DataError("ranking: expected different items")
     better = attraction > attraction[ranking][:, None]  # [position, item]: more attractive than the one there
     return int(better.sum() - np.tril(better[:, ranking]).sum())
 

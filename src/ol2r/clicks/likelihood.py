@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ol2r.arrays import checked
 from ol2r.clicks.items import ItemClicks
 from ol2r.data.sessions import QuerySessions
 
@@ -21,12 +22,15 @@ def click_probabilities(model: ItemClicks, lists: np.ndarray) -> np.ndarray:
 
     Returns:
         float64[sessions, K], 0 where nothing is shown.
+
+    Raises:
+        ValueError: no such lists, or the model does not know what they show.
     """
     attraction, position = _rows(model, lists)
     if model.kind == "position":
         return attraction * position
     staying = np.cumprod(1 - position * attraction, axis=1)
-    return attraction * np.hstack([np.ones((len(lists), 1)), staying[:, :-1]])
+    return attraction * np.hstack([np.ones((len(attraction), 1)), staying[:, :-1]])
 
 
 def conditional_probabilities(model: ItemClicks, lists: np.ndarray, clicks: np.ndarray) -> np.ndarray:
@@ -40,16 +44,20 @@ def conditional_probabilities(model: ItemClicks, lists: np.ndarray, clicks: np.n
 
     Returns:
         float64[sessions, K], 0 where nothing is shown.
+
+    Raises:
+        ValueError: no such lists or clicks, or the model does not know what the lists show.
     """
     if model.kind == "position":
         return click_probabilities(model, lists)
     attraction, position = _rows(model, lists)
+    clicks = checked(clicks, "clicks", attraction.shape, np.bool_)
     out = np.empty_like(attraction)
-    examining = np.ones(len(lists))
-    for k in range(lists.shape[1]):
+    examining = np.ones(len(out))
+    for k in range(out.shape[1]):
         out[:, k] = examining * attraction[:, k]
         unclicked = 1 - out[:, k]
-        passed = np.divide(examining - out[:, k], unclicked, out=np.zeros(len(lists)), where=unclicked > 0)
+        passed = np.divide(examining - out[:, k], unclicked, out=np.zeros(len(out)), where=unclicked > 0)
         examining = np.where(clicks[:, k], 1 - position[:, k], passed)
     return out
 
@@ -154,6 +162,7 @@ def perplexity(
 def _rows(model: ItemClicks, lists: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Attraction of what is shown (0 where nothing is), and v (1 in the cascade model) or χ: float64[sessions, K]."""
     attraction, position = model.rows()
+    lists = checked(lists, "lists", (None, None), np.int64, least=-1)
     slots = lists.shape[1]
     if model.kind == "cascade":
         position = np.ones(slots)

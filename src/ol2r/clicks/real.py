@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar
 import numpy as np
 
 from ol2r import saved
-from ol2r.data.own import plain
+from ol2r.arrays import plain
 from ol2r.errors import DataError
 from ol2r.parameters import AT_LEAST_ONE, require
 

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numba import prange
 
+from ol2r.arrays import checked, checked_offsets
 from ol2r.compiling import kernel
 from ol2r.errors import DataError
 from ol2r.ranking.constants import MOST_GRADES
@@ -63,8 +64,11 @@ class RankingDataset:
     normalization: str
 
     def __post_init__(self) -> None:
-        if self.features.ndim != 2 or self.relevance.ndim != 1 or self.offsets.ndim != 1 or len(self.offsets) < 2:
-            raise DataError(f"{self.name}: expected a table of features, grades, and offsets of at least one query")
+        for name, n_axes, dtype in (("features", 2, np.float32), ("relevance", 1, np.int8), ("offsets", 1, np.int64)):
+            array = checked(getattr(self, name), f"{self.name}: {name}", (None,) * n_axes, dtype)
+            object.__setattr__(self, name, array)
+        if len(self.offsets) < 2:
+            raise DataError(f"{self.name}: expected offsets of at least one query")
         n_queries, n_documents = len(self.offsets) - 1, len(self.features)
         ends = (int(self.offsets[0]), int(self.offsets[-1]), len(self.relevance), len(self.query_ids))
         named = n_documents if self.document_ids is None else len(self.document_ids)
@@ -73,8 +77,6 @@ class RankingDataset:
         empty = np.flatnonzero(np.diff(self.offsets) < 1)
         if len(empty):
             raise DataError(f"{self.name}: query {self.query_ids[empty[0]]} has no documents")
-        if not np.issubdtype(self.relevance.dtype, np.integer):
-            raise DataError(f"{self.name}: expected whole numbers as grades, found {self.relevance.dtype}")
         if not 1 <= self.n_grades <= MOST_GRADES:
             raise DataError(f"{self.name}: expected from 1 to {MOST_GRADES} grades, found {self.n_grades}")
         if self.relevance.min() < 0 or self.relevance.max() >= self.n_grades:
@@ -179,7 +181,12 @@ def normalize_per_query(features: np.ndarray, offsets: np.ndarray) -> np.ndarray
 
     Returns:
         float32[documents, features] in [0, 1], a new array.
+
+    Raises:
+        DataError: no such arrays, or a query without documents.
     """
+    features = checked(features, "features", (None, None), np.float32)
+    offsets = checked_offsets(offsets, len(features), least=1)
     out = np.empty_like(features)
     _min_max(features, offsets, out, seconds=features.size * _CELL_SECONDS)
     return out

@@ -24,6 +24,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ol2r.arrays import plain
 from ol2r.data.cache import GrowingTable, array_digest
 from ol2r.data.catalogue import (
     CATALOGUE,
@@ -156,26 +157,6 @@ def _assembled(
         label=f"{name} {_MARK}",
         normalization="query min-max" if normalize else "none",
     )
-
-
-def plain(given: object, what: str) -> np.ndarray:
-    """An array of what was given: a table of pandas, a sparse matrix of scipy, a list, or an array of any layout.
-
-    Args:
-        given: the values.
-        what: names them in the message of an error.
-
-    Raises:
-        DataError: it is no array, or an array from which values are masked out.
-    """
-    if np.ma.isMaskedArray(given) and np.ma.getmaskarray(given).any():
-        raise DataError(f"{what}: expected a value everywhere, found a masked array that leaves some out")
-    if callable(dense := getattr(given, "toarray", None)):
-        given = dense()
-    try:
-        return np.asarray(given)
-    except (RuntimeError, TypeError, ValueError) as error:  # lists of different lengths, a tensor with a gradient
-        raise DataError(f"{what}: expected an array, {error}") from error
 
 
 def finite(features: np.ndarray, name: str) -> np.ndarray:

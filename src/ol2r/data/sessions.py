@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ol2r.arrays import checked
 from ol2r.data.catalogue import entry, note_read, source_checksum
 from ol2r.data.letor import read_bytes
 from ol2r.errors import DataError
@@ -31,7 +32,7 @@ class QueryCounts:
         clicks: int64[items, positions].
 
     Raises:
-        DataError: arrays that do not fit together or are of other types, a negative number, or more clicks than views.
+        DataError: arrays that do not fit together or hold other numbers, a negative number, or more clicks than views.
     """
 
     query: str
@@ -40,12 +41,11 @@ class QueryCounts:
     clicks: np.ndarray
 
     def __post_init__(self) -> None:
-        shapes = self.views.shape, self.clicks.shape
-        if self.views.ndim != 2 or shapes[0] != shapes[1] or len(self.views) != len(self.items):
-            raise DataError(f"query {self.query}: {len(self.items)} items, views and clicks {shapes} do not fit")
-        if self.views.dtype.kind not in "iu" or self.clicks.dtype.kind not in "iu":
-            found = f"{self.views.dtype} and {self.clicks.dtype}"
-            raise DataError(f"query {self.query}: expected whole numbers of views and clicks, found {found}")
+        shape = len(self.items), None
+        for name in ("views", "clicks"):
+            array = checked(getattr(self, name), f"query {self.query}: {name}", shape, np.int64)
+            object.__setattr__(self, name, array)
+            shape = array.shape
         _different(self.query, self.items)
         if (self.clicks < 0).any() or (self.clicks > self.views).any():
             raise DataError(f"query {self.query}: expected from 0 clicks to as many as there are views")
@@ -85,7 +85,7 @@ class QuerySessions:
         clicks: bool[sessions, positions].
 
     Raises:
-        DataError: arrays that do not fit together or are of other types, an unknown item, an item twice in a list, a
+        DataError: arrays that do not fit together or hold other values, an unknown item, an item twice in a list, a
             click on nothing.
     """
 
@@ -95,11 +95,11 @@ class QuerySessions:
     clicks: np.ndarray
 
     def __post_init__(self) -> None:
-        if self.lists.ndim != 2 or self.lists.shape != self.clicks.shape:
-            raise DataError(f"query {self.query}: lists {self.lists.shape} and clicks {self.clicks.shape} do not fit")
-        if not np.issubdtype(self.lists.dtype, np.integer) or self.clicks.dtype != np.bool_:
-            found = f"{self.lists.dtype} and {self.clicks.dtype}"
-            raise DataError(f"query {self.query}: expected lists of whole numbers and clicks of bool, found {found}")
+        shape = None, None
+        for name, dtype in (("lists", np.int64), ("clicks", np.bool_)):
+            array = checked(getattr(self, name), f"query {self.query}: {name}", shape, dtype)
+            object.__setattr__(self, name, array)
+            shape = array.shape
         shown = self.shown
         if self.lists.size and (self.lists.min() < -1 or self.lists.max() >= len(self.items)):
             raise DataError(f"query {self.query}: a list shows an item outside 0 … {len(self.items) - 1}")

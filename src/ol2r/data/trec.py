@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ol2r.arrays import checked
 from ol2r.data.dataset import RankingDataset
 from ol2r.data.sessions import read_text
 from ol2r.errors import DataError
@@ -62,11 +63,9 @@ def run_of(dataset: RankingDataset, scores: np.ndarray, queries: Iterable[int] |
     Raises:
         DataError: not one finite score for each document, or names as for `qrels`.
     """
-    scores = np.asarray(scores)
-    if scores.shape != (dataset.n_documents,):
-        raise DataError(f"expected a score for each of {dataset.n_documents} documents, found the shape {scores.shape}")
+    scores = checked(scores, "a score for each document", (dataset.n_documents,), np.float64)
     result = {
-        query: dict(zip(names, scores[rows].astype(float).tolist(), strict=True))
+        query: dict(zip(names, scores[rows].tolist(), strict=True))
         for query, names, rows in _documents(dataset, queries)
     }
     if not all(math.isfinite(score) for own in result.values() for score in own.values()):

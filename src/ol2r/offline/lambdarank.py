@@ -5,10 +5,11 @@ It reads the true labels of training queries. This module must not know clicks o
 
 import numpy as np
 
+from ol2r.arrays import checked, checked_offsets
 from ol2r.compiling import kernel, part
 from ol2r.data import RankingDataset
 from ol2r.offline.labelled import LabelledQueries
-from ol2r.ranking.constants import discounts, gain_of_grades
+from ol2r.ranking.constants import MOST_GRADES, discounts, gain_of_grades
 
 _GAIN = gain_of_grades("exponential")
 _LOOK_EVERY = 5
@@ -78,10 +79,23 @@ def lambda_gradient(
 
     Returns:
         float64[features].
+
+    Raises:
+        DataError: arrays that do not fit together, or another grade.
     """
+    features = checked(features, "features", (None, None), np.float32)
+    weights = checked(weights, "weights", features.shape[1:], np.float64)
     total = np.zeros(features.shape[1])
-    _lambda_gradient(features, relevance, offsets, ideal, weights, discounts(k), total)
+    _lambda_gradient(features, *_queries(len(features), relevance, offsets, ideal), weights, discounts(k), total)
     return total / len(ideal)
+
+
+def _queries(
+    n: int, relevance: np.ndarray, offsets: np.ndarray, ideal: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    places = checked_offsets(offsets, n)
+    grades = checked(relevance, "relevance", (n,), np.int8, 0, MOST_GRADES - 1)
+    return grades, places, checked(ideal, "ideal", (len(places) - 1,), np.float64)
 
 
 def lambda_forces(
@@ -94,9 +108,13 @@ def lambda_forces(
 
     Returns:
         float64[documents].
+
+    Raises:
+        DataError: arrays that do not fit together, or another grade.
     """
+    scores = checked(scores, "scores", (None,), np.float64)
     forces = np.zeros(len(scores))
-    _all_forces(scores, relevance, offsets, ideal, discounts(k), forces)
+    _all_forces(scores, *_queries(len(scores), relevance, offsets, ideal), discounts(k), forces)
     return forces
 
 

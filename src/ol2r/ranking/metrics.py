@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from numba import prange
 
+from ol2r.arrays import checked, checked_offsets
 from ol2r.compiling import kernel, part
-from ol2r.ranking.constants import GAINS, discounts, discounts_on, gain_of_grades, gain_of_grades_on
+from ol2r.ranking.constants import GAINS, MOST_GRADES, discounts, discounts_on, gain_of_grades, gain_of_grades_on
 
 __all__ = ["GAINS", "TIES", "gains", "ideal_dcg", "misordered_pairs", "query_ndcg", "shown_ndcg"]
 
@@ -19,8 +20,18 @@ TIES = ("expected", "listed")
 
 
 def gains(grades: torch.Tensor, kind: str = "exponential") -> torch.Tensor:
-    """2^grade − 1 (`"exponential"`) or the grade (`"linear"`), of grades from 0 to 126: Float64 of the same shape."""
+    """2^grade − 1 (`"exponential"`) or the grade (`"linear"`), of grades from 0 to 126: Float64 of the same shape.
+
+    Raises:
+        DataError: another grade. It is not looked for on a device, which would have to wait.
+    """
+    if grades.device.type == "cpu":
+        return torch.from_numpy(gain_of_grades(kind)[_grades(grades, tuple(grades.shape))])
     return gain_of_grades_on(kind, grades.device)[grades.long()]
+
+
+def _grades(given: object, shape: tuple[int | None, ...]) -> np.ndarray:
+    return checked(given, "grades", shape, np.int64, 0, MOST_GRADES - 1)
 
 
 def ideal_dcg(relevance: np.ndarray, offsets: np.ndarray, k: int, kind: str = "exponential") -> np.ndarray:
@@ -31,8 +42,12 @@ def ideal_dcg(relevance: np.ndarray, offsets: np.ndarray, k: int, kind: str = "e
         offsets: Int64[queries + 1].
         k: cut; lists may be shorter than k.
         kind: kind of gain, see `gains`.
+
+    Raises:
+        DataError: another grade, or offsets of other documents.
     """
-    gain = gain_of_grades(kind)[relevance]
+    gain = gain_of_grades(kind)[_grades(relevance, (None,))]
+    offsets = checked_offsets(offsets, len(gain))
     ideal = np.zeros(len(offsets) - 1)
     for query, (start, stop) in enumerate(pairwise(offsets)):
         best = np.sort(gain[start:stop])[::-1][:k]
@@ -51,12 +66,22 @@ def shown_ndcg(grades: torch.Tensor, shown: torch.Tensor, ideal: torch.Tensor, k
 
     Returns:
         Float64[R]; 0 for a query without relevant documents.
+
+    Raises:
+        DataError: arrays that do not fit together, or another grade; not looked for on a device.
     """
     if grades.device.type == "cpu":
-        out = np.empty(len(grades))
-        _shown_ndcg(grades.numpy(), shown.numpy(), ideal.numpy(), gain_of_grades(kind), discounts(len(grades.T)), out)
+        grades_, shown_ = _lists(grades, shown)
+        _grades(grades_[shown_], (None,))
+        own_ideal, out = checked(ideal, "ideal", (len(grades_),), np.float64), np.empty(len(grades_))
+        _shown_ndcg(grades_, shown_, own_ideal, gain_of_grades(kind), discounts(grades_.shape[1]), out)
         return torch.from_numpy(out)
     return _shown_ndcg_batched(grades, shown, ideal, kind)
+
+
+def _lists(grades: torch.Tensor, shown: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
+    made = checked(grades, "grades", (None, None), np.int64)
+    return made, checked(shown, "shown", made.shape, np.bool_)
 
 
 @part
@@ -192,12 +217,19 @@ def query_ndcg(
 
     Returns:
         Float64[queries, R]; 0 for queries without relevant documents.
+
+    Raises:
+        DataError: arrays that do not fit together; not looked for on a device.
     """
     discount, expected = discounts(k), ties == "expected"
     if scores.device.type != "cpu":
         return _mean_ndcg_torch(scores, gain, offsets, ideal, torch.from_numpy(discount).to(scores.device), expected)
-    out = np.empty((len(offsets) - 1, scores.shape[1]), dtype=np.float64)
-    _mean_ndcg(scores.numpy(), gain.numpy(), offsets.numpy(), ideal.numpy(), discount, expected, out)
+    table = checked(scores, "scores", (len(gain), None), np.float64 if scores.dtype == torch.float64 else np.float32)
+    places = checked_offsets(offsets - offsets[:1], len(table))
+    own_gain = checked(gain, "gain", (None,), np.float64)
+    own_ideal = checked(ideal, "ideal", (len(places) - 1,), np.float64)
+    out = np.empty((len(own_ideal), table.shape[1]))
+    _mean_ndcg(table, own_gain, places, own_ideal, discount, expected, out)
     return torch.from_numpy(out)
 
 
@@ -209,10 +241,13 @@ def misordered_pairs(grades: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
 
     Returns:
         Int64[R]. Only pairs of shown documents count; pairs of equal grade never do.
+
+    Raises:
+        DataError: arrays that do not fit together; not looked for on a device.
     """
     if grades.device.type == "cpu":
         out = np.empty(len(grades), dtype=np.int64)
-        _misordered_pairs(grades.numpy(), shown.numpy(), out)
+        _misordered_pairs(*_lists(grades, shown), out)
         return torch.from_numpy(out)
     return _misordered_pairs_batched(grades, shown)
 
