@@ -1,9 +1,10 @@
 """What is told of leads is what the runs have: paired, over every data set and kind of users, and in one direction."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from ol2r.report import leads
+from ol2r.report import leads, said
 
 SCORES = {"DBGD": 0.40, "MGD": 0.45, "NSGD": 0.50}
 
@@ -75,3 +76,9 @@ def test_each_data_set_has_its_sentence():
     said = leads.lead_in_words(table, "DBGD", "NSGD minus DBGD", {"offline": "NDCG"})
     assert said.count("NSGD minus DBGD comes to +0.100 in NDCG") == 2 and "On MQ2008" in said and "On MQ2007" in said
     assert leads.lead_in_words(table, "PDGD", "NSGD minus PDGD", {"offline": "NDCG"}) == ""
+
+
+def test_without_runs_there_are_no_leads_and_no_line_is_found():
+    table = leads.leads_of("NSGD", {"offline": (pd.DataFrame(), "ndcg")}, by="learner")
+    assert table.empty and np.isnan(said.lead(table, dataset="MQ2008", row="MGD")).all()
+    assert not (table["low"] > 0).any() and np.isnan(table["mean"].min())

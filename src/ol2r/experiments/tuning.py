@@ -263,12 +263,14 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
             not have is missing or NaN.
 
     Returns:
-        dataset, `by`, names, score (mean over users of the means over runs), n (number of runs, over all users),
-        diverged (how many of them diverged), best (Bool, among the settings of the same data set and learner; the first
-        of equals; a setting with a diverged run is never best). No line where nothing was tuned.
+        dataset, `by`, names (NaN of one that no learner has), score (mean over users of the means over runs), n (number
+        of runs, over all users), diverged (how many of them diverged), best (Bool, among the settings of the same data
+        set and learner; the first of equals; a setting with a diverged run is never best). No line where nothing was
+        tuned.
     """
+    columns = ["dataset", by, *names, "score", "n", "diverged", "best"]
     if frame.empty:
-        return pd.DataFrame(columns=["dataset", by, *names, "score", "n", "diverged", "best"])
+        return pd.DataFrame(columns=columns)
     given = [name for name in names if name in frame]
     last = _ends(frame, by)
     cells = last.assign(diverged=diverged(last)).groupby(["dataset", by, *given, "users"], sort=False, dropna=False)
@@ -276,7 +278,7 @@ def grid_scores(frame: pd.DataFrame, names: Sequence[str], by: str = "variant") 
     table = means.groupby(["dataset", by, *given], sort=False, dropna=False)
     scores = table.agg(score=("mean", "mean"), n=("n", "sum"), diverged=("diverged", "sum")).reset_index()
     sound = scores[scores["diverged"] == 0].groupby(["dataset", by], sort=False)["score"]
-    return scores.assign(best=scores.index.to_series().isin(sound.idxmax()))
+    return scores.assign(best=scores.index.to_series().isin(sound.idxmax())).reindex(columns=columns)
 
 
 def _ends(frame: pd.DataFrame, by: str = "variant") -> pd.DataFrame:

@@ -19,6 +19,10 @@ from ol2r.report.tables import named, signed
 Scores = Mapping[str, tuple[pd.DataFrame, str]]
 """By what a score is called: runs with dataset, users, fold, seed and round, and the column of the score."""
 
+_COLUMNS = dict.fromkeys(("dataset", "users", "row", "panel"), object) | dict.fromkeys(("mean", "low", "high"), float)
+NO_LEADS = pd.DataFrame(columns=[*_COLUMNS, "n"]).astype(_COLUMNS | {"n": int})
+"""The table of `leads` where nothing was run."""
+
 
 def leads(scores: Scores, baseline: str, by: str = "variant", variants: Sequence[str] | None = None) -> pd.DataFrame:
     """What every other variant has more than a baseline at the end.
@@ -30,8 +34,10 @@ def leads(scores: Scores, baseline: str, by: str = "variant", variants: Sequence
 
     Returns:
         dataset, users, row (the value of `by`), panel (what the score is called), mean, low, high (its 95 % interval),
-        n (number of runs).
+        n (number of runs); `NO_LEADS` if there are no runs.
     """
+    if all(runs.empty for runs, _ in scores.values()):
+        return NO_LEADS
     shown = list(variants or dict.fromkeys(next(iter(scores.values()))[0][by]))
     parts = [
         final_effects(minus(runs, column, baseline, by), column, ["dataset", "users", by]).assign(panel=panel)

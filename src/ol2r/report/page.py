@@ -138,9 +138,11 @@ class Page:
     def say(self, text: str, *holds: bool, **numbers: float) -> None:
         """Show a text that rests on some conditions, with its numbers; see `say`.
 
-        The published pages are those of the tier "paper" that compute nothing.
+        The published pages are those of the tier "paper" with all data and seeds that compute nothing.
         """
-        say(text, *holds, published=self.chapter.never and self.chapter.tier == "paper", **numbers)
+        chapter = self.chapter
+        whole = chapter.tier == "paper" and chapter.datasets is None and chapter.seeds is None
+        say(text, *holds, published=chapter.never and whole, **numbers)
 
     def claims(self, *ids: str) -> None:
         """The judgements of some claims."""

@@ -49,8 +49,8 @@ def lead(table: pd.DataFrame, **where: str) -> Lead:
 
 
 def matching(table: pd.DataFrame, **where: str | Iterable[str]) -> pd.DataFrame:
-    """The lines of a table whose columns have one of these values."""
-    for column, wanted in where.items():
+    """The lines of a table whose columns have one of these values; a table without lines may lack the columns."""
+    for column, wanted in where.items() if len(table) else ():
         table = table[table[column].isin([wanted] if isinstance(wanted, str) else list(wanted))]
     return table
 

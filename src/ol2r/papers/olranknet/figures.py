@@ -32,8 +32,10 @@ def in_lists(frame: pd.DataFrame) -> pd.DataFrame:
     Rows of round 0, when nothing was shown yet, are left out.
 
     Args:
-        frame: runs with round and cndcg.
+        frame: runs with round and cndcg; it may be empty.
     """
+    if frame.empty:
+        return frame
     started = frame[frame["round"] > 0]
     return started.assign(in_lists=started["cndcg"] / weight(started["round"]))
 
@@ -90,7 +92,7 @@ def leads_over_users(frame: pd.DataFrame, baseline: str, variant: str) -> pd.Dat
     """
     own = frame[frame["variant"].isin((baseline, variant))] if len(frame) else frame
     if own.empty or set(own["variant"]) != {baseline, variant}:
-        return own[:0]
+        return end.NO_LEADS
     means = own.groupby(["dataset", "variant", "fold", "seed", "round"], sort=False)[["ndcg", "cndcg"]].mean()
     return leads(means.reset_index().assign(users=_ALL_USERS), baseline, variants=(variant,))
 
@@ -114,7 +116,7 @@ def worth(frame: pd.DataFrame, parts: Mapping[str, tuple[str, str]], by: str) ->
         for name, (has, without) in parts.items()
         if name in of and {has, without} <= set(of[name][by])
     ]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    return pd.concat(tables, ignore_index=True) if tables else end.NO_LEADS
 
 
 def _scores(frame: pd.DataFrame) -> end.Scores:

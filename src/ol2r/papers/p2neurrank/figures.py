@@ -23,6 +23,7 @@ from ol2r.papers.p2neurrank.claims import RIVALS, Seconds, linear, neural
 from ol2r.report import alt, figures
 from ol2r.report.choice import Choice
 from ol2r.report.figures import INTERVAL
+from ol2r.report.leads import NO_LEADS
 from ol2r.report.style import (
     BETWEEN,
     BLUE,
@@ -63,14 +64,14 @@ def rival_leads(scores: Mapping[str, tuple[pd.DataFrame, Sequence[str]]]) -> pd.
         scores: by baseline, runs of one data set that hold it, and the variants to compare with it.
 
     Returns:
-        The table of `report.leads`, with `baseline`; empty without runs.
+        The table of `report.leads`, with `baseline`; `NO_LEADS` without runs.
     """
     parts = [
         leads(own, baseline, variants=variants).assign(baseline=baseline)
         for baseline, (own, variants) in scores.items()
         if len(own) and {baseline, *variants} & set(own["variant"]) > {baseline}
     ]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return pd.concat(parts, ignore_index=True) if parts else NO_LEADS
 
 
 def rival_dots(table: pd.DataFrame) -> Drawing:
