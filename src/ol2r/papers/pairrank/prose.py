@@ -170,8 +170,10 @@ def apart(frame: pd.DataFrame, one: str, other: str) -> pd.Series:
     """The largest difference in a run between the offline scores with two widths: a line for each run that has both.
 
     Args:
-        frame: runs of the item "width" with dataset, users, fold, seed, round, width and ndcg.
+        frame: runs of the item "width" with dataset, users, fold, seed, round, width and ndcg; it may be empty.
     """
+    if frame.empty:
+        return pd.Series(dtype=float)
     runs = ["dataset", "users", "fold", "seed"]
     with_one, with_other = (only(frame, width=each).set_index([*runs, "round"])["ndcg"] for each in (one, other))
     return (with_one - with_other).abs().dropna().groupby(level=runs).max()
