@@ -31,7 +31,7 @@ COLUMNS = {"table-2": "cndcg", "table-3": "ndcg"}
 def beside_printed(
     results: Mapping[str, Results], printed: pd.DataFrame, reading: Mapping[str, str] | None = None
 ) -> dict[str, pd.DataFrame]:
-    """The printed tables beside our runs, by table; see `tables.compare`.
+    """The printed tables beside our runs, by table, without those that have no runs; see `tables.compare`.
 
     Args:
         results: by item.
@@ -43,6 +43,7 @@ def beside_printed(
     return {
         item: tables.compare(runs[item], printed[printed["item"] == item], column, stand_ins)
         for item, column in COLUMNS.items()
+        if len(runs[item])
     }
 
 
