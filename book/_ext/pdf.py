@@ -18,7 +18,7 @@ import yaml
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-PART_LEFT_OUT = "The library"
+PART_LEFT_OUT = "API reference"
 """The part of the table of contents that the PDF does not have."""
 PAGES_LEFT_OUT = {
     "install", "library", "teach", "archive", "changelog", "contribute", "faults", "gpu", "scale", "scaling",
