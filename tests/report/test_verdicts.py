@@ -37,7 +37,7 @@ def test_every_claim_is_listed_under_its_anchor_with_both_answers_apart(judgemen
     lines = rows(verdicts.overview([first, *judgements[1:]], name="nsgd-claims", caption="Claims."))
     assert [line[0] for line in lines] == ["{ref}`NS2 <nsgd-ns2>`", "{ref}`NS3 <nsgd-ns3>`", "{ref}`NS4 <nsgd-ns4>`"]
     left_out = "without “MGD above NSGD on TD2003 and HP2003”, data MQ2007"
-    assert lines[0][2].startswith(f"{verdicts.badge('reproduced')}<br>3 of 14 pairs, {left_out}")
+    assert lines[0][2].startswith(f"{verdicts.badge('reproduced')}<br>3 of 14 cases, {left_out}")
     assert lines[0][3] == f"{verdicts.badge('mixed')} MQ2007, 85 % of documents"
     assert "(NDCG@10, MQ2008)" in lines[0][4]
     assert "not testable" in lines[2][2] and lines[2][3:] == ["–", "–"]
@@ -56,7 +56,7 @@ def test_the_claims_of_all_papers_stand_in_one_table_that_scripts_can_sort_and_f
     first = placed(judgements[0], ("MQ2007_partial85", "mixed", True), ("ClueWeb09_webis", "mixed", False))
     _, lines = ledger_of({"nsgd": judgements[1:], "other": [first]})
     assert [line[0] for line in lines] == ["NSGD", "NSGD", "Other"]
-    assert lines[2][3] == f"{verdicts.badge('reproduced')}<br>3 of 14 pairs"
+    assert lines[2][3] == f"{verdicts.badge('reproduced')}<br>3 of 14 cases"
     assert lines[2][4] == f"{verdicts.badge('mixed')} MQ2007, 85 % of documents; ClueWeb09 (Webis)"
 
 

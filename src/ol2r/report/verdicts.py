@@ -146,7 +146,7 @@ def _claimed(j: Judgement, note: str = "") -> list[str]:
     return [
         f"{{ref}}`{j.id} <{j.anchor}>`",
         plain(j.statement),
-        f"{badge(j.verdict)}<br>{j.n_testable} of {j.n_cells} pairs{note}",
+        f"{badge(j.verdict)}<br>{j.n_testable} of {j.n_cells} cases{note}",
         _elsewhere(j),
         _effect(j.least),
     ]
