@@ -110,7 +110,6 @@ class Judgement:
     else on other data. `n_testable` of `n_cells` cells were measured on the paper's own data. `data` holds catalogue
     names, whereas texts for readers use the data sets' labels. `untested` names the parts of the claim that the verdict
     leaves out. `marks` tell every data set and kind of users apart, those of the paper first; a smoke run has none.
-    `smaller` says how the experiment on the paper's data is smaller than the paper's, where it is.
     """
 
     paper: str
@@ -135,7 +134,6 @@ class Judgement:
     tested: tuple[Finding, ...] = field(default=(), repr=False)
     expected: str = ""
     marks: tuple[Mark, ...] = field(default=(), repr=False)
-    smaller: str = ""
 
     @property
     def anchor(self) -> str:
@@ -143,7 +141,7 @@ class Judgement:
 
     def to_json(self) -> dict[str, Any]:
         """The fields of `ol2r claims --json`, ready for `json.dumps`."""
-        inner = ("readings", "counts", "untested", "least", "tested", "marks", "smaller")
+        inner = ("readings", "counts", "untested", "least", "tested", "marks")
         plain = {name: value for name, value in vars(self).items() if name not in inner}
         lists = {"interval": self.interval and list(self.interval), "data": list(self.data), "cells": list(self.cells)}
         readings = {name: one._answers() for name, one in self.readings.items()}
@@ -314,7 +312,6 @@ def _judge(claim: Claim, results: dict[str, Indexed], printed: Sequence[bool]) -
         tested=tuple(everything),
         expected=claim.expected,
         marks=() if smoke else _marks(claim, everything),
-        smaller="" if smoke else small,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from ol2r import frames
 from ol2r.experiments.claims import WORLDS, truth
 from ol2r.experiments.former import places as former_places
-from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Counts, Elsewhere, Finding, Judgement, Place, Verdict
+from ol2r.experiments.verdicts import ELSEWHERE, VERDICTS, Elsewhere, Finding, Judgement, Place, Verdict
 from ol2r.report import marks
 from ol2r.report.leads import in_range, joined
 from ol2r.report.marks import badge
@@ -310,17 +310,19 @@ def _said(verdict: str, elsewhere: str) -> str:
 
 
 def claim(judgement: Judgement) -> str:
-    """One claim with its anchor: its statement, what effect it lets one expect, what was found, why that gives its
-    verdicts, and which of them other readings change. Folded are the rule, the grounds, and all verdicts under other
-    readings."""
+    """One claim with its anchor: its statement, what effect it lets one expect, what was found, and which verdicts
+    other readings change. Folded are the rule, the grounds, how exactly open contrasts are known, and all verdicts
+    under other readings."""
     j = judgement
     expected = [f"**Expected.** {plain(j.expected)}", ""] if j.expected else []
-    lines = [*expected, "**Found.**", "", marks.found(j), "", f"**Why.** {_why(j)}", ""]
+    lines = [*expected, "**Found.**", "", marks.found(j), ""]
     inside = [f"*Rule.* {plain(spelled(j.rule))}.", "", f"*Grounds.* {plain(spelled(j.reason))}."]
+    if precision := _precision(j):
+        inside += ["", f"*Half the width of the intervals of open contrasts.* {'; '.join(precision)}."]
     by_change: dict[str, list[str]] = {}
     for reading, other in j.readings.items():
-        new = [f"{badge(word)} on {named(data)}" if data else badge(word) for data, word in changed(j, other)]
-        by_change.setdefault("; ".join(new) or "no verdict is another one", []).append(f"“{plain(reading)}”")
+        if new := [f"{badge(word)} on {named(data)}" if data else badge(word) for data, word in changed(j, other)]:
+            by_change.setdefault("; ".join(new), []).append(f"“{plain(reading)}”")
         places = [f"{badge(place.verdict)} on {named(place.dataset)}, {place.counts}" for place in other.elsewhere]
         inside += ["", f"*All verdicts read as “{plain(reading)}”.* {'; '.join([badge(other.verdict), *places])}."]
     lines += [f"- *Read as {joined(readings)}:* {new}" for new, readings in by_change.items()]
@@ -328,31 +330,6 @@ def claim(judgement: Judgement) -> str:
     head = [f"::::{{admonition}} {j.id}: {plain(j.statement)}", f":name: {j.anchor}"]
     fold = ["", f":::{{dropdown}} {title}", *inside, ":::"]
     return "\n".join([*head, f":class: claim-{marks.slug(j.verdict)}", "", *lines, *fold, "::::", ""])
-
-
-def _why(j: Judgement) -> str:
-    """The number of contrasts behind each verdict, and what was left out, in plain sentences."""
-    told = []
-    absent = any(one.side is None for one in j.marks)
-    at_hand = dict.fromkeys(one.data or "" for one in j.tested if one.data == one.cell[0])
-    if j.verdict == "not judged (smoke)":
-        told.append("the smoke tier runs on synthetic data, which decides nothing")
-    elif at_hand:
-        parts, _ = _untested(j)
-        told.append(f"{_on(at_hand)} {_share(j.counts)}{', without ' if parts else ''}{plain(', '.join(parts))}")
-    if absent:
-        other = "other " if at_hand else ""
-        told.append(f"the paper's {other}data are not at hand")
-    if j.smaller:
-        told.append(f"the experiment is smaller than the paper's ({j.smaller}), which decides nothing")
-    shares: dict[str, list[str]] = {}
-    for place in j.elsewhere:
-        shares.setdefault(_share(place.counts), []).append(place.dataset)
-    told += [f"{_on(names)} {share}" for share, names in shares.items()]
-    if gaps := sum(bool(one.missing) for one in j.tested):
-        told.append(f"of the open ones {gaps} could not be judged, and the grounds say why")
-    told += _precision(j)
-    return f"{told[0][0].upper()}{'; '.join(told)[1:]}."
 
 
 def _precision(j: Judgement) -> list[str]:
@@ -367,29 +344,13 @@ def _precision(j: Judgement) -> list[str]:
             scale = one.contrast.scale
             halves.setdefault((scale.name, scale.margin), []).append((high - low) / 2)
     return [
-        f"open contrasts are known to ± {in_range(found, _roughly)} of {name}, beside a margin of {_roughly(margin)}"
+        f"{name} ± {in_range(found, _roughly)}, beside a margin of {_roughly(margin)}"
         for (name, margin), found in halves.items()
     ]
 
 
 def _roughly(value: float) -> str:
     return number(value, 2)
-
-
-def _on(datasets: Iterable[str]) -> str:
-    return f"on {joined([named(data) for data in datasets])}"
-
-
-def _share(counts: Counts) -> str:
-    """How many contrasts are as claimed, open and against, in words."""
-    n = counts.as_claimed + counts.open + counts.against
-    sides = {"as claimed": counts.as_claimed, "open": counts.open, "against": counts.against}
-    (word, first), *others = ((word, count) for word, count in sides.items() if count)
-    if others:
-        contrasts = f"{first} contrast{'s' * (first > 1)} {word}"
-        return joined([contrasts, *(f"{count} {side}" for side, count in others)])
-    whole = "against the claim" if counts.against else word
-    return f"the only contrast is {whole}" if n == 1 else f"all {n} contrasts are {whole}"
 
 
 def _effect(least: Finding | None) -> str:
