@@ -524,7 +524,7 @@ ITEMS: dict[str, Item] = {
     ),
 }  # fmt: skip
 
-LEFT_OPEN = ("starts", "memory", "memory-timing")
+LEFT_OPEN = ("examination", "starts", "memory", "memory-timing")
 """The items that are on the page of what the papers leave open, and on no other."""
 
 QUEUED = ("contest", "contest-networks", "controls-networks", "length", "length-networks")

@@ -1,6 +1,6 @@
 """Tables of the comparison, all from results: decisions, robustness, cost, conventions and what waits."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -59,17 +59,6 @@ def _name(variant: str) -> str:
     """A learner as sentences name it, what comes after a comma in brackets."""
     name, _, rest = spelled(variant).partition(", ")
     return f"{name} ({rest})" if rest else name
-
-
-def _place(dataset: str) -> str:
-    """A data set as sentences name it, what comes after a comma in brackets."""
-    name, _, rest = named(dataset).partition(", ")
-    return f"{name} ({rest})" if rest else name
-
-
-def _names(variants: Iterable[str]) -> str:
-    """Learners as sentences name them, with commas between them."""
-    return joined([_name(each) for each in variants])
 
 
 def _shown(value: float, situation: Situation) -> str:
@@ -279,20 +268,6 @@ def queue_table(waiting: Sequence[tuple[Queued, Sequence[Job]]], *, name: str, c
         if jobs
     ]
     return myst(["item", "data", "what it decides", "rows", "core-hours"], rows, name=name, caption=caption)
-
-
-def ran_in_words(frame: pd.DataFrame) -> str:
-    """What was run on each data set: rounds, folds, seeds and users; empty without runs."""
-    told = []
-    for (dataset,), own in frames.groups(frame, ["dataset"]) if len(frame) else ():
-        n = {each: own[each].nunique() for each in ("fold", "seed", "users")}
-        counts = [
-            f"{n['fold']} fold{'s' * (n['fold'] > 1)}",
-            f"{n['seed']} seed{'s' * (n['seed'] > 1)}",
-            f"{n['users']} kinds of users",
-        ]
-        told.append(f"On {_place(dataset)}: {int(own['round'].max()):,} rounds, {' × '.join(counts)}.")
-    return " ".join(told)
 
 
 CONVENTIONS: tuple[tuple[str, str], ...] = (
