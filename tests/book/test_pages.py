@@ -95,6 +95,9 @@ def test_words_are_those_that_are_in_sight():
     assert words(f'<nav>no</nav><article>{shown}<div class="provenance">tier</div><svg>y</svg></article>') == 3
 
 
-@pytest.mark.parametrize("page", [*PAPERS, "comparison"])
-def test_findings_have_fewer_than_five_thousand_words(page, published_html):
-    assert words((published_html / f"{page}.html").read_text()) < 5000
+MOST_WORDS = dict.fromkeys([*PAPERS, "comparison"], 3000) | {"pairrank": 3500, "olranknet": 4000, "p2neurrank": 4500}
+
+
+@pytest.mark.parametrize("page", MOST_WORDS)
+def test_findings_are_short(page, published_html):
+    assert words((published_html / f"{page}.html").read_text()) < MOST_WORDS[page]
