@@ -1,4 +1,3 @@
-import numpy as np
 import pandas as pd
 import pytest
 from shown import rows
@@ -14,12 +13,6 @@ def test_coverage_is_told_with_its_half_and_its_slack(audited):
     assert len(lines) == 2 * len(tables.QUANTITIES)
     (own,) = (line for line in lines if line[0].startswith("d = 5") and line[1] == "Lemma 4.2, corrected")
     assert own[2:4] == ["20", "90 %"] and own[4].startswith("100 % [") and own[5:] == ["50 %", "1.05"]
-
-
-def test_users_who_stop_leave_less_room_and_are_told_so(audited):
-    told = tables.stopped_in_words(audited)
-    assert "covered everywhere in 20 of 40 worlds, which nothing promises" in told
-    assert told.endswith("narrower is 0.5 to 0.5 times what it is with labels of the model.")
 
 
 def test_needed_constants_stand_beside_the_lemmas(audited):
@@ -69,15 +62,6 @@ def test_agreement_and_failures_have_their_own_settings(audited):
     assert sum(each.startswith("ν² = ") for each in by_noise) == (table["noise"] > 0).sum()
 
 
-def test_how_seldom_a_ranker_is_optimistic_at_the_experiments_noise(audited):
-    table = bounds.optimism_table(audited)
-    own = table["noise"] > 0
-    for name, best, told in (("N = 2", 0.0, "N = 2: all"), ("N = 5", 0.25, "N = 5: 75 % or more")):
-        given = table.assign(**{name: table[name].where(~own, best)})
-        assert told in tables.usual_in_words(given)
-    assert tables.usual_in_words(table[~own]) == ""
-
-
 def test_bounds_and_growth_are_told_setting_by_setting(audited):
     held = rows(tables.uncertain(bounds.uncertain_table(audited), name="t", caption=""))
     assert held[0] == ["N = 2, ν² = 0.1", "linear response", "3 of 4", "1.2", "0.25", "1,000"]
@@ -99,60 +83,6 @@ def test_the_bounds_as_proved_and_as_printed_part_where_scores_are_in_other_unit
 def test_a_ranker_may_pass_the_estimate_in_more_than_half_of_the_draws():
     passes = bounds.beyond_half()
     assert passes > 0.51 and (1 - passes) ** 2 < 0.25
-
-
-def test_words_carry_the_numbers(audited):
-    told = tables.answer_in_words(bounds.settings_table())
-    assert "No." in told and "at least 13 at *every* ν" in told
-    assert "for ClueWeb09 (Webis)" in told and "$10^{21}$" in told
-    told = tables.agreed_in_words(audited)
-    assert "has 40 % of all orders wrong" in told and "in 30 % at ν² = 0.01, 30 % at ν² = 0.1, so" in told
-    assert "in 20 % with a constant" in told and "Lemma 4.2's α in 0 %" in told
-    told = tables.variance_in_words(bounds.variance_figure(audited))
-    assert "that of the analysis? No." in told and "1.000 to 1.000" in told and "0.01 to 0.05 of that" in told
-    assert "After 10 rounds it is 0.05 to 0.50" in told and "9 to 9 times A.2's variance by then" in told
-    told = tables.failed_in_words(audited)
-    assert told.startswith("Where the printed bound on the tail holds, no ranker is optimistic in 0 %")
-    assert "At β = 0.15, where ν is 6.7 times the order" in told
-    assert "asks for 1 ranker, and in 50 % of the worlds" in told and "a promised 10 %" in told
-    held = bounds.uncertain_table(audited)
-    told = tables.uncertain_in_words(held)
-    assert "linear response: 6 of 8" in told and "bound is passed in some worlds" in told
-    assert "at most this multiple of it: linear response: 0.25; every response: 0.25" in told
-    assert "bound holds here" in tables.uncertain_in_words(held.assign(held=held["worlds"]))
-    assert told.split(" Where")[0] + " No bound came below 1" in tables.uncertain_in_words(held.assign(below=np.nan))
-    told = tables.regret_in_words(bounds.growth_table(audited), bounds.dearer_table(audited))
-    assert "39 of 1,536 pairs with N = 2, ν² = 0.1" in told and "1,000,000 pairs or more, 651 times" in told
-    assert "0 [0, 0] more with N = 2, ν² = 0.1, pseudo-pairs too" in told
-
-
-def test_the_first_answer_counts_where_each_lemma_held(audited):
-    told = tables.held_in_words(audited)
-    assert "Not all. Lemma 4.2 covered in 40 of 40 worlds as corrected here, in 0 of 40 as printed" in told
-    assert "all failures where d = 1, Q = 0.5, λ = 1; d = 5, Q = 0.5, λ = 1" in told
-    assert "λ = 1, 10 times the largest λ that the paper tries)" in told
-    assert "held in 6 of 8 worlds in the form that its proof gives, and in 6 of 8 as printed" in told
-    assert "from β = 1 on, none was optimistic in 0 % of the worlds, for a promised 10 % at most. Where" in told
-    assert "Where ν is 6.7 times that order (β = 0.15)" in told
-    assert "asks for 1, and none was optimistic in 50 %" in told
-    fine = audited.assign(value=audited["value"].where(~audited["quantity"].isin(["interval as printed"]), 0.5))
-    ratios = fine["quantity"].str.startswith("ratio") | (fine["quantity"] == "N of the lemma")
-    told = tables.held_in_words(fine.assign(value=fine["value"].mask(ratios, 0.5)))
-    assert told.endswith("for a promised 10 % at most.")
-    assert "**Do they hold in simulation?** Yes. Lemma 4.2 covered in 40 of 40 worlds" in told
-    assert "in 40 of 40 as printed. The bound" in told and "held in 8 of 8 worlds in the form" in told
-
-
-def test_the_forgotten_term_is_told_with_the_worlds_in_which_it_matters(audited):
-    assert "fails in worlds of λ = 1, 10 times the largest λ that the paper tries, and" in tables.forgotten_in_words(
-        audited
-    )
-    usual = audited.assign(regularization=audited["regularization"].replace(1.0, 0.1))
-    assert "fails in worlds of λ = 0.1, and covers" in tables.forgotten_in_words(usual)
-    both = pd.concat([audited, audited.assign(regularization=audited["regularization"] * 100)])
-    assert "of λ = 1 and 100, 10 times or more the largest λ that the paper tries" in tables.forgotten_in_words(both)
-    fine = audited.assign(value=audited["value"].where(audited["quantity"] != "interval as printed", 0.5))
-    assert "covers everywhere" in tables.forgotten_in_words(fine)
 
 
 def test_every_erratum_has_a_line_and_those_that_a_number_settles_have_one():

@@ -1,26 +1,27 @@
 """Texts of the P²NeurRank page: every number, name and word of its sentences is read from what they tell of."""
 
-import itertools
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import ol2r
+from ol2r.experiments.effects import Effect
 from ol2r.experiments.tuning import TuningGrid
-from ol2r.papers.olranknet import tuning as olranknet
+from ol2r.experiments.verdicts import Finding
 from ol2r.papers.olranknet.errata import Erratum
-from ol2r.papers.olranknet.figures import OFFLINE
 from ol2r.papers.p2neurrank import grid, prose, tuning
 from ol2r.papers.p2neurrank.claims import (
     LINEAR,
     NEURAL,
     ROUNDS,
+    TIMED,
     linear,
     neural,
 )
-from ol2r.papers.pairrank import tuning as pairrank
 from ol2r.report.tables import number
 
 BOOK = Path(ol2r.__file__).parents[2] / "book"
@@ -28,29 +29,12 @@ PAGES = [BOOK / f"p2neurrank{part}.md" for part in ("", "-theory", "-extras")]
 KINDS = ("perfect", "navigational", "informational")
 
 
-def leads(*lines):
-    columns = ["dataset", "baseline", "users", "row", "panel", "mean", "low", "high"]
-    return pd.DataFrame([("MQ2008", "PairRank", *line) for line in lines], columns=columns)
-
-
-def signed(*signs, row=LINEAR[0], panel=OFFLINE):
-    """A lead under each kind of users that is above 0, below 0 or not apart."""
-    return leads(*((kind, row, panel, s, s - 0.5, s + 0.5) for kind, s in zip(KINDS, signs, strict=False)))
-
-
-def test_without_runs_nothing_is_answered():
+def test_without_runs_there_are_no_numbers():
     empty = pd.DataFrame()
-    assert prose.forms_in_words(empty, ()) == prose.slowing_in_words(empty, ()) == ""
-    assert prose.times_as_long(empty, LINEAR[0]).empty and prose.beside_full_in_words(empty) == ""
-    assert prose.followed_in_words(empty, empty) == ""
-    assert prose.noise_sizes_in_words(empty) == prose.noise_shares_in_words(empty) == ""
-    assert prose.wrong_in_words(empty, 0.1) == prose.costs_in_words(empty) == "" and prose.early(empty, empty) == {}
-    assert prose.chosen_in_words(empty.assign(best_of=[], dataset=[])) == ""
-
-
-def test_an_interval_that_is_not_known_is_not_apart():
-    unknown = signed(1).assign(low=float("nan"), high=float("nan"))
-    assert prose.sides(unknown) == {"not apart": ["perfect"]}
+    assert prose.times_as_long(empty, LINEAR[0]).empty and prose.milliseconds(empty).isna().all()
+    tables = [prose.wrong(empty, 0.1), prose.two_beside(empty, 0.1), prose.ten_beside_two(empty)]
+    for table in [*tables, prose.less_noise(empty, "certain")]:
+        assert table.empty and pd.Series(prose.ends(table)).isna().all()
 
 
 def timing(name, users, rounds, seconds):
@@ -70,16 +54,6 @@ def test_times_are_of_whole_runs_beside_the_rival():
     frame = pd.concat(parts)
     assert prose.times_as_long(frame, LINEAR[0]).to_dict() == pytest.approx({"perfect": 2, "navigational": 0.5})
     assert prose.times_as_long(frame, NEURAL[0]).empty  # its rival was not timed
-
-
-def test_a_round_is_told_on_average_and_in_its_first_and_last_window():
-    frame = pd.concat([timing(NEURAL[0], "perfect", [5, 20], 7.0), timing("olRankNet", "perfect", [5, 20], 14.0)])
-    assert prose.forms_in_words(frame, ("olRankNet", NEURAL[0], "absent")) == (
-        "On average over 20 rounds a round takes olRankNet 700 ms and P²NeurRank, N = 2 350 ms."
-    )
-    frame.loc[(frame["round"] == 20) & (frame["variant"] == "olRankNet"), "update_seconds"] += 30.0
-    told = prose.slowing_in_words(frame, ("olRankNet",))
-    assert told == "From the first window between checkpoints to the last: olRankNet from 700 to 1,700 ms a round."
 
 
 def histories(two, ten, rival=0.2):
@@ -106,84 +80,55 @@ def alone(two, ten):
     return pd.DataFrame(lines, columns=columns)
 
 
+def test_a_round_is_timed_over_the_whole_run():
+    frame = pd.concat(
+        [timing(NEURAL[0], "perfect", [5, 20], 7.0), timing("olRankNet, diagonal", "perfect", [5, 20], 14.0)]
+    )
+    taken = prose.milliseconds(frame)
+    assert list(taken.index) == list(TIMED)
+    assert taken.dropna().to_dict() == pytest.approx({NEURAL[0]: 350, "olRankNet, diagonal": 700})
+
+
 def test_wrong_orders_are_those_after_a_tenth_of_the_rounds_at_the_size_of_the_noise_that_is_asked_for():
     frame = histories(0.3, 0.1)
-    assert prose.wrong_in_words(frame, 0.1) == (
-        "At ν² = 0.1 so many of the certain orders of documents with different grades are wrong: *linear rankers*, "
-        "after 10 rounds, 30.1 % with N = 2, 10 % with N = 10 and 20 % with PairRank (two beside ten: more under all "
-        "users; two beside PairRank: more under all users)."
-    )
-    small = prose.wrong_in_words(frame, 0.01)
-    assert small.startswith("At ν² = 0.01 ") and "90.1 % with N = 2, 90 % with N = 10 and 20 % with PairRank" in small
-    assert "(two beside ten: not clearly more or fewer under all users; two beside PairRank: more under all" in small
-    assert "fewer under all users" in prose.wrong_in_words(histories(0.05, 0.1), 0.1)
-    assert prose.wrong_in_words(frame.query("noise != 0.01"), 0.01) == ""
+    own = prose.wrong(frame, 0.1)
+    by_row = own.groupby("row")["mean"].agg(["min", "max"]).loc[[linear(2), linear(10), "PairRank"]]
+    assert by_row.to_numpy() == pytest.approx(np.array([[0.3015] * 2, [0.1] * 2, [0.2] * 2]))
+    assert prose.ends(own[own["row"] == linear(2)], "two_", 100)["linear_two_max"] == pytest.approx(30.15)
+    assert set(prose.wrong(frame, 0.01).query("row != 'PairRank'")["mean"].round(1)) == {0.9}
+    beside = prose.two_beside(frame, 0.1)
+    assert list(beside["row"].unique()) == [linear(10), "PairRank"] and set(beside["family"]) == {"linear"}
+    assert list(beside["users"].unique()) == list(KINDS[::2]) and (beside["low"] > 0).all()
+    assert (prose.two_beside(histories(0.05, 0.1), 0.1)["high"] < 0).all()
 
 
-def test_what_noise_does_to_certain_orders_is_counted_over_rankers_and_users():
+def test_less_noise_is_compared_by_ranker_and_users():
     frame = histories(0.3, 0.1)
     less = (frame["noise"] == 0.01) & (frame["quantity"] == "false certain")
     frame.loc[less & (frame["rankers"] == 10), "value"] = 0.05
-    assert prose.noise_sizes_in_words(frame) == (
-        "**What does ν² do?** In so many pairs of N and users there are clearly more or fewer of these at 0.01 than at "
-        "0.1: *linear rankers*, certain orders (more in 4 of 4), wrong ones among those of different grades (more in 2 "
-        "and fewer in 2 of 4)."
+    by_row = prose.less_noise(frame, "false certain").groupby("row")["mean"].agg(["size", "min", "max"])
+    assert by_row.loc[linear(2)].to_list() == pytest.approx([2, 0.6, 0.6])
+    assert by_row.loc[linear(10)].to_list() == pytest.approx([2, -0.05, -0.05])
+    assert prose.less_noise(frame.query("noise != 0.01"), "certain").empty
+
+
+def test_ten_rankers_are_compared_with_two_in_the_ranker_and_in_regret():
+    found = prose.ten_beside_two(alone(0.4, 0.5)).groupby("panel")[["low", "high"]].agg(["min", "max"])
+    assert (found.loc["ndcg"] > 0).all() and (found.loc["regret"] < 0).all()
+
+
+def test_effects_of_a_claim_stand_with_their_users():
+    one, open_ = (
+        Finding(
+            SimpleNamespace(label="a − b"),
+            (name, "perfect"),
+            name,
+            Effect(0.5, 0.0, 3, 1, 4) if name == "MQ2008" else None,
+        )
+        for name, effect in (("MQ2008", Effect(0.5, 0.0, 3, 1, 4)), ("MSLR-WEB10K", None))
     )
-    assert prose.noise_shares_in_words(frame) == (
-        "Shares at ν² = 0.01 minus shares at 0.1 after a tenth of the rounds, in percentage points, over all pairs of "
-        "N and users: *linear rankers*, certain orders +60.0 to +80.0 (clearly more in 4 of 4, fewer in 0), wrong ones "
-        "among those of different grades −5.0 to +60.0 (clearly more in 2 of 4, fewer in 2)."
-    )
-    same = frame.assign(value=0.5)
-    assert "certain orders (more or fewer in 0 of 4)" in prose.noise_sizes_in_words(same)
-    for without in (frame.query("noise != 0.01"), frame[:0]):
-        assert prose.noise_sizes_in_words(without) == prose.noise_shares_in_words(without) == ""
-
-
-@pytest.mark.parametrize(
-    ("wrong", "scores", "answer"),
-    [
-        ((0.3, 0.1), (0.4, 0.5), ({"better"}, {"better"}, {"worse"})),
-        ((0.3, 0.1), (0.5, 0.4), ({"better"}, {"worse"}, {"better"})),
-        ((0.1, 0.3), (0.4, 0.5), ({"worse"}, {"better"}, {"worse"})),
-    ],
-)
-def test_two_rankers_are_compared_with_ten_in_wrong_orders_in_the_ranker_and_in_regret(wrong, scores, answer):
-    assert prose.early(histories(*wrong), alone(*scores)) == {"linear": answer}
-
-
-def test_rounds_that_ensembles_follow_stand_beside_those_that_they_run():
-    followed, own = histories(0.3, 0.1), alone(0.4, 0.5).assign(round=250)
-    assert prose.followed_in_words(followed, own) == (
-        "Linear rankers follow 100 rounds, a tenth of which is 10, and run 250 by themselves."
-    )
-    both = pd.concat([followed, followed.assign(family="neural", round=2 * followed["round"])])
-    assert prose.followed_in_words(both, own[:0]) == (
-        "Linear rankers follow 100 rounds, a tenth of which is 10; networks follow 200 rounds, a tenth of which is 20."
-    )
-
-
-def test_budgets_of_tuning_are_counted_in_the_grids_and_shortlists_of_each_data_set():
-    said = prose.budgets_in_words()
-    for name, of in ((NEURAL[0], tuning), (NEURAL[1], tuning), ("olRankNet", olranknet), ("PairRank", pairrank)):
-        many = len(list(itertools.product(*of.GRIDS[name].tried.values())))
-        assert f"{many} on MQ2008 ({len(of.TUNED.shortlist('MQ2008', name))})" in said
-    wide = len(olranknet.GRIDS["olRankNet"].settings(wide=True))
-    longer = len(olranknet.TUNED.shortlist("synthetic-mslr", "olRankNet"))
-    assert f"olRankNet: {wide} on synthetic-mslr ({longer}) and " in said
-    whole = len(pairrank.GRIDS["PairRank"].settings())
-    assert f"PairRank: {whole} on synthetic-mslr (" in said  # a data set that is wide to networks alone
-
-
-def test_the_witness_is_told_in_the_end_and_where_the_main_runs_end():
-    lines = [(NEURAL[0], 1000, 0.5), ("olRankNet", 1000, 0.4), (NEURAL[0], 5000, 0.6), ("olRankNet", 5000, 0.7)]
-    frame = pd.DataFrame(lines, columns=["variant", "round", "ndcg"])
-    assert prose.witness_in_words(frame).startswith(
-        "After 5,000 rounds offline NDCG@10 was 0.600 for P²NeurRank, N = 2 and 0.700 for olRankNet, after 1,000 "
-        "rounds 0.500 for P²NeurRank, N = 2 and 0.400 for olRankNet."
-    )
-    assert "1,000" not in prose.witness_in_words(frame[2:])
-    assert prose.witness_in_words(frame[:1]) == prose.witness_in_words(frame[:0]) == ""
+    table = prose.tested(SimpleNamespace(tested=(one, open_)))
+    assert table.to_numpy().tolist() == [["MQ2008", "perfect", "a − b", 0.5, 0.5, 0.5]]
 
 
 def test_values_of_the_paper_that_a_grid_leaves_out_are_named():

@@ -90,19 +90,13 @@ def reach() -> float:
     return float(special.chdtri(FEATURES.shape[1], 1 - INSIDE))
 
 
-def checked_in_words(table: pd.DataFrame) -> str:
-    """How many draws of either way lie in the ellipse of one draw, and how near the covariances are, in a sentence."""
+def checked(table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """What share of the draws lies in the ellipse of one draw, and by how much any entry of their covariance is off at
+    most, as a share of the largest entry; both by way of drawing."""
     should = NOISE * history().seen
-    told = []
-    for way, own in table.groupby("way", sort=False):
-        found = own[["noise_1", "noise_2"]].to_numpy()
-        off = np.abs(found.T @ found / len(found) - should).max() / should.max()
-        inside = (own["distance"] <= reach()).mean()
-        told.append(
-            f"of {len(own):,} sums drawn {way} {100 * inside:.1f} % lie in it, and no entry of their covariance is "
-            f"off by more than {100 * off:.1f} % of the largest"
-        )
-    return f"The ellipse should hold {100 * INSIDE:.0f} % of the noise: {'; '.join(told)}."
+    noise = {way: own[["noise_1", "noise_2"]].to_numpy() for way, own in table.groupby("way", sort=False)}
+    off = {way: np.abs(found.T @ found / len(found) - should).max() / should.max() for way, found in noise.items()}
+    return (table["distance"] <= reach()).groupby(table["way"]).mean(), pd.Series(off)
 
 
 def figure_1(seed: int = 0) -> pd.DataFrame:

@@ -1,50 +1,39 @@
-"""Texts of the P²NeurRank chapter: its conventions, what the paper leaves open, and the map of the paper's items.
+"""What the P²NeurRank chapter tells: its conventions, what the paper leaves open, the map of the paper's items, and the
+numbers of its sentences."""
 
-The functions write the sentences of the chapter's answer; their numbers are computed from results, and their words say
-more, less or not apart as the intervals have it.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from ol2r import frames
 from ol2r.experiments import grid
-from ol2r.experiments.claims import NotMeasured, Results
-from ol2r.experiments.effects import TooFewSeeds, at_own_end
-from ol2r.experiments.tuning import ALL, Tuned, TuningGrid, chosen_together
+from ol2r.experiments.tuning import TuningGrid
+from ol2r.experiments.verdicts import Judgement
 from ol2r.papers import texts
-from ol2r.papers.olranknet import tuning as olranknet
 from ol2r.papers.olranknet.claims import GAMMA, ROUNDS, ROUNDS_HERE, K
-from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
 from ol2r.papers.olranknet.grid import DECAY
 from ol2r.papers.p2neurrank import tuning
 from ol2r.papers.p2neurrank.claims import (
-    CLAIMS,
     HISTORY,
     LARGE_NOISE,
     LINEAR,
     NEURAL,
-    OLRANKNET,
-    PAIRRANK,
     PAIRRANK_DIAGONAL,
     PROTOCOL,
     RIVALS,
     SIXTEEN_FULL,
     SMALL_NOISE,
-    linear,
-    neural,
+    TIMED,
 )
 from ol2r.papers.p2neurrank.errata import ERRATA
-from ol2r.papers.p2neurrank.figures import BEFORE_TEN, REGRET, at_a_look, at_own_family_end, differences
+from ol2r.papers.p2neurrank.figures import FAMILIES, at_a_look, at_own_family_end, differences
 from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, RUNS, SETTINGS
 from ol2r.papers.pairrank import tuning as pairrank
 from ol2r.papers.pairrank.audit_tables import share
-from ol2r.report.leads import in_range, joined
-from ol2r.report.style import USERS, spelled
-from ol2r.report.tables import interval, myst, named, number, signed
+from ol2r.report import said
+from ol2r.report.leads import NO_LEADS, joined
+from ol2r.report.style import spelled
+from ol2r.report.tables import interval, myst, number, signed
 
 SYMBOLS = {"noise": "ν²", "alpha": "α", "regularization": "λ", "rate": "η"}
 """What tables call the tuned hyper-parameters."""
@@ -145,317 +134,154 @@ def click_models() -> list[tuple[str, str, str]]:
     return grid.click_models((5, ""), (3, ", three grades (the PairRank paper)"))
 
 
-# Sentences
+# Runs that the pages compare
 
 
-SHORTLY = {OFFLINE: "offline", IN_LISTS: "in the lists that users saw"}
-"""What sentences call the two panels of the leads."""
-SIDES = ("better", "worse", "not apart")
-
-
-def sides(lines: pd.DataFrame) -> dict[str, list[str]]:
-    """Under which users an interval lies above 0, below 0, and on neither side: `SIDES`, without those of no users."""
-    above, below = lines["low"] > 0, lines["high"] < 0
-    found = (lines["users"][which] for which in (above, below, ~(above | below)))
-    named = {side: USERS.ordered(each) for side, each in zip(SIDES, found, strict=True)}
-    return {side: each for side, each in named.items() if each}
-
-
-def _sides_in_words(lines: pd.DataFrame, words: Sequence[str] = SIDES) -> str:
-    """`sides` as a clause, with other words for them."""
-    called: dict[str, str] = dict(zip(SIDES, words, strict=True))
-    found = sides(lines)
-    every = len(found) == 1 and len(lines) > 1
-    return ", ".join(f"{called[side]} under {'all' if every else joined(kinds)} users" for side, kinds in found.items())
-
-
-def _both_scores(lines: pd.DataFrame) -> list[str]:
-    """Where a lead is above 0, below 0 and neither, and its range, offline and in the shown lists."""
-    return [
-        f"{where} {_sides_in_words(part)} ({in_range(part['mean'], signed)})"
-        for panel, where in SHORTLY.items()
-        if len(part := lines[lines["panel"] == panel])
-    ]
-
-
-def beside_full_in_words(table: pd.DataFrame) -> str:
-    """Two rankers beside olRankNet with the full covariance, on every data set; empty without runs.
+def seconds(frame: pd.DataFrame) -> pd.DataFrame:
+    """Seconds of a whole run of one replica: a line for each kind of users, a column for each variant.
 
     Args:
-        table: the leads of `NEURAL[0]` over it, from `ol2r.papers.olranknet.figures.leads`.
+        frame: of `Timing` cells of one data set, of runs that may differ in length; it may be empty.
     """
-    told = [
-        f"on {named(str(dataset))} {', '.join(_both_scores(lines))}"
-        for dataset, lines in (table.groupby("dataset", sort=False) if len(table) else ())
-    ]
-    pair = f"{spelled(NEURAL[0])} beside olRankNet with the full covariance, both at m = {WIDTH}"
-    return f"{pair}, after the last round: {'; '.join(told)}." if told else ""
-
-
-def _seconds(frame: pd.DataFrame) -> pd.Series:
-    """Seconds of a whole run of one replica, by variant and kind of users.
-
-    Args:
-        frame: of `Timing` cells of one data set, of runs that may differ in length.
-    """
+    if frame.empty:
+        return pd.DataFrame(dtype=float)
     last = frame[frame["round"] == frame.groupby("variant")["round"].transform("max")]
-    return ((last["rank_seconds"] + last["update_seconds"]) / last["replicas"]).groupby(
-        [last["variant"], last["users"]]
-    ).mean()  # fmt: skip
+    taken = (last["rank_seconds"] + last["update_seconds"]) / last["replicas"]
+    return last.assign(seconds=taken).pivot_table("seconds", "users", "variant")
 
 
 def times_as_long(frame: pd.DataFrame, variant: str) -> pd.Series:
     """How many times as long a run takes as one of its rival of `RIVALS`, by kind of users; empty without timings.
 
     Args:
-        frame: of `Timing` cells of one data set.
+        frame: as for `seconds`.
     """
-    if frame.empty or not {variant, RIVALS[variant]} <= set(frame["variant"]):
-        return pd.Series(dtype=float)
-    seconds = _seconds(frame)
-    return (seconds[variant] / seconds[RIVALS[variant]]).dropna()
+    taken = seconds(frame).reindex(columns=[variant, RIVALS[variant]])
+    return (taken[variant] / taken[RIVALS[variant]]).dropna()
 
 
-def _times(value: float) -> str:
-    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
-
-
-def forms_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
-    """How long a round of each variant takes on average, in a sentence; empty without timings.
+def milliseconds(frame: pd.DataFrame) -> pd.Series:
+    """Milliseconds of a round, the mean over all rounds, by variant of `TIMED`; NaN where it was not timed.
 
     Args:
-        frame: of `Timing` cells of one data set under one kind of users.
-        variants: in the order of the sentence.
+        frame: of `Timing` cells of one data set under one kind of users, all of one length; it may be empty.
     """
-    if frame.empty:
-        return ""
-    last, seconds = at_own_end(frame), _seconds(at_own_end(frame)).groupby(level=0).mean()
-    rounds = int(last["round"].max())
-    each = [f"{spelled(name)} {_times(1e3 * seconds[name] / rounds)} ms" for name in variants if name in seconds]
-    return f"On average over {rounds:,} rounds a round takes {joined(each)}." if each else ""
+    return 1e3 * seconds(frame).reindex(columns=TIMED).mean() / (frame["round"].max() if len(frame) else 1)
 
 
-def slowing_in_words(frame: pd.DataFrame, variants: Sequence[str]) -> str:
-    """What a round costs in the first and in the last window between checkpoints; empty without timings."""
-    if frame.empty:
-        return ""
-    table, told = speeds(frame), []
-    for name in variants:
-        own = table[table["variant"] == name].sort_values("round")
-        if len(own):
-            first, last = (1e3 / own["speed"].iloc[place] for place in (0, -1))
-            told.append(f"{spelled(name)} from {_times(first)} to {_times(last)} ms a round")
-    return f"From the first window between checkpoints to the last: {'; '.join(told)}." if told else ""
-
-
-def equal_in_words(results: Mapping[str, Results], dataset: str) -> str:
-    """What two rankers have more than intervals after the same seconds (the contrasts of PPX2), on one data set.
-
-    Contrasts without timings, or with too few runs for an interval, are left out.
-    """
-    (claim,) = (each for each in CLAIMS if each.id == "PPX2")
-    told: dict[str, list[str]] = {}
-    for contrast in (each for part in claim.parts for each in part.contrasts):
-        lines = []
-        for users in USERS:
-            with suppress(NotMeasured, TooFewSeeds):
-                effect = contrast.effect(results, dataset, users)
-                lines.append((users, effect.estimate, *effect.interval()))
-        if lines:
-            table = pd.DataFrame(lines, columns=["users", "mean", "low", "high"])
-            pair, _, when = contrast.label.rpartition(", ")
-            said = f"{when} {_sides_in_words(table)} ({in_range(table['mean'], signed)})"
-            told.setdefault(spelled(pair), []).append(said)
-    pairs = "; ".join(f"{pair}: {', '.join(parts)}" for pair, parts in told.items())
-    return f"After the same seconds, in offline NDCG@10: {pairs}." if told else ""
-
-
-CALLED = {"linear": "linear rankers", "neural": "networks"}
-"""What sentences on shared histories call the families."""
-
-
-def wrong_in_words(frame: pd.DataFrame, noise: float) -> str:
-    """Of the certain orders of documents with different grades, on shared histories, which share grades contradict
-    early on, for two rankers, for ten and for intervals; and whether two have more of them.
-
-    Args:
-        frame: of `histories.Histories`, of one data set; empty without runs.
-        noise: ν² of the rankers.
-    """
-    told = []
-    for family, of in (("linear", linear), ("neural", neural)):
-        own = frame[frame["family"] == family] if len(frame) else frame
-        early = at_a_look(own, HISTORY) if len(own) else own
-        if early.empty or noise not in set(early["noise"]):
-            continue
-        early = early[(early["quantity"] == "false certain") & early["noise"].isin((0.0, noise))]
-        rival, means = RIVALS[of(2)], early.groupby(["variant", "users"])["value"].mean()
-        called = {of(2): "N = 2", of(10): "N = 10", rival: spelled(rival)}
-        there = means.index.get_level_values(0)
-        shares = [f"{in_range(means[name], share)} with {word}" for name, word in called.items() if name in there]
-        words = ("more", "fewer", "not clearly more or fewer")
-        apart = [
-            f"two beside {word}: {_sides_in_words(lines, words)}"
-            for other, word in ((of(10), "ten"), (rival, spelled(rival)))
-            if len(lines := differences(early, "value", of(2), other))
-        ]
-        more = f" ({'; '.join(apart)})" if apart else ""
-        told.append(f"*{CALLED[family]}*, after {int(early['round'].iloc[0]):,} rounds, {joined(shares)}{more}")
-    return (
-        f"At ν² = {noise:g} so many of the certain orders of documents with different grades are wrong: "
-        f"{'; '.join(told)}."
-        if told
-        else ""
-    )
-
-
-CHANGED_BY_NOISE = {
-    "certain": "certain orders",
-    "false certain": "wrong ones among those of different grades",
-    BEFORE_TEN: "documents before place ten",
-}
-"""Shares on shared histories that a sentence compares at two sizes of the noise."""
-
-
-def noise_sizes_in_words(frame: pd.DataFrame) -> str:
-    """Whether certain orders, and wrong ones among them, are clearly more or fewer at the smaller ν² than at the larger
-    early on, over pairs of N and users.
-
-    Args:
-        frame: of `histories.Histories`, of one data set; empty without both ν².
-    """
-    told = []
-    for family, changes in _by_noise(frame).items():
-        parts = []
-        for quantity in ("certain", "false certain"):
-            if quantity in changes:
-                counts = {word: n for word, n in _clearly(changes[quantity]).items() if n} or {"more or fewer": 0}
-                clear = joined([f"{word} in {n}" for word, n in counts.items()])
-                parts.append(f"{CHANGED_BY_NOISE[quantity]} ({clear} of {len(changes[quantity])})")
-        told.append(f"*{CALLED[family]}*, {', '.join(parts)}")
-    asked = (
-        f"**What does ν² do?** In so many pairs of N and users there are clearly more or fewer of these at "
-        f"{SMALL_NOISE:g} than at {LARGE_NOISE:g}:"
-    )
-    return f"{asked} {'; '.join(told)}." if told else ""
-
-
-def noise_shares_in_words(frame: pd.DataFrame) -> str:
-    """By how much the smaller ν² changes shares on shared histories early on, and in how many pairs of N and users
-    clearly.
-    """
-    told = []
-    for family, changes in _by_noise(frame).items():
-        parts = []
-        for quantity, lines in changes.items():
-            by, clear = in_range(100 * lines["mean"], lambda points: signed(points, 1)), _clearly(lines)
-            counts = f"clearly more in {clear['more']} of {len(lines)}, fewer in {clear['fewer']}"
-            parts.append(f"{CHANGED_BY_NOISE[quantity]} {by} ({counts})")
-        told.append(f"*{CALLED[family]}*, {', '.join(parts)}")
-    asked = (
-        f"Shares at ν² = {SMALL_NOISE:g} minus shares at {LARGE_NOISE:g} after a tenth of the rounds, in percentage "
-        "points, over all pairs of N and users:"
-    )
-    return f"{asked} {'; '.join(told)}." if told else ""
-
-
-def _by_noise(frame: pd.DataFrame) -> dict[str, dict[str, pd.DataFrame]]:
-    """By family and quantity, the shares at the smaller ν² minus those at the larger, after a tenth of the rounds."""
-    found: dict[str, dict[str, pd.DataFrame]] = {}
-    for family in CALLED if len(frame) else ():
-        own = frame[frame["family"] == family]
-        early = at_a_look(own, HISTORY) if len(own) else own
-        changes = {quantity: _less_noise(early[early["quantity"] == quantity]) for quantity in CHANGED_BY_NOISE}
-        if changes := {quantity: lines for quantity, lines in changes.items() if len(lines)}:
-            found[family] = changes
-    return found
-
-
-def _clearly(lines: pd.DataFrame) -> dict[str, int]:
-    """In how many lines an interval is above 0, and below it."""
-    return {"more": int((lines["low"] > 0).sum()), "fewer": int((lines["high"] < 0).sum())}
-
-
-def _less_noise(early: pd.DataFrame) -> pd.DataFrame:
-    """A share at the smaller ν² minus the same at the larger, by N and users: from `figures.differences`."""
-    small, large = f"{SMALL_NOISE:g}", f"{LARGE_NOISE:g}"
-    parts = [
-        differences(own.assign(variant=own["noise"].map("{:g}".format)), "value", small, large)
-        for _, own in early[early["rankers"] > 0].groupby("rankers")
-        if {SMALL_NOISE, LARGE_NOISE} <= set(own["noise"])
+def tested(judgement: Judgement) -> pd.DataFrame:
+    """The effects that a claim was judged by, with 95 % intervals: dataset, users, row (the contrast), mean, low, high;
+    no lines without runs."""
+    lines = [
+        (one.data, one.cell[1], getattr(one.contrast, "label", ""), one.effect.estimate, *one.effect.interval())
+        for one in judgement.tested
+        if one.effect
     ]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return pd.DataFrame(lines, columns=["dataset", "users", "row", "mean", "low", "high"])
 
 
-def early(frame: pd.DataFrame, own_runs: pd.DataFrame) -> dict[str, tuple[set[str], set[str], set[str]]]:
-    """How two rankers and ten differ at ν² = `LARGE_NOISE`, by family: where two are more ("better") or less ("worse")
-    often wrongly certain, and where ten end with a better ranker, and with more regret. The mean of ten rankers may end
-    above that of two by averaging alone.
+def early(frame: pd.DataFrame, *noises: float, quantity: str = "false certain") -> pd.DataFrame:
+    """The rows of a quantity of shared histories after a tenth of each family's rounds.
 
     Args:
-        frame: of `histories.Histories`, of one data set.
-        own_runs: runs of ensembles by themselves ("certainty"), of one data set.
+        frame: of `histories.Histories`, of one data set; it may be empty.
+        noises: ν² of the rows to keep, 0 for the intervals.
+        quantity: by default the share of certain orders, of documents with different grades, that grades contradict.
+    """
+    if frame.empty:
+        return frame
+    looked = at_a_look(frame, HISTORY)
+    return looked[(looked["quantity"] == quantity) & looked["noise"].isin(noises)]
+
+
+def wrong(frame: pd.DataFrame, noise: float) -> pd.DataFrame:
+    """The share of certain orders that grades contradict early on, the mean over runs; no lines without runs.
+
+    Args:
+        frame: as for `early`.
+        noise: ν² of the ensembles.
 
     Returns:
-        No family that lacks runs.
+        family, row (the variant), users, mean.
     """
-    found = {}
-    for family, of in (("linear", linear), ("neural", neural)) if len(frame) and len(own_runs) else ():
-        own = frame[frame["family"] == family]
-        looked = at_a_look(own, HISTORY) if len(own) else own
-        looked = looked[(looked["quantity"] == "false certain") & (looked["noise"] == LARGE_NOISE)]
-        ends = at_own_family_end(own_runs[own_runs["noise"] == LARGE_NOISE])
-        wrong = sides(differences(looked, "value", of(2), of(10)))
-        ranker, regret = (sides(differences(ends, score, of(10), of(2))) for score in ("ndcg", "regret"))
-        if wrong and ranker:
-            found[family] = set(wrong), set(ranker), set(regret)
-    return found
+    own = early(frame, 0.0, noise)
+    if own.empty:
+        return NO_LEADS
+    means = own.groupby(["family", "variant", "users"])["value"].mean()
+    return means.rename_axis(["family", "row", "users"]).rename("mean").reset_index()
 
 
-def followed_in_words(frame: pd.DataFrame, own_runs: pd.DataFrame) -> str:
-    """How many rounds ensembles follow on shared histories, and how many they run by themselves, with a tenth of each.
+def two_beside(frame: pd.DataFrame, noise: float) -> pd.DataFrame:
+    """How much larger the shares of `wrong` are with two rankers than with ten and with the intervals, paired by run.
+
+    Returns:
+        family, row (the other variant), users, mean, low, high; no lines without runs.
+    """
+    own = early(frame, 0.0, noise)
+    return _joined(
+        differences(own, "value", of(2), other).assign(family=family, row=other)
+        for family, of in FAMILIES.items()
+        for other in (of(10), RIVALS[of(2)])
+        if len(own)
+    )
+
+
+def ten_beside_two(frame: pd.DataFrame) -> pd.DataFrame:
+    """What ten rankers have more than two at the end of runs of their own at ν² = `LARGE_NOISE`, paired by run.
+
+    The mean of ten rankers may end above that of two by averaging alone.
 
     Args:
-        frame, own_runs: as for `early_answer`; empty without shared histories.
+        frame: runs of ensembles by themselves ("certainty"), of one data set; it may be empty.
+
+    Returns:
+        family, panel ("ndcg" or "regret"), users, mean, low, high; no lines without runs.
     """
-    ends = at_own_family_end(own_runs) if len(own_runs) else pd.DataFrame()
-    told = []
-    for family, called in (("linear", "linear rankers"), ("neural", "networks")):
-        own = frame[frame["family"] == family] if len(frame) else frame
-        if own.empty:
-            continue
-        last = int(own["round"].max())
-        words = f"{called} follow {last:,} rounds, a tenth of which is {round(HISTORY * last):,}"
-        alone = ends[ends["family"] == family] if len(ends) else ends
-        if len(alone):
-            words += f", and run {int(alone['round'].max()):,} by themselves"
-        told.append(words)
-    said = "; ".join(told)
-    return f"{said[0].upper()}{said[1:]}." if said else ""
+    ends = at_own_family_end(frame[frame["noise"] == LARGE_NOISE]) if len(frame) else frame
+    return _joined(
+        differences(ends, score, of(10), of(2)).assign(family=family, panel=score)
+        for family, of in FAMILIES.items()
+        for score in ("ndcg", "regret")
+        if len(ends)
+    )
 
 
-def costs_in_words(frame: pd.DataFrame) -> str:
-    """What ten rankers have more than two in runs of their own, offline and in regret, at the larger ν².
+def less_noise(frame: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """A share of shared histories early on at `SMALL_NOISE` minus the same at `LARGE_NOISE`, paired by run.
 
     Args:
-        frame: of "certainty", of one data set; empty without runs.
+        frame, quantity: as for `early`.
+
+    Returns:
+        family, row (the variant), users, mean, low, high; no lines without runs.
     """
-    told = []
-    if frame.empty:
-        return ""
-    ends = at_own_family_end(frame[frame["noise"] == LARGE_NOISE])
-    for of in (linear, neural):
-        parts = []
-        for column, called, words, told_as in (
-            ("ndcg", "offline", SIDES, signed),
-            ("regret", REGRET, ("more", "fewer", "not apart"), lambda value: signed(value, 2)),
-        ):
-            lines = differences(ends, column, of(10), of(2))
-            if len(lines):
-                parts.append(f"{called} {_sides_in_words(lines, words)} ({in_range(lines['mean'], told_as)})")
-        if parts:
-            told.append(f"{spelled(of(10))} beside {spelled(of(2))}: {'; '.join(parts)}.")
-    return " ".join(told)
+    own = early(frame, SMALL_NOISE, LARGE_NOISE, quantity=quantity)
+    return _joined(
+        differences(each.assign(variant=each["noise"].map(str)), "value", str(SMALL_NOISE), str(LARGE_NOISE)).assign(
+            family=key[0], row=key[1]
+        )
+        for key, each in (own.groupby(["family", "variant"]) if len(own) else ())
+    )
+
+
+def _joined(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    there = [each for each in parts if len(each)]
+    return pd.concat(there, ignore_index=True) if there else NO_LEADS
+
+
+def ends(table: pd.DataFrame, name: str = "", unit: float = 1.0) -> dict[str, float]:
+    """The least and the largest mean of each family as numbers of a sentence; NaN without runs.
+
+    Args:
+        table: with the columns family and mean, if it has any lines.
+        name: what the numbers are called after their family and before "min" and "max".
+        unit: what the means are multiplied by.
+    """
+    return {
+        f"{family}_{name}{end}": unit * getattr(said.matching(table, family=family)["mean"], end)()
+        for family in FAMILIES
+        for end in ("min", "max")
+    }
 
 
 def agreement(frame: pd.DataFrame, *, name: str, caption: str) -> str:
@@ -482,72 +308,6 @@ def agreement(frame: pd.DataFrame, *, name: str, caption: str) -> str:
         rows.append([f"{line['users']}", spelled(str(line["variant"])), noise, *entries])
     header = ["users", "learner", "ν²", "certain, early", "end", "wrong, early", "end", "agree, early", "end"]
     return myst(header, rows, name=name, caption=caption)
-
-
-def chosen_in_words(table: pd.DataFrame) -> str:
-    """The chosen setting of every grid on each data set, in a sentence for each data set."""
-    won = table[chosen_together(table)]
-    told = []
-    for dataset, own in won.groupby("dataset", sort=False):
-        each = [f"{spelled(str(line['grid']))}: {_setting(line)}" for line in frames.records(own)]
-        told.append(f"Chosen on {named(str(dataset))}: {'; '.join(each)}.")
-    return " ".join(told)
-
-
-def _setting(line: Mapping[str, Any]) -> str:
-    return ", ".join(f"{symbol} = {number(line[name])}" for name, symbol in SYMBOLS.items() if pd.notna(line.get(name)))
-
-
-def budgets_in_words() -> str:
-    """How many settings each ensemble and its rival had in tuning on each data set, and how many of them ran longer;
-    and whether PairRank's values are those that are best for the shuffle that is shown."""
-    had = [
-        f"{spelled(name)}: {_budget(of.TUNED, name, tuning.TUNED.datasets_of(ensembles[0]), is_wide)}"
-        for ensembles, rival, rivals, is_wide in (
-            (LINEAR, PAIRRANK, pairrank, pairrank.is_wide),
-            (NEURAL, OLRANKNET, olranknet, olranknet.is_wide),
-        )
-        for name, of in (*((each, tuning) for each in ensembles), (rival, rivals))
-    ]
-    shared, own = (
-        {dataset: _setting(pairrank.TUNED.chosen(dataset, PAIRRANK, of)) for dataset in tuning.DATASETS}
-        for of in (ALL, "PairRank_C")
-    )
-    others = [f"on {named(each)} ({own[each]}, not {shared[each]})" for each in own if own[each] != shared[each]]
-    alone = f", which for both of its shuffles together is another {joined(others)}" if others else ""
-    best = f"{PAIRRANK} has what is best for the shuffle that is shown here{alone}."
-    return f"Settings that were tried, and in brackets how many of them ran longer: {'; '.join(had)}. {best}"
-
-
-def _budget(tuned: Tuned, name: str, datasets: Sequence[str], is_wide: Callable[[str], bool]) -> str:
-    """How many settings a grid has on each of some data sets, and how many of them ran longer."""
-    each = [
-        (len(tuned.grids[name].settings(is_wide(dataset))), named(dataset), len(tuned.shortlist(dataset, name)))
-        for dataset in datasets
-    ]
-    return joined([f"{settings} on {dataset} ({longer})" for settings, dataset, longer in each])
-
-
-def witness_in_words(frame: pd.DataFrame) -> str:
-    """Where one run of two rankers and one of olRankNet ended, and where they stood when the main runs end; empty
-    without runs.
-
-    Args:
-        frame: one run of each on one data set, with variant, round and ndcg.
-    """
-    pair = (NEURAL[0], OLRANKNET)
-    if not {*pair} <= set(frame.get("variant", ())):
-        return ""
-    by_round = frame.set_index(["round", "variant"])["ndcg"]
-    at = {int(each): by_round[each] for each in frame["round"].unique()}
-
-    def scores(round_: int) -> str:
-        return joined([f"{at[round_][name]:.3f} for {spelled(name)}" for name in pair])
-
-    last = max(at)
-    early = f", after {ROUNDS_HERE:,} rounds {scores(ROUNDS_HERE)}" if ROUNDS_HERE in at and ROUNDS_HERE < last else ""
-    told = f"After {last:,} rounds offline NDCG@10 was {scores(last)}{early}."
-    return f"{told} Single runs cannot tell which ranks better."
 
 
 def disagreeing(table: pd.DataFrame, *, name: str, caption: str) -> str:
