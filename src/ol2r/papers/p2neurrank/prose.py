@@ -258,7 +258,7 @@ def less_noise(frame: pd.DataFrame, quantity: str) -> pd.DataFrame:
     own = early(frame, SMALL_NOISE, LARGE_NOISE, quantity=quantity)
     return _joined(
         differences(each.assign(variant=each["noise"].map(str)), "value", str(SMALL_NOISE), str(LARGE_NOISE)).assign(
-            family=key[0], row=key[1]
+            family=str(key[0]), row=str(key[1])
         )
         for key, each in (own.groupby(["family", "variant"]) if len(own) else ())
     )
