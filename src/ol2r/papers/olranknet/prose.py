@@ -42,11 +42,10 @@ from ol2r.papers.olranknet.grid import (
     SETTINGS,
     similar,
 )
-from ol2r.papers.pairrank.audit_tables import share
 from ol2r.papers.pairrank.grid import CLUEWEB
 from ol2r.report import leads
 from ol2r.report.leads import in_range, joined
-from ol2r.report.tables import interval, myst, named, number, signed
+from ol2r.report.tables import interval, myst, named, number, share, signed
 
 REFIT = SETTINGS["olRankNet"][1]
 WIDTH, PASSES = NETWORK["width"], REFIT["passes"]
