@@ -58,26 +58,6 @@ def test_leads_on_several_data_sets_have_a_row_of_panels_each(scores):
     assert figure.axes[0].get_ylim()[0] > figure.axes[0].get_ylim()[1]  # the first row is at the top
 
 
-def test_the_sentence_has_the_digits_that_its_score_needs():
-    noise = {0: -2.0, 1: 1.0, 2: 0.5, 3: 0.5}
-    sums = runs("cndcg")
-    sums["cndcg"] = 100 * sums["cndcg"] + (sums["learner"] == "NSGD") * sums["seed"].map(noise)
-    scores = {"offline": (runs("ndcg"), "ndcg"), "online": (sums, "cndcg")}
-    table = leads.leads_of("NSGD", scores, by="learner")
-    assert leads.lead_in_words(table, "MGD", "NSGD minus MGD", {"offline": "NDCG", "online": "the sum"}) == (
-        "On MQ2008 NSGD minus MGD comes to +0.050 in NDCG, clearly above 0 under perfect and informational users; +5.0 "
-        "in the sum, clearly above 0 under perfect and informational users (after the last round, by kind of users, 95 "
-        "% intervals)."
-    )
-
-
-def test_each_data_set_has_its_sentence():
-    table = leads.leads_of("NSGD", {"offline": (runs("ndcg", datasets=("MQ2008", "MQ2007")), "ndcg")}, by="learner")
-    said = leads.lead_in_words(table, "DBGD", "NSGD minus DBGD", {"offline": "NDCG"})
-    assert said.count("NSGD minus DBGD comes to +0.100 in NDCG") == 2 and "On MQ2008" in said and "On MQ2007" in said
-    assert leads.lead_in_words(table, "PDGD", "NSGD minus PDGD", {"offline": "NDCG"}) == ""
-
-
 def test_without_runs_there_are_no_leads_and_no_line_is_found():
     table = leads.leads_of("NSGD", {"offline": (pd.DataFrame(), "ndcg")}, by="learner")
     assert table.empty and np.isnan(said.lead(table, dataset="MQ2008", row="MGD")).all()

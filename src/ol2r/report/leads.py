@@ -1,8 +1,7 @@
-"""What learners have more than another one after the last round: as a table, as a figure, and in a sentence.
+"""What learners have more than another one after the last round: as a table and as a figure.
 
-All differences are paired by run. In all functions that take a table of leads, it is from `leads` or `leads_of`, `row`
-is the variant that is compared with the baseline, `told` is what the difference is called, and `places` is what a
-sentence calls each score, by panel. This module knows no learner.
+All differences are paired by run. In all functions that take a table of leads, it is from `leads` or `leads_of`, and
+`told` is what the difference is called. This module knows no learner.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from ol2r import frames
 from ol2r.experiments.effects import final_effects, minus
 from ol2r.report import alt, figures
 from ol2r.report.style import USERS, Drawing, legend, stacked, styled
-from ol2r.report.tables import named, signed
+from ol2r.report.tables import named
 
 Scores = Mapping[str, tuple[pd.DataFrame, str]]
 """By what a score is called: runs with dataset, users, fold, seed and round, and the column of the score."""
@@ -83,38 +82,6 @@ def leads_by_data(table: pd.DataFrame, told: str) -> Drawing:
     sides = (alt.sides(own, f"{score} on {named(str(dataset))}, {told}") for (dataset, score), own in cases)
     fig.alt = " ".join([*sides, alt.COUNTED])
     return fig
-
-
-def lead_in_words(table: pd.DataFrame, row: str, told: str, places: Mapping[str, str]) -> str:
-    """The range of leads over the kinds of users, and under which of them they are clear: one sentence a data set."""
-    sentences = []
-    for dataset, own in table[table["row"] == row].groupby("dataset", sort=False):
-        parts = [
-            f"{_range(lines['mean'])} in {where}, {where_clear(lines)}"
-            for panel, where in places.items()
-            if len(lines := own[own["panel"] == panel])
-        ]
-        sentences.append(
-            f"On {named(str(dataset))} {told} comes to {'; '.join(parts)} (after the last round, by kind of users, 95 "
-            "% intervals)."
-        )
-    return " ".join(sentences)
-
-
-def _range(values: pd.Series) -> str:
-    digits = 3 if values.abs().max() < 1 else 1
-    return in_range(values, lambda value: signed(value, digits))
-
-
-def where_clear(lines: pd.DataFrame) -> str:
-    """Under which users an interval lies on one side of 0."""
-    sides = {"above": lines["low"] > 0, "below": lines["high"] < 0}
-    told = [
-        f"clearly {side} 0 under {joined(USERS.ordered(lines['users'][clear]))} users"
-        for side, clear in sides.items()
-        if clear.any()
-    ]
-    return " and ".join(told) or "not clearly apart from 0 under any users"
 
 
 def in_range(values: Iterable[float], told: Callable[[float], str]) -> str:

@@ -8,7 +8,6 @@ from ol2r.experiments.cells import Row
 from ol2r.networks import Dual, Explicit, Network
 from ol2r.networks.covariance import SWITCH
 from ol2r.papers.olranknet import forms
-from ol2r.papers.olranknet.prose import crossover_in_words
 
 LABELS = {"shape": "MQ2008", "width": 8, "parameters": 100}
 
@@ -30,10 +29,6 @@ def test_a_crossover_beyond_what_was_measured_is_told_as_that():
     within = frame({50: 1.0, 200: 16.0}, 4.0, width=32)
     met = forms.crossover(pd.concat([beyond, before, within]))
     assert met["pairs"].tolist() == pytest.approx([np.inf, 0, 100])
-    said = crossover_in_words(met)
-    assert said.startswith("As measured, both forms cost the same at 1.00 pairs for each weight; with m = 16 (MQ2008)")
-    assert "(MQ2008) the primal form was cheaper from the fewest pairs on; with m = 8" in said
-    assert said.endswith("(MQ2008) the dual form stayed cheaper throughout.") and crossover_in_words(met[:0]) == ""
 
 
 def test_both_forms_have_the_same_widths_of_the_documents_that_are_timed():

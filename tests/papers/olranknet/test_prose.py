@@ -1,4 +1,4 @@
-"""Texts of the olRankNet page: every number and name in its sentences is read from what they tell of."""
+"""Texts of the olRankNet page: the numbers of its sentences, and the tables that are data."""
 
 import re
 from pathlib import Path
@@ -10,42 +10,11 @@ import pytest
 import ol2r
 from ol2r.papers.olranknet import grid, prose, tuning
 from ol2r.papers.olranknet.claims import PROTOCOL, ROUNDS, ROUNDS_HERE
-from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE
 from ol2r.papers.pairrank.grid import CLUEWEB
 from ol2r.report.tables import named
 
 BOOK = Path(ol2r.__file__).parents[2] / "book"
 PAGES = [BOOK / f"olranknet{part}.md" for part in ("", "-theory", "-extras")]
-
-
-def leads(*lines):
-    return pd.DataFrame(lines, columns=["dataset", "users", "row", "panel", "mean", "low", "high"])
-
-
-LEADS = leads(
-    ("MQ2008", "navigational", "olRankNet", OFFLINE, -0.01, -0.03, 0.01),
-    ("MQ2008", "perfect", "olRankNet", OFFLINE, 0.02, 0.01, 0.03),
-    ("MQ2008", "informational", "olRankNet", OFFLINE, 0.03, 0.02, 0.04),
-    ("MQ2008", "perfect", "olRankNet", IN_LISTS, -0.5, -0.6, 0.4),
-    ("MQ2008", "perfect", "PDGD", OFFLINE, -9.0, -10.0, -8.0),
-    ("MQ2008", "perfect", "olRankNet, full", OFFLINE, 0.5, float("nan"), float("nan")),
-)
-
-
-def test_leads_are_told_by_their_range_and_where_their_intervals_lie_on_one_side():
-    assert prose.lead_in_words(LEADS, "olRankNet", "PairRank") == (
-        "On MQ2008 olRankNet minus PairRank comes to −0.010 to +0.030 in offline NDCG@10, clearly above 0 under "
-        "perfect and informational users; −0.500 in the lists that users saw, not clearly apart from 0 under any users "
-        "(after the last round, by kind of users, 95 % intervals)."
-    )
-    assert "−9.0 in offline NDCG@10, clearly below 0 under perfect users" in prose.lead_in_words(LEADS, "PDGD", "x")
-    assert prose.lead_in_words(LEADS, "DBGD", "PairRank") == ""
-
-
-def test_an_interval_that_is_not_known_is_on_no_side():
-    said = prose.lead_in_words(LEADS, "olRankNet, full", "PairRank")
-    assert said.startswith("On MQ2008 olRankNet with the full matrix minus PairRank comes to +0.500 in")
-    assert "not clearly apart from 0 under any users" in said
 
 
 @pytest.fixture
@@ -64,12 +33,10 @@ def frame():
 
 def test_growth_of_the_diagonal_is_a_geometric_mean_over_all_weights(frame):
     p = 2 * 46 * 10 + 10  # inputs are doubled
-    runs = frame[frame["variant"] == "a"].assign(width=10, depth=2, init="symmetric-raw", regularization=100.0)
-    grown = runs["users"].map({"perfect": 1.02, "informational": 1.5})
-    runs["log_det"] = p * np.log(grown) * runs["round"] / 10
-    said = prose.growth_in_words(runs)
-    assert "at λ = 100, the 930 entries of the diagonal end 2 % to 50 % above λ" in said
-    assert prose.growth_in_words(runs[:0]) == ""
+    runs = frame[frame["variant"] == "a"].assign(width=10, depth=2, init="symmetric-raw")
+    runs["log_det"] = p * np.log(runs["users"].map({"perfect": 1.02, "informational": 1.5})) * runs["round"] / 10
+    assert prose.growth(runs).to_dict() == pytest.approx({"perfect": 0.02, "informational": 0.5})
+    assert prose.growth(runs[:0]).empty
 
 
 def test_items_of_the_map_fail_where_an_erratum_says_so_of_their_statement():
@@ -77,36 +44,22 @@ def test_items_of_the_map_fail_where_an_erratum_says_so_of_their_statement():
     assert failed == {"Theorem 4.4", "Definition B.1"}
 
 
-def test_speed_is_told_at_the_end_and_time_for_all_rounds():
+def test_times_are_of_one_run_and_speed_is_that_of_the_end():
     columns = {"cell": "x", "dataset": "MQ2008", "variant": "a", "fold": 1, "seed": 0, "round": [10, 110]}
     timing = pd.DataFrame(columns | {"replicas": 2, "rank_seconds": [0.1, 1.1], "update_seconds": [0.1, 3.1]})
-    assert prose.speed_in_words(timing) == (
-        "On MQ2008 a run of 110 rounds takes one core 2.1 seconds with a (at the end 50 rounds a second)."
-    )
-    assert prose.speed_in_words(timing[:0]) == ""
     slower = timing.assign(variant="b", cell="y", update_seconds=[0.1, 5.2])
-    assert prose.times_with_full(pd.concat([timing, slower]), "b", "a") == pytest.approx(1.5)
-    assert np.isnan([prose.times_with_full(each, "b", "a") for each in (timing, timing[:0])]).all()
+    found = prose.run_times(pd.concat([timing, slower]))
+    assert found["seconds"].to_dict() == pytest.approx({"a": 2.1, "b": 3.15})
+    assert found["speed"]["a"] == pytest.approx(50) and prose.run_times(timing[:0]).empty
 
 
-def test_single_runs_of_both_covariances_are_told_with_their_minutes():
-    lines = [
-        {"cell": name[-4:], "dataset": "MQ2008", "users": "perfect", "fold": 1, "seed": 0, "variant": name,
-         "round": rounds, "ndcg": score, "labels": 2.0 * rounds}
-        for name, ends in (("olRankNet", (0.1, 0.5)), ("olRankNet, full", (0.2, 0.625)))
-        for rounds, score in zip((0, 5000), ends, strict=True)
-    ]  # fmt: skip
-    records = [{"key": "full", "shard_core_seconds": 3000.0}, {"key": "kNet", "shard_core_seconds": 600.0}]
-    said = prose.witness_in_words(pd.DataFrame(lines), records, "olRankNet, full", "olRankNet")
-    assert "run of 5,000 rounds on MQ2008 took 50 minutes of a core with the full matrix and 10 minutes with" in said
-    assert "ended at 0.625 and 0.500 of" in said and "changed by 10,000 pairs, repeated" in said and "of 0.4 GB" in said
-    assert prose.minutes(pd.DataFrame(lines), records) == {"olRankNet": 10.0, "olRankNet, full": 50.0}
-    assert prose.minutes(pd.DataFrame(), []) == {}
-    assert prose.witness_in_words(pd.DataFrame(lines[:2]), records, "olRankNet, full", "olRankNet") == ""
-    assert prose.witness_in_words(pd.DataFrame(), [], "olRankNet, full", "olRankNet") == ""
+def test_minutes_are_those_of_the_files_with_one_run_each():
+    runs = pd.DataFrame({"cell": ["x", "y", "x"], "variant": ["a", "b", "a"]})
+    records = [{"key": "x", "shard_core_seconds": 3000.0}, {"key": "y", "shard_core_seconds": 600.0}]
+    assert prose.minutes(runs, records) == {"a": 50.0, "b": 10.0} and prose.minutes(pd.DataFrame(), []) == {}
 
 
-def test_coverage_is_told_at_the_tuned_alpha_and_where_95_in_a_hundred_hold():
+def test_coverage_is_that_at_the_tuned_alpha_and_where_95_in_a_hundred_hold():
     lines = [
         (covariance, quantity, at, value, part)
         for covariance, inside, wide, certain in (
@@ -122,24 +75,12 @@ def test_coverage_is_told_at_the_tuned_alpha_and_where_95_in_a_hundred_hold():
     early = table.assign(round=10, value=0.5)
     both = pd.concat([early, table])
     assert prose.of_test(both, "inside")[["full", "diagonal"]].tolist() == pytest.approx([0.08, 0.16])
-    assert prose.covered_in_words(both) == (
-        "With α so large that 95 % of the intervals hold it (1.5 and 0.9), 21 % and "
-        "14 % of the orders are certain. With one width for all pairs, wide enough for 95 %, 26 % would be."
-    )
-    assert prose.of_test(table[:0], "inside").empty and prose.covered_in_words(table[:0]) == ""
+    needed = prose.where_needed(both)
+    assert needed["at"]["full"] == 1.5 and needed["value"]["constant"] == 0.26
+    assert prose.of_test(table[:0], "inside").empty and prose.where_needed(table[:0]).empty
 
 
-def test_the_orders_of_lambdarank_are_told_with_the_scores_of_what_was_chosen():
-    lines = [("MQ2008", "olLambdaRank", 0.6, "all + x"), ("MQ2008", "olLambdaRank", 0.7, "")]
-    lines += [("MQ2008", f"olLambdaRank{tuning.RANKED}", 0.65, "all"), ("other", "olLambdaRank", 0.9, "all")]
-    chosen = pd.DataFrame(lines, columns=["dataset", "grid", "longer", "best_of"])
-    said = prose.orders_in_words(chosen)
-    assert "score 0.650 in the present ranking" in said and said.endswith("and 0.600 with lists as shown.")
-    assert prose.orders_in_words(chosen[:2]) == prose.orders_in_words(chosen[:0]) == ""
-    assert prose.orders_in_words(chosen.assign(longer=[0.1, 0.2, None, 0.9])) == ""
-
-
-def test_a_choice_that_stays_though_another_scores_higher_is_told():
+def test_a_choice_that_stays_though_another_scores_higher_is_kept_by_the_rule():
     lines = [
         ("MQ2008", "a", 0.6, "all + x"),
         ("MQ2008", "a", 0.625, ""),
@@ -147,10 +88,8 @@ def test_a_choice_that_stays_though_another_scores_higher_is_told():
         ("MQ2008", "b", None, ""),
     ]
     chosen = pd.DataFrame(lines, columns=["dataset", "grid", "longer", "best_of"])
-    said = prose.kept_in_words(chosen)
-    assert said.startswith("It decides a on MQ2008 (+0.0250), where another setting scores higher in the second step")
-    assert prose.kept_in_words(chosen[2:]).startswith("Today it decides nothing")
-    assert prose.kept_in_words(chosen[:0]) == ""
+    assert prose.kept(chosen) == pytest.approx({("MQ2008", "a"): 0.025})
+    assert prose.kept(chosen[2:]) == prose.kept(chosen[:0]) == {}
 
 
 def test_the_best_setting_stands_beside_the_best_that_the_paper_tries():
@@ -163,34 +102,19 @@ def test_the_best_setting_stands_beside_the_best_that_the_paper_tries():
         ("other", 0.01, 0.1, 1e-3, 0.95),
     ]
     scores = pd.DataFrame(lines, columns=["grid", "alpha", "regularization", "rate", "score"]).assign(dataset="MQ2008")
-    assert prose.tried_by_the_paper_in_words(scores) == (
-        "On MQ2008 the best setting of the first step (α = 0.01, λ = 100, η = 0.0001) scores 0.700, and the best one "
-        "with values that the paper tries (α = 0.01, λ = 0.1, η = 0.001) 0.650."
-    )
-    assert prose.tried_by_the_paper_in_words(scores[:0]) == ""
-    assert "no setting lies wholly within the values" in prose.tried_by_the_paper_in_words(scores[:2])
+    assert prose.best_tried(scores, "MQ2008") == (0.7, 0.65)
+    assert np.isnan(prose.best_tried(scores, "MQ2007")).all() and np.isnan(prose.best_tried(scores[:0], "MQ2008")).all()
+    assert np.isnan(prose.best_tried(scores[:2], "MQ2008")[1])
 
 
 def test_the_best_checkpoint_of_long_runs_stands_beside_the_end_of_shorter_ones(frame):
     far = frame[frame["variant"] == "a"].assign(round=lambda f: 5 * f["round"], ndcg=lambda f: 1 - f["ndcg"])
-    said = prose.far_in_words(far, frame, ("a, full", "a", "absent"))
-    assert said.startswith(
-        "- MQ2008, perfect users: a, full 0.400 after 10 and a 0.500 after 10 rounds; a 0.600 after 40, 0.600 after "
-        "40, and at best 1.000, after 0 of 50.\n- "
-    )
-    assert prose.far_in_words(far, frame[:0], ("a",)) == ""
-
-
-def test_the_best_of_long_runs_and_the_ends_of_shorter_ones_are_told_by_their_range(frame):
-    far = frame[frame["variant"] == "a"].assign(round=lambda f: 5 * f["round"], ndcg=lambda f: 1 - f["ndcg"])
-    far["ndcg"] -= 0.25 * (far["users"] == "perfect")
-    assert prose.best_in_words(far, frame, ("a, full", "absent")) == (
-        "On MQ2008 offline NDCG@10 after 10 rounds is 0.400 with a, full, by kind of users; the best of a in 50 is "
-        "0.750 to 1.000. That is 5 times as many rounds, where the paper's comparison has 4 times as many."
-    )
-    both = prose.best_in_words(far, frame, ("a, full", "a"))
-    assert "after 10 rounds is 0.400 with a, full and 0.500 with a, by kind" in both
-    assert prose.best_in_words(far, frame[:0], ("a",)) == prose.best_in_words(far[:0], frame, ("a",)) == ""
+    ends = frame.replace({"variant": {"a, full": "olRankNet", "a": "other"}})
+    found = prose.beside_far(far, ends)
+    assert found["users"].tolist() == ["perfect", "informational"] and np.isnan(found["olLambdaRank"]).all()
+    columns = ["rounds", "olRankNet", "as long", "longer", "best", "at", "last"]
+    assert found[columns].iloc[0].tolist() == pytest.approx([10, 0.4, 0.6, 0.6, 1.0, 0, 50])
+    assert prose.beside_far(far, ends[:0]).empty and prose.beside_far(far[:0], ends).empty
 
 
 def test_conventions_have_the_values_that_run():

@@ -13,7 +13,7 @@ from ol2r.papers.audits import COVERED, halved
 from ol2r.papers.olranknet import bounds
 from ol2r.papers.olranknet.audit_figures import TRUTHS, setting, start
 from ol2r.papers.olranknet.errata import Erratum
-from ol2r.report.tables import columns, myst
+from ol2r.report.tables import Column, columns, myst
 
 QUANTITIES = {
     "martingale": "martingale bound",
@@ -39,7 +39,7 @@ def coverage(table: pd.DataFrame, **told: str) -> str:
     Args:
         table: `bounds.coverage_table` with the scales 1 and ½.
     """
-    given = {
+    given: dict[str, Column] = {
         "worlds of": lambda line: setting(line) + ("" if line.assumed else ", users who stop (assumption violated)"),
         "bound": lambda line: QUANTITIES[line.quantity],
         **COVERED,
