@@ -176,7 +176,7 @@ def growth(frame: pd.DataFrame) -> pd.Series:
     last = at_own_end(frame)
     line = frames.records(last)[0]
     network = Network(data.entry(str(line["dataset"])).n_features, int(line["width"]), int(line["depth"]), line["init"])
-    return np.expm1(last.groupby("users")["log_det"].mean() / network.n_parameters)
+    return (last.groupby("users")["log_det"].mean() / network.n_parameters).map(math.expm1)
 
 
 def beside_far(far: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
