@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from fakes import heeding
 
 HERE = Path(__file__).parent
 
@@ -74,12 +75,6 @@ def wait_for(condition):
             return True
         time.sleep(0.05)
     return False
-
-
-def heeding():
-    """Heed what this process may have inherited to ignore: a shell's background jobs ignore SIGINT, nohup's SIGHUP."""
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_DFL)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and /dev/shm")

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from fakes import heeding
 from matplotlib.text import Text
 from small import SETTINGS
 
@@ -171,7 +172,7 @@ ol2r.compare(data, "PDGD", rounds=100_000_000, seeds=2, jobs=2)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="children are counted in /proc")
 def test_ctrl_c_ends_a_comparison_and_its_processes_with_a_clear_line():
     asked = [sys.executable, "-c", INTERRUPTED]
-    process = subprocess.Popen(asked, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(asked, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heeding)
     while sum(seconds > 3 for seconds in _session(process.pid).values()) < 3:  # itself and two workers that compute
         assert process.poll() is None
         time.sleep(0.1)

@@ -180,3 +180,9 @@ def ran(log: Path) -> list[tuple[str, int, int]]:
     """(name, fold, seed) of every row that ran, in order."""
     lines = log.read_text().split("\n")[:-1] if log.exists() else []
     return [(name, int(fold), int(seed)) for name, fold, seed, _ in map(str.split, lines)]
+
+
+def heeding():
+    """Heed what this process may have inherited to ignore: a shell's background jobs ignore SIGINT, nohup's SIGHUP."""
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from fakes import heeding
 
 from ol2r.experiments.interruption import Interruption
 
@@ -57,7 +58,9 @@ def test_one_ctrl_c_ends_a_run_whatever_joblib_does_at_the_moment(moment, tmp_pa
     """Workers compute for ever, so that nothing but the interruption ends the run."""
     asked = [sys.executable, "-c", RUN.format(MOMENTS[moment]), tmp_path]
     env = os.environ | {"FAKE_HELD": "a b c"}
-    process = subprocess.Popen(asked, stderr=subprocess.PIPE, text=True, env=env, start_new_session=True)
+    process = subprocess.Popen(
+        asked, stderr=subprocess.PIPE, text=True, env=env, start_new_session=True, preexec_fn=heeding
+    )
     try:
         told = process.communicate(timeout=120)[1]
     finally:
