@@ -1,11 +1,13 @@
 """The published tables as somebody opens them who has pandas and not this library."""
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet
 import pytest
 from fakes import Fake
 
@@ -49,6 +51,16 @@ def test_a_table_opens_with_pandas_and_one_cell_is_found_by_its_key(tmp_path):
 @pytest.mark.parametrize("code", ON_PAGE)
 def test_what_the_page_says_of_pandas_works_in_a_clone(code):
     outside(code, RESULTS.parent)
+
+
+@published
+def test_tables_that_are_read_as_the_page_says_lose_no_column_and_the_whole_folder_is_refused():
+    (code,) = (code for code in ON_PAGE if "glob" in code)
+    columns = json.loads(outside(f"{code}\nimport json\nprint(json.dumps(list(runs.columns)))", RESULTS.parent))
+    tables = RESULTS.glob("simulate/MQ2008/*.parquet")
+    assert set(columns) == {name for table in tables for name in pyarrow.parquet.read_schema(table).names}
+    with pytest.raises(pyarrow.ArrowInvalid, match="SHA256SUMS"):  # not the columns of some kinds without a word
+        pd.read_parquet(RESULTS)
 
 
 @published
