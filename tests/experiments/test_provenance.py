@@ -63,7 +63,7 @@ def test_a_module_that_is_not_there_is_an_error():
         digest("ol2r.nowhere")
 
 
-_ROOMS = "arrays compiling cores cost errors experiments folders frames parameters saved target"
+_ROOMS = "compiling cores cost errors experiments folders frames parameters saved target"
 AROUND = [f"ol2r.{room}" for room in _ROOMS.split()]
 """What surrounds a computation and makes none of its numbers."""
 

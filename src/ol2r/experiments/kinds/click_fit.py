@@ -339,6 +339,7 @@ class ClickFit(OneByOne):
     undefined: ClassVar[tuple[str, ...]] = ("value",)
     revision: ClassVar[int] = 3
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.data.sessions",
         "ol2r.clicks",

@@ -35,6 +35,7 @@ class OfflineFit(OnDataset):
     seeded = False
     learner: ClassVar[str]
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.ranking",
         "ol2r.data",

@@ -50,6 +50,7 @@ class Play(Cell):
 
     kind: ClassVar[str] = "play"
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.data.counts",
         "ol2r.data.sessions",

@@ -69,6 +69,7 @@ class Queries(OfQueries):
     kind: ClassVar[str] = "queries"
     revision: ClassVar[int] = 1
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.data.sessions",
         "ol2r.clicks",

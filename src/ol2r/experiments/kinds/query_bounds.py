@@ -128,6 +128,7 @@ class QueryBounds(OfQueries):
     undefined: ClassVar[tuple[str, ...]] = ("proved_share",)
     revision: ClassVar[int] = 1
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.data.sessions",
         "ol2r.clicks",

@@ -130,6 +130,7 @@ class Safety(OnDataset):
         "status",
     )
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.ranking",
         "ol2r.networks",

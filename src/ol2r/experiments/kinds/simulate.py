@@ -51,6 +51,7 @@ class Simulate(OnDataset):
     on_device = True
     undefined: ClassVar[tuple[str, ...]] = ("cosine", "online_ndcg")
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.ranking",
         "ol2r.networks",

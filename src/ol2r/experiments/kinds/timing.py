@@ -50,6 +50,7 @@ class Timing(OnDataset):
     seeded = False  # the batch has its own seeds
     verifiable: ClassVar[bool] = False
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.ranking",
         "ol2r.networks",

@@ -58,6 +58,7 @@ class NetworkAudit(OneByOne):
     undefined: ClassVar[tuple[str, ...]] = ("value",)
     """A bound may be infinite."""
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.ranking",
         "ol2r.networks",

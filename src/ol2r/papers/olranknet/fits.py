@@ -39,6 +39,7 @@ from ol2r.simulation import Evaluation, Replica, make_streams, simulate
 
 K = 10
 _CODE = (
+    "ol2r.arrays",
     "ol2r.random",
     "ol2r.ranking",
     "ol2r.networks",

@@ -52,7 +52,13 @@ class Forms(OneByOne):
     kind: ClassVar[str] = "forms"
     revision: ClassVar[int] = 1
     verifiable: ClassVar[bool] = False
-    code: ClassVar[tuple[str, ...]] = ("ol2r.random", "ol2r.ranking", "ol2r.networks", "ol2r.papers.olranknet.forms")
+    code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
+        "ol2r.random",
+        "ol2r.ranking",
+        "ol2r.networks",
+        "ol2r.papers.olranknet.forms",
+    )
 
     @property
     def network(self) -> Network:

@@ -57,7 +57,7 @@ LINEAR, NETWORK = "linear ranker", "network"
 K = 10
 _APART = 5
 """Without validation queries of its own a fold chooses on every fifth of its training queries."""
-_CODE = ("ol2r.random", "ol2r.networks", "ol2r.data", "ol2r.ranking", __name__)
+_CODE = ("ol2r.arrays", "ol2r.random", "ol2r.networks", "ol2r.data", "ol2r.ranking", __name__)
 
 
 class Part(NamedTuple):

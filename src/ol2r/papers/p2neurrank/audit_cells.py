@@ -57,6 +57,7 @@ class PerturbedAudit(Audit):
     undefined: ClassVar[tuple[str, ...]] = ("value",)
     """A ratio is infinite where no ranker was optimistic, and missing where too many were asked for."""
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.theory",
         "ol2r.papers.audits",

@@ -233,6 +233,7 @@ class Histories(OnDataset, OneByOne):
 
     kind: ClassVar[str] = "histories"
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.ranking",
         "ol2r.networks",

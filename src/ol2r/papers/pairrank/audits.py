@@ -444,6 +444,7 @@ class Confidence(Audit):
 
     kind: ClassVar[str] = "confidence"
     code: ClassVar[tuple[str, ...]] = (
+        "ol2r.arrays",
         "ol2r.random",
         "ol2r.ranking",
         "ol2r.theory",
