@@ -76,6 +76,9 @@ def test_a_better_item_bubbles_up_and_no_item_is_ever_far_from_where_it_was():
         assert all(abs(before.index(item) - k) <= 1 for k, item in enumerate(shown))
         live.update([item == "d" for item in shown])
     assert live.base[0] == "d"
+    assert live.decided("d", live.base[1]) and not live.decided(live.base[1], "d")
+    with pytest.raises(ValueError):
+        live.decided("d", "nobody")
 
 
 def test_two_of_them_learn_apart_and_a_pickled_one_goes_on():

@@ -422,6 +422,16 @@ class BubbleRank(Serving[tuple[np.ndarray, int]], Bandit):
         """The list that it currently takes for the best, without exploration: the shown items from the top."""
         return [self.items[i] for i in self._state.base[: len(self._state.ranking)]]
 
+    def decided(self, item: Hashable, other: Hashable) -> bool:
+        """Whether clicks have shown that an item is more attractive than another (Algorithm 1, lines 9 and 23).
+
+        Raises:
+            ValueError: an item that is not in the list.
+        """
+        i, j = self.items.index(item), self.items.index(other)
+        log_inverse_delta = self._state.notes["log_inverse_delta"][0]
+        return bool(bubblerank_certain.py_func(self._state.s[i, j], self._state.n[i, j], log_inverse_delta))
+
     def rank(self) -> "ShownItems":
         """The list to show: items from the top, as many as there are positions; its `ticket` names it in `update`.
 

@@ -7,7 +7,7 @@ drawing's `table`; this module knows no bandit.
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -44,6 +44,7 @@ from ol2r.report.style import (
     PLUM,
     QUIET,
     SERIES,
+    SKY,
     TEAL,
     Drawing,
     Look,
@@ -52,6 +53,9 @@ from ol2r.report.style import (
     panels,
     styled,
 )
+
+if TYPE_CHECKING:
+    from ol2r.papers.bubblerank.illustration import Swapped
 
 CASE = ["dataset", "users", "learner"]
 QUERIES = "mean, 95 % interval over queries"
@@ -451,3 +455,21 @@ def regret_against_theorem(table: pd.DataFrame) -> Drawing:
 def bounds_by_model(table: pd.DataFrame) -> Choice:
     """`regret_against_theorem` for each click model, behind tabs."""
     return apart(regret_against_theorem, table, "users", CLICK_MODELS.__getitem__)
+
+
+@styled
+def swapped(at: "Swapped") -> Drawing:
+    """The items of a base list from the top, as high as they attract, and the neighbours that are still exchanged."""
+    places = np.arange(1, len(at.attraction) + 1)
+    fig, (ax,) = panels([""], pd.DataFrame({"place": places, "attraction": at.attraction}), 1.7)
+    fig.set_figwidth(4.6)
+    ax.bar(places, at.attraction, width=0.55, color=SKY)
+    for place in np.flatnonzero(at.open) + 1:
+        ends, height = (place, place + 1), 0.06 + max(at.attraction[place - 1 : place + 1])
+        ax.annotate("", (ends[1], height), (ends[0], height), arrowprops={"arrowstyle": "<->", "color": ORANGE})
+    ax.set(ylim=(0, 1), xticks=places, xlabel="place in the base list", ylabel="attraction")
+    fig.alt = (
+        f"Attractions from the top: {', '.join(f'{each:g}' for each in at.attraction)}. "
+        f"Pairs in the wrong order: {at.wrong}. Neighbours still exchanged: {int(at.open.sum())}."
+    )
+    return fig

@@ -4,6 +4,7 @@ Figure 1 is a query of six documents whose uncertain orders are those of the pap
 project's own operations show of it. Figure 2 comes from a short run of olRankNet on synthetic data.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import torch
 from ol2r import data
 from ol2r.clicks import users
 from ol2r.learners.olranknet import OlRankNet
-from ol2r.papers.pairrank.illustration import nearest_orders
+from ol2r.papers.pairrank.illustration import WIDE, Divided, nearest_orders
 from ol2r.parameters import Value
 from ol2r.random import Streams
 from ol2r.ranking import Candidates, engine, interval_orders
@@ -130,6 +131,23 @@ def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
     Returns:
         The table of one query, with its columns, as of `pairrank.illustration.nearest_orders`.
     """
+    dataset, learner = _short_run(rounds, seed)
+    return nearest_orders([intervals(learner, dataset.query(int(q))[0]) for q in dataset.fold(1).test])
+
+
+def divided(alphas: Sequence[float], rounds: int, seed: int = 0) -> list[Divided]:
+    """The blocks of one held-out query after the run of `figure_2`, for each α that its intervals could have: of the
+    first `WIDE` documents of the first query that has as many."""
+    dataset, learner = _short_run(rounds, seed)
+    features = next(x for q in dataset.fold(1).test if len(x := dataset.query(int(q))[0]) >= WIDE)[:WIDE]
+    scores, gram = _scored(learner, features)
+    order = torch.argsort(scores[0], descending=True, stable=True)
+    scores, gram = scores[:, order], gram[:, order][:, :, order]
+    known = (interval_orders(scores, gram, torch.tensor([alpha], dtype=torch.float64)) for alpha in alphas)
+    return [Divided(at, scores[0].numpy(), certain[0].numpy()) for at, certain in zip(alphas, known, strict=True)]
+
+
+def _short_run(rounds: int, seed: int) -> tuple[data.RankingDataset, OlRankNet]:
     dataset = data.load("synthetic-tiny")
     replicas = [Replica(1, seed, users("informational", dataset.n_grades))]
     learner = OlRankNet(dataset.n_features, SETTING, make_streams(dataset, replicas))
@@ -137,7 +155,14 @@ def figure_2(rounds: int, seed: int = 0) -> pd.DataFrame:
         k=10, split="test", gain="exponential", empty="skip", ties="expected", gamma=1.0, checkpoints=(rounds,)
     )
     simulate(dataset, replicas, learner, evaluation)
-    return nearest_orders([intervals(learner, dataset.query(int(q))[0]) for q in dataset.fold(1).test])
+    return dataset, learner
+
+
+def _scored(learner: OlRankNet, features: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    """f and C = G A⁻¹ Gᵀ/m of documents by the first replica: Float64[1, V] and Float64[1, V, V]."""
+    network, theta = learner.network, learner.fit.theta.double()
+    scores, activations = network.forward(theta, network.inputs(torch.from_numpy(features)[None]).double())
+    return scores, learner.covariance.gram(network.tangent(theta, activations))
 
 
 def intervals(learner: OlRankNet, features: np.ndarray) -> pd.DataFrame:
@@ -150,9 +175,7 @@ def intervals(learner: OlRankNet, features: np.ndarray) -> pd.DataFrame:
     Returns:
         pair, estimate, half, certain, as of `pairrank.illustration.nearest_orders`.
     """
-    network, theta = learner.network, learner.fit.theta.double()
-    scores, activations = network.forward(theta, network.inputs(torch.from_numpy(features)[None]).double())
-    gram = learner.covariance.gram(network.tangent(theta, activations))
+    scores, gram = _scored(learner, features)
     certain = interval_orders(scores, gram, learner.precise["alpha"])[0].numpy()
     f, c = scores[0].numpy(), gram[0].numpy()
     order = np.argsort(-f, kind="stable")

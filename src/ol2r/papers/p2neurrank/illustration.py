@@ -6,6 +6,7 @@ say which orders are certain, by the library's own operations. The history is sm
 refits are Newton's.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import torch
 from scipy import special
 
 from ol2r.papers.p2neurrank.audits import fits
+from ol2r.papers.pairrank.illustration import Divided
 from ol2r.random import generator
 from ol2r.ranking import interval_orders, unanimous_orders
 
@@ -130,3 +132,15 @@ def figure_1(seed: int = 0) -> pd.DataFrame:
             | {f"certain_{n}": bool(found[i, j] or found[j, i]) for n, found in unanimous.items()}
         )
     return pd.DataFrame(lines).sort_values("estimate", kind="stable").reset_index(drop=True)
+
+
+def divided(rankers: Sequence[int], seed: int = 0) -> list[Divided]:
+    """The five documents in blocks, for each number of rankers that must agree: the first ones of one ensemble.
+
+    Args:
+        rankers: the numbers. seed: of the ensemble's noise.
+    """
+    of = history()
+    each = of.fitted(in_one_draw(of, max(rankers), seed)) @ FEATURES.T
+    each = each[:, np.argsort(-each[0], kind="stable")]
+    return [Divided(n, each[0], unanimous_orders(torch.from_numpy(each[:n])[None])[0].numpy()) for n in rankers]

@@ -145,9 +145,10 @@ def _short_run(rounds: int, seed: int) -> tuple[data.RankingDataset, PairRank]:
 
 
 class Divided(NamedTuple):
-    """A query whose documents one width of the intervals divides into blocks."""
+    """A query whose documents are divided into blocks by one α, or by one number of rankers."""
 
-    alpha: float
+    at: float
+    """That α, or that number."""
     scores: np.ndarray
     """Of the documents from the top, Float64[documents]."""
     certain: np.ndarray
