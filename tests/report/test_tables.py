@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 from shown import NASTY, assert_plain, rows
 
-from ol2r.experiments.claims import Size
 from ol2r.experiments.published import printed_numbers
 from ol2r.report import tables
 
@@ -419,23 +418,6 @@ def test_paired_differences_are_of_the_runs_that_both_have():
     assert [line[0] for line in rows(tables.paired_differences(grouped, name="t", caption=""))] == [
         "**sum**", "perfect, own", "**mean**", "perfect, own",
     ]  # fmt: skip
-
-
-def test_what_ran_is_told_once_for_all_data_of_one_size(grid):
-    runs = pd.concat([grid.assign(dataset=name) for name in ("MQ2008", "ClueWeb09_webis")])
-    n = {name: runs[name].nunique() for name in ("seed", "fold", "users")}
-    size = f"{runs['round'].max():,} rounds, {n['seed']} seeds × {n['fold']} folds × {n['users']} kinds of users"
-    few = runs[(runs["seed"] == 0) & (runs["fold"] == 1) & (runs["dataset"] == "MQ2008")]
-    both, protocol = {"linear rankers": runs, "networks": few, "others": runs[:0]}, Size(5000, 10, 5)
-    told = (
-        f"What ran: linear rankers with {size} on MQ2008 and on ClueWeb09 (Webis); networks with "
-        f"{size.replace(str(n['seed']) + ' seeds', '1 seed').replace(str(n['fold']) + ' folds', '1 fold')} on MQ2008. "
-    )
-    assert tables.ran_in_words(both, protocol, ["MSLR-WEB10K"]) == (
-        f"{told}The paper has other data, 5,000 rounds and 10 seeds."
-    )
-    assert tables.ran_in_words(both, protocol, ["MQ2008"]) == f"{told}The paper has 5,000 rounds and 10 seeds."
-    assert tables.ran_in_words({"others": runs[:0]}, protocol, []) == ""
 
 
 

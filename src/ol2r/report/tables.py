@@ -5,7 +5,7 @@ runs; it must not know how either came about.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from string import Formatter
 from typing import Any, cast
@@ -16,7 +16,7 @@ from scipy import stats
 
 from ol2r import frames
 from ol2r.errors import printable
-from ol2r.experiments.claims import Size, label
+from ol2r.experiments.claims import label
 from ol2r.experiments.effects import (
     TooFewSeeds,
     at_end,
@@ -621,32 +621,6 @@ def clear_differences(pair: Pair) -> tuple[int, int, int]:
     gains = list(_gains(pair).values())
     ends = [effect.interval() for gain in gains if (effect := effect_over_runs(gain)) is not None and gain.any()]
     return sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends), len(gains)
-
-
-def ran_in_words(runs: Mapping[str, pd.DataFrame], protocol: Size, published: Collection[str]) -> str:
-    """What was run, and what the paper ran: data sets, rounds, seeds, folds and kinds of users; empty without runs.
-
-    Args:
-        runs: by what the sentence calls them.
-        protocol: the size of the paper's experiment.
-        published: the paper's data sets.
-    """
-    sizes: dict[str, list[str]] = {}
-    there = set()
-    for called, frame in runs.items():
-        for dataset, own in frame.groupby("dataset", sort=False) if len(frame) else ():
-            n = {name: own[name].nunique() for name in ("seed", "fold", "users")}
-            size = f"{own['round'].max():,} rounds, " + " × ".join(
-                f"{n[name]} {word}{'s' * (n[name] > 1)}"
-                for name, word in (("seed", "seed"), ("fold", "fold"), ("users", "kind"))
-            )
-            sizes.setdefault(f"{called} with {size} of users", []).append(named(str(dataset)))
-            there.add(dataset)
-    if not sizes:
-        return ""
-    told = "; ".join(f"{size} on {' and on '.join(datasets)}" for size, datasets in sizes.items())
-    other = "" if there & set(published) else "other data, "
-    return f"What ran: {told}. The paper has {other}{protocol.rounds:,} rounds and {protocol.seeds} seeds."
 
 
 def _places(pairs: Pairs) -> list[tuple[str, str]]:
