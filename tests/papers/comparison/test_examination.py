@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from ol2r.papers.comparison import examination, grid
+from ol2r.papers.comparison import examination, expected, grid
 from ol2r.papers.comparison.examination import ABOVE, PAPERS, SHOWN
 from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, OPEN, outcome
 
@@ -36,8 +36,9 @@ def test_differences_are_paired_by_run_and_judged_by_what_was_expected(believed)
     assert table.loc[(SHOWN, "perfect"), "outcome"] == AGAINST
     assert table.loc[(SHOWN, grid.BY_POSITION), "outcome"] == AS_EXPECTED
     assert set(table.loc[ABOVE, "outcome"]) == {AS_EXPECTED}
-    text = examination.told(table.reset_index(), name="n", caption="c")
-    assert text.count("✔") == 7 and text.count("✘") == 1 and "| PairRank | perfect | 0.515 |" in text
+    wide = expected.across(table.reset_index(), ["variant", "users", "papers"], "seen")
+    assert wide["users"].tolist() == list(examination.KINDS) and list(wide)[-2:] == [ABOVE, SHOWN]
+    assert wide.loc[0, SHOWN] == "−0.100 [−0.100, −0.100] ✘"
 
 
 def test_without_runs_there_is_nothing_to_tell(believed):
@@ -54,4 +55,12 @@ def test_every_belief_meets_all_users_of_an_expectation_and_the_papers_belief_is
     known = {job.cell.key for item in ("quality", "other-users") for job in grid.ITEMS[item].jobs("paper")}
     own = {job.cell.key for job in jobs if grid.belief(job.cell)["seen"] == PAPERS}
     assert own <= known and len(own) == 4 * len(grid.BELIEVERS)
-    assert {expected.seen for expected in examination.EXPECTED} == {ABOVE, SHOWN}
+    assert {seen for each in expected.EXPECTED["examination"] for seen in each.of["seen"]} == {ABOVE, SHOWN}
+
+
+def test_each_expectation_stands_in_a_table_with_what_was_found(believed):
+    table = examination.differences(believed())
+    told = expected.told("examination", {"found": table, "nothing": table[:0]}, name="n", caption="c").splitlines()
+    assert told[3] == "| belief | users | expected | because | found | nothing |"
+    assert told[6].startswith("| all shown | navigational; informational; by position | more than 0.005 lower | they")
+    assert told[6].endswith(" | 3 ✔ 0 ○ 0 ✘, −0.100 | – |") and told[7].startswith("| to the last click | all | less")

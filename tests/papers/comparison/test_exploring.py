@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from ol2r.papers.comparison import exploring, grid, length
-from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED
+from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, EXPECTED
 
 from .conftest import made
 
@@ -40,8 +40,6 @@ def test_what_exploring_changes_is_paired_by_run_and_judged_over_all_users():
     assert table.loc[("lists", "epsilon-greedy", "all"), "outcome"] == AS_EXPECTED
     assert table.loc[("lists", "PairRank", "all"), "outcome"] == AS_EXPECTED
     assert table.loc[("lists", "PairRank", "perfect"), "outcome"] == ""
-    text = exploring.told(table.reset_index(), "offline", name="n", caption="c")
-    assert text.count("PairRank") == 4 and "−0.050" in text
     assert exploring.worth(pd.DataFrame()).empty
     assert exploring.worth(tuned.assign(way=grid.AS_TUNED)).empty
 
@@ -53,7 +51,6 @@ def test_long_runs_are_held_against_pairrank():
     assert table.loc[("PDGD", "offline"), "mean"] == pytest.approx(-0.05)
     assert table.loc[("PDGD", "offline"), "outcome"] == AGAINST
     assert table.loc[("olRankNet", "offline"), "outcome"] == AS_EXPECTED
-    assert "olRankNet" in length.told(table.reset_index(), name="n", caption="c")
     assert length.differences(pd.DataFrame()).empty
 
 
@@ -62,6 +59,8 @@ def test_something_is_expected_of_every_long_run_of_the_papers_own_learners():
         for job in grid.ITEMS[item].jobs("paper"):
             assert job.cell.evaluation.checkpoints[-1] == 5000
             name = grid.variant(job.cell)["variant"]
-            known = length.expected_of(job.cell.dataset, name)
+            known = any(
+                name in each.of["variant"] and job.cell.dataset in each.of["dataset"] for each in EXPECTED["length"]
+            )
             assert known or name in ("PairRank", "neural PDGD", grid.NEURAL_GREEDY)
             assert name != grid.LAMBDARANK or job.cell.labels()["learner"] == "olLambdaRank-ranked"

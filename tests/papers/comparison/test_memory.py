@@ -6,8 +6,8 @@ import pytest
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.learners import LEARNERS
 from ol2r.papers.comparison import grid, memory, memory_findings
-from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, OPEN
-from ol2r.papers.comparison.memory import EXPECTED, FORMS, FULL, RECURSIVE
+from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, EXPECTED, OPEN
+from ol2r.papers.comparison.memory import FORMS, FULL, RECURSIVE
 from ol2r.papers.pairrank import grid as pairrank
 
 
@@ -41,24 +41,21 @@ def test_every_form_is_timed_and_weighed_for_longer_than_it_is_run():
 
 
 def test_every_expectation_compares_two_forms():
-    for each in EXPECTED:
-        assert {each.form, each.beside} <= set(FORMS) and each.form != each.beside and each.users and each.because
-    assert {each.form for each in EXPECTED} == set(FORMS) - {FULL}
-    assert memory_findings.expectations().count("\n") == len(EXPECTED) - 1
+    assert {form for pair in memory_findings.BESIDE for form in pair} == set(FORMS)
+    assert {form for form, _ in memory_findings.BESIDE} == set(FORMS) - {FULL}
+    assert all(form != other for form, other in memory_findings.BESIDE)
 
 
 def test_differences_are_paired_by_run_and_judged_by_what_was_expected(forgetful):
     table = memory_findings.differences(forgetful)
-    assert len(table) == sum(len(each.users) for each in EXPECTED)
+    assert len(table) == 3 * len(memory_findings.BESIDE)
     own = table[table["form"] == RECURSIVE]
     assert own["mean"].tolist() == pytest.approx([-0.1] * 3) and set(own["outcome"]) == {AGAINST}
     same = table[(table["form"] != RECURSIVE)]
     assert same["mean"].abs().max() < 1e-9
     expected = {"near": AS_EXPECTED, "lower": AGAINST}
-    sides = [each.side for each in EXPECTED for _ in each.users if each.form != RECURSIVE]
-    assert same["outcome"].tolist() == [expected[side] for side in sides]
-    told = memory_findings.in_words(table)
-    assert "- *one step a label* beside *all labels*" in told and "as expected in 0 of 3, against in 3" in told
+    for each in EXPECTED["memory"][1:]:
+        assert set(each.among(same)["outcome"]) == {expected[each.side]}
 
 
 def test_an_interval_across_the_margin_is_open(forgetful):
@@ -75,7 +72,6 @@ def test_costs_are_of_the_first_and_of_the_last_rounds(forgetful, forgetful_time
     text = memory_findings.table(forgetful, costs.reset_index(), name="n", caption="c")
     assert "| all labels | 0.515 | 0.515 | 0.515 | 1 | 3 | 5 |" in text
     assert "one step a label | −0.100 [−0.100, −0.100]" in text.replace("-", "−")
-    assert "takes 3.0 times as long" in memory_findings.short_answer(forgetful, costs.reset_index())
 
 
 def test_scores_stand_at_the_seconds_that_their_rounds_took(forgetful, forgetful_timed):
@@ -90,5 +86,3 @@ def test_scores_stand_at_the_seconds_that_their_rounds_took(forgetful, forgetful
 def test_without_runs_there_is_nothing_to_tell():
     empty = pd.DataFrame()
     assert memory_findings.differences(empty).empty and memory_findings.costs(empty).empty
-    assert memory_findings.in_words(memory_findings.differences(empty)) == ""
-    assert memory_findings.short_answer(empty, memory_findings.costs(empty)) == ""

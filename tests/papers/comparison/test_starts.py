@@ -1,11 +1,13 @@
 """Starts from an offline ranker: expectations that can fail, differences paired by run, and when one is forgotten."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from ol2r.papers.comparison import grid, starts
-from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, OPEN
+from ol2r.papers.comparison.expected import AGAINST, AS_EXPECTED, EXPECTED, OPEN
 from ol2r.papers.comparison.grid import STARTS, UNTRAINED
 from ol2r.papers.comparison.starts import MEASURES, RIGHT, RIGHT_TENTH, WRONG, WRONG_TENTH
 
@@ -56,43 +58,28 @@ def test_a_start_is_forgotten_from_the_round_on_from_which_no_checkpoint_is_apar
 def test_what_is_told_is_what_was_found(begun):
     frame = begun(**{WRONG: -0.1, RIGHT: 0.1})
     table, lasting = starts.differences(frame), starts.forgotten(frame)
-    told = starts.expectations(table).splitlines()
-    assert told[0].startswith("- *PairRank*, right, a tenth and wrong, a tenth, all users: the ranker after the last")
-    assert told[0].endswith("**Found:** on MQ2008 as expected in 6 of 6, against in 0 (+0.000).")
-    (wrong,) = (line for line in told if line.startswith("- *PairRank*, wrong, perfect users"))
-    assert wrong.endswith("**Found:** on MQ2008 as expected in 0 of 1, against in 1 (−0.100).")
-    judged = table[table["expected"].notna()]
-    one, two, three = (f"{(judged['outcome'] == mark).sum()} {word}" for mark, word in starts.MARKS.items())
-    asked = f"On MQ2008, of {len(judged)} differences of which something was expected"
-    assert starts.verdicts_in_words(table) == f"{asked}, {one}, {two} and {three}."
-    answer = starts.answer(table, lasting)
-    assert "the ranker after the last round by +0.100 (PairRank) to +0.100 (DBGD). A wrong one" in answer
-    assert "The wrong start is forgotten by nobody; one of a tenth of its length by PairRank (from round 0" in answer
-    apart = table["mean"].where(table["variant"] == "DBGD", table["mean"] / 2)
-    forgiven = lasting.assign(round=lasting["round"].where(lasting["variant"] == "DBGD", 1050.0))
-    other = starts.answer(table.assign(mean=apart), forgiven)
-    assert "the ranker by −0.100 (DBGD) to −0.050 (PairRank). The wrong start is forgotten by PairRank (from" in other
-    assert "1,050 under perfect, 1,050 under navigational, 1,050 under informational users); one" in other
+    assert starts.over_users(table, "MQ2008", WRONG, "offline")["DBGD"] == pytest.approx(-0.1)
+    assert starts.over_users(table, "MQ2007", WRONG, "offline").isna().all()
+    first, last = starts.levels(frame, "MQ2008")
+    assert first.loc[[RIGHT, WRONG]].tolist() == [0, 0] and last["PairRank"] == pytest.approx(0.615)
     text = starts.told(table, "offline", lasting, name="n", caption="c")
+    assert "| PairRank | untrained | 0.515 | 0.515 | 0.515 | – |\n| PairRank | right | +0.100 [" in text
     assert "| PairRank | wrong | −0.100 [−0.100, −0.100] ✘ | −0.100 [−0.100, −0.100] ✔ |" in text
     assert text.count("| – / – / – |") == 4 and text.count("| 0 / 0 / 0 |") == 4
-    itself = starts.itself_in_words(frame)
-    assert itself.startswith("On MQ2008 the ranker of few labels itself has NDCG@10 of 0.000, and 0.000 turned round.")
-    assert "learners that begin from it end at 0.615 (DBGD) to 0.615 (PairRank), averaged" in itself
 
 
 def test_without_runs_there_is_nothing_to_tell():
     nothing = starts.differences(pd.DataFrame())
-    lasting = starts.forgotten(pd.DataFrame())
-    assert nothing.empty and lasting.empty and "Found" not in starts.expectations(nothing)
-    assert starts.answer(nothing, lasting) == starts.itself_in_words(pd.DataFrame()) == ""
+    assert nothing.empty and starts.forgotten(pd.DataFrame()).empty
+    assert starts.over_users(nothing, "MQ2008", WRONG, "offline").isna().all()
+    assert all(each.isna().all() for each in starts.levels(pd.DataFrame(), "MQ2008"))
 
 
 def test_nothing_is_expected_twice_and_each_expectation_is_of_a_start_that_is_run():
     asked = [
-        (who, start, kind, measure)
-        for each in starts.EXPECTED for who in each.learners for start in each.starts for kind in each.users
-        for measure in each.measures
+        case
+        for each in EXPECTED["starts"]
+        for case in product(each.of["variant"], each.of["began"], each.of["users"] or grid.USERS, each.of["measure"])
     ]  # fmt: skip
     assert len(asked) == len(set(asked)) and {measure for *_, measure in asked} == set(MEASURES)
     assert {who for who, *_ in asked} == set(grid.STARTERS)
@@ -100,8 +87,6 @@ def test_nothing_is_expected_twice_and_each_expectation_is_of_a_start_that_is_ru
     met = {(*grid.start(job.cell).values(), job.cell.users.name) for job in jobs}
     assert met == {(who, began, kind) for who in grid.STARTERS for began in (UNTRAINED, *STARTS) for kind in grid.USERS}
     assert {(who, start, kind) for who, start, kind, _ in asked} <= met
-    nothing = starts.differences(pd.DataFrame())
-    assert starts.expectations(nothing).count("\n") == len(starts.EXPECTED) - 1
 
 
 def test_an_untrained_learner_is_the_comparison_s_own_run_and_each_start_has_its_folds_and_seeds():

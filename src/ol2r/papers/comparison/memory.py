@@ -1,4 +1,4 @@
-"""PairRank with bounded memory: which forms are run, on which runs, and what was expected of them before any run.
+"""PairRank with bounded memory: which forms are run, and on which runs.
 
 PairRank keeps every label and refits to all of them in every round. Its forms here keep some labels, or none. They have
 PairRank's tuned values and meet the same users.
@@ -7,7 +7,6 @@ PairRank's tuned values and meet the same users.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
 
 from ol2r import data
 from ol2r.clicks import users
@@ -17,7 +16,6 @@ from ol2r.experiments.cells import Cell
 from ol2r.experiments.grid import SMOKE_CURVE, on
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.learners import LEARNERS
-from ol2r.papers.comparison.expected import Side
 from ol2r.papers.comparison.footprint import Footprint
 from ol2r.papers.pairrank import grid as pairrank
 from ol2r.parameters import Value
@@ -52,46 +50,6 @@ FORMS: dict[str, tuple[str, Mapping[str, Value]]] = {
     RECURSIVE: ("RecursivePairRank", {}),
 }
 """Every form's learner, and the hyper-parameters that its parent does not have."""
-
-
-class Expected(NamedTuple):
-    """What is expected of a form's ranker after the last round.
-
-    Args:
-        form: a key of `FORMS`; beside: the form that it is compared with, paired by run.
-        users: kinds of users.
-        side: of NDCG@10 on test queries.
-    """
-
-    form: str
-    beside: str
-    users: tuple[str, ...]
-    side: Side
-    because: str
-
-
-_WINDOW, _SAMPLE = ({room: named(history, room) for room in (SMALL, LARGE)} for history in ("window", "reservoir"))
-_NOISY = USERS[1:]
-_LATE = "late labels compare documents that the ranker itself put side by side, and so say less than a mixture"
-_NO_MATTER = "at the tuned width, intervals move few documents"
-EXPECTED = (
-    Expected(
-        RECURSIVE, FULL, USERS, "near", "a step knows the curvature of all labels before it, so that its error "
-        "shrinks as fast as a refit's",
-    ),
-    Expected(
-        _SAMPLE[SMALL], FULL, USERS, "lower", f"{SMALL} labels leave a ranker of some dozens of weights uncertain, "
-        "however many rounds there are",
-    ),
-    Expected(_SAMPLE[LARGE], FULL, USERS[:1], "near", "their clicks have no noise"),
-    Expected(
-        _SAMPLE[LARGE], FULL, _NOISY, "lower", f"of noisy clicks, more than {LARGE} still make a ranker better",
-    ),
-    Expected(_WINDOW[SMALL], _SAMPLE[SMALL], USERS, "lower", _LATE),
-    Expected(_WINDOW[LARGE], _SAMPLE[LARGE], USERS, "lower", _LATE),
-    Expected(named("window", LARGE, "all"), _WINDOW[LARGE], USERS, "near", _NO_MATTER),
-    Expected(named("reservoir", LARGE, "all"), _SAMPLE[LARGE], USERS, "near", _NO_MATTER),
-)  # fmt: skip
 
 
 def _setting(dataset: str, learner: str, own: Mapping[str, Value]) -> dict[str, Value]:

@@ -1,18 +1,18 @@
 """PairRank with bounded memory: what was found of what was expected, and what a form's rounds cost."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from ol2r import frames
 from ol2r.experiments.effects import at_own_end, summarize
-from ol2r.papers.comparison import measures
-from ol2r.papers.comparison.expected import FROM, counted, outcome
-from ol2r.papers.comparison.memory import EXPECTED, FORMS, FULL, RECURSIVE, Expected
+from ol2r.papers.comparison import measures, memory
+from ol2r.papers.comparison.expected import EXPECTED, across, entry, judged
+from ol2r.papers.comparison.memory import FORMS, FULL, LARGE, SMALL
 from ol2r.papers.olranknet.figures import OFFLINE
 from ol2r.report import alt, figures
-from ol2r.report.leads import in_range, joined
 from ol2r.report.style import (
     BLUE,
     GREEN,
@@ -30,7 +30,7 @@ from ol2r.report.style import (
     panels,
     styled,
 )  # fmt: skip
-from ol2r.report.tables import interval, myst, named, plain, rounded, signed
+from ol2r.report.tables import Column, columns, named
 
 LOOKS = Looks()
 for _form, _look in zip(
@@ -50,99 +50,36 @@ for _form, _look in zip(
     LOOKS.register(_form, _look)
 DRAWN = tuple(each for each in FORMS if "intervals" not in each)
 """Forms that have curves; the others are in the table."""
+BESIDE = tuple(
+    dict.fromkeys(pair for each in EXPECTED["memory"] for pair in product(each.of["form"], each.of["beside"]))
+)
+"""The pairs of forms of which something was expected."""
+REFITS = {room: tuple(memory.named(history, room) for history in ("window", "reservoir")) for room in (SMALL, LARGE)}
+"""The forms that are refitted to so many labels, with intervals of these."""
+TO_FULL = tuple((form, FULL) for form in FORMS)
+"""Every form and the one of all labels."""
 
 
-def expectations() -> str:
-    """What is expected, as a list."""
-    return "\n".join(
-        f"- *{each.form}*, {joined(each.users)} users: {FROM[each.side]} *{each.beside}*, because {each.because}."
-        for each in EXPECTED
-    )
-
-
-def differences(frame: pd.DataFrame) -> pd.DataFrame:
-    """NDCG@10 of the ranker after the last round less that of the form beside it, paired by run.
+def differences(frame: pd.DataFrame, beside: Sequence[tuple[str, str]] = BESIDE) -> pd.DataFrame:
+    """NDCG@10 of forms' rankers after the last round less that of other forms', paired by run.
 
     Args:
         frame: runs with dataset, `form`, users, ndcg.
+        beside: pairs of forms, the second of which is subtracted.
 
     Returns:
-        dataset, form, beside, users, mean with low and high, outcome; empty without runs.
+        dataset, users, form, beside, level (the first form's own mean), mean (of the difference) with low and high,
+        outcome; empty without runs.
     """
-    lines = []
     last = at_own_end(frame, "dataset").set_index(["fold", "seed"]) if len(frame) else frame
-    for dataset, own in last.groupby("dataset", sort=False) if len(last) else ():
-        for expected in EXPECTED:
-            for kind in (each for each in expected.users if each in set(own["users"])):
-                by_form = own[own["users"] == kind].groupby("form")["ndcg"]
-                mine, other = by_form.get_group(expected.form), by_form.get_group(expected.beside)
-                found = measures.interval_of((mine - other).dropna())
-                lines.append(
-                    (dataset, expected.form, expected.beside, kind, *found, outcome(expected.side, *found[1:]))
-                )
-    columns = ["dataset", "form", "beside", "users", "mean", "low", "high", "outcome"]
-    return pd.DataFrame(lines, columns=columns)
-
-
-def _of(table: pd.DataFrame, expected: Expected) -> pd.DataFrame:
-    return table[
-        (table["form"] == expected.form)
-        & (table["beside"] == expected.beside)
-        & table["users"].isin(expected.users)
-    ]
-
-
-def in_words(table: pd.DataFrame) -> str:
-    """How many differences are as expected and how many against it, as a list; empty without runs."""
     lines = []
-    for expected in EXPECTED:
-        own = _of(table, expected)
-        if len(own):
-            lines.append(
-                f"- *{expected.form}* beside *{expected.beside}*, {joined(expected.users)} users: "
-                f"{counted(list(own['outcome']))}; differences {in_range(own['mean'], signed)}."
-            )
-    return "\n".join(lines)
-
-
-def short_answer(frame: pd.DataFrame, costs: pd.DataFrame) -> str:
-    """What bounded memory costs in ranking and saves in time, in two sentences; empty without runs.
-
-    Args:
-        frame: as for `differences`; costs: from `costs`.
-    """
-    if frame.empty:
-        return ""
-    table = against_full(frame)
-    own = {form: table[table["form"] == form]["mean"] for form in DRAWN if form != FULL}
-    kept = {form: values for form, values in own.items() if form != RECURSIVE}
-    told = f"A ranker that takes {RECURSIVE} and keeps none differs at the end from one that is refitted to {FULL} by "
-    told += f"{in_range(own[RECURSIVE], signed)} of NDCG@10. Of refits to some labels it is "
-    told += joined([f"{in_range(values, signed)} ({form})" for form, values in kept.items()]) + "."
-    if len(costs):
-        late = costs.groupby("form", sort=False)["last"].mean()
-        told += (
-            f" At the end of {int(costs['rounds'].iloc[0]):,} rounds, a round with {FULL} takes "
-            f"{late[FULL] / late[RECURSIVE]:.1f} times as long as one with {RECURSIVE}."
-        )
-    return told
-
-
-def against_full(frame: pd.DataFrame) -> pd.DataFrame:
-    """NDCG@10 of every form after the last round less that of all labels, paired by run.
-
-    Returns:
-        dataset, users, form, level (the form's own mean), mean (of the difference) with low and high.
-    """
-    last = at_own_end(frame, "dataset").set_index(["fold", "seed"])
-    lines = []
-    for (dataset, kind), own in frames.groups(last, ["dataset", "users"]):
+    for (dataset, kind), own in frames.groups(last, ["dataset", "users"]) if len(last) else ():
         by_form = own.groupby("form")["ndcg"]
-        for form in (each for each in FORMS if each in by_form.groups):
-            mine = by_form.get_group(form)
-            found = measures.interval_of((mine - by_form.get_group(FULL)).dropna())
-            lines.append((dataset, kind, form, mine.mean(), *found))
-    return pd.DataFrame(lines, columns=["dataset", "users", "form", "level", "mean", "low", "high"])
+        for pair in beside:
+            mine, other = map(by_form.get_group, pair)
+            lines.append((dataset, kind, *pair, mine.mean(), *measures.interval_of((mine - other).dropna())))
+    columns = ["dataset", "users", "form", "beside", "level", "mean", "low", "high"]
+    return judged(pd.DataFrame(lines, columns=columns), "memory")
 
 
 def costs(frame: pd.DataFrame) -> pd.DataFrame:
@@ -168,22 +105,21 @@ def table(frame: pd.DataFrame, costs: pd.DataFrame, *, name: str, caption: str) 
     Args:
         frame: as for `differences`; costs: from `costs`, of the first data set.
     """
-    found = against_full(frame)
-    users = USERS.ordered(found["users"])
-    rows: list[Sequence[str]] = []
-    for number, (dataset, own) in enumerate(found.groupby("dataset", sort=False)):
-        for form in (each for each in FORMS if each in set(own["form"])):
-            entries = []
-            for kind in users:
-                one = own[(own["form"] == form) & (own["users"] == kind)].iloc[0]
-                apart = f"{signed(one['mean'])} {interval(one['low'], one['high'])}"
-                entries.append(f"{one['level']:.3f}" if form == FULL else apart)
-            spent = costs[costs["form"] == form] if number == 0 else costs[:0]
-            first, late, kept = (spent[column].mean() for column in ("first", "last", "kept"))
-            told = rounded(first, 3), rounded(late, 3), rounded(kept / 1e6, 2)
-            rows.append([named(str(dataset)), plain(form), *entries, *told])
-    header = ["data", "labels kept", *users, "ms a round, first", "last", "MB kept"]
-    return myst(header, rows, name=name, caption=caption)
+    found = differences(frame, TO_FULL).assign(outcome="")
+    told = across(
+        found, ["dataset", "form"], "users", lambda line: f"{line.level:.3f}" if line.form == FULL else entry(line)
+    )
+    spent = costs.groupby("form")[["first", "last", "kept"]].mean().reset_index()
+    spent = spent.assign(dataset=told["dataset"].iloc[0], kept=spent["kept"] / 1e6)
+    given: dict[str, Column] = {
+        "data": lambda line: named(line.dataset),
+        "labels kept": "{form}",
+        **{kind: f"{{{kind}}}" for kind in USERS.ordered(found["users"])},
+        "ms a round, first": "{first:rounded 3}",
+        "last": "{last:rounded 3}",
+        "MB kept": "{kept:rounded 2}",
+    }
+    return columns(told.merge(spent, "left", ["dataset", "form"]), given, name=name, caption=caption)
 
 
 def spent(frame: pd.DataFrame, timed: pd.DataFrame) -> pd.DataFrame:

@@ -9,12 +9,11 @@ import pandas as pd
 from ol2r import frames
 from ol2r.experiments.cells import Job
 from ol2r.experiments.effects import at_own_end
-from ol2r.papers.comparison.decisions import Choice, Decision, Situation
+from ol2r.papers import texts
+from ol2r.papers.comparison.decisions import Decision
 from ol2r.papers.comparison.grid import (
     AS_TUNED,
-    BY_POSITION,
     COMPARED,
-    HALFWAY,
     MOST_PLACES,
     NSGD,
     ROUNDS,
@@ -33,13 +32,11 @@ from ol2r.papers.comparison.ranks import LEVEL
 from ol2r.papers.comparison.tuning import ROUNDS_FIRST, ROUNDS_LONGER
 from ol2r.papers.olranknet.claims import GAMMA
 from ol2r.papers.queue import Queued
-from ol2r.report.leads import joined
-from ol2r.report.style import USERS, spelled
-from ol2r.report.tables import interval, myst, named, number, plain, signed
+from ol2r.report.style import spelled
+from ol2r.report.tables import interval, myst, named, number, plain, share, signed
 
 SYMBOLS = {"alpha": "α", "regularization": "λ", "rate": "η", "noise": "ν²", "epsilon": "ε"}
 """What tables call hyper-parameters that are tuned."""
-ORDERED = {name: place for place, name in enumerate(COMPARED)}
 
 
 def times(value: float) -> str:
@@ -61,60 +58,26 @@ def _name(variant: str) -> str:
     return f"{name} ({rest})" if rest else name
 
 
-def _shown(value: float, situation: Situation) -> str:
-    return f"{value:.{situation.digits}f}"
-
-
-def _lead(choice: Choice, situation: Situation) -> str:
-    """How far the chosen learner is ahead of the next, with the interval."""
-    if choice.next is None:
-        return "alone"
-    digits = situation.digits
-    told = f"{signed(choice.lead, digits)} {interval(choice.low, choice.high, digits)}"
-    return f"{told} over {plain(_name(choice.next))}"
-
-
-def changes(decision: Decision) -> str:
-    """What would change a decision: other users, more compute, or more runs where the lead is not clear."""
-    told = [f"{kind} users alone: {plain(_name(name))}" for kind, name in decision.by_users.items()]
-    if decision.at_any_cost:
-        told.append(f"compute without limit: {plain(spelled(decision.at_any_cost))}")
-    if decision.choice.next is not None and not decision.choice.clear:
-        told.append("more seeds, perhaps: the lead is not clear")
-    return "; ".join(told) or "nothing that was run here"
-
-
-def _scored(decision: Decision, names: Sequence[str]) -> str:
-    """Some learners with their scores."""
-    choice, situation = decision.choice, decision.situation
-    told = [f"{plain(_name(each))} {_shown(choice.means[each], situation)}" for each in names]
-    return ", ".join(told) or "none"
-
-
 def decision_table(decisions: Sequence[Decision], *, name: str, caption: str) -> str:
     """The table of decisions: a line for each situation."""
-    rows = [
-        [
+    rows = []
+    for one in decisions:
+        choice, digits = one.choice, one.situation.digits
+        scored = {each: f"{plain(_name(each))} {mean:.{digits}f}" for each, mean in choice.means.items()}
+        lead = f"{signed(choice.lead, digits)} {interval(choice.low, choice.high, digits)} over "
+        first = {f"{kind} users": each for kind, each in one.by_users.items()}
+        first |= {"compute without limit": one.at_any_cost} if one.at_any_cost else {}
+        rows.append([
             f"{one.situation.name} ({one.situation.criterion})",
-            f"**{plain(spelled(one.choice.best))}**",
-            _shown(one.choice.score, one.situation),
-            _lead(one.choice, one.situation),
-            _scored(one, one.choice.fitting),
-            _scored(one, one.choice.behind),
-            changes(one),
-        ]
-        for one in decisions
-    ]
-    header = [
-        "when (what is compared)",
-        "take",
-        "its score",
-        "ahead of the next by [95 %]",
-        "not clearly behind",
-        "clearly behind",
-        "what would change it",
-    ]
-    return myst(header, rows, name=name, caption=caption)
+            f"**{plain(spelled(choice.best))}**",
+            f"{choice.score:.{digits}f}",
+            lead + plain(_name(choice.next)) if choice.next else "–",
+            ", ".join(scored[each] for each in choice.fitting) or "–",
+            ", ".join(scored[each] for each in choice.behind) or "–",
+            ", ".join(f"{where}: {plain(_name(each))}" for where, each in first.items()) or "–",
+        ])  # fmt: skip
+    header = ["when (what is compared)", "take", "its score", "ahead of the next by [95 %]", "not clearly behind"]
+    return myst([*header, "clearly behind", "another one is first"], rows, name=name, caption=caption)
 
 
 def scores(runs: pd.DataFrame, *, name: str, caption: str) -> str:
@@ -189,19 +152,12 @@ def met_again(met: Mapping[str, pd.DataFrame], main: pd.DataFrame, *, where: str
     ranked = {called: _places(own["offline"]) for called, own in wide.items()}
     rows = []
     for each in (each for each in COMPARED if each in present):
-        entries = [
-            text
-            for called, own in wide.items()
-            for text in (
-                (
-                    f"{_with_interval(own['offline'][each].dropna(), 3)}, {ranked[called][each]}",
-                    _with_interval(own["lists"][each].dropna(), 3),
-                )
-                if each in own["offline"]
-                else ("–", "–")
-            )
-        ]
-        rows.append([plain(spelled(each)), str(places.get(each, "–")), *entries])
+        row = [plain(spelled(each)), str(places.get(each, "–"))]
+        for called, own in wide.items():
+            here = each in own["offline"]
+            row.append(f"{_with_interval(own['offline'][each].dropna(), 3)}, {ranked[called][each]}" if here else "–")
+            row.append(_with_interval(own["lists"][each].dropna(), 3) if here else "–")
+        rows.append(row)
     columns = (text for called in met for text in (f"{called}: offline, place", f"{called}: lists"))
     return myst(["learner", f"place, {where}", *columns], rows, name=name, caption=caption)
 
@@ -270,37 +226,21 @@ def queue_table(waiting: Sequence[tuple[Queued, Sequence[Job]]], *, name: str, c
     return myst(["item", "data", "what it decides", "rows", "core-hours"], rows, name=name, caption=caption)
 
 
-CONVENTIONS: tuple[tuple[str, str], ...] = (
-    ("rounds, queries", f"{ROUNDS:,}, queries drawn uniformly with replacement, the same for all learners of a run"),
-    ("folds, seeds", f"all folds, {SEEDS} seeds of each; times of one run alone"),
-    ("cut of lists and of NDCG", str(K)),
-    ("discount of the shown lists", f"γ = {GAMMA}"),
-    ("test queries without relevant documents", "left out offline; online they count zero"),
-    ("users", f"the papers' {joined(list(USERS))} users of three grades, who decide to stop after a click"),
-    (
-        f"users {BY_POSITION}",
-        f"look at place i with probability 1/i, up to {MOST_PLACES}; click what they look at as navigational users do",
-    ),
-    (f"users {HALFWAY}", "all probabilities are means of those of navigational and informational users"),
-    (
-        "hyper-parameters",
-        "tuned in each learner's own chapter, NSGD here, on validation queries of fold 1, some of which other folds "
-        "test on, for all learners alike; each has the values that its own tuning chose, PairRank those of the shuffle "
-        "that is compared",
-    ),
-    ("networks", "one hidden layer of 100 units; P²NeurRank's paper has two"),
-    (
-        "rounds of tuning",
-        f"linear rankers {ROUNDS_FIRST:,} and {ROUNDS_LONGER:,}; networks fewer, as in their chapters; all are "
-        f"compared at {ROUNDS:,}",
-    ),
-    (
-        "few queries; near the offline ranker",
-        f"after {100 * EARLY:.0f} % of the rounds; {100 * NEAR:.0f} % of offline RankNet's score in the same fold",
-    ),
-    ("unlucky choice", f"{joined(list(UNLUCKY))} of the tuned λ or step; {UNLUCKY_USERS} users"),
-    ("average ranks", f"blocks are a kind of users on a fold; critical differences at {100 * LEVEL:.0f} %"),
-)
+CONVENTIONS: tuple[tuple[str, str], ...] = texts.read(
+    "comparison",
+    "texts",
+    rounds=ROUNDS,
+    seeds=SEEDS,
+    k=K,
+    gamma=GAMMA,
+    most_places=MOST_PLACES,
+    rounds_first=ROUNDS_FIRST,
+    rounds_longer=ROUNDS_LONGER,
+    early=share(EARLY),
+    near=share(NEAR),
+    unlucky_users=UNLUCKY_USERS,
+    level=share(LEVEL),
+)["conventions"]
 """(convention, what is done)."""
 
 
