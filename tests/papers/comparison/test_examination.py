@@ -62,5 +62,6 @@ def test_each_expectation_stands_in_a_table_with_what_was_found(believed):
     table = examination.differences(believed())
     told = expected.told("examination", {"found": table, "nothing": table[:0]}, name="n", caption="c").splitlines()
     assert told[3] == "| belief | users | expected | because | found | nothing |"
-    assert told[6].startswith("| all shown | navigational; informational; by position | more than 0.005 lower | they")
-    assert told[6].endswith(" | 3 ✔ 0 ○ 0 ✘, −0.100 | – |") and told[7].startswith("| to the last click | all | less")
+    assert told[6].startswith("| all shown | navigational; informational; by position | \\< −0.005 | they")
+    assert told[6].endswith(" | 3\N{NO-BREAK SPACE}✔ 0\N{NO-BREAK SPACE}○ 0\N{NO-BREAK SPACE}✘, −0.100 | – |")
+    assert told[7].startswith("| to the last click | all | ± 0.005 | it")

@@ -24,11 +24,7 @@ Side = Literal["near", "lower", "higher"]
 """What is expected of a difference: less than `MARGIN` to either side, or more than `MARGIN` below or above."""
 
 AS_EXPECTED, OPEN, AGAINST = "✔", "○", "✘"
-SIDES: dict[Side, str] = {
-    "near": f"less than {MARGIN:g} away",
-    "lower": f"more than {MARGIN:g} lower",
-    "higher": f"more than {MARGIN:g} higher",
-}
+SIDES: dict[Side, str] = {"near": f"± {MARGIN:g}", "lower": f"< −{MARGIN:g}", "higher": f"> +{MARGIN:g}"}
 COLUMNS = {"variant": "learner", "began": "start", "measure": "what", "form": "labels kept", "seen": "belief"}
 """What tables call a column, if not by its name."""
 
@@ -92,7 +88,7 @@ def told(section: str, found: Mapping[str, pd.DataFrame], *, name: str, caption:
     """
     expected = EXPECTED[section]
     rows = [
-        [*map(_values, each.of.values()), SIDES[each.side], each.because]
+        [*map(_values, each.of.values()), plain(SIDES[each.side]), each.because]
         + [_outcomes(each.among(table)) for table in found.values()]
         for each in expected
     ]
@@ -108,7 +104,8 @@ def _outcomes(table: pd.DataFrame) -> str:
     """As "2 ✔ 4 ○ 0 ✘, −0.011 to +0.002"."""
     if table.empty:
         return "–"
-    counts = " ".join(f"{(table['outcome'] == mark).sum()} {mark}" for mark in (AS_EXPECTED, OPEN, AGAINST))
+    marks = (AS_EXPECTED, OPEN, AGAINST)
+    counts = " ".join(f"{(table['outcome'] == mark).sum()}\N{NO-BREAK SPACE}{mark}" for mark in marks)
     return f"{counts}, {in_range(table['mean'], signed)}"
 
 
