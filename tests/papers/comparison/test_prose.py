@@ -100,11 +100,17 @@ def test_an_unlucky_choice_is_told_with_what_it_costs_and_whom_it_helps(frame):
     own = frame[(frame["users"] == "navigational") & frame["variant"].isin(["PDGD", "PairRank"])]
     worse = own["ndcg"] - 0.1 * (own["variant"] == "PDGD")
     luck = pd.concat([own.assign(luck="as tuned"), own.assign(luck="twice", ndcg=worse), own.assign(luck="a tenth")])
-    table = prose.unlucky(luck, name="x", caption="c")
-    assert "| PDGD | α = 0.1 | 0.465 [" in table and "| −0.100 [−0.100, −0.100] | +0.000 [+0.000, +0.000] |" in table
+    table = prose.unlucky(luck).set_index(["variant", "luck"])
+    assert table.loc["PDGD", "mean"].tolist() == pytest.approx([-0.1, 0])
+    assert table.loc[("PDGD", "twice"), "tuned"] == "α = 0.1"
+    assert table.loc[("PDGD", "twice"), "score"].startswith("0.465 [")
     better = pd.concat([luck[luck["luck"] != "twice"], own.assign(luck="twice", ndcg=worse + 0.2)])
-    assert prose.helped(luck) == prose.helped(luck[:0]) == []
-    assert prose.helped(better) == [("PairRank", "twice"), ("PDGD", "twice")]
+    found = prose.unlucky(better)
+    assert found[found["low"] > 0][["variant", "luck"]].to_numpy().tolist() == [
+        ["PairRank", "twice"],
+        ["PDGD", "twice"],
+    ]
+    assert prose.unlucky(luck[:0]).empty
 
 
 def test_every_learner_has_a_line_in_the_table_of_tuned_values():

@@ -11,6 +11,7 @@ from ol2r.experiments.cells import Job
 from ol2r.experiments.effects import at_own_end
 from ol2r.papers import texts
 from ol2r.papers.comparison.decisions import Decision
+from ol2r.papers.comparison.expected import entry
 from ol2r.papers.comparison.grid import (
     AS_TUNED,
     COMPARED,
@@ -53,7 +54,7 @@ def size(value: float) -> str:
 
 
 def _name(variant: str) -> str:
-    """A learner as sentences name it, what comes after a comma in brackets."""
+    """A learner's name with what comes after a comma in brackets."""
     name, _, rest = spelled(variant).partition(", ")
     return f"{name} ({rest})" if rest else name
 
@@ -88,7 +89,7 @@ def scores(runs: pd.DataFrame, *, name: str, caption: str) -> str:
     """
     wide = {column: over_users(runs, column) for column in ("offline", "early", "lists", "regret")}
     rows = []
-    for each in (each for each in COMPARED if each in set(runs["variant"])):
+    for each in _compared(runs):
         own = runs[runs["variant"] == each]["near"]
         soon = own.fillna(np.inf).median()
         entries = [
@@ -101,6 +102,11 @@ def scores(runs: pd.DataFrame, *, name: str, caption: str) -> str:
     return myst(header, rows, name=name, caption=caption)
 
 
+def _compared(table: pd.DataFrame) -> list[str]:
+    """The learners of a table in the order of `COMPARED`."""
+    return [each for each in COMPARED if each in set(table["variant"])]
+
+
 def _with_interval(values: pd.Series, digits: int) -> str:
     mean, low, high = interval_of(values)
     return f"{mean:.{digits}f}" if np.isnan(low) else f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
@@ -111,17 +117,12 @@ def resampled_table(leads: pd.DataFrame, *, name: str, caption: str) -> str:
     best = leads.groupby("score")["best"].first()
     scores = {"offline": "offline", "lists": "shown lists"}
     rows = []
-    for variant in (each for each in COMPARED if each in set(leads["variant"])):
+    for variant in _compared(leads):
         row = [plain(spelled(variant))]
         for score in scores:
-            own = leads[(leads["score"] == score) & (leads["variant"] == variant)]
-            entries = ["–", "–"]
-            for line in frames.rows(own):
-                entries = [
-                    f"{signed(line.mean)} {interval(line.low, line.high)}",
-                    interval(line.fold_low, line.fold_high),
-                ]
-            row += entries
+            own = leads[(leads["score"] == score) & (leads["variant"] == variant)].assign(outcome="")
+            told = ((entry(line), interval(line.fold_low, line.fold_high)) for line in frames.rows(own))
+            row += next(told, ("–", "–"))
         rows.append(row)
     columns = (text for score, told in scores.items() for text in (
         f"{told}, {plain(_name(str(best[score])))} minus it: seeds", "folds too"))  # fmt: skip
@@ -173,39 +174,24 @@ def by_circumstance(runs: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
     return {str(value): own for value, own in runs.groupby(column, sort=False)} if len(runs) else {}
 
 
-def unlucky(frame: pd.DataFrame, *, name: str, caption: str) -> str:
-    """What each learner loses by an unlucky λ or step, paired by run, offline after the last round.
+def unlucky(frame: pd.DataFrame) -> pd.DataFrame:
+    """What an unlucky λ or step changes in each learner's ranker after the last round, paired by run.
 
     Args:
         frame: runs of one data set with `luck`.
+
+    Returns:
+        variant, tuned (the tuned value), score (as tuned, with its interval), luck, mean with low and high, outcome
+        (empty).
     """
-    last = at_own_end(frame).set_index(["fold", "seed"])
-    rows = []
-    for each in (each for each in COMPARED if each in set(frame["variant"])):
-        own = last[last["variant"] == each]
-        tuned = own.loc[own["luck"] == AS_TUNED, "ndcg"]
-        entries = []
-        for called in UNLUCKY:
-            mean, low, high = interval_of((own.loc[own["luck"] == called, "ndcg"] - tuned).dropna())
-            entries.append(signed(mean) if np.isnan(low) else f"{signed(mean)} {interval(low, high)}")
-        what = unlucky_name(each)
-        value = number(float(setting(str(frame["dataset"].iloc[0]), each)[what]))
-        rows.append([plain(spelled(each)), f"{SYMBOLS[what]} = {value}", _with_interval(tuned, 3), *entries])
-    return myst(["learner", "tuned", "offline as tuned", *UNLUCKY], rows, name=name, caption=caption)
-
-
-def helped(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    """The learners whose ranker an unlucky choice clearly makes better, each with that choice.
-
-    Args:
-        frame: runs of one data set with `luck`.
-    """
-    last, found = at_own_end(frame).set_index(["fold", "seed"]), []
-    for each, called in product((each for each in COMPARED if each in set(last["variant"])), UNLUCKY):
-        own = last[last["variant"] == each].groupby("luck")["ndcg"]
-        if interval_of((own.get_group(called) - own.get_group(AS_TUNED)).dropna())[1] > 0:
-            found.append((each, called))
-    return found
+    last, lines = at_own_end(frame).set_index(["fold", "seed"]), []
+    for each, called in product(_compared(frame), UNLUCKY):
+        own, what = last[last["variant"] == each].groupby("luck")["ndcg"], unlucky_name(each)
+        as_tuned = own.get_group(AS_TUNED)
+        value = f"{SYMBOLS[what]} = {number(float(setting(str(frame['dataset'].iloc[0]), each)[what]))}"
+        change = interval_of((own.get_group(called) - as_tuned).dropna())
+        lines.append((each, value, _with_interval(as_tuned, 3), called, *change, ""))
+    return pd.DataFrame(lines, columns=["variant", "tuned", "score", "luck", "mean", "low", "high", "outcome"])
 
 
 def queue_table(waiting: Sequence[tuple[Queued, Sequence[Job]]], *, name: str, caption: str) -> str:
