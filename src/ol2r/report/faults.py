@@ -9,8 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from ol2r.report.leads import joined
-
 Stored = Mapping[str, Mapping[str, Any]]
 
 NAMES: dict[str, str] = {
@@ -66,24 +64,3 @@ def counts(stored: Stored) -> pd.DataFrame:
     columns = ["injected", "detected", "harmless", *BAD]
     lines = [(NAMES.get(name, name), *(stored[name][each] for each in columns)) for name in order]
     return pd.DataFrame(lines, columns=["fault", *columns])
-
-
-def in_words(table: pd.DataFrame) -> str:
-    """How many faults were injected and what became of them, in a few sentences."""
-    total = table.sum(numeric_only=True)
-    ends = f"{total['detected']:,.0f} were told in one line or repaired, and {total['harmless']:,.0f} changed nothing"
-    lost = "In none was a stored result lost" if total["lost"] == 0 else f"In {total['lost']:,.0f} something was lost"
-    wrong, unclear = (f"{total[each]:,.0f}" if total[each] else "none" for each in ("wrong", "unclear"))
-    end = f"{wrong} gave a wrong value without a word, and {unclear} ended in an error that is not one line"
-    return f"Of {total['injected']:,.0f} faults {ends}. {lost}, {end}."
-
-
-def made_in_words(stored: Stored) -> str:
-    """When the faults were injected, and with which code."""
-    days = sorted({str(each["date"]) for each in stored.values()})
-    commits = list(dict.fromkeys(f"`{str(each['commit'])[:10]}`" for each in stored.values()))
-    changed = " with changes of its own" if any(each["dirty"] for each in stored.values()) else ""
-    versions = next(iter(stored.values()))["versions"]
-    libraries = joined([f"{name} {versions[name]}" for name in ("python", "numpy", "pandas", "pyarrow", "numba")])
-    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    return f"They were injected on {when} (UTC) into the code of {joined(commits)}{changed}, with {libraries}."
