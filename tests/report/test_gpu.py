@@ -68,16 +68,6 @@ def test_figures_of_a_clock_that_was_off_are_left_out():
     assert shown == ["0.1", "—", "0.4", "—"]
 
 
-def test_words_tell_how_many_means_agree_and_who_ends_alike():
-    runs = pd.DataFrame(
-        [run("DBGD", 0.4, 0.4, 0.0, same=10, until=1000), run("PDGD", 0.5, 0.6, 3.5), run("CPS", 0.45, 0.46, 1.0)]
-    )
-    told = gpu.repeated_in_words(runs)
-    assert "In 2 of 3 the mean NDCG" in told
-    assert "3.5 of them, 0.500 and 0.600 (PDGD)" in told
-    assert "1 end alike in every single run: DBGD." in told
-
-
 def test_rows_of_repeated_runs_name_the_covariance_and_the_round():
     runs = pd.DataFrame([run("PairRank", 0.4, 0.41, 0.2, covariance="full", until=500), run("CPS", 0.4, 0.4, 0.1)])
     lines = rows(columns(runs, gpu.REPEATED, name="t", caption=""))
@@ -103,11 +93,3 @@ def test_what_is_stored_covers_every_learner_and_every_repeated_mean_agrees():
     fig = gpu.figure(stored, ("PDGD", "DBGD"))
     marks = [line for ax in fig.axes for line in ax.lines if line.get_marker() in ("o", "D")]
     assert len(marks) == 4 and all(len(line.get_xdata()) == 3 for line in marks)
-
-
-def test_runs_of_a_gpu_are_counted_among_all_and_none_are_told_where_there_are_none():
-    there = {"accelerator": "H", "rows": [[1, 0], [1, 1], [1, 2]]}
-    here = {"accelerator": None, "rows": [[1, 0]] * 5}
-    told = gpu.made_in_words([there, here, there], "runs of x")
-    assert told == "Of the 11 runs of x, 6 ran on H, the others on CPUs."
-    assert gpu.made_in_words([here], "runs of x") == ""

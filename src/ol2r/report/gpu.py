@@ -5,14 +5,13 @@ shows the stored figures; it must not measure.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ol2r import frames
-from ol2r.cost import BANDWIDTH, LAUNCH_SECONDS, REPLAY_SECONDS, Shape, device_round_seconds
+from ol2r.cost import BANDWIDTH, LAUNCH_SECONDS, Shape, device_round_seconds
 from ol2r.learners import LEARNERS
 from ol2r.parameters import Value
 from ol2r.report import alt
@@ -188,55 +187,6 @@ def faster_in_words(stored: Stored, learners: Sequence[str], replicas: int) -> s
             predicted = "" if stored.speed(learner, replicas, CORES) else " (cores by the cost model)"
             told.append(f"{spelled(learner)} {speed / stored.of_cores(learner, replicas):,.1f}{predicted}")
     return joined(told)
-
-
-def made_in_words(records: Iterable[Mapping[str, Any]], what: str) -> str:
-    """How many stored runs a GPU computed, in a sentence; empty if none did.
-
-    Args:
-        what: what the runs are, as "runs that tuned …".
-    """
-    records = list(records)
-    runs = sum(len(record["rows"]) for record in records)
-    there: dict[str, int] = {}
-    for record in records:
-        if name := record["accelerator"]:
-            there[name] = there.get(name, 0) + len(record["rows"])
-    if not there:
-        return ""
-    told = joined([f"{n:,} ran on {name}" for name, n in there.items()])
-    return f"Of the {runs:,} {what}, {told}, the others on CPUs."
-
-
-def repeated_in_words(runs: pd.DataFrame) -> str:
-    """How many of the repeated runs agree with the stored ones in the mean, and which learners went the same way to
-    the end."""
-    near = runs["errors_apart"] <= NEAR
-    whole = runs[runs["same_rows"] == runs["rows"]]
-    last = frames.records(runs.sort_values("errors_apart"))[-1]
-    return (
-        f"In {near.sum()} of {len(runs)} the mean NDCG of GPU and CPU differs by at most {NEAR:g} combined standard "
-        f"errors; the largest difference is {last['errors_apart']:.1f} of them, {last['cpu']:.3f} and "
-        f"{last['device']:.3f} ({spelled(str(last['learner']))}). {len(whole)} end alike in every single run: "
-        f"{', '.join(map(spelled, whole['learner']))}."
-    )
-
-
-def supposed_in_words(stored: Stored) -> str:
-    """The times and the bandwidth that predictions suppose, beside those of the plainest operations."""
-    plain = stored.measured
-    beside = ""
-    if "cuda.launch_us" in plain:
-        beside = (
-            f" A loop over one small multiplication takes {plain['cuda.launch_us']:.1f} and "
-            f"{plain['cuda.replay_us']:.1f} µs for each, so a round's own Python takes the rest; the bandwidth is that "
-            "of a large copy."
-        )
-    return (
-        f"Predictions suppose {LAUNCH_SECONDS * 1e6:g} µs for a launch from Python, {REPLAY_SECONDS * 1e6:g} µs for "
-        "one in a replayed round, which is what the lighter learners take with few replicas, and "
-        f"{BANDWIDTH / 1e12:g} TB a second.{beside}"
-    )
 
 
 @styled
