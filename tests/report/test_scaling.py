@@ -60,62 +60,20 @@ def test_each_speed_stands_with_its_cores_and_replicas_and_limits_and_public_cod
     assert scaling.speeds({}).empty
 
 
-def test_words_tell_what_cores_and_replicas_give_and_how_near_the_limit_is():
-    assert scaling.cores_in_words(TABLE) == (
-        "With 64 replicas, 2 cores are 1.5 (DBGD) to 2 (PairRank) times as fast as 1 core."
-    )
-    assert scaling.replicas_in_words(TABLE) == (
-        "On 2 cores, 64 replicas together make 6 (PairRank) to 15 (DBGD) times as many rounds per second as one; "
-        "8 to 64 replicas are enough for half of a learner's highest speed."
-    )
-    assert scaling.memory_in_words(TABLE) == (
-        "64 replicas on 2 cores make 2% (PairRank) to 50% (DBGD) of the rounds for which memory can deliver documents, "
-        "so its bandwidth limits none of them."
-    )
-    assert scaling.public_in_words(TABLE) == "One replica on 1 core is 2 times as fast as public code."
+def test_what_cores_and_replicas_give_is_told_beside_memory_and_the_faster_public_code():
+    gains = scaling.gains(TABLE)
+    assert gains.loc["DBGD"].to_dict() == {"replicas": 15, "half": 64, "memory": 0.5, "public": 2}
+    assert gains.loc["PairRank"].to_dict() == {"replicas": 6, "half": 8, "memory": 600 / 30_000, "public": 2}
+    assert scaling.in_range(100 * gains["memory"], "%") == "2% (PairRank) to 50% (DBGD)"
+    assert scaling.in_range(gains["public"]) == "2"
+    assert scaling.by_cores(TABLE)["DBGD"].to_dict() == {1: 1, 8: pytest.approx(7 / 6), 64: 1.5}
 
 
-def test_cores_that_make_few_replicas_slower_are_told_and_a_learner_near_the_limit_is_not_called_free():
-    slow = {"rounds_per_s": {"2": {"1": 1e3, "8": 3e3, "64": 15e3}, "1": {"1": 1e3, "8": 6e3, "64": 1e4}}}
-    table = changed(learners={"DBGD": STORED["learners"]["DBGD"] | slow}, bandwidth={"1": 2e7, "2": 2e7})
-    told = scaling.cores_in_words(table)
-    assert told.endswith("With few they can be slower: DBGD with 8 makes 0.5 times as many rounds.")
-    assert scaling.memory_in_words(table).endswith("make 75% of the rounds for which memory can deliver documents.")
-
-
-def test_one_core_is_compared_with_no_others():
+def test_one_core_is_as_fast_as_itself():
     table = one_core()
-    assert scaling.cores_in_words(table) == ""
-    assert scaling.replicas_in_words(table).startswith("On 1 core, 64 replicas")
+    assert (scaling.by_cores(table) == 1).all()
     assert len(scaling.speed_rows(table)[0]) == 5
     assert len(scaling.figure(table).axes[0].lines) == 3  # public code, the limit, the speeds
-
-
-def test_a_learner_above_the_limit_is_said_to_read_from_caches():
-    told = scaling.memory_in_words(changed(bandwidth={"1": 5e6, "2": 1e7}))
-    assert "150% (DBGD)" in told and told.endswith("the caches delivered documents, too.")
-
-
-@pytest.mark.parametrize(
-    ("cache", "told"),
-    [
-        (25_000_000, "the largest cache (25 MB) holds at most 25% of them, so that most lists come from memory."),
-        (200_000_000, "the largest cache (200 MB) holds them all, so that learners may exceed the limit."),
-        (None, "how much of that the caches hold is not known."),
-    ],
-)
-def test_the_limit_is_told_with_what_caches_hold(cache, told):
-    words = scaling.limit_in_words(STORED | {"cache": cache, "bandwidth": {"2": 3e10, "1": 2e10}})
-    assert words == (
-        "A list has 125 documents in the mean, and their features take 1 kB. Of a large array, 1 core reads 20.0 and "
-        f"2 cores read 30.0 GB a second. The features of the set's queries take 100 MB; {told}"
-    )
-
-
-def test_a_busy_machine_is_told():
-    told = "Measured on a processor with 2 cores, code of commit 0123456789. First rounds of a run count: "
-    assert scaling.measured_in_words(STORED) == told + "PairRank 200 and DBGD 500."
-    assert "other programs used them too" in scaling.measured_in_words(STORED | {"load": 2.0})
 
 
 def test_a_row_has_the_ends_of_the_lines_the_limit_and_the_faster_public_code():
@@ -185,4 +143,4 @@ def test_what_is_stored_is_of_all_learners_and_has_sense():
     assert len(stored["commit"]) == 40 and stored["processor"]
     by_cores = table[table["what"] == scaling.MEASURED].groupby(["learner", "cores"])["replicas"]
     assert (by_cores.max() == 128).all() and (by_cores.count() == 8).all()
-    assert scaling.figure(table).alt and scaling.limit_in_words(stored)
+    assert scaling.figure(table).alt

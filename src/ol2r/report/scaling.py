@@ -6,14 +6,14 @@ This module shows the stored figures; it must not measure.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 from matplotlib.lines import Line2D
 
 from ol2r import frames
 from ol2r.report import alt, fitting
-from ol2r.report.leads import in_range, joined
+from ol2r.report.leads import joined
 from ol2r.report.style import GREY, INK, LEARNERS, Drawing, spelled, styled, tiled
 from ol2r.report.tables import rounded
 
@@ -22,10 +22,6 @@ Stored = Mapping[str, Any]
 MEASURED, MEMORY = "measured", "memory allows"
 BYTES = 4
 """Of a feature."""
-SLOWER = 0.95
-"""All cores count as slower than one where they make at most this many times as many rounds per second."""
-FREE = 0.5
-"""A learner that makes at most this share of the rounds that memory allows is not limited by it."""
 
 
 def bytes_of_a_list(stored: Stored) -> float:
@@ -72,14 +68,14 @@ def _public(table: pd.DataFrame) -> pd.Series:
     return own.groupby("learner", sort=False)["speed"].max()
 
 
-def _ends(table: pd.DataFrame) -> tuple[int, int, int, int]:
+def ends(table: pd.DataFrame) -> tuple[int, int, int, int]:
     """The fewest and the most cores, the fewest and the most replicas."""
     own = table[table["what"] == MEASURED]
     cores, replicas = own["cores"], own["replicas"]
     return int(cores.min()), int(cores.max()), int(replicas.min()), int(replicas.max())
 
 
-def _cores(n: int) -> str:
+def of_cores(n: int) -> str:
     return f"{n} core{'s' if n > 1 else ''}"
 
 
@@ -88,104 +84,43 @@ def _told(values: pd.Series, as_text: Callable[[Any], str]) -> str:
     return joined([f"{spelled(str(learner))} {as_text(value)}" for learner, value in values.items()])
 
 
-def _range(values: pd.Series, unit: str = "") -> str:
+def in_range(values: pd.Series, unit: str = "") -> str:
     """The least and the largest value, with their learners, or the one value that all have."""
     ends = values.dropna().sort_values(kind="stable").iloc[[0, -1]]
     told = {f"{rounded(value, 2)}{unit}": f" ({spelled(str(learner))})" for learner, value in ends.items()}
     return " to ".join(value + name * (len(told) > 1) for value, name in told.items())
 
 
-def cores_in_words(table: pd.DataFrame) -> str:
-    """How many times as fast all cores are as one, with the most replicas; empty where one core is all there is."""
-    one, most, _, replicas = _ends(table)
-    if one == most:
-        return ""
-    times = _at(table, most, replicas) / _at(table, one, replicas)
-    told = f"With {replicas} replicas, {_cores(most)} are {_range(times)} times as fast as {_cores(one)}."
+def gains(table: pd.DataFrame) -> pd.DataFrame:
+    """What replicas give, beside what memory allows and public code.
+
+    Returns:
+        By learner: replicas (how many times as many rounds per second the most replicas make as the fewest, on all
+        cores), half (how few replicas make half of the highest speed on all cores), memory (the share of what memory
+        allows that the most replicas on all cores make), public (how many times as fast as the fastest public code the
+        fewest replicas on the fewest cores are).
+    """
+    one, all_, few, many = ends(table)
+    most, own = _at(table, all_, many), table[(table["what"] == MEASURED) & (table["cores"] == all_)]
+    enough = own[own["speed"] >= own.groupby("learner")["speed"].transform("max") / 2]
+    columns = {"replicas": most / _at(table, all_, few), "half": enough.groupby("learner")["replicas"].min()}
+    columns["memory"] = most / _allowed(table, all_)
+    return pd.DataFrame(columns | {"public": _at(table, one, few) / _public(table)})
+
+
+def by_cores(table: pd.DataFrame) -> pd.Series:
+    """How many times as fast all cores are as the fewest, by learner and replicas."""
     own = table[table["what"] == MEASURED].pivot_table("speed", ["learner", "replicas"], "cores")
-    least = own[most] / own[one]
-    learner, few = cast(tuple[str, int], least.idxmin())
-    if least.min() > SLOWER:
-        return told
-    slower = f"{spelled(str(learner))} with {few:.0f} makes {rounded(least.min(), 2)} times as many rounds"
-    return f"{told} With few they can be slower: {slower}."
-
-
-def replicas_in_words(table: pd.DataFrame) -> str:
-    """How many times as many rounds per second the most replicas make as one, and how few of them make half as many."""
-    _, cores, one, most = _ends(table)
-    own = table[(table["what"] == MEASURED) & (table["cores"] == cores)]
-    half = {
-        str(learner): lines.loc[lines["speed"] >= lines["speed"].max() / 2, "replicas"].min()
-        for (learner,), lines in frames.groups(own, ["learner"])
-    }
-    times = _at(table, cores, most) / _at(table, cores, one)
-    enough = in_range(half.values(), lambda n: f"{n:.0f}")
-    return (
-        f"On {_cores(cores)}, {most} replicas together make {_range(times)} times as many rounds per second as one; "
-        f"{enough} replicas are enough for half of a learner's highest speed."
-    )
-
-
-def memory_in_words(table: pd.DataFrame) -> str:
-    """The share of what memory allows that the most replicas on all cores make."""
-    _, cores, _, replicas = _ends(table)
-    share = _at(table, cores, replicas) / _allowed(table, cores)
-    made = f"{replicas} replicas on {_cores(cores)} make {_range(100 * share, '%')}"
-    end = ". A share above 100% means that the caches delivered documents, too." if share.max() > 1 else "."
-    if share.max() <= FREE:
-        end = ", so its bandwidth limits none of them."
-    return f"{made} of the rounds for which memory can deliver documents{end}"
-
-
-def public_in_words(table: pd.DataFrame) -> str:
-    """How many times as fast as the fastest form of public code one replica on one core is."""
-    cores, _, replicas, _ = _ends(table)
-    times = _at(table, cores, replicas) / _public(table)
-    return f"One replica on {_cores(cores)} is {_range(times)} times as fast as public code."
-
-
-def limit_in_words(stored: Stored) -> str:
-    """How the limit comes about in numbers, and how much of the data set caches may hold."""
-    each, dataset, cache = bytes_of_a_list(stored), stored["dataset"], stored["cache"]
-    read = joined([f"{_cores(int(n))} read{'s' * (n == '1')} {speed / 1e9:.1f}" for n, speed in _by_cores(stored)])
-    size = f"The features of the set's queries take {dataset['bytes'] / 1e6:,.0f} MB"
-    if cache is None:
-        fits = "how much of that the caches hold is not known"
-    elif cache >= dataset["bytes"]:
-        fits = f"the largest cache ({cache / 1e6:,.0f} MB) holds them all, so that learners may exceed the limit"
-    else:
-        fits = (
-            f"the largest cache ({cache / 1e6:,.0f} MB) holds at most {cache / dataset['bytes']:.0%} of them, so that "
-            "most lists come from memory"
-        )
-    return (
-        f"A list has {dataset['documents']:.0f} documents in the mean, and their features take {each / 1e3:.0f} kB. "
-        f"Of a large array, {read} GB a second. {size}; {fits}."
-    )
-
-
-def _by_cores(stored: Stored) -> list[tuple[str, float]]:
-    return sorted(stored["bandwidth"].items(), key=lambda item: int(item[0]))
-
-
-def measured_in_words(stored: Stored) -> str:
-    """On which machine speeds were measured, over how many rounds, and whether other programs used it too."""
-    rounds = _told(pd.Series({name: own["rounds"] for name, own in stored["learners"].items()}), "{:,}".format)
-    busy = ", while other programs used them too" if stored["load"] > 1.5 else ""
-    return (
-        f"Measured on {stored['processor']} with {_cores(stored['cores'])}{busy}, code of commit "
-        f"{stored['commit'][:10]}. First rounds of a run count: {rounds}."
-    )
+    return own[own.columns.max()] / own[own.columns.min()]
 
 
 def speed_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     """Rounds per second at the ends of the lines: header, and a row for each learner."""
-    one, all_, few, many = _ends(table)
+    one, all_, few, many = ends(table)
     places = list(dict.fromkeys((cores, n) for n in (few, many) for cores in (one, all_)))
     columns = [_at(table, *place) for place in places] + [_allowed(table, all_), _public(table)]
-    header = ["learner", *(f"{n} replica{'s' * (n > 1)}, {_cores(cores)}" for cores, n in places)]
-    header += [f"memory allows, {_cores(all_)}", "public code"]
+    header = ["learner", *(f"{n} replica{'s' * (n > 1)}, {of_cores(cores)}" for cores, n in places)]
+    header += [f"memory allows, {of_cores(all_)}", "public code"]
     rows = [
         [spelled(str(learner)), *(rounded(column.get(learner, float("nan")), 3) for column in columns)]
         for learner in columns[0].index
@@ -198,7 +133,7 @@ def figure(table: pd.DataFrame) -> Drawing:
     """Rounds per second against the number of replicas, a panel for each learner: one core dashed and hollow, all cores
     solid, what memory allows dotted, public code grey.
     """
-    one, most, _, _ = _ends(table)
+    one, most, _, _ = ends(table)
     learners = list(dict.fromkeys(table["learner"]))
     names = dict.fromkeys(table.loc[~table["what"].isin((MEASURED, MEMORY)), "what"])
     greys = dict(zip(names, ("-", (0, (6, 2)), (0, (3, 2))), strict=False))
@@ -218,8 +153,8 @@ def figure(table: pd.DataFrame) -> Drawing:
         ax.set_ylabel("rounds per second")
         ax.label_outer()
     handles = {
-        **{_cores(n): Line2D([], [], color=INK, linestyle=dashes) for n, (dashes, *_) in shown.items()},
-        **{f"memory, {_cores(n)}": Line2D([], [], color=INK, linestyle=dots) for n, (*_, dots) in shown.items()},
+        **{of_cores(n): Line2D([], [], color=INK, linestyle=dashes) for n, (dashes, *_) in shown.items()},
+        **{f"memory, {of_cores(n)}": Line2D([], [], color=INK, linestyle=dots) for n, (*_, dots) in shown.items()},
         **{name: Line2D([], [], color=GREY, linestyle=dashes) for name, dashes in greys.items()},
     }
     fitting.legend_above(fig, list(handles.values()), list(handles), 3)
@@ -229,10 +164,10 @@ def figure(table: pd.DataFrame) -> Drawing:
 
 def _alt(table: pd.DataFrame, shown: Iterable[int]) -> str:
     cores = table[table["cores"].isin(list(shown))]
-    spoken = cores.assign(way=cores["cores"].map(lambda n: _cores(int(cast(int, n)))), learner="of " + cores["learner"])
+    spoken = cores.assign(way=[of_cores(int(n)) for n in cores["cores"]], learner="of " + cores["learner"])
     courses = alt.courses(
         spoken[spoken["what"] == MEASURED], "way", "the number of rounds per second", ["learner"], "replicas",
         "the number of replicas", y="speed",
     )  # fmt: skip
-    allowed = joined([f"{alt.number(_allowed(table, n).iloc[0])} with {_cores(n)}" for n in shown])
+    allowed = joined([f"{alt.number(_allowed(table, n).iloc[0])} with {of_cores(n)}" for n in shown])
     return f"{courses} Memory allows {allowed}. Public code makes {_told(_public(table), alt.number)}."
