@@ -12,21 +12,14 @@ from typing import Any
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from ol2r import frames
 from ol2r.experiments.kinds.timing import Timing
 from ol2r.experiments.provenance import code_digest
-from ol2r.report.leads import in_range
+from ol2r.report import alt
 from ol2r.report.style import INK, LEARNERS, Drawing, panels, styled
-from ol2r.report.tables import rounded
 
 Stored = Mapping[str, Mapping]
 
 ROUNDS, NETWORKS, STEPS = "rounds a second", "rounds a second (networks)", "steps a second and core"
-SAID = {
-    ROUNDS: "Many runs of a learner at once",
-    NETWORKS: "Networks, a run on each core,",
-    STEPS: "Bandits, core by core,",
-}
 ALONE, MANY, PUBLIC = "one run", "many runs at once", "public code"
 MARKS = {PUBLIC: "s", ALONE: "D", MANY: "o"}
 SHOWN = {
@@ -64,21 +57,14 @@ def speeds(stored: Stored) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["unit", "learner", "how", "speed"])
 
 
-def _times(table: pd.DataFrame) -> pd.Series:
-    """How many times as fast as public code many runs at once are, by learner."""
-    by_how = table.pivot_table("speed", "learner", "how")
-    return (by_how[MANY] / by_how[PUBLIC]).dropna().sort_values()
+def times(table: pd.DataFrame) -> pd.DataFrame:
+    """How many times as fast as public code many runs at once are.
 
-
-def in_words(table: pd.DataFrame) -> str:
-    """How many times as fast as public code many runs at once are, and which learners gain least and most."""
-    sentences = []
-    for unit, own in table.groupby("unit", sort=False):
-        times = _times(own)
-        told = in_range(times, lambda value: f"{value:,.2g}" if value < 100 else f"{value:,.0f}")
-        ends = f", least {times.index[0]} and most {times.index[-1]}" if len(times) > 1 else ""
-        sentences.append(f"{SAID[str(unit)]} are {told} times as fast as public code{ends}.")
-    return " ".join(sentences)
+    Returns:
+        unit, learner, times; a line for each learner that has both speeds.
+    """
+    by_how = table.pivot_table("speed", ["unit", "learner"], "how", sort=False)
+    return (by_how[MANY] / by_how[PUBLIC]).dropna().rename("times").reset_index()
 
 
 def measured_in_words(records: Iterable[Mapping[str, Any]]) -> str:
@@ -151,23 +137,6 @@ def against_targets(stored: Stored) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["what", "public", "ours", "target", "ratio", "elsewhere", "bound"])
 
 
-def missed_in_words(table: pd.DataFrame) -> str:
-    """What the missed aims of refitted networks leave room for; nothing where none is missed."""
-    sentences = []
-    for line in frames.rows(table[(table["ratio"] < 1) & table["bound"].notna()]):
-        left = 1 - line.target / line.bound
-        so = (
-            f"the aim leaves {left:.0%} of the time for all else"
-            if left > 0
-            else "no program that makes these refits reaches the aim there"
-        )
-        sentences.append(
-            f"Of {line.what}: the products of matrices that its refits ask for, with nothing else, take as long as "
-            f"{rounded(line.bound, 3)} rounds a second allow, so {so}."
-        )
-    return " ".join(sentences)
-
-
 REFITS = {"adam": "Adam, 20 passes", "lbfgs": "L-BFGS, 4 passes"}
 """What the refits that a speed was measured with are called."""
 
@@ -187,31 +156,8 @@ def by_refit(stored: Stored) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["what", "refit", "rounds", "gap", "counts"])
 
 
-PAGE_AIMS = {"paint_s": (1.0, "shows later"), "usable_s": (2.0, "can be used later"), "bytes": (3e6, "is heavier")}
-"""What a page should stay below, and what is said of one that does not: seconds until its first text shows and until a
-reader can use it, and its weight."""
-
-
-def pages_in_words(stored: Mapping[str, Any]) -> str:
-    """How soon the pages of the book open, how heavy they are, and which miss an aim."""
-    table, how = pd.DataFrame(stored["pages"]).T, stored["how"]
-    paint, usable, busy = (in_range(table[each], _seconds) for each in ("paint_s", "usable_s", "processor_s"))
-    missed = [
-        f"{{doc}}`{page}` {later}"
-        for aim, (most, later) in PAGE_AIMS.items()
-        for page in table.index[table[aim] >= most]
-    ]
-    return (
-        f"Opened from a folder, the first text of a page shows after {paint} seconds; after {usable} it answers, and "
-        f"the formulae in sight are set. Until all are set, a page keeps its processor busy for {busy} seconds. "
-        f"With all that it loads, a page has {in_range(table['bytes'] / 1e6, '{:.2f}'.format)} MB. The aims are 1 "
-        f"second, 2 seconds and 3 MB; {', '.join(missed) or 'no page misses one'}. Measured on {how['processor']} with "
-        f"{how['cores']} cores, while {how['load']:g} programs waited for each of them."
-    )
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.1f}"
+PAGE_AIMS = {"paint_s": 1.0, "usable_s": 2.0, "bytes": 3e6}
+"""What a page should stay below: seconds until its first text shows and until a reader can use it, and its weight."""
 
 
 @styled
@@ -238,5 +184,7 @@ def beside_public_code(table: pd.DataFrame) -> Drawing:
         for how, marker in shown.items()
     ]
     fig.legend(handles=handles, loc="outside upper center", ncols=len(handles))
-    fig.alt = f"Speeds beside those of public code. {in_words(table)}"
+    told = times(table).assign(unit=lambda gained: "in " + gained["unit"])
+    what = "how many times as fast as public code many runs at once are"
+    fig.alt = alt.ends(told, "learner", what, ["unit"], "times", "times", "Beside public code")
     return fig
