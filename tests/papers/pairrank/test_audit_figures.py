@@ -59,12 +59,6 @@ def test_regret_is_a_share_of_all_pairs_and_that_of_the_other_shuffle_a_differen
     picture(figures.regret_against_bounds(pd.concat([regret, lemma.assign(examination="cascade")])))
 
 
-def test_a_bound_above_all_pairs_is_told_and_one_below_refused(regret):
-    assert "allows 33000 times all pairs; as printed, 3.3 · 10⁷ times." in figures.regret_against_bounds(regret).alt
-    with pytest.raises(ValueError, match="has to be drawn"):
-        figures.regret_against_bounds(regret.assign(bound=29.0))
-
-
 def test_uncertain_shares_are_drawn_at_both_widths_and_the_bounds_once(picture):
     columns = {
         "round": [1, 100],

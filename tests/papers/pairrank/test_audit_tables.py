@@ -5,6 +5,7 @@ from shown import rows
 
 from ol2r.papers.pairrank import audit_tables as tables
 from ol2r.papers.pairrank import bounds
+from ol2r.report.tables import share
 
 WHOLE = {"examination": "whole", "pairs": "matched", "assumed": 1}
 CASCADE = {"examination": "cascade", "pairs": "all", "assumed": 0}
@@ -73,37 +74,5 @@ def test_what_is_proved_tells_where_it_promises_nothing_or_is_vacuous():
     assert second[1] == "α = 0.1" and second[3] == "no" and second[-1] == "2.5"
 
 
-def test_words_take_their_numbers_from_the_tables(frame):
-    said = tables.slack_in_words(bounds.coverage_table(frame))
-    assert "Half of the martingale bound would have covered 0 % to 0 %" in said
-    assert "Half of the radius of Lemma 2 would have covered 100 % to 100 %" in said and "divided by 10 to 10" in said
-    columns = {"gap": 0.05, "pairs": 1234.0, "rounds": 5000, "explicit_pairs": 2e6, "corrected_pairs": 3e11}
-    said = tables.settling_in_words(pd.DataFrame([columns | {"printed_rounds": 4e10, "bound_pays": 5e6}]))
-    assert all(number in said for number in ("0.05", "1,234", "5,000", "2 · 10⁶", "3 · 10¹¹", "4 · 10¹⁰", "5 · 10⁶"))
-
-
-def test_widths_are_compared_with_what_was_needed_at_the_end():
-    columns = {"bound": 0.5, "round": [1, 2000], "theoretical": [5.0, 8.0], "needed": [1.0, 0.5], "constant": 0.1}
-    said = tables.widths_in_words(pd.DataFrame(columns))
-    assert "after 2,000 rounds" in said and "16 and 0.2 times what was needed" in said
-
-
-def test_each_kind_of_world_is_told_once():
-    columns = {"worlds": 500, "rounds": 2000, "dimension": 5, "documents": 4, "queries": 8, "norm": 1.0}
-    columns |= {"bound": [0.5, 2.0, 0.5], "regularization": 0.1, "delta": 1e-5}
-    first, second = tables.worlds_in_words(pd.DataFrame(columns)).split(". ")
-    assert first == "500 worlds, T = 2,000, d = 5, V = 4, 8 queries, u = 1, Q = 0.5, λ = 0.1, δ₁ = 10⁻⁵"
-    assert "Q = 2, " in second
-
-
-def test_what_theorem_8_allows_is_told_of_whole_lists_alone():
-    lines = {"examination": ["whole", "whole", "cascade"], "everything": 10.0, "bound": [210.0, np.nan, 5.0]}
-    table = pd.DataFrame(lines | {"printed_bound": [3e8, np.nan, 5.0]})
-    assert tables.allowed_in_words(table).endswith("allows 21 times all pairs; as printed, 3 · 10⁷ times.")
-    assert tables.allowed_in_words(table[1:]) == ""
-    with pytest.raises(ValueError, match="has to be drawn"):
-        tables.allowed_in_words(table.assign(examination="whole"))
-
-
 def test_shares_are_percentages():
-    assert [tables.share(value) for value in (1.0, 0.5, 0.9912)] == ["100 %", "50 %", "99.1 %"]
+    assert [share(value) for value in (1.0, 0.5, 0.9912)] == ["100 %", "50 %", "99.1 %"]

@@ -29,11 +29,10 @@ from ol2r.papers.p2neurrank.errata import ERRATA
 from ol2r.papers.p2neurrank.figures import FAMILIES, at_a_look, at_own_family_end, differences
 from ol2r.papers.p2neurrank.grid import EARLY_USERS, FIVE, RUNS, SETTINGS
 from ol2r.papers.pairrank import tuning as pairrank
-from ol2r.papers.pairrank.audit_tables import share
 from ol2r.report import said
 from ol2r.report.leads import NO_LEADS, joined
 from ol2r.report.style import spelled
-from ol2r.report.tables import interval, myst, number, signed
+from ol2r.report.tables import interval, myst, number, share, signed
 
 SYMBOLS = {"noise": "ν²", "alpha": "α", "regularization": "λ", "rate": "η"}
 """What tables call the tuned hyper-parameters."""

@@ -1,4 +1,4 @@
-"""Tables of confidence bounds: coverage, violated assumptions, regret and its growth, and what they say in words.
+"""Tables of confidence bounds: coverage, violated assumptions, regret and its growth.
 
 Frames are those of `bounds`; this module computes nothing that is not there.
 """
@@ -11,7 +11,7 @@ import pandas as pd
 from ol2r import frames
 from ol2r.papers.audits import COVERED, halved
 from ol2r.papers.pairrank import bounds
-from ol2r.report.tables import Column, columns, number, share
+from ol2r.report.tables import Column, columns, number
 
 QUANTITIES = {
     "martingale": "‖S‖ in the norm of M⁻¹",
@@ -119,85 +119,3 @@ proved = partial(
     },
 )
 """What is proved of regret and open orders, and in how many worlds it held: of `bounds.within_bounds`."""
-
-
-def allowed_in_words(table: pd.DataFrame) -> str:
-    """How many times all pairs Theorem 8 allows where it allows least, corrected and as printed, in a sentence; empty
-    where it applies nowhere.
-
-    Raises:
-        ValueError: a bound is less than all pairs somewhere, so that it would have to be drawn.
-    """
-    own = table[table["examination"] == "whole"]
-    least = own[["bound", "printed_bound"]].div(own["everything"], axis=0).min()
-    if (least < 1).any():
-        raise ValueError("a bound below the number of all pairs has to be drawn")
-    if least.isna().any():
-        return ""
-    corrected, printed = (number(value, 2) for value in least)
-    return f"Where it allows least, Theorem 8 allows {corrected} times all pairs; as printed, {printed} times."
-
-
-def worlds_in_words(frame: pd.DataFrame) -> str:
-    """What kinds of world were drawn, and how they were run, in a sentence each.
-
-    Args:
-        frame: tables of `confidence_audits`, each with its cell's labels as columns; those of a figure.
-    """
-    columns = ["worlds", "rounds", "dimension", "documents", "queries", "norm", "bound", "regularization", "delta"]
-    told = [
-        f"{line.worlds} worlds, T = {line.rounds:,}, d = {line.dimension}, V = {line.documents}, "
-        f"{line.queries} queries, u = {line.norm:g}, Q = {line.bound:g}, λ = {line.regularization:g}, "
-        f"δ₁ = {number(line.delta, 3)}."
-        for line in frames.rows(frame[columns].drop_duplicates())
-    ]
-    return " ".join(told)
-
-
-def slack_in_words(table: pd.DataFrame) -> str:
-    """What halving each bound does where the assumptions hold, in a sentence each.
-
-    Args:
-        table: `bounds.coverage_table` with the scale ½ among its own.
-    """
-    judged = table[(table["assumed"] == 1) & np.isclose(table["scale"], 0.5)]
-    told = []
-    for quantity, called in (("martingale", "martingale bound"), ("interval", "radius of Lemma 2")):
-        own = judged[judged["quantity"] == quantity]
-        covered = f"{share(own['coverage'].min())} to {share(own['coverage'].max())}"
-        factor = f"{number(own['factor'].min(), 3)} to {number(own['factor'].max(), 3)}"
-        told.append(
-            f"Half of the {called} would have covered {covered} of the worlds; divided by {factor} it would still "
-            "cover what it promises."
-        )
-    return " ".join(told)
-
-
-def widths_in_words(table: pd.DataFrame) -> str:
-    """Lemma 2's width and the constant beside what would have been enough, after the last round."""
-    told = []
-    for bound, own in table.groupby("bound"):
-        line = own.sort_values("round").iloc[-1]
-        needed = line["needed"]
-        told.append(
-            f"With Q = {bound:g}, after {line['round']:,.0f} rounds, Lemma 2's width is "
-            f"{number(line['theoretical'], 3)}, enough would have been {number(needed, 2)}, and the constant is "
-            f"{line['constant']:g}: {number(line['theoretical'] / needed, 3)} and "
-            f"{number(line['constant'] / needed, 2)} times what was needed."
-        )
-    return " ".join(told)
-
-
-def settling_in_words(table: pd.DataFrame) -> str:
-    """When theory says that nothing is uncertain any more, beside the pairs that were seen."""
-    line = table.iloc[0]
-    explicit, corrected, printed, pays = (
-        number(line[name], 2) for name in ("explicit_pairs", "corrected_pairs", "printed_rounds", "bound_pays")
-    )
-    return (
-        f"In these worlds, with a least gap of {number(line['gap'], 3)}, {line['pairs']:,.0f} pairs were labelled in "
-        f"{line['rounds']:,.0f} rounds. All orders are certain at the latest after {explicit} pairs by "
-        f"{{prf:ref}}`pairrank-cor-settled`; after {corrected} by the paper's condition, corrected, with both "
-        f"universal constants at 1; after {printed} rounds as printed. The corrected Theorem 8 is below the number of "
-        f"all pairs from about {pays} rounds on."
-    )

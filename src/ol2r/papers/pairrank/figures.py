@@ -13,11 +13,9 @@ import pandas as pd
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from ol2r import frames
 from ol2r.experiments.claims import label
 from ol2r.experiments.effects import at_own_end, summarize, windowed
-from ol2r.papers.pairrank.audit_tables import share
-from ol2r.report import alt, tables
+from ol2r.report import alt
 from ol2r.report.figures import INTERVAL
 from ol2r.report.grammar import BAND, MARKERS, Facet, Grid, by_data, lines, place, registered, shades, together
 from ol2r.report.orders import edge, nodes, order_graph
@@ -92,26 +90,6 @@ def reach(frame: pd.DataFrame) -> pd.DataFrame:
     sums = ends.groupby("dataset", sort=False)[["rounds", *named]].sum()
     shares = sums[list(named)].div(sums["rounds"], axis=0).rename(columns=named)
     return shares.melt(var_name="rank", value_name="share", ignore_index=False).reset_index()
-
-
-def reach_in_words(frame: pd.DataFrame, rank: int) -> str:
-    """Which share of each data set's lists has a document at a rank, in a sentence.
-
-    Args:
-        rank: one of the recorded ranks.
-    """
-    shares = reach(frame).query("rank == @rank")
-    told = [f"{tables.named(str(one.dataset))} {share(one.share)}" for one in frames.rows(shares)]
-    return f"Lists that have a document at rank {rank}: {', '.join(told)}."
-
-
-def bands_in_words(table: pd.DataFrame) -> str:
-    """Which share of each data set's lists reaches the bands of ranks that PR12 compares, in a sentence."""
-    told = []
-    for name, own in table.groupby("dataset", sort=False):
-        parts = [f"the {one.band} on {share(one.share)}" for one in frames.rows(own)]
-        told.append(f"{tables.named(str(name))}: {', '.join(parts)}.")
-    return "Share of lists that the bands of ranks rest on. " + " ".join(told)
 
 
 @styled
@@ -230,25 +208,25 @@ def cost_of_rounds(frame: pd.DataFrame) -> pd.DataFrame:
     return table.groupby(["dataset", "round"], sort=False).mean().reset_index()
 
 
-def cost_in_words(frame: pd.DataFrame) -> str:
-    """How long all rounds of each data set took, and how learning grew with the history, in a sentence for each.
+def costs(frame: pd.DataFrame) -> pd.DataFrame:
+    """What all rounds of each data set cost, and how learning grew with the history.
 
     Args:
-        frame: as for `cost_of_rounds`; an empty frame gives an empty string.
+        frame: as for `cost_of_rounds`.
+
+    Returns:
+        By data set: replicas (side by side), rounds, speed (rounds a second of each replica), passes (a refit, in the
+        window with most), first and last (milliseconds of learning for a thousand distinct pairs, in these windows).
     """
-    told = []
-    for name, own in () if frame.empty else cost_of_rounds(frame).groupby("dataset", sort=False):
-        runs = frame[frame["dataset"] == name]
-        last = runs[runs["round"] == runs["round"].max()].mean(numeric_only=True)
-        speed = last["round"] / (last["rank_seconds"] + last["update_seconds"])
-        thousand = 1e3 * own["learning"] / own["distinct_pairs"]
-        told.append(
-            f"{tables.named(str(name))}: {speed:,.0f} rounds a second of each of {last['replicas']:.0f} replicas side "
-            f"by side over {last['round']:,.0f} rounds; {own['passes'].max():.1f} passes a fit in the "
-            f"window with most; {thousand.iloc[0]:.2g} milliseconds of learning for a thousand distinct pairs in the "
-            f"first window, {thousand.iloc[-1]:.2g} in the last."
-        )
-    return " ".join(told)
+    by_window = cost_of_rounds(frame)
+    windows = by_window.assign(thousand=1e3 * by_window["learning"] / by_window["distinct_pairs"]).groupby("dataset")
+    runs = frame[frame["round"] == frame.groupby("dataset")["round"].transform("max")]
+    ends = runs.groupby("dataset")[["round", "replicas", "rank_seconds", "update_seconds"]].mean()
+    return pd.DataFrame({
+        "replicas": ends["replicas"], "rounds": ends["round"],
+        "speed": ends["round"] / (ends["rank_seconds"] + ends["update_seconds"]), "passes": windows["passes"].max(),
+        "first": windows["thousand"].first(), "last": windows["thousand"].last(),
+    })  # fmt: skip
 
 
 @styled
