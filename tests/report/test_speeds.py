@@ -84,12 +84,12 @@ def test_times_are_told_with_their_days_and_whether_the_code_has_changed():
         for day, code in ((3, now), (1, now), (2, "older"))
     ]
     other = {"cell": {"type": "simulate"}, "time": "2025-01-01T10:00:00+00:00", "code": "x"}
-    assert speeds.measured_in_words([*timed[:2], other]) == "Times were measured on 2026-01-01 to 2026-01-03 (UTC)."
-    assert speeds.measured_in_words(timed).endswith("The code of some of them has changed since then.")
-    assert speeds.measured_in_words(timed[2:]) == (
-        "Times were measured on 2026-01-02 (UTC). The code of what was timed has changed since then."
-    )
-    assert speeds.measured_in_words([other]) == ""
+    assert speeds.timings([*timed, other]).to_numpy().tolist() == [
+        ["2026-01-03", False],
+        ["2026-01-01", False],
+        ["2026-01-02", True],
+    ]
+    assert speeds.timings([other]).empty
 
 
 def test_the_stored_speeds_that_the_book_shows_are_of_all_learners_shown():

@@ -67,19 +67,25 @@ def times(table: pd.DataFrame) -> pd.DataFrame:
     return (by_how[MANY] / by_how[PUBLIC]).dropna().rename("times").reset_index()
 
 
-def measured_in_words(records: Iterable[Mapping[str, Any]]) -> str:
-    """When learners were timed, and whether the code that was timed has changed since.
+def timings(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """When learners were timed.
 
     Args:
         records: provenance; only that of timings counts.
+
+    Returns:
+        day (as "2026-01-31", UTC), older (whether the code that was timed has changed since); a line for each timing.
     """
-    timed = [record for record in records if record["cell"]["type"] == Timing.kind]
-    if not timed:
-        return ""
-    days = " to ".join(dict.fromkeys(f([record["time"][:10] for record in timed]) for f in (min, max)))
-    older = len(timed) - sum(record["code"] == code_digest(Timing.code) for record in timed)
-    since = f" The code of {'some of them' if older < len(timed) else 'what was timed'} has changed since then."
-    return f"Times were measured on {days} (UTC).{since if older else ''}"
+    now = code_digest(Timing.code)
+    lines = [(each["time"][:10], each["code"] != now) for each in records if each["cell"]["type"] == Timing.kind]
+    return pd.DataFrame(lines, columns=["day", "older"])
+
+
+def measured_in_words(records: Iterable[Mapping[str, Any]]) -> str:
+    """When learners were timed, and how many timings are of code that has changed since."""
+    days = " and ".join(sorted(set((timed := timings(records))["day"])))
+    changed = f"The code of {timed['older'].sum()} of {len(timed)} timings has changed since then."
+    return f"Times were measured on {days} (UTC). {changed}" if days else ""
 
 
 AIMED: dict[str, str] = {
