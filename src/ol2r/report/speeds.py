@@ -81,13 +81,6 @@ def timings(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["day", "older"])
 
 
-def measured_in_words(records: Iterable[Mapping[str, Any]]) -> str:
-    """When learners were timed, and how many timings are of code that has changed since."""
-    days = " and ".join(sorted(set((timed := timings(records))["day"])))
-    changed = f"The code of {timed['older'].sum()} of {len(timed)} timings has changed since then."
-    return f"Times were measured on {days} (UTC). {changed}" if days else ""
-
-
 AIMED: dict[str, str] = {
     "dbgd.rounds_per_s": "DBGD, many runs at once",
     "mgd.rounds_per_s": "MGD, many runs at once",
