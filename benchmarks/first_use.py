@@ -6,12 +6,16 @@ A process with empty caches loads MQ2008 and compares with PDGD and PairRank for
 same with what the first one kept. `--before` measures the same of another commit of this clone, in turns with this one,
 so that both meet the same machine; the least of the repeats counts. MQ2008 must be at hand.
 
+`more` has what each other learner adds to a process that loads the data: seconds of CPU with the caches that PDGD
+and PairRank left, and again with its own.
+
 `--store` keeps the figures in benchmarks/first_use.json for the page "Use it as a library".
 """
 
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,11 +23,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from families import LEARNER
 from larger import store
 
 STORED = Path(__file__).with_name("first_use.json")
 ROOT = Path(__file__).parents[1]
 LEARNERS = ("PDGD", "PairRank")
+OTHERS = [learner for learner in LEARNER.values() if learner not in LEARNERS]
 ROUNDS = 200
 USE = """
 import resource, sys
@@ -53,6 +59,18 @@ def measure(source: Path) -> dict[str, float]:
     return {"first_use.seconds_cpu": round(first, 1), "first_use.next_process_s": round(following, 2)}
 
 
+def more(source: Path) -> dict[str, list[float]]:
+    """By learner, what its first use and its next one add to a process that loads the data."""
+    added = {}
+    with tempfile.TemporaryDirectory() as folder:
+        seconds(source, Path(folder) / "both")
+        loads = seconds(source, Path(folder) / "both", ())
+        for learner in OTHERS:
+            cache = shutil.copytree(Path(folder) / "both", Path(folder) / learner)
+            added[learner] = [round(seconds(source, cache, (learner,)) - loads, 1) for _ in range(2)]
+    return added
+
+
 def main() -> None:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -73,6 +91,7 @@ def main() -> None:
     }
     if arguments.before:
         found["before"] = arguments.before
+    found["more"] = more(ROOT / "src")
     print(json.dumps(found, indent=1))
     if arguments.store:
         store(found, STORED)
