@@ -26,10 +26,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from families import LEARNER
 from larger import store
 
+from ol2r.learners import LEARNERS as KNOWN
+
 STORED = Path(__file__).with_name("first_use.json")
 ROOT = Path(__file__).parents[1]
 LEARNERS = ("PDGD", "PairRank")
-OTHERS = [learner for learner in LEARNER.values() if learner not in LEARNERS]
+OTHERS = [learner for learner in LEARNER.values() if learner in KNOWN and learner not in LEARNERS]
 ROUNDS = 200
 USE = """
 import resource, sys
