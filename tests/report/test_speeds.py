@@ -89,7 +89,9 @@ def test_times_are_told_with_their_days_and_whether_the_code_has_changed():
         ["2026-01-01", False],
         ["2026-01-02", True],
     ]
-    assert speeds.timings([other]).empty
+    assert speeds.timings([other]).empty and speeds.measured([other]) == ""
+    days = "Times were measured on 2026-01-01 and 2026-01-02 and 2026-01-03 (UTC)."
+    assert speeds.measured(timed) == f"{days} The library has changed since 1 of the 3 were measured."
 
 
 def test_the_stored_speeds_that_the_book_shows_are_of_all_learners_shown():

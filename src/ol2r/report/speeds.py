@@ -81,6 +81,16 @@ def timings(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["day", "older"])
 
 
+def measured(records: Iterable[Mapping[str, Any]]) -> str:
+    """The line below a table of times: their days, and how many are older than the code; empty without any."""
+    when = timings(records)
+    older, n = when["older"].sum(), len(when)
+    some = f" The library has changed since {older} of the {n} were measured."
+    every = " The library has changed since all of these were measured, so times may be others today."
+    changed = "" if not older else some if older < n else every
+    return f"Times were measured on {' and '.join(sorted(set(when['day'])))} (UTC).{changed}" if n else ""
+
+
 AIMED: dict[str, str] = {
     "dbgd.rounds_per_s": "DBGD, many runs at once",
     "mgd.rounds_per_s": "MGD, many runs at once",

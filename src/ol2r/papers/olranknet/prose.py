@@ -18,7 +18,7 @@ from ol2r.papers import texts
 from ol2r.papers.olranknet import claims, labels, tuning
 from ol2r.papers.olranknet.claims import FAR, GAMMA, PROTOCOL, ROUNDS, ROUNDS_HERE, K
 from ol2r.papers.olranknet.errata import ERRATA
-from ol2r.papers.olranknet.figures import IN_LISTS, OFFLINE, speeds
+from ol2r.papers.olranknet.figures import speeds
 from ol2r.papers.olranknet.grid import DECAY, FOUR_SEEDS, LONG_ON, NETWORK, ONE_SEED, SEEDS, SEEDS_HERE, SETTINGS
 from ol2r.papers.pairrank.grid import CLUEWEB
 from ol2r.report.tables import Column, columns, named, number
@@ -80,8 +80,6 @@ LIVE = {"Table 1": "same", "Table 2": "same", "Figure 1": "same", "Figure 2": "u
 """Items of the map that need no result, and how each came out: Figure 2 is a run of ours beside the paper's sketch."""
 THEORY = ("Lemma", "Theorem", "Definition")
 """With what the titles of items begin that need no data."""
-SHORTLY = {OFFLINE: "offline NDCG@10", IN_LISTS: "the lists that users saw"}
-"""What sentences call the two panels of the leads."""
 
 
 def fails(title: str) -> bool:
